@@ -9,6 +9,8 @@ above the true value, and where it lies below,
 - in at most .035 of studies (.025 and .01) and two Monte Carlo errors;
 - of shares, whose outcomes are few: in at most .05, and .035 on average over those within .02; towards one
   half, where Wilson's limits err and no claim passes, at most .10, and .065 on average;
+- where the report says that a limit decides nothing, and does not lead with the number, a miss on its side is
+  counted apart (`below_aside`, `above_aside`) and not judged;
 - a missing interval counts as covered where the report says why, and no more than 10 % of studies lack one
   where there are ten cases of the rarer class (in ten clusters).
 
@@ -34,6 +36,8 @@ from math import isnan, sqrt
 from pathlib import Path
 from typing import Any
 
+from trustreport.measures.notes import short_limits
+
 FOLDER = Path(__file__).resolve().parent
 RESULTS = FOLDER / "results" / "coverage.csv"
 DOCS = FOLDER.parent / "docs" / "statistics.md"
@@ -43,9 +47,10 @@ SIDES = ("below", "above")
 MOST, MOST_SHARE, MOST_INWARDS, MEAN_INWARDS, MOST_WITHOUT = 0.035, 0.05, 0.10, 0.065, 0.10
 NEAR = 0.021  # shares are averaged with those so near, else with the next on either side
 FIELDS = (
-    "topic design quantity methods true runs covered below above without said width error due verdict".split()
-)
-NUMBERS = "true covered below above without said width error".split()
+    "topic design quantity methods true runs covered below above below_aside above_aside"
+    " without said width error due verdict"
+).split()
+NUMBERS = "true covered below above below_aside above_aside without said width error".split()
 COMPARES = (", change", "risk reduction", "relative risk", "odds ratio")  # of shares: no end that is nearer
 # Topic, design and quantity (patterns), and why no interval is known that covers.
 LISTED: Mapping[tuple[str, str, str], str] = {
@@ -87,6 +92,8 @@ class Tally:
     covered: float = 0.0
     below: float = 0.0
     above: float = 0.0
+    below_aside: float = 0.0
+    above_aside: float = 0.0
     without: float = 0.0
     said: float = 0.0
     width: float = 0.0
@@ -101,14 +108,19 @@ class Tally:
             self.said += weight * bool(e.note)
             return
         tiny = 1e-9 * max(1.0, abs(true))
-        self.below += weight * (e.high < true - tiny)
-        self.above += weight * (e.low > true + tiny)
+        below, above = weight * (e.high < true - tiny), weight * (e.low > true + tiny)
+        short = short_limits(e.note)
+        self.below, self.below_aside = self.below + below, self.below_aside + below * ("high" in short)
+        self.above, self.above_aside = self.above + above, self.above_aside + above * ("low" in short)
         self.covered += weight * (e.low <= true + tiny and true - tiny <= e.high)
         self.width += weight * (e.high - e.low) if e.high - e.low < float("inf") else 0.0
 
     def join(self, other: "Tally") -> None:
         """The same of further studies."""
-        for name in ("runs", "covered", "below", "above", "without", "said", "width"):
+        for name in (
+            *("runs", "covered", "below", "above", "below_aside", "above_aside"),
+            *("without", "said", "width"),
+        ):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.methods |= other.methods
 
@@ -182,6 +194,8 @@ def rows(
                     "covered": share,
                     "below": one.below / total,
                     "above": one.above / total,
+                    "below_aside": one.below_aside / total,
+                    "above_aside": one.above_aside / total,
                     "without": one.without / total,
                     "said": one.said / total,
                     "width": one.width / max(total - one.without, 1e-12),
@@ -208,7 +222,7 @@ def judged(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for i, row in enumerate(together):
             near_by = [one for one in together if abs(one["neighbours"][1] - row["neighbours"][1]) < NEAR]
             beside = near_by if len(near_by) > 2 else together[max(i - 1, 0) : i + 2]
-            mean[id(row)] = {side: sum(one[side] for one in beside) / len(beside) for side in SIDES}
+            mean[id(row)] = {side: sum(_led(one, side) for one in beside) / len(beside) for side in SIDES}
     found = [row for row in found if not row.get("beside")]
     for row in found:
         row["verdict"] = _verdict(row, mean.get(id(row), row))
@@ -216,7 +230,7 @@ def judged(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _verdict(row: Mapping[str, Any], mean: Mapping[str, float]) -> str:
-    enough = all(row[side] - _slack(row, side) <= most for side, most in _most(row).items()) and (
+    enough = all(_led(row, side) - _slack(row, side) <= most for side, most in _most(row).items()) and (
         not row["share"]
         or all(mean[side] - _slack(row, side) <= most for side, most in _most(row, of_mean=True).items())
     )
@@ -229,7 +243,13 @@ def _verdict(row: Mapping[str, Any], mean: Mapping[str, float]) -> str:
 
 def _slack(row: Mapping[str, Any], side: str) -> float:
     """Two Monte Carlo errors of a side."""
-    return 0.0 if row["runs"] == "exact" else 2 * sqrt(row[side] * (1 - row[side]) / max(row["runs"], 1))
+    share = _led(row, side)
+    return 0.0 if row["runs"] == "exact" else 2 * sqrt(share * (1 - share) / max(row["runs"], 1))
+
+
+def _led(row: Mapping[str, Any], side: str) -> float:
+    """How often the interval missed on a side whose limit the report does not set aside."""
+    return float(row[side]) - float(row[f"{side}_aside"])
 
 
 def _most(row: Mapping[str, Any], *, of_mean: bool = False) -> dict[str, float]:
@@ -252,7 +272,7 @@ def committed(path: Path) -> list[dict[str, Any]]:
     made: list[dict[str, Any]] = []
     for row in found:
         regime = regimes[row["topic"], row["design"]]
-        numbers = {name: float(row[name]) for name in NUMBERS}
+        numbers = {name: float(row.get(name) or 0) for name in NUMBERS}
         runs = row["runs"] if row["runs"] == "exact" else int(row["runs"])
         more = {"share": row["quantity"] in regime.shares, "neighbours": regime.neighbours}
         made.append({**row, **numbers, **more, "runs": runs, "due": regime.due, "none": not row["methods"]})

@@ -221,10 +221,18 @@ class _Judge:
             return "not assessable", "an interval without width", None
         above, below = (None if end is None else float(f"{end:.13g}") for end in bound)
         why = f"{low:.6g} to {high:.6g}, to be above {above} and below {below}"
+        word, rests_on = "inconclusive", set()
         if (above is None or low > above) and (below is None or high < below):
-            return "pass", why, []
-        if (above is not None and high < above) or (below is not None and low > below):
-            return "fail", why, []
+            word = "pass"
+            rests_on = {end for end, bound in (("low", above), ("high", below)) if bound is not None}
+        elif above is not None and high < above:
+            word, rests_on = "fail", {"high"}
+        elif below is not None and low > below:
+            word, rests_on = "fail", {"low"}
+        if rests_on & {*at["short"]}:
+            return "not assessable", f"it rests on a limit that is short: {why}", None
+        if rests_on:
+            return word, why, []
         if blocks:
             return "not assessable", f"inconclusive, and withheld by {', '.join(checks)}", checks
         return "inconclusive", why, []

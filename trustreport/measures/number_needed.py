@@ -61,7 +61,8 @@ def number_needed(difference: Estimate) -> Estimate:
         return Estimate(value, nan, nan, n, level, method, note, details=pieces)
     if isnan(low) or isnan(high):
         return Estimate(value, nan, nan, n, level, method, difference.note, details=pieces)
-    note = "" if low and high else notes.LIMIT_ZERO
+    often = notes.mirrored(notes.of_simulations(difference.note))
+    note = "; ".join(filter(None, ("" if low and high else notes.LIMIT_ZERO, often)))
     low, high = 1 / high if high else -inf, 1 / low if low else inf
     return Estimate(value, low, high, n, level, method, note, details=pieces)
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from trustreport.estimate import Estimate, undefined
+from trustreport.measures import notes
 from trustreport.measures.calibration.brier import brier, brier_parts
 from trustreport.measures.calibration.ece import ece
 from trustreport.measures.calibration.gap_bounds import BOUNDS
@@ -145,7 +146,7 @@ def _estimates(case: ScoredCases, name: str, level: float, **chosen: Any) -> lis
 
 def complement(e: Estimate) -> Estimate:
     """One minus a share."""
-    return replace(e, value=1 - e.value, low=1 - e.high, high=1 - e.low)
+    return replace(e, value=1 - e.value, low=1 - e.high, high=1 - e.low, note=notes.mirrored(e.note))
 
 
 def why_no_risk(case: ScoredCases) -> str:

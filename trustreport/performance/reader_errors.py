@@ -15,7 +15,7 @@ from trustreport.measures.mrmc.crossed_clusters import ClusteredReaders
 from trustreport.measures.mrmc.marginal_ratio import or_delta, rr_delta
 from trustreport.measures.mrmc.obuchowski_rockette import Mode
 from trustreport.measures.mrmc.ustatistic import CENTRED, UStatistic, ustatistic
-from trustreport.measures.notes import OFTEN_BELOW
+from trustreport.measures.notes import OFTEN_BELOW, of_the_data
 from trustreport.performance.measures import complement
 from trustreport.performance.readers import AIDED, NOT_MANY, UNAIDED, Analysis, ReaderEndpoint, endpoint
 from trustreport.study import Floats, Readings
@@ -102,7 +102,7 @@ def _ratios(analysis: Analysis, outcome: Floats, lead: Estimate, level: float) -
     n = int((~np.isnan(outcome)).sum(axis=(1, 2)).min())
     rates = 1 - float(means[AIDED]), 1 - float(means[UNAIDED])
     few = outcome.shape[1] > 1 and outcome.shape[2] <= NOT_MANY and min(rates) < FEW_ERRORS
-    note = notes.join(lead.note, OFTEN_BELOW if few else "")
+    note = notes.join(of_the_data(lead.note), OFTEN_BELOW if few else "")
     more: dict[str, Any] = {"df": df, "level": level, "note": note}
     ratios = rr_delta(*rates, covariance, n, **more), or_delta(*rates, covariance, n, **more)
     of = {name: x for name, x in lead.details.items() if name == "clusters"}

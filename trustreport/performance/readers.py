@@ -168,12 +168,6 @@ class Analysis:
         return leading(random, fixed, self.fits[FIRST_COVARIANCE].n_readers)
 
 
-def _with_note(e: Estimate, note: str, *means: Estimate) -> Estimate:
-    """The interval with its note where one of the means is close to 1, but not by a count of cases alone."""
-    near = any(mean.value >= NEAR_ONE and mean.se > 0 for mean in means)
-    return replace(e, note=notes.join(e.note, note)) if near and note and not isnan(e.low) else e
-
-
 def _often(e: Estimate, note: str, *means: Estimate, from_: float = HIGH) -> Estimate:
     """The interval with what simulations show of it where one of the means is high."""
     high = any(mean.value >= from_ and mean.se > 0 for mean in means)
@@ -352,9 +346,7 @@ def analysis_of_shares(
 
     def change_in_range(e: Estimate, mean: Callable[[int], Estimate]) -> Estimate:
         means = mean(AIDED), mean(UNAIDED)
-        said = _with_note(e, notes.SHARE_NEAR_ONE, *means) if few else e
-        said = _often(e, OFTEN_BELOW, *means) if few and said is e else said
-        return difference_in_range(said)
+        return difference_in_range(_often(e, OFTEN_BELOW, *means) if few else e)
 
     more: dict[str, Any] = {
         "change_in_range": change_in_range,
@@ -549,12 +541,11 @@ def auc(
 
         def in_range(e: Estimate, arm: int) -> Estimate:
             found = area_of_cases(on_logit(e), positives[arm], negatives[arm])
-            said = _with_note(found, notes.AREA_NEAR_ONE if few else "", found)
-            return _often(found, OFTEN_ABOVE, found) if few and said is found else said
+            return _often(found, OFTEN_ABOVE, found) if few else found
 
         def change_in_range(e: Estimate, mean: Callable[[int], Estimate]) -> Estimate:
             means = mean(AIDED), mean(UNAIDED)
-            said = _with_note(e, notes.AREAS_NEAR_ONE if few else "", *means)
+            said = _often(e, OFTEN_BELOW, *means, from_=NEAR_ONE) if few else e
             return difference_in_range(change_of_areas(said, *means))
 
         alone = part.shape[1] == 1

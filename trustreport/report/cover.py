@@ -1,8 +1,10 @@
-"""The title page: what was tested, by whom it was approved, and which results it stands for."""
+"""What the document is: model, maker, study, by whom it was approved, and which results it stands for."""
 
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.report.tables import Cell, Head, Line, Table
+
+TESTED = ("device", "version", "design")  # stand beside it, with what was tested
 
 
 def cover(assessment: Assessment, results_hash: str, say: Catalogue) -> list[tuple[str, str, bool]]:
@@ -23,7 +25,7 @@ def cover(assessment: Assessment, results_hash: str, say: Catalogue) -> list[tup
         ("supersedes", "report.supersedes", report.supersedes),
         ("confidentiality", "report.confidentiality", report.confidentiality),
     ):
-        if value or path in missing:
+        if (value and key not in TESTED) or path in missing:
             rows.append((say(f"report.cover.{key}"), value or say("word.not_declared"), bool(value)))
     date = say.numbers.day(report.date) if report.date else say("report.cover.undated")
     rows.append((say("report.cover.date"), date, True))

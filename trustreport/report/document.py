@@ -14,6 +14,7 @@ from trustreport.assessment import Assessment
 from trustreport.checks.withholding import EVERYTHING
 from trustreport.digits import as_written
 from trustreport.finding import CheckOutcome, Unanswered
+from trustreport.measures.notes import Limit
 from trustreport.messages import Catalogue
 from trustreport.plan import NOT_DECLARED, Language, Plan
 from trustreport.report.acceptance import sentence
@@ -83,7 +84,8 @@ class ResultEntry(ResultsModel):
     method_text: str
     p: float | None
     df: float | None
-    primary: bool = Field(description="whether the report leads with this entry")
+    primary: bool = Field(description="whether the report leads with this entry, unless a limit is short")
+    short: list[Limit] = Field(description="limits on which no verdict rests; the note says why")
     note: str
     source: str
     details: dict[str, Any] = Field(description="what was computed on the way")
@@ -113,6 +115,7 @@ class Interval(ResultsModel):
     high: float | None
     se: float | None
     infinite: list[Literal["value", "low", "high"]] = Field(description="null because infinite")
+    short: list[Limit] = Field(description="limits on which no verdict rests")
     data: list[tuple[str, str]] = Field(description="kind and name of the data that it rests on")
     quantity: IntervalQuantity
 
@@ -448,6 +451,7 @@ def _entry(result: Result, say: Catalogue) -> dict[str, Any]:
         "p": e.p,
         "df": e.df,
         "primary": result.primary,
+        "short": result.short,
         "note": e.note,
         "source": say(f"method.{e.method}.source") if e.method else "",
         "details": {**e.details, **result.details},
@@ -521,6 +525,7 @@ def _intervals(judged: Iterable[Judged]) -> list[dict[str, Any]]:
             **numbers,
             "se": e.se,
             "infinite": [name for name, number in numbers.items() if isinf(number)],
+            "short": r.short,
             "data": sorted(r.place.data),
             "quantity": {
                 "id": row.id,

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue, catalogue
-from trustreport.report import cover, front, glossary, outline, tested
+from trustreport.report import cover, front, glance, glossary, outline, tested
 from trustreport.report.figures import Drawn, Pages
 from trustreport.report.wording import breakable, shorten, together
 from trustreport.resources import folder
@@ -61,13 +61,17 @@ def answered(assessment: Assessment) -> str:
 
 @dataclass(frozen=True)
 class Documents:
-    """What the documents of an assessment are made from, on one medium; `drawn` is the SVG of each figure."""
+    """What the documents of an assessment are made from, on one medium; `drawn` is the SVG of each figure.
+
+    `annexed` is whether the annex is written too: else the report says that it was not.
+    """
 
     assessment: Assessment
     results_hash: str
     provenance: Mapping[str, Any]
     drawn: Mapping[str, bytes]
     medium: Medium
+    annexed: bool = True
 
     @cached_property
     def chapters(self) -> outline.Chapters:
@@ -117,6 +121,8 @@ class Documents:
                 cover=cover.cover(self.assessment, self.results_hash, say),
                 approvals=cover.approvals(self.assessment, say),
                 front=front.front(self.assessment, say),
+                glance=glance.glance(self.assessment, chapters.standing, say),
+                annexed=self.annexed,
                 tested=[(say(f"report.tested.{k}"), v) for k, v in tested.tested(self.assessment, say) if v],
                 glossary=glossary.terms(self.assessment, say),
                 report=report,

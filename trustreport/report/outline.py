@@ -7,6 +7,7 @@ from typing import Any, Literal
 from trustreport.assessment import Assessment
 from trustreport.finding import Part
 from trustreport.messages import Catalogue
+from trustreport.plan import Kind
 from trustreport.report.elements import ELEMENTS, GROUPS_OF, Context, Element, ReportPlace
 from trustreport.report.numbering import ROWS_ON_PAPER, Numbering
 from trustreport.report.outlines import ANNEX, REPORT, SENTENCES_ALONE, WHOLE_IN_ANNEX, is_printed
@@ -58,10 +59,11 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Chapters:
-    """The chapters of the report, and those of its annex."""
+    """The chapters of report and annex, and where in them each word of their outlines stands."""
 
     report: tuple[Chapter, ...]
     annex: tuple[Chapter, ...]
+    standing: Mapping[str, ReportPlace]
 
 
 @dataclass
@@ -91,14 +93,15 @@ def chapters(
     for draft in (*report, *annex):
         volume: Volume = "annex" if draft.context.in_annex else "report"
         draft.items |= {w: _items(w, volume, draft.context) for w in draft.words if w in LAST}
-    return Chapters(_volume("report", report, assessment, say), _volume("annex", annex, assessment, say))
+    volumes = (_volume("report", report, assessment, say), _volume("annex", annex, assessment, say))
+    return Chapters(*volumes, standing)
 
 
 def _drafts(volume: Volume, outline: Mapping[str, tuple[str, ...]], context: Context) -> list[_Draft]:
     """Every chapter that holds something; the numbers leave the others out."""
     say = context.say
     drafts: list[_Draft] = []
-    placed = frozenset(name for names in outline.values() for name in names)
+    placed = _words(outline)
     most = ROWS_IN_REPORT if volume == "report" else None if context.on_screen else ROWS_ON_PAPER
     cut = "table.cut_in_report" if volume == "report" else "table.cut"
     for name, words in outline.items():
@@ -159,11 +162,13 @@ def _only_of_labels(draft: _Draft) -> bool:
 
 def _items(word: str, volume: Volume, context: Context) -> Items:
     """What stands under one word of an outline; nothing where the study has nothing for it."""
-    assessment, say, placed = context.assessment, context.say, context.placed
+    assessment, say = context.assessment, context.say
+    kind = assessment.plan.report.kind
+    elsewhere = _words(ANNEX[kind]) | (_words(REPORT[kind]) if volume == "report" else set())
     for finding in assessment.findings:
         if finding.dimension == word:
-            own = [part for part in finding.parts if part.element not in placed]
-            parts = tuple(shown for part in own if (shown := _of_volume(part, volume)))
+            own = [part for part in finding.parts if part.element not in elsewhere]
+            parts = tuple(shown for part in own if (shown := _of_volume(part, word, volume, kind)))
             whole = replace(finding, parts=parts)
             # What checks found of a dimension is in the annex, whatever the report prints of it.
             stands = parts or (volume == "annex" and any(assessment.fired(word)))
@@ -173,8 +178,12 @@ def _items(word: str, volume: Volume, context: Context) -> Items:
         element = _rest(context)
     elif word in ELEMENTS and (volume == "report" or word not in _printed(assessment)):
         element = ELEMENTS[word](context)
-    tagged = [part for finding in assessment.findings for part in finding.parts if part.element == word]
-    tagged = [shown for part in tagged if (shown := _of_volume(part, volume))]
+    tagged = [
+        shown
+        for finding in assessment.findings
+        for part in finding.parts
+        if part.element == word and (shown := _of_volume(part, finding.dimension, volume, kind))
+    ]
     if element is None and not tagged:
         return []
     shared = word in _printed(assessment) or word in WHOLE_IN_ANNEX
@@ -188,26 +197,36 @@ def _items(word: str, volume: Volume, context: Context) -> Items:
     return [ElementView(anchor, say(f"element.{word}.title"), element or Element(), views)]
 
 
-def _printed(assessment: Assessment) -> set[str]:
+def _words(outline: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
+    return frozenset(word for words in outline.values() for word in words)
+
+
+def _printed(assessment: Assessment) -> frozenset[str]:
     """The words of the report's own outline."""
-    words = {word for words in REPORT[assessment.plan.report.kind].values() for word in words}
-    return words - set(WHOLE_IN_ANNEX)
+    return _words(REPORT[assessment.plan.report.kind]) - {*WHOLE_IN_ANNEX}
 
 
-def _of_volume(part: Part, volume: Volume) -> Part | None:
+def _of_volume(part: Part, dimension: str, volume: Volume, kind: Kind) -> Part | None:
     """What a volume shows of a part: the report the chosen tables and figures, the annex all others.
 
-    Of a part of which the report prints something it prints the first sentences too.
+    It is all in the annex where the report's outline has neither its element nor its dimension. Of a part of
+    which the report prints something it prints the first sentences too.
     """
-    in_report = volume == "report"
-    tables = tuple(t for t in part.tables if is_printed(t.id) == in_report)
-    tables += tuple(
-        t for t in part.tables if not in_report and is_printed(t.id) and len(t.rows) > ROWS_IN_REPORT
-    )
-    figures = tuple(f for f in part.figures if is_printed(f.id) == in_report)
-    told = any(map(is_printed, (*(t.id for t in part.tables), *(f.id for f in part.figures))))
-    told = told or part.element in SENTENCES_ALONE
-    told = told or not (part.tables or part.figures or not part.element)
+    in_report, word = volume == "report", part.element
+    if not word or word not in _words(REPORT[kind]) | _words(ANNEX[kind]):
+        word = dimension
+    has_word = word in _words(REPORT[kind])
+
+    def printed(id: str) -> bool:
+        return has_word and is_printed(id, kind)
+
+    tables = tuple(t for t in part.tables if printed(t.id) == in_report)
+    if not in_report:
+        tables += tuple(t for t in part.tables if printed(t.id) and len(t.rows) > ROWS_IN_REPORT)
+    figures = tuple(f for f in part.figures if printed(f.id) == in_report)
+    told = any(map(printed, (*(t.id for t in part.tables), *(f.id for f in part.figures))))
+    told = told or (has_word and part.element in SENTENCES_ALONE)
+    told = told or (has_word and not (part.tables or part.figures or not part.element))
     if in_report:
         finding = part.finding[:SENTENCES] if told else ()
     else:

@@ -27,6 +27,7 @@ REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
             "reported",
         ),
         "claims": ("E34",),
+        "external": ("advice_value", "source_reliability", "potential_robustness"),
         "workload": ("E35",),
         "readers": ("pragmatic_utility", "decision_benefit", "reader_localisation", "reliance"),
         "risks": ("group_differences", "where", "found"),
@@ -37,13 +38,15 @@ REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
         "where": ("where", "group_differences"),
         "charts": ("vigilance", "localisation", "E39"),
         "incidents": ("E42", "E43"),
-        "reliance": ("E41", "reader_localisation", "reliance"),
+        "performance": ("advice_accuracy", "advice_value", "source_reliability", "potential_robustness"),
+        "reliance": ("E41", "pragmatic_utility", "reliance", "decision_benefit", "reader_localisation"),
         "limits": ("found",),
         "due": ("due", "feedback", "left_out"),
     },
 }
 
-# Tables and figures of the dimensions that the report prints, by their ids; all others stand in the annex.
+# Tables and figures that the report prints, by their ids, where its outline has the dimension or element that
+# they are of; all others stand in the annex.
 PRINTED = (
     *("advice_accuracy_sets", "classes_*", "each_class_*", "horizon_*", "roc_*", "reported_sets"),
     *("summary_roc_*", "pooled_forest_*"),
@@ -64,10 +67,17 @@ PRINTED = (
     *("vigilance_log_*", "vigilance_signals_*", "vigilance_people_*"),
 )
 
+# Of these an audit, which asks what has changed, leaves all to its annex.
+NOT_IN_AUDIT = (
+    *("advice_accuracy_sets", "roc_*", "advice_value_sets", "calibration_*"),
+    *("error_rates_*", "decision_benefit_readers_*", "protocols_*", "reliance_[0-9]*"),
+)
 
-def is_printed(id: str) -> bool:
-    """Whether the report prints a table or figure of a dimension."""
-    return any(fnmatchcase(id, pattern) for pattern in PRINTED)
+
+def is_printed(id: str, kind: Kind) -> bool:
+    """Whether a report of this kind prints a table or figure, where it has what that is of."""
+    left_out = NOT_IN_AUDIT if kind == "vigilance" else ()
+    return any(fnmatchcase(id, p) for p in PRINTED) and not any(fnmatchcase(id, p) for p in left_out)
 
 
 # Parts of which the report prints sentences alone: their numbers are in a table of its own.

@@ -19,6 +19,7 @@ class Volumes:
     Parameters
     ----------
     results_hash, provenance, drawn : as for `html.render`
+    annexed : whether the annex is written beside the report, as a file of its own or in the page
     """
 
     def __init__(
@@ -27,8 +28,11 @@ class Volumes:
         results_hash: str,
         provenance: Mapping[str, Any],
         drawn: Mapping[str, Drawn],
+        *,
+        annexed: bool = True,
     ) -> None:
         self._of = assessment, results_hash, provenance
+        self._annexed = annexed
         self._drawn = drawn
         self._made: tuple[set[int], html.Documents] | None = None
 
@@ -57,7 +61,7 @@ class Volumes:
     def _text(self, volume: html.Volume, lacking: set[int]) -> str:
         if self._made is None or self._made[0] != lacking:
             pages = Pages(self._drawn, lambda page: legible(page.decode(), lacking).encode())
-            self._made = set(lacking), html.Documents(*self._of, pages, "page")
+            self._made = set(lacking), html.Documents(*self._of, pages, "page", self._annexed)
         sheets = html.style(faces(), self._of[0].plan.report.page, "report.css", "page.css")
         return self._made[1].text(volume, sheets)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from trustreport.assessment import Assessment
 from trustreport.finding import Finding, Part
 from trustreport.messages import Catalogue
+from trustreport.report.glance import DIMENSIONS
 from trustreport.report.limits import Limitation, limits, listed
 from trustreport.report.numbering import NumberedFigure, NumberedTable, Numbering
 from trustreport.report.tables import table
@@ -23,7 +24,7 @@ class PartView:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A question of trust that was answered."""
+    """A question of trust that was answered; `named` where it has a name in "A Question of Trust"."""
 
     anchor: str
     short: str
@@ -33,6 +34,7 @@ class Section:
     parts: tuple[PartView, ...]
     limits: tuple[Limitation, ...]
     not_shown: tuple[str, ...]
+    named: bool
 
 
 def section(
@@ -54,6 +56,7 @@ def section(
         tuple(part_view(part, f"{anchor}-{i}", numbering, say) for i, part in enumerate(finding.parts, 1)),
         tuple(listed(limits(assessment.fired(name), say), say)) if in_annex else (),
         tuple(say(text) for text in finding.not_shown) if in_annex else (),
+        name in DIMENSIONS,
     )
 
 

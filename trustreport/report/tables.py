@@ -87,7 +87,7 @@ def estimates(source: EstimateTable, say: Catalogue) -> Table:
                 Cell(say.numbers.count(row.result.estimate.n), True),
                 methods[i],
             ),
-            row.leads,
+            row.leads and not row.result.short,
         )
         for i, row in enumerate(rows)
     )

@@ -253,7 +253,7 @@ def _write_pdfs(
 
     results = (work / "results.json").read_bytes()
     attached = {"pdf": attachments(assessment, results, say)}
-    volumes = pdf.Volumes(assessment, **about)
+    volumes = pdf.Volumes(assessment, **about, annexed=bool({"html", "annex"} & {*wanted}))
     elsewhere: dict[str, Callable[[], pdf_layout.Printed | None]] = {}
     if layout:
         for form in reversed(forms):  # the longer one first

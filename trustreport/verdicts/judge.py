@@ -12,6 +12,7 @@ from trustreport.digits import as_declared, as_written, clear_of, places_in, rou
 from trustreport.estimate import Estimate
 from trustreport.finding import CheckOutcome
 from trustreport.lock import LockStatus
+from trustreport.measures.notes import Limit, of_simulations
 from trustreport.messages import Message, say
 from trustreport.narrative.names import quantity_name
 from trustreport.one_number import number
@@ -149,6 +150,8 @@ class Judge:
         if has_no_precision(e):
             return "not assessable", say("verdicts.reason.no_width")
         word = compare_with_bound(e.low, e.high, bound)
+        if limits_of(word, e, bound) & {*lead.short}:
+            return "not assessable", say("verdicts.reason.short", reason=of_simulations(e.note))
         end = _end_of_loss(lead, bound, word)
         if end is not None:
             return word, say(f"verdicts.{word}_loss", **_values(lead, Bound(low=end)))
@@ -192,6 +195,20 @@ def compare_with_bound(low: float, high: float, bound: Bound) -> Word:
     if (below is not None and high < below) or (above is not None and low > above):
         return "fail"
     return "inconclusive"
+
+
+def limits_of(word: Word, e: Estimate, bound: Bound) -> set[Limit]:
+    """The limits on which a decided verdict rests: those that face a bound that they keep to, or miss.
+
+    >>> limits_of("pass", Estimate(0.95, 0.91, 0.97, 200), Bound(low=0.9))
+    {'low'}
+    """
+    facing: dict[Limit, float | None] = {"low": bound.low, "high": bound.high}
+    if word == "pass":
+        return {limit for limit, end in facing.items() if end is not None}
+    if word == "fail":
+        return {"high" if bound.low is not None and e.high < bound.low else "low"}
+    return set()
 
 
 def _pattern(word: Word, bound: Bound, high: float) -> str:

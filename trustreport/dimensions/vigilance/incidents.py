@@ -70,7 +70,7 @@ def _reader_sentences(view: MonitoringView) -> Iterator[Message]:
 def _reader_tables(view: MonitoringView) -> Iterator[PlainTable]:
     for i, one in enumerate(view.reliances, 1):
         caption = say(f"{ID}.table.people", level=view.plan.report.confidence_level)
-        id, periods = f"vigilance_people{view.suffix}_{i}", _shown_periods(view)
+        id, periods = f"vigilance_readings{view.suffix}_{i}", _shown_periods(view)
         yield table(id, caption, periods, _reader_columns(view, one))
 
 

@@ -31,19 +31,6 @@ BELOW_FIXED = "standard error below that for these readers alone: too few reader
 FIXED_LEADS = "fewer than five readers: the interval for these readers alone is the wider and leads"
 ONLY_FIXED = "describes these readers only: the interval for readers in general is not estimable"
 LOW_DF = "degrees of freedom raised to their minimum, the smallest count less one"
-# What benchmarks/results/coverage.csv says of values close to 1 with 20 to 30 positive cases.
-AREA_NEAR_ONE = (
-    "area close to 1: in simulated studies with an area of 0.99 and 20 to 30 positive cases, "
-    "88% to 99% of 95% intervals covered the true area"
-)
-AREAS_NEAR_ONE = (
-    "area close to 1: in simulated studies with areas of 0.98 and 0.99 and 20 to 30 positive cases, "
-    "91% to 95% of 95% intervals covered the true change"
-)
-SHARE_NEAR_ONE = (
-    "share close to 1: in simulated studies with shares of 88% and 98% of 20 to 30 cases, "
-    "89% to 98% of 95% intervals covered the true change"
-)
 NO_EVENT_EITHER = "no event in either arm: the ratio is undefined"
 ALL_EVENTS_EITHER = "nothing but events in both arms: the odds ratio is undefined"
 ZERO_CELL = "an arm without events, or with nothing else: no interval on the logarithmic scale"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.report.answer import by_candidate, by_criteria, over_time, without_criteria
-from trustreport.report.answer.sentences import Statement, text_of
+from trustreport.report.answer.sentences import Statement, set_aside, text_of
 
 MOST_NAMED = 4  # candidates in the question
 
@@ -44,7 +44,7 @@ def answer(assessment: Assessment, say: Catalogue) -> Answer:
         found = by_candidate.answer(assessment, say)
     else:
         found = by_criteria.answer(assessment, say)
-    sentences, support = found
+    sentences, support = found if assessment.verdicts else set_aside(*found, say)
     return Answer(question(assessment, say), tuple(sentences), tuple(support))
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from trustreport import criteria
 from trustreport.assessment import Assessment
+from trustreport.measures.notes import of_simulations
 from trustreport.messages import Catalogue
 from trustreport.narrative.names import quantity_name
 from trustreport.place import Place
@@ -14,6 +15,7 @@ from trustreport.report.tables import in_words
 from trustreport.results import Result
 from trustreport.verdicts import Verdict
 from trustreport.verdicts.entries import entry
+from trustreport.verdicts.judge import measure
 
 # Measures whose name is too long for a title.
 SHORT = {
@@ -30,6 +32,27 @@ class Statement:
 
     text: str
     results: tuple[Result, ...] = ()
+
+
+def set_aside(
+    sentences: Sequence[Statement], support: Sequence[Statement], say: Catalogue
+) -> tuple[list[Statement], list[Statement]]:
+    """An answer without the numbers of which a limit decides nothing; a sentence says which, and why."""
+    found = [one for one in (*sentences, *support) if any(r.short for r in one.results)]
+    short = {r: None for one in found for r in one.results if r.short}
+    said = [
+        Statement(
+            say(
+                "answer.open.set_aside",
+                measure=first_letter(say(measure(r))),
+                reason=of_simulations(r.estimate.note),
+            )
+        )
+        for r in list(short)[:MOST_NAMED]
+    ]
+    kept = [one for one in sentences if one not in found]
+    rest = [one for one in support if one not in found]
+    return (kept, rest + said) if kept else (said[:1] or rest[:1], rest + said[1:])
 
 
 def first_letter(text: str) -> str:

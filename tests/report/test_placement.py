@@ -1,0 +1,108 @@
+"""Whatever is computed stands in one place: in the report or in its annex, of every kind."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from trustreport.assessment import Assessment
+from trustreport.messages import catalogue
+from trustreport.plan import Kind
+from trustreport.report import glance, outline
+from trustreport.report.outline import ROWS_IN_REPORT, Chapter
+from trustreport.report.write import provenance
+
+EXAMPLES = sorted(f.parent.name for f in Path(__file__).parents[2].glob("examples/*/study.yaml"))
+KINDS = get_args(Kind)
+EN = catalogue()
+
+
+def of_kind(assessment: Assessment, kind: str) -> Assessment:
+    """The same assessment for another kind of report."""
+    report = assessment.plan.report.model_copy(update={"kind": kind})
+    return replace(assessment, plan=assessment.plan.model_copy(update={"report": report}))
+
+
+def chapters(assessment: Assessment) -> outline.Chapters:
+    drawn = {figure.id: b"<svg/>" for figure in assessment.figures}
+    return outline.chapters(assessment, drawn, EN, on_screen=True, provenance=provenance(assessment))
+
+
+def placed(volume: tuple[Chapter, ...]) -> Counter[tuple[str, str]]:
+    """How often each table and figure of the dimensions stands in a volume."""
+    parts = [part for chapter in volume for item in chapter.items for part in item.parts]
+    tables = Counter(("table", t.table.id) for part in parts for t in part.tables)
+    return tables + Counter(("figure", f.id) for part in parts for f in part.figures)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_table_figure_and_sentence_stands_once(
+    name: str, kind: str, assessed_example: Callable[[str], Assessment]
+) -> None:
+    assessment = of_kind(assessed_example(name), kind)
+    made = chapters(assessment)
+    parts = [part for finding in assessment.findings for part in finding.parts]
+    report, annex = placed(made.report), placed(made.annex)
+    for t in (t for part in parts for t in part.tables):
+        key = ("table", t.id)
+        cut = report[key] == 1 and len(t.rows) > ROWS_IN_REPORT  # there cut, and whole in the annex
+        assert (report[key], annex[key]) in ([(1, 1)] if cut else [(1, 0), (0, 1)]), t.id
+    for f in (f for part in parts for f in part.figures):
+        assert report[("figure", f.id)] + annex[("figure", f.id)] == 1, f.id
+    told = [
+        text
+        for c in (*made.report, *made.annex)
+        for item in c.items
+        for p in item.parts
+        for text in p.finding
+    ]
+    said = Counter(EN(text) for part in parts for text in part.finding)
+    assert not {text: (n, told.count(text)) for text, n in said.items() if told.count(text) != n}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_two_diagrams_stand_in_the_report(
+    kind: str, assessed_example: Callable[[str], Assessment]
+) -> None:
+    """Those that the dimensions are known by, and the errors with and without the aid, in every kind."""
+    made = chapters(of_kind(assessed_example("certification-dossier"), kind))
+    report = placed(made.report)
+    for key in (
+        ("figure", "benefit_1"),
+        ("figure", "external_performance_1"),
+        ("table", "pragmatic_utility_1"),
+    ):
+        assert report[key] == 1, key
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_glance_names_all_dimensions(kind: str, assessed_example: Callable[[str], Assessment]) -> None:
+    assessment = of_kind(assessed_example("certification-dossier"), kind)
+    rows = glance.glance(assessment, chapters(assessment).standing, EN)
+    assert [row.name for row in rows] == [
+        "Source reliability",
+        "Advice accuracy",
+        "Pragmatic utility",
+        "Advice value",
+        "Decision benefit",
+        "Potential robustness",
+        "H-accuracy",
+        "Utility yield",
+    ]
+    answered = rows[:6]
+    assert all(row.measured and row.place for row in answered)
+    assert answered[1].says == "Southport, the worst of four. 32 of 97 cases with the condition are missed."
+    assert "+4.6 (+0.9 to +8.2) points" in answered[2].measured[0], "at the declared prevalence"
+
+
+def test_a_dimension_without_data_says_what_it_needs(
+    assessed_example: Callable[[str], Assessment],
+) -> None:
+    assessment = assessed_example("annotations")
+    rows = glance.glance(assessment, chapters(assessment).standing, EN)
+    assert rows[0].measured
+    assert all(not row.measured and row.says.startswith("Needs ") and row.place is None for row in rows[1:])

@@ -1,0 +1,144 @@
+"""Trustworthiness at a glance: the six dimensions of "A Question of Trust", H-accuracy and utility yield.
+
+Campagner, Angius and Cabitza name the dimensions, and this is their order. Each row has what leads for it, of
+several data sets, arms or candidates the worst, what that says in words, and where more of it stands; a row
+without data says what it needs.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+
+from trustreport.assessment import Assessment
+from trustreport.messages import Catalogue
+from trustreport.narrative.names import quantity_name
+from trustreport.report.elements import ReportPlace
+from trustreport.report.tables import in_words
+from trustreport.results import Result
+from trustreport.study import DEVELOPMENT_ROLES
+
+DIMENSIONS = (
+    *("source_reliability", "advice_accuracy", "pragmatic_utility"),
+    *("advice_value", "decision_benefit", "potential_robustness"),
+)
+# What is shown of each, and what of it speaks in words: the first that is there.
+SHOWN: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "source_reliability": (("actual_accuracy", "label_accuracy", "krippendorff_alpha"),),
+    "advice_accuracy": (
+        ("sensitivity", "class_accuracy", "auc", "auc_at_horizon", "class_sensitivity"),
+        ("specificity",),
+    ),
+    "pragmatic_utility": (("arr",), ("odds_ratio",)),
+    "advice_value": (("advisory_value", "voi"),),
+    "decision_benefit": (("mean_benefit",),),
+    "potential_robustness": (("degree_of_correspondence",), ("spr",)),
+    "advice_accuracy.h_accuracy": (("h_accuracy",),),
+    "advice_accuracy.utility_yield": (("utility_yield",),),
+}
+OF_P = ("degree_of_correspondence", "spr")
+NARROW = ("subgroup", "site", "reader", "class", "raters", "complexity", "version", "advice_type")
+
+
+@dataclass(frozen=True, slots=True)
+class GlanceRow:
+    """A dimension by its name in the paper: what was measured, what it says or needs, and where it stands."""
+
+    name: str
+    measured: tuple[str, ...]
+    says: str
+    place: ReportPlace | None
+
+
+def glance(assessment: Assessment, standing: Mapping[str, ReportPlace], say: Catalogue) -> list[GlanceRow]:
+    """A row for each dimension, whether these data answer it or not."""
+    return [_row(word, assessment, standing, say) for word in SHOWN]
+
+
+def _row(word: str, assessment: Assessment, standing: Mapping[str, ReportPlace], say: Catalogue) -> GlanceRow:
+    dimension, _, own = word.partition(".")
+    name = say(f"glance.name.{own}") if own else say(f"{dimension}.short")
+    first: Sequence[Result] = ()
+    measured: list[str] = []
+    for names in SHOWN[word]:
+        found = next(filter(None, (_found(f"{dimension}.{n}", assessment) for n in names)), [])
+        if found:
+            lead = _worst(found, first)
+            measured.append(f"{say(quantity_name(lead.name, lead.endpoint))} {_written(lead, say)}")
+            first = first or (lead, *found)
+    if not first:
+        return GlanceRow(name, (), say(f"glance.needs.{own or dimension}"), None)
+    return GlanceRow(
+        name, tuple(measured), _says(first[0], first[1:], assessment, say), standing.get(dimension)
+    )
+
+
+def _written(r: Result, say: Catalogue) -> str:
+    """The value with its interval; what is a p-value, or of two, as one."""
+    return say.numbers.p(r.estimate.value).removeprefix("= ") if r.name in OF_P else in_words(r, say)
+
+
+def _found(id: str, assessment: Assessment) -> list[Result]:
+    """The entries that lead for a quantity, of no part of the data and of no development data."""
+    roles = {d.name: d.role for d in assessment.study.datasets}
+    found = [
+        r
+        for r in assessment.results
+        if r.id == id
+        and r.primary
+        and not isnan(r.estimate.value)
+        and roles.get(str(r.place.dataset)) not in DEVELOPMENT_ROLES
+        and r.within(**dict.fromkeys(NARROW))
+    ]
+    chosen = assessment.plan.operating_point.threshold
+    at = [r for r in found if r.place.threshold in (None, chosen)] or found
+    declared = assessment.plan.declared_prevalence
+    judged = [r for r in at if declared is not None and r.parameters.get("prevalence") == declared]
+    if judged:
+        return judged
+    # Of several choices of one quantity (bins, endpoints) the first is the one that the report leads with.
+    return [r for r in at if (r.endpoint, r.parameters) == (at[0].endpoint, at[0].parameters)]
+
+
+def _worst(found: Sequence[Result], first: Sequence[Result]) -> Result:
+    """The worst; beside another quantity the one of the same place."""
+    same = [r for r in found if first and r.place.data == first[0].place.data]
+    worst = max if found[0].quantity.better == "down" else min
+    return worst(same or found, key=lambda r: r.estimate.value)
+
+
+def _says(lead: Result, found: Sequence[Result], assessment: Assessment, say: Catalogue) -> str:
+    """What it says in words, after the name of what is the worst of several."""
+    text = " ".join(_words(lead, assessment, say))
+    if len(found) < 2:
+        return text
+    at = lead.place
+    where = at.candidate or " / ".join(at.arms or ()) * (at.set is None and at.task is None) or at.data_name
+    return say("glance.worst", name=where, n=len(found), text=text)
+
+
+def _words(lead: Result, assessment: Assessment, say: Catalogue) -> Iterator[str]:
+    e = lead.estimate
+    if lead.quantity.no_effect is not None:
+        shown = e.low > lead.quantity.no_effect or e.high < lead.quantity.no_effect
+        side = "better" if e.value > lead.quantity.no_effect else "worse"
+        yield say(f"glance.says.{lead.name}_{side if shown else 'unclear'}")
+        if lead.name == "mean_benefit":
+            yield from _of_readers(lead, assessment, say)
+        return
+    values = {"missed": round(e.n * (1 - e.value)), "n": e.n, "utility": lead.parameters.get("utility", "")}
+    yield say(f"glance.says.{lead.name}", **values)
+
+
+def _of_readers(lead: Result, assessment: Assessment, say: Catalogue) -> Iterator[str]:
+    """How many readers did better, and how many worse."""
+    own = [
+        r.estimate.value
+        for r in assessment.results
+        if r.id == "decision_benefit.benefit"
+        and r.primary
+        and (r.endpoint, r.place.arms, r.place.task) == (lead.endpoint, lead.place.arms, lead.place.task)
+        and not isnan(r.estimate.value)
+    ]
+    if own:
+        values = {"better": sum(v > 0 for v in own), "worse": sum(v < 0 for v in own), "n": len(own)}
+        yield say("answer.open.gained", measure=say(quantity_name(lead.endpoint)), **values)
