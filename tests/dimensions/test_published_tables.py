@@ -18,6 +18,7 @@ from trustreport.errors import StudyError
 from trustreport.finding import Finding
 from trustreport.messages import catalogue
 from trustreport.report.answer import answer as page_one
+from trustreport.report.glance import glance
 from trustreport.report.tables import table
 from trustreport.results import Result
 from trustreport.study import Study
@@ -251,6 +252,9 @@ def test_page_one_says_what_was_published() -> None:
     given = plan(published_sites=[covid()], published_readers=[{"set": "knee", "readers": READERS}])
     found = page_one(assess(Study(), given), EN)
     assert "As published in knee, the difference in the readers' mean accuracy" in found.sentence
+    rows = {row.name: row for row in glance(assess(Study(), given), {}, EN)}
+    assert rows["Decision benefit"].measured[0].startswith("mean published change")
+    assert rows["Decision benefit"].says == "No change has been shown."
 
 
 # ---------------------------------------------------------------- refusals
