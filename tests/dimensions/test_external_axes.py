@@ -19,9 +19,9 @@ from tests.dimensions.test_potential_robustness import (
     validation,
 )
 from trustreport.dimensions.potential_robustness import axes
-from trustreport.dimensions.potential_robustness.over_similarity import rule_of_authors
 from trustreport.estimate import Estimate
 from trustreport.finding import Finding
+from trustreport.messages import say
 from trustreport.performance.measures import NO_WEIGHTS
 from trustreport.plan import DiagramAxes
 from trustreport.study import Dataset, Study
@@ -148,9 +148,10 @@ def test_the_rule_of_the_authors_is_printed_as_theirs() -> None:
 )
 def test_the_rule_at_its_edges(similarity: float, values: tuple[float, ...], says: str) -> None:
     reached = {m: Estimate(v, v, v, 9) for m, v in zip(axes.measures_of(declared()), values)}
-    said = [EN(m) for m in rule_of_authors([("A", similarity, reached)], declared())]
-    assert bool(said) == bool(says)
-    assert all(says in text for text in said)
+    caption = say("potential_robustness.figure.diagram")
+    said = EN(axes.with_rule(caption, [("A", similarity, reached)], declared()))
+    assert says in said
+    assert (said == EN(caption)) == (not says)
 
 
 def test_several_training_sets_are_one_in_the_tests() -> None:

@@ -15,7 +15,7 @@ from trustreport.measures.confusion.formulas import FORMULAS
 from trustreport.measures.net_benefit import standardized_net_benefit, weighted_utility
 from trustreport.measures.roc.auc import area_and_variance
 from trustreport.messages import Message, say
-from trustreport.narrative.names import heading
+from trustreport.narrative.names import heading, quantity_name
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.features import ID
 from trustreport.performance.measures import estimates, lead, relevance_and_thresholds, why_no_risk
@@ -92,6 +92,30 @@ def axis_label(name: str, threshold: float | None) -> Message:
 def on_axes(case: ScoredCases, plan: Plan) -> dict[str, Estimate]:
     """What the scores of a set reach, a measure an axis."""
     return {name: lead(case, name, plan.report.confidence_level) for name in measures_of(plan)}
+
+
+def with_rule(
+    caption: Message, sets: Sequence[tuple[str, float, Mapping[str, Estimate]]], plan: Plan
+) -> Message:
+    """The caption of the diagram, with the rule of its authors for external validation, printed as theirs.
+
+    `sets` are the name of each external set, its similarity, and the measures of the diagram there. A set
+    without one of them cannot be judged; without any other the caption stays as it is.
+    """
+    known = [
+        (name, similarity, reached)
+        for name, similarity, reached in sets
+        if isfinite(similarity) and all(isfinite(e.value) for e in reached.values())
+    ]
+    if not known:
+        return caption
+    unlike = [(name, reached) for name, similarity, reached in known if similarity < UNLIKE]
+    enough = [n for n, reached in unlike if all(is_acceptable(m, e.value) for m, e in reached.items())]
+    key = "met" if enough else "unmet" if unlike else "alike"
+    names = enough or [name for name, _ in unlike]
+    measures = [quantity_name(name) for name in measures_of(plan)]
+    rule = say(f"{ID}.rule.{key}", n=len(names), names=names, measures=measures)
+    return say(f"{ID}.rule.below", caption=caption, rule=rule)
 
 
 # ---------------------------------------------------------------- what tests rest on

@@ -7,7 +7,6 @@ from trustreport.dimensions.potential_robustness.axes import AXES, UNLIKE, measu
 from trustreport.dimensions.potential_robustness.over_similarity import (
     column_of,
     correlation_table,
-    rule_of_authors,
     scores_table,
 )
 from trustreport.dimensions.potential_robustness.plots import (
@@ -32,6 +31,7 @@ from trustreport.estimate import Estimate
 from trustreport.finding import EstimateTable, Part, PlainTable
 from trustreport.measures.similarity.notes import TEST_ONLY
 from trustreport.messages import Message, say
+from trustreport.narrative.names import quantity_name
 from trustreport.narrative.sentences import numbers
 from trustreport.narrative.tables import table
 from trustreport.performance.features import ID
@@ -102,10 +102,6 @@ def _sentences(
     known = [one for one in scored if not isnan(one.similarity)]
     if compared and not known:
         yield say(f"{ID}.no_similarity", reason=estimate(results, "degree_of_correspondence").note)
-    external = [one for one in scored if one.external]
-    yield from rule_of_authors(
-        [(one.case.dataset.name, one.similarity, one.on_axes) for one in external], plan
-    )
     yield from _least(results, scored, candidate, plan)
     new = over(results, "prediction_interval", "auc", candidate)
     if new is not None and isfinite(new.estimate.low):
@@ -258,7 +254,7 @@ def _tables(
     drawn = measures_of(plan)
     yield table(
         f"{ID}_performance_{number}",
-        say(f"{ID}.table_performance"),
+        say(f"{ID}.table_performance", measures=[quantity_name(name) for name in drawn]),
         scored,
         [
             (f"{ID}.column.set", "case.dataset.name"),

@@ -1,14 +1,12 @@
-"""What is made of similarity and performance together: the authors' rule, SPR and WPR, correlations."""
+"""Tables of what is made of similarity and performance together: SPR and WPR, correlations."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from math import isfinite, isnan
+from collections.abc import Iterator, Sequence
+from math import isnan
 
-from trustreport.dimensions.potential_robustness.axes import UNLIKE, is_acceptable, measures_of
 from trustreport.dimensions.potential_robustness.plots import estimate
-from trustreport.estimate import Estimate
 from trustreport.finding import PlainTable
 from trustreport.messages import Message, say
-from trustreport.narrative.names import heading, quantity_name
+from trustreport.narrative.names import heading
 from trustreport.narrative.tables import table
 from trustreport.performance.features import ID
 from trustreport.place import Place
@@ -17,29 +15,6 @@ from trustreport.results import Result
 
 # Measures with a heading of their own, shorter than their name.
 IN_SHORT = ("auc", "standardized_net_benefit", "brier")
-
-
-def rule_of_authors(
-    sets: Sequence[tuple[str, float, Mapping[str, Estimate]]], plan: Plan
-) -> Iterator[Message]:
-    """Whether the model is externally validated by the rule of the diagram's authors, printed as theirs.
-
-    `sets` are the name of each external set, its similarity, and the measures of the diagram there. A set
-    without one of them cannot be judged.
-    """
-    known = [
-        (name, similarity, reached)
-        for name, similarity, reached in sets
-        if isfinite(similarity) and all(isfinite(e.value) for e in reached.values())
-    ]
-    if not known:
-        return
-    unlike = [(name, reached) for name, similarity, reached in known if similarity < UNLIKE]
-    enough = [n for n, reached in unlike if all(is_acceptable(m, e.value) for m, e in reached.items())]
-    key = "met" if enough else "unmet" if unlike else "alike"
-    names = enough or [name for name, _ in unlike]
-    measures = [quantity_name(name) for name in measures_of(plan)]
-    yield say(f"{ID}.rule.{key}", n=len(names), names=names, measures=measures)
 
 
 def column_of(name: str) -> Message:

@@ -12,6 +12,7 @@ from trustreport.dimensions.potential_robustness.axes import (
     measures_of,
     panel_of,
     span,
+    with_rule,
 )
 from trustreport.dimensions.potential_robustness.scores import ScoredSet, found_in
 from trustreport.dimensions.potential_robustness.sites import Site
@@ -258,10 +259,11 @@ def _diagram(results: Sequence[Result], drawn: Sequence[ScoredSet], plan: Plan, 
     )
     axes = tuple(_axis(name, drawn, plan) for name in measures_of(plan))
     unlike = [one for one in drawn if one.similarity < UNLIKE]
+    sets = [(one.case.dataset.name, one.similarity, one.on_axes) for one in drawn if one.external]
     return Figure(
         f"external_performance_{number}",
         diagram.ExternalPerformance(axes, sites),
-        say(f"{ID}.figure.diagram"),
+        with_rule(say(f"{ID}.figure.diagram"), sets, plan),
         say(f"{ID}.figure.diagram_alt", n=len(drawn), k=len(unlike)),
     )
 

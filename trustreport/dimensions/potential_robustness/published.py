@@ -13,11 +13,11 @@ from trustreport.dimensions.potential_robustness.axes import (
     needed_by_error,
     panel_of,
     span,
+    with_rule,
 )
 from trustreport.dimensions.potential_robustness.over_similarity import (
     column_of,
     correlation_table,
-    rule_of_authors,
     scores_table,
 )
 from trustreport.dimensions.potential_robustness.scores import correlated
@@ -174,14 +174,10 @@ def _against_split(one: PublishedSites, site: PublishedSite, name: str, e: Estim
 def published_sites_part(found: ValidatedAsPublished, plan: Plan, number: int) -> Part:
     """A published table of sites with its diagrams, said to be as published."""
     one, names = found.of, measures_of(plan)
-    sets = [(site.site, site.similarity, found.on_axes[site.site]) for site in one.sites]
     places = [(site.site, site.similarity, Place(set=one.set, site=site.site)) for site in one.sites]
     return Part(
         title=say(f"{ID}.published.title", set=one.set),
-        finding=(
-            say(f"{ID}.published.said", n=len(one.sites)),
-            *rule_of_authors(sets, plan),
-        ),
+        finding=(say(f"{ID}.published.said", n=len(one.sites)),),
         tables=(
             table(
                 f"{ID}_performance_published_{number}",
@@ -245,11 +241,12 @@ def _figures(found: ValidatedAsPublished, plan: Plan, number: int) -> Iterator[F
         )
         for site in one.sites
     )
+    sets = [(site.site, site.similarity, found.on_axes[site.site]) for site in one.sites]
     unlike = sum(site.similarity < UNLIKE for site in one.sites)
     yield Figure(
         f"external_performance_published_{number}",
         diagram.ExternalPerformance(axes, points),
-        say(f"{ID}.published.figure", set=one.set),
+        with_rule(say(f"{ID}.published.figure", set=one.set), sets, plan),
         say(f"{ID}.figure.diagram_alt", n=len(points), k=unlike),
     )
     if any(isfinite(r.estimate.value) for r in found.correlations):
