@@ -3,7 +3,6 @@
 import csv
 from collections import Counter
 from collections.abc import Callable, Iterator
-from fnmatch import fnmatch
 from math import isfinite, nan
 from pathlib import Path
 from types import ModuleType
@@ -16,7 +15,6 @@ from statsmodels.stats.proportion import proportion_confint
 from tests.programs import loaded
 from trustreport.api import Assessed
 from trustreport.estimate import Estimate
-from trustreport.measures.mrmc import notes
 from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
 from trustreport.quantities import CHANGES, OF_METRIC, VALUES, ids
 
@@ -105,29 +103,15 @@ def test_the_committed_rows_are_judged_as_they_say(coverage: ModuleType) -> None
     assert [one["verdict"] for one in coverage.judged(found)] == said
 
 
-def test_every_pattern_of_what_is_listed_is_used(coverage: ModuleType) -> None:
-    listed = (one for one in committed(coverage) if one["verdict"] == "listed")
-    rows = [(one["topic"], one["design"], one["quantity"]) for one in listed]
-    for patterns in coverage.LISTED:
-        assert any(all(map(fnmatch, of, patterns)) for of in rows), patterns
-
-
 def test_the_notes_say_how_far_a_side_is_short(coverage: ModuleType) -> None:
-    """Those that are listed for areas and shares near 1 have notes of their own."""
-    own = [patterns for patterns, why in coverage.LISTED.items() if why.endswith("as the report says")]
     for side, note in (("above", OFTEN_ABOVE), ("below", OFTEN_BELOW)):
-        worst = max(
-            float(one[side])
-            for one in committed(coverage)
-            if one["verdict"] == "listed"
-            and not any(all(map(fnmatch, (one["topic"], one["design"], one["quantity"]), of)) for of in own)
-        )
+        worst = max(float(one[side]) for one in committed(coverage) if float(one[f"{side}_aside"] or 0) > 0)
         assert f"in up to {worst:.0%}" in note
 
 
-def test_what_is_listed_is_not_hidden(coverage: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(coverage, "LISTED", {("t", "*", "q*"): "no method"})
-    assert [one["verdict"] for one in coverage.judged([row(above=0.2), row()])] == ["listed", "accepted"]
+def test_a_miss_on_a_side_that_is_set_aside_is_not_judged(coverage: ModuleType) -> None:
+    short = {**row(above=0.2), "above_aside": 0.19}
+    assert [one["verdict"] for one in coverage.judged([short, row(above=0.2)])] == ["accepted", "fails"]
 
 
 def test_docs_have_the_table_of_the_last_run(coverage: ModuleType) -> None:
@@ -136,24 +120,6 @@ def test_docs_have_the_table_of_the_last_run(coverage: ModuleType) -> None:
     with coverage.RESULTS.open(encoding="utf-8") as lines:
         found = list(csv.DictReader(lines))
     assert {one["verdict"] for one in found} <= {"accepted", "listed"}
-
-
-@pytest.mark.parametrize(
-    ("note", "quantity"),
-    [
-        (notes.AREA_NEAR_ONE, "auc, aided"),
-        (notes.AREAS_NEAR_ONE, "auc, change"),
-        (notes.SHARE_NEAR_ONE, "sensitivity, change"),
-    ],
-)
-def test_a_report_says_what_was_simulated(coverage: ModuleType, note: str, quantity: str) -> None:
-    with coverage.RESULTS.open(encoding="utf-8") as lines:
-        found = [
-            float(one["covered"])
-            for one in csv.DictReader(lines)
-            if one["quantity"] == quantity and one["design"].endswith("skilled")
-        ]
-    assert f"{min(found):.0%} to {max(found):.0%} of 95% intervals" in note
 
 
 def committed(coverage: ModuleType) -> list[dict[str, str]]:

@@ -15,6 +15,7 @@ from trustreport.quantities import Quantity, known, quantity
 SIGNIFICANT = 13  # digits of a number in results.json
 MANY = 100  # from here on a percentage has a decimal
 VERY_MANY = 1000  # from here on an area under a curve has three
+MOST_DECLARED = 6  # decimals that somebody sets a number with
 MOST_EXTRA = 3  # decimals added, at most, for a number that would round to a value that it is not
 
 
@@ -153,11 +154,13 @@ def of_ratio(e: Estimate, no_effect: float | None = 1.0) -> int:
 def as_declared(value: float, least: int = 2) -> Rounded:
     """A number that someone has set, with the decimals that it was set with.
 
-    >>> as_declared(0.8).places, as_declared(0.855).places, as_declared(5.0, 0).places
-    (2, 3, 0)
+    One with more than six was computed by whoever set it, and is written with four.
+
+    >>> [as_declared(x).places for x in (0.8, 0.855, 97 / 120)], as_declared(5.0, 0).places
+    ([2, 3, 4], 0)
     """
-    text = f"{value:.10f}".rstrip("0")
-    return Rounded(value, max(least, len(text.partition(".")[2])))
+    decimals = len(f"{value:.10f}".rstrip("0").partition(".")[2])
+    return Rounded(value, max(least, decimals if decimals <= MOST_DECLARED else 4))
 
 
 def by_width(value: float, low: float, high: float) -> int:

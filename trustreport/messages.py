@@ -22,7 +22,7 @@ from functools import cache, lru_cache
 from math import floor, isfinite, isinf, isnan, log10
 from typing import TYPE_CHECKING, Any
 
-from trustreport.digits import by_width, places_in
+from trustreport.digits import MOST_DECLARED, by_width, places_in
 from trustreport.resources import folder
 
 if TYPE_CHECKING:
@@ -132,8 +132,8 @@ class Numbers:
         return _decimal(round(float(value), places) + 0.0, places, self._locale)
 
     def plain(self, value: float) -> str:
-        """A number as it was declared: no more decimals than it has, no thousands mark."""
-        return f"{value:.12g}".replace("-", MINUS).replace(".", self.point)
+        """A number as it was declared: no more decimals than it has, nor than six, no thousands mark."""
+        return f"{round(value, MOST_DECLARED) or value:.12g}".replace("-", MINUS).replace(".", self.point)
 
     def typed(self, text: str) -> str:
         """A number that was given as text, with the decimals that it was typed with."""
@@ -251,6 +251,8 @@ class _Formatter(string.Formatter):
                 return self._catalogue.listed(value)
             case "title":
                 return str(value[:1].upper() + value[1:])
+        if isinstance(value, float) and not format_spec:
+            return self._catalogue.numbers.plain(value)
         if not format_spec:
             return self._catalogue.noted(str(value))
         written = self._catalogue.numbers.write(value, format_spec)

@@ -8,7 +8,6 @@ from typing import Any
 
 from trustreport import digits
 from trustreport.estimate import Estimate
-from trustreport.measures.notes import Limit, short_limits
 from trustreport.place import Place
 from trustreport.quantities import (
     OF_GROUPS,
@@ -93,11 +92,6 @@ class Result:
     def written(self) -> str:
         """How the value is written in running text."""
         return self.quantity.written
-
-    @property
-    def short(self) -> tuple[Limit, ...]:
-        """The limits on which no verdict rests, since simulated intervals missed on their side too often."""
-        return short_limits(self.estimate.note)
 
     @property
     def counts_decisions(self) -> bool:

@@ -76,10 +76,10 @@ def test_every_listed_id_with_its_pairs() -> None:
     assert third.estimate.value == cohen_kappa(CODES[:, 0], CODES[:, 3], 2).value
 
 
-def test_the_majority_leads_where_the_accuracy_of_the_raters_is_stated_and_the_nomogram_where_not() -> None:
+def test_the_nomogram_leads_with_the_majority_beside_it_where_the_accuracy_is_stated() -> None:
     study = raters_study(rated(CODES))
     known, unknown = answer(study, plan(**KNOWN)), answer(study, plan())
-    assert one(known, "label_accuracy").method == "majority"
+    assert one(known, "label_accuracy").method == "nomogram"
     assert {r.method for r in known.results if r.id == f"{ID}.label_accuracy"} == {"majority", "nomogram"}
     assert one(unknown, "label_accuracy").method == "nomogram"
     assert "upper bound" in one(unknown, "weighted_concordance").estimate.note
@@ -103,19 +103,24 @@ def test_agreement_is_set_against_what_independent_errors_would_give(
 def test_raters_who_err_together_are_found_out() -> None:
     codes = CODES.copy()
     codes[:, 1:4] = codes[:, :1]
-    assert "err on the same cases" in sentences(answer(raters_study(rated(codes)), plan(**KNOWN)))
+    finding = answer(raters_study(rated(codes)), plan(**KNOWN))
+    assert "err on the same cases" in sentences(finding)
+    assert "independently. A perfect device" not in sentences(finding)
+    by = {r.method: r.estimate for r in finding.results if r.id == f"{ID}.label_accuracy"}
+    assert isnan(by["majority"].value)
+    assert "not known" in by["majority"].note
+    assert by["nomogram"].value > 0.5
 
 
 def test_accuracies_by_name_and_one_left_out() -> None:
     study = raters_study(rated(CODES[:, :3]))
-    each = {"r01": 0.9, "r02": 0.8, "r03": 0.7}
+    each = {"r01": 0.95, "r02": 0.9, "r03": 0.85}
     finding = answer(study, plan(reference_standard={"rater_accuracy": each}))
     check_rules(finding)
     for name, a in each.items():
         assert one(finding, "rater_accuracy", raters=[name]).estimate.value == a
-    assert one(finding, "label_accuracy").estimate.value == pytest.approx(
-        0.9 * 0.8 + 0.9 * 0.2 * 0.7 + 0.1 * 0.8 * 0.7
-    )
+    (of_most,) = (r.estimate for r in finding.results if r.method == "majority")
+    assert of_most.value == pytest.approx(0.95 * 0.9 + 0.95 * 0.1 * 0.85 + 0.05 * 0.9 * 0.85)
     del each["r02"]
     finding = answer(study, plan(reference_standard={"rater_accuracy": each}))
     check_rules(finding)
@@ -139,7 +144,7 @@ def test_raters_are_judged_by_the_truth_only_where_that_is_declared() -> None:
         entry = one(finding, "rater_accuracy", raters=[f"r{i + 1:02d}"])
         assert entry.method == "wilson"
         assert entry.estimate.value == (CODES[:, i] == TRUTH).mean()
-    assert one(finding, "label_accuracy").method == "majority"
+    assert {r.method for r in finding.results if r.id == f"{ID}.label_accuracy"} == {"majority", "nomogram"}
     without = measured(raters_study(rated(CODES)))
     check_rules(without)
     assert "no truth to judge the raters by" in one(without, "label_accuracy").estimate.note
@@ -324,7 +329,7 @@ def test_advice_on_cases_that_the_raters_labelled_has_an_actual_accuracy() -> No
     check_rules(finding)
     label, actual = one(finding, "label_accuracy"), one(finding, "actual_accuracy", dataset="device")
     a, x = label.estimate.value, 0.85
-    assert actual.method == label.method == "majority"
+    assert actual.method == label.method == "nomogram"
     e = actual.estimate
     assert e.value == pytest.approx(x * a + (1 - x) * (1 - a))
     measured = wilson(170, 200)  # the accuracy of the labels counts as known
@@ -337,11 +342,8 @@ def test_advice_on_cases_that_the_raters_labelled_has_an_actual_accuracy() -> No
     assert "device: compared with these labels, 85.0% of the advice is right" in said
     assert "Without this assumption it is between" in said
     by = [row[2] for t in finding.parts[1].tables if t.id == "source_reliability_behind_1" for row in t.rows]
-    assert [EN(text) for text in by] == ["majority", "nomogram"]
-    # The bounds are well within what sampling allows: no figure of a limit that does not bind.
-    assert wilson(170, 200).low < low.estimate.value < high.estimate.value < wilson(170, 200).high
-    assert not finding.parts[1].figures
-    (figure,) = answer(study, plan()).parts[1].figures  # labels of raters whose accuracy is not stated
+    assert [EN(text) for text in by] == ["nomogram", "majority"]
+    (figure,) = finding.parts[1].figures
     assert isinstance(figure.drawing, NomogramFigure)
     assert [point.measured for point in figure.drawing.points] == [0.85]
 

@@ -56,7 +56,11 @@ def test_slope_and_intercept_have_the_sandwich_of_statsmodels() -> None:
     both = GLM(TRUTH.astype(float), np.column_stack([np.ones(N), LINEAR]), family=families.Binomial())
     params, errors = robust(both)
     found = calibration_slope(TRUTH, SCORE, cluster=CLUSTER)
-    assert (found.value, found.se) == pytest.approx((params[1], errors[1]), rel=1e-5)
+    # Not below the variance by the curvature, which is larger here, times the design effect.
+    by_curvature, of_cases = both.fit().bse[1], both.fit(cov_type="HC0").bse[1]
+    assert by_curvature > of_cases
+    error = errors[1] * by_curvature / of_cases
+    assert (found.value, found.se) == pytest.approx((params[1], error), rel=1e-5)
     with_events = len(set(CLUSTER[TRUTH]))
     assert (found.method, found.df) == ("cluster_sandwich", with_events - 1)
     alone = GLM(TRUTH.astype(float), np.ones(N), family=families.Binomial(), offset=LINEAR)
@@ -111,8 +115,21 @@ def test_a_cluster_doubled_within_itself_adds_no_precision() -> None:
         assert (twice.low, twice.high) == pytest.approx((once.low, once.high), rel=1e-6)
 
 
+def test_the_slope_of_one_case_a_cluster_has_no_less_than_walds_variance() -> None:
+    alone = calibration_slope(TRUTH, SCORE)
+    own, pairs = np.arange(N), np.arange(2 * N) // 2
+    for found in (
+        calibration_slope(TRUTH, SCORE, cluster=own),
+        calibration_slope(np.repeat(TRUTH, 2), np.repeat(SCORE, 2), cluster=pairs),
+    ):
+        assert found.se == pytest.approx(alone.se * (N / (N - 1)) ** 0.5)
+        assert found.high - found.low > alone.high - alone.low
+
+
 def test_nothing_between_clusters_is_no_precision() -> None:
     truth = np.array([True, False, True, False])
+    none = sandwich(0.5, np.zeros(4), truth, np.array([0, 0, 1, 1]), independent=0.1)
+    assert isnan(none.low)
     found = sandwich(0.5, np.array([0.1, -0.1, 0.2, -0.2]), truth, np.array([0, 0, 1, 1]))
     assert isnan(found.low)
     assert found.note

@@ -100,6 +100,18 @@ def test_pairs_that_are_copies_have_the_limits_of_one_of_each() -> None:
     assert e.high > plain.high
 
 
+def test_clusters_within_clusters_count_where_they_are_more_alike() -> None:
+    """Two readers of 16 patients whose changes cancel, each reading four times."""
+    change, patient = np.repeat(np.tile([1.0, -1.0], 16), 4), np.repeat(np.arange(16), 8)
+    whole = tango_clustered(change, patient)
+    e = tango_clustered(change, patient, within=np.repeat(np.arange(32), 4))
+    assert whole.details["design_effect"] == 1
+    assert e.details["design_effect"] == pytest.approx(4 * (32 / 31) / (128 / 127))
+    assert (e.df, e.value) == (whole.df, whole.value)
+    wanted = score_limits(16, 16, 32, student.ppf(0.975, 15))
+    assert [e.low, e.high] == pytest.approx(wanted, abs=0.01)
+
+
 def test_without_a_pair_that_differs_a_cluster_is_one_case() -> None:
     e = tango_clustered(np.zeros(40), np.arange(40) // 4)
     wanted = score_limits(0, 0, 10, student.ppf(0.975, 9))

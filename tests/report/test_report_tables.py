@@ -26,7 +26,7 @@ def row(t, label):
 def test_an_interval_through_infinity_is_written_in_its_two_pieces(leading):
     cells = row(leading, "Number of decisions needed").cells
     assert cells[1].text.strip() == "103"
-    assert cells[2].text.strip() == "25 to ∞ to −50"
+    assert cells[2].text.strip() == "25 (benefit) to ∞ to 50 (harm)"
     assert not cells[4].aside  # the pieces say what the note would say
 
 

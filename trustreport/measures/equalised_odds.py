@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, check_level, undefined
-from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.subgroup_difference import clustered_share_difference
 from trustreport.measures.two_arm.difference import newcombe
 
@@ -103,6 +102,6 @@ def _difference(
     decision: Flags, first: Flags, second: Flags, cluster: NDArray[np.int64] | None, level: float
 ) -> Estimate:
     if cluster is not None:
-        return difference_in_range(clustered_share_difference(decision, first, second, cluster, level=level))
+        return clustered_share_difference(decision, first, second, cluster, level=level)
     x1, x2 = (int((decision & of).sum()) for of in (first, second))
     return newcombe(x1, int(first.sum()), x2, int(second.sum()), level)

@@ -1,9 +1,7 @@
 """Why a number is undefined or has no bound: fixed fragments, which the message catalogue translates."""
 
-from collections.abc import Mapping
-from typing import Literal
-
-Limit = Literal["low", "high"]
+from trustreport.estimate import OFTEN_ABOVE as OFTEN_ABOVE
+from trustreport.estimate import OFTEN_BELOW as OFTEN_BELOW
 
 NO_CASE = "no case"
 NO_CASE_IN_AN_ARM = "an arm has no case"
@@ -11,16 +9,6 @@ NO_PAIR = "no pair"
 NO_DISCORDANT_PAIR = "no discordant pair"
 
 NO_WIDTH = "no variation in the counts: the interval has no width and says nothing about precision"
-
-# Where benchmarks/coverage.py finds an interval short on one side, and no better one is known (`LISTED`
-# there). The limit on that side decides nothing, and the number does not lead.
-OFTEN_ABOVE = (
-    "in simulated studies of this size the interval lay above the true value in up to 11%, in place of 2.5%"
-)
-OFTEN_BELOW = (
-    "in simulated studies of this size the interval lay below the true value in up to 10%, in place of 2.5%"
-)
-_SHORT: Mapping[str, Limit] = {OFTEN_ABOVE: "low", OFTEN_BELOW: "high"}
 
 NO_ERROR_IN_EITHER_ARM = "no error in either arm"
 ONLY_ERRORS_IN_BOTH_ARMS = "only errors in both arms"
@@ -47,19 +35,14 @@ THROUGH_INFINITY = "the interval of the difference holds zero: the number needed
 LIMIT_ZERO = "a limit of the difference is zero: the number needed has no bound"
 
 
-def short_limits(note: str) -> tuple[Limit, ...]:
-    """The limits that decide nothing, for what a note says of simulated studies."""
-    return tuple(limit for said, limit in _SHORT.items() if said in note)
-
-
 def of_simulations(note: str) -> str:
     """What a note says of simulated studies."""
-    return "; ".join(said for said in note.split("; ") if said in _SHORT)
+    return "; ".join(said for said in note.split("; ") if said in (OFTEN_ABOVE, OFTEN_BELOW))
 
 
 def of_the_data(note: str) -> str:
     """A note without what it says of simulated studies."""
-    return "; ".join(said for said in note.split("; ") if said not in _SHORT)
+    return "; ".join(said for said in note.split("; ") if said not in (OFTEN_ABOVE, OFTEN_BELOW))
 
 
 def mirrored(note: str) -> str:

@@ -148,19 +148,26 @@ def clopper_pearson(x: int, n: int, level: float = 0.95) -> Estimate:
     >>> print(clopper_pearson(15, 148))
     0.10 (95% CI 0.06 to 0.16; n = 148)
     """
-    from scipy.special import betainc, betaincc
-
     x, n = check_counts(x, n)
     check_level(level)
     if n == 0:
         return undefined(0, notes.NO_CASE, level=level, method="clopper_pearson")
+    return Estimate(x / n, *exact_limits(x, n, level), n, level, "clopper_pearson")
+
+
+def exact_limits(x: float, n: float, level: float) -> tuple[float, float]:
+    """Clopper and Pearson's limits of x / n; the counts need not be whole."""
+    from scipy.special import betainc, betaincc
+
     tail = (1 - level) / 2
     low = _where_equal(betainc, x, n - x + 1, tail) if x else 0.0  # P(X >= x; p) = P(Beta <= p)
     high = _where_equal(betaincc, x + 1, n - x, tail) if x < n else 1.0
-    return Estimate(x / n, low, high, n, level, "clopper_pearson")
+    return low, high
 
 
-def _where_equal(probability: Callable[[int, int, float], float], a: int, b: int, tail: float) -> float:
+def _where_equal(
+    probability: Callable[[float, float, float], float], a: float, b: float, tail: float
+) -> float:
     """The p with probability(a, b, p) = tail.
 
     By root finding: scipy 1.17's betaincinv is off by a factor of two for 1,000 events in 1e9 cases.

@@ -10,10 +10,11 @@ from scipy.special import chdtrc
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.cluster import ONE_CLUSTER, clustered_variance
+from trustreport.measures.confusion.notes import CLUSTERS_AS_CASES
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile, two_sided_p
 from trustreport.measures.proportion import check_counts
 from trustreport.measures.roc.auc import area_and_variance, placements
-from trustreport.measures.two_arm.difference import miettinen_nurminen
+from trustreport.measures.two_arm.difference import miettinen_nurminen, score_limits, score_variance
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -21,6 +22,7 @@ Flags = NDArray[np.bool_]
 EMPTY_GROUP = "a group has no case of this kind"
 NO_SPREAD = "nothing varies between the cases of the groups: no interval"
 FEWER_THAN_TWO = "fewer than two groups in which the measure and its variance are defined"
+CLUSTERED = "miettinen_nurminen_clustered"
 A_TEST = "a test that all groups are alike, without an interval"
 
 
@@ -75,8 +77,10 @@ def clustered_share_difference(
 
     A cluster may have cases in both groups. With I_k = (event - p1) / n1 for a case of the first group and
     -(event - p2) / n2 for one of the second, V is the clustered variance of their sum
-    (`cluster.clustered_variance`) and the interval p1 - p2 +- t sqrt(V), with as many degrees of freedom as
-    the group found in fewer clusters has clusters, less one.
+    (`cluster.clustered_variance`), V_1 that with each case a cluster, and D = max(1, V / V_1). The limits are
+    those of `miettinen_nurminen` with t sqrt(D) in place of z, and p is of the test that they invert, with as
+    many degrees of freedom as the group found in fewer clusters has clusters, less one. Where nothing varies
+    within either group D is n / G: a cluster is worth one case.
 
     Parameters
     ----------
@@ -87,32 +91,45 @@ def clustered_share_difference(
     Returns
     -------
     Estimate
-        In [-1, 1], limits not cut; `n` counts the cases of both groups, `details` the clusters; NaN with a
-        note when a group is empty; no limits with one cluster or without spread.
+        In [-1, 1], limits too; `n` counts the cases of both groups, `details` the clusters and D, `se` is
+        sqrt(V); NaN with a note when a group is empty; no limits with one cluster.
 
     References
     ----------
-    Rao and Scott (1992), Biometrics 48, 577-585.
+    Miettinen and Nurminen (1985), Stat. Med. 4, 213-226. Rao and Scott (1992), Biometrics 48, 577-585.
 
     Examples
     --------
     >>> event = np.array([1, 1, 0, 1, 0, 0, 1, 0], bool)
     >>> first = np.array([1, 1, 1, 1, 0, 0, 0, 0], bool)
     >>> print(clustered_share_difference(event, first, ~first, np.array([1, 1, 2, 3, 4, 4, 5, 6])))
-    0.50 (95% CI -1.06 to 2.06; n = 8)
+    0.50 (95% CI -0.73 to 0.97; n = 8)
     """
     check_level(level)
-    method = "cluster_linear"
     n1, n2 = int(first.sum()), int(second.sum())
+    n = n1 + n2
     if not n1 or not n2:
-        return undefined(n1 + n2, EMPTY_GROUP, level=level, method=method)
-    p1, p2 = float(event[first].mean()), float(event[second].mean())
+        return undefined(n, EMPTY_GROUP, level=level, method=CLUSTERED)
+    x1, x2 = int(event[first].sum()), int(event[second].sum())
     influence = np.zeros(event.shape)
-    influence[first] = (event[first] - p1) / n1
-    influence[second] = -(event[second] - p2) / n2
+    influence[first] = (event[first] - x1 / n1) / n1
+    influence[second] = -(event[second] - x2 / n2) / n2
     kept = first | second
+    variance, clusters = clustered_variance(influence[kept], cluster[kept])
+    alone, _ = clustered_variance(influence[kept], np.arange(n))
+    value, details = x1 / n1 - x2 / n2, {"clusters": float(clusters)}
     least = min(len(np.unique(cluster[group])) for group in (first, second))
-    return _linear(p1 - p2, influence[kept], cluster[kept], least, level, method)
+    if least < 2:
+        return Estimate(value, nan, nan, n, level, CLUSTERED, ONE_CLUSTER, details=details)
+    effect = max(1.0, variance / alone) if alone > NEGLIGIBLE else n / clusters
+    df = float(least - 1)
+    low, high = score_limits(x1, n1, x2, n2, quantile(df, level) * sqrt(effect))
+    at_none = effect * score_variance(0.0, x1, n1, x2, n2)
+    return Estimate(
+        value, low, high, n, level, CLUSTERED, "" if alone > NEGLIGIBLE else CLUSTERS_AS_CASES,
+        se=sqrt(variance), df=df, p=two_sided_p(value / sqrt(at_none), df) if at_none > 0 else 1.0,
+        details={**details, "design_effect": effect},
+    )  # fmt: skip
 
 
 def clustered_auc_difference(
@@ -126,8 +143,10 @@ def clustered_auc_difference(
 ) -> Estimate:
     """Difference of the areas under the ROC curve in two groups of cases that come in clusters.
 
-    As `clustered_share_difference`, with (X - A) / n1 of each positive and (Y - A) / n0 of each negative (X,
-    Y of `delong`) as what a case contributes to the area A of its group.
+    With (X - A) / n1 of each positive and (Y - A) / n0 of each negative (X, Y of `delong`) as what a case
+    contributes to the area A of its group, V is the clustered variance of the sum, of opposite sign in the
+    second group, and the interval A1 - A2 +- t sqrt(V), with as many degrees of freedom as the class of a
+    group that is found in fewest clusters has clusters, less one.
 
     Returns
     -------

@@ -17,7 +17,6 @@ import numpy as np
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
-from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.multiplicity import holm
 from trustreport.measures.proportion import wilson
 from trustreport.measures.subgroup_difference import clustered_share_difference, share_difference
@@ -197,9 +196,7 @@ class Crossed:
         cluster = self._clusters(first | second, by_site=by_site)
         if cluster is not None:
             one, other = first & self.among, second & self.among
-            return difference_in_range(
-                clustered_share_difference(self.wrong, one, other, cluster, level=level)
-            )
+            return clustered_share_difference(self.wrong, one, other, cluster, level=level)
         return share_difference(*self.counted(first), *self.counted(second), level=level)
 
     # ------------------------------------------------------------ which group

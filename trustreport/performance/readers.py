@@ -21,6 +21,7 @@ from trustreport.measures.mrmc.crossed_clusters import (
     clustered_means,
     clustered_youden,
     independent_readings,
+    means_of_classes,
 )
 from trustreport.measures.mrmc.in_range import (
     NEAR_ONE,
@@ -456,7 +457,7 @@ def youden(
     weigh, high = np.where(truth, *weights), HIGH_INDEX if less else HIGH
 
     def each(part: Floats, cluster: Clusters) -> ClusteredReaders:
-        return clustered_youden(part, truth, cluster, less).classes
+        return means_of_classes(part, truth, cluster)
 
     def analyse(right: Floats, later: Floats | None = None) -> Analysis:
         part = right * weigh
@@ -535,7 +536,6 @@ def auc(
         return clustered_areas(part, truth, cluster)
 
     def analyse(part: Floats, later: Floats | None = None) -> Analysis:
-        alike = same_pair(part, truth)
         positives, negatives = (cases_read(part[:, :, of], together(cluster, of)) for of in (truth, ~truth))
         few = part.shape[1] > 1 and min(*positives, *negatives) <= FEW_CASES
 
@@ -548,17 +548,20 @@ def auc(
             said = _often(e, OFTEN_BELOW, *means, from_=NEAR_ONE) if few else e
             return difference_in_range(change_of_areas(said, *means))
 
-        alone = part.shape[1] == 1
-        clustered = None if cluster is None else clustered_areas(part, truth, cluster)
+        alone, gaps = part.shape[1] == 1, bool(np.isnan(part).any())
+        clustered = None
+        if cluster is not None and not (gaps and not alone):
+            clustered = clustered_areas(part, truth, cluster)
         more: dict[str, Any] = {
             "change_in_range": change_in_range,
             "single": OneReaderArea(part, truth, cluster) if alone else None,
             "clustered": clustered,
             "adjusted": _adjusted(each, part, cluster, later),
         }
-        whole = auc_ustatistic(part, truth, alike=alike)
-        if np.isnan(part).any():
-            centred = auc_ustatistic(part, truth, alike=alike, centred=True)
+        alike = same_pair(part, truth) if cluster is None else None
+        whole = auc_ustatistic(part, truth, alike=alike, cluster=cluster)
+        if gaps:
+            centred = auc_ustatistic(part, truth, alike=alike, centred=True, cluster=cluster)
             return Analysis(whole, in_range, centred=centred, **more)
         if clustered is not None:
             return Analysis(whole, in_range, {FIRST_COVARIANCE: clustered.fit(len(truth))}, **more)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from math import isfinite, nan
 
 from trustreport.estimate import Estimate
+from trustreport.measures.confusion.clustered import WILSON, korn_graubard
 from trustreport.measures.proportion import clopper_pearson
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.measures import lead
@@ -19,9 +20,8 @@ def worst_of(
 ) -> tuple[str, ScoredCases, Estimate] | None:
     """The part in which a measure is worst; None where fewer than two have a value.
 
-    The primary method of the measure, the exact one for a share of independent cases (the score interval of
-    one share falls short where the worst of several small parts is chosen), each of the k parts at the level
-    of Sidak::
+    The primary method of the measure, the exact one for a share (the score interval of one share falls short
+    where the worst of several small parts is chosen), each of the k parts at the level of Sidak::
 
         level ^ (1 / k)
 
@@ -48,6 +48,8 @@ def worst_of(
     e = lead(case, name, each)
     if e.method == "wilson":
         e = clopper_pearson(round(e.value * e.n), e.n, level=each)
+    elif e.method == WILSON:
+        e = korn_graubard(e)
     note = "; ".join(filter(None, (e.note, SIMULTANEOUS.format(k=k))))
     details = {**e.details, "of": float(k), "level_of_each": each}
     found = replace(e, level=level, p=nan, note=note, details=details)

@@ -13,8 +13,8 @@ from trustreport import lock
 from trustreport.assessment import Assessment
 from trustreport.checks.withholding import EVERYTHING
 from trustreport.digits import as_written
+from trustreport.estimate import Limit
 from trustreport.finding import CheckOutcome, Unanswered
-from trustreport.measures.notes import Limit
 from trustreport.messages import Catalogue
 from trustreport.plan import NOT_DECLARED, Language, Plan
 from trustreport.report.acceptance import sentence
@@ -451,7 +451,7 @@ def _entry(result: Result, say: Catalogue) -> dict[str, Any]:
         "p": e.p,
         "df": e.df,
         "primary": result.primary,
-        "short": result.short,
+        "short": result.estimate.short,
         "note": e.note,
         "source": say(f"method.{e.method}.source") if e.method else "",
         "details": {**e.details, **result.details},
@@ -525,7 +525,7 @@ def _intervals(judged: Iterable[Judged]) -> list[dict[str, Any]]:
             **numbers,
             "se": e.se,
             "infinite": [name for name, number in numbers.items() if isinf(number)],
-            "short": r.short,
+            "short": r.estimate.short,
             "data": sorted(r.place.data),
             "quantity": {
                 "id": row.id,

@@ -13,9 +13,10 @@ from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.narrative.names import quantity_name
 from trustreport.report.elements import ReportPlace
-from trustreport.report.tables import in_words
+from trustreport.report.tables import in_words, through_infinity
 from trustreport.results import Result
 from trustreport.study import DEVELOPMENT_ROLES
+from trustreport.verdicts.judge import amount
 
 DIMENSIONS = (
     *("source_reliability", "advice_accuracy", "pragmatic_utility"),
@@ -73,8 +74,11 @@ def _row(word: str, assessment: Assessment, standing: Mapping[str, ReportPlace],
 
 
 def _written(r: Result, say: Catalogue) -> str:
-    """The value with its interval; what is a p-value, or of two, as one."""
-    return say.numbers.p(r.estimate.value).removeprefix("= ") if r.name in OF_P else in_words(r, say)
+    """The value, with its interval where it has one; what is a p-value, or of two, as one."""
+    if r.name in OF_P:
+        return say.numbers.p(r.estimate.value).removeprefix("= ")
+    bare = isnan(r.estimate.low) and not through_infinity(r)
+    return say(amount(r, r.estimate.value)) if bare else in_words(r, say)
 
 
 def _found(id: str, assessment: Assessment) -> list[Result]:

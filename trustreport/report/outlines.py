@@ -51,12 +51,12 @@ PRINTED = (
     *("advice_accuracy_sets", "classes_*", "each_class_*", "horizon_*", "roc_*", "reported_sets"),
     *("summary_roc_*", "pooled_forest_*"),
     *("utility_space_*", "utility_ranking_*"),
-    *("source_reliability_labels_*",),
+    *("source_reliability_labels_*", "nomogram_*"),
     *("external_performance_*", "potential_robustness_performance_*", "potential_robustness_scores_*"),
     "potential_robustness_correlation_*",
     *("calibration_*", "advice_value_sets"),
     *("localisation_*", "froc_*", "reader_localisation_*", "reader_froc_*"),
-    *("error_rates_*", "pragmatic_utility_[0-9]*"),
+    *("odds_ratio_*", "odds_ratios_*", "pragmatic_utility_[0-9]*", "pragmatic_utility_sets"),
     *("benefit_*", "decision_benefit_readers_*"),
     *("protocols_[0-9]*", "protocols_differences_*", "protocols_published"),
     *("trust_*", "reliance_flow_*", "reliance_[0-9]*", "reliance_types_*", "reliance_type_differences_*"),
@@ -70,7 +70,7 @@ PRINTED = (
 # Of these an audit, which asks what has changed, leaves all to its annex.
 NOT_IN_AUDIT = (
     *("advice_accuracy_sets", "roc_*", "advice_value_sets", "calibration_*"),
-    *("error_rates_*", "decision_benefit_readers_*", "protocols_*", "reliance_[0-9]*"),
+    *("decision_benefit_readers_*", "protocols_*", "reliance_[0-9]*"),
 )
 
 

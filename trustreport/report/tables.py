@@ -87,7 +87,7 @@ def estimates(source: EstimateTable, say: Catalogue) -> Table:
                 Cell(say.numbers.count(row.result.estimate.n), True),
                 methods[i],
             ),
-            row.leads and not row.result.short,
+            row.leads and not row.result.estimate.short,
         )
         for i, row in enumerate(rows)
     )
@@ -118,7 +118,7 @@ def interval_text(result: Result, say: Catalogue) -> str:
         return say(
             "table.through_infinity",
             benefit=say.numbers.fixed(benefit, places),
-            harm=say.numbers.fixed(-harm, places),
+            harm=say.numbers.fixed(harm, places),
         )
     return say("table.empty")
 
@@ -273,7 +273,7 @@ def _interval(result: Result, e: Estimate, write: Callable[[float], str], say: C
         return say("word.to", low=write(e.low), high=write(e.high))
     pieces = through_infinity(result)
     if pieces:
-        return say("table.through_infinity", benefit=write(pieces[0]), harm=write(-pieces[1]))
+        return say("table.through_infinity", benefit=write(pieces[0]), harm=write(pieces[1]))
     return say("table.no_interval", note=e.note) if e.note else say("table.no_interval_plain")
 
 

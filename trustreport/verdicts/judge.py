@@ -9,10 +9,10 @@ from typing import Any
 from trustreport import criteria
 from trustreport.criteria import Bound
 from trustreport.digits import as_declared, as_written, clear_of, places_in, rounded
-from trustreport.estimate import Estimate
+from trustreport.estimate import Estimate, Limit
 from trustreport.finding import CheckOutcome
 from trustreport.lock import LockStatus
-from trustreport.measures.notes import Limit, of_simulations
+from trustreport.measures.notes import of_simulations
 from trustreport.messages import Message, say
 from trustreport.narrative.names import quantity_name
 from trustreport.one_number import number
@@ -150,7 +150,7 @@ class Judge:
         if has_no_precision(e):
             return "not assessable", say("verdicts.reason.no_width")
         word = compare_with_bound(e.low, e.high, bound)
-        if limits_of(word, e, bound) & {*lead.short}:
+        if limits_of(word, e, bound) & {*e.short}:
             return "not assessable", say("verdicts.reason.short", reason=of_simulations(e.note))
         end = _end_of_loss(lead, bound, word)
         if end is not None:

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.stats import beta, norm
+from scipy.stats import t as student
 
 from trustreport.measures.confusion import notes
-from trustreport.measures.confusion.clustered import cluster_cells, clustered
+from trustreport.measures.confusion.clustered import cluster_cells, clustered, korn_graubard
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.formulas import FORMULAS
 from trustreport.measures.confusion.table import MEASURES
@@ -55,6 +57,21 @@ def test_one_case_per_cluster_is_nearly_independent():
         one, other = clustered(name, cells), MEASURES[name](counts)
         got, wanted = (one.value, one.low, one.high), (other.value, other.low, other.high)
         assert got == pytest.approx(wanted, abs=5e-4), name
+
+
+def test_exact_limits_are_those_of_the_beta_distribution():
+    """By hand: 10 of 14 with a design effect D, worth 14 / D cases lessened by the quantiles of t and z."""
+    e = korn_graubard(share := clustered("sensitivity", CELLS))
+    worth = 14 / share.details["design_effect"] * (norm.ppf(0.975) / student.ppf(0.975, 4)) ** 2
+    x = 10 / 14 * worth
+    wanted = beta.ppf([0.025, 0.975], [x, x + 1], [worth - x + 1, worth - x])
+    assert [e.low, e.high] == pytest.approx(wanted)
+    assert (e.value, e.se, e.method) == (share.value, share.se, "korn_graubard")
+    none = korn_graubard(clustered("sensitivity", np.tile([0, 1, 2, 3], (5, 1))))
+    worth = 5 * (norm.ppf(0.975) / student.ppf(0.975, 4)) ** 2
+    assert (none.low, none.high) == (0.0, pytest.approx(beta.ppf(0.975, 1, worth)))
+    one = clustered("sensitivity", CELLS[:1])
+    assert korn_graubard(one) is one
 
 
 def test_limits_of_youden_are_made_of_those_of_both_classes():

@@ -279,6 +279,9 @@ def test_no_marks_at_all_are_half_an_area() -> None:
     """The expert who marks nothing (Chakraborty): credit for cases without lesions, none for lesions."""
     silent = Marked(4, np.array([0, 1]), np.full(2, NONE), np.array([], int), np.array([]))
     assert lesion_area(silent).value == 0.5
+    no_marks = np.array([], int), np.array([])
+    copied = Marked(8, np.arange(4), np.full(4, NONE), *no_marks, cluster=np.arange(8) // 2)
+    assert lesion_area(copied).se == pytest.approx(lesion_area(silent).se, rel=0.1)
     assert false_marks_per_case(silent).value == 0
     assert false_marks_per_case(silent).high > 0
     assert froc_sensitivity(silent, rng=np.random.default_rng(1)).mean.value == 0
@@ -370,6 +373,10 @@ def test_cases_of_a_patient_widen_the_interval() -> None:
         np.tile(one.false_rating, 2),
         cluster=np.tile(np.arange(40), 2),
     )
+    for of in AREAS:
+        before, after = lesion_area(one, of), lesion_area(twice, of)
+        assert after.high - after.low == pytest.approx(before.high - before.low, rel=0.01)
+        assert after.high - after.low > (1 - 1e-9) * (before.high - before.low)
     plain = Marked(80, twice.lesion_case, twice.lesion_rating, twice.false_case, twice.false_rating)
     for of in AREAS:
         assert pairs_of(twice, of).area == pytest.approx(pairs_of(one, of).area)

@@ -264,3 +264,51 @@ def test_a_reader_without_a_class():
     assert isnan(areas[0, 0])
     assert areas[0, 1] == 0.5
     assert auc_ustatistic(rating, TRUTH).arm_mean(0).note
+
+
+def with_gaps(seed: int, readers: int = 3, n_cases: int = 18) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n_cases) % 3 == 0
+    rating = rng.normal(truth * np.array([1.0, 1.6])[:, None, None], 1, (2, readers, n_cases)).round(1)
+    rating[rng.random(rating.shape) < 0.15] = np.nan
+    return rating, truth
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_patients_of_one_case_are_cases_and_copies_change_nothing(centred: bool) -> None:
+    rating, truth = with_gaps(1)
+    plain = auc_ustatistic(rating, truth, centred=centred)
+    for copies in (1, 3):
+        of = np.repeat(np.arange(18), copies)
+        found = auc_ustatistic(rating[..., of], truth[of], centred=centred, cluster=of)
+        assert found.means == pytest.approx(plain.means)
+        assert found.covariance == pytest.approx(plain.covariance)
+        for weights in (np.array([1.0, -1.0]), np.array([0.0, 1.0])):
+            assert found.df(weights)[0] == pytest.approx(plain.df(weights)[0])
+        assert found.clusters == 18
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_patients_with_cases_of_both_classes_by_the_definition(centred: bool) -> None:
+    """Every pair of comparisons by name: those that share neither the reader nor any patient."""
+    rating, truth = with_gaps(2)
+    patient = np.arange(18) // 2
+    found = auc_ustatistic(rating, truth, centred=centred, cluster=patient)
+    made = [
+        [
+            (j, {patient[p], patient[q]}, (x > y) + 0.5 * (x == y))
+            for j, p, q in product(range(3), np.flatnonzero(truth), np.flatnonzero(~truth))
+            if not isnan((x := arm[j, p]) + (y := arm[j, q]))
+        ]
+        for arm in rating
+    ]
+    means = [np.mean([psi for *_, psi in arm]) for arm in made]
+    assert found.means == pytest.approx(means)
+    for i, k in product((0, 1), (0, 1)):
+        apart = [
+            (psi - centred * means[i]) * (other - centred * means[k])
+            for (j, of, psi), (reader, theirs, other) in product(made[i], made[k])
+            if j != reader and not of & theirs
+        ]
+        wanted = (0.0 if centred else means[i] * means[k]) - np.mean(apart)
+        assert found.covariance[i, k] == pytest.approx(wanted)

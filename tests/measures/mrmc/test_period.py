@@ -11,7 +11,7 @@ from statsmodels.regression.linear_model import OLS
 
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.auc import fit_auc
-from trustreport.measures.mrmc.crossed_clusters import clustered_areas, clustered_means, clustered_youden
+from trustreport.measures.mrmc.crossed_clusters import clustered_areas, clustered_means, means_of_classes
 from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
 from trustreport.measures.mrmc.period import (
     PeriodAdjusted,
@@ -44,7 +44,7 @@ def of_kind(kind: str, later: NDArray[np.float64]) -> tuple[PeriodAdjusted, Any]
     alone = np.arange(CASES)
     each, fit = {
         "share": (clustered_means(an_arm_each(CORRECT), alone), fit_proportions(CORRECT)),
-        "youden": (clustered_youden(an_arm_each(CORRECT), TRUTH, alone).classes, fit_youden(CORRECT, TRUTH)),
+        "youden": (means_of_classes(an_arm_each(CORRECT), TRUTH, alone), fit_youden(CORRECT, TRUTH)),
         "area": (clustered_areas(an_arm_each(RATING), TRUTH, alone), fit_auc(RATING, TRUTH)),
     }[kind]
     found = period_adjusted(each, later)

@@ -4,7 +4,9 @@ from math import isnan
 
 import numpy as np
 import pytest
+from scipy.stats import norm, t
 
+from trustreport.measures.confusion.notes import CLUSTERS_AS_CASES
 from trustreport.measures.subgroup_difference import (
     EMPTY_GROUP,
     FEWER_THAN_TWO,
@@ -13,6 +15,7 @@ from trustreport.measures.subgroup_difference import (
     clustered_share_difference,
     share_difference,
 )
+from trustreport.measures.two_arm.difference import miettinen_nurminen
 
 # tests/reference/subgroup_difference.R, R 4.2.2 and metafor 3.8.1.
 
@@ -63,6 +66,46 @@ def test_clustered_shares_of_statsmodels() -> None:
     fit = linear.OLS(EVENT.astype(float), design).fit(cov_type="cluster", cov_kwds=groups)
     e = clustered_share_difference(EVENT, GROUP, ~GROUP, PATIENT)
     assert e.se**2 == pytest.approx(fit.bse[1] ** 2 * 8 / 7)
+
+
+def test_clustered_limits_are_those_of_the_score_test_at_a_wider_quantile() -> None:
+    import statsmodels.regression.linear_model as linear
+
+    rng = np.random.default_rng(4)
+    patient, group = np.arange(120) // 3, rng.random(120) < 0.4
+    for alike in (0.0, 4.0):
+        event = rng.normal(0, 1, 120) + alike * rng.normal(0, 1, 40)[patient] < 0.7
+        e = clustered_share_difference(event, group, ~group, patient)
+        wide = t.ppf(0.975, e.df) * e.details["design_effect"] ** 0.5
+        counts = [int(of.sum()) for of in (event & group, group, event & ~group, ~group)]
+        alone = miettinen_nurminen(*counts, level=1 - 2 * norm.sf(wide))
+        assert (e.value, e.low, e.high) == pytest.approx((alone.value, alone.low, alone.high))
+        model = linear.OLS(event.astype(float), np.column_stack([np.ones(120), group]))
+        of = {"groups": patient, "use_correction": False}
+        errors = model.fit(cov_type="cluster", cov_kwds=of).bse[1], model.fit(cov_type="HC0").bse[1]
+        effect = (errors[0] / errors[1]) ** 2 * (40 / 39) / (120 / 119)
+        assert effect > 1
+        assert e.details["design_effect"] == pytest.approx(effect)
+
+
+def test_one_case_a_cluster_has_the_limits_of_independent_cases_and_copies_keep_them() -> None:
+    rng = np.random.default_rng(4)
+    event, group = rng.random(20_000) < 0.8, np.arange(20_000) % 2 == 0
+    counts = [int(of.sum()) for of in (event & group, group, event & ~group, ~group)]
+    alone, e = share_difference(*counts), clustered_share_difference(event, group, ~group, np.arange(20_000))
+    assert (e.low, e.high, e.p) == pytest.approx((alone.low, alone.high, alone.p), rel=1e-3)
+    for n in (12, 30):
+        own = (event[:n], group[:n], ~group[:n], np.arange(n))
+        once, thrice = (clustered_share_difference(*(np.repeat(of, k) for of in own)) for k in (1, 3))
+        assert (once.low, once.high, once.p) == pytest.approx((thrice.low, thrice.high, thrice.p))
+
+
+def test_groups_in_which_nothing_varies_count_a_cluster_as_one_case() -> None:
+    group = np.arange(40) % 2 == 0
+    e = clustered_share_difference(np.ones(40, bool), group, ~group, np.arange(40) // 4)
+    assert (e.value, e.details["design_effect"], e.note, e.p) == (0.0, 4.0, CLUSTERS_AS_CASES, 1.0)
+    assert e.low == pytest.approx(-e.high)
+    assert isnan(clustered_share_difference(group, group, ~group, np.zeros(40, np.int64)).low)
 
 
 def test_clustered_areas_of_r() -> None:

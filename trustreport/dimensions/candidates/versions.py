@@ -180,7 +180,7 @@ def unpaired(now: ScoredCases, before: ScoredCases, name: str, plan: Plan) -> Es
     if name == "auc":
         truth = np.concatenate([first, second])
         return difference_in_range(clustered_auc_difference(truth, both, group, ~group, cluster, level=level))
-    return difference_in_range(clustered_share_difference(both, group, ~group, cluster, level=level))
+    return clustered_share_difference(both, group, ~group, cluster, level=level)
 
 
 def _decided(case: ScoredCases, name: str) -> tuple[Any, Any, Any]:

@@ -109,8 +109,8 @@ def _title(comparison: ArmComparison) -> Message | str:
 
 def _table(comparison: ArmComparison, number: int) -> EstimateTable:
     rows = [
-        EstimateRow(say("pragmatic_utility.label.error_rate", arm=arm), comparison.lead("error_rate", arm))
-        for arm in (comparison.unaided, comparison.aided)
+        EstimateRow(say(f"pragmatic_utility.label.{key}", arm=arm), comparison.lead("error_rate", arm))
+        for key, arm in (("unaided_rate", comparison.unaided), ("aided_rate", comparison.aided))
     ]
     rows += [
         EstimateRow(say(f"pragmatic_utility.label.{q}"), comparison.lead(q), leads=q == "arr")

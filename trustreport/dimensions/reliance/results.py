@@ -211,7 +211,8 @@ def _changes(contrast: Place, found: Grids, level: float, cases: str) -> list[Re
                 change = correct[AIDED] - correct[UNAIDED]
                 both = ~np.isnan(change)
                 patients = np.broadcast_to(found.cluster, change.shape)[both]
-                paired = tango_clustered(change[both], patients, level=level)
+                of_reader = np.nonzero(both)[0] * (1 + patients.max(initial=0)) + patients
+                paired = tango_clustered(change[both], patients, within=of_reader, level=level)
             if alone:
                 paired = replace(paired, note=notes.ONLY_THESE)
             id = f"{ID}.accuracy_change"

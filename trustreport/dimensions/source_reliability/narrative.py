@@ -20,6 +20,7 @@ from trustreport.figures.nomogram import (
 from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.measures.agreement.bootstrap import OVER_RATERS_AND_CASES
 from trustreport.measures.label_accuracy import (
+    MAJORITY,
     NOMOGRAM,
     actual_accuracy,
     least_reliability,
@@ -176,6 +177,12 @@ def _labels(panel: Panel, results: Sequence[Result], advice: Sequence[AdviceAccu
         return
     bare = label.method == NOMOGRAM and isnan(label.low)
     yield say(f"{ID}.labels_by.{label.method}{'_no_interval' if bare else ''}", **numbers(label))
+    yield from (
+        say(f"{ID}.labels_by.{MAJORITY}", **numbers(r.estimate))
+        for r in results
+        if r.id == f"{ID}.label_accuracy" and r.method == MAJORITY != label.method
+        if not isnan(r.estimate.value)
+    )
     if advice:
         for one in advice[:EACH_UP_TO]:
             yield _of_advice(one)
@@ -314,15 +321,9 @@ def _joyplots(panel: Panel, number: int) -> Iterator[Figure]:
 def _nomogram_of(
     panel: Panel, results: Sequence[Result], advice: Sequence[AdviceAccuracies], number: int
 ) -> Iterator[Figure]:
-    """The nomogram with the reliability of these raters marked; it is one of two classes.
-
-    Where advice was measured against these labels, only if their errors could move an accuracy further than
-    sampling does.
-    """
+    """The nomogram with the reliability of these raters marked; it is one of two classes."""
     rho = _lead(panel, results, "weighted_concordance")
     if rho is None or isnan(rho.value) or panel.n_categories != 2:
-        return
-    if advice and not any(_moves(one) for one in advice):
         return
     label = next(r.estimate for r in results if r.id == f"{ID}.label_accuracy" and r.method == NOMOGRAM)
     points = tuple(_points(advice))
@@ -333,13 +334,6 @@ def _nomogram_of(
         say(f"{ID}.figure.{key}"),
         say(f"{ID}.figure.nomogram_alt", concordance=rho.value, label=label.value),
     )
-
-
-def _moves(one: AdviceAccuracies) -> bool:
-    """Whether the bounds behind a measured accuracy, by the primary way, leave its own interval."""
-    measured, actual = one.measured, one.actual[0]
-    inside = measured.low <= actual.low_bound.value and actual.high_bound.value <= measured.high
-    return not inside
 
 
 def _points(sets: Sequence[AdviceAccuracies]) -> Iterator[NomogramPoint]:

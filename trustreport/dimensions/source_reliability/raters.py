@@ -1,6 +1,6 @@
 """Every number about the raters of one task."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import isnan, nan
@@ -48,6 +48,10 @@ LEAST_RATERS_TO_DRAW = 5
 
 DECLARED, INDEPENDENT = "declared", "independent_raters"
 STATED = "stated in the manifest, without a sampling error"
+NOT_INDEPENDENT = (
+    "the raters agree more often than raters of these accuracies who err independently: "
+    "how often their majority is right is not known"
+)
 AS_KNOWN = "computed from the accuracy of the raters, taken as known: no interval"
 NOT_ALL_STATED = "no accuracy is stated for some of the raters"
 NO_TRUTH = "no truth to judge the raters by"
@@ -205,10 +209,11 @@ def _accuracy(panel: Panel, level: float, rng: np.random.Generator) -> Iterator[
         rho = list(_concordance(panel, accuracy, level, rng))
         labels = [nomogram_accuracy(rho[0], n_categories=panel.n_categories)]
         if accuracy is not None:
-            known = np.nan_to_num(accuracy)
-            of_most = majority_accuracy(known, rated, n_categories=panel.n_categories, level=level)
-            labels = [*labels, of_most] if isnan(of_most.value) else [of_most, *labels]
-            yield from _independent(panel, accuracy[counting], level)
+            independent = _independent(panel, accuracy[counting], level)
+            labels.append(_of_majority(panel, np.nan_to_num(accuracy), independent, level))
+            yield from independent
+            if isnan(labels[0].value):
+                labels.reverse()
     yield from _entry(panel, "weighted_concordance", rho)
     yield from _entry(panel, "label_accuracy", labels)
 
@@ -255,11 +260,21 @@ def _concordance(
         )
 
 
-def _independent(panel: Panel, accuracy: Floats, level: float) -> Iterator[Result]:
+def _of_majority(panel: Panel, accuracy: Floats, independent: Sequence[Result], level: float) -> Estimate:
+    """How often the majority is right; nothing where raters agree too often to err independently."""
+    agreement = COEFFICIENTS["percent_agreement"](
+        panel.codes, panel.n_categories, cluster=panel.cluster, level=level
+    )
+    if any(agreement.low > r.estimate.value for r in independent):
+        return undefined(agreement.n, NOT_INDEPENDENT, level=level, method=MAJORITY)
+    return majority_accuracy(accuracy, panel.codes >= 0, n_categories=panel.n_categories, level=level)
+
+
+def _independent(panel: Panel, accuracy: Floats, level: float) -> list[Result]:
     """How often raters of these accuracies would agree if their errors had nothing to do with each other."""
     if len(accuracy) < 2:
-        return
+        return []
     expected = expected_agreement(accuracy, panel.n_categories)
     n = int(np.count_nonzero((panel.codes >= 0).sum(axis=1) >= 2))
     estimate = Estimate(expected, nan, nan, n, level, INDEPENDENT, AS_KNOWN)
-    yield from _entry(panel, "expected_agreement", [estimate])
+    return _entry(panel, "expected_agreement", [estimate])

@@ -14,7 +14,7 @@ from trustreport.dimensions.subgroups.small import TOO_FEW_TO_COMPARE, Least, wi
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.auc import auc_covariance, auc_ustatistic, reader_auc
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
-from trustreport.measures.mrmc.crossed_clusters import clustered_areas, means_of_patients
+from trustreport.measures.mrmc.crossed_clusters import areas_of_patients, means_of_patients
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.mrmc.ustatistic import ustatistic
 from trustreport.measures.subgroup_effect import effect_differences, leading_mode
@@ -199,7 +199,7 @@ def _unbalanced(
     if cluster is not None:
         gaps = bool(np.isnan(endpoint.outcome).any() or np.isnan(other.outcome).any())
         made = (
-            clustered_areas(outcome, positive, cluster[rows])
+            areas_of_patients(outcome, positive, cluster[rows], gaps=gaps)
             if endpoint.name == "auc"
             else means_of_patients(outcome, cluster[rows], gaps=gaps)
         )

@@ -240,8 +240,7 @@ def _difference(case: ScoredCases, group: Mask, against: Mask, name: str, level:
     event, among = _event_of(case, name)
     first, second = group & among, against & among
     if case.cluster is not None:
-        found = clustered_share_difference(event, first, second, case.cluster, level=level)
-        return difference_in_range(found)
+        return clustered_share_difference(event, first, second, case.cluster, level=level)
     x1, x2 = int((event & first).sum()), int((event & second).sum())
     return share_difference(x1, int(first.sum()), x2, int(second.sum()), level=level)
 

@@ -34,6 +34,7 @@ def sandwich(
     scale: Scale = "identity",
     level: float = 0.95,
     method: str = CASES,
+    independent: float = 0.0,
     note: str = "",
     details: Mapping[str, float] | None = None,
 ) -> Estimate:
@@ -59,6 +60,8 @@ def sandwich(
     scale : {"identity", "log", "logit"}
         On which the interval is symmetric. `se` is that of the value, with "log" of its logarithm.
     method : the word of the interval of independent cases
+    independent : float
+        W; by default the interval of independent cases is that of `influence` too.
 
     Returns
     -------
@@ -89,6 +92,9 @@ def sandwich(
         variance = float(influence @ influence) * n / (n - 1) if n > 1 else nan
     else:
         variance, n_clusters = clustered_variance(influence, cluster)
+        squares = float(influence @ influence)
+        if independent > squares > 0:
+            variance *= independent / squares
         held, method = clusters_of_scarcer_class(truth, cluster), SANDWICH
         found["clusters"] = float(held)
     if held < 2:

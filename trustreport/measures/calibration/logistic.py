@@ -144,7 +144,7 @@ def calibration_slope(
     Parameters
     ----------
     truth, score, interval, cluster, level
-        As in `calibration_intercept`.
+        As in `calibration_intercept`; with clusters the variance is not below Wald's times the design effect.
 
     Returns
     -------
@@ -180,8 +180,9 @@ def calibration_slope(
     if cluster is not None or interval == "sandwich":
         influence = _slope_influence(truth, predictor, intercept, value)
         return sandwich(
-            float(value), influence, truth, cluster, null=1.0, level=level, note=note, details=details
-        )
+            float(value), influence, truth, cluster,
+            null=1.0, independent=se * se, level=level, note=note, details=details,
+        )  # fmt: skip
 
     def likelihood(b: float) -> float:
         return _likelihood(truth, _intercept(truth, b * predictor) + b * predictor)

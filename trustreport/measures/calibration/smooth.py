@@ -11,7 +11,7 @@ from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import check
 from trustreport.measures.calibration.loess import loess
 from trustreport.measures.calibration.lowess import lowess
-from trustreport.measures.notes import OFTEN_BELOW
+from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
 from trustreport.measures.order import Order, ascending
 
 Floats = NDArray[np.float64]
@@ -21,6 +21,7 @@ SKIP = 0.01  # share of the range within which the curve is interpolated, as R's
 LEAST_CASES = 10
 REPLICATES = 200
 BIASED = 1000
+FEW = 100  # and the largest distance, of fewer, too large
 GROUPED, GROUPS = 200_000, 50_000  # with more cases the curve runs through means of so many groups
 KEPT = 500  # cases of a resample, evenly spread over its scores, that stand for all
 SIZES = np.concatenate([np.linspace(0, 2, 21), [2.5, 3, 4, 6]])
@@ -111,6 +112,7 @@ def smooth_error(
     found = [_estimate(measured[:, i], resampled[:, i], n, level) for i in range(4)]
     # The mean and the median distance: those of few cases are too small on average.
     found[:2] = [replace(e, note=OFTEN_BELOW) if n < BIASED else e for e in found[:2]]
+    found[3] = replace(found[3], note=OFTEN_ABOVE) if n < FEW else found[3]  # the largest: too large
     return SmoothError(*found)
 
 

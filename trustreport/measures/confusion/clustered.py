@@ -1,7 +1,7 @@
 """Measures of the four cells when cases come in clusters: images of a patient, patients of a site."""
 
 from dataclasses import replace
-from math import atanh, exp, log, nan, sqrt, tanh
+from math import atanh, exp, isnan, log, nan, sqrt, tanh
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,13 @@ from trustreport.measures.confusion.formulas import FORMULAS
 from trustreport.measures.confusion.propagation import score_limit, why_undefined
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
 from trustreport.measures.notes import OFTEN_ABOVE
+from trustreport.measures.proportion import exact_limits, normal_quantile
 from trustreport.quantities import quantity
 
 Floats = NDArray[np.float64]
 FEW_CLUSTERS = 25  # with fewer a ratio of a small share is too high too often
 WILSON, DELTA, MOVER = "cluster_wilson", "cluster_delta", "cluster_mover"
+KORN_GRAUBARD = "korn_graubard"
 STEP = 1e-30  # of the derivative by an imaginary step, which has no rounding error
 
 
@@ -204,6 +206,37 @@ def _wilson(
         value, float(low), float(high), n, level, WILSON, note,
         se=sqrt(variance), df=float(held - 1), details=details,
     )  # fmt: skip
+
+
+def korn_graubard(e: Estimate) -> Estimate:
+    """A clustered share with exact limits in place of the score limits.
+
+    With D the design effect of `e`, not below 1, and n cases, the limits are Clopper and Pearson's of so many
+    cases, z and t being the quantiles of the normal and of the distribution of `e`::
+
+        n / D(z / t) ^ 2
+
+    Parameters
+    ----------
+    e : Estimate
+        ``cluster_wilson``, as from `clustered`; comes back as it is where it has no limits.
+
+    References
+    ----------
+    Korn, Graubard (1998), Surv. Methodol. 24, 193-201.
+
+    Examples
+    --------
+    >>> cells = np.array([[3, 0, 1, 4], [0, 1, 2, 5], [2, 0, 0, 2], [1, 1, 0, 6], [4, 0, 1, 3]])
+    >>> print(korn_graubard(clustered("sensitivity", cells)))
+    0.71 (95% CI 0.26 to 0.97; n = 14)
+    """
+    if isnan(e.low):
+        return e
+    worth = e.n / max(1.0, e.details.get("design_effect", e.n / e.details["clusters"]))
+    worth *= (normal_quantile(e.level) / quantile(e.df, e.level)) ** 2
+    low, high = exact_limits(e.value * worth, worth, e.level)
+    return replace(e, low=low, high=high, method=KORN_GRAUBARD)
 
 
 def _of_classes(e: Estimate, cells: NDArray[np.int64], weight: float) -> Estimate:

@@ -137,12 +137,13 @@ def lesion_area(marked: Marked, of: Area = "wafroc_auc", *, level: float = 0.95)
     without lesion, G patients::
 
         V = G1 / (G1 - 1) sum u_g^2 + G0 / (G0 - 1) sum v_g^2 + 2 G / (G - 1) sum u_g v_g
-        logit A +- t sqrt(max(V, H)) / (A (1 - A)),  turned back
+        logit A +- t sqrt(max(V, D H)) / (A (1 - A)),  turned back
 
     with min(G1, G0) - 1 degrees of freedom, H the variance of the area with exponential ratings of as many
-    independent cases with and without lesion (Hanley, McNeil). At 0 and 1 the limits are Newcombe's with
-    G1 and G0 cases. With one case a patient V is the variance of a U-statistic of two samples of cases:
-    lesions of a case are never taken as independent.
+    independent cases with and without lesion (Hanley, McNeil), and D the design effect, V over what it is
+    with each case a patient, where that is above 1 (cases over patients where nothing varies). At 0 and 1 the
+    limits are Newcombe's with G1 and G0 cases. With one case a patient V is the variance of a U-statistic of
+    two samples of cases: lesions of a case are never taken as independent.
 
     Estimand: ``wafroc_auc``, ``afroc_auc`` or ``inferred_roc_auc`` in the populations of patients with and
     without lesion from which these were sampled.
@@ -184,8 +185,12 @@ def lesion_area(marked: Marked, of: Area = "wafroc_auc", *, level: float = 0.95)
             a, max(low, 0.0), high, n, level, NEWCOMBE, notes.AT_THE_END, df=df, p=p, details=details
         )
     with_lesion = int(marked.with_lesion.sum())
-    independent = exponential_variance(a, with_lesion, n - with_lesion)
-    se = sqrt(max(_variance(*pairs.residuals(), g1, g0), independent))
+    without = n - with_lesion
+    variance, effect = _variance(*pairs.residuals(), g1, g0), 1.0
+    if marked.clustered:
+        alone = _variance(*pairs_of(replace(marked, cluster=None), of).residuals(), with_lesion, without)
+        effect = max(1.0, variance / alone) if alone > NEGLIGIBLE else n / marked.n_patients
+    se = sqrt(max(variance, effect * exponential_variance(a, with_lesion, without)))
     low, high, p = on_logit_scale(a, se, df, level)
     return Estimate(a, low, high, n, level, METHOD, se=se, df=df, p=p, details=details)
 

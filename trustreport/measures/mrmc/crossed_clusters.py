@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate
 from trustreport.measures.cluster import Clusters, grouped
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.auc import won_by_case, won_within
+from trustreport.measures.mrmc.auc import auc_ustatistic, won_by_case, won_within
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, symmetric
 from trustreport.measures.mrmc.obuchowski_rockette import (
     ObuchowskiRockette,
@@ -241,6 +241,15 @@ def clustered_areas(
     return _of_ratios(*of_positive, left_out[0], left_out[1], held, read.sum(axis=(1, 2)))
 
 
+def areas_of_patients(
+    rating: NDArray[np.float64], truth: NDArray[np.bool_], cluster: Clusters, *, gaps: bool
+) -> ClusteredReaders | UStatistic:
+    """Areas by the method that leads, as `means_of_patients`."""
+    if gaps and (~np.isnan(rating)).any(axis=(0, 2)).sum() > 1:
+        return auc_ustatistic(rating, truth, centred=True, cluster=cluster)
+    return clustered_areas(rating, truth, cluster)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusteredYouden:
     """Youden's index of readers, cases sampled by cluster: a contrast of two classes in each arm."""
@@ -275,12 +284,26 @@ class ClusteredYouden:
         return np.concatenate([one, one])
 
 
+def means_of_classes(
+    correct: NDArray[np.float64], truth: NDArray[np.bool_], cluster: Clusters
+) -> ClusteredReaders:
+    """The means of the positive cases of every arm, then those of the negative ones, as arms of their own."""
+    return clustered_means(np.concatenate([np.where(of, correct, nan) for of in (truth, ~truth)]), cluster)
+
+
 def clustered_youden(
     correct: NDArray[np.float64], truth: NDArray[np.bool_], cluster: Clusters, less: float = 1.0
 ) -> ClusteredYouden:
-    """Sensitivity + specificity - 1 of what readers got right, (n_arms, n_readers, n_cases)."""
-    stacked = np.concatenate([np.where(of, correct, nan) for of in (truth, ~truth)])
-    return ClusteredYouden(clustered_means(stacked, cluster), len(correct), less)
+    """Sensitivity + specificity - 1 of what readers got right, (n_arms, n_readers, n_cases).
+
+    Each class is a sample of its own: its clusters P_c have the factor P_c / (P_c - 1), not that of all P.
+    """
+    classes = means_of_classes(correct, truth, cluster)
+    held = classes.held.any(axis=1)
+    every, own = np.count_nonzero(held.any(axis=0)), np.count_nonzero(held, axis=1)
+    factor = np.sqrt(own / np.maximum(own - 1, 1) * (every - 1) / max(every, 1))
+    classes = replace(classes, by_cluster=classes.by_cluster * factor[:, None, None])
+    return ClusteredYouden(classes, len(correct), less)
 
 
 def _of_ratios(

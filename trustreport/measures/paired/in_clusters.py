@@ -16,12 +16,15 @@ METHOD = "tango_clustered"
 CLUSTERS_AS_CASES = "no pair differs: the interval counts clusters as cases"
 
 
-def tango_clustered(change: NDArray[np.float64], cluster: Clusters, *, level: float = 0.95) -> Estimate:
+def tango_clustered(
+    change: NDArray[np.float64], cluster: Clusters, *, within: Clusters | None = None, level: float = 0.95
+) -> Estimate:
     """Mean of what changes in each case, with the score interval of as many independent pairs as it is worth.
 
     With V the variance of the mean over clusters, V_1 that over single cases, D = max(1, V / V_1), b gained
     and c lost among n pairs, G clusters: the limits of `tango` for b / D, c / D and n / D, with Student's t
-    of G - 1 degrees of freedom. Where no pair differs D is n / G: a cluster is worth one case.
+    of G - 1 degrees of freedom. Where no pair differs D is n / G: a cluster is worth one case. Where clusters
+    are made of smaller ones, such as a patient's cases by reader, D is not below that of the smaller ones.
 
     Estimand: that of `tango`, clusters sampled, every case weighing alike.
 
@@ -30,6 +33,8 @@ def tango_clustered(change: NDArray[np.float64], cluster: Clusters, *, level: fl
     change : float array, shape (n_cases,)
         1 gained, -1 lost, 0 neither.
     cluster : int array, shape (n_cases,)
+    within : int array, shape (n_cases,), optional
+        The smaller clusters.
 
     Returns
     -------
@@ -53,6 +58,8 @@ def tango_clustered(change: NDArray[np.float64], cluster: Clusters, *, level: fl
     value = float(change.mean())
     variance, clusters = clustered_variance((change - value) / n, cluster)
     alone = clustered_variance((change - value) / n, np.arange(n))[0]
+    if within is not None:
+        variance = max(variance, clustered_variance((change - value) / n, within)[0])
     details = {"clusters": float(clusters)}
     if clusters < 2:
         return replace(undefined(n, ONE_CLUSTER, level=level, method=METHOD), value=value, details=details)

@@ -138,17 +138,21 @@ def miettinen_nurminen(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) 
     z = normal_quantile(level)
     if n1 == 0 or n2 == 0:
         return undefined(n1 + n2, notes.NO_CASE_IN_AN_ARM, level=level, method="miettinen_nurminen")
+    low, high = score_limits(x1, n1, x2, n2, z)
+    return Estimate(_difference(x1, n1, x2, n2), low, high, n1 + n2, level, "miettinen_nurminen")
+
+
+def score_limits(x1: int, n1: int, x2: int, n2: int, z: float) -> tuple[float, float]:
+    """Miettinen and Nurminen's limits of x1/n1 - x2/n2 at the quantile z."""
     value = _difference(x1, n1, x2, n2)
 
     def above(h: float) -> float:
-        return _variance_at(value + h, x1, n1, x2, n2)
+        return score_variance(value + h, x1, n1, x2, n2)
 
     def below(h: float) -> float:
-        return _variance_at(value - h, x1, n1, x2, n2)
+        return score_variance(value - h, x1, n1, x2, n2)
 
-    low = value - score_distance(below, z, 1 + value)
-    high = value + score_distance(above, z, 1 - value)
-    return Estimate(value, low, high, n1 + n2, level, "miettinen_nurminen")
+    return value - score_distance(below, z, 1 + value), value + score_distance(above, z, 1 - value)
 
 
 def _difference(x1: int, n1: int, x2: int, n2: int) -> float:
@@ -156,7 +160,7 @@ def _difference(x1: int, n1: int, x2: int, n2: int) -> float:
     return (x1 * n2 - x2 * n1) / (n1 * n2)
 
 
-def _variance_at(d: float, x1: int, n1: int, x2: int, n2: int) -> float:
+def score_variance(d: float, x1: int, n1: int, x2: int, n2: int) -> float:
     """Miettinen-Nurminen variance of the difference under the hypothesis that it is d."""
     if 2 * (x1 + x2) > n1 + n2:  # count the rarer outcome: rates near 0 keep their digits
         x1, x2, d = n1 - x1, n2 - x2, -d

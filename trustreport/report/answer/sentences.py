@@ -38,8 +38,8 @@ def set_aside(
     sentences: Sequence[Statement], support: Sequence[Statement], say: Catalogue
 ) -> tuple[list[Statement], list[Statement]]:
     """An answer without the numbers of which a limit decides nothing; a sentence says which, and why."""
-    found = [one for one in (*sentences, *support) if any(r.short for r in one.results)]
-    short = {r: None for one in found for r in one.results if r.short}
+    found = [one for one in (*sentences, *support) if any(r.estimate.short for r in one.results)]
+    short = {r: None for one in found for r in one.results if r.estimate.short}
     said = [
         Statement(
             say(

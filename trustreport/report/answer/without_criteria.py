@@ -435,6 +435,9 @@ def _raters(assessment: Assessment, say: Catalogue) -> list[Statement]:
             said.append(Statement(say("answer.open.no_interval", reason=e.note)))
         else:
             said.append(Statement(say("answer.open.raters", estimate=in_words(agreement, say)), (agreement,)))
+    rho = _first(assessment, "source_reliability.weighted_concordance")
+    if said and rho is not None:
+        said.append(Statement(say("answer.open.rho", estimate=in_words(rho, say)), (rho,)))
     if said and all(r.dimension == "source_reliability" for r in assessment.results):
         said.append(Statement(say("answer.open.only_raters"), ()))
     if reached is not None:
