@@ -717,8 +717,37 @@ class PrecisionTarget(Group):
 
 
 class InternalSplits(Group):
-    metric: Text
-    values: tuple[float, ...]
+    """What a model reached on random splits of the internal data, of one measure or of each of several."""
+
+    metric: Text | None = None
+    values: tuple[float, ...] | None = None
+    measures: dict[Text, tuple[float, ...]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _of_a_measure(self) -> "InternalSplits":
+        if (self.metric is None) != (self.values is None):
+            raise ValueError("metric and values, both or neither")
+        if self.metric is None and not self.measures:
+            raise ValueError("metric and values, or measures: {auc: [0.84, 0.86], brier: [0.15, 0.17]}")
+        if self.metric in self.measures:
+            raise ValueError(f"the splits of {self.metric} once: under metric or under measures")
+        return self
+
+    def of(self, metric: str) -> tuple[float, ...]:
+        """The values of a measure, empty where none are declared."""
+        if self.metric is not None and self.metric.lower() == metric:
+            return self.values or ()
+        return self.measures.get(metric, ())
+
+
+class DiagramAxes(Group):
+    """The measures on the axes of the external performance diagram."""
+
+    discrimination: Literal[
+        "auc", "accuracy", "balanced_accuracy", "youden_j", "mcc", "sensitivity", "specificity", "f1"
+    ] = "auc"
+    utility: Literal["standardized_net_benefit", "weighted_utility"] = "standardized_net_benefit"
+    calibration: Literal["brier", "gici", "ece"] = "brier"
 
 
 class Candidate(Group):
@@ -1008,6 +1037,167 @@ class Reported(Group):
         return self
 
 
+# Measures on the axes of the external performance diagram, and what each can be.
+ON_AXES = {
+    **dict.fromkeys(("auc", "accuracy", "balanced_accuracy", "sensitivity", "specificity"), (0.0, 1.0)),
+    **dict.fromkeys(("f1", "brier", "gici", "ece"), (0.0, 1.0)),
+    **dict.fromkeys(("youden_j", "mcc"), (-1.0, 1.0)),
+    **dict.fromkeys(("standardized_net_benefit", "weighted_utility"), (float("-inf"), 1.0)),
+}
+
+
+MOST_ROUNDED = 0.01  # by which a printed difference may differ from that of two printed values
+
+
+class PublishedValue(Group):
+    """A value as somebody printed it, with its interval where that was printed too."""
+
+    value: float
+    ci: tuple[float, float] | None = None
+
+    @model_validator(mode="after")
+    def _inside(self) -> "PublishedValue":
+        if self.ci is not None and not self.ci[0] <= self.value <= self.ci[1]:
+            raise ValueError("an interval of two numbers, the lower one first, that includes the value")
+        return self
+
+    def __contains__(self, limits: tuple[float, float]) -> bool:
+        """Whether value and interval are within what is possible."""
+        return all(limits[0] <= x <= limits[1] for x in (self.value, *(self.ci or ())))
+
+
+def as_published(value: Any) -> Any:
+    """A number alone as a value without an interval."""
+    return {"value": value} if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+Published = Annotated[
+    PublishedValue, BeforeValidator(as_published, json_schema_input_type=float | PublishedValue)
+]
+
+
+def once(names: list[str], what: str) -> None:
+    """Refuse a published table without rows, or with two of one name."""
+    if not names:
+        raise ValueError(f"at least one {what}")
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"each {what} once; {name} is there {names.count(name)} times")
+
+
+class PublishedReader(Group):
+    """One reader of a published study: without the aid, and with it or the difference, or both as printed."""
+
+    reader: Text = named("reader", "reader_id")
+    stratum: Text | None = None
+    unaided: Share
+    aided: Share | None = None
+    difference: Published | None = None
+
+    @model_validator(mode="after")
+    def _agree(self) -> "PublishedReader":
+        if self.aided is None and self.difference is None:
+            raise ValueError("aided, or difference (aided minus unaided)")
+        if self.difference is not None:
+            aided = self.unaided + self.difference.value
+            if not 0 <= aided <= 1:
+                raise ValueError("a difference that leaves the aided value between 0 and 1")
+            if self.aided is not None and abs(self.aided - aided) > MOST_ROUNDED + 1e-9:
+                raise ValueError(f"a difference of {self.aided - self.unaided:.3g} (aided minus unaided)")
+        return self
+
+
+class PublishedReaders(Group):
+    """The readers of a published study, as its table or its benefit diagram shows them."""
+
+    set: Text
+    measure: Literal["accuracy", "sensitivity", "specificity", "balanced_accuracy", "auc"] = "accuracy"
+    cases: Count | None = None
+    mean: Published | None = None
+    readers: tuple[PublishedReader, ...]
+
+    @model_validator(mode="after")
+    def _each_once(self) -> "PublishedReaders":
+        once([one.reader for one in self.readers], "reader")
+        return self
+
+
+class PublishedMeasures(Group):
+    """Measures on the axes of the external performance diagram, as somebody printed them."""
+
+    auc: Published | None = None
+    accuracy: Published | None = None
+    balanced_accuracy: Published | None = None
+    youden_j: Published | None = None
+    mcc: Published | None = None
+    sensitivity: Published | None = None
+    specificity: Published | None = None
+    f1: Published | None = None
+    standardized_net_benefit: Published | None = Field(
+        None, validation_alias=AliasChoices("standardized_net_benefit", "net_benefit")
+    )
+    weighted_utility: Published | None = None
+    brier: Published | None = None
+    gici: Published | None = None
+    ece: Published | None = None
+
+    @model_validator(mode="after")
+    def _possible(self) -> "PublishedMeasures":
+        for name, limits in ON_AXES.items():
+            given = getattr(self, name)
+            if given is not None and limits not in given:
+                least = f"from {limits[0]:g} to" if limits[0] > float("-inf") else "at most"
+                raise ValueError(f"{name}: a number {least} {limits[1]:g} (0.81, not 81)")
+        return self
+
+    def of(self, measure: str) -> PublishedValue | None:
+        """A measure, where it was printed."""
+        found: PublishedValue | None = getattr(self, measure)
+        return found
+
+
+class PublishedTraining(PublishedMeasures):
+    n: Count = Field(ge=2)
+
+
+class PublishedSite(PublishedMeasures):
+    """One external set of a published validation; `n` and `positives` as printed."""
+
+    site: Text
+    similarity: Share
+    n: Count | None = None
+    positives: Count | None = None
+    p_performance: Share | None = None
+    p_acceptability: Share | None = None
+
+    @model_validator(mode="after")
+    def _counts(self) -> "PublishedSite":
+        if self.positives is not None and (self.n is None or self.positives > self.n):
+            raise ValueError("n, and positives not more than n")
+        return self
+
+
+class PublishedSites(Group):
+    """A published external validation, as its table or its external performance diagram shows it.
+
+    `training` is what the model reached on the training data, `worst_split` the worst of internal splits;
+    `level` is that of the printed intervals, `threshold` that of net benefit. The p-values of a site are of
+    its discrimination.
+    """
+
+    set: Text
+    level: float = Field(default=0.95, gt=0.5, lt=1)
+    threshold: float | None = Field(default=None, gt=0, lt=1)
+    training: PublishedTraining | None = None
+    worst_split: PublishedMeasures | None = None
+    sites: tuple[PublishedSite, ...]
+
+    @model_validator(mode="after")
+    def _each_once(self) -> "PublishedSites":
+        once([one.site for one in self.sites], "site")
+        return self
+
+
 class Plan(Group):
     """The manifest: what a study declares about itself, frozen."""
 
@@ -1029,6 +1219,7 @@ class Plan(Group):
     subgroups: tuple[Subgroup, ...] = ()
     utility: Utility = Utility()
     similarity: Similarity = Similarity()
+    external_performance: DiagramAxes = DiagramAxes()
     localisation: LocalisationFacts = LocalisationFacts()
     internal_splits: InternalSplits | None = None
     precision_targets: dict[str, PrecisionTarget] = Field(default_factory=dict)
@@ -1052,6 +1243,8 @@ class Plan(Group):
     reliance_counts: tuple[RelianceCounts, ...] = ()
     nomogram: tuple[Nomogram, ...] = ()
     reported: tuple[Reported, ...] = ()
+    published_readers: tuple[PublishedReaders, ...] = ()
+    published_sites: tuple[PublishedSites, ...] = ()
 
     def limit(self, name: str) -> float:
         """A limit of a check: declared, else the customary one.

@@ -679,6 +679,26 @@ def test_every_measure_over_the_share_of_positives() -> None:
     assert panel.lines[0].points[-1].y == pytest.approx(ppv)
 
 
+def test_accuracy_f1_and_mcc_over_the_prevalence_are_those_of_bayes() -> None:
+    """From sensitivity and specificity alone, at each prevalence q."""
+    declared = plan(**AT, utility={"prevalence_range": [0.1, 0.4]})
+    finding = answer(Study(datasets=(dataset(),)), declared)
+    (panel,) = figures(finding)["whole_measures_over_prevalence"].panels
+    sens, spec = (lead(finding, name).estimate for name in ("sensitivity", "specificity"))
+    se, sp = float(sens.value), float(spec.value)
+    accuracy, f1, mcc = panel.lines
+    for k, point in enumerate(accuracy.points):
+        q = point.x
+        tp, fn, tn, fp = q * se, q * (1 - se), (1 - q) * sp, (1 - q) * (1 - sp)
+        assert point.y == pytest.approx(tp + tn, abs=2e-3)
+        assert f1.points[k].y == pytest.approx(2 * tp / (2 * tp + fp + fn), abs=2e-3)
+        phi = (tp * tn - fp * fn) / ((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)) ** 0.5
+        assert mcc.points[k].y == pytest.approx(phi, abs=4e-3)
+    for line in panel.lines:
+        assert [p.x for p in line.marked] == [0.1, 0.4]
+        assert all(p.low < p.y < p.high for p in line.marked)
+
+
 def test_everything_together_can_be_told() -> None:
     study = Study(datasets=two_candidates(patients=True, complexity=COMPLEXITY).datasets, raters=(raters(),))
     of_case = {"scale": [1, 5], "top": 0.5}

@@ -155,7 +155,7 @@ def sets_are_unique(plan: Plan, manifest: Manifest, problems: Problems) -> None:
     """A set of one kind has one entry in the manifest; of decisions, one for each candidate."""
     for group in (
         *("paired_counts", "confusion", "confusion_tables", "joint_decisions"),
-        *("reliance_counts", "nomogram", "reported"),
+        *("reliance_counts", "nomogram", "reported", "published_readers", "published_sites"),
     ):
         seen: dict[Any, int] = {}
         for i, entry in enumerate(getattr(plan, group)):

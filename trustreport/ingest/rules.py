@@ -27,6 +27,7 @@ MOST_SHARED = 1 + 1e-9  # of alpha, with what rounding adds
 INLINE = (
     *("counts", "paired_counts", "confusion", "confusion_tables"),
     *("reliance_counts", "nomogram", "reported"),
+    *("published_readers", "published_sites"),
 )
 
 
@@ -419,6 +420,8 @@ def _sets(plan: Plan, study: Study) -> set[str]:
     return (
         {e.set for group in groups for e in group}
         | {n.set for n in plan.nomogram}
+        | {p.set for p in plan.published_readers}
+        | {p.set for p in plan.published_sites}
         | {c.name for c in study.counts}
         | {p.pool for p in plan.pools}
     )

@@ -47,6 +47,7 @@ WITHOUT_EFFECT = (
 ADDED_LATER = (
     *("counts", "paired_counts", "confusion", "confusion_tables", "joint_decisions"),
     *("reliance_counts", "nomogram", "reported", "internal_splits"),
+    *("published_readers", "published_sites"),
     *("performance_claims", "readers", "incidents"),
     *("datasets.file", "datasets.sites", "datasets.country", "datasets.start_date", "datasets.end_date"),
     *("datasets.exclusions", "datasets.sha256", "candidates.run_date"),
@@ -56,6 +57,7 @@ ADDED_LATER = (
 SETS = (
     *("counts", "paired_counts", "confusion", "confusion_tables", "joint_decisions"),
     *("reliance_counts", "nomogram", "reported"),
+    *("published_readers", "published_sites"),
 )
 
 # Lists of groups, with the fields that name each item; items of any other list have a number.
@@ -78,6 +80,8 @@ NAMED_BY = {
     **dict.fromkeys(SETS[1:], ("set",)),
     **dict.fromkeys(("confusion", "confusion_tables"), ("set", "candidate")),
     "joint_decisions": ("set", "candidates"),
+    "published_readers.readers": ("reader",),
+    "published_sites.sites": ("site",),
 }
 # Lists whose order decides: which arm is compared with which, which period comes first. That of the criteria
 # decides in a fixed sequence only.

@@ -31,7 +31,7 @@ SHOWN: Mapping[str, tuple[tuple[str, ...], ...]] = {
     ),
     "pragmatic_utility": (("arr",), ("odds_ratio",)),
     "advice_value": (("advisory_value", "voi"),),
-    "decision_benefit": (("mean_benefit",),),
+    "decision_benefit": (("mean_benefit", "published_mean_benefit"),),
     "potential_robustness": (("degree_of_correspondence",), ("spr",)),
     "advice_accuracy.h_accuracy": (("h_accuracy",),),
     "advice_accuracy.utility_yield": (("utility_yield",),),
@@ -131,7 +131,8 @@ def _words(lead: Result, assessment: Assessment, say: Catalogue) -> Iterator[str
     if lead.quantity.no_effect is not None:
         shown = e.low > lead.quantity.no_effect or e.high < lead.quantity.no_effect
         side = "better" if e.value > lead.quantity.no_effect else "worse"
-        yield say(f"glance.says.{lead.name}_{side if shown else 'unclear'}")
+        name = lead.name.removeprefix("published_")
+        yield say(f"glance.says.{name}_{side if shown else 'unclear'}")
         if lead.name == "mean_benefit":
             yield from _of_readers(lead, assessment, say)
         return

@@ -280,6 +280,35 @@ def _sets(assessment: Assessment, say: Catalogue) -> list[Statement]:
     return said
 
 
+def _published_tables(assessment: Assessment, say: Catalogue) -> list[Statement]:
+    """Tables of a publication: the readers' mean change, and between which sites performance ranges."""
+    said = []
+    for r in assessment.results:
+        if r.id == "decision_benefit.published_mean_benefit":
+            values = {"measure": say(quantity_name(r.endpoint)), "change": in_words(r, say)}
+            said.append(Statement(say("answer.open.published_readers", set=r.place.set, **values), (r,)))
+    sites: dict[str | None, list[Result]] = {}
+    for r in assessment.results:
+        if r.id == "potential_robustness.published_performance" and not isnan(r.estimate.value):
+            own = sites.setdefault(r.place.set, [])
+            if not own or own[0].endpoint == r.endpoint:  # the first measure that was printed
+                own.append(r)
+    for name, own in sites.items():
+        low, high = (pick(own, key=lambda r: r.estimate.value) for pick in (min, max))
+        text = say(
+            "answer.open.published_sites",
+            set=name,
+            measure=say(quantity_name(low.endpoint)),
+            n=len(own),
+            low=in_words(low, say),
+            high=in_words(high, say),
+            first=low.place.site,
+            last=high.place.site,
+        )
+        said.append(Statement(text, (low, high)))
+    return said
+
+
 def _decided_alike(sensitivities: list[Result], specificities: list[Result]) -> set[Place]:
     """Sets whose decisions are all positive or all negative: no table of a test that decides."""
     of = {r.place: r.estimate.value for r in specificities}
@@ -472,5 +501,6 @@ SPEAKERS: tuple[Callable[[Assessment, Catalogue], list[Statement]], ...] = (
     _lesions,
     _published,
     _sets,
+    _published_tables,
     _raters,
 )
