@@ -1,0 +1,267 @@
+"""The page of the papers: every result, table, figure, key, command and number that it names is there."""
+
+import importlib.util
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, get_args
+
+import pytest
+
+from tests.dimensions.test_published_tables import READERS, covid
+from tests.report.test_placement import chapters, of_kind, placed
+from tests.studies import plan
+from trustreport.api import assess, read_study
+from trustreport.assessment import Assessment
+from trustreport.checks import CHECKS
+from trustreport.cli import main
+from trustreport.dimensions import DIMENSIONS
+from trustreport.plan import Kind
+from trustreport.quantities import is_named
+from trustreport.report.glance import SHOWN
+from trustreport.results import Result
+from trustreport.study import Study
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = (ROOT / "docs" / "papers.md").read_text("utf-8")
+HEAD = ["in the paper", "name there", "here", "where", "what differs, and why", "printed"]
+KINDS = get_args(Kind)
+# Together these have every table and figure that the page names.
+EXAMPLES = (
+    *("certification-dossier", "h-accuracy", "factory", "published-studies"),
+    *("annotations", "knee-mri-readings"),
+)
+CONTRACT = ROOT / "tests" / "reference" / "contract"
+WITHOUT_LICENCE = "mrnet-raters"  # no source archive contains it
+
+CODE = re.compile(r"`([^`]+)`")
+PLACE = re.compile(r"(report|annex)(?P<audit> \(audit: annex\))?: (?P<ids>.+)")
+ELSEWHERE = ("page 1", "page 2", "results.json", "command", "docs", "not built")
+NUMBER = re.compile(
+    r"(?P<value>-?[\d.]+)(?: \((?P<low>-?[\d.]+) to (?P<high>-?[\d.]+)\))?: "
+    r"`(?P<study>[\w/-]+) (?P<id>[a-z_]+\.[a-z_0-9]+)(?: (?P<scope>[^`]+))?`"
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """An item of a paper; the cells of its table as they are written."""
+
+    item: str
+    here: str
+    where: str
+    differs: str
+    printed: str
+
+    @property
+    def names(self) -> list[str]:
+        return CODE.findall(self.here)
+
+    @property
+    def results(self) -> list[str]:
+        return [name for name in self.names if is_result(name)]
+
+
+def is_result(name: str) -> bool:
+    dimension, dot, _ = name.partition(".")
+    return bool(dot) and dimension in {d.name for d in DIMENSIONS} and not name.endswith(":")
+
+
+def rows() -> Iterator[Row]:
+    for line in PAGE.splitlines():
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if len(cells) == len(HEAD) and cells != HEAD and set("".join(cells)) != {"-", " "}:
+            yield Row(cells[0] + ", " + cells[1], *cells[2:])
+
+
+ROWS = [row for row in rows() if set(row.item) != {"-", ",", " "}]
+
+
+def numbers() -> list[re.Match[str]]:
+    return [found for row in ROWS for found in NUMBER.finditer(row.printed)]
+
+
+@cache
+def quoted() -> ModuleType:
+    """The script by which other pages name results."""
+    spec = importlib.util.spec_from_file_location("quoted_results", ROOT / "docs" / "quoted_results.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@cache
+def of_contract(name: str) -> Assessment:
+    return assess(*read_study(CONTRACT / name))
+
+
+@cache
+def as_published() -> Assessment:
+    """Tables of a publication: sites, readers, and counts of three decisions."""
+    utility = {
+        "name": "triage",
+        "classes": ["absent", "present"],
+        "decisions": ["dismiss", "test", "treat"],
+        "matrix": [[0, -10], [-0.3, -1], [-1, 2]],
+    }
+    counts = {key: utility[key] for key in ("classes", "decisions")}
+    given = plan(
+        published_sites=[covid()],
+        published_readers=[{"set": "knee", "readers": READERS}],
+        confusion_tables=[{"set": "nodules", **counts, "table": [[60, 2], [30, 8], [10, 40]]}],
+        utility={"matrices": [utility]},
+    )
+    return assess(Study(), given)
+
+
+@pytest.fixture(scope="module")
+def assessed(assessed_example: Callable[[str], Assessment]) -> list[Assessment]:
+    return [*(assessed_example(name) for name in EXAMPLES), as_published()]
+
+
+@pytest.fixture(scope="module")
+def volumes(assessed: list[Assessment]) -> Mapping[str, set[tuple[str, str]]]:
+    """The kinds and volumes in which each table and figure is, a table that the report cuts in both."""
+    found: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for one in assessed:
+        for kind in KINDS:
+            made = chapters(of_kind(one, kind))
+            for volume, parts in (("report", made.report), ("annex", made.annex)):
+                for _, id in placed(parts):
+                    found[id].add((kind, volume))
+    return found
+
+
+# ---------------------------------------------------------------- what the rows name
+
+
+def test_every_row_is_read() -> None:
+    tables = PAGE.split("\n## ")[1:]
+    inside = [line for part in tables for line in part.splitlines() if line.startswith("|")]
+    assert len(tables) == 4
+    assert len(ROWS) == len(inside) - 2 * len(tables) > 120
+    marks = [mark for row in ROWS for mark in re.findall(r"`[^`]+ [a-z_]+\.[a-z_0-9]+[ `]", row.printed)]
+    assert len(marks) == len(numbers()) > 60
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.item[:50])
+def test_every_name_exists(row: Row) -> None:
+    for name in row.names:
+        assert is_result(name) or known(name), name
+    for name in CODE.findall(row.differs):
+        if is_result(name):
+            assert is_named(name.partition(".")[2]), name
+
+
+def known(name: str) -> bool:
+    """Whether a name that is no result is a key, a command, a check, or a file."""
+    if name.endswith(":"):
+        return all(part in keys() for part in name[:-1].split("."))
+    if name.startswith("trustreport "):
+        return name.removeprefix("trustreport ") in main.commands
+    if re.fullmatch(r"P\d\d", name):
+        return name in {check.id for check in CHECKS}
+    return "/" in name and (ROOT / name).is_file()
+
+
+@cache
+def keys() -> set[str]:
+    """Every key of the manifest, at whatever depth."""
+    schema = json.loads((ROOT / "schemas" / "manifest.schema.json").read_text("utf-8"))
+
+    def within(node: Any) -> Iterator[str]:
+        if isinstance(node, dict):
+            yield from node.get("properties", {})
+            for value in node.values():
+                yield from within(value)
+        elif isinstance(node, list):
+            for value in node:
+                yield from within(value)
+
+    return set(within(schema))
+
+
+def test_every_result_can_be_given(assessed: list[Assessment]) -> None:
+    """By an example; else its dimension makes it of data that no example has."""
+    given = {r.id for one in assessed for r in one.results}
+    for id in sorted({id for row in ROWS for id in row.results} - given):
+        dimension, _, name = id.partition(".")
+        sources = [*(ROOT / "trustreport" / "dimensions" / dimension).glob("*.py")]
+        sources += (ROOT / "trustreport" / "performance").glob("*.py")
+        assert is_named(name), id
+        assert any(re.search(rf"[\".]{name}\"", file.read_text("utf-8")) for file in sources), id
+
+
+# ---------------------------------------------------------------- where they are
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.item[:50])
+def test_it_is_where_the_row_says(row: Row, volumes: Mapping[str, set[tuple[str, str]]]) -> None:
+    assert row.where
+    for place in row.where.split("; "):
+        found = PLACE.fullmatch(place)
+        assert found or place in ELSEWHERE, place
+        for id in CODE.findall(found["ids"]) if found else ():
+            for kind in KINDS:
+                volume = "annex" if found["audit"] and kind == "vigilance" else found[1]
+                assert (kind, volume) in volumes[id], f"{id} is not in the {volume} of {kind}"
+    if "page 1" in row.where:
+        assert any(f'"{id}"' in answers() for id in row.results), row.results
+    if "page 2" in row.where:
+        assert glanced() & set(row.results), row.results
+    if "command" in row.where:
+        assert any(name.startswith("trustreport ") for name in row.names)
+
+
+@cache
+def answers() -> str:
+    """The source of page 1."""
+    return "".join(file.read_text("utf-8") for file in (ROOT / "trustreport/report/answer").glob("*.py"))
+
+
+def glanced() -> set[str]:
+    """What page 2 may show of each dimension."""
+    return {
+        f"{word.partition('.')[0]}.{name}"
+        for word, shown in SHOWN.items()
+        for names in shown
+        for name in names
+    }
+
+
+# ---------------------------------------------------------------- what is printed
+
+
+@pytest.mark.parametrize("number", numbers(), ids=lambda found: found[0].replace("`", "")[:90])
+def test_every_printed_number_is_that_of_the_result(
+    number: re.Match[str], assessed_example: Callable[[str], Assessment]
+) -> None:
+    folder, _, name = number["study"].rpartition("/")
+    if name == WITHOUT_LICENCE and not (CONTRACT / name).is_dir():
+        pytest.skip("the MRNet ratings have no licence, so the source archive does not contain them")
+    one = of_contract(name) if folder == "contract" else assessed_example(name)
+    scope = dict(part.strip().split("=", 1) for part in (number["scope"] or "").split(";") if part.strip())
+    found: Result = quoted()._one(number["id"], scope, one.results)
+    e = found.estimate
+    for printed, value in ((number["value"], e.value), (number["low"], e.low), (number["high"], e.high)):
+        if printed is not None:
+            decimals = len(printed.partition(".")[2])
+            assert value == pytest.approx(float(printed), abs=0.5 * 10**-decimals + 1e-9), printed
+
+
+# ---------------------------------------------------------------- the test itself
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["advice_accuracy.no_such", "no_such_key:", "trustreport no-such", "P99", "trustreport/no_such.py"],
+)
+def test_a_name_that_is_not_there_is_found(name: str) -> None:
+    assert not (is_named(name.partition(".")[2]) if is_result(name) else known(name))
