@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "papers.md").read_text("utf-8")
 HEAD = ["in the paper", "name there", "here", "where", "what differs, and why", "printed"]
 KINDS = get_args(Kind)
-# Together these have every table and figure that the page names.
+# Together, and with what is added below, these have every table and figure that the page names.
 EXAMPLES = (
     *("certification-dossier", "h-accuracy", "factory", "published-studies"),
     *("annotations", "knee-mri-readings"),
@@ -102,7 +102,6 @@ def of_contract(name: str) -> Assessment:
     return assess(*read_study(CONTRACT / name))
 
 
-@cache
 def as_published() -> Assessment:
     """Tables of a publication: sites, readers, and counts of three decisions."""
     utility = {
@@ -121,9 +120,20 @@ def as_published() -> Assessment:
     return assess(Study(), given)
 
 
+def with_more_declared() -> Assessment:
+    """An example with a utility and parts of the ROC curve, which no example declares beside scores."""
+    study, given = read_study(ROOT / "examples" / "h-accuracy")
+    utility = {"matrices": [{"name": "patients", "matrix": [[0, -10], [-1, 2]]}]}
+    changed = {
+        "operating_point": given.operating_point.model_copy(update={"fpr_groups": ((0, 0.3), (0.3, 1))}),
+        "utility": type(given.utility).model_validate(utility),
+    }
+    return assess(study, given.model_copy(update=changed))
+
+
 @pytest.fixture(scope="module")
 def assessed(assessed_example: Callable[[str], Assessment]) -> list[Assessment]:
-    return [*(assessed_example(name) for name in EXAMPLES), as_published()]
+    return [*(assessed_example(name) for name in EXAMPLES), as_published(), with_more_declared()]
 
 
 @pytest.fixture(scope="module")
