@@ -266,8 +266,8 @@ def _line(
             return None
         da, db = (i2 * g0 - i1 * g1) / determinant, (i0 * g1 - i1 * g0) / determinant
         if max(abs(da), abs(db)) <= 1e-9 * max(1.0, abs(a), abs(b)):
-            slope = b / scale
-            return a - slope * centre, slope, sqrt(i0 / determinant) / scale
+            slope = (b + db) / scale
+            return a + da - slope * centre, slope, sqrt(i0 / determinant) / scale
         for _ in range(STEPS):
             likelihood = _roughly(truth, x, a + da, b + db)
             if likelihood >= reached - 1e-12 * abs(reached):
