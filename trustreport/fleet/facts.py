@@ -16,8 +16,8 @@ from trustreport.narrative.names import heading
 from trustreport.plan import NOT_DECLARED, Plan
 from trustreport.report.answer.forest import forest
 from trustreport.report.cells import plain_cell
-from trustreport.report.csv import SCOPE
 from trustreport.report.elements.annexes import scope_words
+from trustreport.report.frame import SCOPE
 from trustreport.report.release import released
 from trustreport.report.tables import in_words
 
