@@ -2,8 +2,8 @@
 
 Recomputed are intervals of shares, those of two independent groups whose counts the report gives, and the
 exact McNemar test. What needs the data themselves is compared by `trustreport doctor --qualify`. Two
-intervals that statsmodels 0.15 has are left out: for a quarter of 1,500 drawn tables it finds no limits of
-Miettinen and Nurminen, and its limits of Koopman are others wherever all cases of a group have the event.
+intervals that statsmodels 0.15 has are left out: its limits of Miettinen and Nurminen are not the published
+ones, and those of Koopman are others wherever all cases of a group have the event.
 """
 
 import json

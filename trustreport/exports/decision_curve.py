@@ -1,6 +1,5 @@
 """Decision curves as a flat table with the columns of R's dcurves, `as_tibble` of its `dca` (CSV)."""
 
-
 from trustreport.assessment import Assessment
 from trustreport.performance.decision_table import DecisionRow, decision_rows
 from trustreport.report import csv, frame
