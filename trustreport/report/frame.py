@@ -1,4 +1,4 @@
-"""The results of a report as one frame: what results.csv, results.xlsx and a notebook's `to_frame` show.
+"""The results of a report as one frame: that of results.csv, results.xlsx, a notebook and a fleet's results.
 
 pandas is imported where a frame is made: a report without a table of results does without.
 """
