@@ -77,7 +77,8 @@ class NumberedFigure:
 class Numbering:
     """Numbers the tables and figures of a chapter: 3.1, 3.2 ...; `drawn` is the SVG of each figure.
 
-    A table of more than `most` rows is cut; the text `cut` says where the others are.
+    A table of more than `most` rows is cut; the text `cut` says where the others are. `brief` is whether
+    tables of estimates name their methods below.
     """
 
     def __init__(
@@ -87,8 +88,11 @@ class Numbering:
         say: Catalogue,
         most: int | None = None,
         cut: str = "table.cut",
+        *,
+        brief: bool = False,
     ) -> None:
         self.chapter, self._drawn, self._say, self._most, self._cut = chapter, drawn, say, most, cut
+        self.brief = brief
         self._tables = self._figures = 0
 
     def table(self, source: Table) -> NumberedTable:
