@@ -24,7 +24,7 @@ ROWS_ON_PAPER = 200
 # Rows of a figure's values on a page: the points of curves fill screens and memory, and are read by machines.
 MOST_VALUES = 60
 # Figures that are higher than this on paper, in mm, are made smaller, down to a share of their size.
-LOW, READABLE, MM_PER_POINT = 80.0, 0.66, 25.4 / 72
+LOW, READABLE, MM_PER_POINT = 80.0, 0.64, 25.4 / 72
 HEIGHT = re.compile(rb'<svg[^>]* height="([0-9.]+)pt"')
 LIMITS = ("low", "high", "n")  # ends of names of values that belong to another value
 
