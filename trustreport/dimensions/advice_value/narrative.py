@@ -34,7 +34,7 @@ def part(one: Calibrated, *, single: bool, alone: bool, named: bool) -> Part:
 def overview(sets: Sequence[Calibrated], drawn: Sequence[Calibrated]) -> Iterator[Part]:
     """The data sets side by side: a row or a column of the tables each; a panel each of those to be drawn."""
     few = len(sets) <= EACH_UP_TO
-    shown = tuple(tables.side_by_side(sets)) if few else (tables.overview_of_many(sets),)
+    shown = tuple(tables.side_by_side(sets) if few else tables.overview_of_many(sets))
     left_out = len(sets) - len(drawn)
     finding = [*_across(sets), *([say("undrawn", n=left_out)] if left_out else [])]
     yield Part(finding=tuple(finding), tables=shown, figures=tuple(_figures(drawn, named=True)))
@@ -124,7 +124,7 @@ def _sentences(one: Calibrated, *, brief: bool) -> Iterator[Message]:
     for name, parameters in () if brief else (("gici", WIDTH), ("advisory_value", ADVICE)):
         e = one.estimate(name, **parameters)
         if not isnan(e.low):
-            yield say(f"{ID}.{name}", **numbers(e))
+            yield say(f"{ID}.{name}", rule=tables.advice_rule((one,)), **numbers(e))
 
 
 def _compared(name: str, e: Estimate, **also: float) -> Message:
