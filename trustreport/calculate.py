@@ -7,7 +7,7 @@ statistics are those of `trustreport.measures`; nothing is stored.
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan, nan
+from math import isclose, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -279,9 +279,15 @@ def of_scores(
         if names
         else two_class_scores(columns[SCORE])
     )
+    k = scores.shape[1]
+    if tau is not None and not 1 / k - 1e-12 <= tau <= 1:
+        raise ValueError(words("calculate.fault.tau", least=1 / k, found=tau))
+    if priority is not None and not (
+        len(priority) == k and min(priority) >= 0 and isclose(sum(priority), 1, rel_tol=1e-9)
+    ):
+        raise ValueError(words("calculate.fault.priority", n=len(priority), k=k))
     chosen: dict[str, Any] = {"tau": tau, "priority": priority, "complexity": columns.get("complexity")}
     found = h_accuracy(columns["truth"].astype(np.int64), scores, rng=generator(None, "calculate"), **chosen)
-    k = scores.shape[1]
     values = {"tau": 1 / k if tau is None else tau, "k": k, "n": len(scores)}
     priorities = [1 / k] * k if priority is None else priority
     told = words("calculate.h_accuracy", shares=[words.numbers.percent(p, 0) for p in priorities], **values)
