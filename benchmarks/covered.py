@@ -57,6 +57,7 @@ ALSO: Mapping[str, tuple[str, str]] = {
     "equalised_odds_difference": ("equalised odds", "largest difference"),
     "pooled_performance": ("over sites", "typical site, *"),
     "version_value": _SET,
+    "label_accuracy": ("*", "weighted_concordance"),  # read off it, limits as well
     "version_change": ("candidates", "*"),
     "period_change": ("change between periods", "*, change"),
 }
@@ -65,6 +66,7 @@ COUNTED = "counted in these cases, or computed exactly from what is printed: no 
 TESTED = "a test, a statistic of it or a chart: p-values and alerts, without an interval"
 DERIVED = "computed from what is declared or from other results, without an interval"
 BESIDE = "never primary: shown beside other numbers"
+PRINTED = "as a publication prints it; Student's t over the readers whose differences it prints"
 REASONS: Mapping[str, tuple[str, ...]] = {
     COUNTED: (
         *("tp", "tn", "fp", "fn", "positives", "indeterminate_positives", "indeterminate_negatives"),
@@ -87,11 +89,16 @@ REASONS: Mapping[str, tuple[str, ...]] = {
             "gici_under",
         ),
         *("eci", "expected_agreement", "actual_accuracy_low_bound", "actual_accuracy_high_bound"),
-        *("label_accuracy", "variance_component", "variance_share", "power", "cases_needed"),
+        *("variance_component", "variance_share", "power", "cases_needed"),
         *("expected_width", "mss_auc", "mss_brier", "mss_net_benefit", "mss_calibration_slope", "mss_oe"),
+        "mss",
         *("heterogeneity", "between_site_variance", "summary_roc", "detection_delay"),
     ),
     BESIDE: ("weighted_f1",),
+    PRINTED: (
+        *("published_performance", "published_similarity", "published_mean_benefit"),
+        *("published_reader_estimate", "published_benefit"),
+    ),
 }
 
 

@@ -15,22 +15,31 @@ deviation .1, true utilities uniform. As stated there:
 Class 0 is the one looked for (its share is the prevalence), as in the paper.
 
     python benchmarks/utility_misranking.py [--pairs 4000000] [--seed 20240705] [--out FILE]
-    python benchmarks/utility_misranking.py --draw      the figures from the results, beside them
+    python benchmarks/utility_misranking.py --draw      the authors' figures 2, 3, 6 and 7, beside the results
 """
 
 import argparse
 import csv
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.measures.utility.space import inside
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 Floats = NDArray[np.float64]
 ERRORS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 BATCH = 250_000
+DRAWN = 1000  # classifiers, or pairs of them, in a figure
+AGAINST = ("accuracy", "sensitivity", "f1", "mcc")
+TRUE = {"[1 0; 0 1]": [[1, 0], [0, 1]], "[1 0; 0 0]": [[1, 0], [0, 0]]}
+WITH_ERROR = "utility, error sd 0.1"
+BLUE, RED = "#1f5f9e", "#b3402a"
 PRINTED = {("uniform", "accuracy"): "8.7", ("uniform", "utility, error sd 0.1"): "4"}
 
 
@@ -99,33 +108,94 @@ def misranked(kind: str, pairs: int, rng: np.random.Generator) -> dict[str, int]
     return count
 
 
-def draw(file: Path) -> Path:
-    """Pairs misranked by each metric, and by utilities with errors, as figures beside the results."""
-    from matplotlib.figure import Figure
-
+def draw(file: Path, seed: int) -> list[Path]:
+    """The authors' figures 2, 3, 6 and 7, beside the results; 2, 3 and 6 from a few new pairs."""
     with file.open() as lines:
         rows = list(csv.DictReader(lines))
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    drawn = {"uniform": ("#0e7c7b", "o", -0.18), "gaussian": ("#1f5f9e", "s", 0.18)}
-    for kind, (colour, marker, aside) in drawn.items():
-        own = {r["judged_by"]: float(r["misranked_percent"]) for r in rows if r["utilities"] == kind}
-        metric = [name for name in own if not name.startswith("utility")]
-        places = np.arange(len(metric)) + aside
-        left.barh(places, [own[name] for name in metric], 0.34, color=colour, label=f"true utilities {kind}")
-        left.set_yticks(range(len(metric)), metric)
-        judged = [own[f"utility, error sd {sd:g}"] for sd in ERRORS]
-        right.plot(ERRORS, judged, color=colour, marker=marker, label=f"true utilities {kind}")
-        right.axhline(own["accuracy"], color=colour, ls=":", label=f"accuracy, {kind}")
-    left.invert_yaxis()
-    left.set_xlabel("pairs of classifiers ranked wrongly, %")
-    right.set(xlabel="standard deviation of the error of the utilities", ylabel="ranked wrongly, %")
-    right.set_ylim(bottom=0)
-    for axes in (left, right):
-        axes.legend(frameon=False, fontsize=8)
-    out = file.with_suffix(".svg")
-    figure.savefig(out, metadata={"Date": None})
+    drawn = {
+        "2": yields_and_metrics(0.5, np.random.default_rng([seed, 2])),
+        "3": yields_and_metrics(0.9, np.random.default_rng([seed, 3])),
+        "6": differences(rows, np.random.default_rng([seed, 6])),
+        "7": errors_of_utilities(rows),
+    }
+    out = []
+    for number, figure in drawn.items():
+        out.append(file.with_name(f"{file.stem}_figure{number}.png"))
+        figure.savefig(out[-1], dpi=90, metadata={"Software": None})
     return out
+
+
+def worst_pair(yields: Floats, scores: Floats) -> tuple[int, int] | None:
+    """The two classifiers that a metric turns furthest, by the smaller of both gaps, if there are any."""
+    gaps = yields[:, None] - yields, scores[:, None] - scores
+    turned = np.where(gaps[0] * gaps[1] < -1e-12, np.minimum(*map(np.abs, gaps)), 0.0)
+    one, other = np.unravel_index(int(turned.argmax()), turned.shape)
+    return (int(one), int(other)) if turned[one, other] > 0 else None
+
+
+def yields_and_metrics(share: float, rng: np.random.Generator) -> "Figure":
+    """Figures 2 and 3: each metric against the yield under two utilities, this share of class 0."""
+    from matplotlib.figure import Figure
+
+    cells = classifiers(np.full(DRAWN, share), rng)
+    scores = metrics(cells)
+    figure = Figure(figsize=(7, 11), layout="constrained")
+    figure.suptitle(f"share of class 0: {share:g}; triangles: two classifiers ranked wrongly", fontsize=10)
+    axes = figure.subplots(len(AGAINST), len(TRUE))
+    for column, (name, utility) in enumerate(TRUE.items()):
+        yields = cells @ np.ravel(utility)
+        for row, metric in enumerate(AGAINST):
+            plot = axes[row, column]
+            plot.plot(yields, scores[metric], ".", ms=2, color=BLUE)
+            pair = worst_pair(yields, scores[metric])
+            if pair is not None:
+                plot.plot(yields[list(pair)], scores[metric][list(pair)], "^", ms=7, color=RED)
+            plot.set(xlabel=f"utility yield, {name}", ylabel=metric)
+    return figure
+
+
+def differences(rows: list[dict[str, str]], rng: np.random.Generator) -> "Figure":
+    """Figure 6: difference of scores against that of true yields, true utilities uniform on the map."""
+    from matplotlib.figure import Figure
+
+    own = {r["judged_by"]: float(r["misranked_percent"]) for r in rows if r["utilities"] == "uniform"}
+    true, share = matrices(*points("uniform", DRAWN, rng)), rng.random(DRAWN)
+    one, other = classifiers(share, rng), classifiers(share, rng)
+    gap = np.einsum("ni,ni->n", true, one - other)
+    first, second = metrics(one), metrics(other)
+    found = {name: first[name] - second[name] for name in first}
+    found[WITH_ERROR] = np.einsum("ni,ni->n", with_error(true, 0.1, rng), one - other)
+    figure = Figure(figsize=(10, 9), layout="constrained")
+    shown = sorted(found, key=lambda name: -own[name])
+    for plot, name in zip(figure.subplots(3, 3).flat, shown, strict=True):
+        wrong = found[name] * gap < 0
+        plot.plot(gap[~wrong], found[name][~wrong], ".", ms=2, color=BLUE)
+        plot.plot(gap[wrong], found[name][wrong], "^", ms=3, color=RED)
+        plot.axhline(0, color="k", lw=0.5)
+        plot.axvline(0, color="k", lw=0.5)
+        plot.set_title(f"{name}: {own[name]:.1f}% ranked wrongly", fontsize=9)
+        plot.set(xlabel="difference of true yields", ylabel="difference of scores")
+    return figure
+
+
+def errors_of_utilities(rows: list[dict[str, str]]) -> "Figure":
+    """Figure 7: pairs ranked wrongly by the error of the utilities, and by each metric."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 4.2), layout="constrained")
+    for plot, kind in zip(figure.subplots(1, 2), ("uniform", "gaussian"), strict=True):
+        own = {r["judged_by"]: float(r["misranked_percent"]) for r in rows if r["utilities"] == kind}
+        judged = [0.0, *(own[f"utility, error sd {sd:g}"] for sd in ERRORS)]
+        plot.plot((0.0, *ERRORS), judged, color=BLUE, marker="o")
+        of_metrics = sorted((name for name in own if not name.startswith("utility")), key=lambda n: own[n])
+        for i, name in enumerate(of_metrics):
+            plot.axhline(own[name], color="0.6", lw=0.8, ls=":")
+            x, side = (0, "left") if i % 2 else (ERRORS[-1], "right")
+            plot.annotate(name, (x, own[name]), fontsize=7, va="bottom", ha=side)
+        plot.set_title(f"true utilities {kind}", fontsize=10)
+        plot.set(xlabel="standard deviation of the error of the utilities", ylabel="ranked wrongly, %")
+        plot.set_ylim(bottom=0)
+    return figure
 
 
 def main() -> None:
@@ -138,7 +208,7 @@ def main() -> None:
     parser.add_argument("--draw", action="store_true")
     given = parser.parse_args()
     if given.draw:
-        print(draw(given.out))
+        print(*draw(given.out, given.seed), sep="\n")
         return
     started = time.perf_counter()
     given.out.parent.mkdir(parents=True, exist_ok=True)

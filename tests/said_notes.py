@@ -18,8 +18,7 @@ def phrases() -> frozenset[str]:
     """Phrases of constants, and of what is given as a note or reason, where estimates are made."""
     return frozenset(
         text
-        for package in HOLD_NOTES
-        for file in (PACKAGE / package).rglob("*.py")
+        for file in (PACKAGE / "estimate.py", *(f for of in HOLD_NOTES for f in (PACKAGE / of).rglob("*.py")))
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         for text in _of(node)
         if PHRASE.search(text) and not IDS.fullmatch(text) and text not in NO_NOTES

@@ -70,6 +70,7 @@ def of_routine(plan: Plan) -> Mapping[str, Any]:
         for name in (
             *("candidates", "site_context", "vigilance", "incidents", "signals"),
             *("counts", "paired_counts", "confusion", "reliance_counts", "nomogram", "reported", "limits"),
+            *("published_readers", "published_sites"),
         )
     }
 
@@ -78,7 +79,7 @@ def test_every_group_that_applies_is_filled(assessed: Assessment) -> None:
     plan = assessed.plan
     apart = of_routine(plan)
     assert not any(apart.values())
-    other_tasks = {"localisation", "time_to_event", "pools"}
+    other_tasks = {"localisation", "time_to_event", "pools", "external_performance"}
     assert set(Plan.model_fields) - set(apart) - other_tasks <= plan.model_fields_set
     # No case was left out of the internal test, and the report says so rather than nothing.
     shown = declared.groups(plan, assessed.not_declared, EN)["datasets"]

@@ -123,3 +123,45 @@ def test_the_assisted_readings_answer_how_to_use_the_device():
     text = (ASSISTED / "study.yaml").read_text(encoding="utf-8")
     assert "SIMULATED" in text
     assert "simulated: true" in text
+
+
+H_ACCURACY = EXAMPLES / "h-accuracy"
+
+
+def test_the_cases_of_h_accuracy_are_the_same_bytes(tmp_path):
+    runpy.run_path(str(H_ACCURACY / "make.py"))["write"](tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["raters.csv", "scores.csv"]
+    for path in tmp_path.iterdir():
+        assert path.read_bytes() == (H_ACCURACY / path.name).read_bytes(), path.name
+
+
+def test_the_example_of_h_accuracy_gives_the_numbers_that_the_paper_prints():
+    """Cabitza, Campagner (2019), tables 1 and 2, section 3; Ha(tau 1) as in the later version."""
+    from trustreport.api import assess, read_study
+
+    found = [r for r in assess(*read_study(H_ACCURACY)).results if r.place.candidate == "A"]
+    accuracy = next(r for r in found if r.name == "accuracy" and not r.parameters)
+    assert round(accuracy.estimate.value, 2) == 0.84
+    assert [round(r.estimate.value, 2) for r in found if r.id == "advice_accuracy.auc" and r.primary] == [
+        0.89
+    ]
+    ha = [r for r in found if r.name == "h_accuracy"]
+    printed = [
+        ({"tau": 0.6, "complexity": False}, 0.82),
+        ({"tau": 0.75, "complexity": False}, 0.78),
+        ({"tau": 0.8, "complexity": False}, 0.77),
+        ({"tau": 1.0, "complexity": False}, 0.69),
+        ({"priority": [0.75, 0.25]}, 0.85),
+        ({"priority": [0.25, 0.75]}, 0.83),
+        ({"tau": 0.5, "complexity": {"source": "raters", "scale": [1.0, 4.0]}}, 0.77),
+        ({"complexity": {"source": "raters", "above": 2.75, "rest": 0.0}}, 0.73),
+    ]
+    for where, value in printed:
+        (r,) = (r for r in ha if all(r.parameters[key] == wanted for key, wanted in where.items()))
+        assert round(r.estimate.value, 2) == value, where
+    (raters,) = (
+        r for r in ha if r.parameters.get("priority_from") == "raters" and not r.parameters["complexity"]
+    )
+    assert [round(p, 2) for p in raters.parameters["priority"]] == [0.52, 0.48]
+    taus = {r.parameters["tau_share"]: r.parameters["tau"] for r in ha if "tau_share" in r.parameters}
+    assert taus == {0.8: 0.6, 0.501: 0.75}

@@ -40,13 +40,27 @@ def changed(before: Plan, now: Plan) -> dict[str, tuple[Any, Any, list[str]]]:
 FITTING: dict[str, tuple[Any, Any]] = {
     "confusion.tn": (5000, 5001),
     "confusion.frames_per_finding": (1, 2),
+    "internal_splits.measures": ({"auc": [0.8]}, {"auc": [0.9]}),
+    "published_readers.readers.unaided": (0.6, 0.605),
+    "published_readers.readers.aided": (0.7, 0.705),
+    "published_readers.readers.difference.value": (0.1, 0.105),
+    "published_readers.readers.difference.ci": ([0.05, 0.2], [0.04, 0.2]),
+    "published_sites.sites.positives": (10, 11),
     "endpoints.risk.pre_test": (0.3, 0.4),
     "endpoints.risk.after_negative": (0.1, 0.2),
+    "utility.matrices.matrix": ([[0.6, 0.1], [0.2, 0.9]], [[0.7, 0.1], [0.2, 0.9]]),
+    "utility.matrices.classes": (["one", "two"], ["one", "other"]),
+    "utility.matrices.decisions": (["one", "two"], ["one", "other"]),
+    "confusion_tables.classes": (["one", "two"], ["one", "other"]),
+    "confusion_tables.decisions": (["a", "b", "c"], ["a", "b", "d"]),
+    "confusion_tables.table": ([[30, 1], [2, 3], [4, 5]], [[31, 1], [2, 3], [4, 5]]),
+    "joint_decisions.candidates": (["one", "two"], ["one", "other"]),
+    "joint_decisions.by_truth": ([[[30, 1], [2, 3]]] * 2, [[[31, 1], [2, 3]]] * 2),
     "time_to_event.horizon": ("5 years", "6 years"),
     "intended_use.intended_patient_population.severity": ({"mild": 1.0}, {"severe": 1.0}),
 }
 # Fields that exclude another one.
-ALONE = {"datasets.h_accuracy.complexity_from.above": "top"}
+ALONE = {"datasets.h_accuracy.complexity_from.above": "top", "utility.matrices.sd": "plus_minus"}
 
 
 def value(annotation: Any, i: int, path: str) -> Any:

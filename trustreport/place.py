@@ -59,8 +59,9 @@ class Place:
 
     @property
     def data_name(self) -> str:
-        """What the reader of a report calls a data set, or one of several candidates on it."""
-        return f"{self.dataset}, {self.candidate}" if self.candidate else str(self.dataset)
+        """What the reader of a report calls a data set or published set, or a candidate on it."""
+        name = str(self.set if self.dataset is None else self.dataset)
+        return f"{name}, {self.candidate}" if self.candidate else name
 
     @property
     def scope(self) -> dict[str, Any]:

@@ -111,6 +111,7 @@ CHOSEN_ELSEWHERE = (
 HORIZON = re.compile(r"(\d+(?:\.\d+)?)\s*(days?|weeks?|months?|years?)?", re.IGNORECASE)
 DAYS = {"days": 1.0, "weeks": 7.0, "months": 365.25 / 12, "years": 365.25}
 MOST_CANDIDATES = 50  # each is compared with every other
+MOST_TABULATED = 1_000_000  # cases of a table that is analysed case by case
 LIMIT_ALIASES = {"harmful_switch_rate": "P29_harmful_switch_rate"}
 
 
@@ -407,10 +408,18 @@ class Exclusion(Group):
     decided_before_results: bool | None = None
 
 
-class Complexity(Group):
-    """How complex a case is: a column or what raters did with it, as it is or cut into two levels."""
+ComplexitySource = Literal["column", "raters", "errors", "confidence"]
 
-    source: Literal["column", "errors", "confidence"] = "column"
+
+class Complexity(Group):
+    """How complex a case is: a column or what raters said of it, as it is or cut into two levels.
+
+    Several sources are averaged, each on [0, 1]. With `proficiency` a rater weighs by the share of right
+    answers.
+    """
+
+    source: Annotated[tuple[ComplexitySource, ...], BeforeValidator(as_several)] = ("column",)
+    proficiency: bool = False
     scale: tuple[float, float] | None = None
     top: float | None = Field(default=None, gt=0, le=1)
     above: float | None = None
@@ -423,13 +432,18 @@ class Complexity(Group):
             raise ValueError("top or above, not both")
         if self.scale is not None and not self.scale[0] < self.scale[1]:
             raise ValueError("a scale of two numbers, the lower one first")
+        if not self.source or len(set(self.source)) < len(self.source):
+            raise ValueError("source: column, raters, errors or confidence, each once")
         return self
 
 
 class HAccuracy(Group):
+    """Parameters of an H-accuracy; `risk_threshold` is what `priority: risk` is made of."""
+
     tau: float | Literal["right_answers", "mean_confidence", "best_rater"] | None = None
     tau_share: float = Field(default=0.8, gt=0, le=1)
-    priority: tuple[Share, ...] | Literal["raters", "prevalence", "rare_first"] | None = None
+    priority: tuple[Share, ...] | Literal["raters", "prevalence", "rare_first", "risk"] | None = None
+    risk_threshold: float | None = Field(default=None, gt=0, lt=1)
     complexity: bool = False
     complexity_from: Complexity | None = None
 
@@ -525,7 +539,8 @@ class RiskLimits(Group):
 
 
 # What a number was computed with, as `scope.parameters` of results.json has it.
-Parameter = bool | int | float | Text | tuple[float | Text, ...] | dict[Text, Text]
+PlainParameter = bool | int | float | Text | tuple[float | Text, ...]
+Parameter = PlainParameter | dict[Text, PlainParameter]
 
 
 class Endpoint(Group):
@@ -613,24 +628,49 @@ class Subgroup(Group):
 
 
 class UtilityMatrix(Group):
-    """Utilities: rows are the decision 0, 1; columns the truth 0, 1."""
+    """Utilities: a row for each decision, a column for each class; of two classes 0, 1 both.
+
+    `classes` and `decisions` name columns and rows; `decisions` are the classes unless named.
+    """
 
     name: Text
     matrix: tuple[tuple[float, ...], ...]
+    classes: tuple[Text, ...] | None = None
+    decisions: tuple[Text, ...] | None = None
     plus_minus: float | tuple[tuple[float, ...], ...] | None = None
+    sd: float | tuple[tuple[float, ...], ...] | None = None
     probability: Share | None = None
 
     @model_validator(mode="after")
     def _alike(self) -> "UtilityMatrix":
-        if isinstance(self.plus_minus, tuple):
-            if [len(row) for row in self.plus_minus] != [len(row) for row in self.matrix]:
-                raise ValueError("plus_minus: a number, or a matrix of the same size")
-            least = min((x for row in self.plus_minus for x in row), default=0.0)
-        else:
-            least = self.plus_minus or 0.0
-        if least < 0:
-            raise ValueError("plus_minus: 0 or more")
+        rows, columns = _table_size(self, "matrix")
+        if self.decisions is None and rows != columns:
+            raise ValueError(f"decisions: a name for each of {rows} rows, as there are {columns} classes")
+        if self.plus_minus is not None and self.sd is not None:
+            raise ValueError("plus_minus (a uniform range) or sd (Gaussian errors), not both")
+        for word, given in (("plus_minus", self.plus_minus), ("sd", self.sd)):
+            if isinstance(given, tuple):
+                if [len(row) for row in given] != [columns] * rows:
+                    raise ValueError(f"{word}: a number, or a matrix of the same size")
+                least = min(x for row in given for x in row)
+            else:
+                least = given or 0.0
+            if least < 0:
+                raise ValueError(f"{word}: 0 or more")
         return self
+
+
+def _table_size(named: Any, field: str) -> tuple[int, int]:
+    """Rows and columns of a table whose `decisions` and `classes` may be named; ValueError of any other."""
+    table = getattr(named, field)
+    rows, columns = len(table), len(table[0]) if table else 0
+    if rows < 2 or columns < 2 or any(len(row) != columns for row in table):
+        raise ValueError(f"{field}: two or more rows, all of one length of two or more")
+    for word, n, what in (("decisions", rows, "rows"), ("classes", columns, "columns")):
+        names = getattr(named, word)
+        if names is not None and (len(names) != n or len(set(names)) != n):
+            raise ValueError(f"{word}: a name of its own for each of {n} {what}")
+    return rows, columns
 
 
 class Utility(Group):
@@ -677,8 +717,37 @@ class PrecisionTarget(Group):
 
 
 class InternalSplits(Group):
-    metric: Text
-    values: tuple[float, ...]
+    """What a model reached on random splits of the internal data, of one measure or of each of several."""
+
+    metric: Text | None = None
+    values: tuple[float, ...] | None = None
+    measures: dict[Text, tuple[float, ...]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _of_a_measure(self) -> "InternalSplits":
+        if (self.metric is None) != (self.values is None):
+            raise ValueError("metric and values, both or neither")
+        if self.metric is None and not self.measures:
+            raise ValueError("metric and values, or measures: {auc: [0.84, 0.86], brier: [0.15, 0.17]}")
+        if self.metric in self.measures:
+            raise ValueError(f"the splits of {self.metric} once: under metric or under measures")
+        return self
+
+    def of(self, metric: str) -> tuple[float, ...]:
+        """The values of a measure, empty where none are declared."""
+        if self.metric is not None and self.metric.lower() == metric:
+            return self.values or ()
+        return self.measures.get(metric, ())
+
+
+class DiagramAxes(Group):
+    """The measures on the axes of the external performance diagram."""
+
+    discrimination: Literal[
+        "auc", "accuracy", "balanced_accuracy", "youden_j", "mcc", "sensitivity", "specificity", "f1"
+    ] = "auc"
+    utility: Literal["standardized_net_benefit", "weighted_utility"] = "standardized_net_benefit"
+    calibration: Literal["brier", "gici", "ece"] = "brier"
 
 
 class Candidate(Group):
@@ -853,6 +922,7 @@ class PairedCounts(Group):
 
 class Confusion(Group):
     set: Text
+    candidate: Text | None = None
     tp: Count
     fp: Count
     fn: Count
@@ -869,6 +939,57 @@ class Confusion(Group):
         if self.frames_per_finding and self.tn < (self.frames_per_finding - 1) * (self.tp + self.fn):
             raise ValueError("frames_per_finding: not more frames with findings than there are frames")
         return self
+
+
+class ConfusionTable(Group):
+    """Cases by decision (rows) and class (columns): more than two classes, or other decisions."""
+
+    set: Text
+    candidate: Text | None = None
+    classes: tuple[Text, ...]
+    decisions: tuple[Text, ...] | None = None
+    table: tuple[tuple[Count, ...], ...]
+
+    @model_validator(mode="after")
+    def _whole(self) -> "ConfusionTable":
+        rows, columns = _table_size(self, "table")
+        if self.decisions is None and rows != columns:
+            raise ValueError(f"decisions: a name for each of {rows} rows, as there are {columns} classes")
+        if (rows, columns) == (2, 2):
+            raise ValueError(
+                "table: more than two classes or decisions; tp, fp, fn, tn of confusion are of two"
+            )
+        other = self.decisions is not None and self.decisions != self.classes
+        if other and set(self.decisions or ()) == set(self.classes):
+            raise ValueError("decisions: in the order of the classes, where they are the same")
+        _tabulated(self.table)
+        return self
+
+
+class JointDecisions(Group):
+    """Decisions of two candidates on the same cases: of each class a table, rows the first.
+
+    Classes and decisions are in the order of the candidates' tables; of two classes 0, 1.
+    """
+
+    set: Text
+    candidates: tuple[Text, Text]
+    by_truth: tuple[tuple[tuple[Count, ...], ...], ...]
+
+    @model_validator(mode="after")
+    def _square(self) -> "JointDecisions":
+        n = len(self.by_truth[0]) if self.by_truth else 0
+        if len(self.by_truth) < 2 or n < 2 or any(len(r) != n for t in self.by_truth for r in (t, *t)):
+            raise ValueError("by_truth: a square table for each class, all of one size")
+        if self.candidates[0] == self.candidates[1]:
+            raise ValueError("candidates: two of them")
+        _tabulated(tuple(row for table in self.by_truth for row in table))
+        return self
+
+
+def _tabulated(table: tuple[tuple[int, ...], ...]) -> None:
+    if sum(map(sum, table)) > MOST_TABULATED:
+        raise ValueError(f"at most {MOST_TABULATED:,} cases")
 
 
 class StudyPool(Group):
@@ -916,6 +1037,167 @@ class Reported(Group):
         return self
 
 
+# Measures on the axes of the external performance diagram, and what each can be.
+ON_AXES = {
+    **dict.fromkeys(("auc", "accuracy", "balanced_accuracy", "sensitivity", "specificity"), (0.0, 1.0)),
+    **dict.fromkeys(("f1", "brier", "gici", "ece"), (0.0, 1.0)),
+    **dict.fromkeys(("youden_j", "mcc"), (-1.0, 1.0)),
+    **dict.fromkeys(("standardized_net_benefit", "weighted_utility"), (float("-inf"), 1.0)),
+}
+
+
+MOST_ROUNDED = 0.01  # by which a printed difference may differ from that of two printed values
+
+
+class PublishedValue(Group):
+    """A value as somebody printed it, with its interval where that was printed too."""
+
+    value: float
+    ci: tuple[float, float] | None = None
+
+    @model_validator(mode="after")
+    def _inside(self) -> "PublishedValue":
+        if self.ci is not None and not self.ci[0] <= self.value <= self.ci[1]:
+            raise ValueError("an interval of two numbers, the lower one first, that includes the value")
+        return self
+
+    def __contains__(self, limits: tuple[float, float]) -> bool:
+        """Whether value and interval are within what is possible."""
+        return all(limits[0] <= x <= limits[1] for x in (self.value, *(self.ci or ())))
+
+
+def as_published(value: Any) -> Any:
+    """A number alone as a value without an interval."""
+    return {"value": value} if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+Published = Annotated[
+    PublishedValue, BeforeValidator(as_published, json_schema_input_type=float | PublishedValue)
+]
+
+
+def once(names: list[str], what: str) -> None:
+    """Refuse a published table without rows, or with two of one name."""
+    if not names:
+        raise ValueError(f"at least one {what}")
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"each {what} once; {name} is there {names.count(name)} times")
+
+
+class PublishedReader(Group):
+    """One reader of a published study: without the aid, and with it or the difference, or both as printed."""
+
+    reader: Text = named("reader", "reader_id")
+    stratum: Text | None = None
+    unaided: Share
+    aided: Share | None = None
+    difference: Published | None = None
+
+    @model_validator(mode="after")
+    def _agree(self) -> "PublishedReader":
+        if self.aided is None and self.difference is None:
+            raise ValueError("aided, or difference (aided minus unaided)")
+        if self.difference is not None:
+            aided = self.unaided + self.difference.value
+            if not 0 <= aided <= 1:
+                raise ValueError("a difference that leaves the aided value between 0 and 1")
+            if self.aided is not None and abs(self.aided - aided) > MOST_ROUNDED + 1e-9:
+                raise ValueError(f"a difference of {self.aided - self.unaided:.3g} (aided minus unaided)")
+        return self
+
+
+class PublishedReaders(Group):
+    """The readers of a published study, as its table or its benefit diagram shows them."""
+
+    set: Text
+    measure: Literal["accuracy", "sensitivity", "specificity", "balanced_accuracy", "auc"] = "accuracy"
+    cases: Count | None = None
+    mean: Published | None = None
+    readers: tuple[PublishedReader, ...]
+
+    @model_validator(mode="after")
+    def _each_once(self) -> "PublishedReaders":
+        once([one.reader for one in self.readers], "reader")
+        return self
+
+
+class PublishedMeasures(Group):
+    """Measures on the axes of the external performance diagram, as somebody printed them."""
+
+    auc: Published | None = None
+    accuracy: Published | None = None
+    balanced_accuracy: Published | None = None
+    youden_j: Published | None = None
+    mcc: Published | None = None
+    sensitivity: Published | None = None
+    specificity: Published | None = None
+    f1: Published | None = None
+    standardized_net_benefit: Published | None = Field(
+        None, validation_alias=AliasChoices("standardized_net_benefit", "net_benefit")
+    )
+    weighted_utility: Published | None = None
+    brier: Published | None = None
+    gici: Published | None = None
+    ece: Published | None = None
+
+    @model_validator(mode="after")
+    def _possible(self) -> "PublishedMeasures":
+        for name, limits in ON_AXES.items():
+            given = getattr(self, name)
+            if given is not None and limits not in given:
+                least = f"from {limits[0]:g} to" if limits[0] > float("-inf") else "at most"
+                raise ValueError(f"{name}: a number {least} {limits[1]:g} (0.81, not 81)")
+        return self
+
+    def of(self, measure: str) -> PublishedValue | None:
+        """A measure, where it was printed."""
+        found: PublishedValue | None = getattr(self, measure)
+        return found
+
+
+class PublishedTraining(PublishedMeasures):
+    n: Count = Field(ge=2)
+
+
+class PublishedSite(PublishedMeasures):
+    """One external set of a published validation; `n` and `positives` as printed."""
+
+    site: Text
+    similarity: Share
+    n: Count | None = None
+    positives: Count | None = None
+    p_performance: Share | None = None
+    p_acceptability: Share | None = None
+
+    @model_validator(mode="after")
+    def _counts(self) -> "PublishedSite":
+        if self.positives is not None and (self.n is None or self.positives > self.n):
+            raise ValueError("n, and positives not more than n")
+        return self
+
+
+class PublishedSites(Group):
+    """A published external validation, as its table or its external performance diagram shows it.
+
+    `training` is what the model reached on the training data, `worst_split` the worst of internal splits;
+    `level` is that of the printed intervals, `threshold` that of net benefit. The p-values of a site are of
+    its discrimination.
+    """
+
+    set: Text
+    level: float = Field(default=0.95, gt=0.5, lt=1)
+    threshold: float | None = Field(default=None, gt=0, lt=1)
+    training: PublishedTraining | None = None
+    worst_split: PublishedMeasures | None = None
+    sites: tuple[PublishedSite, ...]
+
+    @model_validator(mode="after")
+    def _each_once(self) -> "PublishedSites":
+        once([one.site for one in self.sites], "site")
+        return self
+
+
 class Plan(Group):
     """The manifest: what a study declares about itself, frozen."""
 
@@ -937,6 +1219,7 @@ class Plan(Group):
     subgroups: tuple[Subgroup, ...] = ()
     utility: Utility = Utility()
     similarity: Similarity = Similarity()
+    external_performance: DiagramAxes = DiagramAxes()
     localisation: LocalisationFacts = LocalisationFacts()
     internal_splits: InternalSplits | None = None
     precision_targets: dict[str, PrecisionTarget] = Field(default_factory=dict)
@@ -954,10 +1237,14 @@ class Plan(Group):
     counts: tuple[CountsRow, ...] = ()
     paired_counts: tuple[PairedCounts, ...] = ()
     confusion: tuple[Confusion, ...] = ()
+    confusion_tables: tuple[ConfusionTable, ...] = ()
+    joint_decisions: tuple[JointDecisions, ...] = ()
     pools: tuple[StudyPool, ...] = ()
     reliance_counts: tuple[RelianceCounts, ...] = ()
     nomogram: tuple[Nomogram, ...] = ()
     reported: tuple[Reported, ...] = ()
+    published_readers: tuple[PublishedReaders, ...] = ()
+    published_sites: tuple[PublishedSites, ...] = ()
 
     def limit(self, name: str) -> float:
         """A limit of a check: declared, else the customary one.

@@ -341,11 +341,11 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("persuasion", "score", no_effect=0.0, low=-2.0, high=2.0, decimals=2),
     *_rows("reader_spread_ratio", "ratio", no_effect=1.0),
     # potential robustness
-    *_rows("degree_of_correspondence p_performance p_acceptability", "p"),
+    *_rows("degree_of_correspondence published_similarity p_performance p_acceptability", "p"),
     *_rows("energy_distance mmd similarity_effect", "score"),
     *_rows("spr wpr", "score", "up", low=0.0, high=1.0),
     *_rows("similarity_performance_correlation", "score", low=-1.0, high=1.0, decimals=2),
-    *_rows("mss_auc mss_brier mss_net_benefit mss_calibration_slope mss_oe", "count"),
+    *_rows("mss mss_auc mss_brier mss_net_benefit mss_calibration_slope mss_oe", "count"),
     *_rows("heterogeneity", better="down"),
     *_rows("between_site_variance", "score", low=0.0),
     # the same case twice: by a device here, by readers under decision benefit
@@ -385,12 +385,12 @@ ROWS: tuple[Quantity, ...] = (
 VALUES = (
     "reader_estimate arm_mean reader_agreement period_value reliance_value group_performance "
     "worst_group worst_site site_performance pooled_performance prediction_interval metric_range "
-    "protocol_performance crossed_rate version_value"
+    "protocol_performance crossed_rate version_value published_reader_estimate published_performance"
 ).split()
 CHANGES = (
     "benefit mean_benefit arm_difference pairwise_difference period_change standardised_change "
     "order_effect subgroup_difference accuracy_change ai_minus_readers protocol_difference "
-    "crossed_difference version_change"
+    "crossed_difference version_change published_benefit published_mean_benefit"
 ).split()
 # Values of an arm that become differences where two arms are named.
 OF_ARMS = ("reader_agreement", "mean_seconds", "mean_confidence")
@@ -398,7 +398,7 @@ OF_ARMS = ("reader_agreement", "mean_seconds", "mean_confidence")
 OF_METRIC = ("non_inferiority",)
 # Results whose n counts readers or sites, not cases.
 OF_GROUPS = (
-    *("mean_benefit", "pooled_performance", "prediction_interval", "heterogeneity"),
+    *("mean_benefit", "published_mean_benefit", "pooled_performance", "prediction_interval", "heterogeneity"),
     *("pooled_sensitivity", "pooled_specificity", "summary_roc"),
 )
 

@@ -236,7 +236,10 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratings:
-    """The annotations behind a reference standard, one row per rater and case; `label` indexes `classes`."""
+    """The annotations behind a reference standard, one row per rater and case; `label` indexes `classes`.
+
+    `confidence` is the rater's, in [0, 1]; `complexity` is how complex the rater found the case.
+    """
 
     task: str
     raters: Labels
@@ -246,6 +249,7 @@ class Ratings:
     label: Codes
     classes: tuple[str, ...]
     confidence: Floats | None = None
+    complexity: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

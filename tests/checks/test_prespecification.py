@@ -195,7 +195,7 @@ def test_p33_withholds_what_depends_on_the_threshold_and_nothing_else() -> None:
         {
             **GOAL,
             "endpoint": "ranked",
-            "measure": "advice_accuracy.average_precision",
+            "measure": "advice_accuracy.auc",
             "bound_or_margin": 0.5,
         },
     ]

@@ -351,8 +351,10 @@ def raters() -> Ratings:
     label = np.tile(TRUTH, 2).astype(np.int32)
     label[150::5] = 1 - label[150::5]
     cases = Cases(Labels(tuple(f"C{i}" for i in range(150))), np.full(150, -1, np.int8))
-    names = Labels(("R1", "R2"))
-    return Ratings("here", names, cases, rater, case, label, ("0", "1"), np.where(rater == 0, 0.8, 0.6))
+    names, sure = Labels(("R1", "R2")), np.where(rater == 0, 0.8, 0.6)
+    # The first rater found every case as complex as it is, the second every other case simple.
+    rated = np.concatenate([COMPLEXITY, np.where(np.arange(150) % 2, 1.0, COMPLEXITY)])
+    return Ratings("here", names, cases, rater, case, label, ("0", "1"), sure, rated)
 
 
 def weighed(*choices: Any, **more: Any) -> Finding:
@@ -398,6 +400,16 @@ def test_parameters_from_raters() -> None:
         ({"top": 0.2}, np.where(np.sort(COMPLEXITY)[120] <= COMPLEXITY, 1, 0.5)),
         ({"source": "errors"}, np.where(np.arange(150) % 5, 0, 0.5)),
         ({"source": "confidence"}, np.full(150, 0.3)),
+        ({"source": "raters"}, np.where(np.arange(150) % 2, (COMPLEXITY + 1) / 2, COMPLEXITY)),
+        # The second rater is right in four of five cases: weights 1 and .8.
+        (
+            {"source": "raters", "proficiency": True, "scale": [1, 5]},
+            (COMPLEXITY - 1) / 4 * np.where(np.arange(150) % 2, 1 / 1.8, 1),
+        ),
+        (
+            {"source": ["column", "errors", "confidence"], "scale": [1, 5]},
+            ((COMPLEXITY - 1) / 4 + np.where(np.arange(150) % 5, 0, 0.5) + 0.3) / 3,
+        ),
         ({"scale": [1, 5], "relevance_weight": 0.25}, 0.75 * (COMPLEXITY - 1) / 4 + 0.125 * (1 + TRUTH)),
     ],
 )
@@ -416,6 +428,7 @@ def test_complexity_of_every_kind(wanted: Any, expected: Any) -> None:
         ({"tau": 0.3}, "below chance"),
         ({"priority": [0.2, 0.3, 0.5]}, "not one for each class"),
         ({"complexity_from": {"scale": [2, 3]}}, "outside the declared scale"),
+        ({"complexity_from": {"source": ["column", "errors"]}}, "averaged on a scale"),
     ],
 )
 def test_what_cannot_be_chosen_says_why(choice: Any, why: str) -> None:
@@ -438,7 +451,8 @@ def test_figures_of_h_accuracy() -> None:
         utility={"minimum_accuracy": 0.9},
     )
     drawn = figures(finding)
-    assert {f"h_accuracy_{name}" for name in ("tau", "priority", "surface", "complexity")} <= set(drawn)
+    names = ("chart_1", "tau", "priority", "mix", "surface", "complexity", "complexities", "confidences")
+    assert {f"h_accuracy_{name}" for name in (*names, "raters")} <= set(drawn)
     over = drawn["h_accuracy_tau"]
     assert over.asked == 0.9
     ha, risk, nb, snb = over.panels[0].lines
@@ -459,10 +473,181 @@ def test_figures_of_h_accuracy() -> None:
     surface = drawn["h_accuracy_surface"].panels[0]
     top = surface.values[-1]
     assert top[10] == pytest.approx((top[0] + top[20]) / 2)
+    (_, at_tau) = drawn["h_accuracy_mix"].panels[0].lines
+    hard = np.sort(COMPLEXITY)[75] <= COMPLEXITY
+    assert at_tau.marked[0].x == pytest.approx(hard.mean())
+    assert at_tau.points[0].y == pytest.approx(surface.values[0][14])
+    (bars,) = drawn["h_accuracy_complexities"].panels
+    assert sum(bar.n for bar in bars.bars) == 150
+    (sure,) = drawn["h_accuracy_confidences"].panels
+    assert [(bar.at, bar.n) for bar in sure.bars] == [(0.6, 120), (0.8, 150)]
+    # 270 right answers: 150 of them, more than 50.1 in 100, with .8.
+    assert [(mark.at, len(mark.label.values["parts"])) for mark in sure.marks] == [(0.6, 1), (0.8, 2)]
+    (plane,) = drawn["h_accuracy_raters"].panels
+    second = plane.readers[1]
+    assert (second.label, second.kind) == ("R2", "rater")
+    assert second.sensitivity.value == pytest.approx(np.where(np.arange(150) % 5, 1, 0)[TRUTH == 1].mean())
     device, people = drawn["h_accuracy_complexity"].panels
     assert sum(b.right + b.wrong for b in device.bubbles) == 150
     assert sum(b.wrong for b in people.bubbles) == 30
     assert "lowest accuracy acceptable to users" in said(finding)
+
+
+def chart(finding: Finding) -> dict[str, Any]:
+    rows = figures(finding)["h_accuracy_chart_1"].rows
+    return {EN(row.label): (row.estimate, EN(row.note) if row.note else "") for row in rows}
+
+
+def test_the_accuracies_stand_beside_each_other_where_nothing_is_declared() -> None:
+    """Complexity and raters are at hand: accuracy, balanced accuracy, and one of each kind, in the report."""
+    from trustreport.report.outlines import is_printed
+
+    study = Study(datasets=(dataset(complexity=COMPLEXITY),), raters=(raters(),))
+    finding = answer(study)
+    rows = chart(finding)
+    assert list(rows) == [
+        "Accuracy", "Balanced accuracy", "Confident accuracy, Ha(tau)", "Prioritized accuracy, Ha(p)",
+        "Practical accuracy, Ha(d)", "Practical accuracy, Ha(d0)", "Combined H-accuracy, Ha(tau, p, d)",
+    ]  # fmt: skip
+    assert all(
+        is_printed("h_accuracy_chart_1", kind) for kind in ("certification", "procurement", "vigilance")
+    )
+    assert rows["Accuracy"][0] == lead(finding, "accuracy", parameters=None).estimate
+    # Four in five of the raters' right answers have .6 at least.
+    assert rows["Confident accuracy, Ha(tau)"][1].startswith("tau 0.60 (reached by 80%")
+    third = np.sort(COMPLEXITY)[100] <= COMPLEXITY
+    found = rows["Practical accuracy, Ha(d)"]
+    assert found[1].startswith("weight 1 for the most complex third")
+    assert f"({third.mean():.0%} of the cases, ties included)" in found[1]
+    right = (SCORE >= 0.5) == (TRUTH == 1)
+    weight = np.where(third, 1, 0.5)
+    by_class = [np.average(right[k == TRUTH], weights=weight[k == TRUTH]) for k in (0, 1)]
+    assert found[0].value == pytest.approx(np.mean(by_class))
+    half = np.sort(COMPLEXITY)[75] <= COMPLEXITY
+    by_class = [right[(k == TRUTH) & half].mean() for k in (0, 1)]
+    assert rows["Practical accuracy, Ha(d0)"][0].value == pytest.approx(np.mean(by_class))
+    assert "0 for the others" in rows["Practical accuracy, Ha(d0)"][1]
+    (shown,) = (f for part in finding.parts for f in part.figures if f.id == "h_accuracy_chart_1")
+    assert "at the device's threshold, 0.5" in EN(shown.caption)
+    unique(finding)
+
+
+def test_of_many_sets_those_with_the_lowest_accuracies_come_first() -> None:
+    some = []
+    for i in range(6):
+        cases = Cases(Labels(n=150), TRUTH, complexity=COMPLEXITY)
+        score = np.where(np.arange(150) % 10 < i, 1 - SCORE, SCORE)  # wrong more often from set to set
+        some.append(Dataset(f"set {i}", "external", cases, {"": Scores(score)}))
+    drawn = figures(answer(Study(datasets=tuple(some))))
+    groups = [list(dict.fromkeys(row.group for row in drawn[f"h_accuracy_chart_{k}"].rows)) for k in (1, 2)]
+    assert groups == [["set 5", "set 4", "set 3", "set 2"], ["set 1", "set 0"]]
+
+
+def test_nothing_at_hand_says_nothing_and_training_data_neither() -> None:
+    assert not [r for r in answer(Study(datasets=(dataset(),))).results if r.name == "h_accuracy"]
+    trained = replace(dataset(complexity=COMPLEXITY), role="training")
+    assert not [r for r in answer(Study(datasets=(trained,))).results if r.name == "h_accuracy"]
+
+
+def test_complexity_alone_is_enough_and_expected_prevalence_sets_priorities() -> None:
+    declared = plan(**AT, intended_use={"prevalence_expected": 0.1})
+    rows = chart(answer(Study(datasets=(dataset(complexity=COMPLEXITY),)), declared))
+    assert rows["Confident accuracy, Ha(tau)"][1] == "tau 0.75"
+    assert rows["Prioritized accuracy, Ha(p)"][1] == "priorities 90% and 10% (expected prevalence)"
+
+
+def test_all_are_of_the_decisions_at_the_threshold_of_the_device() -> None:
+    study = Study(datasets=(dataset(complexity=COMPLEXITY),))
+    finding = answer(study, plan(operating_point={"threshold": 0.3}))
+    found = chart(finding)
+    called = SCORE >= 0.3
+    half = np.sort(COMPLEXITY)[75] <= COMPLEXITY
+    by_class = [(called == (TRUTH == 1))[(k == TRUTH) & half].mean() for k in (0, 1)]
+    assert found["Practical accuracy, Ha(d0)"][0].value == pytest.approx(np.mean(by_class))
+    (shown,) = (f for part in finding.parts for f in part.figures if f.id == "h_accuracy_chart_1")
+    assert "at the device's threshold, 0.3" in EN(shown.caption)
+    # Without a threshold the higher score is the answer, and there is no accuracy of the device.
+    open_ = answer(study, plan())
+    assert "Accuracy" not in chart(open_)
+    (shown,) = (f for part in open_.parts for f in part.figures if f.id == "h_accuracy_chart_1")
+    assert "argmax" in EN(shown.caption)
+
+
+def test_decisions_alone_have_all_but_a_confidence() -> None:
+    scores = {"": Scores(decision=(SCORE >= 0.5).astype(np.int8))}
+    finding = answer(Study(datasets=(dataset(scores=scores, complexity=COMPLEXITY),)), plan())
+    assert "Practical accuracy, Ha(d)" in chart(finding)
+    assert "Confident accuracy, Ha(tau)" not in chart(finding)
+    facts = {"dataset": "here", "role": "external", "h_accuracy": [{"tau": 0.8}]}
+    wished = answer(Study(datasets=(dataset(scores=scores),)), plan(datasets=[facts]))
+    assert "no score that is a probability" in lead(wished, "h_accuracy").estimate.note
+
+
+def test_failed_cases_are_in_every_denominator() -> None:
+    """As in the accuracy: analysed as wrong, and so in H-accuracy with the priorities of these cases."""
+    score = SCORE.copy()
+    score[:12] = np.nan
+    study = Study(datasets=(dataset(scores={"": Scores(score)}, complexity=COMPLEXITY),))
+    share = float(TRUTH.mean())
+    facts = {"dataset": "here", "role": "external", "h_accuracy": [{"priority": [1 - share, share]}]}
+    declared = plan(operating_point={"threshold": 0.5, "indeterminate_as": "wrong"}, datasets=[facts])
+    finding = answer(study, declared)
+    accuracy = lead(finding, "accuracy", parameters=None).estimate
+    found = lead(finding, "h_accuracy").estimate
+    assert (found.value, found.n) == (pytest.approx(accuracy.value), 150)
+
+
+def test_a_priority_from_a_risk_threshold_and_the_expected_prevalence() -> None:
+    choices = [{"priority": "risk", "risk_threshold": 0.2}, {"priority": "risk"}, {"priority": "prevalence"}]
+    finding = weighed(*choices, intended_use={"prevalence_expected": 0.3}, operating_point={"threshold": 0.4})
+    found = [
+        r.parameters["priority"] for r in finding.results if r.name == "h_accuracy" and r.parameters["tau"]
+    ]
+    notes = [EN(row.note) for row in figures(finding)["h_accuracy_chart_1"].rows if row.note]
+    # alpha = .2 * .7 + .8 * .3 = .38; the source's p = <tau (1 - pi), (1 - tau) pi> / alpha.
+    assert found[0] == pytest.approx([0.14 / 0.38, 0.24 / 0.38])
+    assert any(p == pytest.approx([0.4 * 0.7 / 0.46, 0.6 * 0.3 / 0.46]) for p in found)
+    assert any(p == pytest.approx([0.7, 0.3]) for p in found)
+    assert "(risk threshold 0.20 and prevalence)" in " ".join(notes)
+
+
+def test_candidates_with_equal_decisions_are_told_apart_by_their_confidence() -> None:
+    """B decides as A does and is unsure: no difference in accuracy, one in confident accuracy, paired."""
+    unsure = Scores(0.5 + 0.3 * (SCORE - 0.5))
+    study = Study(datasets=(dataset(scores={"A": Scores(SCORE), "B": unsure}),))
+    facts = {"dataset": "here", "role": "external", "h_accuracy": [{"tau": 0.75}, {"priority": [0.3, 0.7]}]}
+    finding = answer(study, plan(**AT, datasets=[facts]))
+    unique(finding)
+    found = lead(finding, "h_accuracy_difference", candidates=["B", "A"])
+    ha = [lead(finding, "h_accuracy", candidate=c).estimate.value for c in "BA"]
+    assert found.estimate.value == pytest.approx(ha[0] - ha[1])
+    assert found.estimate.high < -0.1
+    assert "B minus A: the largest difference in H-accuracy is in confident accuracy" in said(finding)
+    (table,) = (t for part in finding.parts for t in part.tables if t.id == "h_accuracy_differences")
+    assert [row.result.estimate.value for row in table.rows] == [pytest.approx(ha[0] - ha[1]), 0.0]
+
+
+def test_several_classes_have_their_own_usual_tau_and_anchors() -> None:
+    rng = np.random.default_rng(8)
+    truth = np.repeat([0, 1, 2], 40).astype(np.int8)
+    raw = rng.dirichlet([1, 1, 1], 120) + 0.8 * np.eye(3)[truth]
+    scores = raw / raw.sum(axis=1, keepdims=True)
+    complexity = rng.integers(1, 5, 120).astype(float)
+    cases = Cases(Labels(n=120), truth, ("a", "b", "c"), complexity=complexity)
+    study = Study(datasets=(Dataset("three", "external", cases, {"": Scores(class_scores=scores)}),))
+    rows = chart(answer(study, plan()))
+    assert rows["Confident accuracy, Ha(tau)"][1] == "tau 0.51"
+    right = scores.argmax(axis=1) == truth
+    credit = np.where(right, np.clip((scores.max(axis=1) - 1 / 3) / (0.51 - 1 / 3), 0, 1), 0)
+    expected = np.mean([credit[truth == k].mean() for k in range(3)])
+    assert rows["Confident accuracy, Ha(tau)"][0].value == pytest.approx(expected)
+    assert rows["Accuracy"][0].value == pytest.approx(right.mean())
+    assert rows["Balanced accuracy"][0].value == pytest.approx(
+        np.mean([right[truth == k].mean() for k in range(3)])
+    )
+    facts = {"dataset": "three", "role": "external", "h_accuracy": [{"tau": 0.8}]}
+    declared = answer(study, plan(datasets=[facts]))
+    assert [r.parameters["tau"] for r in declared.results if r.name == "h_accuracy"] == [0.8, 0.51]
 
 
 # ---------------------------------------------------------------- the rest
@@ -492,6 +677,26 @@ def test_every_measure_over_the_share_of_positives() -> None:
             assert p.low < p.y < p.high
     ppv = lead(finding, "ppv", parameters={"prevalence": 0.4}).estimate.value
     assert panel.lines[0].points[-1].y == pytest.approx(ppv)
+
+
+def test_accuracy_f1_and_mcc_over_the_prevalence_are_those_of_bayes() -> None:
+    """From sensitivity and specificity alone, at each prevalence q."""
+    declared = plan(**AT, utility={"prevalence_range": [0.1, 0.4]})
+    finding = answer(Study(datasets=(dataset(),)), declared)
+    (panel,) = figures(finding)["whole_measures_over_prevalence"].panels
+    sens, spec = (lead(finding, name).estimate for name in ("sensitivity", "specificity"))
+    se, sp = float(sens.value), float(spec.value)
+    accuracy, f1, mcc = panel.lines
+    for k, point in enumerate(accuracy.points):
+        q = point.x
+        tp, fn, tn, fp = q * se, q * (1 - se), (1 - q) * sp, (1 - q) * (1 - sp)
+        assert point.y == pytest.approx(tp + tn, abs=2e-3)
+        assert f1.points[k].y == pytest.approx(2 * tp / (2 * tp + fp + fn), abs=2e-3)
+        phi = (tp * tn - fp * fn) / ((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)) ** 0.5
+        assert mcc.points[k].y == pytest.approx(phi, abs=4e-3)
+    for line in panel.lines:
+        assert [p.x for p in line.marked] == [0.1, 0.4]
+        assert all(p.low < p.y < p.high for p in line.marked)
 
 
 def test_everything_together_can_be_told() -> None:

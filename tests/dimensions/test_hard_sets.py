@@ -147,6 +147,7 @@ def test_what_cannot_be_estimated_is_undefined_for_a_reason(
     found = assessed(name)
     for id in HARD[name][2]:
         of = [r for r in found.results if r.id == id and r.primary and r.scope.get("dataset") == "site"]
+        of = [r for r in of if r.name not in ("spr", "wpr") or r.endpoint == "auc"]
         assert of, id
         assert all(isnan(r.estimate.value) for r in of), id
     for r in found.results:

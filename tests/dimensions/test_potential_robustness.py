@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from tests.studies import plan
 from trustreport.api import assess
@@ -71,7 +72,9 @@ def answer(study: Study, given: Plan | None = None, dimension: Dimension = DIMEN
 
 
 def only(found: Finding, name: str, **scope: Any) -> Estimate:
-    """The estimate that leads for a quantity, apart from those of cut-down sets."""
+    """The estimate that leads for a quantity, apart from those of cut-down sets; scores are of the AUC."""
+    if name in ("spr", "wpr", "p_performance", "p_acceptability"):
+        scope.setdefault("endpoint", "auc")
     hits = [
         r.estimate
         for r in found.results
@@ -160,8 +163,17 @@ def test_robustness_scores_show_their_ingredients() -> None:
     assert only(answer(validation(1)), "wpr", dataset="site 0").note == scores.NO_SPLITS
 
 
+def roc_auc(one: Dataset) -> float:
+    """The area under the ROC curve by the rank-sum test of scipy."""
+    truth, score = one.cases.truth == 1, one.scores[""].score
+    assert score is not None
+    up, down = score[truth], score[~truth]
+    return float(stats.mannwhitneyu(up, down).statistic / (len(up) * len(down)))
+
+
 def test_what_holds_over_sites() -> None:
-    found = answer(validation(4))
+    study = validation(4)
+    found = answer(study)
     for name in sites.COMPARED_OVER_SITES:
         of = {"metric": name, "scale": quantity(name).scale}
         new, mean = (only(found, q, parameters=of) for q in ("prediction_interval", "pooled_performance"))
@@ -169,11 +181,17 @@ def test_what_holds_over_sites() -> None:
         assert only(found, "heterogeneity", parameters=of).details["sites"] == 4
     correlation = {"metric": "auc"}
     four = only(found, "similarity_performance_correlation", parameters=correlation)
-    assert (four.n, four.note) == (4, scores.FEW_SETS.format(n=4))
-    assert isnan(four.value)
-    assert isnan(four.p)
+    assert (four.n, four.note) == (4, scores.FEW_SETS.format(n=4, least=10))
+    alike = [only(found, "degree_of_correspondence", dataset=f"site {i}").value for i in range(4)]
+    areas = [roc_auc(study.datasets[1 + i]) for i in range(4)]
+    assert four.value == pytest.approx(stats.pearsonr(alike, areas).statistic, abs=0.005)  # rounded to digits
+    assert four.p == pytest.approx(stats.pearsonr(alike, areas).pvalue, abs=1e-9)
+    assert four.low < four.value < four.high
     few = only(answer(validation(2)), "similarity_performance_correlation", parameters=correlation)
     assert few.note == TWO_SITES
+    flagged = declared(limits={"P44_sets": 4})
+    enough = only(answer(study, flagged), "similarity_performance_correlation", parameters=correlation)
+    assert (enough.value, enough.note) == (four.value, "")
 
 
 def test_three_sites_have_no_interval_for_a_new_one_and_the_report_says_so() -> None:
@@ -198,14 +216,16 @@ def test_three_sites_have_no_interval_for_a_new_one_and_the_report_says_so() -> 
     shown = [t for part in found.parts for t in part.tables if t.id.startswith("potential_robustness_over")]
     assert "not informative with 3 sites" in {EN(row[3]) for t in shown for row in t.rows}
     figures = [f.drawing for part in found.parts for f in part.figures]
-    assert "MetaValidation" not in [type(d).__name__ for d in figures]
-    assert not [t for part in found.parts for t in part.tables if "correlation" in t.id]
+    assert "MetaValidation" in [type(d).__name__ for d in figures]
+    (correlations,) = (t for part in found.parts for t in part.tables if "correlation" in t.id)
+    assert {EN(row[-1]) for row in correlations.rows} == {"few sets"}
+    assert all(isnan(row[2].low) for row in correlations.rows)  # of three sets
     (forest,) = (f for part in found.parts for f in part.figures if f.id == "forest_1_1")
     written = [text.get_text() for axes in forest.drawing.draw(EN).axes for text in axes.texts]
     assert "A new site" not in written
     assert not any("new site" in text for text in (*written, EN(forest.caption), EN(forest.alt)))
     checks = {c.check: EN(c.message) for c in assess(study, declared()).checks if c.status == "fired"}
-    assert "with 3 sets, fewer than 10, its sign could be due to chance" in checks["P44"]
+    assert checks["P44"].startswith("3 data sets are too few")
 
 
 def at_sites(counts: list[tuple[int, int]], **more: Any) -> Study:

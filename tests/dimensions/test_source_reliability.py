@@ -13,6 +13,7 @@ from tests.rated import noisy, rated, raters_study
 from tests.studies import plan
 from trustreport.dimensions.source_reliability import answer, has_data
 from trustreport.dimensions.source_reliability.rater_panel import panel_of
+from trustreport.figures.joyplot import Joyplot
 from trustreport.figures.nomogram import NomogramFigure as NomogramFigure
 from trustreport.finding import EstimateTable, Finding, PlainTable
 from trustreport.measures.agreement.cohen import cohen_kappa
@@ -238,6 +239,28 @@ def test_edges_are_told_and_drawn(codes: Any, groups: Any, sure: bool) -> None:
 def test_one_rater_says_nothing_of_agreement() -> None:
     said = sentences(answer(raters_study(rated(CODES[:, :1])), plan()))
     assert said.startswith("Agreement cannot be assessed: only 1 rater labelled the 200 cases.")
+
+
+def test_the_confidence_of_each_rater_is_drawn_by_steps_or_in_bins() -> None:
+    steps = np.random.default_rng(1).choice([0.2, 0.4, 0.6, 0.8, 1.0], CODES.shape)
+    for confidence, discrete in ((steps, True), (np.random.default_rng(1).random(CODES.shape), False)):
+        finding = answer(raters_study(rated(CODES, confidence=confidence)), plan(**KNOWN))
+        drawing = finding.parts[0].figures[0].drawing
+        assert isinstance(drawing, Joyplot)
+        assert drawing.discrete == discrete
+        for i, row in enumerate(drawing.rows):
+            assert sum(row.shares) == pytest.approx(1)
+            assert row.mean == pytest.approx(confidence[:, i].mean())
+            if discrete:
+                counted = [(confidence[:, i] == at).mean() for at in drawing.at]
+                assert list(row.shares) == pytest.approx(counted)
+    assert drawing.at == pytest.approx((np.arange(25) + 0.5) / 25)
+
+
+def test_forty_one_raters_fill_two_pages() -> None:
+    codes = noisy(20, 41, 0.8)[1]
+    finding = answer(raters_study(rated(codes, confidence=np.full(codes.shape, 0.5))), plan())
+    assert [figure.id for figure in finding.parts[0].figures] == ["confidence_1", "confidence_1_2"]
 
 
 def test_the_mean_confidence_of_each_rater_is_in_their_table() -> None:

@@ -1,10 +1,11 @@
-"""Nomograms to draw: few and many sets, long names."""
+"""Nomograms and joyplots to draw: few and many sets and raters, long names, scales with steps and without."""
 
 from math import nan
 
 import numpy as np
 from drawn_studies import LONG, REASON, estimate
 
+from trustreport.figures.joyplot import Joyplot, Ridge
 from trustreport.figures.nomogram import NomogramFigure, NomogramLine, NomogramPoint
 
 MEASURED = (0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
@@ -31,6 +32,18 @@ def points(n: int, name: str = "Set {}") -> tuple[NomogramPoint, ...]:
     )
 
 
+def ridges(n: int, at: tuple[float, ...], name: str = "Rater {}") -> tuple[Ridge, ...]:
+    draw = np.random.default_rng(13)
+    rows = []
+    for i in range(n):
+        shares = draw.dirichlet(np.ones(len(at)))
+        mean = float(shares @ np.array(at))
+        rows.append(Ridge(name.format(i), tuple(float(s) for s in shares), mean, 300))
+    return tuple(rows)
+
+
+STEPS = (0.2, 0.4, 0.6, 0.8, 1.0)
+BINS = tuple(float(x) for x in (np.arange(25) + 0.5) / 25)
 RHO, LABEL = estimate(0.585, 0.568, 0.6), estimate(0.882, 0.877, 0.887)
 NAN = estimate(nan, nan, nan, note=REASON)
 
@@ -43,4 +56,10 @@ RELIABILITY = {
     "nomogram-raters": NomogramFigure(lines(), TICKS, concordance=RHO, label=LABEL),
     "nomogram-both": NomogramFigure(lines(), TICKS, points(8, LONG), concordance=RHO, label=LABEL),
     "nomogram-undefined": NomogramFigure(lines(), TICKS, concordance=NAN, label=NAN),
+    **{f"joyplot-{n}": Joyplot(ridges(n, STEPS), STEPS) for n in (1, 2, 8, 13, 40)},
+    **{f"joyplot-bins-{n}": Joyplot(ridges(n, BINS), BINS, discrete=False) for n in (1, 8, 40)},
+    "joyplot-long": Joyplot(ridges(8, STEPS, LONG + " {}"), STEPS),
+    "joyplot-long-40": Joyplot(ridges(40, STEPS, LONG + " {}"), STEPS),
+    "joyplot-one-step": Joyplot((Ridge("a", (1.0,), 0.5, 10),), (0.5,)),
+    "joyplot-ends": Joyplot(ridges(3, (0.0, 1.0)), (0.0, 1.0)),
 }

@@ -1,5 +1,6 @@
 """Studies to draw: as few and as many rows as a report meets, long names, extreme values."""
 
+from dataclasses import replace
 from math import inf, nan
 
 import numpy as np
@@ -133,6 +134,13 @@ DRAWINGS = {
     },
     "difference-far": EffectPlot((EffectRow("a", estimate(0.9, 0.8, 0.95)),), "AUC", "difference"),
     **{f"rates-{n}": ErrorRates(rates(n)) for n in (1, 2, 5, 12, 24, 40)},
+    "rates-noted": ErrorRates(
+        tuple(replace(row, aided=True, note=LONG[: 20 * i]) for i, row in enumerate(rates(5))),
+        "Accuracy",
+        "accuracy",
+        asked=0.3,
+        asked_label=LONG[:40],
+    ),
     "rates-none": ErrorRates((ErrorRateRow("a", estimate(0.0, 0.0, 0.0)),)),
     "rates-rare": ErrorRates((ErrorRateRow("a", estimate(2e-5, 1e-6, 1e-4)),)),
     "rates-narrow": ErrorRates((ErrorRateRow("a", estimate(0.912, 0.910, 0.914)),)),

@@ -3,7 +3,7 @@
 from functools import cache
 from io import BytesIO
 from itertools import combinations
-from math import isfinite, nan
+from math import inf, isfinite, nan
 from typing import Any
 
 import numpy as np
@@ -31,9 +31,11 @@ from trustreport.figures import style
 from trustreport.figures.curves import STROKES, above, thinned
 from trustreport.figures.decision_curve import DecisionCurves
 from trustreport.figures.measures_chart import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
-from trustreport.figures.roc import DevicePoint, RocFigure, RocLine, RocPanel
+from trustreport.figures.roc import DevicePoint, EqualYield, RocFigure, RocLine, RocPanel
 from trustreport.measures.roc.curve import roc_curve
+from trustreport.measures.utility.operating import best_point
 from trustreport.messages import Catalogue, catalogue
+from trustreport.messages import say as message
 
 
 @cache
@@ -155,6 +157,29 @@ def test_curve_operating_point_and_interval_stand_where_they_are(say: Catalogue)
     said = [text.replace("\n", " ") for text in written(figure)]
     assert f"AUC {line.auc.value:.2f} (95% CI {line.auc.low:.2f} to {line.auc.high:.2f})" in said
     assert "sensitivity 81.0% (74.0 to 87.0)" in said
+
+
+def test_the_line_of_equal_yield_touches_the_curve_from_above(say: Catalogue) -> None:
+    # Utilities [4 0; 0 1] of figure 8 of Dyrland et al., whose positive class is 0: slope .5 / (4 x .5).
+    truth = np.arange(200) % 3 == 0
+    curve = roc_curve(truth, np.sin(np.arange(200) * 1.7) + truth)
+    best = best_point(curve, [[1, 0], [0, 4]], 0.5)
+    assert best.slope == 0.25
+    touching = EqualYield(
+        "", message("word.name", name="patients"), best.slope, best.fpr, best.tpr, best.threshold
+    )
+    (x0, y0), (x1, y1) = touching.ends
+    assert (y1 - y0) / (x1 - x0) == pytest.approx(0.25)
+    assert y0 == pytest.approx(best.intercept)
+    assert (curve.tpr <= y0 + 0.25 * (curve.fpr - x0) + 1e-12).all()
+    line = RocLine.of("", curve.fpr, curve.tpr, estimate(0.7, 0.6, 0.8))
+    figure = RocFigure((RocPanel("", (line,), (), (touching,)),))
+    shown = drawn(figure.draw(say))
+    assert shown["equal-yield-0-0"].get_xydata().tolist() == [[x0, y0], [x1, y1]]
+    assert shown["touch-0-0"].get_xydata()[0].tolist() == [best.fpr, best.tpr]
+    assert sum(row["place"].startswith("line of equal yield") for row in figure.values(say)) == 3
+    upright = EqualYield("", message("word.name", name="u"), inf, 0.2, 0.9, 0.5)
+    assert upright.ends == ((0.2, 0.0), (0.2, 1.0))
 
 
 def test_the_area_stands_in_each_of_several_panels(say: Catalogue) -> None:

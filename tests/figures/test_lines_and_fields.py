@@ -13,6 +13,7 @@ from test_drawings import boxes
 from trustreport.figures import style
 from trustreport.figures.bubbles import Bubble, BubblesChart, BubblesPanel
 from trustreport.figures.field import FieldChart, FieldPanel, MapPlace, RegionChart
+from trustreport.figures.histogram import HistogramChart, HistogramMark, HistogramPanel
 from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
 from trustreport.measures.utility.space import utility_map
 from trustreport.messages import Catalogue, catalogue, say
@@ -61,7 +62,19 @@ def bubbles(n: int) -> BubblesChart:
     return BubblesChart(panels, X, Y, (0.5, 1.0), (1.0, 5.0))
 
 
+def bars(n: int, values: Any) -> HistogramChart:
+    marks = tuple(HistogramMark(float(np.quantile(values, q)), f"{q:.0%}") for q in (0.5, 0.66, 0.8))
+    panels = tuple(
+        HistogramPanel.of(f"site {i}" if n > 1 else "", np.asarray(values, float), marks) for i in range(n)
+    )
+    return HistogramChart(panels, X, Y, "from here on, the most complex")
+
+
 DRAWN = {
+    "few values": bars(1, [1, 1, 2, 3, 3, 3, 4]),
+    "uneven values": bars(2, [0.4] * 20 + [0.6] * 70 + [0.75] * 30 + [0.8] * 55 + [1.0] * 9),
+    "many values": bars(3, np.random.default_rng(1).normal(size=500)),
+    "one value": bars(1, [2.0, 2.0]),
     "one set": lines(1, 2, asked=0.7, asked_label=say("advice_accuracy.asked", least=0.7)),
     "three sets": lines(3, 5, y_range=(-0.5, 1.0), marked=say("advice_accuracy.marked", level=0.95)),
     "twelve sets": lines(12, 3, percent=True),

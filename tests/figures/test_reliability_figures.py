@@ -1,4 +1,4 @@
-"""Nomogram: the values drawn, nothing over anything else, the same bytes each time."""
+"""Nomogram and joyplot: the values drawn, nothing over anything else, the same bytes each time."""
 
 from functools import cache
 from io import BytesIO
@@ -6,11 +6,12 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from drawn_reliability import LABEL, RELIABILITY, RHO, lines, points
+from drawn_reliability import BINS, LABEL, RELIABILITY, RHO, STEPS, lines, points, ridges
 from test_drawings import boxes, texts
 from test_drawn_values import drawn, written
 
 from trustreport.figures import style
+from trustreport.figures.joyplot import Joyplot
 from trustreport.figures.nomogram import NomogramFigure
 from trustreport.messages import Catalogue, catalogue
 
@@ -62,7 +63,7 @@ def test_values_are_plain_rows(name: str, say: Catalogue) -> None:
         assert all(isinstance(v, (str, int, float, bool)) for v in row.values())
 
 
-@pytest.mark.parametrize("name", ["nomogram-5", "nomogram-raters"])
+@pytest.mark.parametrize("name", ["nomogram-5", "nomogram-raters", "joyplot-8", "joyplot-bins-8"])
 def test_a_second_drawing_gives_the_same_bytes(name: str, say: Catalogue) -> None:
     def svg() -> bytes:
         file = BytesIO()
@@ -107,3 +108,38 @@ def test_the_raters_are_a_line_with_its_interval(say: Catalogue) -> None:
     rows = RELIABILITY["nomogram-raters"].values(say)
     assert (rows[0]["value"], rows[0]["concordance"]) == (LABEL.value, RHO.value)
     assert "raters" not in drawn(figure_of("nomogram-undefined"))
+
+
+def test_bars_are_as_high_as_their_shares(say: Catalogue) -> None:
+    rows = ridges(3, STEPS)
+    figure = Joyplot(rows, STEPS).draw(say)
+    bars = {
+        p.get_gid(): p for axes in figure.axes for p in axes.patches if str(p.get_gid()).startswith("bar")
+    }
+    found = drawn(figure)
+    heights = []
+    for i, row in enumerate(rows):
+        assert found[f"mean-{i}"].get_xdata()[0] == row.mean
+        for at, share in zip(STEPS, row.shares):
+            y = [corner[1] for corner in bars[f"bar-{i}-{at:g}"].get_xy()]
+            x = [corner[0] for corner in bars[f"bar-{i}-{at:g}"].get_xy()]
+            assert (min(x) + max(x)) / 2 == pytest.approx(at)
+            heights.append((max(y) - min(y)) / share)
+    assert max(heights) == pytest.approx(min(heights))
+
+
+def test_ridges_rise_with_their_shares(say: Catalogue) -> None:
+    rows = ridges(4, BINS)
+    found = drawn(Joyplot(rows, BINS, discrete=False).draw(say))
+    for i, row in enumerate(rows):
+        x, y = found[f"ridge-{i}"].get_data()
+        assert list(x) == list(BINS)
+        rise = (max(y) - y) / (max(y) - min(y))
+        span = max(row.shares) - min(row.shares)
+        assert list(rise) == pytest.approx([(s - min(row.shares)) / span for s in row.shares])
+
+
+def test_a_rater_is_named_directly_with_the_mean(say: Catalogue) -> None:
+    found = written(figure_of("joyplot-8"))
+    assert {f"Rater {i}" for i in range(8)} <= set(found)
+    assert f"{ridges(8, STEPS)[0].mean:.2f}" in found

@@ -132,7 +132,8 @@ def meta(n: int) -> MetaValidation:
     for label, low, high in (("AUC", 0.5, 1.0), ("net benefit", -0.2, 1.0), ("Brier", 0.35, 0.0)):
         values = [low + (high - low) * share for share in draw.uniform(0.3, 0.9, n)]
         shown = tuple(estimate(v, v - 0.04, v + 0.04) for v in values)
-        r = estimate(0.5, nan if n < 4 else -0.2, nan if n < 4 else 0.9, n) if n > 2 else NONE
+        known = replace(estimate(0.5, nan if n < 4 else -0.2, nan if n < 4 else 0.9, n), p=0.21)
+        r = known if n > 2 else NONE
         measures.append(Correlated(label, label, shown, r, low, high))
     return MetaValidation(labels, tuple(map(float, similarity)), tuple(measures))
 
@@ -231,24 +232,70 @@ def test_sites_stand_where_performance_and_similarity_say() -> None:
     assert list(span) == [sites(3)[0].performances[0].estimate.low, sites(3)[0].performances[0].estimate.high]
 
 
-def test_a_mark_is_pale_below_the_minimum_and_shapes_differ() -> None:
+def test_a_mark_is_hollow_below_the_minimum_and_shapes_differ() -> None:
     drawn = lines(figure_of("external-12"))
     seen = set()
     for i, site in enumerate(sites(12)):
         for p, shown in enumerate(site.performances):
             mark = drawn[f"mark-{p}-{i}"]
-            assert (mark.get_markerfacecolor() == style.FAINT) == (shown.reached < 1)
+            assert (mark.get_markerfacecolor() == style.PAPER) == (shown.reached < 1)
+            assert mark.get_markeredgecolor() == style.SERIES[i % 5]  # its own colour, filled or hollow
             seen.add(shown.reached >= 1)
     assert len(seen) == 2
-    shapes = {drawn[f"mark-0-{i}"].get_marker() for i in range(7)}
-    assert len(shapes) == 7
-    assert shapes == {drawn[f"mark-2-{i}"].get_marker() for i in range(7)}
+    shapes = {drawn[f"mark-0-{i}"].get_marker() for i in range(11)}
+    assert len(shapes) == 11
+    assert shapes == {drawn[f"mark-2-{i}"].get_marker() for i in range(11)}
+    looks = {(style.series(i)["marker"], style.series(i)["mfc"]) for i in range(55)}
+    assert len(looks) == 55
 
 
-def test_sites_carry_their_names_in_every_panel() -> None:
-    figure = figure_of("external-8")
+def test_a_mark_is_half_filled_where_the_minimum_is_not_known(say: Catalogue) -> None:
+    one = sites(1)[0]
+    unknown = tuple(SitePerformance(shown.estimate, nan) for shown in one.performances)
+    figure = ExternalPerformance(AXES, (SitePoint("a", one.similarity, unknown),)).draw(say)
+    assert lines(figure)["mark-0-0"].get_fillstyle() == "left"
+    written = {t.get_text() for t in texts(figure)}
+    assert "minimum not known" in written
+    assert "minimum reached" not in written  # of no site is it known
+
+
+def boxes_of(figure: Any, axes: Any) -> list[Any]:
+    """The boxes of the texts within a panel, in pixels."""
+    renderer = figure.canvas.get_renderer()
+    return [t.get_window_extent(renderer) for t in axes.texts]
+
+
+@pytest.mark.parametrize("n", [8, 20])
+@pytest.mark.parametrize("worst", [0.0, -1.0])
+def test_every_site_is_labelled_and_no_two_words_meet(n: int, worst: float, say: Catalogue) -> None:
+    """Names at eight sites, names or numbers at twenty; with the words of the qualities."""
+    rng = np.random.default_rng(n)
+    utility = replace(AXES[1], worst=worst)
+    points = []
+    for i in range(n):
+        similarity = rng.choice([0.001, 0.02, rng.uniform()])
+        values = (rng.uniform(0.55, 0.95), rng.uniform(worst, 0.9), rng.uniform(0.1, 0.33))
+        shown = tuple(SitePerformance(estimate(v, v - 0.02, v + 0.02), 1.0) for v in values)
+        points.append(SitePoint(f"clinic {i}", estimate(similarity, similarity, similarity), shown))
+    figure = ExternalPerformance((AXES[0], utility, AXES[2]), tuple(points)).draw(say)
+    numbers = {str(k + 1) for k in range(n)}
+    for panel in figure.axes[1:]:
+        written = {t.get_text() for t in panel.texts}
+        assert {f"clinic {i}" for i in range(n)} <= written or numbers <= written
+        for a, b in combinations(boxes_of(figure, panel), 2):
+            assert min(a.x1, b.x1) - max(a.x0, b.x0) < 1 or min(a.y1, b.y1) - max(a.y0, b.y0) < 2
+    if numbers <= {t.get_text() for t in figure.axes[1].texts}:
+        assert f"{n} clinic {n - 1}" in {t.get_text() for t in texts(figure)}  # in the key
+
+
+def test_sites_carry_their_names_in_every_panel_or_all_their_numbers(say: Catalogue) -> None:
+    short = tuple(replace(site, label=f"hospital {i}") for i, site in enumerate(sites(8)))
+    for axes in ExternalPerformance(AXES, short).draw(say).axes[1:]:
+        assert {f"hospital {i}" for i in range(8)} <= {t.get_text() for t in axes.texts}
+    figure = figure_of("external-8")  # the name of one is longer than a panel is wide
     for axes in figure.axes[1:]:
-        assert {"hospital 4", "hospital 5", "hospital 6"} <= {t.get_text() for t in axes.texts}
+        assert {str(k) for k in range(1, 9)} <= {t.get_text() for t in axes.texts}
+    assert "7 hospital 6" in {t.get_text() for t in texts(figure)}
 
 
 def test_names_stand_over_nothing_or_are_left_to_the_key() -> None:
@@ -261,7 +308,8 @@ def test_names_stand_over_nothing_or_are_left_to_the_key() -> None:
     crossed = label_places(["one"], marks[:1], 45.0, 60.0, [(0.0, 45.0, 9.7, 10.3)])[0]
     assert crossed is not None
     assert crossed[1] != 10.0  # over the bar, not across it
-    assert label_places(["site"] * 20, [(20.0, 3.0 * i) for i in range(20)], 45.0, 60.0) == [None] * 20
+    column = [(20.0, 3.0 * i) for i in range(1, 15)]
+    assert all(place is not None for place in label_places(["site"] * 14, column, 45.0, 60.0))
 
 
 @pytest.mark.parametrize("n", [3, 8, 12, 30])

@@ -178,6 +178,14 @@ WIDE = "case,rater1,rater2,rater3\nc1,x,y,x\nc2,x,,x\nc3,y,y,y\n"
 RATERS = "tables: {raters: {file: r.csv, unpivot: {into: rater, columns: {label: rater*}}}}\n"
 
 
+def test_each_rater_may_find_a_case_as_complex_as_it_seems(tmp_path: Path) -> None:
+    table = "case,rater,label,complexity\nC1,Ann,1,1\nC1,Bo,1,4\nC2,Ann,0,2\nC2,Bo,1,\n"
+    found = study(tmp_path, "tables: {raters: {file: r.csv}}\n", r_csv=table).raters[0]
+    assert found.complexity is not None
+    assert np.nan_to_num(found.complexity).tolist() == [1, 2, 4, 0]
+    assert found.cases.complexity is None
+
+
 def test_raters_in_columns(tmp_path: Path) -> None:
     found = study(tmp_path, RATERS, r_csv=WIDE).raters[0]
     assert tuple(found.raters) == ("1", "2", "3")

@@ -562,7 +562,7 @@ CASES = [
         READINGS + "threshold: 0.5\n",
         (
             'study.yaml, row 4, column threshold: unknown key "threshold". '
-            'It belongs to the group "operating_point", "endpoints" or "candidates".',
+            'It belongs to the group "operating_point", "endpoints", "candidates" or "published_sites".',
         ),
         {"readings.csv": GOOD},
     ),

@@ -750,3 +750,66 @@ def test_of_several_published_sets_the_worst_answers_first_by_name(order: str) -
         "Hospital B: With the aid more decisions were wrong: 23.3% against 10.0%"
     )
     assert "Hospital A: With the aid fewer decisions were wrong: 3.3% against 10.0%" in found.supporting
+
+
+ACCEPTED = {"utility": {"minimum_accuracy": 0.938}}
+
+
+def test_a_missed_minimum_accuracy_comes_first_in_what_supports_the_answer() -> None:
+    """Cabitza, Campagner (2019): users asked for 93.8% at least; their model had .84 of 417 cases."""
+    low = share("accuracy", 351, 417, 0.804, 0.874, "test")
+    for kind in ("certification", "procurement"):
+        _, supporting = sentences(made(kind, [low, SENSITIVE], [SENSITIVITY], **ACCEPTED))
+        expected = (
+            "Accuracy is below 93.8%, the lowest that users accept as declared: test 84.2% (80.4% to 87.4%)."
+        )
+        assert supporting.startswith(expected)
+    unsure = share("accuracy", 92, 100, 0.85, 0.96, "test")
+    _, supporting = sentences(made("certification", [unsure], **ACCEPTED))
+    assert "but the interval includes it: test 92.0%" in supporting
+    enough = share("accuracy", 190, 200, 0.91, 0.97, "test")
+    both = "".join(sentences(made("certification", [enough], **ACCEPTED)))
+    assert "users accept" not in both
+    assert "users accept" not in "".join(sentences(made("certification", [low])))
+
+
+def test_the_lowest_accuracies_and_the_latest_period_speak() -> None:
+    sets = (("made with", "training"), ("north", "external"), ("south", "external"))
+    found = [
+        share("accuracy", 100, 200, 0.43, 0.57, "made with"),
+        share("accuracy", 170, 200, 0.79, 0.89, "north"),
+        share("accuracy", 150, 200, 0.69, 0.80, "south"),
+    ]
+    _, supporting = sentences(made("certification", found, datasets=sets, **ACCEPTED))
+    assert "declared: south 75.0% (69.0% to 80.0%) and north 85.0%" in supporting
+    assert "made with" not in supporting
+    months = (("2026-01", "period"), ("2026-02", "period"))
+    found = [
+        share("accuracy", 150, 200, 0.69, 0.80, "2026-01", period="2026-01"),
+        share("accuracy", 160, 200, 0.74, 0.85, "2026-02", period="2026-02"),
+    ]
+    _, supporting = sentences(made("vigilance", found, datasets=months, **ACCEPTED))
+    assert "declared: 2026-02 80.0%" in supporting
+    assert "2026-01 75.0%" not in supporting
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "it"])
+def test_every_language_says_that_a_minimum_is_missed(language: str) -> None:
+    low = share("accuracy", 351, 417, 0.804, 0.874, "test")
+    found = answer(made("certification", [low], **ACCEPTED), catalogue(language))
+    assert "93,8" in found.supporting
+    assert "84,2" in found.supporting
+
+
+def test_the_accuracy_against_labels_has_the_decimals_of_what_follows_from_it() -> None:
+    reached = result(
+        "source_reliability.actual_accuracy",
+        0.71,
+        0.66,
+        0.75,
+        120,
+        dataset="test",
+        details={"measured": 97 / 120},
+    )
+    found = replace(reached, estimate=replace(reached.estimate, details={"measured": 97 / 120}))
+    assert "An accuracy of 80.8% against" in "".join(sentences(made("certification", [found])))

@@ -105,6 +105,7 @@ def test_every_field_of_the_plan_has_a_control_but_those_that_are_known() -> Non
     look(Plan, "")
     assert without == {
         "operating_point.fpr_groups",
+        "internal_splits.measures",
         "families.transitions",
         "reference_standard.rater_accuracy",
         "reference_standard.verification.share",
@@ -119,7 +120,9 @@ def test_every_field_of_the_plan_has_a_control_but_those_that_are_known() -> Non
         "tables.unpivot.columns",
         "utility.matrices.matrix",
         "utility.matrices.plus_minus",
-        "site_context.committee_questions.asks",
+        "utility.matrices.sd",
+        "confusion_tables.table",
+        "joint_decisions.by_truth",
     }
     assert model_at(("endpoints", 0)) is not None
 

@@ -17,6 +17,7 @@ from trustreport.measures.two_arm.difference import newcombe
 from trustreport.messages import Message, say
 from trustreport.narrative.names import heading
 from trustreport.performance.cases import ScoredCases, scored_cases
+from trustreport.performance.published import place_of_counts
 from trustreport.performance.time_to_event import followed_cases
 from trustreport.place import Place
 from trustreport.plan import DatasetFacts
@@ -164,7 +165,7 @@ def left_out(evidence: Evidence) -> Iterator[Remark]:
         given = (confusion.indeterminate_positives, confusion.indeterminate_negatives)
         if given != (None, None):
             n = sum(k or 0 for k in given)
-            here = Place(set=confusion.set)
+            here = place_of_counts(confusion)
             counted = _counted(evidence, here, n)
             yield counted or Remark(here, _indeterminate(confusion, n))
     for case in scored_cases(evidence.study, evidence.plan):
@@ -318,7 +319,7 @@ def not_reproducible(evidence: Evidence) -> Iterator[Remark]:
             items.append(one.item)
     for confusion in evidence.study.confusion:
         if confusion.cases is not None and confusion.readers in (None, 1):
-            by_place.setdefault(Place(set=confusion.set), []).extend(_total_differs(confusion))
+            by_place.setdefault(place_of_counts(confusion), []).extend(_total_differs(confusion))
     for place, items in by_place.items():
         yield Remark(place, say("checks.P06.fired", items=items, n=len(items)) if items else None)
     for r in evidence.results:

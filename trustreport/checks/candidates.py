@@ -60,7 +60,7 @@ def no_separation(evidence: Evidence) -> Iterator[Remark]:
     by_pair: dict[Place, list[Message | None]] = {}
     for name in MEASURES:
         for r in _entries(evidence, f"{name}_difference"):
-            place = Place(dataset=r.place.dataset, candidates=r.place.candidates)
+            place = Place(dataset=r.place.dataset, set=r.place.set, candidates=r.place.candidates)
             apart = r.estimate.low > 0 or r.estimate.high < 0
             by_pair.setdefault(place, []).append(None if apart else _not_shown(name, r))
     for place, found in by_pair.items():

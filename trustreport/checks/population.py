@@ -14,6 +14,7 @@ from trustreport.digits import share
 from trustreport.finding import Severity
 from trustreport.measures.proportion import wilson
 from trustreport.messages import Message, say
+from trustreport.performance.published import place_of_counts
 from trustreport.performance.readers import place_of_task
 from trustreport.place import Place
 from trustreport.plan import Endpoint, Plan
@@ -35,7 +36,8 @@ def _shares(evidence: Evidence) -> Iterator[tuple[Place, str, int, int]]:
             truth = dataset.cases.truth
             yield Place(dataset=dataset.name), dataset.name, int((truth == 1).sum()), int((truth >= 0).sum())
     for table in study.confusion:
-        yield Place(set=table.set), table.set, table.tp + table.fn, table.tp + table.fp + table.fn + table.tn
+        positives = table.tp + table.fn
+        yield place_of_counts(table), table.set, positives, positives + table.fp + table.tn
     for readings in study.readings:
         truth = readings.cases.truth
         if len(readings.cases.classes) == 2:

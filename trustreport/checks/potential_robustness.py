@@ -153,7 +153,10 @@ def robustness_over_read(evidence: Evidence) -> Iterator[Remark]:
     """P43: a high robustness score of a small set, or one that hangs on the number of splits."""
     limit = evidence.limit("P43_score")
     for strong in _entries(evidence, "spr"):
-        weak = next((r for r in _entries(evidence, "wpr") if _same(r) == _same(strong)), None)
+        if strong.endpoint not in ("", "auc") or strong.place.dataset is None:
+            continue
+        of_area = (r for r in _entries(evidence, "wpr") if r.endpoint == strong.endpoint)
+        weak = next((r for r in of_area if _same(r) == _same(strong)), None)
         scores = [r.estimate.value for r in (strong, weak) if r is not None]
         if all(isnan(score) for score in scores):
             continue
@@ -182,7 +185,7 @@ def robustness_over_read(evidence: Evidence) -> Iterator[Remark]:
 def few_sets(evidence: Evidence) -> Iterator[Remark]:
     """P44: similarity and performance correlated over few sets."""
     for r in _entries(evidence, "similarity_performance_correlation"):
-        if r.endpoint != "auc":
+        if r.endpoint != evidence.plan.external_performance.discrimination:
             continue
         k = r.estimate.n
         sets = int(r.estimate.details.get("sets", k))

@@ -42,7 +42,7 @@ RELEASES = ("internal", "public")
     "--formats",
     default=None,
     help=f"Comma-separated list of formats: {', '.join(FORMATS)}. "
-    f"[default: {','.join(DEFAULT_FORMATS)}; annex too for a certification dossier with criteria]",
+    f"[default: {','.join(DEFAULT_FORMATS)}; annex too where criteria are declared]",
 )
 @click.option(
     "--release",

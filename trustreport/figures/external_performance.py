@@ -1,8 +1,8 @@
 """External performance diagram: how a model does elsewhere, against how like the training data that is."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import cos, hypot, isfinite, isnan, pi, sin
+from math import cos, hypot, isfinite, isnan, nan, pi, sin
 from typing import TYPE_CHECKING, Any
 
 from trustreport.estimate import Estimate
@@ -26,7 +26,7 @@ WIDTH = (style.TEXT_WIDTH - LEFT - RIGHT - 2 * GAP) / 3
 STRIP = 0.15  # of similarity, below zero: for the words of the qualities and for marks near zero
 ABOVE = 0.04
 DISC = 2.5  # across a mark
-MOST_NAMED = 9
+FURTHER = (3.0, 6.0, 9.0, 12.0, 15.0, 18.0)  # how far from its mark a name may go, with a line to it
 NAME, SHARE = 35.0, 14.0  # columns of the key
 
 Box = tuple[float, float, float, float]  # left, right, lower, upper
@@ -71,8 +71,9 @@ class SitePoint:
 class ExternalPerformance:
     """Panels with one axis of similarity; a mark per site with its name beside it, bars for both intervals.
 
-    Marks differ in shape, and are pale below the minimum sample size. Fields are darker the better the
-    performance and the less similar the data.
+    Marks differ in shape and colour; they are hollow below the minimum sample size, half filled where that is
+    not known. Where not every name has room beside its mark, all marks have their numbers in the key. Fields
+    are darker the better the performance and the less similar the data.
     """
 
     axes: tuple[Axis, ...]
@@ -103,7 +104,9 @@ class ExternalPerformance:
             return self._draw(say)
 
     def _draw(self, say: Catalogue) -> "Figure":
-        key = _SetKey(say, self)
+        names = [style.label_text(say, site.label) for site in self.sites]
+        spots = labelled(names, [self._occupied(say, p) for p in range(len(self.axes))])
+        key = _SetKey(say, self, names, numbered=spots.numbered)
         top = TOP + HEIGHT + 13.0
         figure, sheet = style.figure(style.TEXT_WIDTH, top + key.height)
         self._similarity(say, sheet)
@@ -112,7 +115,7 @@ class ExternalPerformance:
             style.write(sheet, left, 2.4, style.label_text(say, axis.title), weight=style.SEMIBOLD)
             plot = style.panel(figure, left, TOP, WIDTH, HEIGHT)
             self._frame(say, plot, p)
-            self._marks(say, plot, p)
+            self._marks(say, plot, p, spots)
         key.write(sheet, top)
         return figure
 
@@ -153,29 +156,48 @@ class ExternalPerformance:
         plot.set_xlabel(label, size=style.TICK, labelpad=2)
         self._qualities(say, plot, p)
 
-    def _qualities(self, say: Catalogue, plot: "Axes", p: int) -> None:
-        """The words of the qualities under their fields, the middle one on a line of its own."""
-        axis = self.axes[p]
-        starts, ends = axis.bands, (*axis.bands[1:], axis.best)
-        line = (STRIP + 1 + ABOVE) / HEIGHT  # a millimetre, in similarity
-        for q, (name, start, end) in enumerate(zip(QUALITIES, starts, ends)):
-            at, side = ((start, "left"), ((start + end) / 2, "center"), (end, "right"))[q]
-            y = -STRIP + (1.6 if q == 1 else 4.6) * line
-            how: dict[str, Any] = {"size": style.SMALLEST, "color": style.BLUE, "ha": side}
-            style.write(plot, at, y, say(f"figure.external.{name}"), **how)
+    def _words(self, say: Catalogue, p: int) -> list[tuple[str, float, Box]]:
+        """The words of the qualities, the edge to which each is set, and where it is, in millimetres.
 
-    def _marks(self, say: Catalogue, plot: "Axes", p: int) -> None:
+        Each is under its field; the middle one on a line of its own, all three where two would meet.
+        """
         axis = self.axes[p]
+        edges = [(x - axis.worst) / (axis.best - axis.worst) * WIDTH for x in (*axis.bands, axis.best)]
+        texts = [say(f"figure.external.{name}") for name in QUALITIES]
+        wide = [style.width_of(text, style.SMALLEST) for text in texts]
+        lefts = [edges[0], (edges[1] + edges[2] - wide[1]) / 2, edges[3] - wide[2]]
+        lefts = [min(max(left, 0.0), WIDTH - w) for left, w in zip(lefts, wide)]
+        crowded = lefts[0] + wide[0] + 1.0 > lefts[2]
+        middles = (7.1, 4.3, 1.5) if crowded else (4.6, 1.6, 4.6)
+        half = style.height_of(" ", style.SMALLEST) / 2
+        return [
+            (text, left, (left, left + w, y - half, y + half))
+            for text, left, w, y in zip(texts, lefts, wide, middles)
+        ]
+
+    def _qualities(self, say: Catalogue, plot: "Axes", p: int) -> None:
+        for text, left, box in self._words(say, p):
+            how: dict[str, Any] = {"size": style.SMALLEST, "color": style.BLUE}
+            style.write(plot, *self._back(left, (box[2] + box[3]) / 2, p), text, **how)
+
+    def _occupied(self, say: Catalogue, p: int) -> "Occupied":
+        """The marks of a panel, and what else no name may cover."""
         there = [i for i, site in enumerate(self.sites) if _has_place(site, p)]
-        if not there:
+        words = [box for *_, box in self._words(say, p)]
+        floor = max(box[3] for box in words) + 0.2
+        marks = spread_discs([self._millimetres(i, p) for i in there], WIDTH, HEIGHT, floor=floor)
+        return Occupied(tuple(there), tuple(marks), (*words, *self._bars(there, p)), WIDTH, HEIGHT)
+
+    def _marks(self, say: Catalogue, plot: "Axes", p: int, spots: "Labelled") -> None:
+        axis, held = self.axes[p], spots.panels[p]
+        if not held.sites:
             reasons = [s.similarity.note or s.performances[p].estimate.note for s in self.sites]
             text = style.wrap(say.noted(reasons[0]) if reasons else "", WIDTH - 6.0, style.SMALL)
             how: dict[str, Any] = {"size": style.SMALL, "color": style.MUTE, "ha": "center"}
             style.write(plot, (axis.worst + axis.best) / 2, 0.7, text, multialignment="center", **how)
             return
-        places = [self._millimetres(i, p) for i in there]
-        marks = spread_discs(places, WIDTH, HEIGHT)
-        for i, (x, y), (across, upward) in zip(there, places, marks):
+        for i, (across, upward) in zip(held.sites, held.marks):
+            x, y = self._millimetres(i, p)
             self._interval(plot, i, p)
             if hypot(across - x, upward - y) > 0.1:
                 ends = [self._back(x, y, p), self._back(across, upward, p)]
@@ -188,13 +210,7 @@ class ExternalPerformance:
             titles = (style.label_text(say, text) for text in (site.label, axis.label))
             said = numbers.of_mark(say, shown.estimate, "number", *titles)
             style.mark(plot, *at, f"mark-{p}-{i}", label=said, **glyph(i, shown.reached))
-        names = [style.label_text(say, self.sites[i].label) for i in there]
-        for text, place in zip(
-            names, label_places(names, marks, WIDTH, HEIGHT, [WORDS, *self._bars(there, p)])
-        ):
-            if place is not None:
-                how = {"size": style.SMALLEST, "zorder": 4}
-                style.write(plot, *self._back(*place, p), text, **how)
+        spots.write(plot, p, lambda x, y: self._back(x, y, p))
 
     def _bars(self, there: Sequence[int], p: int) -> list[Box]:
         """Where the intervals of the performance are, in millimetres."""
@@ -237,14 +253,15 @@ class ExternalPerformance:
 
 
 class _SetKey:
-    """Marks, names of the sites, shares of the minimum sample sizes, and what pale marks mean."""
+    """Marks, names of the sites, shares of the minimum sample sizes, and what hollow marks mean."""
 
-    def __init__(self, say: Catalogue, drawing: ExternalPerformance) -> None:
+    def __init__(
+        self, say: Catalogue, drawing: ExternalPerformance, names: Sequence[str], *, numbered: bool
+    ) -> None:
         self.say, self.drawing = say, drawing
         self.columns = 1 if len(drawing.sites) <= 3 else 2
-        self.names = [
-            style.wrap(style.label_text(say, site.label), NAME, style.SMALL) for site in drawing.sites
-        ]
+        shown = [number_and_name(say, k, name) for k, name in enumerate(names)] if numbered else names
+        self.names = [style.wrap(name, NAME, style.SMALL) for name in shown]
         line = style.height_of(" ", style.SMALL)
         self.heights = [max(style.height_of(name, style.SMALL), line) + 1.0 for name in self.names]
         self.rows = -(-len(self.names) // self.columns)
@@ -295,7 +312,12 @@ class _SetKey:
     def _meanings(self, sheet: "Axes", y: float) -> None:
         x = 0.0
         muted: dict[str, Any] = {"size": style.SMALL, "color": style.MUTE}
-        for name, reached in (("reached", REACHED), ("below", 0.0)):
+        reached_by = [shown.reached for site in self.drawing.sites for shown in site.performances]
+        states = [("reached", REACHED), ("below", 0.0)]
+        states = states if not all(isnan(reached) for reached in reached_by) else []
+        if any(isnan(reached) for reached in reached_by):
+            states.append(("unknown", nan))
+        for name, reached in states:
             sheet.plot([x + 1.4], [y], ls="none", **glyph(0, reached))
             text = self.say(f"figure.external.{name}")
             style.write(sheet, x + 5.0, y, text, **muted)
@@ -308,13 +330,67 @@ class _SetKey:
             )
 
 
-WORDS: Box = (0.0, WIDTH, 0.0, 6.4)  # where the words of the qualities are: no name goes there
-
-
 def glyph(i: int, reached: float) -> dict[str, Any]:
-    """The mark of a site by its place among all, pale where it has too few cases."""
+    """The mark of a site by its place among all: hollow where it has too few cases, half where unknown."""
     own = style.series(i)
-    return {"ms": DISC * style.MM * 0.72, "zorder": 3, **own, **({} if reached >= REACHED else style.pale())}
+    colour = own["mfc"]
+    fill = style.half(colour) if isnan(reached) else {} if reached >= REACHED else style.hollow(colour)
+    return {"ms": DISC * style.MM * 0.72, "zorder": 3, **own, **fill}
+
+
+def number_and_name(say: Catalogue, k: int, name: str) -> str:
+    """A site as the key has it where marks carry numbers."""
+    return say("figure.external.numbered", n=k + 1, name=name)
+
+
+@dataclass(frozen=True, slots=True)
+class Occupied:
+    """A panel: which sites have a mark, where, and what else no name may cover; in millimetres."""
+
+    sites: tuple[int, ...]
+    marks: tuple[tuple[float, float], ...]
+    taken: tuple[Box, ...]
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """What is written beside each mark of each panel, and where it begins; numbers of the key, or names."""
+
+    panels: tuple[Occupied, ...]
+    texts: tuple[str, ...]
+    spots: tuple[tuple[tuple[float, float] | None, ...], ...]
+    numbered: bool
+
+    def write(self, plot: "Axes", p: int, back: Callable[[float, float], tuple[float, float]]) -> None:
+        """The labels of a panel; `back` takes millimetres to its axes. A far one has a line to its mark."""
+        held = self.panels[p]
+        for i, mark, spot in zip(held.sites, held.marks, self.spots[p]):
+            if spot is None:
+                continue
+            text = self.texts[i]
+            end = _nearest(spot, text, mark)
+            if hypot(end[0] - mark[0], end[1] - mark[1]) > DISC:
+                line: dict[str, Any] = {"color": style.FAINT, "lw": style.HAIR, "zorder": 2.7}
+                plot.plot(*zip(back(*mark), back(*end)), gid=f"label-{p}-{i}", **line)
+            style.write(plot, *back(*spot), text, size=style.SMALLEST, zorder=4)
+
+
+def labelled(names: Sequence[str], panels: Sequence[Occupied]) -> Labelled:
+    """Every site by its name in every panel where all have room, else by its number in the key."""
+    texts = tuple(names)
+    spots = [_spots_in(panel, texts) for panel in panels]
+    numbered = any(spot is None for own in spots for spot in own)
+    if numbered:
+        texts = tuple(str(k + 1) for k in range(len(names)))
+        spots = [_spots_in(panel, texts) for panel in panels]
+    return Labelled(tuple(panels), texts, tuple(spots), numbered)
+
+
+def _spots_in(panel: Occupied, texts: Sequence[str]) -> tuple[tuple[float, float] | None, ...]:
+    own = [texts[i] for i in panel.sites]
+    return tuple(label_places(own, panel.marks, panel.width, panel.height, panel.taken))
 
 
 def label_places(
@@ -324,12 +400,7 @@ def label_places(
     height: float,
     taken: Sequence[Box] = (),
 ) -> list[tuple[float, float] | None]:
-    """Where the name of each mark begins, beside it and over nothing else; None where it has no room.
-
-    Of more than `MOST_NAMED` marks none has its name: the key lists them all.
-    """
-    if len(names) > MOST_NAMED:
-        return [None] * len(names)
+    """Where the name of each mark begins, beside it or near, over nothing else; None where it has no room."""
     half = DISC / 2
     used = [*taken, *((x - half, x + half, y - half, y + half) for x, y in marks)]
     tall = style.height_of(" ", style.SMALLEST)
@@ -341,12 +412,24 @@ def label_places(
         above, below = y + half + tall / 2, y - half - tall / 2
         spots = [(right, y), (left, y), (middle, above), (middle, below)]
         spots += [(right, above), (left, above), (right, below), (left, below)]
+        for away in FURTHER:
+            spots += [(middle, above + away), (middle, below - away)]
+            for side in (away / 2, away):
+                ups = (0.0, away, -away)
+                spots += [(right + side, y + up) for up in ups] + [(left - side, y + up) for up in ups]
         boxes = [(a, a + wide, b - tall / 2, b + tall / 2) for a, b in spots]
         free = [k for k, box in enumerate(boxes) if _free(box, used, width, height)]
         found.append(spots[free[0]] if free else None)
         if free:
             used.append(boxes[free[0]])
     return found
+
+
+def _nearest(spot: tuple[float, float], text: str, mark: tuple[float, float]) -> tuple[float, float]:
+    """The point of a label that is nearest to its mark."""
+    wide, tall = style.width_of(text, style.SMALLEST), style.height_of(" ", style.SMALLEST)
+    x = min(max(mark[0], spot[0]), spot[0] + wide)
+    return x, min(max(mark[1], spot[1] - tall / 2), spot[1] + tall / 2)
 
 
 def _free(box: Box, used: Sequence[Box], width: float, height: float) -> bool:
@@ -357,9 +440,11 @@ def _free(box: Box, used: Sequence[Box], width: float, height: float) -> bool:
 
 
 def spread_discs(
-    places: Sequence[tuple[float, float]], width: float, height: float
+    places: Sequence[tuple[float, float]], width: float, height: float, *, floor: float = 2.45
 ) -> list[tuple[float, float]]:
     """Where discs go so that none covers another: at their place, or the nearest free one, in millimetres.
+
+    No disc reaches below `floor`.
 
     >>> spread_discs([(5.0, 5.0), (40.0, 5.0)], 45.0, 70.0)
     [(5.0, 5.0), (40.0, 5.0)]
@@ -367,12 +452,13 @@ def spread_discs(
     room = DISC + 0.25
     taken: list[tuple[float, float]] = []
     for x, y in places:
-        inside = min(max(x, DISC / 2), width - DISC / 2), min(max(y, DISC + 1.2), height - DISC / 2)
-        taken.append(min(_around(*inside, width, height), key=_costs(taken, inside, room)))
+        least = floor + DISC / 2
+        inside = min(max(x, DISC / 2), width - DISC / 2), min(max(y, least), height - DISC / 2)
+        taken.append(min(_around(*inside, width, height, least), key=_costs(taken, inside, room)))
     return taken
 
 
-def _around(x: float, y: float, width: float, height: float) -> list[tuple[float, float]]:
+def _around(x: float, y: float, width: float, height: float, least: float) -> list[tuple[float, float]]:
     """Places around a place, the place itself first."""
     found = [(x, y)]
     for ring in range(1, 60):
@@ -380,7 +466,7 @@ def _around(x: float, y: float, width: float, height: float) -> list[tuple[float
         steps = max(12, int(2 * pi * radius / 1.0))
         for k in range(steps):
             a, b = x + radius * cos(2 * pi * k / steps), y + radius * sin(2 * pi * k / steps)
-            if DISC / 2 <= a <= width - DISC / 2 and DISC + 1.2 <= b <= height - DISC / 2:
+            if DISC / 2 <= a <= width - DISC / 2 and least <= b <= height - DISC / 2:
                 found.append((a, b))
     return found
 

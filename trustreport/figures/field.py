@@ -5,6 +5,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from trustreport.figures import curves, numbers, style, ticks
+from trustreport.measures.utility.space import matrix_at
 from trustreport.messages import Catalogue, Message
 
 if TYPE_CHECKING:
@@ -19,6 +20,13 @@ SHADES = (style.PAPER, style.TEAL)
 REGIONS = (style.TEAL_WASH, style.BLUE_WASH, "#efe7d3", style.RUST_WASH, "#e3e6ea", "#f7f3e8")
 MOST_NUMBERED = 8  # declared places whose numbers stand in the corner that the map leaves free
 CORNER = (0.86, -0.42, 0.078)  # of the first number, and the step down to the next
+# The corners of the map of utilities, and where the matrix of each stands beside them: x, y, its own corner.
+CORNERS = (
+    *((-1, 0, -1.0, 0.17, "left", "bottom"), (0, 1, -0.2, 1.0, "right", "top")),
+    *((1, 1, 0.98, 0.98, "right", "top"), (1, 0, 1.0, -0.17, "right", "top")),
+    *((0, -1, 0.2, -1.0, "left", "bottom"), (-1, -1, -0.98, -0.98, "left", "bottom")),
+)
+MATRIX_WIDTH, MATRIX_HEIGHT = 5.6, 5.4  # millimetres
 DISC: dict[str, Any] = {"marker": "o", "ms": 8.5, "mfc": style.INK, "mec": style.PAPER}
 
 
@@ -126,6 +134,9 @@ class RegionChart:
             {"label": name, "value": share} for name, share in zip(self.candidates, self.area)
         ]
         rows += [{"label": p.label, "at": p.x, "at_y": p.y, "declared": True} for p in self.places]
+        rows += [
+            {"label": str(matrix_at(x, y).astype(int).tolist()), "at": x, "at_y": y} for x, y, *_ in CORNERS
+        ]
         step = -(-len(self.x_at) // MOST_CELLS)
         rows += [
             {
@@ -181,6 +192,8 @@ class RegionChart:
         plot.contour(x, y, outline, levels=[0.5], colors=style.INK, linewidths=style.THIN, zorder=1)
         for a, b in (((-1, 1), (0, 0)), ((0, 0), (-1, 1))):
             plot.plot(a, b, color=style.MUTE, lw=style.HAIR, ls=(0, (2, 2)), zorder=1.2)
+        for x1, y1, across, up, ha, va in CORNERS:
+            _matrix(say, plot, place, matrix_at(x1, y1), (across, up), (ha, va))
         for i, one in enumerate(self.places[:MOST_NUMBERED]):
             x0, y0 = CORNER[0], CORNER[1] - i * CORNER[2]
             plot.plot([one.x, x0], [one.y, y0], color=style.MUTE, lw=style.HAIR, zorder=2.5)
@@ -190,6 +203,30 @@ class RegionChart:
             style.write(plot, x0, y0, say.numbers.count(i + 1), va="center_baseline", **how)
         _frame(say, plot, place, ((-1.04, 1.04), (-1.04, 1.04)))
         return figure
+
+
+def _matrix(
+    say: Catalogue,
+    plot: "Axes",
+    place: curves.PanelPlace,
+    matrix: Any,
+    at: tuple[float, float],
+    aligned: tuple[str, str],
+) -> None:
+    """A utility matrix of two classes between brackets, with one of its corners at a place."""
+    width, height = (
+        2.08 * mm / of for mm, of in ((MATRIX_WIDTH, place.width), (MATRIX_HEIGHT, place.height))
+    )
+    left = at[0] - (width if aligned[0] == "right" else 0)
+    low = at[1] - (height if aligned[1] == "top" else 0)
+    how: dict[str, Any] = {"size": style.SMALLEST, "color": style.INK, "ha": "center", "zorder": 2.4}
+    for i in range(2):
+        for j in range(2):
+            x, y = left + width * (0.28 + 0.44 * j), low + height * (0.75 - 0.5 * i)
+            style.write(plot, x, y, say.numbers.count(int(matrix[i, j])), va="center_baseline", **how)
+    for x, inward in ((left, 0.12 * width), (left + width, -0.12 * width)):
+        across, up = [x + inward, x, x, x + inward], [low, low, low + height, low + height]
+        plot.plot(across, up, color=style.INK, lw=style.HAIR, zorder=2.4)
 
 
 def _frame(

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style, ticks
-from trustreport.figures.external_performance import REACHED, glyph, label_places, spread_discs
+from trustreport.figures.external_performance import (
+    REACHED,
+    Labelled,
+    Occupied,
+    glyph,
+    labelled,
+    number_and_name,
+    spread_discs,
+)
 from trustreport.messages import Catalogue, Message
 
 if TYPE_CHECKING:
@@ -16,9 +24,9 @@ if TYPE_CHECKING:
 
 # Millimetres.
 LEFT, RIGHT, GAP, TOP, HEIGHT = 10.0, 2.0, 12.0, 10.5, 46.0
+TALL = HEIGHT - 2.0  # of a panel
 BELOW = 9.0
 LINE, ENTRY = 4.0, 3.6  # of the key: a line, and the room of a mark before its name
-TWO = 2  # sets over which nothing can be correlated
 ASIDE = 0.07  # of similarity, beyond 0 and 1: room for discs there
 
 
@@ -81,14 +89,15 @@ class MetaValidation:
         k = len(self.measures)
         width = (style.TEXT_WIDTH - LEFT - RIGHT - (k - 1) * GAP) / k
         names = [style.label_text(say, label) for label in self.labels]
-        key = _Key(names)
+        spots = labelled(names, [self._occupied(p, width) for p in range(k)])
+        key = _Key([number_and_name(say, i, n) for i, n in enumerate(names)] if spots.numbered else names)
         figure, sheet = style.figure(style.TEXT_WIDTH, TOP + HEIGHT + BELOW + key.height + 1.0)
         for p, measure in enumerate(self.measures):
             left = LEFT + p * (width + GAP)
             style.write(sheet, left, 2.4, style.label_text(say, measure.title), weight=style.SEMIBOLD)
             text = style.wrap(self._correlation(say, measure.correlation), width, style.SMALL)
             style.write(sheet, left, 4.9, text, size=style.SMALL, color=style.MUTE, va="top")
-            plot = style.panel(figure, left, TOP + 2.0, width, HEIGHT - 2.0)
+            plot = style.panel(figure, left, TOP + 2.0, width, TALL)
             plot.set(xlim=(-ASIDE, 1 + ASIDE), ylim=(measure.low, measure.high))
             plot.spines["left"].set_visible(True)
             plot.set_xticks(*ticks.linear(0.0, 1.0, width, lambda x: numbers.plain(say, x)))
@@ -97,62 +106,70 @@ class MetaValidation:
             plot.set_yticks(*upward)
             plot.tick_params(length=2, width=style.HAIR, color=style.MUTE)
             plot.set_xlabel(say("figure.meta.similarity"), size=style.TICK, labelpad=2)
-            self._marks(say, plot, p, width, names)
+            self._marks(say, plot, p, width, names, spots)
         key.write(sheet, TOP + HEIGHT + BELOW)
         return figure
 
     def _correlation(self, say: Catalogue, r: Estimate) -> str:
         if not isfinite(r.value):
-            return say("figure.meta.few", n=r.n) if r.n > TWO else say("figure.meta.none")
-        value = numbers.estimate(say, r, "number")
-        return say("figure.meta.r", value=value, n=r.n)
+            return say("figure.meta.none")
+        return say("figure.meta.r", value=numbers.estimate(say, r, "number"), p=r.p, n=r.n)
 
-    def _marks(self, say: Catalogue, plot: "Axes", p: int, width: float, names: Sequence[str]) -> None:
+    def _place(self, i: int, p: int, width: float) -> tuple[float, float]:
+        """Where a set lies in a panel, in millimetres from its lower left corner."""
         measure = self.measures[p]
+        y = _inside(measure, measure.performances[i].value)
+        across = (self.similarity[i] + ASIDE) / (1 + 2 * ASIDE) * width
+        return across, (y - measure.low) / (measure.high - measure.low) * TALL
+
+    def _occupied(self, p: int, width: float) -> Occupied:
+        """The marks of a panel, and the bars that no name may cover."""
+        measure, bars = self.measures[p], []
         there = [
             i
             for i, s in enumerate(self.similarity)
             if isfinite(s) and isfinite(measure.performances[i].value)
         ]
-        spread, tall = measure.high - measure.low, HEIGHT - 2.0
-
-        def inside(y: float) -> float:
-            return min(max(y, min(measure.low, measure.high)), max(measure.low, measure.high))
-
-        room = 1 + 2 * ASIDE
-        places = [
-            (
-                (self.similarity[i] + ASIDE) / room * width,
-                (inside(measure.performances[i].value) - measure.low) / spread * tall,
-            )
-            for i in there
-        ]
-        marks = spread_discs(places, width, tall)
-        bars: list[tuple[float, float, float, float]] = []
-
-        def back(across: float, upward: float) -> tuple[float, float]:
-            return across / width * room - ASIDE, measure.low + upward / tall * spread
-
-        for i, (x, y), (across, upward) in zip(there, places, marks):
+        places = [self._place(i, p, width) for i in there]
+        for i, (x, _) in zip(there, places):
             e = measure.performances[i]
             if isfinite(e.low) and isfinite(e.high):
-                ends = [inside(e.low), inside(e.high)]
-                low, high = sorted((end - measure.low) / spread * tall for end in ends)
+                ends = ((_inside(measure, y) - measure.low) for y in (e.low, e.high))
+                low, high = sorted(end / (measure.high - measure.low) * TALL for end in ends)
                 bars.append((x - 0.3, x + 0.3, low, high))
+        return Occupied(tuple(there), tuple(spread_discs(places, width, TALL)), tuple(bars), width, TALL)
+
+    def _marks(
+        self, say: Catalogue, plot: "Axes", p: int, width: float, names: Sequence[str], spots: Labelled
+    ) -> None:
+        measure, held = self.measures[p], spots.panels[p]
+        room, spread = 1 + 2 * ASIDE, measure.high - measure.low
+
+        def back(across: float, upward: float) -> tuple[float, float]:
+            return across / width * room - ASIDE, measure.low + upward / TALL * spread
+
+        for i, (across, upward) in zip(held.sites, held.marks):
+            e = measure.performances[i]
+            x, y = self._place(i, p, width)
+            if isfinite(e.low) and isfinite(e.high):
+                ends = [_inside(measure, e.low), _inside(measure, e.high)]
                 line: dict[str, Any] = {"color": style.FAINT, "lw": style.THIN, "zorder": 1.5}
                 plot.plot([self.similarity[i]] * 2, ends, gid=f"interval-{p}-{i}", **line)
             at = back(across, upward)
             if hypot(across - x, upward - y) > 0.1:
-                place = self.similarity[i], inside(e.value)
+                place = self.similarity[i], _inside(measure, e.value)
                 plot.plot(*zip(place, at), color=style.MUTE, lw=style.HAIR, zorder=2.8, gid=f"leader-{p}-{i}")
                 how: dict[str, Any] = {"marker": "o", "ms": 1.8, **style.filled(style.TEAL)}
                 style.mark(plot, *place, f"place-{p}-{i}", **how)
             said = numbers.of_mark(say, e, "number", names[i], style.label_text(say, measure.title))
             style.mark(plot, *at, f"mark-{p}-{i}", label=said, **glyph(i, REACHED))
-        own = [names[i] for i in there]
-        for text, spot in zip(own, label_places(own, marks, width, tall, bars)):
-            if spot is not None:
-                style.write(plot, *back(*spot), text, size=style.SMALLEST, zorder=4)
+        spots.write(plot, p, back)
+
+
+def _inside(measure: Correlated, y: float) -> float:
+    """A value, at the end of the axis where it lies beyond."""
+    low, high = sorted((measure.low, measure.high))
+    return min(max(y, low), high)
 
 
 class _Key:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 GAP = 8.5
 UNAIDED: dict[str, Any] = {"marker": "s", "ms": 4.0, **style.hollow(style.INK)}
 AIDED: dict[str, Any] = {"marker": "o", "ms": 4.4, **style.filled(style.BLUE)}
+RATER: dict[str, Any] = {"marker": "o", "ms": 4.4, **style.hollow(style.INK)}
+POINTS = {"unaided": UNAIDED, "aided": AIDED, "rater": RATER}
+EQUAL: dict[str, Any] = {"lw": style.THIN, "ls": (0, (4, 2))}
+TOUCH: dict[str, Any] = {"marker": "o", "ms": 4.6, "mfc": style.PAPER}
 POINT: dict[str, Any] = {"marker": "D", "ms": 5.2, "mec": style.PAPER, "mew": 0.7}
 
 
@@ -60,12 +64,43 @@ class RocLine:
 
 @dataclass(frozen=True, slots=True)
 class ReaderPoint:
-    """A reader's decisions on the same cases, with or without the aid."""
+    """A reader's decisions on the same cases, with or without the aid; or a rater's, `aided` being None."""
 
     label: Message | str
     sensitivity: Estimate
     specificity: Estimate
-    aided: bool
+    aided: bool | None
+
+    @property
+    def kind(self) -> str:
+        """What the key calls it."""
+        return "rater" if self.aided is None else "aided" if self.aided else "unaided"
+
+
+@dataclass(frozen=True, slots=True)
+class EqualYield:
+    """The line of equal yield that touches a curve from above, at the threshold that a utility calls for.
+
+    `line` is the label of the curve; `slope` may be infinite. No point above the line is on the curve.
+    """
+
+    line: Message | str
+    utility: Message
+    slope: float
+    fpr: float
+    tpr: float
+    threshold: float
+
+    @property
+    def ends(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Where it enters and leaves the square of all rates."""
+        if not isfinite(self.slope):
+            return (self.fpr, 0.0), (self.fpr, 1.0)
+        if self.slope == 0:
+            return (0.0, self.tpr), (1.0, self.tpr)
+        at = [(y - self.tpr) / self.slope + self.fpr for y in (0.0, 1.0)]
+        first, last = (min(max(x, 0.0), 1.0) for x in at)
+        return tuple((x, self.tpr + self.slope * (x - self.fpr)) for x in (first, last))  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +110,7 @@ class RocPanel:
     label: Message | str
     lines: tuple[RocLine, ...]
     readers: tuple[ReaderPoint, ...] = ()
+    equal_yield: tuple[EqualYield, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +130,12 @@ class RocFigure:
                 name = self._name(say, panel, line)
                 point = {"label": name, "place": say("figure.roc.curve")}
                 rows += [{**point, "value": y, "false_alarms": x} for x, y in line.points]
+            rows += [
+                {"label": style.label_text(say, touching.line), "place": place, "value": y, "false_alarms": x}
+                for touching in panel.equal_yield
+                for place in (say("figure.roc.equal_yield", utility=touching.utility),)
+                for x, y in (*touching.ends, (touching.fpr, touching.tpr))
+            ]
             marked = [
                 (self._name(say, panel, line), "decisions", line.point.sensitivity, line.point.specificity)
                 for line in panel.lines
@@ -102,7 +144,7 @@ class RocFigure:
             marked += [
                 (
                     style.label_text(say, r.label),
-                    "aided" if r.aided else "unaided",
+                    r.kind,
                     r.sensitivity,
                     r.specificity,
                 )
@@ -137,6 +179,8 @@ class RocFigure:
             self._frame(say, plot, place, str(i))
             for k, line in enumerate(panel.lines):
                 self._line(say, plot, line, f"{i}-{k}")
+            for k, touching in enumerate(panel.equal_yield):
+                self._equal_yield(plot, touching, f"{i}-{k}")
             for k, reader in enumerate(panel.readers):
                 self._reader(say, plot, reader, f"{i}-{k}")
             if len(self.panels) > 1:
@@ -180,9 +224,15 @@ class RocFigure:
         said = _point_label(say, style.label_text(say, line.label), point.sensitivity, point.specificity)
         style.mark(plot, across, up, f"point-{name}", label=said, mfc=how["color"], **POINT)
 
+    def _equal_yield(self, plot: "Axes", touching: EqualYield, name: str) -> None:
+        colour = curves.STROKES[self._stroke(touching.line) % len(curves.STROKES)]["color"]
+        x, y = zip(*touching.ends)
+        plot.plot(x, y, color=colour, gid=f"equal-yield-{name}", zorder=2.2, **EQUAL)
+        style.mark(plot, touching.fpr, touching.tpr, f"touch-{name}", mec=colour, **TOUCH)
+
     def _reader(self, say: Catalogue, plot: "Axes", reader: ReaderPoint, name: str) -> None:
         if isfinite(reader.sensitivity.value) and isfinite(reader.specificity.value):
-            how = AIDED if reader.aided else UNAIDED
+            how = POINTS[reader.kind]
             name_of = style.label_text(say, reader.label)
             said = _point_label(say, name_of, reader.sensitivity, reader.specificity)
             place = 1 - reader.specificity.value, reader.sensitivity.value
@@ -221,16 +271,37 @@ class RocFigure:
             entries.append(
                 curves.LegendEntry(curves.stroke(self._stroke(line.label)), text, details, leads=alone)
             )
+        entries += self._touching(say)
         points = [line.point for panel in self.panels for line in panel.lines if line.point is not None]
         if any(point.drawn for point in points):
             level = numbers.plain(say, round(100 * points[0].sensitivity.level, 6))
             entries.append(curves.LegendEntry(_cross, say("figure.roc.point", level=level)))
-        for aided, how in ((False, UNAIDED), (True, AIDED)):
-            n = sum(reader.aided == aided for panel in self.panels for reader in panel.readers)
+        for kind, how in POINTS.items():
+            n = sum(reader.kind == kind for panel in self.panels for reader in panel.readers)
             if n:
-                text = say("figure.roc.readers_aided" if aided else "figure.roc.readers_unaided", n=n)
+                text = say(f"figure.roc.readers_{kind}", n=n)
                 entries.append(curves.LegendEntry(curves.mark_sample(how), text))
         return [*entries, curves.LegendEntry(_chance, say("figure.roc.chance"))]
+
+    def _touching(self, say: Catalogue) -> list[curves.LegendEntry]:
+        """What the lines of equal yield are; of a single panel also their slopes and thresholds."""
+        found: dict[str, list[EqualYield]] = {}
+        for touching in (one for panel in self.panels for one in panel.equal_yield):
+            text = say("figure.roc.equal_yield", utility=touching.utility)
+            found.setdefault(text, []).append(touching)
+        alone = len(self.panels) == 1
+        several = len({_plain(line.label) for panel in self.panels for line in panel.lines}) > 1
+        entries = []
+        for text, lines in found.items():
+            details = []
+            for one in lines if alone else ():
+                at = {"slope": _short(say, one.slope), "threshold": _short(say, one.threshold)}
+                said = say("figure.roc.equal_yield_at", **at)
+                name = style.label_text(say, one.line) if several else ""
+                details.append(say("figure.mark", name=name, number=said) if name else said)
+            which = self._stroke(lines[0].line) if not several else None
+            entries.append(curves.LegendEntry(_tangent(which), text, tuple(details)))
+        return entries
 
     def _numbers(self, say: Catalogue, line: RocLine) -> tuple[str, ...]:
         """Area, and the share of right decisions in either class."""
@@ -255,6 +326,21 @@ def _point_label(say: Catalogue, name: str, sensitivity: Estimate, specificity: 
 
 def _plain(label: Message | str) -> str:
     return label if isinstance(label, str) else label.key + repr(sorted(label.values.items()))
+
+
+def _short(say: Catalogue, value: float) -> str:
+    """A number to three significant digits."""
+    return numbers.plain(say, float(f"{value:.3g}")) if isfinite(value) else "∞"
+
+
+def _tangent(which: int | None) -> curves.Sample:
+    colour = style.MUTE if which is None else curves.STROKES[which % len(curves.STROKES)]["color"]
+
+    def draw(sheet: "Axes", x: float, y: float) -> None:
+        sheet.plot([x, x + curves.SAMPLE - 2.0], [y, y], color=colour, **EQUAL)
+        sheet.plot([x + curves.SAMPLE / 2 - 1.0], [y], ls="none", mec=colour, **TOUCH)
+
+    return draw
 
 
 def _chance(sheet: "Axes", x: float, y: float) -> None:

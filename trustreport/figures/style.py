@@ -34,14 +34,15 @@ BLUE_WASH, RUST_WASH, TEAL_WASH = "#edf3f9", "#fbf1ee", "#c9dfe1"
 
 # What marks and lines mean, in every figure alike:
 #   filled   what is assessed: the device, a reading with the aid, a period under review
-#   hollow   what that is compared with: a reading without the aid, the baseline
-#   pale     fewer cases than are needed, or no place on the axis
+#   hollow   what that is compared with: a reading without the aid, the baseline; of a site among others,
+#            fewer cases than are needed
+#   pale     no place on the axis
 #   solid    a result, or the line of no effect
 #   dashed   a bound, a limit, a mean or a comparator; dotted a further one
 # Of several series in one figure each has its own shape or dashes beside its colour, and its name.
 DASHED: Any = (0, (4.0, 1.8))
 DOTTED: Any = (0, (1.2, 1.2))
-SHAPES = ("o", "s", "^", "D", "v", "P", "X")
+SHAPES = ("o", "s", "^", "D", "v", "P", "X", "<", "*", ">", "d")
 SERIES = (BLUE, RUST, TEAL, AMBER, INK)
 
 # Points.
@@ -171,13 +172,18 @@ def hollow(colour: str) -> dict[str, Any]:
     return {"mfc": PAPER, "mec": colour, "mew": 1.1}
 
 
+def half(colour: str) -> dict[str, Any]:
+    """A mark of which it is not known whether it would be filled or hollow."""
+    return {"mfc": colour, "mfcalt": PAPER, "fillstyle": "left", "mec": colour, "mew": 0.8}
+
+
 def pale() -> dict[str, Any]:
-    """A mark of what has too few cases, or no place on the axis."""
+    """A mark of what has no place on the axis."""
     return {"mfc": FAINT, "mec": FAINT, "mew": 0.4}
 
 
 def series(i: int) -> dict[str, Any]:
-    """The mark of one of several series: no two of the first 35 are alike, nor any two of 7 in grey."""
+    """The mark of one of several series: no two of the first 55 are alike, nor any two of 11 in grey."""
     return {"marker": SHAPES[i % len(SHAPES)], **filled(SERIES[i % len(SERIES)])}
 
 

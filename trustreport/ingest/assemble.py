@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from trustreport.clusters import with_clusters
-from trustreport.ingest import follow_up, published, rules
+from trustreport.ingest import follow_up, published, rules, utilities
 from trustreport.ingest.arms import Arms, arms_of
 from trustreport.ingest.cautions import cautions
 from trustreport.ingest.columns import MappedTable
@@ -40,6 +40,8 @@ def assemble(plan: Plan, tables: Sequence[MappedTable], manifest: Manifest, prob
         published.reported_of(plan, tables, problems),
     )
     published.pools_are_of_sets(plan, study.confusion, manifest, problems)
+    utilities.utilities_are_usable(plan, study, manifest, problems)
+    utilities.joint_tables_agree(plan, study, manifest, problems)
     rules.references_hold(plan, study, arms, manifest, problems)
     follow_up.is_usable(plan, tables, study, manifest, problems)
     rules.criteria_are_assessable(plan, manifest, problems)

@@ -1,7 +1,7 @@
 """The cases of one task or data set, put together from every table that says something of them."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -142,6 +142,8 @@ def build(labels: Labels, parts: Sequence[CaseRecords], problems: Problems) -> C
     gather = Gatherer(len(labels), parts, labels.__getitem__, problems)
     classes, coded_truth = _class_truth(parts, problems)
     day = gather.times("date")
+    # What a rater said of the complexity of a case is the rater's: others may say something else.
+    of_case = replace(gather, parts=[p for p in parts if p.table.kind != "raters"])
     numbers = {w: found for w in contracts.CASE_NUMBERS if (found := gather.floats(w)) is not None}
     if "follow_up" in numbers and "event" in numbers:
         classes = ()
@@ -152,7 +154,7 @@ def build(labels: Labels, parts: Sequence[CaseRecords], problems: Problems) -> C
         patient=gather.named("patient", _names(parts, "patient")),
         site=gather.named("site", _names(parts, "site")),
         date=None if day is None else day.astype("datetime64[D]"),
-        complexity=gather.floats("complexity"),
+        complexity=of_case.floats("complexity"),
         content=gather.named("content_hash", _names(parts, "content_hash")),
         groups=groups(gather),
         numbers=numbers,

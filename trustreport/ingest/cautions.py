@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from trustreport.definitions import columns_of, conditions
 from trustreport.ingest.columns import FEW_LEVELS, MappedTable
 from trustreport.ingest.contracts import CONTRACTS
+from trustreport.ingest.utilities import utility_cautions
 from trustreport.plan import Indicator, Plan
 from trustreport.study import Dataset, Ratings, Readings, Scores, Study
 
@@ -45,6 +46,7 @@ def cautions(plan: Plan, tables: Sequence[MappedTable], study: Study) -> Iterato
             yield "marks_merged", {"name": one.name or names[0], "n": one.merged}
     yield from _of_subgroups(plan, study)
     yield from _of_baseline(plan, study)
+    yield from utility_cautions(plan, study)
 
 
 def _of_table(table: MappedTable) -> Iterator[Caution]:

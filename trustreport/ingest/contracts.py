@@ -281,11 +281,11 @@ CONTRACTS: Mapping[str, Contract] = {
         only_mapped=ONLY_MAPPED_OF_CASE,
     ),
     "features": Contract(("case",), ("dataset",), extra="features"),
-    "raters": Contract(("case", "rater", "label"), ("confidence", "truth", "patient")),
+    "raters": Contract(("case", "rater", "label"), ("confidence", "complexity", "truth", "patient")),
     "lesions": Contract(("case", "lesion"), ("dataset", "lesion_weight", *COORDINATES)),
     "marks": Contract(("case", "rating"), ("dataset", "reader", "candidate", "arm", "lesion", *COORDINATES)),
     "counts": Contract(("arm", "errors", "correct"), ("set", "dataset", *KNOWN_OF_COUNTS)),
-    "confusion": Contract(("tp", "fp", "fn", "tn"), ("set", "dataset", *KNOWN_OF_COUNTS)),
+    "confusion": Contract(("tp", "fp", "fn", "tn"), ("set", "dataset", "candidate", *KNOWN_OF_COUNTS)),
     "reported": Contract(("set", "metric", "value"), ("positives", "negatives", "total", "rounding")),
 }
 TABLE_WORDS = tuple(w for w in CONTRACTS if w != "dataset")

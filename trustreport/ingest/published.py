@@ -127,7 +127,7 @@ def confusion_of(
 ) -> tuple[Confusion, ...]:
     """Tables of TP, FP, FN and TN, those of the manifest first."""
     made = list(plan.confusion)
-    seen = {c.set for c in made}
+    seen = {(c.set, c.candidate) for c in made}
     for table in (t for t in tables if t.kind == "confusion"):
         for i in range(table.n_rows):
             cells = {w: _whole(table, w, i) for w in ("tp", "fp", "fn", "tn", "readers", "cases")}
@@ -136,30 +136,36 @@ def confusion_of(
             name = _set_name(table, i)
             if table.n_rows > 1 and not {"set", "dataset"} & table.names.keys():
                 name = f"{name} {i + 1}"  # without names, a row is a set
-            if name in seen:
+            candidate = (table.names["candidate"].at(i) if "candidate" in table.names else None) or None
+            if (name, candidate) in seen:
                 row = table.row(i)
                 problems.at(
                     table.file, f"set {quoted(name)} appears twice", mend="Name each set once.", rows=row
                 )
                 continue
-            seen.add(name)
+            seen.add((name, candidate))
             table.used[i] = True
             paired = int(table.flags["paired"][i]) if "paired" in table.flags else -1
-            made.append(Confusion(set=name, **cells, paired=bool(paired) if paired >= 0 else None))
+            flag = bool(paired) if paired >= 0 else None
+            made.append(Confusion(set=name, candidate=candidate, **cells, paired=flag))
     return tuple(made)
 
 
 def sets_are_unique(plan: Plan, manifest: Manifest, problems: Problems) -> None:
-    """A set of one kind has one entry in the manifest."""
-    for group in ("paired_counts", "confusion", "reliance_counts", "nomogram", "reported"):
-        seen: dict[str, int] = {}
+    """A set of one kind has one entry in the manifest; of decisions, one for each candidate."""
+    for group in (
+        *("paired_counts", "confusion", "confusion_tables", "joint_decisions"),
+        *("reliance_counts", "nomogram", "reported", "published_readers", "published_sites"),
+    ):
+        seen: dict[Any, int] = {}
         for i, entry in enumerate(getattr(plan, group)):
             line = manifest.line((group, i))
-            if entry.set in seen:
+            key = entry.set, frozenset(getattr(entry, "candidates", ())) or getattr(entry, "candidate", None)
+            if key in seen:
                 found, mend = f"set {quoted(entry.set)} appears twice", "Give each set a name of its own."
                 column = dotted((group, i, "set"))
-                problems.at(manifest.file, found, mend=mend, rows=(seen[entry.set], line), column=column)
-            seen.setdefault(entry.set, line)
+                problems.at(manifest.file, found, mend=mend, rows=(seen[key], line), column=column)
+            seen.setdefault(key, line)
 
 
 def pools_are_of_sets(
@@ -180,6 +186,11 @@ def pools_are_of_sets(
                 wrong.append(("sets", f"found {quoted(name)}", f"a set: {listed(known)}", mend))
             elif name in (pool.sets or ())[:j]:
                 wrong.append(("sets", f"set {quoted(name)} appears twice", "", "Name each study once."))
+        for name in dict.fromkeys(n for n in known if known.count(n) > 1 and n in (pool.sets or known)):
+            found = f"set {quoted(name)} has tables of several candidates"
+            wrong.append(
+                ("sets", found, "studies of one device", "Give each candidate's table a set of its own.")
+            )
         for field, found, expected, mend in wrong:
             path = ("pools", i, field)
             rows = (manifest.line(path),)

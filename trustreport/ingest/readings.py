@@ -441,7 +441,7 @@ def ratings_of(
                 table,
                 np.flatnonzero(given),
                 np.zeros(int(given.sum()), np.int32),
-                {"confidence": "confidence"},
+                {"confidence": "confidence", "complexity": "complexity"},
             )
         )
     pieces = [p for p in pieces if len(p.records)]
@@ -462,6 +462,7 @@ def ratings_of(
         label[order],
         tuple(classes.to_pylist()),
         _stacked(pieces, "confidence", order),
+        _stacked(pieces, "complexity", order),
     )
 
 

@@ -24,7 +24,11 @@ from trustreport.study import DEVELOPMENT_ROLES, Study
 
 LISTED = "docs/checks.md lists the limits of every check."
 MOST_SHARED = 1 + 1e-9  # of alpha, with what rounding adds
-INLINE = ("counts", "paired_counts", "confusion", "reliance_counts", "nomogram", "reported")
+INLINE = (
+    *("counts", "paired_counts", "confusion", "confusion_tables"),
+    *("reliance_counts", "nomogram", "reported"),
+    *("published_readers", "published_sites"),
+)
 
 
 def names_are_unique(plan: Plan, manifest: Manifest, problems: Problems) -> None:
@@ -140,7 +144,8 @@ def references_hold(plan: Plan, study: Study, arms: Arms, manifest: Manifest, pr
     datasets = {d.dataset for d in plan.datasets} | {d.name for d in study.datasets}
     candidates = {c.candidate for c in plan.candidates} | {c for d in study.datasets for c in d.scores}
     marking = {name for one in study.localisations if one.readers is None for name in one.makers}
-    candidates |= marking
+    tabulated = {one.candidate for one in (*study.confusion, *plan.confusion_tables) if one.candidate}
+    candidates |= marking | tabulated
     armed = set(arms.known) | {a for c in study.counts for a in c.arms}
     for i, endpoint in enumerate(plan.endpoints):
         said = endpoint.arm_or_contrast
@@ -180,7 +185,7 @@ def references_hold(plan: Plan, study: Study, arms: Arms, manifest: Manifest, pr
         _known(baseline, datasets, "a data set", ("vigilance", "baseline_dataset"), manifest, problems)
     declared = {c.candidate for c in plan.candidates}
     for name in (
-        sorted({n for d in study.datasets for n in d.scores if n} | marking - {""} - declared)
+        sorted({n for d in study.datasets for n in d.scores if n} | tabulated | marking - {""} - declared)
         if declared
         else ()
     ):
@@ -411,9 +416,12 @@ def _places_known(
 
 def _sets(plan: Plan, study: Study) -> set[str]:
     groups: list[Iterable[Any]] = [study.confusion, study.reported, plan.paired_counts, plan.reliance_counts]
+    groups.append(plan.confusion_tables)
     return (
         {e.set for group in groups for e in group}
         | {n.set for n in plan.nomogram}
+        | {p.set for p in plan.published_readers}
+        | {p.set for p in plan.published_sites}
         | {c.name for c in study.counts}
         | {p.pool for p in plan.pools}
     )

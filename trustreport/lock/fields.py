@@ -45,14 +45,20 @@ WITHOUT_EFFECT = (
 # Data, and facts that nobody knows before the data are there: absent at the lock, they may be added. What was
 # declared at the lock is locked as everything else is.
 ADDED_LATER = (
-    *("counts", "paired_counts", "confusion", "reliance_counts", "nomogram", "reported", "internal_splits"),
+    *("counts", "paired_counts", "confusion", "confusion_tables", "joint_decisions"),
+    *("reliance_counts", "nomogram", "reported", "internal_splits"),
+    *("published_readers", "published_sites"),
     *("performance_claims", "readers", "incidents"),
     *("datasets.file", "datasets.sites", "datasets.country", "datasets.start_date", "datasets.end_date"),
     *("datasets.exclusions", "datasets.sha256", "candidates.run_date"),
     *("vigilance.period_start", "vigilance.period_end", "vigilance.period_index", "vigilance.data_cut"),
 )
 # Published tables by set: one more beside those that were there is a choice of what is pooled.
-SETS = ("counts", "paired_counts", "confusion", "reliance_counts", "nomogram", "reported")
+SETS = (
+    *("counts", "paired_counts", "confusion", "confusion_tables", "joint_decisions"),
+    *("reliance_counts", "nomogram", "reported"),
+    *("published_readers", "published_sites"),
+)
 
 # Lists of groups, with the fields that name each item; items of any other list have a number.
 NAMED_BY = {
@@ -72,6 +78,10 @@ NAMED_BY = {
     "performance_claims": ("measure", "candidate", "dataset", "set", "arm"),
     "counts": ("set", "arm"),
     **dict.fromkeys(SETS[1:], ("set",)),
+    **dict.fromkeys(("confusion", "confusion_tables"), ("set", "candidate")),
+    "joint_decisions": ("set", "candidates"),
+    "published_readers.readers": ("reader",),
+    "published_sites.sites": ("site",),
 }
 # Lists whose order decides: which arm is compared with which, which period comes first. That of the criteria
 # decides in a fixed sequence only.

@@ -22,7 +22,7 @@ COMBINED = "combines two p-values: it has no interval"
 TEST_ONLY = "a test: it has no interval"
 NO_PERFORMANCE = "the test of performance is undefined"
 NO_SIMILARITY = "the similarity is undefined"
-NO_VARIANCE = "an area without variance: no test"
+NO_VARIANCE = "a measure without variance: no test"
 TWO_SITES = "a correlation needs at least three sites"
 ONE_LINE = "similarity or performance is the same at all sites"
 THREE_SITES = "three sites: the correlation has no interval"
@@ -113,27 +113,32 @@ def wpr(p_acceptability: float, p_similarity: float, *, n: int = 0, level: float
 
 
 def p_performance(
-    auc: float,
+    value: float,
     variance: float,
     n: int,
-    baseline_auc: float,
+    baseline: float,
     baseline_variance: float,
     baseline_n: int,
     *,
+    method: str = "delong",
     level: float = 0.95,
 ) -> Estimate:
-    """Does the area under the ROC curve differ between two sets of other cases? Two-sided p.
+    """Does a measure of performance differ between two sets of other cases? Two-sided p.
 
-    With DeLong's variances v and n cases a set::
+    With M the measure, v its variance (DeLong's of the area under the ROC curve) and n cases a set::
 
-        t = (AUC - AUC') / sqrt(v + v'),   df = (v + v')^2 / (v^2 / (n - 1) + v'^2 / (n' - 1))
+        t = (M - M') / sqrt(v + v'),   df = (v + v')^2 / (v^2 / (n - 1) + v'^2 / (n' - 1))
+
+    which is Welch's test where M is a mean, as accuracy and the Brier score are.
 
     Parameters
     ----------
-    auc, variance, n
+    value, variance, n
         Of the external set.
-    baseline_auc, baseline_variance, baseline_n
+    baseline, baseline_variance, baseline_n
         Of the training set, with scores of cases that were not used to fit them (out of fold).
+    method : str
+        A fixed word: ``delong`` of areas, ``welch`` of other measures.
 
     Returns
     -------
@@ -153,32 +158,41 @@ def p_performance(
     """
     check_level(level)
     if not (variance > 0 and baseline_variance > 0) or min(n, baseline_n) < 2:
-        return undefined(n, NO_VARIANCE, level=level, method="delong")
+        return undefined(n, NO_VARIANCE, level=level, method=method)
     both = variance + baseline_variance
     df = both**2 / (variance**2 / (n - 1) + baseline_variance**2 / (baseline_n - 1))
-    statistic = (auc - baseline_auc) / sqrt(both)
+    statistic = (value - baseline) / sqrt(both)
     p = two_sided_p(statistic, df)
-    details = {"difference": auc - baseline_auc, "statistic": statistic}
-    return Estimate(p, nan, nan, n, level, "delong", TEST_ONLY, df=df, p=p, details=details)
+    details = {"difference": value - baseline, "statistic": statistic}
+    return Estimate(p, nan, nan, n, level, method, TEST_ONLY, df=df, p=p, details=details)
 
 
 def p_acceptability(
-    auc: float, variance: float, least: float, *, n: int = 0, level: float = 0.95
+    value: float,
+    variance: float,
+    least: float,
+    *,
+    lower_is_better: bool = False,
+    n: int = 0,
+    method: str = "delong",
+    level: float = 0.95,
 ) -> Estimate:
-    """Is the area under the ROC curve at least the least acceptable one? One-sided p.
+    """Is a measure of performance at least as good as the least acceptable one? One-sided p.
 
-    ::
+    With M the measure and A_min the least acceptable value::
 
-        P = Phi((AUC - A_min) / SE)
+        P = Phi((M - A_min) / SE),   Phi((A_min - M) / SE) where lower is better
 
     Parameters
     ----------
-    auc, variance
-        Of the external set, with DeLong's variance.
+    value, variance
+        Of the external set; of the area under the ROC curve with DeLong's variance.
     least : float
-        A_min, the least value of the internal splits.
+        A_min, the worst value of the internal splits.
     n : int
         External cases, carried into the result.
+    method : str
+        A fixed word: ``delong`` of areas, ``wald_test`` of other measures.
 
     Returns
     -------
@@ -193,11 +207,11 @@ def p_acceptability(
     """
     check_level(level)
     if not variance > 0:
-        return undefined(n, NO_VARIANCE, level=level, method="delong")
-    statistic = (auc - least) / sqrt(variance)
-    p = float(ndtr(statistic))
-    details = {"difference": auc - least, "statistic": statistic}
-    return Estimate(p, nan, nan, n, level, "delong", TEST_ONLY, p=p, details=details)
+        return undefined(n, NO_VARIANCE, level=level, method=method)
+    statistic = (value - least) / sqrt(variance)
+    p = float(ndtr(-statistic if lower_is_better else statistic))
+    details = {"difference": value - least, "statistic": statistic}
+    return Estimate(p, nan, nan, n, level, method, TEST_ONLY, p=p, details=details)
 
 
 def similarity_performance_correlation(

@@ -14,6 +14,9 @@ import numpy as np
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
 from trustreport.measures.calibration.brier import brier, brier_parts
+from trustreport.measures.calibration.ece import ece
+from trustreport.measures.calibration.gap_bounds import BOUNDS
+from trustreport.measures.calibration.gici import gici
 from trustreport.measures.calibration.logistic import (
     calibration_intercept,
     calibration_slope,
@@ -30,6 +33,7 @@ from trustreport.measures.net_benefit import (
     snb_jackknife,
     snb_mover,
     standardized_net_benefit,
+    weighted_utility,
 )
 from trustreport.measures.proportion import wilson
 from trustreport.measures.roc.auc import (
@@ -49,6 +53,7 @@ from trustreport.measures.roc.clustered import auc_logit_obuchowski, clustered_a
 from trustreport.performance.cases import ScoredCases
 from trustreport.quantities import quantity
 from trustreport.results import estimate_of
+from trustreport.study import Floats
 
 CALIBRATION: dict[str, Callable[..., Estimate]] = {
     "brier": brier,
@@ -71,6 +76,9 @@ METHODS = {
     "oe_ratio": "oe_delta",
     "net_benefit": "yield_mover",
     "standardized_net_benefit": "snb_mover",
+    "weighted_utility": "wu_log_t",
+    "ece": BOUNDS,
+    "gici": BOUNDS,
 }
 # Intervals of calibration that are commonly published, beside the primary one.
 OTHER_INTERVALS = {
@@ -87,6 +95,7 @@ NO_SCORE_OF_CASES = "no case has a score"
 NO_THRESHOLD = "no operating point is declared"
 NOT_RISKS = "the scores are not all within 0 and 1: they are no probabilities"
 NO_PROBABILITIES = "the scores are declared to be no probabilities"
+NO_WEIGHTS = "no column relevance or case_threshold is declared"
 REVERSED = "a lower score speaks for the condition: it is no probability of it"
 
 
@@ -126,6 +135,10 @@ def _estimates(case: ScoredCases, name: str, level: float, **chosen: Any) -> lis
         return _of_risks(case, name, level)
     if name in ("net_benefit", "standardized_net_benefit"):
         return _at_threshold(case, name, level, **chosen)
+    if name == "weighted_utility":
+        return _by_relevance(case, level, **chosen)
+    if name in ("ece", "gici"):
+        return _in_bins(case, name, level)
     if name in ("auc", "average_precision"):
         return _of_ranks(case, name, level)
     raise LookupError(f"scored cases have no {name}")
@@ -247,6 +260,45 @@ def _at_threshold(
     if cluster is not None:
         found.insert(0, snb_jackknife(*given, cluster, level=level))
     return found
+
+
+def relevance_and_thresholds(case: ScoredCases, threshold: float) -> tuple[Floats, Floats] | None:
+    """The threshold and the relevance of each case that a threshold meets; None where neither is declared.
+
+    A case without a threshold of its own has this one; one without a relevance, none where others have one.
+    """
+    relevance, own = case.number("relevance"), case.number("case_threshold")
+    if relevance is None and own is None:
+        return None
+    of = case.scored | case.failed
+    n = int(np.count_nonzero(of))
+    weight = np.ones(n) if relevance is None else np.nan_to_num(relevance[of], nan=0.0)
+    at = np.full(n, threshold)
+    if own is not None:
+        at = np.where(np.isnan(own[of]), threshold, own[of])
+    return at, weight
+
+
+def _by_relevance(case: ScoredCases, level: float, threshold: float | None = None) -> list[Estimate]:
+    at = case.risk_threshold if threshold is None else threshold
+    why = why_no_risk(case) or (NO_THRESHOLD if at is None else "")
+    declared = None if why or at is None else relevance_and_thresholds(case, at)
+    if declared is None:
+        return [undefined(len(case), why or NO_WEIGHTS, level=level, method=METHODS["weighted_utility"])]
+    truth, score, cluster = case.acted_on
+    given = truth, score, *declared
+    alone = weighted_utility(*given, level=level)
+    return [alone] if cluster is None else [weighted_utility(*given, cluster=cluster, level=level), alone]
+
+
+def _in_bins(case: ScoredCases, name: str, level: float) -> list[Estimate]:
+    """The calibration index or error of ten bins of equal width."""
+    why = why_no_risk(case)
+    if why:
+        return [undefined(len(case), why, level=level, method=METHODS[name])]
+    truth, score, cluster = case.with_scores
+    given: dict[str, Any] = {"cluster": cluster, "level": level}
+    return [ece(truth, score, **given) if name == "ece" else gici(truth, score, **given).overall]
 
 
 def without_interval(e: Estimate, why: str) -> Estimate:

@@ -55,11 +55,16 @@ def groups(plan: Plan, not_declared: Iterable[str], say: Catalogue) -> dict[str,
 def label(path: str, say: Catalogue) -> str:
     """A field of the manifest in plain words; its path where the catalogue has none."""
     plain = INDEX.sub("", path)
-    for candidate in (plain, plain.removeprefix("candidates.")):
-        for key in (f"plan.{candidate}.group", f"plan.{candidate}"):
-            if key in say:
-                return say(key)
-    return plain
+    return next((say(key) for key in label_keys(plain) if key in say), plain)
+
+
+def label_keys(path: str) -> Iterator[str]:
+    """The keys of the catalogue under which a field may have a label; what was published is called alike."""
+    for candidate in (path, path.removeprefix("candidates.")):
+        yield from (f"plan.{candidate}.group", f"plan.{candidate}")
+    if path.startswith("published_"):
+        last = path.rpartition(".")[2]
+        yield from (f"plan.published.{last}", f"quantity.{last}")
 
 
 def text(value: Any, say: Catalogue) -> str:

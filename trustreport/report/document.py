@@ -389,13 +389,15 @@ def _plain(value: Any) -> Any:
 def _summary(assessment: Assessment) -> dict[str, Any]:
     study, plan = assessment.study, assessment.plan
     device = " ".join(filter(None, (plan.device.trade_name, plan.device.software_version)))
-    named = (
+    named: tuple[tuple[Any, ...], ...] = (
         study.counts,
         study.paired_counts,
         study.confusion,
         study.reliance_counts,
         study.nomogram,
         study.reported,
+        plan.published_readers,
+        plan.published_sites,
     )
     return {
         "kind": plan.report.kind,

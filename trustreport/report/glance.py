@@ -31,7 +31,7 @@ SHOWN: Mapping[str, tuple[tuple[str, ...], ...]] = {
     ),
     "pragmatic_utility": (("arr",), ("odds_ratio",)),
     "advice_value": (("advisory_value", "voi"),),
-    "decision_benefit": (("mean_benefit",),),
+    "decision_benefit": (("mean_benefit", "published_mean_benefit"),),
     "potential_robustness": (("degree_of_correspondence",), ("spr",)),
     "advice_accuracy.h_accuracy": (("h_accuracy",),),
     "advice_accuracy.utility_yield": (("utility_yield",),),
@@ -64,13 +64,19 @@ def _row(word: str, assessment: Assessment, standing: Mapping[str, ReportPlace],
         found = next(filter(None, (_found(f"{dimension}.{n}", assessment) for n in names)), [])
         if found:
             lead = _worst(found, first)
-            measured.append(f"{say(quantity_name(lead.name, lead.endpoint))} {_written(lead, say)}")
+            measured.append(f"{_named(lead, say)} {_written(lead, say)}")
             first = first or (lead, *found)
     if not first:
         return GlanceRow(name, (), say(f"glance.needs.{own or dimension}"), None)
     return GlanceRow(
         name, tuple(measured), _says(first[0], first[1:], assessment, say), standing.get(dimension)
     )
+
+
+def _named(r: Result, say: Catalogue) -> str:
+    """The quantity, an H-accuracy by the name that its source has for what weighs in it."""
+    kind = r.details.get("kind") if r.name == "h_accuracy" else None
+    return say(f"advice_accuracy.kind.{kind}" if kind else quantity_name(r.name, r.endpoint))
 
 
 def _written(r: Result, say: Catalogue) -> str:
@@ -125,7 +131,8 @@ def _words(lead: Result, assessment: Assessment, say: Catalogue) -> Iterator[str
     if lead.quantity.no_effect is not None:
         shown = e.low > lead.quantity.no_effect or e.high < lead.quantity.no_effect
         side = "better" if e.value > lead.quantity.no_effect else "worse"
-        yield say(f"glance.says.{lead.name}_{side if shown else 'unclear'}")
+        name = lead.name.removeprefix("published_")
+        yield say(f"glance.says.{name}_{side if shown else 'unclear'}")
         if lead.name == "mean_benefit":
             yield from _of_readers(lead, assessment, say)
         return

@@ -49,10 +49,12 @@ REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
 # they are of; all others stand in the annex.
 PRINTED = (
     *("advice_accuracy_sets", "classes_*", "each_class_*", "horizon_*", "roc_*", "reported_sets"),
+    *("h_accuracy_chart_1", "h_accuracy_differences"),
     *("summary_roc_*", "pooled_forest_*"),
-    *("utility_space_*", "utility_ranking_*"),
+    *("utility_space_*", "utility_ranking_*", "class_utility_*"),
     *("source_reliability_labels_*", "nomogram_*"),
-    *("external_performance_*", "potential_robustness_performance_*"),
+    *("external_performance_*", "potential_robustness_performance_*", "potential_robustness_scores_*"),
+    "potential_robustness_correlation_*",
     *("calibration_*", "advice_value_sets", "advice_value_bins"),
     *("localisation_*", "froc_*", "reader_localisation_*", "reader_froc_*"),
     *("odds_ratio_*", "odds_ratios_*", "pragmatic_utility_[0-9]*", "pragmatic_utility_sets"),

@@ -112,8 +112,14 @@ def utilities(review: Review) -> list[str]:
 
 def of_candidate(review: Review, id: str, name: str, dataset: str, **parameters: object) -> Result | None:
     """The primary result of a candidate on the cases of a data set, computed with these parameters alone."""
-    where = {"candidate": name or None, "dataset": dataset or None, "parameters": parameters or None}
-    return leading(review.results, id, **where)
+    where = {"candidate": name or None, "parameters": parameters or None, "site": None, "threshold": None}
+    found = (r for r in review.results if r.id == id and r.primary and data_of(r) == dataset)
+    return next((r for r in found if r.within(**where)), None)
+
+
+def data_of(r: Result) -> str:
+    """The data set or published set that a result is of; empty where it names none."""
+    return r.place.dataset or r.place.set or ""
 
 
 def compared(review: Review, dataset: str) -> Iterator[str]:
@@ -136,10 +142,7 @@ def _pairs(review: Review, id: str, dataset: str, utility: str = "") -> list[Res
     return [
         r
         for r in review.results
-        if r.id == id
-        and r.primary
-        and (r.place.dataset or "") == dataset
-        and dict(r.parameters) == parameters
+        if r.id == id and r.primary and data_of(r) == dataset and dict(r.parameters) == parameters
     ]
 
 

@@ -101,9 +101,8 @@ def write(
 
 
 def default_formats(plan: Plan) -> tuple[str, ...]:
-    """What is written by default: of a dossier with criteria the annex as a file too."""
-    annexed = plan.report.kind == "certification" and bool(plan.endpoints)
-    return (*DEFAULT_FORMATS, "annex") if annexed else DEFAULT_FORMATS
+    """What is written by default: with declared criteria the annex as a file too."""
+    return (*DEFAULT_FORMATS, "annex") if plan.endpoints else DEFAULT_FORMATS
 
 
 def as_data(assessment: Assessment) -> dict[str, Any]:

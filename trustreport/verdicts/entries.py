@@ -94,7 +94,7 @@ def _has_scope_of(criterion: Endpoint, r: Result) -> bool:
         if said is not None and r.parameters.get(key, r.endpoint if key == "metric" else None) != said:
             return False
     for key, said in (criterion.parameters or {}).items():
-        if r.parameters.get(key) != (list(said) if isinstance(said, tuple) else said):
+        if r.parameters.get(key) != _as_in_scope(said):
             return False
     if criterion.raters is not None and at.raters != criterion.raters:
         return False
@@ -116,6 +116,13 @@ def _has_scope_of(criterion: Endpoint, r: Result) -> bool:
         ):
             return False
     return _of_arm(criterion.arm_or_contrast, r, protocol=criterion.protocol is not None)
+
+
+def _as_in_scope(said: Any) -> Any:
+    """What a criterion says of a parameter as the scope of an entry has it."""
+    if isinstance(said, Mapping):
+        return {key: _as_in_scope(value) for key, value in said.items()}
+    return list(said) if isinstance(said, tuple) else said
 
 
 def _data_of(at: Place) -> set[str]:

@@ -21,10 +21,12 @@ from trustreport.measures.h_accuracy.measure import (
     confident_accuracy,
     credits_of,
     h_accuracy,
+    h_accuracy_difference,
     practical_accuracy,
     prioritized_accuracy,
     two_class_scores,
 )
+from trustreport.measures.h_accuracy.profile import mix_surface, over_complex_mix
 from trustreport.measures.h_accuracy.risk import net_benefit_of, risk_accuracy, risk_priority
 from trustreport.measures.net_benefit import net_benefit, standardized_net_benefit
 
@@ -271,6 +273,122 @@ def test_named_accuracies_fix_the_other_parameters():
     assert practical_accuracy(truth, scores, d, rng=rng()).value == value(truth, scores, complexity=d)
 
 
+# Cabitza, Campagner (2019), table 2; Ha(tau 1) is .69 in the later version of the text. The curve of Ha over
+# tau fixes which part of the cases was called right with which score: (tau - 1/2)(a - Ha(tau)) is convex,
+# its slope at tau the part of right answers with lower scores.
+PRINTED = {0.6: 0.82, 0.75: 0.78, 0.8: 0.77, 1.0: 0.69}
+ACCURACY, PREFERS_SPECIFICITY, PREFERS_SENSITIVITY = 0.84, 0.85, 0.83
+
+
+def test_the_printed_accuracies_are_those_of_one_model():
+    lacking = {0.5: 0.0} | {tau: (tau - 0.5) * (ACCURACY - ha) for tau, ha in PRINTED.items()}
+    taus = list(lacking)
+    slopes = [(lacking[b] - lacking[a]) / (b - a) for a, b in pairwise(taus)]
+    parts = np.diff([0, *slopes, ACCURACY])
+    assert (parts > 0).all()  # no printed value contradicts another
+    # Sensitivity and specificity from the two priorities: .25 and .75 of the one, and of the other.
+    difference = 2 * (PREFERS_SPECIFICITY - PREFERS_SENSITIVITY)
+    rates = ACCURACY + difference / 2, ACCURACY - difference / 2
+    assert rates == pytest.approx((0.86, 0.82))
+    n = 300_000
+    truth, scores = [], []
+    for label, rate in enumerate(rates):
+        counts = np.round(parts / ACCURACY * rate * n).astype(int)
+        own = np.repeat([0.5 + 1e-9, *PRINTED], counts)
+        own = np.concatenate([own, np.full(n - len(own), 0.2)])
+        truth += [label] * n
+        scores += [np.stack([own, 1 - own] if label == 0 else [1 - own, own], axis=1)]
+    scores = np.concatenate(scores)
+    for tau, printed in PRINTED.items():
+        assert value(truth, scores, tau=tau) == pytest.approx(printed, abs=1e-5)
+    assert value(truth, scores) == pytest.approx(ACCURACY, abs=1e-5)
+    assert value(truth, scores, priority=[0.75, 0.25]) == pytest.approx(PREFERS_SPECIFICITY, abs=1e-5)
+    assert value(truth, scores, priority=[0.25, 0.75]) == pytest.approx(PREFERS_SENSITIVITY, abs=1e-5)
+
+
+def test_the_printed_practical_accuracies_are_not_both_of_two_levels():
+    """Ha(d) .77 with 1 for a third and 1/2 for the rest, Ha(d0) .73 with 1 for a half: no model has both."""
+    # a = t/3 + 2r/3 and Ha(d) = (t + r)/2 for the third and the rest; a = (h + o)/2 with Ha(d0) = h.
+    third = (0.77 - 0.75 * ACCURACY) / 0.25
+    assert third == pytest.approx(0.56)
+    between = 6 * (0.73 / 2 - third / 3)  # the cases of the half that are not in the third
+    assert between > 1
+
+
+def test_a_threshold_of_the_device_decides_what_is_right():
+    truth, scores = np.array([0, 0, 1, 1]), two_class_scores(np.array([0.1, 0.4, 0.35, 0.9]))
+    called = np.array([0, 1, 1, 1])  # from .3 on
+    assert value(truth, scores) == 0.75
+    assert value(truth, scores, called=called) == 0.75
+    assert value(truth, scores, called=called, priority=[0, 1]) == 1
+    # At tau .8 the positive with .35 is right without any confidence in it.
+    assert value(truth, scores, called=called, tau=0.8) == pytest.approx(0.5 * 0.5 + 0.5 * 0.5)
+    with pytest.raises(ValueError, match="one class per case"):
+        value(truth, scores, called=called[:2])
+
+
+@given(scored(2), st.floats(0.5, 1))
+def test_what_the_highest_score_calls_is_the_answer_without_a_threshold(both, tau):
+    truth, scores = both
+    assume((scores[:, 0] != scores[:, 1]).all())
+    called = scores.argmax(axis=1)
+    assert value(truth, scores, tau=tau, called=called) == pytest.approx(value(truth, scores, tau=tau))
+
+
+@given(scored(2), st.floats(0.5, 1), st.floats(0, 1))
+def test_a_difference_is_that_of_the_two(both, tau, p):
+    truth, scores = both
+    other, given_values = scores[::-1], {"tau": tau, "priority": [1 - p, p]}
+    gap = h_accuracy_difference(truth, scores, other, rng=rng(), resamples=2, **given_values).value
+    expected = value(truth, scores, **given_values) - value(truth, other, **given_values)
+    assert gap == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_difference_is_paired_case_by_case():
+    """Equal decisions, the one model less sure: its interval is that of the gaps of the credits alone."""
+    generator = np.random.default_rng(4)
+    truth = np.repeat([0, 1], [120, 80])
+    sure = np.clip(0.2 + 0.6 * truth + generator.normal(0, 0.3, 200), 0, 1)
+    one, other = two_class_scores(0.5 + 0.4 * (sure - 0.5)), two_class_scores(sure)
+    est = h_accuracy_difference(truth, one, other, tau=0.8, rng=rng())
+    gap = credits_of(truth, one, 0.8) - credits_of(truth, other, 0.8)
+    assert est.value == pytest.approx((gap[:120].mean() + gap[120:].mean()) / 2)
+    se = np.sqrt(sum(0.25 * gap[truth == k].var() / n for k, n in ((0, 120), (1, 80))))
+    assert (est.low, est.high) == pytest.approx((est.value - 1.96 * se, est.value + 1.96 * se), abs=0.01)
+    alone = h_accuracy(truth, one, tau=0.8, rng=rng())
+    assert est.high - est.low < alone.high - alone.low
+    same = h_accuracy_difference(truth, one, other, rng=rng())
+    assert (same.value, same.note) == (0.0, notes.FEW_DIFFER)
+    assert isnan(same.low)
+
+
+def test_a_mix_of_complex_cases_is_what_random_mixes_tend_to():
+    generator = np.random.default_rng(5)
+    truth = np.repeat([0, 1], 200)
+    hard = generator.random(400) < 0.4
+    score = np.clip(0.3 + 0.4 * truth + generator.normal(0, 0.15 + 0.25 * hard, 400), 0, 1)
+    scores = two_class_scores(score)
+    found = over_complex_mix(truth, scores, hard, [0, 0.25, 1], tau=0.7, priority=[0.3, 0.7], rng=rng())
+    drawn = []
+    for _ in range(4000):
+        rows = []
+        for label in (0, 1):
+            for of, n in ((hard, 10), (~hard, 30)):
+                rows.append(generator.choice(np.flatnonzero((truth == label) & of), n))
+        at = np.concatenate(rows)
+        drawn.append(value(truth[at], scores[at], tau=0.7, priority=[0.3, 0.7]))
+    assert found.value[1] == pytest.approx(np.mean(drawn), abs=0.005)
+    assert found.value[1] == pytest.approx(0.75 * found.value[0] + 0.25 * found.value[2])
+    only = {"tau": 0.7, "priority": [0.3, 0.7]}
+    assert found.value[2] == pytest.approx(value(truth[hard], scores[hard], **only))
+    assert (found.low < found.value).all()
+    surface = mix_surface(truth, scores, hard, [0, 0.25, 1], [0.5, 0.7], tau=0.7)
+    assert surface[:, 1] == pytest.approx(found.value)
+    lost = mix_surface(truth, scores, truth == 1, [0.0, 0.5], [0.0, 0.5])
+    assert not isnan(lost[0, 0])  # negatives that are simple, and no other cases asked for
+    assert isnan(lost[1, 1])
+
+
 def test_undefined_says_why():
     scores = two_class_scores(np.array([0.9, 0.8]))
     absent = h_accuracy(np.array([1, 1]), scores, rng=rng())
@@ -352,6 +470,13 @@ def test_complexity_from_raters():
     for share, n in ((0.5, 2), (1 / 3, 1), (0.2, 1)):
         assert from_raters.hardest(mean, share).sum() == n
     assert from_raters.two_levels(mean, 0.4).tolist() == [0.5, 1, 1]
+    skill = from_raters.proficiency(np.array([[1.0, 0, nan], [1, 1, 1], [nan, nan, nan]]))
+    assert skill.tolist() == [0.5, 1, 0]
+    # The better rater's word counts twice: (0.5 * 0 + 1 * 1) / 1.5.
+    two = np.array([[0.0], [1.0]])
+    assert from_raters.complexity_from_ratings(two, proficiency=skill[:2]) == pytest.approx([2 / 3])
+    assert from_raters.complexity_from_errors(two, proficiency=skill[:2]) == pytest.approx([1 / 3])
+    assert from_raters.complexity_from_confidence(two, proficiency=skill[:2]) == pytest.approx([1 / 3])
     relevance = np.array([1.0, 0, 1])
     both = from_raters.mixed(np.stack([mean, relevance]), np.array([0.5, 0.5]))
     assert both == pytest.approx((mean + relevance) / 2)

@@ -2,7 +2,7 @@
 
 import csv
 import json
-from math import inf, isnan, sqrt
+from math import erf, inf, isnan, sqrt
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -10,15 +10,18 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis.extra.numpy import arrays
+from programs import loaded
 from ruamel.yaml import YAML
 
 from trustreport.measures.cell_mean import CLASS_ABSENT
 from trustreport.measures.proportion import wilson
 from trustreport.measures.roc.auc import delong
 from trustreport.measures.roc.curve import roc_curve
+from trustreport.measures.two_arm.difference import newcombe
 from trustreport.measures.utility.matrices import (
     as_matrix,
     expected_matrix,
+    greatest_expected,
     right_decisions_pay,
     standard_form,
 )
@@ -30,13 +33,21 @@ from trustreport.measures.utility.operating import (
     not_dominated,
     shares,
 )
-from trustreport.measures.utility.ranking import rank, yield_difference
+from trustreport.measures.utility.ranking import (
+    independent_difference,
+    rank,
+    rank_tables,
+    share_of_ranges,
+    yield_difference,
+)
 from trustreport.measures.utility.space import OUTSIDE, TIED, inside, matrix_at, point_of, utility_map
 from trustreport.measures.utility.utility_yield import (
     confusion_matrix,
     utility_yield,
     yield_at_prevalence,
     yield_bootstrap,
+    yield_of_clusters,
+    yield_of_decisions,
 )
 
 U4, U5, U6 = [[15, -335], [-35, 165]], [[45, -335], [-65, 165]], [[350, 0], [300, 500]]
@@ -320,7 +331,7 @@ def test_corners_of_the_map_are_its_extreme_matrices():
 
 
 @pytest.mark.parametrize(("call", "words"), [
-    (lambda: as_matrix([[1, 2, 3], [4, 5, 6]]), "a utility matrix is square"),
+    (lambda: as_matrix([1, 2, 3]), "a row for each decision"),
     (lambda: as_matrix([[1, float("nan")], [0, 1]]), "a number in each cell"),
     (lambda: standard_form([[2, 2], [2, 2]]), "all utilities are equal"),
     (lambda: expected_matrix([U4, U5], [0.5, 0.6]), "sum to 1"),
@@ -340,3 +351,116 @@ def test_corners_of_the_map_are_its_extreme_matrices():
 def test_wrong_use_is_refused(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+# ---- counts, decisions not as many as classes, Gaussian errors
+
+TREAT = [[0, -10], [-0.3, -1], [-1, 2]]  # dismiss, test further, treat; without and with the disease
+
+
+def test_three_decisions_of_two_classes_by_hand():
+    # 10 without: 6 dismissed, 3 tested, 1 treated; 5 with: 1 dismissed, 1 tested, 3 treated
+    table = np.array([[6, 1], [3, 1], [1, 3]])
+    by_hand = (6 * 0 + 3 * -0.3 + 1 * -1 + 1 * -10 + 1 * -1 + 3 * 2) / 15
+    assert utility_yield(table, TREAT).value == pytest.approx(by_hand)
+    truth = np.repeat([0, 1], [10, 5])
+    decision = np.repeat([0, 1, 2, 0, 1, 2], [6, 3, 1, 1, 1, 3])
+    assert confusion_matrix(truth, decision, 2, 3).tolist() == table.tolist()
+    assert yield_of_decisions(truth, decision, TREAT) == utility_yield(table, TREAT)
+    # eq. 10 with the classes mixed otherwise: means within a class stay
+    half = yield_at_prevalence(table, TREAT, [0.5, 0.5]).value
+    assert half == pytest.approx((-1.9 / 10 + -5 / 5) / 2)
+
+
+def test_clusters_as_of_two_classes():
+    truth, decision = np.array([0, 0, 1, 1, 1, 0, 1, 0]), np.array([0, 1, 1, 1, 0, 0, 1, 0])
+    cluster = np.array([0, 0, 1, 1, 2, 2, 3, 3])
+    cells = np.zeros((4, 4), int)
+    place = {(1, 1): 0, (0, 1): 1, (1, 0): 2, (0, 0): 3}
+    for t, d, g in zip(truth, decision, cluster):
+        cells[g, place[t, d]] += 1
+    assert str(yield_of_decisions(truth, decision, U4, cluster=cluster)) == str(yield_of_clusters(cells, U4))
+
+
+@given(arrays(float, (3, 2), elements=number), st.floats(0, 1))
+def test_the_decision_of_greatest_expected_utility(u, p):
+    share = np.array([[1 - p, p]])
+    chosen = int(greatest_expected(u, share)[0])
+    expected = (u * share).sum(axis=1)
+    assert expected[chosen] == pytest.approx(expected.max(), abs=1e-8)
+
+
+def test_the_threshold_of_two_decisions_is_that_of_the_costs():
+    # act where p (U_11 - U_01) > (1 - p) (U_00 - U_10): from 1 / 21 on with a missed case worth 20 alarms
+    p = np.array([0.04, 1 / 21 + 1e-9, 0.06])
+    assert greatest_expected([[0, -20], [-1, 0]], np.stack([1 - p, p], 1)).tolist() == [0, 1, 1]
+    with pytest.raises(ValueError, match="sum to 1"):
+        greatest_expected(U4, [[0.5, 0.6]])
+    with pytest.raises(ValueError, match="a column for each"):
+        greatest_expected(U4, [[0.2, 0.3, 0.5]])
+
+
+def test_tables_of_candidates_rank_as_their_cases_do():
+    truth, decisions = case_arrays(A, B)
+    found = rank_tables(np.stack([A, B]), [U4, U5], [0.7, 0.3], rng=rng())
+    of_cases = rank(truth, decisions, [U4, U5], [0.7, 0.3], rng=rng())
+    assert (found.order, found.by_utility) == (of_cases.order, of_cases.by_utility)
+    assert found.yields == pytest.approx(of_cases.yields)
+    assert (found.order_holds, found.best_holds) == (of_cases.order_holds, of_cases.best_holds)
+
+
+def test_difference_of_independent_samples():
+    # Of right and wrong decisions it is Newcombe's interval of two proportions (1998, method 10).
+    one, other = np.array([[27, 15], [23, 35]]), np.array([[43, 18], [7, 32]])
+    est = independent_difference(one, other, np.eye(2))
+    shares = newcombe(62, 100, 75, 100)
+    assert (est.value, est.low, est.high) == pytest.approx((shares.value, shares.low, shares.high))
+    # with the normal spread of the resamples of two independent samples
+    drawn = [rng().spawn(2)[i].multinomial(100, t.ravel() / 100, 20_000) @ np.ravel(U4) / 100
+             for i, t in enumerate((one, other))]  # fmt: skip
+    assert independent_difference(one, other, U4).se == pytest.approx((drawn[0] - drawn[1]).std(), rel=0.02)
+    assert isnan(independent_difference(one, np.zeros((2, 2), int), U4).value)
+
+
+def test_gaussian_errors_turn_a_ranking_as_often_as_the_normal_says():
+    # The difference of two yields is linear in the utilities: its error is normal with variance
+    # sd^2 sum of squared differences of the shares, and the ranking turns where it crosses zero.
+    apart = (A - B) / 100
+    gap, error = float((apart * U4).sum()), 20 * float(np.sqrt((apart**2).sum()))
+    expected = 0.5 * (1 + erf(gap / error / sqrt(2)))
+    order, best, first = share_of_ranges(np.stack([A, B]), [(U4, U4)], sd=[20.0], rng=rng(), draws=100_000)
+    assert order == best == pytest.approx(expected, abs=0.005)
+    assert first.sum() == pytest.approx(1)
+    assert share_of_ranges(np.stack([A, B]), [(U4, U4)], sd=[0.0], rng=rng())[0] == 1
+    with pytest.raises(ValueError, match="0 or more"):
+        share_of_ranges(np.stack([A, B]), [(U4, U4)], sd=[-1.0], rng=rng())
+
+
+# ---- the authors' figures
+
+
+@pytest.fixture(scope="module")
+def program():
+    yield from loaded("utility_misranking")
+
+
+def test_accuracy_and_rates_comply_with_a_utility_and_f1_and_mcc_with_none(program):
+    # Section 3.3 and figures 2 and 3: which metrics never rank against which utilities.
+    for share in (0.5, 0.9):
+        cells = program.classifiers(np.full(300, share), rng())
+        scores = program.metrics(cells)
+        for name, complies in (("[1 0; 0 1]", "accuracy"), ("[1 0; 0 0]", "sensitivity")):
+            yields = cells @ np.ravel(program.TRUE[name])
+            turned = {m for m in program.AGAINST if program.worst_pair(yields, scores[m]) is not None}
+            assert turned == set(program.AGAINST) - {complies}
+        specificity = cells @ np.ravel([[0, 0], [0, 1]])
+        assert program.worst_pair(specificity, scores["specificity"]) is None
+
+
+def test_the_figures_are_drawn_from_the_results(program, tmp_path):
+    results = Path(program.__file__).parent / "results" / "utility_misranking.csv"
+    copy = tmp_path / results.name
+    copy.write_bytes(results.read_bytes())
+    drawn = program.draw(copy, 1)
+    assert [path.stem.rpartition("_")[2] for path in drawn] == ["figure2", "figure3", "figure6", "figure7"]
+    assert all(path.stat().st_size > 10_000 for path in drawn)

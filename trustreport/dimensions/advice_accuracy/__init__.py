@@ -5,6 +5,14 @@ from collections.abc import Sequence
 from trustreport.claims import claim_checks
 from trustreport.clusters import clusters_of
 from trustreport.dimensions.advice_accuracy.compared import difference_results, pairs
+from trustreport.dimensions.advice_accuracy.contests import (
+    called_of,
+    class_yields,
+    contest_results,
+    contests,
+    differences_of_tables,
+    yield_differences,
+)
 from trustreport.dimensions.advice_accuracy.coverage import coverage_of, coverage_parts
 from trustreport.dimensions.advice_accuracy.curves import charts, curves, scored
 from trustreport.dimensions.advice_accuracy.decision_tables import decision_parts
@@ -18,28 +26,28 @@ from trustreport.dimensions.advice_accuracy.entries import (
     thresholds,
     weighted_results,
 )
-from trustreport.dimensions.advice_accuracy.h_accuracy import confident
+from trustreport.dimensions.advice_accuracy.h_accuracy import candidates_compared, weighed
 from trustreport.dimensions.advice_accuracy.narrative import in_full, overview, with_declared
 from trustreport.dimensions.advice_accuracy.narrative_candidates import compared_parts
 from trustreport.dimensions.advice_accuracy.narrative_h import h_parts
 from trustreport.dimensions.advice_accuracy.narrative_secondary import remarks_on, reweighed, unverified
 from trustreport.dimensions.advice_accuracy.prevalence_figure import prevalence_figures
-from trustreport.dimensions.advice_accuracy.several import called_classes, class_part, class_results
-from trustreport.dimensions.advice_accuracy.time_to_event import horizon_part, horizon_results
-from trustreport.dimensions.advice_accuracy.utility import (
-    contest_results,
-    contests,
-    utility_results,
-    yield_differences,
-    yield_results,
+from trustreport.dimensions.advice_accuracy.several import (
+    Called,
+    called_classes,
+    class_part,
+    class_results,
+    tabulated_classes,
 )
+from trustreport.dimensions.advice_accuracy.time_to_event import horizon_part, horizon_results
+from trustreport.dimensions.advice_accuracy.utility import utility_results, yield_results
 from trustreport.dimensions.advice_accuracy.view import ResultView
 from trustreport.dimensions.dimension import Dimension
 from trustreport.finding import Finding
 from trustreport.messages import Message, say
 from trustreport.narrative.follow_up import immature, prepend_sentences
 from trustreport.narrative.plotted_periods import not_plotted
-from trustreport.performance.cases import ScoredCases, scored_cases
+from trustreport.performance.cases import ScoredCases, by_set, in_common, scored_cases
 from trustreport.performance.decision_table import decision_table_results
 from trustreport.performance.sites import FEWER, resamples, sites_in
 from trustreport.performance.time_to_event import followed_cases
@@ -56,7 +64,8 @@ def has_data(study: Study, plan: Plan) -> bool:
     """Whether anything says what the device advised for cases of known truth."""
     declared = any(d.h_accuracy for d in plan.datasets)
     several = any(called_classes(study, plan)) or bool(followed_cases(study, plan))
-    return bool(study.confusion) or declared or several or bool(scored_cases(study, plan))
+    published = bool(study.confusion or plan.confusion_tables)
+    return published or declared or several or bool(scored_cases(study, plan))
 
 
 def site_results(cases: Sequence[ScoredCases], study: Study, plan: Plan) -> list[Result]:
@@ -71,17 +80,23 @@ def site_results(cases: Sequence[ScoredCases], study: Study, plan: Plan) -> list
     return results
 
 
+def _called(cases: Sequence[ScoredCases]) -> list[Called]:
+    """Candidates of two classes whose scores are risks, for utilities of other decisions than two."""
+    return [one for case in cases if (one := called_of(case)) is not None]
+
+
 def answer(study: Study, plan: Plan) -> Finding:
     """Results, sentences, tables and figures of every published table and data set."""
     views = []
     for counts in study.confusion:
         for place, cells, own in published(counts, plan):
             own += utility_results(cells, place, plan)
-            views.append(ResultView(str(place.set), place, tuple(own)))
+            views.append(ResultView(place.data_name, place, tuple(own)))
     n_published = len(views)
     cases = scored_cases(study, plan)
     for case in cases:
         own = [*decision_results(case, plan), *yield_results(case, plan), *score_results(case, plan)]
+        own += [r for called in _called([case]) for r in class_yields(called, plan)]
         own += [*corrected_results(case, study, plan), *weighted_results(case, plan)]
         if are_risks(case):
             own += decision_table_results(case, thresholds(plan), plan.report.confidence_level)
@@ -94,17 +109,22 @@ def answer(study: Study, plan: Plan) -> Finding:
     not_drawn = not_plotted(study)
     sets = [one for one in scored(cases, views[n_published:]) if one.name not in not_drawn]
     drawn = [one for one in views if one.place.dataset not in not_drawn]
-    weighed = list(confident(study, plan))
-    of_classes = [(one, class_results(one, plan)) for one in called_classes(study, plan)]
+    h_weighed = list(weighed(study, plan))
+    h_compared = list(candidates_compared(h_weighed, plan))
+    in_classes = (*called_classes(study, plan), *tabulated_classes(plan))
+    of_classes = [(one, [*class_results(one, plan), *class_yields(one, plan)]) for one in in_classes]
+    calling = [*in_classes, *(one for some in by_set(cases).values() for one in _called(in_common(some)))]
     followed = [(one, horizon_results(one, plan)) for one in followed_cases(study, plan)]
-    ranked = contests(cases, plan)
-    secondary: list[Result] = [r for one in weighed for r in one.results]
+    ranked = contests(study, cases, calling, plan)
+    secondary: list[Result] = [r for one in h_weighed for r in one.results]
+    secondary += [r for pair in h_compared for _, r in pair.shown]
     secondary += [r for _, own in (*of_classes, *followed) for r in own]
     covered = [one for case in cases if (one := coverage_of(case, plan)) is not None]
     secondary += [r for one in covered for r in one.results]
     for compared, baseline in pairs(cases):
         secondary += difference_results(compared, baseline, plan)
         secondary += yield_differences(compared, baseline, plan)
+    secondary += differences_of_tables(study, calling, plan)
     secondary += [r for contest in ranked for r in contest_results(contest, plan)]
     secondary += site_results(cases, study, plan)
     figures = [
@@ -119,7 +139,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     results: tuple[Result, ...] = (*(r for one in views for r in one.results), *secondary)
     parts = (*parts, *(class_part(one, own, i) for i, (one, own) in enumerate(of_classes, 1)))
     parts = (*parts, *(horizon_part(one, own, plan, i) for i, (one, own) in enumerate(followed, 1)))
-    parts = (*parts, *compared_parts(results, ranked, plan), *h_parts(weighed, plan))
+    parts = (*parts, *compared_parts(results, ranked, plan), *h_parts(h_weighed, h_compared, results, plan))
     parts = (*parts, *decision_parts(results))
     parts = (
         *parts,

@@ -2,18 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import ceil, floor, nan
 from typing import Any
 
 import numpy as np
 
+from trustreport.dimensions.advice_accuracy.declared_utilities import to_rank_by, two_class
 from trustreport.dimensions.advice_accuracy.entries import ID, are_risks, thresholds
 from trustreport.dimensions.advice_accuracy.view import ResultView
 from trustreport.estimate import Estimate
 from trustreport.figures.curves import MOST_PANELS, MOST_POINTS, Points
 from trustreport.figures.decision_curve import BenefitPoint, DecisionCurves, DecisionLine, DecisionPanel
 from trustreport.figures.measures_chart import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
-from trustreport.figures.roc import DevicePoint, ReaderPoint, RocFigure, RocLine, RocPanel
+from trustreport.figures.roc import DevicePoint, EqualYield, ReaderPoint, RocFigure, RocLine, RocPanel
 from trustreport.finding import Figure
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.shares import sensitivity, specificity
@@ -27,6 +29,7 @@ from trustreport.study import Readings, Study
 
 # Points of one curve where several share a figure.
 FEWER_POINTS = 120
+MOST_TOUCHING = 3  # utilities whose lines of equal yield are drawn at one curve
 # The chart of measures holds so many sets, and there are at most so many charts; the table lists all.
 ROWS, CHARTS = 24, 2
 CHARTED = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "mcc")
@@ -103,7 +106,29 @@ def _roc(one: CandidatesOnSet, study: Study, plan: Plan, *, named: bool) -> RocP
         assert area is not None
         point = _point(case, view)
         lines.append(RocLine.of(_label(case), curve.fpr, curve.tpr, area, point, most=most))
-    return RocPanel(one.label if named else "", tuple(lines), tuple(_readers(one.name, study, plan)))
+    touching = tuple(_equal_yield(one, plan, alone=not named))
+    return RocPanel(
+        one.label if named else "", tuple(lines), tuple(_readers(one.name, study, plan)), touching
+    )
+
+
+def _equal_yield(one: CandidatesOnSet, plan: Plan, *, alone: bool) -> Iterator[EqualYield]:
+    """The lines of equal yield of the utility that ranks; of a single curve those of several."""
+    most = MOST_TOUCHING if alone and len(one.candidates) == 1 else 1
+    for utility in islice(to_rank_by(two_class(plan)), most):
+        for case, view in one.candidates:
+            where = {"parameters": {"utility": utility.name}}
+            best = view.estimate("optimal_threshold", **where)
+            if best is not None:
+                of = best.details
+                yield EqualYield(
+                    _label(case),
+                    say("word.name", name=utility.name),
+                    of["slope"],
+                    1 - of["specificity"],
+                    of["sensitivity"],
+                    best.value,
+                )
 
 
 def _point(case: ScoredCases, view: ResultView) -> DevicePoint | None:

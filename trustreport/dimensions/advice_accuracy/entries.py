@@ -16,8 +16,8 @@ from trustreport.measures.roc.group import auc_group
 from trustreport.performance import weighted
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.entries import as_entries, entries, pair
-from trustreport.performance.measures import lead, why_no_risk, without_interval
-from trustreport.performance.published import counted_as_wrong, three_way
+from trustreport.performance.measures import lead, relevance_and_thresholds, why_no_risk, without_interval
+from trustreport.performance.published import counted_as_wrong, place_of_counts, three_way
 from trustreport.performance.verification import MEASURES as VERIFIED_MEASURES
 from trustreport.performance.verification import partly_verified
 from trustreport.place import Place
@@ -50,14 +50,14 @@ def published(counts: Confusion, plan: Plan) -> Iterator[tuple[Place, ConfusionC
     Then tp and fn counted findings, each as one frame among all; now each has its frames, taken from the
     negative ones.
     """
-    cells, place = counted_as_wrong(counts, plan), Place(set=counts.set)
+    cells, place = counted_as_wrong(counts, plan), place_of_counts(counts)
     results = matrix_results(cells, place, plan)
     yield place, cells, results + indeterminate_results(three_way(counts), place, plan)
     k = counts.frames_per_finding
     if k:
         more = (k - 1) * cells.positives
         frames = ConfusionCounts(cells.tp * k, cells.fp, cells.fn * k, cells.tn - more)
-        there = Place(set=f"{counts.set}, per frame")
+        there = place.at(set=f"{counts.set}, per frame")
         yield there, frames, matrix_results(frames, there, plan, shown=_of_frames)
 
 
@@ -275,16 +275,10 @@ def _at_threshold(case: ScoredCases, threshold: float, level: float) -> list[Res
         results.append(
             Result(f"{ID}.net_benefit", place, nobody, parameters=strategy, primary=True, cases=case.key)
         )
-    relevance, own = case.number("relevance"), case.number("case_threshold")
-    if relevance is not None or own is not None:
-        of = case.scored | case.failed
-        weight = np.ones(len(truth)) if relevance is None else np.nan_to_num(relevance[of], nan=0.0)
-        at = np.full(len(truth), threshold)
-        if own is not None:
-            at = np.where(np.isnan(own[of]), threshold, own[of])
-        given = {"relevance": relevance, "case_threshold": own}
-        weights = [word for word, column in given.items() if column is not None]
-        add("weighted_utility", weighted_utility, truth, score, at, weight, parameters={"weights": weights})
+    weighing = relevance_and_thresholds(case, threshold)
+    if weighing is not None:
+        weights = [word for word in ("relevance", "case_threshold") if case.number(word) is not None]
+        add("weighted_utility", weighted_utility, truth, score, *weighing, parameters={"weights": weights})
     return results
 
 

@@ -5,8 +5,9 @@ from math import isnan
 from typing import Any
 
 from trustreport.digits import Rounded
+from trustreport.dimensions.advice_accuracy.contests import LINEAR, NOT_LINEAR, TWO_SAMPLE, Contest
+from trustreport.dimensions.advice_accuracy.declared_utilities import TWO, two_class
 from trustreport.dimensions.advice_accuracy.entries import ID
-from trustreport.dimensions.advice_accuracy.utility import LINEAR, NOT_LINEAR, Contest, two_class
 from trustreport.figures.field import MapPlace as Point
 from trustreport.figures.field import RegionChart
 from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
@@ -47,27 +48,31 @@ def compared_parts(results: Sequence[Result], contests: Sequence[Contest], plan:
             title=say(f"{ID}.title_candidates"),
             tables=(_compared(rows, plan),),
         )
-    drawn: set[str] = set()
+    drawn: set[Place] = set()
     for i, contest in enumerate(contests, 1):
         # The map is the same for every utility: each is a place on it.
-        yield _contest(contest, results, plan, i, with_map=contest.dataset not in drawn)
-        drawn.add(contest.dataset)
+        yield _contest(contest, results, plan, i, with_map=contest.place not in drawn)
+        drawn.add(contest.place)
 
 
 def _compared(rows: tuple[EstimateRow, ...], plan: Plan) -> EstimateTable:
-    caption = say(f"{ID}.table_candidates", failed=failed_cases(plan))
+    unpaired = any(row.result.analysis == TWO_SAMPLE and row.result.primary for row in rows)
+    key = "table_candidates_counts" if unpaired else "table_candidates"
+    caption = say(f"{ID}.{key}", failed=failed_cases(plan))
     return EstimateTable("candidates_compared", caption, rows)
 
 
 def _difference(r: Result) -> Message:
     compared, baseline = r.place.candidates or ("", "")
-    names = {"compared": compared, "baseline": baseline, "dataset": r.place.dataset}
+    names = {"compared": compared, "baseline": baseline, "dataset": r.place.data_name}
     if r.name == "auc_difference":
         return say(f"{ID}.difference.auc_{r.analysis}", **names)
     if r.name == "net_benefit_difference":
         key = "net_benefit" if r.primary else "net_benefit_independent"
         return say(f"{ID}.difference.{key}", threshold=r.place.threshold, **names)
     key = "utility" if r.primary else "utility_independent"
+    if r.analysis == TWO_SAMPLE:
+        key = "utility_two_sample"
     utility = say("word.name", name=r.parameters["utility"])
     return say(f"{ID}.difference.{key}", utility=utility, **names)
 
@@ -88,14 +93,14 @@ def _area_differences(differences: Sequence[Result]) -> Iterator[Message]:
 
 
 def _contest(contest: Contest, results: Sequence[Result], plan: Plan, number: int, *, with_map: bool) -> Part:
-    title = say(f"{ID}.title_utility", utility=contest.utility, dataset=contest.dataset)
+    title = say(f"{ID}.title_utility", utility=contest.utility, dataset=contest.name)
     figure = tuple(_map(contest, plan, number)) if with_map and len(contest.candidates) <= MOST_DRAWN else ()
     return Part(
         tuple(_sentences(contest, results)),
         title=title,
-        tables=(_ranking(contest, results, number), _metrics(contest, results, number)),
+        tables=(_ranking(contest, results, number), *_metrics(contest, results, number)),
         figures=figure,
-        place=Place(dataset=contest.dataset),
+        place=contest.place,
     )
 
 
@@ -107,7 +112,7 @@ def _sentences(contest: Contest, results: Sequence[Result]) -> Iterator[Message]
     yield say(f"{ID}.winner", winner=winner, value=best, share=share, n=len(contest.candidates))
     if contest.uncertain:
         yield say(f"{ID}.holds", best=contest.best_holds, order=contest.order_holds)
-    others = [name for name in (*LINEAR, *NOT_LINEAR) if _prefers(contest, name) not in ("", winner)]
+    others = [name for name in contest.metrics if _prefers(contest, name) not in ("", winner)]
     wrong = [quantity_name(name) for name in others]
     if wrong:
         yield say(f"{ID}.misranked", metrics=wrong, winner=winner, n=len(wrong))
@@ -122,7 +127,7 @@ def _highest(contest: Contest, results: Sequence[Result]) -> Message | None:
     """The candidate whose ROC curve is touched by the highest line of equal yield."""
     found = {}
     for candidate in contest.candidates:
-        where: dict[str, Any] = {"dataset": contest.dataset, "candidate": candidate}
+        where: dict[str, Any] = {**contest.place.scope, "candidate": candidate}
         where["parameters"] = {"utility": contest.utility}
         best = leading(results, f"{ID}.optimal_yield", **where)
         at = leading(results, f"{ID}.optimal_threshold", **where)
@@ -133,7 +138,7 @@ def _highest(contest: Contest, results: Sequence[Result]) -> Message | None:
     areas = {
         c: a.estimate.value
         for c in contest.candidates
-        if (a := leading(results, f"{ID}.auc", dataset=contest.dataset, candidate=c))
+        if (a := leading(results, f"{ID}.auc", **contest.place.scope, candidate=c))
     }
     widest = max(areas, key=lambda name: areas[name]) if len(areas) == len(found) else winner
     key = "highest" if widest == winner else "highest_not_widest"
@@ -153,11 +158,11 @@ def _prefers(contest: Contest, metric: str) -> str:
 
 def _written(contest: Contest, results: Sequence[Result], name: str, i: int, value: float) -> float:
     """A number of a candidate with the decimals of its result."""
-    where: dict[str, Any] = {"dataset": contest.dataset, "candidate": contest.candidates[i]}
+    where: dict[str, Any] = {**contest.place.scope, "candidate": contest.candidates[i]}
     if name in OF_UTILITY:
         where["parameters"] = {"utility": contest.utility}
     found = leading(results, f"{ID}.{name}", **where)
-    return float(value) if found is None else Rounded(value, found.places)
+    return float(value) if found is None else Rounded(found.estimate.value, found.places)
 
 
 def _ranking(contest: Contest, results: Sequence[Result], number: int) -> PlainTable:
@@ -168,7 +173,7 @@ def _ranking(contest: Contest, results: Sequence[Result], number: int) -> PlainT
 
     return table(
         f"utility_ranking_{number}",
-        say(f"{ID}.table_ranking", n=contest.n),
+        say(f"{ID}.{_kind(contest)}", n=contest.n),
         enumerate(ranking.order, 1),
         [
             (f"{ID}.column.candidate", lambda row: names[row[1]]),
@@ -179,23 +184,34 @@ def _ranking(contest: Contest, results: Sequence[Result], number: int) -> PlainT
                 "number.3",
             ),
             (f"{ID}.column.first", lambda row: written("utility_first", row[1], ranking.first), "number.3"),
-            (f"{ID}.column.dominated", lambda row: _yes_or_no(names[row[1]] not in contest.kept)),
+            (f"{ID}.column.dominated", lambda row: _yes_or_no(names[row[1]] not in contest.kept))
+            if contest.kept
+            else None,
         ],
     )
+
+
+def _kind(contest: Contest) -> str:
+    """The caption of the ranking: on the same cases, of published tables, or of several classes."""
+    if not contest.kept:
+        return "table_ranking_classes"
+    return "table_ranking" if contest.paired else "table_ranking_counts"
 
 
 def _yes_or_no(whether: bool) -> Message:
     return say("word.yes") if whether else say("word.no")
 
 
-def _metrics(contest: Contest, results: Sequence[Result], number: int) -> PlainTable:
-    """Common metrics of the candidates: whom each prefers, and whether the yield agrees."""
+def _metrics(contest: Contest, results: Sequence[Result], number: int) -> Iterator[PlainTable]:
+    """Common metrics of candidates of two classes: whom each prefers, and whether the yield agrees."""
+    if not contest.metrics:
+        return
     rows = [(name, _prefers(contest, name)) for name in (*LINEAR, *NOT_LINEAR)]
 
     def value(i: int) -> Callable[[tuple[str, str]], float]:
         return lambda row: _written(contest, results, row[0], i, contest.metrics[row[0]][i])
 
-    return table(
+    yield table(
         f"utility_metrics_{number}",
         say(f"{ID}.table_metrics"),
         rows,
@@ -218,7 +234,7 @@ def _metrics(contest: Contest, results: Sequence[Result], number: int) -> PlainT
 def _map(contest: Contest, plan: Plan, number: int) -> Iterator[Figure]:
     """The space of utilities, and where each candidate wins."""
     sizes = contest.cells.sum(axis=1)
-    if (sizes != sizes[0]).any() or not (sizes[0] > 0).all():
+    if contest.cells.shape[1:] != TWO or (sizes != sizes[0]).any() or not (sizes[0] > 0).all():
         return
     found = utility_map(contest.cells, steps=STEPS)
     names: dict[tuple[float, float], list[str]] = {}

@@ -1,4 +1,4 @@
-"""The figure of the predictive values over the prevalence."""
+"""The figures of the measures that depend on the prevalence, over the prevalence."""
 
 from collections.abc import Iterator, Sequence
 from math import isnan
@@ -18,12 +18,16 @@ from trustreport.messages import say
 from trustreport.narrative.names import heading
 from trustreport.plan import Plan
 
-DRAWN = ("ppv", "npv")
+# Each figure: its id, its measures, the key of its texts, and the least value that they can have.
+FIGURES = (
+    ("measures_over_prevalence", ("ppv", "npv"), "mixes", 0.0),
+    ("whole_measures_over_prevalence", ("accuracy", "f1", "mcc"), "whole_mixes", -1.0),
+)
 POINTS = 30
 
 
 def prevalence_figures(all_views: Sequence[ResultView], plan: Plan) -> Iterator[Figure]:
-    """The predictive values over the declared range of the prevalence, or all of it."""
+    """The predictive values, then accuracy, F1 and MCC, over the declared prevalences or all of them."""
     if not declared_prevalences(plan):
         return
     low, high = plan.utility.prevalence_range or (0.01, 0.99)
@@ -32,28 +36,32 @@ def prevalence_figures(all_views: Sequence[ResultView], plan: Plan) -> Iterator[
     if high - low < 0.02:
         low, high = max(low - 0.05, 0.001), min(high + 0.05, 0.999)
     grid = np.linspace(max(low, 0.001), min(high, 0.999), POINTS).tolist()
-    panels = [p for view in all_views[:MOST_PANELS] if (p := _panel(view, grid, plan, len(all_views) > 1))]
-    if not panels:
-        return
-    drawn = [p for panel in panels for line in panel.lines for p in (*line.points, *line.marked)]
-    least, most = ticks.ends((x for p in drawn for x in (p.y, p.low, p.high)), 0.0, 1.0)
-    yield Figure(
-        "measures_over_prevalence",
-        LinesChart(
-            tuple(panels),
-            say(f"{ID}.axis.prevalence"),
-            say(f"{ID}.axis.value"),
-            (grid[0], grid[-1]),
-            (least, most),
-            say(f"{ID}.marked_prevalence", level=plan.report.confidence_level),
-            percent=True,
-        ),
-        say(f"{ID}.figure.mixes"),
-        say(f"{ID}.figure.mixes_alt", low=grid[0], high=grid[-1], n=len(panels)),
-    )
+    for id, names, key, possible in FIGURES:
+        drawn = [_panel(view, names, grid, plan, len(all_views) > 1) for view in all_views[:MOST_PANELS]]
+        panels = tuple(panel for panel in drawn if panel is not None)
+        if not panels:
+            continue
+        points = [p for panel in panels for line in panel.lines for p in (*line.points, *line.marked)]
+        least, most = ticks.ends((x for p in points for x in (p.y, p.low, p.high)), possible, 1.0)
+        yield Figure(
+            id,
+            LinesChart(
+                panels,
+                say(f"{ID}.axis.prevalence"),
+                say(f"{ID}.axis.value"),
+                (grid[0], grid[-1]),
+                (least, most),
+                say(f"{ID}.marked_prevalence", level=plan.report.confidence_level),
+                percent=True,
+            ),
+            say(f"{ID}.figure.{key}"),
+            say(f"{ID}.figure.{key}_alt", low=grid[0], high=grid[-1], n=len(panels)),
+        )
 
 
-def _panel(view: ResultView, grid: Sequence[float], plan: Plan, named: bool) -> LinesPanel | None:
+def _panel(
+    view: ResultView, names: Sequence[str], grid: Sequence[float], plan: Plan, named: bool
+) -> LinesPanel | None:
     found = [view.estimate(cell) for cell in CELLS]
     cells = [int(e.value) for e in found if e is not None]
     if len(cells) < len(CELLS):
@@ -62,7 +70,7 @@ def _panel(view: ResultView, grid: Sequence[float], plan: Plan, named: bool) -> 
     if not counts.positives or not counts.negatives:
         return None
     lines = []
-    for name in DRAWN:
+    for name in names:
         points = tuple(LinePoint(q, _at(name, counts, q)) for q in grid)
         if all(isnan(p.y) for p in points):
             continue

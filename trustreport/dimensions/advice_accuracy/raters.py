@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trustreport.study import Dataset, Floats, Ratings, Study
 
@@ -11,12 +12,29 @@ from trustreport.study import Dataset, Floats, Ratings, Study
 class RatersOfCases:
     """Labels and confidences of raters for the cases of a data set, (n_raters, n_cases), NaN where none.
 
-    `decision` holds the class that a rater named, as the truth counts classes; `right` 1.0 or 0.0.
+    `decision` holds the class that a rater named, as the truth counts classes; `right` 1.0 or 0.0;
+    `complexity` is how complex the rater found the case, on the raters' own scale.
     """
 
+    names: tuple[str, ...]
     decision: Floats
     confidence: Floats | None
+    complexity: Floats | None
     right: Floats
+
+    def among(self, rows: NDArray[np.intp]) -> "RatersOfCases":
+        """What they said of some cases of the data set."""
+
+        def some(column: Floats | None) -> Floats | None:
+            return None if column is None else column[:, rows]
+
+        return RatersOfCases(
+            self.names,
+            self.decision[:, rows],
+            some(self.confidence),
+            some(self.complexity),
+            self.right[:, rows],
+        )
 
 
 def raters_of(study: Study, dataset: Dataset) -> RatersOfCases | None:
@@ -39,11 +57,16 @@ def _laid_out(ratings: Ratings, dataset: Dataset) -> RatersOfCases | None:
     where = ratings.rater[kept], at[kept]
     decision = np.full(shape, np.nan)
     decision[where] = label[kept]
-    confidence = None
-    if ratings.confidence is not None and not np.isnan(ratings.confidence).all():
-        confidence = np.full(shape, np.nan)
-        confidence[where] = ratings.confidence[kept]
+
+    def laid_out(column: Floats | None) -> Floats | None:
+        if column is None or np.isnan(column[kept]).all():
+            return None
+        found = np.full(shape, np.nan)
+        found[where] = column[kept]
+        return found
+
     truth = dataset.cases.truth
     judged = ~np.isnan(decision) & (truth >= 0)
     right = np.where(judged, decision == truth, np.nan)
-    return RatersOfCases(decision, confidence, right)
+    confidence, complexity = laid_out(ratings.confidence), laid_out(ratings.complexity)
+    return RatersOfCases(tuple(ratings.raters), decision, confidence, complexity, right)

@@ -21,6 +21,7 @@ from trustreport.study import Floats, Readings, Study
 # Names of utilities that the manifest gives by other means than a matrix of its own.
 COSTS, EXPECTED = "costs of errors", "mean of the matrices"
 ANALYSIS = "mrmc"
+TWO = (2, 2)
 SAME = 1e-3  # a declared prevalence as near as this is that of the cases
 
 
@@ -45,7 +46,7 @@ def utilities(plan: Plan) -> dict[str, Floats]:
     matrix has a probability, their mean stands beside them.
     """
     declared = plan.utility
-    two = [m for m in declared.matrices if len(m.matrix) == 2]
+    two = [m for m in declared.matrices if np.shape(m.matrix) == TWO]
     found = {m.name: np.array(m.matrix, float) for m in two}
     if two:
         probability = [m.probability for m in two if m.probability is not None]

@@ -1,5 +1,10 @@
 """Candidates: does it do here what is claimed, and better than another, for our patients?"""
 
+from trustreport.dimensions.candidates.counts import (
+    candidates_of_counts,
+    part_of_counts,
+    results_of_counts,
+)
 from trustreport.dimensions.candidates.entries import ID, Common, common_cases, results_of
 from trustreport.dimensions.candidates.narrative import parts_of
 from trustreport.dimensions.candidates.versions import versions_of
@@ -21,12 +26,14 @@ def sets(study: Study, plan: Plan) -> list[Common]:
 
 def applies(study: Study, plan: Plan) -> bool:
     """Whether anybody has to choose: a procurement review, or several candidates."""
-    return plan.report.kind == "procurement" or any(len(common.runs) > 1 for common in sets(study, plan))
+    several = any(len(common.runs) > 1 for common in sets(study, plan))
+    several = several or any(len(one.tables) > 1 for one in candidates_of_counts(study, plan))
+    return plan.report.kind == "procurement" or several
 
 
 def has_data(study: Study, plan: Plan) -> bool:
-    """Whether cases of known truth were decided by a candidate."""
-    return bool(sets(study, plan))
+    """Whether cases of known truth were decided by a candidate, or tables of candidates were published."""
+    return bool(sets(study, plan)) or bool(candidates_of_counts(study, plan))
 
 
 def answer(study: Study, plan: Plan) -> Finding:
@@ -35,6 +42,10 @@ def answer(study: Study, plan: Plan) -> Finding:
     results = {common.dataset: tuple(results_of(common, plan)) for common in found}
     parts = [part for common in found for part in parts_of(common, results[common.dataset], plan, len(found))]
     every = tuple(r for own in results.values() for r in own)
+    for number, one in enumerate(candidates_of_counts(study, plan), 1):
+        own = results_of_counts(one, plan)
+        parts.append(part_of_counts(one, own, number))
+        every = (*every, *own)
     versions = versions_of(study, plan)
     if versions is not None:
         parts.append(versions_part(versions))

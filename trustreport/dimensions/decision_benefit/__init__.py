@@ -17,6 +17,7 @@ from trustreport.dimensions.decision_benefit.narrative import part
 from trustreport.dimensions.decision_benefit.next_study import next_study, next_study_part
 from trustreport.dimensions.decision_benefit.protocols import compare, of_published
 from trustreport.dimensions.decision_benefit.protocols_narrative import protocols_part, published_part
+from trustreport.dimensions.decision_benefit.published import published_readers, published_readers_part
 from trustreport.dimensions.decision_benefit.quarters import quarter_part, quarter_results
 from trustreport.dimensions.decision_benefit.secondary_endpoints import NOT_IN_BOTH, secondary_results
 from trustreport.dimensions.decision_benefit.variance_sources import source_results
@@ -97,6 +98,9 @@ def answer(study: Study, plan: Plan) -> Finding:
     used = list(_protocols(study, plan, pairs))
     for one, _ in used:
         kept(one)
+    as_published = published_readers(plan)
+    for table in as_published:
+        kept(table.results)
     twice = [(one, repeat_results(NAME, one, level)) for one in repeated_readings(study)]
     for _, own in twice:
         kept(own)
@@ -109,9 +113,12 @@ def answer(study: Study, plan: Plan) -> Finding:
         *by_itself,
         *(shown for _, shown in used),
         *planned,
+        *(published_readers_part(table, i) for i, table in enumerate(as_published, 1)),
         *repeat_parts(twice),
     ]
     not_shown = [say(f"{NAME}.not_shown.regression"), say(f"{NAME}.not_shown.prevalence")]
+    if as_published:
+        not_shown.append(say(f"{NAME}.not_shown.published"))
     if any(readings.sequential for readings, _ in pairs):
         not_shown.append(say("pragmatic_utility.not_shown.sequential"))
     if len(planned) < len(pairs):
@@ -140,9 +147,10 @@ def _protocols(
 
 
 def has_data(study: Study, plan: Plan) -> bool:
-    """Whether readers read in both arms or a case twice, or published sets have readers and device apart."""
+    """Whether readers read in both arms or a case twice, or something was published of readers."""
     twice = any(has_second(readings) for readings in study.readings)
-    return bool(comparable(study, plan) or of_published(study, plan)) or twice
+    published = plan.published_readers or of_published(study, plan)
+    return bool(comparable(study, plan) or published) or twice
 
 
 def _question(result: Result) -> str:

@@ -1,5 +1,6 @@
 """How the device could be used here: each protocol on the readings of a task, against the reader alone."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import nan
@@ -225,7 +226,8 @@ def of_published(study: Study, plan: Plan) -> list[Result]:
     results, level = [], plan.report.confidence_level
     baseline = plan.contrasts[0][UNAIDED] if plan.contrasts else "unaided"
     paired = {one.set for one in (*study.paired_counts, *study.reliance_counts)}
-    devices = {one.set: one for one in study.confusion}
+    times = Counter(one.set for one in study.confusion)
+    devices = {one.set: one for one in study.confusion if times[one.set] == 1}
     for counts in study.counts:
         device = devices.get(counts.name)
         alone = counts.arms.get(baseline)

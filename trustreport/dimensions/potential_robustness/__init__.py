@@ -3,7 +3,9 @@
 from math import nan
 
 from trustreport.dimensions.dimension import Dimension
+from trustreport.dimensions.potential_robustness.axes import on_axes
 from trustreport.dimensions.potential_robustness.narrative import parts
+from trustreport.dimensions.potential_robustness.published import published_sites, published_sites_part
 from trustreport.dimensions.potential_robustness.recalibration import (
     recalibrated_sets,
     recalibration_part,
@@ -11,9 +13,9 @@ from trustreport.dimensions.potential_robustness.recalibration import (
 from trustreport.dimensions.potential_robustness.scores import (
     ScoredSet,
     found_in,
+    in_training,
     over_sets,
     score_results,
-    training_area,
 )
 from trustreport.dimensions.potential_robustness.similar import similarity_results
 from trustreport.dimensions.potential_robustness.sites import sites_of
@@ -33,10 +35,9 @@ SIZED = ("training", *COMPARED)
 
 
 def has_data(study: Study, plan: Plan) -> bool:
-    """Whether a set is from elsewhere, or comparable with a training set, or was run twice."""
-    del plan
+    """Whether a set is from elsewhere, or comparable with training data, or run twice, or published."""
     twice = any(has_second(scores) for dataset in study.datasets for scores in dataset.scores.values())
-    return twice or _compares(study)
+    return twice or bool(plan.published_sites) or _compares(study)
 
 
 def _compares(study: Study) -> bool:
@@ -49,9 +50,19 @@ def answer(study: Study, plan: Plan, *, run: Run = one_by_one) -> Finding:
     """Results, sentences, tables and figures over all sets; `run` shares out the permutation tests."""
     level = plan.report.confidence_level
     twice = [(one, repeat_results(ID, one, level)) for one in repeated_cases(study, plan)]
-    of_repeats = tuple(r for _, own in twice for r in own)
+    as_published = published_sites(plan)
+    further = tuple(r for _, own in twice for r in own) + tuple(
+        r for one in as_published for r in one.results
+    )
+    last = (
+        *(published_sites_part(one, plan, i) for i, one in enumerate(as_published, 1)),
+        *repeat_parts(twice),
+    )
+    not_shown = [say(f"{ID}.not_shown.p_value"), say(f"{ID}.not_shown.features")]
+    if as_published:
+        not_shown.append(say(f"{ID}.not_shown.published"))
     if not _compares(study):
-        return Finding(ID, repeat_parts(twice), of_repeats)
+        return Finding(ID, last, further, tuple(not_shown) if as_published else ())
     training, compared = training_sets(study), compared_sets(study)
     results = similarity_results([paired(training, d, plan) for d in compared], plan, run)
     cases = [one for one in scored_cases(study, plan) if one.dataset.role in SIZED and one.score is not None]
@@ -62,23 +73,24 @@ def answer(study: Study, plan: Plan, *, run: Run = one_by_one) -> Finding:
         if case.dataset.role != "training":
             alike = found_in(results, "degree_of_correspondence", dataset=case.dataset.name)
             similarity = alike.value if alike else nan
-            scored.append(ScoredSet(case, tuple(sites_of(case, plan)), reached, similarity))
+            scored.append(
+                ScoredSet(case, tuple(sites_of(case, plan)), reached, on_axes(case, plan), similarity)
+            )
     candidates = list(dict.fromkeys(one.case.place.candidate for one in scored))
-    seen = {candidate: training_area(cases, candidate) for candidate in candidates}
+    seen = {candidate: in_training(cases, candidate, plan) for candidate in candidates}
     for one in scored:
         results += score_results(one, seen[one.case.place.candidate], plan)
     for candidate in candidates:
         own = [one for one in scored if one.case.place.candidate == candidate]
         results += over_sets(own, candidate, plan)
-    not_shown = [say(f"{ID}.not_shown.p_value"), say(f"{ID}.not_shown.features")]
     if training:
         not_shown.append(say(f"{ID}.not_shown.training"))
-    said = (*parts(results, compared, scored, study, plan), *repeat_parts(twice))
+    said = (*parts(results, compared, scored, study, plan), *last)
     updated = recalibrated_sets(scored, plan)
     if updated:
         said = (*said, recalibration_part(updated))
         results += [r for one in updated for r in one.results]
-    return Finding(ID, said, (*results, *of_repeats), tuple(not_shown))
+    return Finding(ID, said, (*results, *further), tuple(not_shown))
 
 
 DIMENSION = Dimension(ID, has_data, answer, shared=True)

@@ -3,10 +3,14 @@
 from collections.abc import Iterator, Sequence
 from math import isfinite, isnan
 
+from trustreport.dimensions.potential_robustness.axes import AXES, UNLIKE, measures_of
+from trustreport.dimensions.potential_robustness.over_similarity import (
+    column_of,
+    correlation_table,
+    scores_table,
+)
 from trustreport.dimensions.potential_robustness.plots import (
-    AXES,
     MISSING,
-    UNLIKE,
     effects,
     estimate,
     figures_of,
@@ -14,7 +18,7 @@ from trustreport.dimensions.potential_robustness.plots import (
     reached,
     sized,
 )
-from trustreport.dimensions.potential_robustness.scores import METRIC_IDS, ScoredSet
+from trustreport.dimensions.potential_robustness.scores import ScoredSet
 from trustreport.dimensions.potential_robustness.similar import band
 from trustreport.dimensions.potential_robustness.site_tables import (
     cases_with_sites,
@@ -24,9 +28,10 @@ from trustreport.dimensions.potential_robustness.site_tables import (
 from trustreport.dimensions.potential_robustness.sites import COMPARED_OVER_SITES
 from trustreport.dimensions.potential_robustness.sizes import width
 from trustreport.estimate import Estimate
-from trustreport.finding import EstimateRow, EstimateTable, Part, PlainTable
+from trustreport.finding import EstimateTable, Part, PlainTable
 from trustreport.measures.similarity.notes import TEST_ONLY
 from trustreport.messages import Message, say
+from trustreport.narrative.names import quantity_name
 from trustreport.narrative.sentences import numbers
 from trustreport.narrative.tables import table
 from trustreport.performance.features import ID
@@ -246,45 +251,28 @@ def _tables(
     if not scored:
         return
 
-    def value(one: ScoredSet, name: str) -> float:
-        return estimate(results, name, **one.case.place.scope).value
-
+    drawn = measures_of(plan)
     yield table(
         f"{ID}_performance_{number}",
-        say(f"{ID}.table_performance"),
+        say(f"{ID}.table_performance", measures=[quantity_name(name) for name in drawn]),
         scored,
         [
             (f"{ID}.column.set", "case.dataset.name"),
             (f"{ID}.column.positive", lambda one: int(one.case.truth.sum()), "count"),
             (f"{ID}.column.negative", lambda one: int((~one.case.truth).sum()), "count"),
-            (f"{ID}.column.auc", "reached.auc", "number"),
-            (f"{ID}.column.net_benefit", "reached.net_benefit", "number"),
-            (f"{ID}.column.brier", "reached.brier", "number"),
+            *((column_of(name), lambda one, name=name: one.on_axes[name], "number") for name in drawn),
         ],
     )
-    yield table(
+    yield from scores_table(
         f"{ID}_scores_{number}",
         say(f"{ID}.table_scores"),
-        scored,
-        [
-            (f"{ID}.column.set", "case.dataset.name"),
-            (f"{ID}.column.n", lambda one: len(one.case), "count"),
-            (f"{ID}.column.p_performance", lambda one: value(one, "p_performance"), "p"),
-            (f"{ID}.column.p_acceptability", lambda one: value(one, "p_acceptability"), "p"),
-            (f"{ID}.column.similarity", "similarity", "p"),
-            (f"{ID}.column.spr", lambda one: value(one, "spr"), "number"),
-            (f"{ID}.column.wpr", lambda one: value(one, "wpr"), "number"),
-        ],
+        [(one.case.dataset.name, one.similarity, one.case.place) for one in scored],
+        results,
+        drawn,
     )
     yield from _over_sites(results, candidate, number, plan)
-    correlations = [
-        EstimateRow(say(f"{ID}.label.correlation_{name}"), found)
-        for name in METRIC_IDS
-        if (found := over(results, "similarity_performance_correlation", METRIC_IDS[name], candidate))
-        and not isnan(found.estimate.value)
-    ]
-    if correlations:
-        yield EstimateTable(f"{ID}_correlation_{number}", say(f"{ID}.table_correlation"), tuple(correlations))
+    found = [over(results, "similarity_performance_correlation", name, candidate) for name in drawn]
+    yield from correlation_table(f"{ID}_correlation_{number}", [r for r in found if r is not None], plan)
 
 
 def _over_sites(

@@ -2,10 +2,19 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import ceil, floor, isfinite, isnan, nan
+from math import isnan, nan
 from typing import Any
 
-from trustreport.dimensions.potential_robustness.scores import METRIC_IDS, ScoredSet, found_in
+from trustreport.dimensions.potential_robustness.axes import (
+    SIZED_AS,
+    UNLIKE,
+    axis_label,
+    measures_of,
+    panel_of,
+    span,
+    with_rule,
+)
+from trustreport.dimensions.potential_robustness.scores import ScoredSet, found_in
 from trustreport.dimensions.potential_robustness.sites import Site
 from trustreport.dimensions.potential_robustness.sizes import WIDTHS, width
 from trustreport.estimate import Estimate
@@ -29,13 +38,6 @@ from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Dataset
 
-# Similarity under which a set counts as unlike the training data.
-UNLIKE = 0.4
-AXES = {
-    "auc": (0.5, 1.0, (0.7, 0.8, 0.9)),
-    "net_benefit": (0.0, 1.0, (0.4, 0.6, 0.8)),
-    "brier": (0.35, 0.0, (0.25, 0.15, 0.08)),
-}
 MISSING = Estimate(nan, nan, nan, 0)
 # Drawn over sites: the measure, whether its axis is logarithmic, where a line stands, what is possible.
 FOREST: dict[str, tuple[bool, float, float, float]] = {
@@ -59,6 +61,13 @@ def reached(needed: Estimate) -> float:
 def sized(results: Sequence[Result], name: str, one: ScoredSet) -> Estimate:
     """The minimum sample size of a measure for a set."""
     return estimate(results, f"mss_{name}", **one.case.place.scope)
+
+
+def sized_on_axis(results: Sequence[Result], name: str, one: ScoredSet) -> Estimate:
+    """The minimum sample size of a measure of the diagram for a set."""
+    if name in SIZED_AS:
+        return sized(results, SIZED_AS[name], one)
+    return estimate(results, "mss", endpoint=name, **one.case.place.scope)
 
 
 def over(results: Sequence[Result], name: str, metric: str, candidate: str | None) -> Result | None:
@@ -99,7 +108,7 @@ def figures_of(
     if number == 1:
         yield from _similarity(results, compared, plan)
     yield from _forest(results, scored, plan, number)
-    yield from _meta(results, [one for one in drawn if one.external], number)
+    yield from _meta(results, [one for one in drawn if one.external], plan, number)
     yield from _sizes(results, scored, plan, number)
 
 
@@ -180,18 +189,18 @@ def _column(
     )
 
 
-def _meta(results: Sequence[Result], drawn: Sequence[ScoredSet], number: int) -> Iterator[Figure]:
-    """Performance against similarity, where the sets are enough for a correlation to mean something."""
+def _meta(results: Sequence[Result], drawn: Sequence[ScoredSet], plan: Plan, number: int) -> Iterator[Figure]:
+    """Performance against similarity, where a correlation can be computed."""
     candidate = drawn[0].case.place.candidate if drawn else None
     measures = []
-    for name in AXES:
-        correlation = over(results, "similarity_performance_correlation", METRIC_IDS[name], candidate)
-        worst, best, _ = _span(name, drawn)
+    for name in measures_of(plan):
+        correlation = over(results, "similarity_performance_correlation", name, candidate)
+        worst, best, _ = span(name, [one.on_axes[name].value for one in drawn])
         measures.append(
             Correlated(
-                say(f"{ID}.panel.{name}"),
+                say(f"{ID}.panel.{panel_of(name, plan)}"),
                 say(f"{ID}.brief.{name}"),
-                tuple(getattr(one.reached, name) for one in drawn),
+                tuple(one.on_axes[name] for one in drawn),
                 correlation.estimate if correlation else MISSING,
                 worst,
                 best,
@@ -242,18 +251,19 @@ def _diagram(results: Sequence[Result], drawn: Sequence[ScoredSet], plan: Plan, 
             one.case.dataset.name,
             _with_limits(estimate(results, "degree_of_correspondence", dataset=one.case.dataset.name)),
             tuple(
-                diagram.SitePerformance(getattr(one.reached, name), reached(sized(results, name, one)))
-                for name in AXES
+                diagram.SitePerformance(e, reached(sized_on_axis(results, name, one)))
+                for name, e in one.on_axes.items()
             ),
         )
         for one in drawn
     )
-    axes = tuple(_axis(name, drawn, plan) for name in AXES)
+    axes = tuple(_axis(name, drawn, plan) for name in measures_of(plan))
     unlike = [one for one in drawn if one.similarity < UNLIKE]
+    sets = [(one.case.dataset.name, one.similarity, one.on_axes) for one in drawn if one.external]
     return Figure(
         f"external_performance_{number}",
         diagram.ExternalPerformance(axes, sites),
-        say(f"{ID}.figure.diagram"),
+        with_rule(say(f"{ID}.figure.diagram"), sets, plan),
         say(f"{ID}.figure.diagram_alt", n=len(drawn), k=len(unlike)),
     )
 
@@ -265,21 +275,12 @@ def _with_limits(degree: Estimate) -> Estimate:
 
 
 def _axis(name: str, drawn: Sequence[ScoredSet], plan: Plan) -> diagram.Axis:
-    worst, best, bands = _span(name, drawn)
+    worst, best, bands = span(name, [one.on_axes[name].value for one in drawn])
     return diagram.Axis(
-        say(f"{ID}.panel.{name}"),
-        say(f"{ID}.axis.{name}", threshold=plan.risk_threshold),
+        say(f"{ID}.panel.{panel_of(name, plan)}"),
+        axis_label(name, plan.risk_threshold),
         say(f"{ID}.brief.{name}"),
         worst,
         best,
         bands,
     )
-
-
-def _span(name: str, drawn: Sequence[ScoredSet]) -> tuple[float, float, tuple[float, float, float]]:
-    """The ends of an axis, further on the poor side where a value lies there, and its bands."""
-    worst, best, bands = AXES[name]
-    values = [v for one in drawn if isfinite(v := getattr(one.reached, name).value)]
-    if worst < best:
-        return max(min([worst, *(floor(10 * v) / 10 for v in values)]), -1.0), best, bands
-    return max([worst, *(ceil(20 * v) / 20 for v in values)]), best, bands

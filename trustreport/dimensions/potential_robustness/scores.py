@@ -1,12 +1,19 @@
 """Robustness scores of each set, and what holds over sets: correlation with similarity, heterogeneity."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, isnan, nan
 from typing import Any
 
 import numpy as np
 
+from trustreport.dimensions.potential_robustness.axes import (
+    NO_TEST,
+    Precision,
+    measures_of,
+    own_precision,
+    precision,
+)
 from trustreport.dimensions.potential_robustness.sites import (
     COMPARED_OVER_SITES,
     Site,
@@ -26,12 +33,11 @@ from trustreport.measures.robustness import (
     spr,
     wpr,
 )
-from trustreport.measures.roc.auc import area_and_variance
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.entries import CLUSTERED
 from trustreport.performance.features import ID
 from trustreport.performance.keys import joined_key
-from trustreport.performance.measures import estimates, without_interval
+from trustreport.performance.measures import without_interval
 from trustreport.performance.worst import worst_of
 from trustreport.place import Place
 from trustreport.plan import Plan
@@ -40,28 +46,30 @@ from trustreport.results import Result
 
 NO_TRAINING_SCORES = "the training set has no scores: nothing to compare performance with"
 NO_SPLITS = "no internal splits are declared"
-OTHER_SPLITS = "internal splits are declared of a measure other than auc"
+OTHER_SPLITS = "no internal splits are declared of this measure"
 LEFT_OUT = "sites without a variance, or at the end of the scale, are left out"
 NO_CASES = "sites without cases of the class are left out"
 ELSEWHERE = "{n} cases of patients who are at an earlier site too are left out: each patient counts once"
 AT_END = "included at 0% or 100%: {names}"
-# Fewer sets, or sites, than this give an interval that holds nearly every value there is.
-LEAST_SETS, LEAST_SITES = 10, 4
-FEW_SETS = "with {n} sets, fewer than 10, its sign could be due to chance"
+# Fewer sites than this give an interval that holds nearly every value there is.
+LEAST_SITES = 4
+FEW_SETS = "few sets: with {n}, fewer than {least}, its sign could be due to chance"
 FEW_SITES = "not informative with {n} sites: an interval for a new site needs at least 4"
 FEW_FOR_SPREAD = "an interval of the spread is not informative with {n} sites: it needs at least 4"
 TYPICAL, NEW = "typical site", "new site"
-METRICS = ("auc", "net_benefit", "brier")
-METRIC_IDS = {"auc": "auc", "net_benefit": "standardized_net_benefit", "brier": "brier"}
 
 
 @dataclass(frozen=True, eq=False)
 class ScoredSet:
-    """A set with scores, its sites, how it performs, how alike it is to the training set (NaN: not known)."""
+    """A set with scores, its sites, how it performs, how alike it is to the training set (NaN: not known).
+
+    `on_axes` holds the measures of the external performance diagram, in its order.
+    """
 
     case: ScoredCases
     sites: tuple[Site, ...]
     reached: CandidatePerformance
+    on_axes: Mapping[str, Estimate]
     similarity: float
 
     @property
@@ -70,48 +78,57 @@ class ScoredSet:
         return self.case.dataset.role == "external"
 
 
-def training_area(cases: Sequence[ScoredCases], candidate: str | None) -> tuple[float, float, int]:
-    """Area under the ROC curve of all training sets by one candidate, its variance, and their cases."""
+def in_training(cases: Sequence[ScoredCases], candidate: str | None, plan: Plan) -> dict[str, Precision]:
+    """Each measure of the diagram over all training sets by one candidate."""
     own = [c for c in cases if c.dataset.role == "training" and c.place.candidate == candidate]
-    if not own:
-        return nan, nan, 0
-    truth, score = (np.concatenate([c.ranked[k] for c in own]) for k in (0, 1))
-    area, spread, *_ = area_and_variance(truth, score)
-    return area, spread, len(truth)
+    return {name: precision(own, name, plan) for name in measures_of(plan)}
 
 
-def score_results(one: ScoredSet, training: tuple[float, float, int], plan: Plan) -> list[Result]:
-    """Strong and weak potential robustness, and the tests of performance that they are made of."""
+def score_results(one: ScoredSet, training: Mapping[str, Precision], plan: Plan) -> list[Result]:
+    """Strong and weak potential robustness by each measure, and the tests that they are made of."""
+    return [r for name in training for r in _of_measure(one, name, training[name], plan)]
+
+
+def _of_measure(one: ScoredSet, name: str, training: Precision, plan: Plan) -> Iterator[Result]:
     level, n = plan.report.confidence_level, len(one.case)
-    # Its tests are DeLong's, or Obuchowski's: by the variance of the area, not by the larger of two.
-    method = "delong" if one.case.cluster is None else "obuchowski_clustered"
-    own = [e for e in estimates(one.case, "auc", level) if e.method == method]
-    area, spread = (own[0].value, own[0].se ** 2) if own else (one.reached.auc.value, nan)
-    internal, internal_spread, n_internal = training
-    tested = p_performance(area, spread, n, internal, internal_spread, n_internal, level=level)
-    if not n_internal:
-        tested = undefined(n, NO_TRAINING_SCORES, level=level, method="delong")
+    test, at_least = ("delong", "delong") if name == "auc" else ("welch", "wald_test")
+    here = own_precision(one.case, name, plan)
+    why = (
+        one.on_axes[name].note
+        if isnan(one.on_axes[name].value)
+        else NO_TEST
+        if name in ("gici", "ece")
+        else ""
+    )
+    without = why or ("" if training.n else NO_TRAINING_SCORES)
+    if without:
+        tested = undefined(n, without, level=level, method=test)
+    else:
+        of = (here.value, here.variance, n, training.value, training.variance, training.n)
+        tested = p_performance(*of, method=test, level=level)
     strong = spr(tested.p, one.similarity, n=n, level=level)
     if isnan(tested.p):
         strong = replace(strong, note=tested.note)
     splits = plan.internal_splits
-    why = NO_SPLITS if splits is None or not splits.values else ""
-    why = OTHER_SPLITS if splits and not why and splits.metric.lower() != "auc" else why
-    if why or splits is None:
-        accepted = undefined(n, why, level=level, method="delong")
+    values = splits.of(name) if splits else ()
+    why = why or (NO_SPLITS if splits is None else "" if values else OTHER_SPLITS)
+    if why:
+        accepted = undefined(n, why, level=level, method=at_least)
     else:
-        accepted = p_acceptability(area, spread, min(splits.values), n=n, level=level)
-        accepted = replace(
-            accepted,
-            details={**accepted.details, "least": min(splits.values), "splits": float(len(splits.values))},
-        )
+        down = quantity(name).better == "down"
+        least = max(values) if down else min(values)
+        chosen: dict[str, Any] = {"n": n, "method": at_least, "level": level}
+        accepted = p_acceptability(here.value, here.variance, least, lower_is_better=down, **chosen)
+        also = {"least": least, "splits": float(len(values))}
+        accepted = replace(accepted, details={**accepted.details, **also})
     weak = wpr(accepted.p, one.similarity, n=n, level=level)
     weak = replace(weak, note=accepted.note if isnan(accepted.p) else weak.note)
     weak = replace(weak, details={**accepted.details, **weak.details})
     strong = replace(strong, details={**tested.details, **strong.details})
     found = {"p_performance": tested, "p_acceptability": accepted, "spr": strong, "wpr": weak}
-    more: dict[str, Any] = {"endpoint": "auc", "parameters": {"metric": "auc"}, "cases": one.case.key}
-    return [Result(f"{ID}.{name}", one.case.place, e, primary=True, **more) for name, e in found.items()]
+    more: dict[str, Any] = {"endpoint": name, "parameters": {"metric": name}, "cases": one.case.key}
+    for id, e in found.items():
+        yield Result(f"{ID}.{id}", one.case.place, e, primary=True, **more)
 
 
 def over_sets(scored: Sequence[ScoredSet], candidate: str | None, plan: Plan) -> list[Result]:
@@ -120,15 +137,9 @@ def over_sets(scored: Sequence[ScoredSet], candidate: str | None, plan: Plan) ->
     sets = [one for one in scored if one.external]
     place = Place(datasets=tuple(one.case.dataset.name for one in sets), candidate=candidate)
     results = []
-    for metric in METRICS:
-        value = np.array([getattr(one.reached, metric).value for one in sets])
-        similarity = np.array([one.similarity for one in sets])
-        value = np.where(np.isfinite(value), value, nan)
-        found = similarity_performance_correlation(similarity, value, level=level)
-        if not isnan(found.value) and found.n < LEAST_SETS:
-            found = undefined(found.n, FEW_SETS.format(n=found.n), level=level, method=found.method)
-        found = replace(found, details={**found.details, "sets": float(len(sets))})
-        name = METRIC_IDS[metric]
+    similarity = [one.similarity for one in sets]
+    for name in measures_of(plan):
+        found = correlated(similarity, [one.on_axes[name].value for one in sets], plan)
         id, chosen = f"{ID}.similarity_performance_correlation", {"metric": name}
         results.append(Result(id, place, found, endpoint=name, parameters=chosen, primary=True))
     sites = [site for one in sets for site in one.sites]
@@ -137,6 +148,17 @@ def over_sets(scored: Sequence[ScoredSet], candidate: str | None, plan: Plan) ->
     for name in COMPARED_OVER_SITES:
         results += between_sites(name, sites, once, len(sets), place, plan)
     return results
+
+
+def correlated(similarity: Sequence[float], values: Sequence[float], plan: Plan) -> Estimate:
+    """The correlation of similarity and performance over sets, with a note where they are few."""
+    value = np.array([v if isfinite(v) else nan for v in values], np.float64)
+    alike = np.array(similarity, np.float64)
+    found = similarity_performance_correlation(alike, value, level=plan.report.confidence_level)
+    least = int(plan.limit("P44_sets"))
+    few = FEW_SETS.format(n=found.n, least=least) if isfinite(found.value) and found.n < least else ""
+    note = "; ".join(filter(None, (found.note, few)))
+    return replace(found, note=note, details={**found.details, "sets": float(len(values))})
 
 
 def _worst_site(sites: Sequence[Site], place: Place, level: float) -> Iterator[Result]:

@@ -1,10 +1,18 @@
 """How a model performs on a set, and how many cases each measure would have needed."""
 
 from dataclasses import dataclass, replace
+from math import nan
 from typing import Any
 
 import numpy as np
 
+from trustreport.dimensions.potential_robustness.axes import (
+    SIZED_AS,
+    measures_of,
+    needed_by_error,
+    own_precision,
+    panel_of,
+)
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.sample_size.auc import mss_auc
 from trustreport.measures.sample_size.brier import mss_brier
@@ -67,9 +75,29 @@ def size_results(case: ScoredCases, reached: CandidatePerformance, plan: Plan) -
         at = plan.risk_threshold if name == "net_benefit" else None
         place = case.place.at(threshold=at)
         results.append(Result(f"{ID}.mss_{name}", place, needed, primary=True, cases=case.key))
+    return results + _of_other_measures(case, plan)
+
+
+def _of_other_measures(case: ScoredCases, plan: Plan) -> list[Result]:
+    """The minimum sample size by the standard error, of the diagram's measures that have no formula."""
+    level, results = plan.report.confidence_level, []
+    for name in measures_of(plan):
+        if name in SIZED_AS:
+            continue
+        found = own_precision(case, name, plan)
+        needed = needed_by_error(found, name, panel_of(name, plan), planning_quantile(level))
+        if needed > 0:
+            e = Estimate(needed, nan, nan, found.n, level, BY_ERROR, NO_INTERVAL)
+            e = replace(e, details={"reached": found.n / needed, **_classes(case)})
+        else:
+            e = undefined(len(case), NO_ERROR, level=level, method=BY_ERROR)
+        chosen: dict[str, Any] = {"endpoint": name, "parameters": {"metric": name}}
+        results.append(Result(f"{ID}.mss", case.place, e, primary=True, cases=case.key, **chosen))
     return results
 
 
+BY_ERROR = "standard_error"
+NO_ERROR = "the measure has no standard error here"
 NO_INTERVAL = "a planning value: it has no interval"
 
 

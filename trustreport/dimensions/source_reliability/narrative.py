@@ -9,6 +9,7 @@ from trustreport.dimensions.source_reliability.advice_truth import AdviceAccurac
 from trustreport.dimensions.source_reliability.rater_panel import Panel
 from trustreport.dimensions.source_reliability.raters import COEFFICIENTS, ID
 from trustreport.estimate import Estimate
+from trustreport.figures.joyplot import Joyplot, Ridge
 from trustreport.figures.nomogram import (
     CONCORDANCES,
     NAMED_UP_TO,
@@ -34,6 +35,10 @@ from trustreport.results import Result, leading
 EACH_UP_TO = 4
 # Coefficients of which the table also shows the interval with raters drawn too.
 SHOWN_BOTH_WAYS = ("percent_agreement", "krippendorff_alpha", "gwet_ac1", "gwet_ac2", "weighted_concordance")
+# Raters that a joyplot holds on one page.
+RIDGES_A_FIGURE = 40
+# A scale of confidence with more values than this is drawn in bins, so many of them.
+MOST_STEPS, BINS = 12, 25
 MEASURED = (0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 # Lines of the nomogram, and how far apart a round one must be from that of a study.
 MOST_LINES, APART = 12, 0.02
@@ -52,6 +57,7 @@ def parts(
         title=say(f"{ID}.title_agreement.{key}", **of_task),
         finding=tuple(_agreeing(panel, results)),
         tables=tuple(_agreement_tables(panel, results, number)),
+        figures=tuple(_joyplots(panel, number)),
         place=panel.place,
     )
     yield Part(
@@ -282,6 +288,34 @@ def _by_rater(results: Sequence[Result], name: str, **chosen: str) -> dict[str, 
 def _as_cell(e: Estimate | None) -> Estimate | float | None:
     """A stated number without its missing interval."""
     return e.value if e is not None and isnan(e.low) else e
+
+
+def _joyplots(panel: Panel, number: int) -> Iterator[Figure]:
+    """The distribution of the confidence of each rater, by the steps of the scale or in bins."""
+    if panel.confidence is None:
+        return
+    known = panel.confidence[~np.isnan(panel.confidence)]
+    steps = np.unique(known)
+    discrete = len(steps) <= MOST_STEPS
+    edges = np.linspace(0, 1, BINS + 1)
+    at = steps if discrete else (edges[:-1] + edges[1:]) / 2
+    ridges = []
+    for rater, column in zip(panel.raters, panel.confidence.T):
+        own = column[~np.isnan(column)]
+        if not len(own):
+            continue
+        counts = (own[:, None] == steps).sum(axis=0) if discrete else np.histogram(own, edges)[0]
+        shares = tuple(float(x) for x in counts / len(own))
+        ridges.append(Ridge(rater, shares, float(own.mean()), len(own)))
+    for i in range(0, len(ridges), RIDGES_A_FIGURE):
+        some = tuple(ridges[i : i + RIDGES_A_FIGURE])
+        means = [ridge.mean for ridge in some]
+        yield Figure(
+            f"confidence_{number}" + (f"_{i // RIDGES_A_FIGURE + 1}" if i else ""),
+            Joyplot(some, tuple(float(x) for x in at), discrete),
+            say(f"{ID}.figure.confidence"),
+            say(f"{ID}.figure.confidence_alt", n=len(some), low=min(means), high=max(means)),
+        )
 
 
 def _nomogram_of(

@@ -1,6 +1,7 @@
 """H-accuracy of a scoring model, with two classes or more."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import isclose, nan
 
 import numpy as np
@@ -24,6 +25,7 @@ def h_accuracy(
     tau: float | None = None,
     priority: Sequence[float] | None = None,
     complexity: Floats | None = None,
+    called: NDArray[np.int64] | None = None,
     cluster: Clusters | None = None,
     resamples: int = 2000,
     level: float = 0.95,
@@ -36,12 +38,13 @@ def h_accuracy(
 
     and with s the score of the true class, in this order::
 
-        c = 0                          if another class scores higher
+        c = 0                          if the answer is another class
         c = 1                          if s > tau, or tau = 1/k
-        c = (s - 1/k) / (tau - 1/k)    otherwise
+        c = (s - 1/k) / (tau - 1/k)    otherwise, not below 0
 
-    Classes that tie for the highest score are all credited. Ha(1/k, equal priorities, equal complexity) is
-    the balanced accuracy; Ha does not rise with tau, and is linear in p.
+    The answer is the class with the highest score, as in the source, or `called` where it is given. Classes
+    that tie for the highest score are all credited. Ha(1/k, equal priorities, equal complexity) is the
+    balanced accuracy of the answers; Ha does not rise with tau, and is linear in p.
 
     Estimand: the same in the population, cases of each class sampled independently, parameters fixed.
 
@@ -58,6 +61,8 @@ def h_accuracy(
         Not negative, sum 1; equal when not given.
     complexity : float array, shape (n_cases,), optional
         Not negative; equal when not given. Its scale does not matter.
+    called : int array, shape (n_cases,), optional
+        The class that the device called, by a threshold of its own.
     cluster : int array, shape (n_cases,), optional
         Which cluster (patient, video) a case belongs to.
     resamples : int
@@ -87,33 +92,126 @@ def h_accuracy(
     >>> print(h_accuracy(truth, two_class_scores(score), tau=0.8, rng=np.random.default_rng(1)))
     0.54 (95% CI 0.39 to 0.69; n = 30)
     """
+    credit = credits_of(truth, scores, tau, called)
+    given = CaseWeights.of(truth, scores.shape[1], priority, complexity, cluster)
+    return averaged(credit, given, notes.FEW_CREDITED, resamples, rng, level)
+
+
+def h_accuracy_difference(
+    truth: NDArray[np.int64],
+    scores: Floats,
+    other: Floats,
+    *,
+    rng: np.random.Generator,
+    tau: float | None = None,
+    priority: Sequence[float] | None = None,
+    complexity: Floats | None = None,
+    called: NDArray[np.int64] | None = None,
+    other_called: NDArray[np.int64] | None = None,
+    cluster: Clusters | None = None,
+    resamples: int = 2000,
+    level: float = 0.95,
+) -> Estimate:
+    """H-accuracy of a model minus that of another on the same cases, paired case by case.
+
+    ::
+
+        sum over classes l of p(l) * (sum of d(x) (c(x) - c'(x)) / sum of d(x), over cases x of class l)
+
+    with c and c' the credits of the two answers to case x. Both models answer a resampled case together.
+
+    Parameters
+    ----------
+    scores, other : float arrays, shape (n_cases, k)
+        Of the model and of the one that it is compared with.
+    called, other_called : int arrays, shape (n_cases,), optional
+        The classes that they called.
+
+    Other parameters as in `h_accuracy`.
+
+    Returns
+    -------
+    Estimate
+        In [-1, 1]; `details` as there, differences by class. No limits where the credits differ in fewer
+        than 10 cases (or clusters) of a class with priority.
+
+    Notes
+    -----
+    Of 400 samples of 100 to 400 cases a class of which 5 to 25% differed, the percentiles covered the
+    difference in .93 to .98.
+
+    Examples
+    --------
+    >>> truth, score = np.repeat([0, 1], 15), np.r_[np.linspace(0, 0.3, 15), np.linspace(0.7, 1, 15)]
+    >>> sure, unsure = two_class_scores(score), two_class_scores(0.5 + (score - 0.5) / 2)
+    >>> print(h_accuracy_difference(truth, unsure, sure, tau=0.8, rng=np.random.default_rng(1)))
+    -0.35 (95% CI -0.39 to -0.32; n = 30)
+    """
+    gap = credits_of(truth, scores, tau, called) - credits_of(truth, other, tau, other_called)
+    given = CaseWeights.of(truth, scores.shape[1], priority, complexity, cluster)
+    return averaged(gap, given, notes.FEW_DIFFER, resamples, rng, level)
+
+
+@dataclass(frozen=True, eq=False)
+class CaseWeights:
+    """What cases and classes weigh: truth and complexity (n_cases,), priority (k,), and the clusters."""
+
+    truth: NDArray[np.int64]
+    priority: Floats
+    complexity: Floats
+    cluster: Clusters | None
+
+    @classmethod
+    def of(
+        cls,
+        truth: NDArray[np.int64],
+        n_classes: int,
+        priority: Sequence[float] | None,
+        complexity: Floats | None,
+        cluster: Clusters | None,
+    ) -> "CaseWeights":
+        """Equal weights where none are given.
+
+        Raises
+        ------
+        ValueError : priorities that are not one for each class or do not sum to 1, a negative complexity
+        """
+        of_class = np.full(n_classes, 1 / n_classes) if priority is None else np.asarray(priority, float)
+        of_case = np.ones(len(truth)) if complexity is None else np.asarray(complexity, float)
+        if len(of_class) != n_classes or (of_class < 0).any() or not isclose(of_class.sum(), 1, rel_tol=1e-9):
+            raise ValueError(f"priority must be {n_classes} numbers, none negative, that sum to 1.")
+        if len(of_case) != len(truth) or not (of_case >= 0).all():
+            raise ValueError("complexity must be one number per case, none negative.")
+        return cls(truth, of_class, of_case, cluster)
+
+
+def averaged(
+    earned: Floats, given: CaseWeights, few: str, resamples: int, rng: np.random.Generator, level: float
+) -> Estimate:
+    """Weighted mean of what each case earns, with percentile limits; `few` says why there are none."""
     check_level(level)
-    n_classes = scores.shape[1] if scores.ndim == 2 else 0
-    weights = np.full(n_classes, 1 / max(n_classes, 1)) if priority is None else np.asarray(priority, float)
-    difficulty = np.ones(len(truth)) if complexity is None else np.asarray(complexity, float)
-    _check(truth, scores, weights, difficulty)
-    credit = credits_of(truth, scores, 1 / n_classes if tau is None else tau)
+    truth, complexity, cluster = given.truth, given.complexity, given.cluster
     method = METHOD if cluster is None else CLUSTERED
     details, total = {}, 0.0
     drawn, fewest = np.zeros(resamples), len(truth)
     counts = None if cluster is None else _cluster_draws(cluster, resamples, rng)
-    for label in range(n_classes):
+    for label, weight in enumerate(given.priority.tolist()):
         own = truth == label
-        if not weights[label]:
+        if not weight:
             continue
-        missing = "" if difficulty[own].any() else notes.NO_COMPLEXITY if own.any() else notes.CLASS_ABSENT
+        missing = "" if complexity[own].any() else notes.NO_COMPLEXITY if own.any() else notes.CLASS_ABSENT
         if missing:
             return undefined(len(truth), missing, level=level, method=method)
-        earned, most = difficulty[own] * credit[own], difficulty[own]
-        details[f"class_{label}"] = float(earned.sum() / most.sum())
-        total += float(weights[label]) * details[f"class_{label}"]
-        credited = own & (difficulty * credit > 0)
-        fewest = min(fewest, int(credited.sum()) if cluster is None else np.unique(cluster[credited]).size)
+        got, most = complexity[own] * earned[own], complexity[own]
+        details[f"class_{label}"] = float(got.sum() / most.sum())
+        total += weight * details[f"class_{label}"]
+        counted = own & (complexity * earned != 0)
+        fewest = min(fewest, int(counted.sum()) if cluster is None else np.unique(cluster[counted]).size)
         if counts is None:
-            drawn += weights[label] * _resampled(earned, most, resamples, rng)
+            drawn += weight * _resampled(got, most, resamples, rng)
         else:
-            drawn += weights[label] * counts(own * difficulty * credit, own * difficulty)
-    low, high, note = (nan, nan, notes.FEW_CREDITED) if fewest < FEWEST else _percentiles(drawn, level)
+            drawn += weight * counts(own * complexity * earned, own * complexity)
+    low, high, note = (nan, nan, few) if fewest < FEWEST else _percentiles(drawn, level)
     return Estimate(total, low, high, len(truth), level, method, note, details=details)
 
 
@@ -127,22 +225,38 @@ def two_class_scores(score: NDArray[np.float64]) -> Floats:
     return np.stack([1 - score, score], axis=1)
 
 
-def credits_of(truth: NDArray[np.int64], scores: Floats, tau: float) -> Floats:
+def credits_of(
+    truth: NDArray[np.int64],
+    scores: Floats,
+    tau: float | None = None,
+    called: NDArray[np.int64] | None = None,
+) -> Floats:
     """What each case's answer is worth, in [0, 1]; the rule and the parameters are those of `h_accuracy`.
 
     >>> credits_of(
     ...     np.array([0, 1, 2]), np.array([[0.40, 0.55, 0.05], [0.1, 0.8, 0.1], [0, 0, 1]]), 0.35
     ... )
     array([0., 1., 1.])
+
+    A device that calls from .3 on is right about a positive with .4, and without any confidence:
+
+    >>> score, called = np.array([0.4, 0.65]), np.array([1, 1])
+    >>> [
+    ...     credits_of(np.array([1, 1]), two_class_scores(score), tau, called).tolist()
+    ...     for tau in (0.5, 0.8)
+    ... ]
+    [[1.0, 1.0], [0.0, 0.5]]
     """
+    _check(truth, scores, called)
     guess = 1 / scores.shape[1]
-    if isclose(tau, guess, rel_tol=1e-12):
+    if tau is None or isclose(tau, guess, rel_tol=1e-12):
         tau = guess
     if not guess <= tau <= 1:
         raise ValueError(f"tau must lie in [1/{scores.shape[1]}, 1], got {tau:g}: below that is chance.")
     own = scores[np.arange(len(truth)), truth]
-    partly = (own - guess) / (tau - guess) if tau > guess else np.ones_like(own)
-    return np.where(own < scores.max(axis=1), 0.0, np.where(own > tau, 1.0, partly))
+    wrong = own < scores.max(axis=1) if called is None else called != truth
+    partly = np.maximum(own - guess, 0) / (tau - guess) if tau > guess else np.ones_like(own)
+    return np.where(wrong, 0.0, np.where(own > tau, 1.0, partly))
 
 
 def confident_accuracy(
@@ -226,7 +340,7 @@ def _percentiles(drawn: Floats, level: float) -> tuple[float, float, str]:
     return low, high, "" if there.min() < there.max() else notes.NO_WIDTH
 
 
-def _check(truth: NDArray[np.int64], scores: Floats, priority: Floats, complexity: Floats) -> None:
+def _check(truth: NDArray[np.int64], scores: Floats, called: NDArray[np.int64] | None) -> None:
     if scores.ndim != 2 or len(truth) != len(scores) or scores.shape[1] < 2:
         raise ValueError(
             f"scores must have one row per case and one column per class, got shape {scores.shape} "
@@ -237,9 +351,5 @@ def _check(truth: NDArray[np.int64], scores: Floats, priority: Floats, complexit
         raise ValueError(f"truth must name classes 0 to {n_classes - 1}, got {truth.min()} to {truth.max()}.")
     if not ((scores >= 0) & (scores <= 1)).all():
         raise ValueError("scores must lie in [0, 1].")
-    if len(priority) != n_classes or (priority < 0).any() or not isclose(priority.sum(), 1, rel_tol=1e-9):
-        raise ValueError(
-            f"priority must be {n_classes} numbers, none negative, that sum to 1, got {priority.tolist()}."
-        )
-    if complexity.shape != truth.shape or not (complexity >= 0).all():
-        raise ValueError("complexity must be one number per case, none negative.")
+    if called is not None and len(called) != len(truth):
+        raise ValueError(f"called must be one class per case, got {len(called)} for {len(truth)} cases.")

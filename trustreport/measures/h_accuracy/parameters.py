@@ -135,22 +135,31 @@ def complexity_from_ratings(rating: Floats, *, proficiency: Floats | None = None
     return mean
 
 
-def complexity_from_errors(right: Floats) -> Floats:
-    """Share of raters that judged the case wrong.
+def proficiency(right: Floats) -> Floats:
+    """Share of right answers of each rater, shape (n_raters,); 0 for a rater without any answer.
+
+    >>> proficiency(np.array([[1.0, 0], [1, np.nan], [np.nan, np.nan]]))
+    array([0.5, 1. , 0. ])
+    """
+    return np.nan_to_num(_rater_means(right))
+
+
+def complexity_from_errors(right: Floats, *, proficiency: Floats | None = None) -> Floats:
+    """Share of raters that judged the case wrong; with `proficiency` the better raters weigh more.
 
     >>> complexity_from_errors(np.array([[1.0, 0], [1, 0], [0, np.nan]]))
     array([0.33333333, 1.        ])
     """
-    return 1 - complexity_from_ratings(right)
+    return 1 - complexity_from_ratings(right, proficiency=proficiency)
 
 
-def complexity_from_confidence(confidence: Floats) -> Floats:
+def complexity_from_confidence(confidence: Floats, *, proficiency: Floats | None = None) -> Floats:
     """One less the raters' mean confidence in the case, whether right or wrong; confidence on [0, 1].
 
     >>> complexity_from_confidence(np.array([[0.75, 1.0], [0.25, 1.0]]))
     array([0.5, 0. ])
     """
-    return 1 - complexity_from_ratings(confidence)
+    return 1 - complexity_from_ratings(confidence, proficiency=proficiency)
 
 
 def hardest(complexity: Floats, share: float, *, rest: float = 0.0) -> Floats:

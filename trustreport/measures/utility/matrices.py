@@ -9,14 +9,52 @@ Floats = NDArray[np.float64]
 
 
 def as_matrix(utility: ArrayLike) -> Floats:
-    """A square matrix of finite numbers, rows decisions, columns truths."""
+    """A matrix of finite numbers: a row for each decision, a column for each truth, not always as many."""
     matrix = np.asarray(utility, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
+    if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
         raise ValueError(
-            "a utility matrix is square (a row for each decision, a column for each truth) with a number in "
-            f"each cell, got shape {matrix.shape}."
+            "utilities have a row for each decision, a column for each truth with a number in each cell, "
+            f"got shape {matrix.shape}."
         )
     return matrix
+
+
+def greatest_expected(utility: ArrayLike, probability: ArrayLike) -> NDArray[np.int64]:
+    """The decision of greatest expected utility for each case; of equal ones the first.
+
+    With p_j the probability of class j of a case::
+
+        decision = argmax over i of sum over j of U_ij p_j
+
+    Parameters
+    ----------
+    utility : array, shape (n_decisions, n_classes)
+    probability : array, shape (n_cases, n_classes)
+        Each row not negative, sum 1.
+
+    References
+    ----------
+    Dyrland, Lundervold, Porta Mana, "Does the evaluation stand up to evaluation?", eq. 9.
+
+    Examples
+    --------
+    Dismiss, test further or treat, at a probability of disease of .02, .15 and .9:
+
+    >>> utility = [[0, -10], [-0.3, -1], [-1, 2]]
+    >>> greatest_expected(utility, [[0.98, 0.02], [0.85, 0.15], [0.1, 0.9]])
+    array([0, 1, 2])
+    """
+    matrix, shares = as_matrix(utility), np.asarray(probability, dtype=np.float64)
+    if shares.ndim != 2 or shares.shape[1] != matrix.shape[1]:
+        raise ValueError(
+            f"probability must have a column for each of {matrix.shape[1]} classes, got shape {shares.shape}."
+        )
+    if (shares < 0).any() or not np.allclose(shares.sum(axis=1), 1, atol=1e-6):
+        raise ValueError("the probabilities of a case must not be negative, and sum to 1.")
+    # Rounded on the scale of the utilities, so that equal decisions are equal.
+    expected = (shares @ matrix.T) / (float(np.ptp(matrix)) or 1.0)
+    chosen: NDArray[np.int64] = np.argmax(np.round(expected, 12), axis=1).astype(np.int64)
+    return chosen
 
 
 def expected_matrix(utilities: Sequence[ArrayLike], probability: Sequence[float] | None = None) -> Floats:
@@ -72,8 +110,12 @@ def standard_form(utility: ArrayLike) -> Floats:
 def right_decisions_pay(utility: ArrayLike) -> bool:
     """Whether in each truth the right decision is worth at least as much as any other.
 
+    Decisions that are not as many as the classes have no right one.
+
     >>> right_decisions_pay([[1, 0.2], [0.3, 1]]), right_decisions_pay([[0, 1], [1, 0]])
     (True, False)
     """
     matrix = as_matrix(utility)
+    if matrix.shape[0] != matrix.shape[1]:
+        return False
     return bool((np.diag(matrix) >= matrix.max(axis=0)).all())

@@ -6,23 +6,27 @@ from numpy.typing import ArrayLike, NDArray
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
 from trustreport.measures.cell_mean import cell_mean
+from trustreport.measures.cluster import Clusters
 from trustreport.measures.utility.matrices import Floats, as_matrix
 
 
 def confusion_matrix(
-    truth: NDArray[np.int64], decision: NDArray[np.int64], n_classes: int
+    truth: NDArray[np.int64], decision: NDArray[np.int64], n_classes: int, n_decisions: int = 0
 ) -> NDArray[np.int64]:
-    """Cases by decision (rows) and truth (columns), shape (n_classes, n_classes).
+    """Cases by decision (rows) and truth (columns), shape (n_decisions, n_classes).
+
+    There are as many decisions as classes unless `n_decisions` says otherwise.
 
     >>> confusion_matrix(np.array([0, 1, 1]), np.array([0, 0, 1]), 2)
     array([[1, 1],
            [0, 1]])
     """
-    for name, values in (("truth", truth), ("decision", decision)):
-        if values.shape != truth.shape or (values.size and not 0 <= values.min() <= values.max() < n_classes):
-            raise ValueError(f"{name} must hold a class, 0 to {n_classes - 1}, for each case.")
-    cells = np.bincount(decision * n_classes + truth, minlength=n_classes * n_classes)
-    return cells.reshape(n_classes, n_classes).astype(np.int64, copy=False)
+    rows = n_decisions or n_classes
+    for name, values, n in (("truth", truth, n_classes), ("decision", decision, rows)):
+        if values.shape != truth.shape or (values.size and not 0 <= values.min() <= values.max() < n):
+            raise ValueError(f"{name} must hold a class, 0 to {n - 1}, for each case.")
+    cells = np.bincount(decision * n_classes + truth, minlength=rows * n_classes)
+    return cells.reshape(rows, n_classes).astype(np.int64, copy=False)
 
 
 def utility_yield(counts: ArrayLike, utility: ArrayLike, *, level: float = 0.95) -> Estimate:
@@ -39,7 +43,7 @@ def utility_yield(counts: ArrayLike, utility: ArrayLike, *, level: float = 0.95)
 
     Parameters
     ----------
-    counts : array of counts, shape (n_classes, n_classes)
+    counts : array of counts, shape (n_decisions, n_classes)
         Rows decisions, columns truths.
     utility : array, same shape
         In the unit of the result.
@@ -129,6 +133,43 @@ def yield_of_clusters(
     shares = None if positives is None else {1: positives, 0: 1 - positives}
     truth = np.array([1, 0, 1, 0])
     return cell_mean(cells.sum(axis=0), worth, truth, shares=shares, clusters=cells, level=level)
+
+
+def yield_of_decisions(
+    truth: NDArray[np.int64],
+    decision: NDArray[np.int64],
+    utility: ArrayLike,
+    *,
+    cluster: Clusters | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """The utility yield of decisions case by case, of any number of classes; in clusters as they vary.
+
+    Parameters
+    ----------
+    truth, decision : int arrays, shape (n_cases,)
+        Column and row of the utility that a case earns.
+    utility : array, shape (n_decisions, n_classes)
+    cluster : int array, shape (n_cases,), optional
+
+    Examples
+    --------
+    >>> truth, decision = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 1, 0, 2, 2, 0])
+    >>> print(yield_of_decisions(truth, decision, [[0, -10], [-0.3, -1], [-1, 2]]))
+    -1.05 (95% CI -4.96 to 0.84; n = 6)
+    """
+    matrix = as_matrix(utility)
+    cells = confusion_matrix(truth, decision, matrix.shape[1], matrix.shape[0])
+    if cluster is None:
+        return utility_yield(cells, matrix, level=level)
+    groups, of = np.unique(cluster, return_inverse=True)
+    cell = decision * matrix.shape[1] + truth
+    by_cluster = np.bincount(of * cells.size + cell, minlength=len(groups) * cells.size)
+    by_cluster = by_cluster.reshape(len(groups), cells.size).astype(np.int64, copy=False)
+    # A class without a case would count as one that no cluster holds.
+    flat, worth, of_truth = _cells(cells, matrix)
+    held = cells.sum(axis=0)[of_truth] > 0
+    return cell_mean(flat[held], worth[held], of_truth[held], clusters=by_cluster[:, held], level=level)
 
 
 def yield_bootstrap(

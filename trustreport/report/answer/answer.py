@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
-from trustreport.report.answer import by_candidate, by_criteria, over_time, without_criteria
+from trustreport.report.answer import by_candidate, by_criteria, minimum_accuracy, over_time, without_criteria
 from trustreport.report.answer.sentences import Statement, set_aside, text_of
 
 MOST_NAMED = 4  # candidates in the question
@@ -33,7 +33,8 @@ def answer(assessment: Assessment, say: Catalogue) -> Answer:
     """What the report answers to the question of its kind.
 
     A periodic audit says what changed. Elsewhere declared criteria decide; without any, the primary results
-    of the data that are there. Numbers of training and tuning data never speak here.
+    of the data that are there. An accuracy below the least that users accept comes first in what supports
+    it. Numbers of training and tuning data never speak here.
     """
     kind = assessment.plan.report.kind
     if kind == "vigilance":
@@ -44,7 +45,10 @@ def answer(assessment: Assessment, say: Catalogue) -> Answer:
         found = by_candidate.answer(assessment, say)
     else:
         found = by_criteria.answer(assessment, say)
-    sentences, support = found if assessment.verdicts else set_aside(*found, say)
+    sentences, support = found
+    support = [*minimum_accuracy.missed(assessment, say), *support]
+    if not assessment.verdicts:
+        sentences, support = set_aside(sentences, support, say)
     return Answer(question(assessment, say), tuple(sentences), tuple(support))
 
 

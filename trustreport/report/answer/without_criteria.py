@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from math import isnan
 
 from trustreport.assessment import Assessment
+from trustreport.digits import Rounded
 from trustreport.messages import Catalogue
 from trustreport.narrative.names import quantity_name
 from trustreport.place import Place
@@ -254,13 +255,16 @@ def _sets(assessment: Assessment, say: Catalogue) -> list[Statement]:
         for m in ("sensitivity", "specificity")
     }
     alike = _decided_alike(kinds["sensitivity"], kinds["specificity"])
-    kinds = {m: [r for r in own if r.place.set not in alike] for m, own in kinds.items()}
-    names = dict.fromkeys(str(r.place.set) for own in kinds.values() for r in own)
-    if len(names) == 1:
-        own = [r for kind in kinds.values() for r in kind]
-        parts = [_measured(r, say) for r in own]
-        return [Statement(say("answer.open.on_data", data=next(iter(names)), measures=parts), tuple(own))]
+    kinds = {m: [r for r in own if r.place not in alike] for m, own in kinds.items()}
+    places = list(dict.fromkeys(r.place for own in kinds.values() for r in own))
     said = []
+    if len(places) == 1 or any(place.candidate for place in places):
+        for place in places[:MOST_PAIRS]:
+            own = [r for kind in kinds.values() for r in kind if r.place == place]
+            parts = [_measured(r, say) for r in own]
+            text = say("answer.open.on_data", data=place.data_name, measures=parts)
+            said.append(Statement(text, tuple(own)))
+        return said
     for measure, own in kinds.items():
         if len(own) > 1:
             low, high = (pick(own, key=lambda r: r.estimate.value) for pick in (min, max))
@@ -269,17 +273,46 @@ def _sets(assessment: Assessment, say: Catalogue) -> list[Statement]:
                 "n": len(own),
                 "low": in_words(low, say),
                 "high": in_words(high, say),
-                "first": low.place.set,
-                "last": high.place.set,
+                "first": low.place.data_name,
+                "last": high.place.data_name,
             }
             said.append(Statement(say("answer.open.over_sets", **values), (low, high)))
     return said
 
 
-def _decided_alike(sensitivities: list[Result], specificities: list[Result]) -> set[str | None]:
+def _published_tables(assessment: Assessment, say: Catalogue) -> list[Statement]:
+    """Tables of a publication: the readers' mean change, and between which sites performance ranges."""
+    said = []
+    for r in assessment.results:
+        if r.id == "decision_benefit.published_mean_benefit":
+            values = {"measure": say(quantity_name(r.endpoint)), "change": in_words(r, say)}
+            said.append(Statement(say("answer.open.published_readers", set=r.place.set, **values), (r,)))
+    sites: dict[str | None, list[Result]] = {}
+    for r in assessment.results:
+        if r.id == "potential_robustness.published_performance" and not isnan(r.estimate.value):
+            own = sites.setdefault(r.place.set, [])
+            if not own or own[0].endpoint == r.endpoint:  # the first measure that was printed
+                own.append(r)
+    for name, own in sites.items():
+        low, high = (pick(own, key=lambda r: r.estimate.value) for pick in (min, max))
+        text = say(
+            "answer.open.published_sites",
+            set=name,
+            measure=say(quantity_name(low.endpoint)),
+            n=len(own),
+            low=in_words(low, say),
+            high=in_words(high, say),
+            first=low.place.site,
+            last=high.place.site,
+        )
+        said.append(Statement(text, (low, high)))
+    return said
+
+
+def _decided_alike(sensitivities: list[Result], specificities: list[Result]) -> set[Place]:
     """Sets whose decisions are all positive or all negative: no table of a test that decides."""
-    of = {r.place.set: r.estimate.value for r in specificities}
-    return {r.place.set for r in sensitivities if (r.estimate.value, of.get(r.place.set)) in ((0, 1), (1, 0))}
+    of = {r.place: r.estimate.value for r in specificities}
+    return {r.place for r in sensitivities if (r.estimate.value, of.get(r.place)) in ((0, 1), (1, 0))}
 
 
 def _measured(r: Result, say: Catalogue) -> str:
@@ -425,7 +458,7 @@ def _raters(assessment: Assessment, say: Catalogue) -> list[Statement]:
     if reached is not None:
         e = reached.estimate
         key = "actual_accuracy_alone" if isnan(e.low) else "actual_accuracy"
-        measured = amount(reached, e.details["measured"])
+        measured = amount(reached, Rounded(e.details["measured"], reached.places))
         text = say(f"answer.open.{key}", measured=measured, value=amount(reached, e.value))
         said.append(Statement(text, (reached,)))
     return said
@@ -468,5 +501,6 @@ SPEAKERS: tuple[Callable[[Assessment, Catalogue], list[Statement]], ...] = (
     _lesions,
     _published,
     _sets,
+    _published_tables,
     _raters,
 )

@@ -18,6 +18,7 @@ from trustreport.report.review import (
     ID,
     Review,
     compared,
+    data_of,
     of_candidate,
     per_patients,
     to_explain,
@@ -87,7 +88,7 @@ def candidate_table(context: Context) -> Element | None:
     own = [r for r in review.results if r.dimension == ID]
     if not (review.offers_choice and own):
         return None
-    datasets = list(dict.fromkeys(r.place.dataset or "" for r in own))
+    datasets = list(dict.fromkeys(map(data_of, own)))
     tables = [_side_by_side(dataset, review) for dataset in datasets]
     finding = [text for dataset in datasets for text in compared(review, dataset)]
     return Element(tuple(finding), tables=numbered(context, *tables))
@@ -99,7 +100,7 @@ Cells = tuple[str, Callable[[str], str]]
 
 def _side_by_side(dataset: str, review: Review) -> Table:
     say = review.say
-    own = [r for r in review.results if r.dimension == ID and (r.place.dataset or "") == dataset]
+    own = [r for r in review.results if r.dimension == ID and data_of(r) == dataset]
     names = [name for name in review.names if any(r.place.candidate == (name or None) for r in own)]
     heads = (Head(say("table.measure")), *(Head(review.shown(name), True) for name in names))
     first = leading_row(review)
@@ -111,7 +112,9 @@ def _side_by_side(dataset: str, review: Review) -> Table:
             lines.append(Line((Cell(row.label), *shown), leads=row.key == first))
     values = {"dataset": dataset, "level": own[0].estimate.level, "failed": failed_cases(review.plan)}
     shares = local_prevalences(review.plan)
-    if shares:
+    if own[0].place.set is not None:
+        caption = say("procurement.table.caption_counts", **values)
+    elif shares:
         caption = say("procurement.table.caption_at", prevalence=shares[0], **values)
     else:
         caption = say("procurement.table.caption", **values)

@@ -85,6 +85,8 @@ def _plain(types: set[type]) -> Shape | None:
 
 def _one_type(annotation: Any) -> type | None:
     members = _members(annotation)
+    if len(members) == 1 and get_origin(members[0]) is Literal:
+        return str if all(isinstance(choice, str) for choice in get_args(members[0])) else None
     return members[0] if len(members) == 1 and members[0] in (str, int, float) else None
 
 

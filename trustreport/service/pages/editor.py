@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse
 from sqlalchemy import select
 
 from trustreport.messages import say
+from trustreport.report.declared import label_keys
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.editor import run
@@ -183,8 +184,5 @@ def meaning(word: str, say: PageWords) -> str:
 
 def label(path: str, say: PageWords) -> str:
     """A field in plain words; its last word where the catalogue has none."""
-    for candidate in (path, path.removeprefix("candidates.")):
-        for key in (f"plan.{candidate}.group", f"plan.{candidate}"):
-            if key in say:
-                return say(key)
-    return say("pages.finding.name") if path == NAME else path
+    found = (say(key) for key in label_keys(path) if key in say)
+    return next(found, say("pages.finding.name") if path == NAME else path)
