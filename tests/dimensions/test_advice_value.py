@@ -145,7 +145,7 @@ def test_several_sets_are_told_side_by_side_and_each_in_its_part() -> None:
     sets = tuple(drawn(f"site {i}", "external", 80, seed=i) for i in range(3))
     found = told(Study(datasets=sets))
     rules_hold(found)
-    assert [len(part.figures) for part in found.parts] == [1, 0, 0, 0]
+    assert [len(part.figures) for part in found.parts] == [0, 1, 0, 0, 0]
     assert any("numbers of cases, includes 1 in 3 of 3 sets" in text for text in texts(found))
     ids = [t.id for part in found.parts for t in part.tables]
     assert len(set(ids)) == len(ids) == 5
@@ -169,9 +169,10 @@ def test_many_sets_are_told_in_one_overview() -> None:
     sets = tuple(drawn(f"site {i}", "external", 60, seed=i) for i in range(EACH_UP_TO + 9))
     found = told(Study(datasets=sets))
     rules_hold(found)
-    assert len(found.parts) == 1
-    assert len(found.parts[0].figures) == 2
-    assert [table.id for table in found.parts[0].tables] == ["advice_value_sets", "advice_value_bins"]
+    by_confidence, calibration = found.parts
+    assert [table.id for table in by_confidence.tables] == ["advice_value_bins"]
+    assert len(calibration.figures) == 2
+    assert [table.id for table in calibration.tables] == ["advice_value_sets"]
     texts(found)
 
 

@@ -35,9 +35,24 @@ def overview(sets: Sequence[Calibrated], drawn: Sequence[Calibrated]) -> Iterato
     """The data sets side by side: a row or a column of the tables each; a panel each of those to be drawn."""
     few = len(sets) <= EACH_UP_TO
     shown = tuple(tables.side_by_side(sets) if few else tables.overview_of_many(sets))
+    by_confidence = tuple(table for table in shown if table.id == tables.BY_CONFIDENCE)
+    yield Part(finding=tuple(_least(sets)), tables=by_confidence)
     left_out = len(sets) - len(drawn)
     finding = [*_across(sets), *([say("undrawn", n=left_out)] if left_out else [])]
-    yield Part(finding=tuple(finding), tables=shown, figures=tuple(_figures(drawn, named=True)))
+    yield Part(
+        title=say(f"{ID}.calibration"),
+        finding=tuple(finding),
+        tables=tuple(table for table in shown if table.id != tables.BY_CONFIDENCE),
+        figures=tuple(_figures(drawn, named=True)),
+    )
+
+
+def _least(sets: Sequence[Calibrated]) -> Iterator[Message]:
+    """The set where the advisory value is lowest."""
+    found = [(one.name, e) for one in sets if not isnan((e := one.estimate("advisory_value", **ADVICE)).low)]
+    if found:
+        name, e = min(found, key=lambda pair: pair[1].value)
+        yield say(f"{ID}.across.advisory_value", name=name, **numbers(e))
 
 
 def _across(sets: Sequence[Calibrated]) -> Iterator[Message]:

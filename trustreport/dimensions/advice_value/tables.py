@@ -13,6 +13,7 @@ from trustreport.messages import Message, say
 from trustreport.narrative.tables import table
 from trustreport.results import Result
 
+BY_CONFIDENCE = "advice_value_bins"
 NONE = Estimate(nan, nan, nan, 0)  # of a bin without advice
 WIDTH: dict[str, Any] = {"bins": BINS, "binning": "equal_width"}
 MASS: dict[str, Any] = {"bins": BINS, "binning": "equal_mass"}
@@ -64,15 +65,13 @@ def of_one(one: Calibrated) -> Iterator[EstimateTable | PlainTable]:
     ]
     unlike = {id(row.result): row for row in rows}  # without probabilities ECE has one row, not two
     yield EstimateTable("advice_value", say(f"{ID}.table", bins=BINS), tuple(unlike.values()))
-    if shown:  # it is beside the questions of its reader study, which are the matter there
-        yield from _parts((one,))
-        return
-    yield from _brier((one,))
-    yield from _numbers_of_bins((one,))
+    if not shown:  # what readers were shown is beside the questions of its reader study, the matter there
+        yield from _brier((one,))
+        yield from _numbers_of_bins((one,))
     if one.advice:
         by_gici = _values_by_bin(one, "gici")
         yield table(
-            "advice_value_bins",
+            BY_CONFIDENCE,
             say(f"{ID}.table_bins_gici", table=say(f"{ID}.table_bins", rule=advice_rule((one,)))),
             one.advice,
             [
@@ -122,7 +121,7 @@ def side_by_side(sets: Sequence[Calibrated]) -> Iterator[PlainTable]:
     if bins:
         of_set = [_values_by_bin(one, "absolute_gap") for one in sets]
         yield table(
-            "advice_value_bins",
+            BY_CONFIDENCE,
             say(f"{ID}.table_bins", rule=advice_rule(sets)),
             bins,
             [
@@ -170,14 +169,14 @@ def overview_of_many(sets: Sequence[Calibrated]) -> Iterator[PlainTable]:
     advising = [one for one in sets if one.advice]
     if advising:
         yield table(
-            "advice_value_bins",
+            BY_CONFIDENCE,
             say(f"{ID}.table_bins", rule=advice_rule(advising)),
             advising,
             [
-                (f"{ID}.column.set", "label"),
+                (f"{ID}.column.set_from", "label"),
                 *(
                     (
-                        _between(ends),
+                        say(f"{ID}.from", low=ends[0]),
                         lambda one, ends=ends: _values_by_bin(one, "absolute_gap").get(ends, NONE).value,
                         "number",
                     )
