@@ -13,7 +13,7 @@ from trustreport.messages import Message, say
 from trustreport.narrative.tables import table
 from trustreport.results import Result
 
-BY_CONFIDENCE = "advice_value_bins"
+BY_CONFIDENCE, BY_CONFIDENCE_SHOWN = "advice_value_bins", "advice_value_bins_shown"
 NONE = Estimate(nan, nan, nan, 0)  # of a bin without advice
 WIDTH: dict[str, Any] = {"bins": BINS, "binning": "equal_width"}
 MASS: dict[str, Any] = {"bins": BINS, "binning": "equal_mass"}
@@ -71,7 +71,7 @@ def of_one(one: Calibrated) -> Iterator[EstimateTable | PlainTable]:
     if one.advice:
         by_gici = _values_by_bin(one, "gici")
         yield table(
-            BY_CONFIDENCE,
+            BY_CONFIDENCE_SHOWN if shown else BY_CONFIDENCE,
             say(f"{ID}.table_bins_gici", table=say(f"{ID}.table_bins", rule=advice_rule((one,)))),
             one.advice,
             [
