@@ -97,7 +97,7 @@ def every_analysis(study: Readings) -> None:
     grid = 1 - correct_decisions(study, ARMS)
     two_sample(PLACE, ARMS, counts_of(grid[0]), counts_of(grid[1]), LEVEL, leads=False)
     paired(PLACE, ARMS, pairs_of(grid), LEVEL, leads=False)
-    clustered(PLACE, grid, LEVEL)
+    clustered(PLACE, grid, None, LEVEL)
     mrmc(study, ARMS, PLACE, LEVEL)
     for endpoint in every_endpoint(study, ARMS, LEVEL):
         results_of(endpoint, study, ARMS, LEVEL, PLACE)

@@ -13,7 +13,8 @@ import trustreport
 from trustreport import assess, read_study, write_report
 from trustreport.api import Assessed
 from trustreport.errors import StudyError
-from trustreport.report.csv import numbers
+from trustreport.notebook import FIRST
+from trustreport.report.frame import of_results
 from trustreport.report.write import as_data
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -76,11 +77,15 @@ def test_a_row_for_each_result_and_slim_columns_first(dossier: Assessed) -> None
     table = dossier.to_frame()
     assert list(table.columns[:6]) == ["id", "value", "low", "high", "n", "p"]
     document = as_data(dossier)
-    rows = list(numbers(document))
-    assert len(table) == len(rows) == len(document["results"])
-    for row, entry in zip(table.itertuples(), document["results"]):
-        assert row.id == entry["id"]
-        assert row.value == pytest.approx(entry["value"], nan_ok=True) or entry["value"] is None
+    flat = of_results(document["results"])
+    assert len(table) == len(document["results"]) > 0
+    for column in table.columns:
+        for here, there in zip(table[column], flat[column], strict=True):
+            assert here == there or (pd.isna(here) and there is None)
+    assert set(table.columns[len(FIRST) :]) == {
+        key for entry in document["results"] for key in entry["scope"]
+    }
+    assert [str(table[column].dtype) for column in ("value", "n", "primary")] == ["float64", "int64", "bool"]
     primary = dossier.to_frame(primary=True)
     assert 0 < len(primary) < len(table)
     assert primary["primary"].all()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from trustreport.assessment import Assessment
 from trustreport.messages import catalogue
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from trustreport.results import Result
 
 # The columns of a table of results that are wanted first; those of the scope follow.
 FIRST = ("id", "value", "low", "high", "n", "p", "primary", "method", "unit", "level", "note")
+TYPES = {**dict.fromkeys(("value", "low", "high", "p", "level"), "float64"), "n": "int64", "primary": "bool"}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -31,14 +31,17 @@ class Assessed(Assessment):
         """A row for each result; only those that the report leads with, where `primary` is asked.
 
         Columns: id, value, low, high, n, p, primary, method, unit, level and note, then what the result is of
-        (dataset, arms, subgroup ...), the columns of the scope that any result has. What is undefined is NaN,
-        and `note` says why.
+        (dataset, arms, subgroup ...), the columns of the scope that any result has. Cells are those of
+        results.csv: numbers of 13 digits, and NaN or None where something is undefined or does not apply;
+        `note` says why a number is undefined, or that it is infinite.
         """
-        import pandas as pd
+        from trustreport.report import document, frame
 
-        rows = [_row(r) for r in self.results if r.primary or not primary]
-        found = dict.fromkeys((*FIRST, *(key for row in rows for key in row)))
-        return pd.DataFrame(rows, columns=list(found))
+        say = catalogue(self.plan.report.language)
+        chosen = (r for r in self.results if r.primary or not primary)
+        table = frame.of_results(document.plain(document.entry(r, say)) for r in chosen)
+        found = [column for column in frame.SCOPE if table[column].notna().any()]
+        return table[[*FIRST, *found]].astype(TYPES)
 
     def figure(self, id: str) -> Figure:
         """A figure as matplotlib draws it.
@@ -69,30 +72,3 @@ class Assessed(Assessment):
         from trustreport.report.html import answered
 
         return answered(self)
-
-
-def _row(result: Result) -> dict[str, Any]:
-    """A result as plain values."""
-    e = result.estimate
-    scope = {key: _plain(value) for key, value in result.scope.items()}
-    return {
-        "id": result.id,
-        "value": float(e.value),
-        "low": float(e.low),
-        "high": float(e.high),
-        "n": e.n,
-        "p": float(e.p),
-        "primary": result.primary,
-        "method": result.method,
-        "unit": result.unit,
-        "level": e.level,
-        "note": e.note,
-        **{key: value for key, value in scope.items() if key not in FIRST},
-    }
-
-
-def _plain(value: Any) -> Any:
-    """A part of a scope as a cell: pairs of arms as one text."""
-    if isinstance(value, tuple | list):
-        return " - ".join(map(str, value))
-    return ", ".join(f"{k}={v}" for k, v in value.items()) if isinstance(value, dict) else value

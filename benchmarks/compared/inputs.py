@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Inputs = Mapping[str, NDArray[Any]]
-READERS, RATERS, CATEGORIES, FEATURES = 5, 5, 4, 5
+RATERS, CATEGORIES, FEATURES = 5, 4, 5
 
 
 def scored(n: int, rng: np.random.Generator) -> Inputs:
@@ -39,13 +39,6 @@ def full(n: int, rng: np.random.Generator) -> Inputs:
     return {"codes": np.where(rng.random((n, RATERS)) < 0.7, own, other)}
 
 
-def readings(n: int, rng: np.random.Generator) -> Inputs:
-    """Errors of five readers without and with an aid, (2, 5, n): a case is hard or easy for all of them."""
-    hard = rng.standard_normal(n)
-    log_odds = np.array([-0.8, -1.3])[:, None, None] + 0.3 * rng.standard_normal((READERS, 1)) + hard
-    return {"outcome": (rng.random((2, READERS, n)) < 1 / (1 + np.exp(-log_odds))).astype(np.float64)}
-
-
 def points(n: int, rng: np.random.Generator) -> Inputs:
     """Features of n / 2 training and n / 2 external cases; these are shifted a little, less so if many."""
     half = n // 2
@@ -73,6 +66,5 @@ def reported(n: int, rng: np.random.Generator) -> Inputs:
 
 
 MAKERS: Mapping[str, Callable[[int, np.random.Generator], Inputs]] = {
-    maker.__name__: maker
-    for maker in (scored, two_raters, rated, full, readings, points, counts, planned, reported)
+    maker.__name__: maker for maker in (scored, two_raters, rated, full, points, counts, planned, reported)
 }

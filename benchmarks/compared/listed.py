@@ -73,12 +73,6 @@ COMPARISONS = (
         remark=INTERVAL,
     ),
     Comparison(
-        *("statsmodels", "GEE, odds ratio of two arms, 5 readers", "GEE(Exchangeable)"),
-        *("readings", "gee", "statsmodels_gee"),
-        sizes=(100, 1_000, 10_000),
-        within=1e-8,
-    ),
-    Comparison(
         *("statsmodels", "Wilson interval", "proportion_confint"),
         *("counts", "wilson_limits", "statsmodels_wilson"),
     ),

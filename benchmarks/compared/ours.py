@@ -1,7 +1,6 @@
 """Our side: each function takes the arrays, gets ready, and returns the call that is timed."""
 
 from collections.abc import Callable, Mapping
-from math import log
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from trustreport.measures.calibration.curve import calibration_curve
 from trustreport.measures.confusion.correlation import mcc
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.table import MEASURES
-from trustreport.measures.mrmc.gee import gee_odds_ratio
 from trustreport.measures.net_benefit import decision_curve
 from trustreport.measures.paired.mcnemar import mcnemar_exact
 from trustreport.measures.paired.table import PairedTable
@@ -155,14 +153,6 @@ def alpha(x: Inputs) -> Call:
 
 def alpha_ordinal(x: Inputs) -> Call:
     return lambda: {"alpha": krippendorff_alpha(x["codes"], CATEGORIES, metric="ordinal").value}
-
-
-def gee(x: Inputs) -> Call:
-    def call() -> Outputs:
-        e = gee_odds_ratio(x["outcome"])
-        return {"log_odds_ratio": log(e.value), "se": e.details["log_se"]}
-
-    return call
 
 
 def wilson_limits(x: Inputs) -> Call:

@@ -69,24 +69,6 @@ def sklearn_matthews(x: Inputs) -> Call:
     return lambda: {"mcc": matthews_corrcoef(x["truth"], x["decision"])}
 
 
-def statsmodels_gee(x: Inputs) -> Call:
-    from statsmodels.genmod.cov_struct import Exchangeable
-    from statsmodels.genmod.families import Binomial
-    from statsmodels.genmod.generalized_estimating_equations import GEE
-
-    arm, _, case = (index.ravel() for index in np.indices(x["outcome"].shape))
-    by_case = np.argsort(case, kind="stable")
-    event, case = x["outcome"].ravel()[by_case], case[by_case]
-    design = np.column_stack([np.ones(len(arm)), arm[by_case]])
-
-    def call() -> Outputs:
-        model = GEE(event, design, groups=case, family=Binomial(), cov_struct=Exchangeable())
-        found = model.fit(ctol=1e-10, maxiter=100)
-        return {"log_odds_ratio": found.params[1], "se": found.bse[1]}
-
-    return call
-
-
 def statsmodels_wilson(x: Inputs) -> Call:
     return _limits(x, "wilson")
 

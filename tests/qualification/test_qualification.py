@@ -5,6 +5,7 @@ import json
 import re
 import runpy
 import shutil
+import sys
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,8 @@ from click.testing import CliRunner
 
 from trustreport.cli import main
 from trustreport.errors import MissingLibrary
-from trustreport.qualification import installation, operation, pages, record
+from trustreport.measures import proportion
+from trustreport.qualification import installation, operation, pages, peers, record
 from trustreport.report.bundle import verify
 from trustreport.signing import Signer
 
@@ -79,6 +81,44 @@ def test_the_values_of_functions_are_those_of_the_reference_data() -> None:
     assert (SHIPPED / operation.FUNCTIONS).read_text(encoding="utf-8") == made, "run the script again"
 
 
+def test_functions_return_what_statsmodels_does_here_and_now() -> None:
+    document = json.loads((SHIPPED / operation.FUNCTIONS).read_text(encoding="utf-8"))
+    compared = operation._here(document)
+    assert [c for c in compared if not c.passed] == []
+    assert {c.reference.source for c in compared} == {peers.source()}
+    assert {c.reference.measure.removeprefix("trustreport.measures.") for c in compared} == {
+        *(f"proportion.{name}" for name in ("wald", "wilson", "clopper_pearson")),
+        *(f"two_arm.{name}" for name in ("difference.wald", "difference.newcombe", "ratio.katz")),
+        *("two_arm.odds_ratio.woolf", "paired.mcnemar.mcnemar_exact", "multiplicity.holm"),
+        *(f"agreement.{name}_kappa" for name in ("fleiss.fleiss", "cohen.cohen")),
+        *(f"calibration.logistic.calibration_{name}" for name in ("intercept", "slope")),
+        *("calibration.lowess.lowess", "baseline_change.oldham_slope"),
+    }
+
+
+def test_a_function_unlike_statsmodels_fails(few: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = proportion.wilson
+
+    def wrong(x: int, n: int, level: float) -> Any:
+        e = right(x, n, level)
+        return replace(e, low=e.low + 2e-9)
+
+    monkeypatch.setattr(proportion, "wilson", wrong)
+    document = json.loads((few / operation.FUNCTIONS).read_text(encoding="utf-8"))
+    failed = {(c.reference.measure, c.reference.field) for c in operation._here(document) if not c.passed}
+    assert failed == {("trustreport.measures.proportion.wilson", "low")}
+
+
+def test_statsmodels_that_cannot_be_used_is_a_failure_with_its_reason(
+    few: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "statsmodels.stats.proportion", None)
+    document = json.loads((few / operation.FUNCTIONS).read_text(encoding="utf-8"))
+    (failed,) = operation._here(document)
+    assert not failed.passed
+    assert failed.note.startswith("ModuleNotFoundError")
+
+
 def altered(few: Path, target: Path) -> Path:
     """The same reference values, one of a function and one of a study altered."""
     shutil.copytree(few, target)
@@ -113,6 +153,7 @@ def test_the_command_passes_and_fails_by_exit_status_and_says_which_value(
         assert said["passed"] is (status == 0)
         assert ("failed: pragmatic_utility.error_rate" in result.stderr) is (status == 1)
         assert "not signed" in result.stderr
+        assert re.search(r"(\d+) of \1 values are equal to statsmodels [\d.]+ to 1e-09\.", result.stderr)
 
 
 def test_a_function_that_raises_fails_with_its_reason(few: Path, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from trustreport.api import assess, read_study, write_report
 from trustreport.cli import main
 from trustreport.report import csv as flat
-from trustreport.report import xlsx
+from trustreport.report import frame, xlsx
 from trustreport.report.bundle import HASHES, UNLISTED, verify
 from trustreport.report.compare import compare, lines, load, table
 from trustreport.report.files import files
@@ -188,7 +188,7 @@ def test_the_workbook_holds_the_same(made: Path) -> None:
     book = load_workbook(made / "results.xlsx", read_only=True)
     assert book.sheetnames == ["numbers", "verdicts", "checks", "open questions", "inputs"]
     head, *rows = book["numbers"].iter_rows(values_only=True)
-    assert head == flat.HEADER
+    assert head == frame.HEADER
     value, n = head.index("value"), head.index("n")
     assert [row[0] for row in rows] == [e["id"] for e in document["results"]]
     assert [row[value] for row in rows] == [e["value"] for e in document["results"]]
@@ -201,7 +201,7 @@ def test_the_workbook_holds_the_same(made: Path) -> None:
 
 def entry(**more: Any) -> dict[str, Any]:
     """A number with nothing said of it."""
-    plain = dict.fromkeys(flat.NUMBER)
+    plain = dict.fromkeys(frame.NUMBER)
     return {**plain, "id": "a.b", "scope": {}, "primary": True, "details": {}, **more}
 
 

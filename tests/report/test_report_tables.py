@@ -84,7 +84,7 @@ def test_leading_rows_are_marked(leading):
         (result("odds_ratio", inf, 2.4, inf, 60, "woolf"), "∞ (2.40 to ∞)"),
         (
             result("nnd", 103.2, nan, nan, 9, "newcombe", details={"benefit_from": 25.4, "harm_from": 49.9}),
-            "103 (25 to ∞ to −50) decisions",
+            "103 (25 (benefit) to ∞ to 50 (harm)) decisions",
         ),
         (result("rr", 0.96, nan, nan, 9, "koopman", note="a reason"), "0.96 (no interval: a reason)"),
         (result("rr", nan, nan, nan, 0, "koopman", note="no case"), "not estimable: no case"),

@@ -60,8 +60,7 @@ def test_provenance_names_what_reading_and_assessing_import() -> None:
     assert sorted({distributions[top][0] for top in reached(*ROOTS)}) == list(LIBRARIES)
 
 
-def test_every_requirement_but_those_of_the_stack_is_imported() -> None:
-    """statsmodels is used by the tests alone."""
+def test_every_requirement_is_imported() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     required = {re.split(r"[>\[]", said)[0] for said in project["dependencies"]}
     tops = {
@@ -72,7 +71,7 @@ def test_every_requirement_but_those_of_the_stack_is_imported() -> None:
     }
     distributions = metadata.packages_distributions()
     imported = {name.lower() for top in tops for name in distributions.get(top, ())}
-    assert required - imported == {"statsmodels"}
+    assert required <= imported
 
 
 def test_doctor_asks_for_every_requirement_and_for_no_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ BUDGETS = {
     "published-studies": 6,
     "annotations": 6,
     "factory": 8,
-    "assisted-reading": 9,
+    "assisted-reading": 10,
     "procurement-triage": 10,
     "breast-recurrence": 12,
     "knee-mri-readings": 12,

@@ -80,6 +80,11 @@ def sign(
     is_flag=True,
     help="Derive each verdict again from results.json, by code that shares nothing with what gave it.",
 )
+@click.option(
+    "--statsmodels",
+    is_flag=True,
+    help="Compute again, with statsmodels, what it can compute from results.json.",
+)
 def verify(
     out: Path,
     study: Path | None,
@@ -87,6 +92,7 @@ def verify(
     signers: Path | None,
     roots: Path | None,
     verdicts: bool,
+    statsmodels: bool,
 ) -> None:
     """Verify that the files of the report in OUT are unchanged.
 
@@ -95,8 +101,9 @@ def verify(
     the signature, and that the statement refers to these files. With --signers, at least one statement must
     be signed by one of them. Signed copies of PDF and time stamps are checked, with --roots their
     certificates too, and with --study the time stamps of its lock. With --verdicts, each verdict is derived
-    again from criteria, numbers and checks of results.json, and each that differs is printed. Exit status 1
-    if anything differs.
+    again from criteria, numbers and checks of results.json, and each that differs is printed. With
+    --statsmodels, intervals of shares, those of two independent groups and exact McNemar tests are computed
+    again by that library, and each number that differs is printed. Exit status 1 if anything differs.
     """
     from trustreport.commands.keys import roots_of, signers_of
     from trustreport.report.bundle import verify as look
@@ -117,7 +124,8 @@ def verify(
             click.echo(f"{line.file} {line.said}.", err=line.status == "wrong")
     click.echo(f"{sum(line.status == 'ok' for line in lines)} unchanged, {len(wrong)} changed or missing.")
     agree = _derived_again(out) if verdicts else True
-    sys.exit(PROBLEMS if wrong or not agree else 0)
+    equal = _computed_again(out) if statsmodels else True
+    sys.exit(PROBLEMS if wrong or not (agree and equal) else 0)
 
 
 def _derived_again(out: Path) -> bool:
@@ -135,3 +143,22 @@ def _derived_again(out: Path) -> bool:
     n, differ = len(document["verdicts"]), len({d.criterion for d in found})
     click.echo(f"{max(n - differ, 0)} of {n} verdicts derived again.")
     return not found
+
+
+def _computed_again(out: Path) -> bool:
+    """Print each number that statsmodels gives otherwise; whether none does."""
+    from trustreport import second_opinion
+    from trustreport.report.compare import load
+
+    try:
+        found = second_opinion.recompute(load(out))
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"nothing was computed again: {error}") from error
+    other = [one for one in found if not one.equal]
+    for one in other:
+        click.echo(one, err=True)
+    click.echo(
+        f"{len(found) - len(other)} of {len(found)} limits and p-values computed again are equal to "
+        f"{second_opinion.software()} to {second_opinion.TOLERANCE:.0e}."
+    )
+    return not other

@@ -1,13 +1,9 @@
 """Decision curves as a flat table with the columns of R's dcurves, `as_tibble` of its `dca` (CSV)."""
 
-import csv
-import io
-from math import isfinite
-
 from trustreport.assessment import Assessment
 from trustreport.performance.decision_table import DecisionRow, decision_rows
-from trustreport.report.cells import cell, escaped
-from trustreport.report.csv import written
+from trustreport.report import csv, frame
+from trustreport.report.document import plain
 
 PER = 100  # cases, as net_intervention_avoided() of dcurves has them by default
 LABELS = {"all": "Treat All", "none": "Treat None", "device": "Device"}
@@ -31,26 +27,15 @@ def render(assessment: Assessment, suffix: str) -> bytes:
             "no decision curve: needed are scores that are probabilities, of cases of known truth, and "
             "utility: thresholds or operating_point: threshold"
         )
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(HEADER)
-    writer.writerows([written(cell(_plain(value))) for value in _cells(row)] for row in rows)
-    return text.getvalue().encode()
-
-
-def _plain(value: object) -> object:
-    """A number with 13 significant digits, as results.json has them; None where there is none."""
-    if not isinstance(value, float):
-        return value
-    return float(f"{value:.13g}") if isfinite(value) else None
+    return csv.written(frame.of_entries((dict(zip(HEADER, plain(_cells(row)))) for row in rows), HEADER))
 
 
 def _cells(row: DecisionRow) -> tuple[object, ...]:
     e = row.net_benefit
     return (
-        escaped(row.dataset),
-        escaped(row.candidate) if row.candidate else row.strategy,
-        escaped(row.candidate) if row.candidate else LABELS[row.strategy],
+        row.dataset,
+        row.candidate or row.strategy,
+        row.candidate or LABELS[row.strategy],
         row.n,
         row.threshold,
         row.pos_rate,

@@ -14,9 +14,8 @@ from trustreport.fleet.records import replaced
 from trustreport.messages import Catalogue, catalogue
 from trustreport.narrative.names import heading
 from trustreport.plan import NOT_DECLARED, Plan
+from trustreport.report import frame
 from trustreport.report.answer.forest import forest
-from trustreport.report.cells import plain_cell
-from trustreport.report.csv import SCOPE
 from trustreport.report.elements.annexes import scope_words
 from trustreport.report.release import released
 from trustreport.report.tables import in_words
@@ -34,7 +33,7 @@ NUMBERS = {
     "primary": pa.bool_(),
     "note": pa.string(),
 }
-SCOPE_COLUMNS = tuple(name for name in SCOPE if name not in OF_STUDY)
+SCOPE_COLUMNS = tuple(name for name in frame.SCOPE if name not in OF_STUDY)
 # Columns of results.parquet: a site or period of the number itself goes before that of the study.
 SCHEMA = pa.schema(
     [
@@ -104,21 +103,10 @@ def _lines(assessment: Assessment, say: Catalogue) -> Iterator[dict[str, str]]:
 
 def write_results(document: Mapping[str, Any], facts: Mapping[str, Any], name: str, file: Path) -> int:
     """The results of a report as a Parquet file, a row each; how many bytes it has."""
-    table = pa.Table.from_pylist(list(_rows(document, facts, name)), schema=SCHEMA)
+    rows = frame.of_results(document["results"]).assign(study=name, device=facts["device"])
+    for part in ("site", "period"):
+        rows[part] = rows[part].where(rows[part].notna(), facts[part] or None)
+    table = pa.Table.from_pandas(rows[SCHEMA.names], SCHEMA, preserve_index=False).replace_schema_metadata()
     with replaced(file) as made:
         pq.write_table(table, made, compression="zstd")
     return file.stat().st_size
-
-
-def _rows(document: Mapping[str, Any], facts: Mapping[str, Any], name: str) -> Iterator[dict[str, Any]]:
-    of_study = {"study": name, "device": facts["device"]}
-    for entry in document["results"]:
-        scope = entry["scope"]
-        yield {
-            **of_study,
-            **{part: scope.get(part) or facts[part] or None for part in ("site", "period")},
-            "id": entry["id"],
-            "quantity": entry["quantity"],
-            **{part: plain_cell(scope.get(part)) for part in SCOPE_COLUMNS},
-            **{column: entry[column] for column in NUMBERS},
-        }

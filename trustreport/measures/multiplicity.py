@@ -1,4 +1,7 @@
-"""Several tests of one family: p-values adjusted so that its error rate is kept, and alpha handed on."""
+"""Several tests of one family: p-values adjusted so that its error rate is kept, and alpha handed on.
+
+Holm's adjustment is three lines; statsmodels' takes half a second to import and knows no missing p-value.
+"""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

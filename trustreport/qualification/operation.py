@@ -12,6 +12,7 @@ from operator import getitem
 from pathlib import Path
 from typing import Any
 
+from trustreport.qualification import peers
 from trustreport.qualification.entries import agrees, matching, nearest
 from trustreport.resources import folder
 
@@ -52,7 +53,7 @@ class ComparedValue:
 def compare_all(
     place: Path | None = None, on_progress: Progress = lambda step, share: None
 ) -> list[ComparedValue]:
-    """Every reference value compared, functions first.
+    """Every reference value compared: functions, functions against statsmodels here and now, studies.
 
     Parameters
     ----------
@@ -64,7 +65,10 @@ def compare_all(
     """
     place = place or folder("qualification")
     on_progress("functions", 0.0)
-    found = list(_functions(json.loads((place / FUNCTIONS).read_text(encoding="utf-8"))))
+    document = json.loads((place / FUNCTIONS).read_text(encoding="utf-8"))
+    found = list(_functions(document))
+    on_progress("statsmodels", 0.2)
+    found += _here(document)
     studies = tomllib.loads((place / STUDIES).read_text(encoding="utf-8"))["study"]
     for i, study in enumerate(studies):
         on_progress(study["folder"], 0.3 + 0.7 * i / len(studies))
@@ -94,6 +98,16 @@ def _functions(document: Mapping[str, Any]) -> Iterator[ComparedValue]:
                 f"{PACKAGE}.{check['function']}", check["case"], field, expected, tolerance, check["source"]
             )
             yield _compared(reference, result, fault)
+
+
+def _here(document: Mapping[str, Any]) -> list[ComparedValue]:
+    """The functions against statsmodels as it is installed."""
+    try:
+        checks = list(peers.checks(document))
+    except Exception as error:  # as for functions
+        reference = ReferenceValue("statsmodels", "import", "", None, 0.0, peers.source())
+        return [ComparedValue(reference, None, False, f"{type(error).__name__}: {error}")]
+    return list(_functions({**document, "checks": checks}))
 
 
 def _compared(reference: ReferenceValue, result: Any, fault: str) -> ComparedValue:

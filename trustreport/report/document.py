@@ -347,7 +347,7 @@ def document(assessment: Assessment, provenance: Mapping[str, Any], say: Catalog
         "schema_version": SCHEMA_VERSION,
         "study": _summary(assessment),
         "answer": _answer(assessment, say),
-        "results": [_entry(result, say) for result in assessment.results],
+        "results": [entry(result, say) for result in assessment.results],
         "verdicts": [_verdict(verdict, say) for verdict in assessment.verdicts],
         "intervals": _intervals(assessment.verdicts),
         "criteria": _criteria(assessment),
@@ -363,7 +363,7 @@ def document(assessment: Assessment, provenance: Mapping[str, Any], say: Catalog
 
 def canonical(data: Any) -> bytes:
     """Canonical JSON: sorted keys, UTF-8, 13 significant digits, no NaN; a final newline."""
-    text = json.dumps(_plain(data), sort_keys=True, ensure_ascii=False, allow_nan=False, indent=1)
+    text = json.dumps(plain(data), sort_keys=True, ensure_ascii=False, allow_nan=False, indent=1)
     return text.encode() + b"\n"
 
 
@@ -372,17 +372,18 @@ def digest(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value as JSON holds it: 13 significant digits, None for what is not finite, lists for tuples."""
     if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
+        return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
+        return [plain(v) for v in value]
     if isinstance(value, bool | str | int) or value is None:
         return value
     if isinstance(value, float):
         return as_written(value) if isfinite(value) else None
     if hasattr(value, "item"):
-        return _plain(value.item())
+        return plain(value.item())
     return str(value)
 
 
@@ -432,7 +433,8 @@ def _answer(assessment: Assessment, say: Catalogue) -> dict[str, Any]:
     }
 
 
-def _entry(result: Result, say: Catalogue) -> dict[str, Any]:
+def entry(result: Result, say: Catalogue) -> dict[str, Any]:
+    """A result with the keys that it has in results.json."""
     e = result.estimate
     return {
         "id": result.id,
@@ -515,7 +517,7 @@ def _intervals(judged: Iterable[Judged]) -> list[dict[str, Any]]:
     found: dict[tuple[str, str, str, float], dict[str, Any]] = {}
     for r in (r for verdict in judged for r in verdict.tried):
         e, row = r.estimate, r.quantity
-        key = r.id, json.dumps(_plain(r.scope), sort_keys=True), e.method, as_written(e.level)
+        key = r.id, json.dumps(plain(r.scope), sort_keys=True), e.method, as_written(e.level)
         numbers = {"value": e.value, "low": e.low, "high": e.high}
         found[key] = {
             "id": r.id,

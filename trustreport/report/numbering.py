@@ -1,5 +1,6 @@
 """Numbers for tables and figures, and the values of a figure as a table."""
 
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +23,9 @@ ON_A_LINE, FURTHER = 90, 0.6
 ROWS_ON_PAPER = 200
 # Rows of a figure's values on a page: the points of curves fill screens and memory, and are read by machines.
 MOST_VALUES = 60
+# Figures that are higher than this on paper, in mm, are made smaller, down to a share of their size.
+LOW, READABLE, MM_PER_POINT = 80.0, 0.64, 25.4 / 72
+HEIGHT = re.compile(rb'<svg[^>]* height="([0-9.]+)pt"')
 LIMITS = ("low", "high", "n")  # ends of names of values that belong to another value
 
 
@@ -69,6 +73,13 @@ class NumberedFigure:
         return "data:image/svg+xml;base64," + b64encode(self.drawn[self.id]).decode()
 
     @property
+    def high(self) -> float:
+        """How high it is on paper, in mm: as drawn, or less where that is much, but readable."""
+        found = HEIGHT.search(self.drawn[self.id])
+        drawn = float(found[1]) * MM_PER_POINT if found else LOW
+        return round(max(min(drawn, LOW), READABLE * drawn), 1)
+
+    @property
     def inline(self) -> Markup:
         """The drawing as an element of the page."""
         return inline(self.drawn[self.id], self.anchor, self.title, self.alt)
@@ -77,7 +88,8 @@ class NumberedFigure:
 class Numbering:
     """Numbers the tables and figures of a chapter: 3.1, 3.2 ...; `drawn` is the SVG of each figure.
 
-    A table of more than `most` rows is cut; the text `cut` says where the others are.
+    A table of more than `most` rows is cut; the text `cut` says where the others are. `brief` is whether
+    tables of estimates name their methods below.
     """
 
     def __init__(
@@ -87,8 +99,11 @@ class Numbering:
         say: Catalogue,
         most: int | None = None,
         cut: str = "table.cut",
+        *,
+        brief: bool = False,
     ) -> None:
         self.chapter, self._drawn, self._say, self._most, self._cut = chapter, drawn, say, most, cut
+        self.brief = brief
         self._tables = self._figures = 0
 
     def table(self, source: Table) -> NumberedTable:

@@ -110,7 +110,7 @@ def _drafts(volume: Volume, outline: Mapping[str, tuple[str, ...]], context: Con
             number = say("report.annex.number", number=number)
         own = replace(
             context,
-            numbering=Numbering(number, context.drawn, say, most, cut),
+            numbering=Numbering(number, context.drawn, say, most, cut, brief=volume == "report"),
             placed=placed,
             in_annex=volume == "annex",
         )

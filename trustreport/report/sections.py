@@ -67,5 +67,5 @@ def part_view(part: Part, anchor: str, numbering: Numbering, say: Catalogue) -> 
         anchor,
         tuple(say(text) for text in part.finding),
         tuple(numbering.figure(figure, part.tables) for figure in part.figures),
-        tuple(numbering.table(table(source, say)) for source in part.tables),
+        tuple(numbering.table(table(source, say, brief=numbering.brief)) for source in part.tables),
     )

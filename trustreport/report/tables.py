@@ -55,16 +55,16 @@ class Table:
     id: str = ""
 
 
-def table(source: EstimateTable | PlainTable, say: Catalogue) -> Table:
+def table(source: EstimateTable | PlainTable, say: Catalogue, *, brief: bool = False) -> Table:
     """A finding's table, ready to be laid out."""
-    return estimates(source, say) if isinstance(source, EstimateTable) else plain(source, say)
+    return estimates(source, say, brief=brief) if isinstance(source, EstimateTable) else plain(source, say)
 
 
 # ---------------------------------------------------------------- tables of estimates
 
 
-def estimates(source: EstimateTable, say: Catalogue) -> Table:
-    """Measure, estimate, interval, n and method."""
+def estimates(source: EstimateTable, say: Catalogue, *, brief: bool = False) -> Table:
+    """Measure, estimate, interval, n and method; in `brief` the methods are named once, below the table."""
     rows = source.rows
     levels = {row.result.estimate.level for row in rows}
     interval = say("table.interval", level=levels.pop()) if len(levels) == 1 else say("table.interval_mixed")
@@ -81,17 +81,21 @@ def estimates(source: EstimateTable, say: Catalogue) -> Table:
     lines = tuple(
         Line(
             (
-                Cell(say(row.label)),
+                Cell(say(row.label), aside=methods[i].aside if brief else ""),
                 Cell(values[i], True, link=method_anchor(row.result.method)),
                 Cell(intervals[i], True),
                 Cell(say.numbers.count(row.result.estimate.n), True),
-                methods[i],
+                *(() if brief else methods[i : i + 1]),
             ),
             row.leads and not row.result.estimate.short,
         )
         for i, row in enumerate(rows)
     )
-    return Table(say(source.caption), heads, lines, source.id)
+    caption = say(source.caption)
+    if brief:
+        used = dict.fromkeys(method_text(row.result.method, say) for row in rows if row.result.method)
+        caption = say("table.methods", caption=caption, methods="; ".join(used))
+    return Table(caption, heads[:-1] if brief else heads, lines, source.id)
 
 
 def value_text(result: Result, say: Catalogue) -> str:

@@ -44,6 +44,7 @@ LIBRARIES = (
     "python-calamine",
     "ruamel.yaml",
     "scipy",
+    "statsmodels",
 )
 Progress = Callable[[str, float], None]
 

@@ -3,11 +3,14 @@
 import io
 import re
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from trustreport.report import frame
 from trustreport.report.cells import Cell, cell
-from trustreport.report.csv import HEADER, numbers
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Dates of the workbook and of the files within it: it has none of its own.
 UNDATED = "1980-01-01T00:00:00Z"
@@ -37,25 +40,24 @@ def render(document: Mapping[str, Any]) -> bytes:
 
     book = Workbook(write_only=True)
 
-    def sheet(name: str, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+    def sheet(name: str, table: "pd.DataFrame") -> None:
         page = book.create_sheet(name)
         page.freeze_panes = "B2"
-        for i, column in enumerate(header, 1):
+        for i, column in enumerate(table.columns, 1):
             page.column_dimensions[get_column_letter(i)].width = WIDTHS.get(column, 14)
-        heads = [WriteOnlyCell(page, column) for column in header]
+        heads = [WriteOnlyCell(page, column) for column in table.columns]
         for head in heads:
             head.font = Font(bold=True)
         page.append(heads)
-        for row in rows:
-            page.append([_storable(value) for value in row])
+        for row in table.itertuples(index=False, name=None):
+            page.append([_storable(cell(value)) for value in row])
 
-    sheet("numbers", HEADER, numbers(document))
+    sheet("numbers", frame.of_results(document["results"]))
     for name, (key, wanted) in SHEETS.items():
         entries = document[key]
-        header = wanted or tuple(entries[0] if entries else ("endpoint", "verdict", "reason"))
-        sheet(name, header, ([cell(entry.get(column)) for column in header] for entry in entries))
-    inputs = document["provenance"]["inputs"]
-    sheet("inputs", INPUTS, ([cell(entry.get(column)) for column in INPUTS] for entry in inputs))
+        columns = wanted or tuple(entries[0] if entries else ("endpoint", "verdict", "reason"))
+        sheet(name, frame.of_entries(entries, columns))
+    sheet("inputs", frame.of_entries(document["provenance"]["inputs"], INPUTS))
     raw = io.BytesIO()
     book.save(raw)
     return _undated(raw.getvalue())

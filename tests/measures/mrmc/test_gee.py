@@ -1,6 +1,5 @@
-"""The marginal odds ratio: against statsmodels, the marginal table, and data without an answer."""
+"""The marginal odds ratio: its equations matrix by matrix, the marginal table, data without an answer."""
 
-import warnings
 from math import isnan
 
 import numpy as np
@@ -8,25 +7,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.optimize import brentq
 
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.gee import gee_odds_ratio
 
 
-def peer(outcome):
-    """Difference of the logits, its sandwich standard error and the correlation, by statsmodels."""
-    from statsmodels.genmod.cov_struct import Exchangeable
-    from statsmodels.genmod.families import Binomial
-    from statsmodels.genmod.generalized_estimating_equations import GEE
-
-    arm, _, case = np.nonzero(~np.isnan(outcome))
-    design = np.column_stack([np.ones(len(arm)), arm == 1])
-    event = outcome[~np.isnan(outcome)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = GEE(event, design, groups=case, family=Binomial(), cov_struct=Exchangeable())
-        fit = model.fit(ctol=1e-13)
-    return fit.params[1], fit.bse[1], fit.cov_struct.dep_params
+def equations(outcome, logits, correlation):
+    """Sum of the scores, sandwich standard error of the contrast and moment correlation, matrix by matrix."""
+    p = 1 / (1 + np.exp(-np.asarray(logits)))
+    total, bread, meat, products, squares = np.zeros(2), np.zeros((2, 2)), np.zeros((2, 2)), 0.0, 0.0
+    pairs = readings = 0
+    for case in range(outcome.shape[2]):
+        arm, reader = np.nonzero(~np.isnan(outcome[:, :, case]))
+        mean, m = p[arm], len(arm)
+        sd = np.sqrt(mean * (1 - mean))
+        working = np.outer(sd, sd) * np.where(np.eye(m, dtype=bool), 1.0, correlation)
+        slope = (sd**2)[:, None] * (arm[:, None] == [0, 1])
+        rest = outcome[arm, reader, case] - mean
+        score = slope.T @ np.linalg.inv(working) @ rest
+        total, meat = total + score, meat + np.outer(score, score)
+        bread += slope.T @ np.linalg.inv(working) @ slope
+        z = rest / sd
+        products, squares = products + (np.outer(z, z).sum() - z @ z) / 2, squares + z @ z
+        pairs, readings = pairs + m * (m - 1) // 2, readings + m
+    contrast = np.linalg.inv(bread) @ [-1, 1]
+    moment = products / (squares / (readings - 2)) / (pairs - 2)
+    return total, np.sqrt(contrast @ meat @ contrast), moment
 
 
 def simulated(seed, readers, cases, spread, missing):
@@ -41,11 +48,27 @@ def simulated(seed, readers, cases, spread, missing):
     (1, 5, 60, 1.0, 0.0), (2, 5, 60, 2.0, 0.3), (3, 1, 80, 1.0, 0.0),
     (4, 3, 12, 0.0, 0.2), (5, 8, 40, 0.0, 0.5),
 ])  # fmt: skip
-def test_agrees_with_statsmodels(seed, readers, cases, spread, missing):
+def test_solves_the_equations_of_liang_and_zeger(seed, readers, cases, spread, missing):
     outcome = simulated(seed, readers, cases, spread, missing)
     got = gee_odds_ratio(outcome)
-    mine = (np.log(got.value), got.details["log_se"], got.details["correlation"])
-    assert mine == pytest.approx(peer(outcome), abs=1e-8)
+    change, correlation = np.log(got.value), got.details["correlation"]
+
+    def summed(first):
+        return equations(outcome, (first, first + change), correlation)[0].sum()
+
+    first = brentq(summed, -5, 5, xtol=1e-14)
+    total, se, moment = equations(outcome, (first, first + change), correlation)
+    assert total == pytest.approx(0, abs=1e-8)
+    assert (got.details["log_se"], correlation) == pytest.approx((se, moment), abs=1e-8)
+
+
+def test_a_logit_on_its_way_to_infinity_is_no_solution():
+    """Readings with so many gaps that the scores vanish only where a rate does."""
+    baseline = ("-101----10-", "0111----0--", "10111-11-11", "-1--1-1-1-0")
+    compared = ("----1----1-", "-1-1--1-1--", "-110----1--", "-11-1---1--")
+    cell = {"-": np.nan, "0": 0.0, "1": 1.0}
+    outcome = np.array([[[cell[c] for c in reader] for reader in arm] for arm in (baseline, compared)])
+    assert gee_odds_ratio(outcome).note == notes.GEE_FAILED
 
 
 def test_equals_the_marginal_table_when_all_read_all():

@@ -1,4 +1,7 @@
-"""Fleiss' kappa: agreement beyond chance, chance by the use of the categories over all raters."""
+"""Fleiss' kappa: agreement beyond chance, chance by the use of the categories over all raters.
+
+Not statsmodels', which has no interval, no weights and no missing labels.
+"""
 
 from typing import Any
 

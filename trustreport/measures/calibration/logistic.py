@@ -1,4 +1,8 @@
-"""Recalibration by logistic regression: intercept (calibration in the large) and slope."""
+"""Recalibration by logistic regression: intercept (calibration in the large) and slope.
+
+Not statsmodels' GLM, whose estimates are the same: it takes two to four times as long, resamples and sites
+ask for thousands of fits, and of classes that the score separates it gives numbers, with a warning.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -266,8 +270,8 @@ def _line(
             return None
         da, db = (i2 * g0 - i1 * g1) / determinant, (i0 * g1 - i1 * g0) / determinant
         if max(abs(da), abs(db)) <= 1e-9 * max(1.0, abs(a), abs(b)):
-            slope = b / scale
-            return a - slope * centre, slope, sqrt(i0 / determinant) / scale
+            slope = (b + db) / scale
+            return a + da - slope * centre, slope, sqrt(i0 / determinant) / scale
         for _ in range(STEPS):
             likelihood = _roughly(truth, x, a + da, b + db)
             if likelihood >= reached - 1e-12 * abs(reached):

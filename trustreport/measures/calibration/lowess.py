@@ -38,7 +38,8 @@ def lowess(x: Floats, y: Floats, *, span: float, skip: float) -> Floats:
 
     Notes
     -----
-    The values are those of R's lowess and of statsmodels with ``it=0``, up to rounding.
+    The values are those of R's lowess and of statsmodels with ``it=0``, up to rounding. Here the weights of
+    `x` serve all resampled columns of `y`; statsmodels would compute them anew for each.
 
     References
     ----------

@@ -1,7 +1,7 @@
-"""Marginal odds ratio by generalised estimating equations, cases as clusters."""
+"""Marginal odds ratio by generalised estimating equations, cases as clusters: those of statsmodels."""
 
-from dataclasses import dataclass
-from math import exp, sqrt
+import warnings
+from math import exp, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,8 @@ from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, quantile
 
 METHOD = "gee_case_exchangeable"
 MOST_STEPS = 100
-CONVERGED = 1e-12  # largest step on the logit scale that counts as none
+CONVERGED = 1e-12  # norm of the scores, for each reading, that counts as none
+FARTHEST = 30.0  # a logit beyond this is on its way to infinity
 
 
 def gee_odds_ratio(
@@ -50,21 +51,23 @@ def gee_odds_ratio(
     0.43 (95% CI 0.09 to 1.94; n = 20)
     """
     check_level(level)
-    counts = _Counts.of(outcome[[compared, baseline]])
-    n = int(counts.read.sum())
-    if not counts.read.sum(axis=0).all():
+    pair = outcome[[baseline, compared]]
+    read = ~np.isnan(pair)
+    readings = read.sum(axis=1)  # (2, n_cases)
+    n = int(readings.sum())
+    if not readings.any(axis=1).all():
         return undefined(n, notes.NO_READING, level=level, method=METHOD)
-    if set(counts.rates.tolist()) & {0.0, 1.0}:
+    rates = [float(arm[known].mean()) for arm, known in zip(pair, read)]
+    if set(rates) & {0.0, 1.0}:
         return undefined(n, notes.ZERO_CELL, level=level, method=METHOD)
-    cases = len(counts.read)
+    sizes = readings.sum(axis=0)
+    cases = int(np.count_nonzero(sizes))
     if cases < 2:
         return undefined(n, notes.ONE_CLUSTER, level=level, method=METHOD)
-    solved = _solve(counts)
+    solved = _solve(pair, read, rates, sizes)
     if solved is None:
         return undefined(n, notes.GEE_FAILED, level=level, method=METHOD)
-    logit, correlation = solved
-    b = float(logit[0] - logit[1])
-    variance = _contrast_variance(counts, logit, correlation)
+    b, variance, correlation = solved
     if not variance > NEGLIGIBLE:
         return no_interval(exp(b), n, notes.NO_LOG_VARIANCE, level=level, method=METHOD)
     se = sqrt(variance)
@@ -81,86 +84,34 @@ def gee_odds_ratio(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Counts:
-    """All that the equations need of a case: its readings and its events in each arm, (n_cases, 2)."""
+def _solve(
+    pair: NDArray[np.float64], read: NDArray[np.bool_], rates: list[float], sizes: NDArray[np.int64]
+) -> tuple[float, float, float] | None:
+    """Log odds ratio, its sandwich variance and the working correlation; None where there is no solution.
 
-    read: NDArray[np.float64]
-    events: NDArray[np.float64]
-
-    @staticmethod
-    def of(pair: NDArray[np.float64]) -> "_Counts":
-        known = ~np.isnan(pair)
-        read = known.sum(axis=1).T.astype(np.float64)
-        events = np.where(known, pair, 0.0).sum(axis=1).T
-        some = read.sum(axis=1) > 0
-        return _Counts(read[some], events[some])
-
-    @property
-    def rates(self) -> NDArray[np.float64]:
-        rates: NDArray[np.float64] = self.events.sum(axis=0) / self.read.sum(axis=0)
-        return rates
-
-
-def _solve(counts: _Counts) -> tuple[NDArray[np.float64], float] | None:
-    """Logits of both arms and the working correlation at which the equations hold; None if not found."""
-    rates = counts.rates
-    logit, correlation = np.log(rates / (1 - rates)), 0.0
-    for _ in range(MOST_STEPS):
-        correlation = _correlation(counts, logit)
-        largest = counts.read.sum(axis=1).max()
-        if not -1 / max(largest - 1, 1) < correlation < 1:
-            return None
-        scores, information = _equations(counts, logit, correlation)
-        step = np.linalg.solve(information, scores.sum(axis=0))
-        logit = logit + step
-        if not np.abs(logit).max() < 30:
-            return None
-        if np.abs(step).max() < CONVERGED:
-            return logit, correlation
-    return None
-
-
-def _residuals(
-    counts: _Counts, logit: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sums of standardised residuals by case and arm, (n_cases, 2), and the SD of a reading by arm."""
-    p = 1 / (1 + np.exp(-logit))
-    sd = np.sqrt(p * (1 - p))
-    return (counts.events - counts.read * p) / sd, sd
-
-
-def _correlation(counts: _Counts, logit: NDArray[np.float64]) -> float:
-    """Moment estimate from all pairs of readings of a case; 0 where there are no more pairs than rates."""
-    read, events = counts.read, counts.events
-    size = read.sum(axis=1)
-    pairs = float((size * (size - 1)).sum() / 2)
-    if pairs <= 2:
-        return 0.0
-    residual, _ = _residuals(counts, logit)
-    odds = np.exp(logit)
-    squares = (events / odds + (read - events) * odds).sum(axis=1)
-    scale = squares.sum() / (size.sum() - 2)
-    return float((residual.sum(axis=1) ** 2 - squares).sum() / 2 / scale / (pairs - 2))
-
-
-def _equations(
-    counts: _Counts, logit: NDArray[np.float64], correlation: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Score of each case, (n_cases, 2), and the information, (2, 2), for the two logits.
-
-    A case of m readings has the inverse correlation (I - c J) / (1 - rho), c = rho / (1 + (m - 1) rho).
+    The correlation is 0 where there are no more pairs of readings than rates, which leaves none to estimate.
     """
-    residual, sd = _residuals(counts, logit)
-    read = counts.read
-    c = (correlation / (1 + (read.sum(axis=1) - 1) * correlation))[:, None]
-    scores = sd * (residual - c * read * residual.sum(axis=1, keepdims=True)) / (1 - correlation)
-    within = np.diag(read.sum(axis=0)) - (c * read).T @ read
-    return scores, np.outer(sd, sd) * within / (1 - correlation)
+    # Imported here: they take most of a second, and only studies of readings need them.
+    from statsmodels.genmod.cov_struct import Exchangeable, Independence
+    from statsmodels.genmod.families import Binomial
+    from statsmodels.genmod.generalized_estimating_equations import GEE
 
-
-def _contrast_variance(counts: _Counts, logit: NDArray[np.float64], correlation: float) -> float:
-    """Sandwich variance of the difference of the two logits."""
-    scores, information = _equations(counts, logit, correlation)
-    contrast = np.linalg.solve(information, np.array([1.0, -1.0]))
-    return float(((scores @ contrast) ** 2).sum())
+    arm, _, case = np.nonzero(read)
+    related = (sizes * (sizes - 1)).sum() / 2 > len(rates)
+    model = GEE(
+        pair[read],
+        np.column_stack([np.ones(arm.size), arm]),
+        groups=case,
+        family=Binomial(),
+        cov_struct=Exchangeable() if related else Independence(),
+    )
+    first, second = (log(p / (1 - p)) for p in rates)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # what is returned says whether the equations were solved
+        fit = model.fit(maxiter=MOST_STEPS, ctol=CONVERGED * arm.size, start_params=[first, second - first])
+    if fit is None or not fit.converged or not np.abs(np.cumsum(fit.params)).max() < FARTHEST:
+        return None
+    correlation = float(fit.cov_struct.dep_params) if related else 0.0
+    if not -1 / max(int(sizes.max()) - 1, 1) < correlation < 1:
+        return None
+    return float(fit.params[1]), float(fit.cov_params()[1, 1]), correlation

@@ -1,4 +1,7 @@
-"""McNemar's test: whether the aid corrects as many errors as it introduces."""
+"""McNemar's test: whether the aid corrects as many errors as it introduces.
+
+Not statsmodels': it has neither the mid-P test nor the interval of the share, of which the p-value is a line.
+"""
 
 from math import nan
 

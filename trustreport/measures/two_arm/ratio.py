@@ -1,4 +1,7 @@
-"""Ratio of two independent proportions, p1 / p2: Katz and Koopman intervals."""
+"""Ratio of two independent proportions, p1 / p2: Katz and Koopman intervals.
+
+Not statsmodels': its Koopman limits are other roots where all cases of a group have the event.
+"""
 
 from math import exp, inf, log, nan, sqrt
 
