@@ -10,6 +10,7 @@ from trustreport.dimensions.advice_value.tables import ADVICE, WIDTH
 from trustreport.estimate import Estimate
 from trustreport.figures.calibration import MOST_PANELS, CalibrationFigure, CalibrationPanel, Histogram
 from trustreport.finding import Figure, Part
+from trustreport.measures.calibration.advice import MIDDLE
 from trustreport.messages import Message, say
 from trustreport.narrative.sentences import numbers, side_of
 from trustreport.results import Result
@@ -139,7 +140,9 @@ def _sentences(one: Calibrated, *, brief: bool) -> Iterator[Message]:
     for name, parameters in () if brief else (("gici", WIDTH), ("advisory_value", ADVICE)):
         e = one.estimate(name, **parameters)
         if not isnan(e.low):
-            yield say(f"{ID}.{name}", rule=tables.advice_rule((one,)), **numbers(e))
+            yield say(f"{ID}.{name}", **numbers(e))
+    if not brief and one.advice and one.threshold != MIDDLE:
+        yield tables.advice_rule((one,))
 
 
 def _compared(name: str, e: Estimate, **also: float) -> Message:
