@@ -7,11 +7,11 @@ import click
 
 import trustreport
 from trustreport.commands.build import build
+from trustreport.commands.calculate import calculate, table
 from trustreport.commands.check import check
 from trustreport.commands.compare import compare
 from trustreport.commands.doctor import doctor
 from trustreport.commands.export import export
-from trustreport.commands.infer import infer
 from trustreport.commands.init import init
 from trustreport.commands.lock import lock
 from trustreport.commands.packs import list_packs
@@ -34,7 +34,8 @@ def main() -> None:
     atexit.register(gc.freeze)  # nor does anybody gain by the search at the end, which can take a second
 
 
-OF_STUDIES = (init, check, lock, build, fleet, compare, export, sign, verify, plan_study, infer)
+OF_STUDIES = (init, check, lock, build, fleet, compare, export, sign, verify, plan_study, calculate)
 OF_THE_SERVICE = (serve, worker, audit_log, backup, restore)
 for command in (*OF_STUDIES, *OF_THE_SERVICE, list_packs, doctor):
     main.add_command(command)
+main.add_command(table, "infer")  # the name under which it came first

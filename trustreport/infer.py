@@ -163,11 +163,20 @@ def cases_in_words(n: CaseCounts) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """Lines to print, the same as plain data, and whether the figures contradict each other."""
+    """What figures imply in sentences, in rows of least and greatest values, and as plain data.
 
-    lines: tuple[str, ...]
+    `rows` begin with their header, and are none where no table fits or they are too many to list.
+    """
+
+    sentences: tuple[str, ...]
+    rows: tuple[tuple[str, str, str], ...]
     data: Mapping[str, Any]
     contradictory: bool
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Sentences, then the rows as columns of text."""
+        return (*self.sentences, "", *_aligned(self.rows)) if self.rows else self.sentences
 
 
 def infer(
@@ -211,10 +220,9 @@ def infer(
         raise ValueError("\n".join(faults))
     one = examine(texts, positives=positives, negatives=negatives, total=total, rounding=rounding)
     words = catalogue(language)
-    lines = [words(sentence) for sentence in sentences(one)]
-    if one.fit.cells:
-        lines += ["", *_aligned(_table(one, language))]
-    return Inference(tuple(lines), as_data(one), one.contradictory)
+    told = tuple(words(sentence) for sentence in sentences(one))
+    rows = tuple(_table(one, language)) if one.fit.cells else ()
+    return Inference(told, rows, as_data(one), one.contradictory)
 
 
 def _fault(name: str, text: str) -> str:

@@ -25,6 +25,7 @@ from trustreport.dimensions.advice_value.tables import ADVICE, ADVICE_GICI, MASS
 from trustreport.estimate import Estimate
 from trustreport.finding import Finding
 from trustreport.measures.calibration import notes
+from trustreport.measures.calibration.advice import AT_AN_END
 from trustreport.measures.calibration.gap_bounds import BOUNDS
 from trustreport.messages import catalogue
 from trustreport.performance import measures
@@ -144,7 +145,7 @@ def test_several_sets_are_told_side_by_side_and_each_in_its_part() -> None:
     sets = tuple(drawn(f"site {i}", "external", 80, seed=i) for i in range(3))
     found = told(Study(datasets=sets))
     rules_hold(found)
-    assert [len(part.figures) for part in found.parts] == [1, 0, 0, 0]
+    assert [len(part.figures) for part in found.parts] == [0, 1, 0, 0, 0]
     assert any("numbers of cases, includes 1 in 3 of 3 sets" in text for text in texts(found))
     ids = [t.id for part in found.parts for t in part.tables]
     assert len(set(ids)) == len(ids) == 5
@@ -168,9 +169,10 @@ def test_many_sets_are_told_in_one_overview() -> None:
     sets = tuple(drawn(f"site {i}", "external", 60, seed=i) for i in range(EACH_UP_TO + 9))
     found = told(Study(datasets=sets))
     rules_hold(found)
-    assert len(found.parts) == 1
-    assert len(found.parts[0].figures) == 2
-    assert len(found.parts[0].tables) == 1
+    by_confidence, calibration = found.parts
+    assert [table.id for table in by_confidence.tables] == ["advice_value_bins"]
+    assert len(calibration.figures) == 2
+    assert [table.id for table in calibration.tables] == ["advice_value_sets"]
     texts(found)
 
 
@@ -353,3 +355,55 @@ def test_a_case_whose_readers_saw_different_scores_has_no_advice_of_its_own() ->
     assert value(told(one), "brier").n == 39
     none = replace(study, readings=(replace(table, advice_score=np.full(len(table), np.nan)),))
     assert not DIMENSION.has_data(none, plan())
+
+
+def test_advice_is_that_of_the_operating_point() -> None:
+    """A fifth of these scores lie between .3 and .5: advice by which the device calls them positive."""
+    study = calibrated()
+    found = told(study, plan(operating_point={"threshold": 0.3}))
+    rules_hold(found)
+    score = study.datasets[0].scores[""].score
+    assert score is not None
+    by_class = {
+        r.place.class_: r.estimate.n
+        for r in found.results
+        if r.id.endswith("advisory_value") and r.place.class_
+    }
+    assert by_class == {"1": int((score >= 0.3).sum()), "0": int((score < 0.3).sum())}
+    assert value(found, "advisory_value", **ADVICE).details["threshold"] == 0.3
+    said = texts(found)
+    assert any("Advice is positive from a score of 0.3, the operating point" in text for text in said)
+    assert any("No threshold is declared" in text for text in texts(told(study)))
+    (table,) = [t for part in found.parts for t in part.tables if t.id == "advice_value_bins"]
+    assert EN("advice_value.column.predicted") in [EN(column.header) for column in table.columns]
+
+
+def test_advice_of_percentages_is_that_of_their_probabilities() -> None:
+    study = calibrated()
+    percent = study_of(study.datasets[0].cases.truth, 100 * study.datasets[0].scores[""].score)
+    point = {"threshold": 30, "score_range": [0, 100], "scores_are_probabilities": True}
+    plain, of_percent = (
+        value(told(*one), "advisory_value", **ADVICE)
+        for one in ((study, plan(operating_point={"threshold": 0.3})), (percent, plan(operating_point=point)))
+    )
+    assert of_percent.value == pytest.approx(plain.value)
+
+
+def test_a_threshold_at_an_end_of_the_scale_leaves_advice_without_value() -> None:
+    found = told(calibrated(), plan(operating_point={"threshold": 0.0}))
+    rules_hold(found)
+    for chosen in (ADVICE, ADVICE_GICI):
+        e = value(found, "advisory_value", **chosen)
+        assert isnan(e.value)
+        assert e.note == AT_AN_END
+    assert not any(r.name == "advice_value" for r in found.results)
+    assert not any(table.id == "advice_value_bins" for part in found.parts for table in part.tables)
+    texts(found)
+
+
+def test_weighted_utility_is_pointed_to_where_cases_have_a_relevance() -> None:
+    study = calibrated()
+    one = study.datasets[0]
+    relevant = replace(one, cases=replace(one.cases, numbers={"relevance": np.ones(len(one.cases))}))
+    assert any(text.startswith("Weighted utility") for text in texts(told(Study(datasets=(relevant,)))))
+    assert not any(text.startswith("Weighted utility") for text in texts(told(study)))

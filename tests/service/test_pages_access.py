@@ -34,6 +34,7 @@ def addresses(names: dict[str, str]) -> list[str]:
         f"/devices/{names['device']}",
         f"/planning?{PLANNED}",
         "/planning?effect=much",
+        "/calculator",
         "/audit?verify=yes",
         "/admin/users",
         f"/admin/users/{names['user']}",

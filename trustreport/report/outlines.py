@@ -55,7 +55,7 @@ PRINTED = (
     *("source_reliability_labels_*", "nomogram_*"),
     *("external_performance_*", "potential_robustness_performance_*", "potential_robustness_scores_*"),
     "potential_robustness_correlation_*",
-    *("calibration_*", "advice_value_sets"),
+    *("calibration_*", "advice_value_sets", "advice_value_bins"),
     *("localisation_*", "froc_*", "reader_localisation_*", "reader_froc_*"),
     *("odds_ratio_*", "odds_ratios_*", "pragmatic_utility_[0-9]*", "pragmatic_utility_sets"),
     *("benefit_*", "decision_benefit_readers_*"),
@@ -70,7 +70,7 @@ PRINTED = (
 
 # Of these an audit, which asks what has changed, leaves all to its annex.
 NOT_IN_AUDIT = (
-    *("advice_accuracy_sets", "roc_*", "advice_value_sets", "calibration_*"),
+    *("advice_accuracy_sets", "roc_*", "advice_value_sets", "advice_value_bins", "calibration_*"),
     *("decision_benefit_readers_*", "protocols_*", "reliance_[0-9]*"),
 )
 

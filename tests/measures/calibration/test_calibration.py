@@ -146,6 +146,73 @@ def test_hand_count() -> None:
     assert advisory_value(truth, score).value == pytest.approx((4 * 0.51 + 4 * 0.76 + 2 * 0.5) / 10)
 
 
+def test_advice_at_another_threshold_by_hand() -> None:
+    """From .2 on positive: three with confidence .75 (score .6, two right), two of .625 (.4, one right).
+
+    Negative: three at .1 with confidence .75 (all right) and two at 0 with 1 (one right). So the bin of .75
+    has 5 of 6 right where the scores predict a mean of .6 and .9.
+    """
+    score = np.array([0.6] * 3 + [0.4] * 2 + [0.1] * 3 + [0.0] * 2)
+    truth = np.array([1, 1, 0, 1, 0, 0, 0, 0, 0, 1], bool)
+    bins = advice_values(truth, score, threshold=0.2)
+    assert [one.confidence for one in bins] == pytest.approx([0.625, 0.75, 1])
+    assert [one.predicted for one in bins] == pytest.approx([0.4, 0.75, 1])
+    assert [one.share_right.value for one in bins] == pytest.approx([1 / 2, 5 / 6, 1 / 2])
+    local = [1 - 0.1, 1 - (5 / 6 - 0.75), 1 - 0.5]
+    worth = [0.625 * local[0], 0.75 * local[1], local[2]]
+    assert [one.local_calibration.value for one in bins] == pytest.approx(local)
+    assert [one.advice_value.value for one in bins] == pytest.approx(worth)
+    found = advisory_value(truth, score, threshold=0.2)
+    assert found.value == pytest.approx((2 * worth[0] + 6 * worth[1] + 2 * worth[2]) / 10)
+    assert found.details["mean_confidence"] == pytest.approx((2 * 0.625 + 6 * 0.75 + 2) / 10)
+    assert found.details["share_right"] == pytest.approx(0.7)
+    gici_form = [0.625 * (1 - 0.1 / 0.6), 0.75 * (1 - (5 / 6 - 0.75) / 0.75), 0.5]
+    by_gici = advice_values(truth, score, threshold=0.2, local="gici")
+    assert [one.advice_value.value for one in by_gici] == pytest.approx(gici_form)
+    total = (2 * gici_form[0] + 6 * gici_form[1] + 2 * gici_form[2]) / 10
+    assert advisory_value(truth, score, threshold=0.2, local="gici").value == pytest.approx(total)
+
+
+@given(st.floats(0.01, 0.99), st.integers(0, 2**32 - 1), st.sampled_from(["absolute_gap", "gici"]))
+def test_advice_at_any_threshold(threshold: float, seed: int, local: Any) -> None:
+    rng = np.random.default_rng(seed)
+    score = rng.integers(0, 41, 60) / 40
+    truth = rng.random(60) < score
+    found = advisory_value(truth, score, threshold=threshold, local=local)
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    each = advice_of_cases(truth, score, threshold=threshold, local=local)
+    assert each.mean() == pytest.approx(found.value)
+    assert found.value <= found.details["mean_confidence"] + 1e-12
+    # The classes named the other way round: the same advice, but for scores at the threshold itself.
+    if not np.isclose(score, threshold).any():
+        mirrored = advisory_value(~truth, 1 - score, threshold=1 - threshold, local=local)
+        assert (mirrored.value, mirrored.low) == pytest.approx((found.value, found.low), abs=1e-6)
+
+
+def test_advice_near_a_threshold_of_a_half_is_that_of_the_papers() -> None:
+    rng = np.random.default_rng(4)
+    score = rng.integers(0, 100, 500) / 100 + 0.003
+    truth = rng.random(500) < score**2
+    plain = advisory_value(truth, score)
+    assert advisory_value(truth, score, threshold=0.5) == plain
+    near = advisory_value(truth, score, threshold=0.5 + 1e-9)
+    assert (near.value, near.low, near.high) == pytest.approx((plain.value, plain.low, plain.high), abs=1e-6)
+
+
+def test_advice_of_calibrated_scores_is_worth_its_confidence() -> None:
+    score = np.repeat([0.1, 0.3, 0.6], 10)
+    truth = np.concatenate([np.arange(10) < k for k in (1, 3, 6)])
+    found = advisory_value(truth, score, threshold=0.2)
+    assert found.value == pytest.approx(np.mean([0.75, 0.5625, 0.75]))
+    assert found.value == pytest.approx(found.details["mean_confidence"])
+
+
+@pytest.mark.parametrize("threshold", [0.0, 1.0, -0.1, 50.0])
+def test_a_threshold_without_two_sides_is_refused(threshold: float) -> None:
+    with pytest.raises(ValueError, match=r"threshold must lie in \(0, 1\)"):
+        advisory_value(np.array([True, False]), np.array([0.9, 0.6]), threshold=threshold)
+
+
 def test_decimal_limits_belong_to_the_upper_bin() -> None:
     for bins in (10, 20, 100):
         limits = np.array([float(f"{k / bins:.2f}") for k in range(bins + 1)])
@@ -340,9 +407,14 @@ def test_intervals_hold_the_truth(slope: float, shift: float) -> None:
     """Own simulation; percentile intervals of resampled cases hold it in 0 and about 75 of 100."""
     rng = np.random.default_rng(5)
     large = simulated(2_000_000, slope, shift, rng)
-    measures = [ece, lambda *case: gici(*case).overall, advisory_value]
+    measures = [
+        ece,
+        lambda *case: gici(*case).overall,
+        advisory_value,
+        lambda *case: advisory_value(*case, threshold=0.2),
+    ]
     true = [measure(*large).value for measure in measures]
-    held = np.zeros(3)
+    held = np.zeros(4)
     for _ in range(100):
         case = simulated(400, slope, shift, rng)
         for k, measure in enumerate(measures):

@@ -22,6 +22,8 @@ from trustreport.study import Study
 
 # Sites up to which the smooth curve of each is resampled.
 MOST_CURVES = 20
+# Columns of cases with which advice accuracy computes weighted utility.
+WEIGHTS = ("relevance", "case_threshold")
 
 
 def has_data(study: Study, plan: Plan) -> bool:
@@ -65,6 +67,8 @@ def answer(study: Study, plan: Plan) -> Finding:
     parts += not_assessed([one for one in sets if one.why_not], all_of_them=not read)
     if informed:
         parts.append(information_part(informed, alone=not sets))
+    if any(case.number(word) is not None for _, case in advised(study, plan) for word in WEIGHTS):
+        parts.append(Part((say(f"{ID}.weighted_utility"),)))
     results: list[Result] = [r for one in sets for r in one.results]
     results += [r for one in informed for r in one.results]
     results += site_results(study, plan)

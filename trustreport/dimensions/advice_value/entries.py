@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.calibration.advice import (
+    AT_AN_END,
+    MIDDLE,
     AdviceBin,
     Advised,
     Local,
@@ -72,7 +74,9 @@ class Calibrated:
     """A data set and candidate: the results, and what its figure and its tables are made of.
 
     Without probabilities `curve`, `histogram`, `smooth` and `advice` are empty, `why_not` says what the
-    scores are, and `score_range` from where to where they are declared to run, or do.
+    scores are, and `score_range` from where to where they are declared to run, or do. `threshold` is the
+    probability from which the advice is positive, NaN where `advice_threshold` has none to use; `declared`
+    says whether it is that of an operating point.
     """
 
     name: Message | str
@@ -85,6 +89,8 @@ class Calibrated:
     advice: tuple[AdviceBin, ...] = ()
     why_not: str = ""
     score_range: tuple[float, float] | None = None
+    threshold: float = MIDDLE
+    declared: bool = False
 
     @property
     def label(self) -> Message | str:
@@ -127,6 +133,19 @@ def results_of(
     if not of_site:
         found += [*_other_bins(case, plan), *_of_groups(case, plan)]
     return found
+
+
+def advice_threshold(case: ScoredCases, plan: Plan) -> float:
+    """The probability from which the advice is positive: that of the operating point, .5 without one.
+
+    NaN where it is not between 0 and 1, so that all advice is the same.
+    """
+    at = plan.threshold_of(case.candidate)
+    if at is None or case.risk_range is None:
+        return MIDDLE
+    low, high = case.risk_range
+    found = (at - low) / (high - low)
+    return found if 0 < found < 1 else nan
 
 
 def _entry(name: str, case: ScoredCases, e: Estimate, **more: Any) -> Result:
@@ -179,21 +198,28 @@ def _other_bins(case: ScoredCases, plan: Plan) -> Iterator[Result]:
 def _advice(case: ScoredCases, plan: Plan) -> Iterator[Result]:
     """The value of advice given with a certain confidence, its mean over cases and by class."""
     (truth, score, cluster), level = case.with_scores, plan.report.confidence_level
-    given: dict[str, Any] = {"bins": BINS, "cluster": cluster, "level": level}
-    given["known"] = known = advised(truth, score, BINS)
+    threshold = advice_threshold(case, plan)
+    if threshold != threshold:
+        for local in LOCALS:
+            yield _advisory(case, plan, local)
+        return
+    given: dict[str, Any] = {"bins": BINS, "threshold": threshold, "cluster": cluster, "level": level}
+    given["known"] = known = advised(truth, score, BINS, threshold=threshold)
     for local in LOCALS:
         for found in advice_values(truth, score, local=local, **given):
             # The plain gap is the form that carries no name of its own among the bins.
             named = {} if local == "absolute_gap" else {"local_calibration": local}
             chosen = {"bins": BINS, "low": found.low, "high": found.high, **named}
             details = {
+                "threshold": threshold,
                 "mean_confidence": found.confidence,
+                "predicted_right": found.predicted,
                 "share_right": found.share_right.value,
                 "local_calibration": found.local_calibration.value,
             }
             yield _entry("advice_value", case, found.advice_value, parameters=chosen, details=details)
         yield _advisory(case, plan, local, known=known)
-    positive = np.zeros(len(case), bool) if case.risk is None else case.risk >= 0.5
+    positive = np.zeros(len(case), bool) if case.risk is None else case.risk >= threshold
     for name, of in zip(CLASSES, (positive, ~positive)):
         part = case.part(of & case.scored, case.place.at(class_=name))
         yield _advisory(part, plan, none=NO_ADVICE, details=each_alone(case, part))
@@ -220,8 +246,12 @@ def _advisory(
     chosen = {"bins": BINS, "local_calibration": local}
     if none and not truth.size:
         return _entry("advisory_value", case, undefined(0, none, level=level), parameters=chosen, **more)
-    given: dict[str, Any] = {"bins": BINS, "local": local, "cluster": cluster, "level": level}
-    found = advisory_value(truth, score, known=known, **given)
+    threshold = advice_threshold(case, plan)
+    if threshold != threshold:
+        found = undefined(len(truth), AT_AN_END, level=level, method=BOUNDS)
+        return _entry("advisory_value", case, found, parameters=chosen, **more)
+    given: dict[str, Any] = {"bins": BINS, "local": local, "threshold": threshold, "cluster": cluster}
+    found = advisory_value(truth, score, known=known, level=level, **given)
     return _entry("advisory_value", case, found, parameters=chosen, **more)
 
 
@@ -266,6 +296,8 @@ def calibrated(name: Message | str, case: ScoredCases, results: list[Result], pl
     if smooth is not None:
         some = order[np.unique(np.linspace(0, len(order) - 1, CURVE_POINTS).astype(np.intp))]
         drawn = tuple(zip(score[some].tolist(), np.clip(smooth[some], 0, 1).tolist()))
+    threshold = advice_threshold(case, plan)
+    undecided = threshold != threshold
     return Calibrated(
         name,
         case.place,
@@ -274,5 +306,7 @@ def calibrated(name: Message | str, case: ScoredCases, results: list[Result], pl
         calibration_curve(truth, score, bins=BINS, level=level),
         equal_width(truth, score, HISTOGRAM_BINS),
         drawn,
-        advice_values(truth, score, bins=BINS, level=level),
+        () if undecided else advice_values(truth, score, bins=BINS, threshold=threshold, level=level),
+        threshold=threshold,
+        declared=plan.threshold_of(case.candidate) is not None,
     )

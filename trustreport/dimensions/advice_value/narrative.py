@@ -10,6 +10,7 @@ from trustreport.dimensions.advice_value.tables import ADVICE, WIDTH
 from trustreport.estimate import Estimate
 from trustreport.figures.calibration import MOST_PANELS, CalibrationFigure, CalibrationPanel, Histogram
 from trustreport.finding import Figure, Part
+from trustreport.measures.calibration.advice import MIDDLE
 from trustreport.messages import Message, say
 from trustreport.narrative.sentences import numbers, side_of
 from trustreport.results import Result
@@ -34,10 +35,25 @@ def part(one: Calibrated, *, single: bool, alone: bool, named: bool) -> Part:
 def overview(sets: Sequence[Calibrated], drawn: Sequence[Calibrated]) -> Iterator[Part]:
     """The data sets side by side: a row or a column of the tables each; a panel each of those to be drawn."""
     few = len(sets) <= EACH_UP_TO
-    shown = tuple(tables.side_by_side(sets)) if few else (tables.overview_of_many(sets),)
+    shown = tuple(tables.side_by_side(sets) if few else tables.overview_of_many(sets))
+    by_confidence = tuple(table for table in shown if table.id == tables.BY_CONFIDENCE)
+    yield Part(finding=tuple(_least(sets)), tables=by_confidence)
     left_out = len(sets) - len(drawn)
     finding = [*_across(sets), *([say("undrawn", n=left_out)] if left_out else [])]
-    yield Part(finding=tuple(finding), tables=shown, figures=tuple(_figures(drawn, named=True)))
+    yield Part(
+        title=say(f"{ID}.calibration"),
+        finding=tuple(finding),
+        tables=tuple(table for table in shown if table.id != tables.BY_CONFIDENCE),
+        figures=tuple(_figures(drawn, named=True)),
+    )
+
+
+def _least(sets: Sequence[Calibrated]) -> Iterator[Message]:
+    """The set where the advisory value is lowest."""
+    found = [(one.name, e) for one in sets if not isnan((e := one.estimate("advisory_value", **ADVICE)).low)]
+    if found:
+        name, e = min(found, key=lambda pair: pair[1].value)
+        yield say(f"{ID}.across.advisory_value", name=name, **numbers(e))
 
 
 def _across(sets: Sequence[Calibrated]) -> Iterator[Message]:
@@ -125,6 +141,8 @@ def _sentences(one: Calibrated, *, brief: bool) -> Iterator[Message]:
         e = one.estimate(name, **parameters)
         if not isnan(e.low):
             yield say(f"{ID}.{name}", **numbers(e))
+    if not brief and one.advice and one.threshold != MIDDLE:
+        yield tables.advice_rule((one,))
 
 
 def _compared(name: str, e: Estimate, **also: float) -> Message:

@@ -1,17 +1,20 @@
 """The tables of advice value: of one data set in full, of several side by side."""
 
 from collections.abc import Iterator, Sequence
+from math import nan
 from typing import Any
 
 from trustreport.dimensions.advice_value.entries import BINS, ID, OTHER_BINS, Calibrated
 from trustreport.dimensions.advice_value.information import Informed
 from trustreport.estimate import Estimate
 from trustreport.finding import EstimateRow, EstimateTable, PlainTable
-from trustreport.measures.calibration.advice import AdviceBin
+from trustreport.measures.calibration.advice import MIDDLE, AdviceBin
 from trustreport.messages import Message, say
 from trustreport.narrative.tables import table
 from trustreport.results import Result
 
+BY_CONFIDENCE, BY_CONFIDENCE_SHOWN = "advice_value_bins", "advice_value_bins_shown"
+NONE = Estimate(nan, nan, nan, 0)  # of a bin without advice
 WIDTH: dict[str, Any] = {"bins": BINS, "binning": "equal_width"}
 MASS: dict[str, Any] = {"bins": BINS, "binning": "equal_mass"}
 ADVICE: dict[str, Any] = {"bins": BINS, "local_calibration": "absolute_gap"}
@@ -62,21 +65,20 @@ def of_one(one: Calibrated) -> Iterator[EstimateTable | PlainTable]:
     ]
     unlike = {id(row.result): row for row in rows}  # without probabilities ECE has one row, not two
     yield EstimateTable("advice_value", say(f"{ID}.table", bins=BINS), tuple(unlike.values()))
-    if shown:  # it is beside the questions of its reader study, which are the matter there
-        yield from _parts((one,))
-        return
-    yield from _brier((one,))
-    yield from _numbers_of_bins((one,))
+    if not shown:  # what readers were shown is beside the questions of its reader study, the matter there
+        yield from _brier((one,))
+        yield from _numbers_of_bins((one,))
     if one.advice:
         by_gici = _values_by_bin(one, "gici")
         yield table(
-            "advice_value_bins",
-            say(f"{ID}.table_bins"),
+            BY_CONFIDENCE_SHOWN if shown else BY_CONFIDENCE,
+            say(f"{ID}.table_bins_gici", table=say(f"{ID}.table_bins", rule=advice_rule((one,)))),
             one.advice,
             [
                 (f"{ID}.column.confidence", _between),
                 (f"{ID}.column.n", "share_right.n", "count"),
                 (f"{ID}.column.mean", "confidence", "number.3"),
+                (f"{ID}.column.predicted", "predicted", "number.3") if one.threshold != MIDDLE else None,
                 (f"{ID}.column.right", "share_right.value", "number.3"),
                 (f"{ID}.column.local", "local_calibration.value", "number.3"),
                 (f"{ID}.column.value", "advice_value", "number"),
@@ -86,8 +88,17 @@ def of_one(one: Calibrated) -> Iterator[EstimateTable | PlainTable]:
     yield from _parts((one,))
 
 
-def _between(b: AdviceBin) -> Message:
-    return say(f"{ID}.between", low=b.low, high=b.high)
+def advice_rule(sets: Sequence[Calibrated]) -> Message:
+    """From which score the advice of these sets is positive, and how its confidence is measured."""
+    known = {one.threshold for one in sets if one.advice}
+    if len(known) > 1:
+        return say(f"{ID}.rule.own")
+    if not any(one.declared for one in sets):
+        return say(f"{ID}.rule.undeclared")
+    at = next(iter(known), MIDDLE)
+    return (
+        say(f"{ID}.rule.middle") if at == MIDDLE else say(f"{ID}.rule.declared", threshold=float(f"{at:g}"))
+    )
 
 
 def side_by_side(sets: Sequence[Calibrated]) -> Iterator[PlainTable]:
@@ -106,33 +117,43 @@ def side_by_side(sets: Sequence[Calibrated]) -> Iterator[PlainTable]:
     )
     yield from _brier(sets)
     yield from _numbers_of_bins(sets)
-    bins = sorted({(b.low, b.high) for one in sets for b in one.advice})
+    bins = _bins_of(sets)
     if bins:
         of_set = [_values_by_bin(one, "absolute_gap") for one in sets]
         yield table(
-            "advice_value_bins",
-            say(f"{ID}.table_bins"),
+            BY_CONFIDENCE,
+            say(f"{ID}.table_bins", rule=advice_rule(sets)),
             bins,
             [
-                (f"{ID}.column.confidence", lambda ends: say(f"{ID}.between", low=ends[0], high=ends[1])),
+                (f"{ID}.column.confidence", _between),
                 *((_name(one), values.get, "number") for one, values in zip(sets, of_set)),
             ],
         )
     yield from _parts(sets)
 
 
+def _bins_of(sets: Sequence[Calibrated]) -> list[tuple[float, float]]:
+    """The bins of confidence that hold advice of any of these sets."""
+    return sorted({(b.low, b.high) for one in sets for b in one.advice})
+
+
+def _between(ends: tuple[float, float] | AdviceBin) -> Message:
+    low, high = (ends.low, ends.high) if isinstance(ends, AdviceBin) else ends
+    return say(f"{ID}.between", low=low, high=high)
+
+
 def _name(one: Calibrated) -> Message:
     return say("word.name", name=one.name)
 
 
-def overview_of_many(sets: Sequence[Calibrated]) -> PlainTable:
-    """A row for each data set."""
+def overview_of_many(sets: Sequence[Calibrated]) -> Iterator[PlainTable]:
+    """A row for each data set: calibration, then the value of advice by its confidence."""
 
     def value(one: Calibrated, name: str, parameters: dict[str, Any], whole: bool) -> Estimate | float:
         e = one.estimate(name, **parameters)
         return e if whole else e.value
 
-    return table(
+    yield table(
         "advice_value_sets",
         say(f"{ID}.table_sets"),
         sets,
@@ -145,6 +166,24 @@ def overview_of_many(sets: Sequence[Calibrated]) -> PlainTable:
             ),
         ],
     )
+    advising = [one for one in sets if one.advice]
+    if advising:
+        yield table(
+            BY_CONFIDENCE,
+            say(f"{ID}.table_bins", rule=advice_rule(advising)),
+            advising,
+            [
+                (f"{ID}.column.set_from", "label"),
+                *(
+                    (
+                        say(f"{ID}.from", low=ends[0]),
+                        lambda one, ends=ends: _values_by_bin(one, "absolute_gap").get(ends, NONE).value,
+                        "number",
+                    )
+                    for ends in _bins_of(advising)
+                ),
+            ],
+        )
 
 
 def of_information(informed: Sequence[Informed]) -> EstimateTable:

@@ -17,8 +17,11 @@ BOUNDS = "gap_bounds"
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64] | Floats
-OfBins = Callable[[Counts, Counts, Floats], Floats]
-"""From number of cases, events and sum of scores, each (..., bins), to the measure, (...)."""
+OfBins = Callable[..., Floats]
+"""From number of cases, events and sum of scores, each (..., bins), to the measure, (...).
+
+Sums of further columns of the cases, each (..., bins), follow where there are any.
+"""
 
 
 def gap_bounds(
@@ -29,6 +32,7 @@ def gap_bounds(
     score: Floats,
     cluster: Clusters | None = None,
     *,
+    further: tuple[Floats, ...] = (),
     level: float = 0.95,
     details: Mapping[str, float] | None = None,
 ) -> Estimate:
@@ -59,6 +63,8 @@ def gap_bounds(
     place : int array, shape (n_cases,)
         The bin of each case (`ece.binned`).
     cluster : int array, shape (n_cases,), optional
+    further : float arrays, shape (n_cases,) each
+        Columns whose sums in each bin the measure takes as well; they enter IF as the score does.
 
     Returns
     -------
@@ -87,7 +93,8 @@ def gap_bounds(
     """
     n, bins = len(score), len(within.n)
     cases, events, total = (np.asarray(x, np.float64) for x in (within.n, within.events, within.total))
-    value, found = float(measure(cases, events, total)), dict(details or {})
+    more = [np.bincount(place, column, bins) for column in further]
+    value, found = float(measure(cases, events, total, *more)), dict(details or {})
     held = n if cluster is None else clusters_of_scarcer_class(truth, cluster)
     if cluster is not None:
         found["clusters"] = float(held)
@@ -99,13 +106,16 @@ def gap_bounds(
     step = _step(cases)
     # At a gap of nothing the measure has a kink: beside it the derivative is that of a gap.
     beside = events + np.where(np.abs(events - total) < 3 * step, 3 * step, 0.0)
-    of_cases, of_events, of_total = _derivatives(measure, np.array([cases, beside, total]), step)
+    sums = np.array([cases, beside, total, *more])
+    of_cases, of_events, of_total, *of_more = _derivatives(measure, sums, step)
     filled = cases > 0
     of_events = np.where(filled, of_events, 0.0)
 
     def contribution(of: slice) -> Floats:
         at = place[of]
         made: Floats = of_cases[at] + truth[of] * of_events[at] + score[of] * of_total[at]
+        for column, by in zip(further, of_more):
+            made += column[of] * by[at]
         return made
 
     influence = filled_in(n, contribution)
@@ -115,8 +125,8 @@ def gap_bounds(
         _, of = np.unique(cluster, return_inverse=True)
         n_clusters = int(of.max()) + 1
         times = n_clusters / (n_clusters - 1)
-        sums = np.bincount(of, influence, n_clusters)
-        effect = max(1.0, times * float(sums @ sums) / squares) if squares > 0 else 1.0
+        by_cluster = np.bincount(of, influence, n_clusters)
+        effect = max(1.0, times * float(by_cluster @ by_cluster) / squares) if squares > 0 else 1.0
     rate = (events / effect + 1) / (cases / effect + 2)
     noise = effect * cases * rate * (1 - rate)
     plain = np.where(filled, effect * events * (1 - events / np.maximum(cases, 1)), 0.0)
@@ -127,7 +137,7 @@ def gap_bounds(
         noise = np.maximum(noise, times * (by_bin**2).sum(axis=0))
     bias = float(np.abs(of_events) @ np.sqrt(2 * noise / pi))
     half = quantile(df, level) * sqrt(variance)
-    doubled = float(measure(cases, 2 * beside - total, total))
+    doubled = float(measure(cases, 2 * beside - total, total, *more))
     below, above = (half + bias, half) if doubled >= value else (half, half + bias)
     found["bias_bound"] = bias
     low, high = max(0.0, value - below), min(1.0, value + above)
@@ -142,12 +152,11 @@ def _step(cases: Floats) -> float:
 
 
 def _derivatives(measure: OfBins, sums: Floats, step: float) -> Floats:
-    """By cases, events and summed scores of each bin, shape (3, bins), from central differences.
+    """By each of the sums, shape (n_sums, bins), of each bin: from central differences.
 
     The measure is smooth but where a gap is nothing.
     """
-    bins = sums.shape[1]
-    shift = step * np.eye(3 * bins).reshape(3 * bins, 3, bins)
+    shift = step * np.eye(sums.size).reshape(sums.size, *sums.shape)
     up, down = (measure(*np.moveaxis(sums + sign * shift, 1, 0)) for sign in (1, -1))
-    found: Floats = ((up - down) / (2 * step)).reshape(3, bins)
+    found: Floats = ((up - down) / (2 * step)).reshape(sums.shape)
     return found
