@@ -3,7 +3,7 @@
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 
-MOST = 10
+MOST = 9
 # Terms in the order in which they matter, with the result ids that show that a report uses them.
 TERMS: dict[str, tuple[str, ...]] = {
     "interval": (),

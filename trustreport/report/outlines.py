@@ -52,7 +52,7 @@ PRINTED = (
     *("h_accuracy_chart_1", "h_accuracy_differences"),
     *("summary_roc_*", "pooled_forest_*"),
     *("utility_space_*", "utility_ranking_*", "class_utility_*"),
-    *("source_reliability_labels_*", "nomogram_*"),
+    "nomogram_*",
     *("external_performance_*", "potential_robustness_performance_*", "potential_robustness_scores_*"),
     "potential_robustness_correlation_*",
     *("calibration_*", "advice_value_sets", "advice_value_bins"),
