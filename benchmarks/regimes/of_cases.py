@@ -183,7 +183,7 @@ def of_many(prevalence: float, clusters: bool) -> dict[str, float]:
     from trustreport.measures.calibration.smooth import smooth_error
 
     found["ece"], found["gici"] = ece(truth, score).value, gici(truth, score).overall.value
-    found["advisory_value"] = advisory_value(truth, score).value
+    found["advisory_value"] = advisory_value(truth, score, threshold=prevalence).value
     found["ici"] = smooth_error(truth[:200_000], score[:200_000]).ici.value
     return found
 

@@ -22,7 +22,7 @@ ON_A_LINE, FURTHER = 90, 0.6
 # Rows of a table on paper: tagged PDF grows faster than its rows, and nobody reads more of them in print.
 ROWS_ON_PAPER = 200
 # Rows of a figure's values on a page: the points of curves fill screens and memory, and are read by machines.
-MOST_VALUES = 60
+MOST_VALUES = 50
 # Figures that are higher than this on paper, in mm, are made smaller, down to a share of their size.
 LOW, READABLE, MM_PER_POINT = 80.0, 0.64, 25.4 / 72
 HEIGHT = re.compile(rb'<svg[^>]* height="([0-9.]+)pt"')
