@@ -102,5 +102,5 @@ def test_values_are_a_table_where_no_table_prints_them_and_they_are_few() -> Non
     assert numbered(MOST_VALUES)[0]
     assert numbered(MOST_VALUES + 1) == (
         False,
-        "The 61 values of this figure are in results.json, under figures, effect.",
+        f"The {MOST_VALUES + 1} values of this figure are in results.json, under figures, effect.",
     )
