@@ -7,13 +7,19 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from studies import plan
 
-from trustreport.assessment import Assessment
+from trustreport.assessment import Assessment, assess
+from trustreport.estimate import OFTEN_ABOVE, Estimate
+from trustreport.finding import Finding
 from trustreport.messages import catalogue
+from trustreport.place import Place
 from trustreport.plan import Kind
 from trustreport.report import glance, outline
 from trustreport.report.outline import ROWS_IN_REPORT, Chapter
 from trustreport.report.write import provenance
+from trustreport.results import Result
+from trustreport.study import ArmCounts, CountsSet, Study
 
 EXAMPLES = sorted(f.parent.name for f in Path(__file__).parents[2].glob("examples/*/study.yaml"))
 KINDS = get_args(Kind)
@@ -106,3 +112,27 @@ def test_a_dimension_without_data_says_what_it_needs(
     rows = glance.glance(assessment, chapters(assessment).standing, EN)
     assert rows[0].measured
     assert all(not row.measured and row.says.startswith("Needs ") and row.place is None for row in rows[1:])
+
+
+@pytest.mark.parametrize("order", ["AB", "BA"])
+def test_the_worst_of_several_published_sets_has_its_name(order: str) -> None:
+    wrong = {"A": (30, 10), "B": (30, 70)}
+    arms = ("unaided", "aided")
+    sets = tuple(
+        CountsSet(f"Hospital {name}", {a: ArmCounts(n, 300 - n) for a, n in zip(arms, wrong[name])})
+        for name in order
+    )
+    row = glance.glance(assess(Study(arms=arms, counts=sets), plan()), {}, EN)[2]
+    assert row.says == "Hospital B, the worst of two. More decisions are wrong with the aid."
+    assert row.measured[0].startswith("absolute risk reduction −13.3")
+
+
+def test_a_number_with_a_limit_that_is_short_is_not_stated() -> None:
+    e = Estimate(0.02, 0.001, 0.04, 200, method="or_rrrc", note=OFTEN_ABOVE)
+    arms = ("aided", "unaided")
+    found = Result("pragmatic_utility.arr", Place(arms=arms), e, primary=True)
+    one = assess(Study(), plan())
+    row = glance.glance(replace(one, findings=(Finding("pragmatic_utility", (), (found,)),)), {}, EN)[2]
+    assert row.measured == ()
+    assert "is not stated here" in row.says
+    assert OFTEN_ABOVE in row.says

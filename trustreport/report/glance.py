@@ -12,6 +12,7 @@ from math import isnan
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.narrative.names import quantity_name
+from trustreport.report.answer.sentences import why_not_stated
 from trustreport.report.elements import ReportPlace
 from trustreport.report.tables import in_words, through_infinity
 from trustreport.results import Result
@@ -68,9 +69,10 @@ def _row(word: str, assessment: Assessment, standing: Mapping[str, ReportPlace],
             first = first or (lead, *found)
     if not first:
         return GlanceRow(name, (), say(f"glance.needs.{own or dimension}"), None)
-    return GlanceRow(
-        name, tuple(measured), _says(first[0], first[1:], assessment, say), standing.get(dimension)
-    )
+    place, lead = standing.get(dimension), first[0]
+    if lead.estimate.short:
+        return GlanceRow(name, (), why_not_stated(lead, say), place)
+    return GlanceRow(name, tuple(measured), _says(lead, first[1:], assessment, say), place)
 
 
 def _named(r: Result, say: Catalogue) -> str:
@@ -122,7 +124,7 @@ def _says(lead: Result, found: Sequence[Result], assessment: Assessment, say: Ca
     if len(found) < 2:
         return text
     at = lead.place
-    where = at.candidate or " / ".join(at.arms or ()) * (at.set is None and at.task is None) or at.data_name
+    where = at.candidate or at.set or at.task or " / ".join(at.arms or ()) or at.data_name
     return say("glance.worst", name=where, n=len(found), text=text)
 
 

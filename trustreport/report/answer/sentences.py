@@ -40,19 +40,16 @@ def set_aside(
     """An answer without the numbers of which a limit decides nothing; a sentence says which, and why."""
     found = [one for one in (*sentences, *support) if any(r.estimate.short for r in one.results)]
     short = {r: None for one in found for r in one.results if r.estimate.short}
-    said = [
-        Statement(
-            say(
-                "answer.open.set_aside",
-                measure=first_letter(say(measure(r))),
-                reason=of_simulations(r.estimate.note),
-            )
-        )
-        for r in list(short)[:MOST_NAMED]
-    ]
+    said = [Statement(why_not_stated(r, say)) for r in list(short)[:MOST_NAMED]]
     kept = [one for one in sentences if one not in found]
     rest = [one for one in support if one not in found]
     return (kept, rest + said) if kept else (said[:1] or rest[:1], rest + said[1:])
+
+
+def why_not_stated(r: Result, say: Catalogue) -> str:
+    """Why a number that has a limit on which nothing rests leads nowhere."""
+    named = first_letter(say(measure(r)))
+    return say("answer.open.set_aside", measure=named, reason=of_simulations(r.estimate.note))
 
 
 def first_letter(text: str) -> str:
