@@ -136,3 +136,11 @@ def test_a_number_with_a_limit_that_is_short_is_not_stated() -> None:
     assert row.measured == ()
     assert "is not stated here" in row.says
     assert OFTEN_ABOVE in row.says
+
+
+def test_the_glance_compares_one_utility_and_only_sets_that_decide(
+    assessed_example: Callable[[str], Assessment],
+) -> None:
+    rows = {name: glance.glance(assessed_example(name), {}, EN) for name in ("factory", "published-studies")}
+    assert rows["factory"][7].says == "B, the worst of two. Mean utility of a decision (euros (eq 4))."
+    assert "all negative" not in rows["published-studies"][1].says

@@ -13,6 +13,7 @@ from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.narrative.names import quantity_name
 from trustreport.report.answer.sentences import why_not_stated
+from trustreport.report.answer.without_criteria import decided_alike
 from trustreport.report.elements import ReportPlace
 from trustreport.report.tables import in_words, through_infinity
 from trustreport.results import Result
@@ -38,6 +39,7 @@ SHOWN: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "advice_accuracy.utility_yield": (("utility_yield",),),
 }
 OF_P = ("degree_of_correspondence", "spr")
+DECIDES = ("advice_accuracy.sensitivity", "advice_accuracy.specificity")
 NARROW = ("subgroup", "site", "reader", "class", "raters", "complexity", "version", "advice_type")
 
 
@@ -101,13 +103,15 @@ def _found(id: str, assessment: Assessment) -> list[Result]:
         and roles.get(str(r.place.dataset)) not in DEVELOPMENT_ROLES
         and r.within(**dict.fromkeys(NARROW))
     ]
+    if id in DECIDES:
+        alike = decided_alike(*([r for r in assessment.results if r.id == one] for one in DECIDES))
+        found = [r for r in found if r.place not in alike]
     chosen = assessment.plan.operating_point.threshold
     at = [r for r in found if r.place.threshold in (None, chosen)] or found
     declared = assessment.plan.declared_prevalence
     judged = [r for r in at if declared is not None and r.parameters.get("prevalence") == declared]
-    if judged:
-        return judged
-    # Of several choices of one quantity (bins, endpoints) the first is the one that the report leads with.
+    at = judged or at
+    # Of several choices of one quantity (bins, endpoints, utilities) the first leads the report.
     return [r for r in at if (r.endpoint, r.parameters) == (at[0].endpoint, at[0].parameters)]
 
 

@@ -254,7 +254,7 @@ def _sets(assessment: Assessment, say: Catalogue) -> list[Statement]:
         ]
         for m in ("sensitivity", "specificity")
     }
-    alike = _decided_alike(kinds["sensitivity"], kinds["specificity"])
+    alike = decided_alike(kinds["sensitivity"], kinds["specificity"])
     kinds = {m: [r for r in own if r.place not in alike] for m, own in kinds.items()}
     places = list(dict.fromkeys(r.place for own in kinds.values() for r in own))
     said = []
@@ -309,7 +309,7 @@ def _published_tables(assessment: Assessment, say: Catalogue) -> list[Statement]
     return said
 
 
-def _decided_alike(sensitivities: list[Result], specificities: list[Result]) -> set[Place]:
+def decided_alike(sensitivities: list[Result], specificities: list[Result]) -> set[Place]:
     """Sets whose decisions are all positive or all negative: no table of a test that decides."""
     of = {r.place: r.estimate.value for r in specificities}
     return {r.place for r in sensitivities if (r.estimate.value, of.get(r.place)) in ((0, 1), (1, 0))}
