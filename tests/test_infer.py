@@ -51,7 +51,7 @@ def test_what_else_is_said(given, metrics, said):
 
 def test_every_fault_of_the_input_is_said_at_once():
     with pytest.raises(ValueError, match="cases is not known") as raised:
-        infer(3, None, None, {"precison": "0.3", "auc": "0.9", "ppv": "88", "npv": "0.9"})
+        infer(None, None, None, {"precison": "0.3", "auc": "0.9", "ppv": "88", "npv": "0.9"})
     lines = str(raised.value).splitlines()
     assert lines[1:] == [
         "Unknown metric precison. Did you mean precision?",

@@ -78,7 +78,7 @@ def of_counts(
     ----------
     figures : names and texts as printed
         Cells (``tp`` ...) and measures (`trustreport.infer.infer`). The cells of a class give its number of
-        cases.
+        cases; of one class alone its share is given, with an interval.
     positives, negatives, total : number of cases, as far as it is known
     rounding : how the source cut its figures
     level : of the intervals, in (0, 1)
@@ -101,8 +101,9 @@ def of_counts(
     words, cells = catalogue(language), found.data["cells"]
     if found.data["consistent_matrices"] != 1:
         return Calculation(found.sentences, tuple(_ranges(found, words)), found.contradictory)
-    counts = ConfusionCounts(**{name: cells[name][0] for name in CELLS})
-    rows = [_row("advice_accuracy", name, measure(counts, level=level)) for name, measure in MEASURES.items()]
+    counts = ConfusionCounts(**{name: cells[name][0] if name in cells else 0 for name in CELLS})
+    own = [name for name in MEASURES if len(cells) == len(CELLS) or name in found.data["metrics"]]
+    rows = [_row("advice_accuracy", name, MEASURES[name](counts, level=level)) for name in own]
     return Calculation(found.sentences, (_table("counts", rows, words),))
 
 

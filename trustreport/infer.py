@@ -8,9 +8,9 @@ from trustreport.measures.reported.bounds import CaseCounts, cases
 from trustreport.measures.reported.conflict import Subset, single_culprits, smallest_conflicts
 from trustreport.measures.reported.matrices import Matrices, consistent_matrices
 from trustreport.measures.reported.printed import (
-    CELLS,
     KNOWN,
     METRICS,
+    OF_ONE_CLASS,
     SYNONYMS,
     PrintedFigure,
     Rounding,
@@ -56,7 +56,10 @@ def examine(
     total: int | None = None,
     rounding: Rounding = "rounded",
 ) -> Examined:
-    """Every table of counts that prints as these figures; names and texts that say nothing are set aside."""
+    """Every table of counts that prints as these figures; names and texts that say nothing are set aside.
+
+    Of one class alone, without the other and the total, only its own cells and their share say something.
+    """
     n = cases(positives, negatives, total)
     counts = {"positives": positives, "negatives": negatives, "total": total}
     given = {name: count for name, count in counts.items() if count is not None}
@@ -64,7 +67,7 @@ def examine(
     for name, text in metrics.items() if isinstance(metrics, Mapping) else metrics:
         metric = metric_named(name)
         try:
-            if metric is None:
+            if metric is None or metric not in _of_class(n):
                 raise ValueError(name)
             figures.append(printed(metric, text, rounding))
         except ValueError:
@@ -75,6 +78,11 @@ def examine(
         return found
     conflicts, culprits = smallest_conflicts(figures, n), single_culprits(figures, n)
     return Examined(n, given, tuple(figures), tuple(unused), rounding, fit, conflicts, culprits)
+
+
+def _of_class(n: CaseCounts) -> tuple[str, ...]:
+    """What figures may be of: of anything, or of the only class that is known."""
+    return OF_ONE_CLASS[n.only] if n.only else KNOWN
 
 
 # ---------------------------------------------------------------- in sentences
@@ -94,6 +102,8 @@ def sentences(one: Examined) -> Iterator[Message]:
         yield say("reported.several", n=one.fit.count, cases=cases_in_words(one.cases))
     if one.fit.cells:
         yield from _open(one)
+    if one.cases.only:
+        yield say(f"reported.only.{one.cases.only}")
     if one.unused:
         yield say("reported.unused", items=[say("reported.as_typed", name=k, text=t) for k, t in one.unused])
 
@@ -127,15 +137,16 @@ def _open(one: Examined) -> Iterator[Message]:
             yield say("reported.open_value", metric=name, value=found.low)
         else:
             yield say("reported.open", metric=name, low=found.low, high=found.high)
-    undefined = [name for name in METRICS if name not in one.fit.metrics or one.fit.metrics[name].undefined]
+    fit, own = one.fit.metrics, _of_class(one.cases)
+    undefined = [name for name in METRICS if name in own and (name not in fit or fit[name].undefined)]
     if undefined:
         yield say("reported.undefined", items=[quantity_name(name) for name in undefined])
 
 
 def cells_in_words(fit: Matrices) -> Message:
-    """The counts of the one table that fits."""
-    tp, fn, fp, tn = (fit.cells[name][0] for name in CELLS)
-    return say("reported.cells", tp=tp, fn=fn, fp=fp, tn=tn)
+    """The counts of the one table that fits, or of the class that is known."""
+    key = f"reported.cells_of.{fit.cases.only}" if fit.cases.only else "reported.cells"
+    return say(key, **{name: ends[0] for name, ends in fit.cells.items()})
 
 
 def range_in_words(metric: str, fit: Matrices) -> Message:
@@ -152,7 +163,9 @@ def in_words(figure: PrintedFigure) -> Message:
 
 
 def cases_in_words(n: CaseCounts) -> Message:
-    """``143 positives and 67 negatives``, or the total where no more is known."""
+    """``143 positives and 67 negatives``; one class or the total where no more is known."""
+    if n.only:
+        return say(f"reported.given.{n.only}", n=n.total)
     if n.positives is None:
         return say("reported.total", n=n.total)
     return say("reported.classes", positives=n.positives, negatives=n.total - n.positives)
@@ -193,7 +206,7 @@ def infer(
     Parameters
     ----------
     positives, negatives, total : int or None
-        Two of the three, or the total alone.
+        Two of the three, or one alone. Of one class alone only its own cells and their share can be given.
     metrics : names and texts as printed
         Names of `KNOWN` or `SYNONYMS`; the texts keep their digits ("0.80" is not "0.8").
     rounding : how the source cut its figures
@@ -213,9 +226,11 @@ def infer(
     texts = list(metrics.items() if isinstance(metrics, Mapping) else metrics)
     faults = [fault for name, text in texts if (fault := _fault(name, text))]
     try:
-        cases(positives, negatives, total)
+        n = cases(positives, negatives, total)
     except ValueError as error:
         faults.insert(0, str(error))
+    else:
+        faults += [f"{name} also needs {_other(n)} or total." for name, _ in texts if _needs_both(name, n)]
     if faults:
         raise ValueError("\n".join(faults))
     one = examine(texts, positives=positives, negatives=negatives, total=total, rounding=rounding)
@@ -223,6 +238,14 @@ def infer(
     told = tuple(words(sentence) for sentence in sentences(one))
     rows = tuple(_table(one, language)) if one.fit.cells else ()
     return Inference(told, rows, as_data(one), one.contradictory)
+
+
+def _other(n: CaseCounts) -> str:
+    return "negatives" if n.only == "positives" else "positives"
+
+
+def _needs_both(name: str, n: CaseCounts) -> bool:
+    return metric_named(name) is not None and metric_named(name) not in _of_class(n)
 
 
 def _fault(name: str, text: str) -> str:
@@ -268,12 +291,12 @@ def _aligned(rows: Iterable[Sequence[str]]) -> list[str]:
 def as_data(one: Examined) -> dict[str, Any]:
     """The answer as plain data."""
     return {
-        "cases": {"total": one.cases.total, "positives": one.cases.positives},
+        "cases": {"total": None if one.cases.only else one.cases.total, "positives": one.cases.positives},
         "figures": [[figure.metric, figure.text] for figure in one.figures],
         "unused": [list(pair) for pair in one.unused],
         "rounding": one.rounding,
         "consistent_matrices": one.fit.count,
-        "cells": {name: list(one.fit.cells[name]) for name in CELLS if one.fit.cells},
+        "cells": {name: list(ends) for name, ends in one.fit.cells.items()},
         "positives": list(one.fit.positives) if one.fit.positives else None,
         "metrics": {
             name: {"low": r.low, "high": r.high, "unique": r.unique, "undefined": r.undefined}

@@ -1032,8 +1032,8 @@ class Reported(Group):
 
     @model_validator(mode="after")
     def _totals(self) -> "Reported":
-        if self.total is None and (self.positives is None or self.negatives is None):
-            raise ValueError("positives and negatives, or total")
+        if self.total is None and self.positives is None and self.negatives is None:
+            raise ValueError("positives, negatives or total")
         return self
 
 

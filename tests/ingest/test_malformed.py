@@ -386,7 +386,7 @@ CASES = [
     Bad(
         "figures without totals",
         "tables: {reported: {file: r.csv}}\n",
-        ('r.csv, row 2: set "S" is incomplete, expected positives and negatives, or total.',),
+        ('r.csv, row 2: set "S" is incomplete, expected positives, negatives or total.',),
         {"r.csv": "set,metric,value\nS,sensitivity,0.80\n"},
     ),
     Bad(
@@ -644,7 +644,7 @@ CASES = [
         "figures without totals in the manifest",
         "reported: [{set: S, metrics: {sensitivity: 0.80}}]\n",
         (
-            "study.yaml, row 3, column reported[0]: found a group, expected positives and negatives, or total.",
+            "study.yaml, row 3, column reported[0]: found a group, expected positives, negatives or total.",
         ),
     ),
     Bad(

@@ -55,7 +55,7 @@ def test_the_page_answers_as_the_command_and_stores_nothing(
 
 @pytest.mark.parametrize("calculator, fields, said", [
     ("table", {"tp": "many", "fp": "-1", "f1": "often"}, ["True positives", "False positives", "F1 score"]),
-    ("table", {"tp": "3", "fn": "1"}, ["The number of cases is not known"]),
+    ("table", {"tp": "3", "fn": "1", "ppv": "0.8"}, ["The number of cases is not known"]),
     ("nomogram", {"concordance": "", "measured": "x"}, ["Weighted concordance (rho)", "Measured accuracy"]),
     ("nomogram", {"concordance": "2", "measured": "0.9"}, ["Weighted concordance: found 2"]),
     ("robustness", {"similarity": "0.2"}, ["Give a p-value"]),

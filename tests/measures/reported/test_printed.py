@@ -60,8 +60,8 @@ def test_the_cases_from_any_two_numbers():
     assert cases(3, 4) == cases(3, total=7) == cases(negatives=4, total=7) == cases(3, 4, 7)
     assert cases(total=7).positives is None
     assert cases(3, 4, 8).adds_up is cases(9, total=8).adds_up is cases(negatives=9, total=8).adds_up is False
-    for given in ({}, {"positives": 3}, {"negatives": 3}):
-        with pytest.raises(ValueError, match="give positives and negatives, or total"):
-            cases(**given)
+    assert [cases(3).only, cases(negatives=4).only, cases(3, 4).only] == ["positives", "negatives", ""]
+    with pytest.raises(ValueError, match="give positives, negatives or total"):
+        cases()
     with pytest.raises(ValueError, match="negatives must be a count"):
         cases(3, -1)

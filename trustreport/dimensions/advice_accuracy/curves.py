@@ -32,7 +32,7 @@ FEWER_POINTS = 120
 MOST_TOUCHING = 3  # utilities whose lines of equal yield are drawn at one curve
 # The chart of measures holds so many sets, and there are at most so many charts; the table lists all.
 ROWS, CHARTS = 24, 2
-CHARTED = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "mcc")
+CHARTED = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "f1", "threat_score", "mcc")
 
 
 @dataclass(frozen=True, eq=False)

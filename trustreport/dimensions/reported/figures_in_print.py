@@ -7,7 +7,7 @@ from typing import Any
 from trustreport.estimate import Estimate
 from trustreport.finding import Part, PlainTable
 from trustreport.infer import Examined, cells_in_words, examine, in_words, range_in_words, sentences
-from trustreport.measures.reported.printed import METRICS, PrintedFigure
+from trustreport.measures.reported.printed import METRICS, OF_ONE_CLASS, PrintedFigure
 from trustreport.messages import Message, say
 from trustreport.narrative.names import heading
 from trustreport.narrative.tables import table
@@ -80,7 +80,8 @@ def results_of(name: str, one: Examined, level: float) -> list[Result]:
         estimate = Estimate(value, float(low), float(high), n, level, method, note)
         found.append(_of_metric(place, cell, estimate))
     if fit.cells:
-        found += [_range(metric, place, one, level, method) for metric in METRICS]
+        own = OF_ONE_CLASS.get(one.cases.only, METRICS)
+        found += [_range(metric, place, one, level, method) for metric in METRICS if metric in own]
     if one.contradictory:
         found.append(_conflict(place, one, level, method))
     return found

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import ceil, floor, sqrt
+from typing import Literal
 
 from trustreport.measures.reported.printed import CELL_RATIOS, CELLS, PrintedFigure, Weights
 
@@ -31,26 +32,34 @@ class CellSumBound:
 class CaseCounts:
     """How many cases there are: the total, and where they are known the positives among them.
 
-    `adds_up` is False where positives, negatives and total were given and contradict each other.
+    `adds_up` is False where positives, negatives and total were given and contradict each other. `only` is
+    the class that was given where nothing is known of the other: `total` is then the size of that class.
     """
 
     total: int
     positives: int | None = None
     adds_up: bool = True
+    only: Literal["", "positives", "negatives"] = ""
 
 
 def cases(positives: int | None = None, negatives: int | None = None, total: int | None = None) -> CaseCounts:
-    """The cases from any two of positives, negatives and total, or from the total alone.
+    """The cases from any two of positives, negatives and total, from the total, or from one class alone.
 
     >>> cases(positives=143, negatives=67).total, cases(negatives=67, total=210).positives
     (210, 143)
+    >>> cases(positives=338).only
+    'positives'
     """
     for name, n in (("positives", positives), ("negatives", negatives), ("total", total)):
         if n is not None and n < 0:
             raise ValueError(f"{name} must be a count (0, 1, 2, ...), got {n}.")
     if total is None:
-        if positives is None or negatives is None:
-            raise ValueError("The number of cases is not known: give positives and negatives, or total.")
+        if positives is None and negatives is None:
+            raise ValueError("The number of cases is not known: give positives, negatives or total.")
+        if negatives is None:
+            return CaseCounts(positives or 0, positives, only="positives")
+        if positives is None:
+            return CaseCounts(negatives, 0, only="negatives")
         return CaseCounts(positives + negatives, positives)
     if positives is None and negatives is not None:
         positives, negatives = total - negatives, None

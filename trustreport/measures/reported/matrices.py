@@ -1,7 +1,7 @@
 """All tables of counts that fit printed figures: how many, and the range of every cell and metric."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import copysign, sqrt
 from typing import Any, TypeVar
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.measures.reported.bounds import CaseCounts, CellSumBound, bounds_of, defined, enclose
-from trustreport.measures.reported.printed import CELL_RATIOS, CELLS, METRICS, PrintedFigure, Weights
+from trustreport.measures.reported.printed import CELL_RATIOS, CELLS, METRICS, OF_ONE_CLASS, PrintedFigure, Weights
 
 Number = TypeVar("Number", int, Fraction)
 
@@ -104,7 +104,8 @@ def consistent_matrices(figures: Sequence[PrintedFigure], n: CaseCounts, *, rows
     figures : sequence of Figure
         From `printed`; a metric may come twice.
     n : Cases
-        From `cases`. With the total alone every number of positives is tried.
+        From `cases`. With the total alone every number of positives is tried. Of one class alone only its own
+        cells and their share are given (`OF_ONE_CLASS`), and no figure may be of another kind.
     rows : int
         How many pairs (P, tp) to try; beyond it the ranges are the outer bounds of `enclose`.
 
@@ -142,7 +143,17 @@ def consistent_matrices(figures: Sequence[PrintedFigure], n: CaseCounts, *, rows
     extremes = _Extremes(mirrored=search.mirrored)
     for part in search:
         extremes.add(part)
-    return extremes.matrices(n)
+    return _known(extremes.matrices(n))
+
+
+def _known(found: Matrices) -> Matrices:
+    """The same without what rests on the class of which nothing is known."""
+    if not found.cases.only:
+        return found
+    own = OF_ONE_CLASS[found.cases.only]
+    cells = {name: ends for name, ends in found.cells.items() if name in own}
+    metrics = {name: ends for name, ends in found.metrics.items() if name in own}
+    return replace(found, cells=cells, metrics=metrics)
 
 
 def fits(figures: Sequence[PrintedFigure], n: CaseCounts, *, rows: int = ROWS) -> bool:
@@ -160,7 +171,7 @@ def _enclosed(figures: Sequence[PrintedFigure], n: CaseCounts) -> Matrices:
     if found is None:
         return Matrices(n, 0)
     metrics = {name: Range(*found.metrics[name], undefined=None) for name in METRICS}
-    return Matrices(n, None, found.cells, found.positives, metrics)
+    return _known(Matrices(n, None, found.cells, found.positives, metrics))
 
 
 # ---------------------------------------------------------------- the rows

@@ -24,6 +24,9 @@ CELL_RATIOS: dict[str, tuple[Weights, Weights]] = {
 METRICS = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "f1", "threat_score", "mcc")
 KNOWN = (*METRICS, "prevalence", *CELLS)
 
+# What can be said of a class of which the other is not known.
+OF_ONE_CLASS = {"positives": ("tp", "fn", "sensitivity"), "negatives": ("fp", "tn", "specificity")}
+
 # Other names in use; what they are compared with has no case, blanks, hyphens or underscores.
 SYNONYMS = {
     "acc": "accuracy",

@@ -110,7 +110,7 @@ class _Given:
 
 def _table(given: _Given) -> "Calculation":
     from trustreport.calculate import of_counts
-    from trustreport.measures.reported.printed import printed
+    from trustreport.measures.reported.printed import OF_ONE_CLASS, printed
 
     figures = [(name, str(n)) for name in CELLS if (n := given.number(name)) is not None]
     for name in FIGURES:
@@ -121,12 +121,13 @@ def _table(given: _Given) -> "Calculation":
                 given.say_wrong(name, "figure")
             figures.append((name, figure))
     classes: dict[str, Any] = {name: given.number(name) for name in CLASSES}
-    cells = {name for name, _ in figures}
-    known = [
-        classes["positives"] is not None or {"tp", "fn"} <= cells,
-        classes["negatives"] is not None or {"tn", "fp"} <= cells,
-    ]
-    if not given.wrong and not (all(known) or classes["total"] is not None):
+    asked = {name for name, _ in figures}
+    known = {
+        "positives": classes["positives"] is not None or {"tp", "fn"} <= asked,
+        "negatives": classes["negatives"] is not None or {"tn", "fp"} <= asked,
+    }
+    alone = [own for name, own in OF_ONE_CLASS.items() if known[name] and asked <= set(own)]
+    if not given.wrong and not (all(known.values()) or alone or classes["total"] is not None):
         raise ValueError(given.words("pages.calculator.no_cases"))
     return of_counts(figures, **classes, language=given.words.language)
 
