@@ -1,12 +1,13 @@
-"""Builds every example and compares each file with the hash that is kept of it, before and after a change of code.
+"""Builds every example and compares each file with the hash kept of it, before and after a change of code.
 
-    .venv/bin/python tests/same_bytes.py                          # what differs from tests/same_bytes.sha256
-    .venv/bin/python tests/same_bytes.py --keep before            # the same, and keeps what was built
-    .venv/bin/python tests/same_bytes.py --against before         # names the results that differ from those kept
-    .venv/bin/python tests/same_bytes.py --write                  # takes the hashes of now as those to hold
+    .venv/bin/python tests/same_bytes.py                   # what differs from tests/same_bytes.sha256
+    .venv/bin/python tests/same_bytes.py --keep before     # the same, and keeps what was built
+    .venv/bin/python tests/same_bytes.py --against before  # names the results that differ from those kept
+    .venv/bin/python tests/same_bytes.py --write           # takes the hashes of now as those to hold
 
-The hashes are of one installation: other versions of fonts, WeasyPrint or NumPy give other bytes. No test compares
-them; who moves code runs this program, and commits the hashes with a line for each entry that was to change.
+The hashes are of one installation: other versions of fonts, WeasyPrint or NumPy give other bytes. No test
+compares them; who moves code runs this program, and commits the hashes with a line for each entry that was to
+change.
 """
 
 import argparse
@@ -98,7 +99,7 @@ def main() -> int:
     """Build, compare, say what differs; 1 if anything does."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--keep", type=Path, metavar="DIR", help="Keep what is built in this folder.")
-    parser.add_argument("--against", type=Path, metavar="DIR", help="Name the results that differ from these.")
+    parser.add_argument("--against", type=Path, metavar="DIR", help="Name results unlike these.")
     parser.add_argument("--write", action="store_true", help=f"Write the hashes to {KEPT.name}.")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

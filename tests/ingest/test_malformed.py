@@ -643,9 +643,7 @@ CASES = [
     Bad(
         "figures without totals in the manifest",
         "reported: [{set: S, metrics: {sensitivity: 0.80}}]\n",
-        (
-            "study.yaml, row 3, column reported[0]: found a group, expected positives, negatives or total.",
-        ),
+        ("study.yaml, row 3, column reported[0]: found a group, expected positives, negatives or total.",),
     ),
     Bad(
         "a key twice",

@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.measures.reported.bounds import CaseCounts, CellSumBound, bounds_of, defined, enclose
-from trustreport.measures.reported.printed import CELL_RATIOS, CELLS, METRICS, OF_ONE_CLASS, PrintedFigure, Weights
+from trustreport.measures.reported.printed import (
+    CELL_RATIOS,
+    CELLS,
+    METRICS,
+    OF_ONE_CLASS,
+    PrintedFigure,
+    Weights,
+)
 
 Number = TypeVar("Number", int, Fraction)
 
