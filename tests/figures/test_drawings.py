@@ -114,26 +114,8 @@ def test_another_process_gives_the_same_bytes() -> None:
     assert run(code, PYTHONHASHSEED="1") == run(code, PYTHONHASHSEED="2")
 
 
-def test_axes_that_do_less_draw_what_those_of_matplotlib_draw(monkeypatch: pytest.MonkeyPatch) -> None:
-    from matplotlib.axes import Axes
-
-    from trustreport.figures import axes
-    from trustreport.report.svg_backend import svg
-
-    def pages() -> dict[str, bytes]:
-        with style.settings():
-            figures = {name: DRAWINGS[name].draw(catalogue("en")) for name in one_of_a_kind.values()}
-            return {name: svg(figure, dots_per_inch=150) for name, figure in figures.items()}
-
-    one_of_a_kind = {type(drawing): name for name, drawing in DRAWINGS.items()}
-    light = pages()
-    monkeypatch.setattr(axes, "PlainAxes", Axes)
-    assert pages() == light
-
-
 def test_importing_figures_loads_no_matplotlib_and_drawing_no_pyplot() -> None:
-    # The axes are matplotlib's own with less to do: whoever draws imports them.
-    names = sorted(file.stem for file in FIGURES.glob("*.py") if file.stem != "axes")
+    names = sorted(file.stem for file in FIGURES.glob("*.py"))
     modules = [f"trustreport.figures.{name}" for name in names]
     code = (
         f"import sys, importlib\nfor name in {modules!r}: importlib.import_module(name)\n"

@@ -106,10 +106,6 @@ def build(
     # a core busy with waiting for the next small one.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     start = perf_counter()
-    from trustreport.subprocess_reader import BackgroundReader
-
-    # Both import for themselves what only they need, while this process imports the rest.
-    reading = BackgroundReader(study, allow_outside=allow_outside)
     from trustreport.report.drawing import DrawingProcess
     from trustreport.report.layout_process import LayoutProcesses
 
@@ -119,14 +115,14 @@ def build(
         LayoutProcesses() as layout,
         steps() as tell,
     ):
-        from trustreport.api import assess, workers, write_report
+        from trustreport.api import assess, read_study, workers, write_report
         from trustreport.errors import MissingLibrary
         from trustreport.report.write import default_formats
 
         imported = perf_counter()
         tell("read", 0.0)
         with problems_on_stderr():
-            read, plan = reading()
+            read, plan = read_study(study, allow_outside=allow_outside)
         read = _look(study, read, plan, on, purpose)
         said = {"kind": kind, "release": release, "language": language}
         of_report = {name: value for name, value in said.items() if value}
@@ -134,7 +130,6 @@ def build(
             plan = plan.model_copy(update={"report": plan.report.model_copy(update=of_report)})
         if seed is not None:
             plan = plan.model_copy(update={"similarity": plan.similarity.model_copy(update={"seed": seed})})
-        # Once the process that read has made room for them.
         layout.start(len({"pdf", "annex"} & set(wanted or default_formats(plan))))
         ingested = perf_counter()
         try:

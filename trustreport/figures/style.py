@@ -126,11 +126,9 @@ def figure(width: float, height: float) -> "tuple[Figure, Axes]":
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from trustreport.figures.axes import PlainAxes
-
     drawn = Figure(figsize=(width / 25.4, height / 25.4), dpi=144, facecolor=PAPER)
     FigureCanvasAgg(drawn)
-    sheet = drawn.add_axes((0, 0, 1, 1), axes_class=PlainAxes, label="sheet")
+    sheet = drawn.add_axes((0, 0, 1, 1), label="sheet")
     sheet.set(xlim=(0, width), ylim=(height, 0), zorder=2)
     sheet.set_axis_off()
     return drawn, sheet
@@ -138,12 +136,9 @@ def figure(width: float, height: float) -> "tuple[Figure, Axes]":
 
 def panel(drawn: "Figure", left: float, top: float, width: float, height: float) -> "Axes":
     """Axes at a place in millimetres, with a thin grey line below and no ticks yet."""
-    from trustreport.figures.axes import PlainAxes
-
     full_width, full_height = (side * 25.4 for side in drawn.get_size_inches())
     axes = drawn.add_axes(
         (left / full_width, 1 - (top + height) / full_height, width / full_width, height / full_height),
-        axes_class=PlainAxes,
         facecolor="none",
     )
     axes.spines[["left", "right", "top"]].set_visible(False)

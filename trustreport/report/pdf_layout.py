@@ -16,7 +16,6 @@ from typing import Any
 from trustreport.errors import MissingLibrary
 from trustreport.figures.style import SIGNS_FACE, TEXT_FACE
 from trustreport.report.doctor import INSTALL
-from trustreport.report.faster_layout import page_class
 from trustreport.resources import folder
 
 Attached = tuple[str, bytes, str]  # name, content, description
@@ -101,7 +100,8 @@ def printed(text: Callable[[set[int]], str], sheet: PaperText) -> Printed:
     lacking: set[int] = set()
 
     def rendered() -> Any:
-        return page_class()(string=legible(text(lacking), lacking), url_fetcher=fetch).render(**options)
+        page = weasyprint.HTML(string=legible(text(lacking), lacking), url_fetcher=fetch)
+        return page.render(**options)
 
     def written(document: Any) -> bytes:
         for spare in range(MOST_SPARE):
