@@ -16,7 +16,6 @@ CUSTOMARY_ALPHA = 0.05
 SAMPLE = "sample"
 OF_READINGS = "readings"  # a criterion's `dataset`: the cases that were read, or labelled by raters, alone
 
-NO_MEASURE = "no_measure"
 NO_HYPOTHESIS = "no_hypothesis"
 NO_MARGIN = "no_margin"
 NEGATIVE = "negative_margin"

@@ -8,7 +8,7 @@ import re
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -95,13 +95,6 @@ def settings() -> Iterator[None]:
             }
         )
         yield
-
-
-def labels_as_text() -> AbstractContextManager[None]:
-    """Within `settings()`: an SVG saved here holds its labels as text, not as outlines."""
-    import matplotlib as mpl
-
-    return mpl.rc_context({"svg.fonttype": "none"})
 
 
 @cache

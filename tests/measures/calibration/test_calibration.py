@@ -15,7 +15,7 @@ from scipy.special import expit, logit
 
 from trustreport.estimate import Estimate
 from trustreport.measures.calibration import notes
-from trustreport.measures.calibration.advice import advice_of_cases, advice_values, advisory_value
+from trustreport.measures.calibration.advice import advice_values, advisory_value
 from trustreport.measures.calibration.bins import equal_mass, equal_mass_and_places, equal_width
 from trustreport.measures.calibration.brier import brier
 from trustreport.measures.calibration.curve import calibration_curve
@@ -116,7 +116,6 @@ def test_advisory_value_of_the_paper(reference: Path) -> None:
     values = {round(one.confidence, 6): one.advice_value.value for one in advice_values(truth, score)}
     assert [values[c] for c in seed["confidence"]] == pytest.approx(seed["AV"])
     assert advisory_value(truth, score).value == pytest.approx(seed["AdV"])
-    assert advice_of_cases(truth, score).reshape(3, 20) == pytest.approx(np.tile(seed["AV"], (20, 1)).T)
 
 
 def test_hand_count() -> None:
@@ -180,8 +179,6 @@ def test_advice_at_any_threshold(threshold: float, seed: int, local: Any) -> Non
     truth = rng.random(60) < score
     found = advisory_value(truth, score, threshold=threshold, local=local)
     assert 0 <= found.low <= found.value <= found.high <= 1
-    each = advice_of_cases(truth, score, threshold=threshold, local=local)
-    assert each.mean() == pytest.approx(found.value)
     assert found.value <= found.details["mean_confidence"] + 1e-12
     # The classes named the other way round: the same advice, but for scores at the threshold itself.
     if not np.isclose(score, threshold).any():

@@ -18,12 +18,9 @@ from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.h_accuracy import notes
 from trustreport.measures.h_accuracy import parameters as from_raters
 from trustreport.measures.h_accuracy.measure import (
-    confident_accuracy,
     credits_of,
     h_accuracy,
     h_accuracy_difference,
-    practical_accuracy,
-    prioritized_accuracy,
     two_class_scores,
 )
 from trustreport.measures.h_accuracy.profile import mix_surface, over_complex_mix
@@ -261,16 +258,6 @@ def test_interval_is_that_of_cases_drawn_within_classes():
     assert est.details == pytest.approx({f"class_{i}": credit[truth == i].mean() for i in (0, 1)})
     wider = h_accuracy(truth, scores, tau=0.7, priority=[0.3, 0.7], rng=rng(), level=0.99)
     assert wider.low < est.low < est.high < wider.high
-
-
-def test_named_accuracies_fix_the_other_parameters():
-    truth, scores = np.array([0, 0, 1, 1]), two_class_scores(np.array([0.1, 0.7, 0.6, 0.9]))
-    d = np.array([1.0, 3, 2, 1])
-    assert confident_accuracy(truth, scores, 0.8, rng=rng()).value == value(truth, scores, tau=0.8)
-    assert prioritized_accuracy(truth, scores, [0.2, 0.8], rng=rng()).value == value(
-        truth, scores, priority=[0.2, 0.8]
-    )
-    assert practical_accuracy(truth, scores, d, rng=rng()).value == value(truth, scores, complexity=d)
 
 
 # Cabitza, Campagner (2019), table 2; Ha(tau 1) is .69 in the later version of the text. The curve of Ha over

@@ -25,7 +25,7 @@ from trustreport.measures.roc.auc import (
     placements,
 )
 from trustreport.measures.roc.average_precision import logit_binomial, logit_influence
-from trustreport.measures.roc.curve import roc_curve, youden_optimum
+from trustreport.measures.roc.curve import roc_curve
 from trustreport.measures.roc.difference import paired_difference, unpaired_difference
 from trustreport.measures.roc.group import auc_group, group_of_polygon
 
@@ -223,18 +223,6 @@ def test_curve_goes_through_the_counts(both):
     assert len(corners.tp) <= len(curve.tp)
     under = np.sum(np.diff(corners.fpr) * (corners.tpr[1:] + corners.tpr[:-1]) / 2)
     assert under == pytest.approx(area)
-
-
-@given(scored())
-def test_youden_optimum_is_the_best_of_all_thresholds(both):
-    truth, score = both
-    best = youden_optimum(truth, score)
-    every = [
-        (score[truth] >= t).mean() - (score[~truth] >= t).mean() for t in (inf, *np.unique(score).tolist())
-    ]
-    assert best.j.value == pytest.approx(max(every))
-    assert best.counts == ConfusionCounts.of(truth, score >= best.threshold)
-    assert best.j.note == notes.CHOSEN_HERE
 
 
 @settings(max_examples=30)

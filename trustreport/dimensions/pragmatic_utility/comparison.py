@@ -1,6 +1,6 @@
 """One comparison of two arms with its results."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
@@ -11,7 +11,6 @@ from trustreport.place import Place
 from trustreport.results import Result, leading, results_for
 
 ID = "pragmatic_utility"
-Method = Callable[..., Estimate]
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,35 +199,6 @@ def advisory_value(
     )  # fmt: skip
 
 
-def advice_of_cases(
-    truth: NDArray[np.bool_],
-    score: Floats,
-    *,
-    bins: int = 10,
-    local: Local = "absolute_gap",
-    threshold: float = MIDDLE,
-) -> Floats:
-    """The value of each piece of advice: its own confidence x the local calibration of its bin.
-
-    Parameters
-    ----------
-    truth, score, bins, local, threshold
-        As in `advisory_value`, which is the mean of what is returned.
-
-    Returns
-    -------
-    float array, shape (n_cases,)
-        In [0, 1]; empty without cases.
-
-    Examples
-    --------
-    >>> truth, score = np.array([True, True, False, False]), np.array([0.9, 0.9, 0.4, 0.3])
-    >>> advice_of_cases(truth, score).round(2)
-    array([0.81, 0.81, 0.36, 0.49])
-    """
-    return _values(advised(truth, score, bins, threshold=threshold), local)
-
-
 def advice_values(
     truth: NDArray[np.bool_],
     score: Floats,

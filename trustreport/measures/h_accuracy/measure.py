@@ -259,54 +259,6 @@ def credits_of(
     return np.where(wrong, 0.0, np.where(own > tau, 1.0, partly))
 
 
-def confident_accuracy(
-    truth: NDArray[np.int64], scores: Floats, tau: float, *, rng: np.random.Generator, level: float = 0.95
-) -> Estimate:
-    """Ha(tau): right answers that are less sure than tau count only in part; classes and cases alike.
-
-    >>> scores = two_class_scores(np.array([0.1, 0.7, 0.8, 0.8]))
-    >>> confident_accuracy(np.array([0, 0, 1, 1]), scores, 0.9, rng=np.random.default_rng(1)).value
-    0.625
-    """
-    return h_accuracy(truth, scores, tau=tau, rng=rng, level=level)
-
-
-def prioritized_accuracy(
-    truth: NDArray[np.int64],
-    scores: Floats,
-    priority: Sequence[float],
-    *,
-    rng: np.random.Generator,
-    level: float = 0.95,
-) -> Estimate:
-    """Ha(p): accuracy within each class, weighed by its priority.
-
-    >>> scores = two_class_scores(np.array([0.1, 0.7, 0.8, 0.8]))
-    >>> truth, rng = np.array([0, 0, 1, 1]), np.random.default_rng(1)
-    >>> prioritized_accuracy(truth, scores, [0.25, 0.75], rng=rng).value
-    0.875
-    """
-    return h_accuracy(truth, scores, priority=priority, rng=rng, level=level)
-
-
-def practical_accuracy(
-    truth: NDArray[np.int64],
-    scores: Floats,
-    complexity: Floats,
-    *,
-    rng: np.random.Generator,
-    level: float = 0.95,
-) -> Estimate:
-    """Ha(d): balanced accuracy in which difficult cases count for more.
-
-    >>> scores = two_class_scores(np.array([0.1, 0.7, 0.8, 0.8]))
-    >>> truth, rng = np.array([0, 0, 1, 1]), np.random.default_rng(1)
-    >>> round(practical_accuracy(truth, scores, np.array([0.2, 0.8, 0.5, 0.5]), rng=rng).value, 2)
-    0.6
-    """
-    return h_accuracy(truth, scores, complexity=complexity, rng=rng, level=level)
-
-
 def _resampled(earned: Floats, most: Floats, resamples: int, rng: np.random.Generator) -> Floats:
     """Sum of earned over sum of most in resamples of a class; NaN where nothing could be earned."""
     n = len(earned)

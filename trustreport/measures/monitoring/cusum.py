@@ -11,8 +11,6 @@ from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.monitoring import notes
 from trustreport.measures.monitoring.run_length import (
     average_run_length,
-    bernoulli,
-    cusum_moves,
     per_look,
     probability_of_no_end,
 )
@@ -220,10 +218,3 @@ def planned_looks(sizes: Sequence[int], cases: int) -> list[int]:
     found = list(sizes)
     usual = max(1, round(sum(sizes) / len(sizes))) if sizes else 1
     return found + [usual] * max(0, ceil((cases - sum(found)) / usual))
-
-
-def bernoulli_arl(in_control: float, to_detect: float, limit: int, rate: float) -> float:
-    """Cases on average until an alert, at any true rate, for a limit in steps of `weights`."""
-    found = weights(in_control, to_detect)
-    moves = cusum_moves(bernoulli(found.event_rate(rate), found.up, found.down), limit)
-    return average_run_length(moves)

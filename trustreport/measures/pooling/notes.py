@@ -8,7 +8,6 @@ TWO_STUDIES = (
 THREE_STUDIES = (
     "three studies: sensitivity and specificity are pooled separately, their correlation cannot be estimated"
 )
-NO_REGION = "a region needs at least four studies"
 NO_NEW_STUDY = "an interval for a new study needs at least four studies"
 NO_CLASS = "a study without positive or without negative cases cannot be pooled"
 CORRECTED = "a cell is zero: 0.5 is added to all cells of all studies"

@@ -1,16 +1,12 @@
 """The points of an ROC curve, and the threshold at which sensitivity and specificity sum highest."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate
-from trustreport.measures.confusion.class_rates import youden_j
-from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.order import Order, ascending
-from trustreport.measures.roc import notes
 from trustreport.measures.roc.scores import Floats, check_scores
 
 CHUNK = 1_000_000  # points worked on at once
@@ -79,33 +75,3 @@ def roc_curve(truth: NDArray[np.bool_], score: NDArray[Any], *, order: Order | N
     fp = np.concatenate([[-1], last]).astype(np.int64, copy=False)
     fp += 1 - tp
     return RocCurve(threshold, tp, fp)
-
-
-@dataclass(frozen=True, slots=True)
-class YoudenOptimum:
-    """The threshold with the highest sensitivity + specificity - 1, and the counts there."""
-
-    threshold: float
-    counts: ConfusionCounts
-    j: Estimate
-
-
-def youden_optimum(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95) -> YoudenOptimum:
-    """The threshold that separates these cases best; among equals the highest.
-
-    For description, not for use: it weighs both errors alike whatever the prevalence, and what is measured at
-    a threshold on the cases that chose it is optimistic, which the estimate's note says.
-
-    Examples
-    --------
-    >>> best = youden_optimum(np.array([False, True, False, True]), np.array([0.1, 0.4, 0.4, 0.8]))
-    >>> best.threshold, best.counts
-    (0.8, ConfusionCounts(tp=1, fp=0, fn=1, tn=2))
-    """
-    curve = roc_curve(truth, score)
-    n1, n0 = int(curve.tp[-1]), int(curve.fp[-1])
-    at = int(np.argmax(curve.tp * n0 - curve.fp * n1))
-    tp, fp = int(curve.tp[at]), int(curve.fp[at])
-    counts = ConfusionCounts(tp, fp, n1 - tp, n0 - fp)
-    j = replace(youden_j(counts, level=level), note=notes.CHOSEN_HERE)
-    return YoudenOptimum(float(curve.threshold[at]), counts, j)

@@ -83,23 +83,6 @@ def best_point(curve: RocCurve, utility: ArrayLike, prevalence: float) -> BestPo
     return BestPoint(float(curve.threshold[at]), fpr, tpr, float(base + gained[at]), slope, intercept)
 
 
-def best_curve(curves: Sequence[RocCurve], utility: ArrayLike, prevalence: float) -> int:
-    """Which candidate offers the greatest yield: the one touched by the highest line. Of equals the first.
-
-    The area under the curve plays no part.
-
-    Examples
-    --------
-    >>> from trustreport.measures.roc.curve import roc_curve
-    >>> truth = np.array([0, 0, 1, 1], bool)
-    >>> curves = [roc_curve(truth, np.array(s)) for s in ([1, 3, 2, 4], [1, 2, 3, 4])]
-    >>> best_curve(curves, [[1, 0], [0, 1]], 0.5)
-    1
-    """
-    yields = [best_point(curve, utility, prevalence).expected_yield for curve in curves]
-    return int(np.argmax(yields))
-
-
 def dominates(one: tuple[float, float], other: tuple[float, float]) -> bool:
     """Whether decisions with this (sensitivity, specificity) are worth more whatever the utilities.
 

@@ -3,8 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trustreport.estimate import Estimate, undefined
-from trustreport.measures import notes
+from trustreport.estimate import Estimate
 from trustreport.measures.cell_mean import cell_mean
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.utility.matrices import Floats, as_matrix
@@ -170,29 +169,6 @@ def yield_of_decisions(
     flat, worth, of_truth = _cells(cells, matrix)
     held = cells.sum(axis=0)[of_truth] > 0
     return cell_mean(flat[held], worth[held], of_truth[held], clusters=by_cluster[:, held], level=level)
-
-
-def yield_bootstrap(
-    counts: ArrayLike,
-    utility: ArrayLike,
-    *,
-    rng: np.random.Generator,
-    resamples: int = 10_000,
-    level: float = 0.95,
-) -> Estimate:
-    """Utility yield with the percentile interval of resampled cases; for skewed utilities and few cases.
-
-    >>> table, worth = [[27, 15], [23, 35]], [[15, -335], [-35, 165]]
-    >>> print(yield_bootstrap(table, worth, rng=np.random.default_rng(1)))
-    3.50 (95% CI -28.50 to 34.51; n = 100)
-    """
-    cells, matrix = _checked(counts, utility)
-    plain = utility_yield(cells, matrix, level=level)
-    if plain.n == 0:
-        return undefined(0, notes.NO_CASE, level=level, method="bootstrap_percentile")
-    drawn = rng.multinomial(plain.n, cells.ravel() / plain.n, resamples) @ matrix.ravel() / plain.n
-    low, high = (float(q) for q in np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]))
-    return Estimate(plain.value, low, high, plain.n, level, "bootstrap_percentile", plain.note, se=plain.se)
 
 
 def _cells(counts: ArrayLike, utility: ArrayLike) -> tuple[NDArray[np.int64], Floats, NDArray[np.int64]]:
