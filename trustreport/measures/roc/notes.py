@@ -7,5 +7,4 @@ PERFECT = "the scores separate the classes completely, or the wrong way round: n
 ALL_PAIRS_ALIKE = "every pair of a positive and a negative counts alike: no interval"
 NO_VARIATION = "the two scores rank all pairs alike: no interval"
 NOTHING_IN_GROUP = "the curve has no length between these false positive rates"
-CHOSEN_HERE = "threshold chosen on these cases: the values at it are optimistic"
 FEW_RESAMPLES = "in some resamples the curve has no length between these false positive rates: no interval"

@@ -1,12 +1,11 @@
 """Roles and what each may do."""
 
 from collections.abc import Iterable
-from typing import Literal, get_args
+from typing import Literal
 
 Permission = Literal["read", "write", "review", "approve", "manage"]
 Role = Literal["viewer", "author", "reviewer", "approver", "admin"]
 
-PERMISSIONS: tuple[Permission, ...] = get_args(Permission)
 ROLES: dict[Role, frozenset[Permission]] = {
     "viewer": frozenset({"read"}),
     "author": frozenset({"read", "write"}),
