@@ -85,13 +85,13 @@ def changed_results(before: Path, now: Path) -> Iterator[str]:
 
 
 def _entries(document: Mapping[str, object]) -> dict[str, str]:
-    """What a results.json says, by where it stands: an entry of a list by its number."""
+    """Each field of a results.json, by where it is: an entry of a list by its number."""
     found = {}
     for part, content in document.items():
-        rows = content if isinstance(content, list) else [content]
-        for i, row in enumerate(rows):
-            name = row.get("id", "") if isinstance(row, dict) else ""
-            found[f"{part}[{i}] {name}".strip()] = json.dumps(row, sort_keys=True)
+        for i, row in enumerate(content if isinstance(content, list) else [content]):
+            fields = row if isinstance(row, dict) else {"": row}
+            place = f"{part}[{i}] {fields.get('id', fields.get('check', ''))}".strip()
+            found |= {f"{place} {name}": json.dumps(field, sort_keys=True) for name, field in fields.items()}
     return found
 
 

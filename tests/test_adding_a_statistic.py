@@ -1,12 +1,14 @@
-"""Adding a statistic takes its measure, its row, its texts and its test: all else follows from the row.
+"""Adding a statistic takes its measure, its texts and its test: all else follows from the measure.
 
-The toy is the share of false alarms among all cases: the fewer the better, by decisions of the device.
+One toy is the share of false alarms among all cases, the fewer the better. The other is the balanced error rate,
+whose interval in clusters must be that of balanced accuracy turned round.
 """
 
 import csv
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,10 +18,8 @@ from trustreport.api import assess, read_study
 from trustreport.assessment import Assessment
 from trustreport.criteria import Bound
 from trustreport.estimate import Estimate
-from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.measures.confusion.formulas import FORMULAS
+from trustreport.measures.confusion.measure import Delta, OfClasses, measured
 from trustreport.measures.confusion.table import MEASURES
-from trustreport.measures.proportion import wilson
 from trustreport.messages import catalogue
 from trustreport.place import Place
 from trustreport.plan import Endpoint
@@ -28,16 +28,19 @@ from trustreport.results import Result
 from trustreport.verdicts.judge import measure
 
 TOY = "alarm_share"
-ROW = Quantity(
-    TOY,
-    better="down",
-    scale="logit",
-    low=0.0,
-    high=1.0,
-    counts_decisions=True,
-    by_prevalence=True,
-    clustered="cluster_delta",
-)
+BALANCED = "balanced_error_rate"
+
+
+def alarm_share(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """False positives among all cases."""
+    return fp / (tp + fp + fn + tn)
+
+
+def balanced_error_rate(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """Mean of the rates of missed cases and of false alarms."""
+    return (fn * (fp + tn) + fp * (tp + fn)) / (2 * (tp + fn) * (fp + tn))
+
+
 CHOSEN_HERE = {"threshold": 0.5, "threshold_origin": "tuned on this data"}
 CHOSEN_BEFORE = {
     "threshold": 0.5,
@@ -46,24 +49,28 @@ CHOSEN_BEFORE = {
 }
 
 
-def alarm_share(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
-    """The measure: false positives among all cases, Wilson's interval."""
-    return wilson(counts.fp, counts.n, level)
-
-
 @pytest.fixture
-def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The measure, the row and the text, until the test is over."""
-    monkeypatch.setitem(MEASURES, TOY, alarm_share)
-    monkeypatch.setitem(FORMULAS, TOY, lambda tp, fp, fn, tn: fp / (tp + fp + fn + tn))
-    monkeypatch.setitem(catalogue()._texts["quantity"], TOY, "share of false alarms")
-    quantities.add(ROW)
+def toys(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The measures and their texts, until the test is over."""
+    measured(Delta(), better="down", by_prevalence=True)(alarm_share)
+    measured(OfClasses(1.0, -0.5, -0.5), "positives", "negatives", better="down")(balanced_error_rate)
+    for name, text in ((TOY, "share of false alarms"), (BALANCED, "balanced error rate")):
+        monkeypatch.setitem(catalogue()._texts["quantity"], name, text)
+        quantities.add(quantities.of_measure(MEASURES[name]))
     yield
-    del quantities._BY_ID[TOY]
+    for name in (TOY, BALANCED):
+        del MEASURES[name], quantities._BY_ID[name]
     quantities.quantity.cache_clear()
 
 
-def assessed(folder: Path, point: dict[str, object], bound: float, *, patients: bool = False) -> Assessment:
+def assessed(
+    folder: Path,
+    point: dict[str, object],
+    bound: float,
+    *,
+    patients: bool = False,
+    measure: str = TOY,
+) -> Assessment:
     """240 cases, half of them with the condition; 12 false alarms, six of them of one patient."""
     alarms = {*range(1, 12, 2), *range(101, 112, 2)}
     with (folder / "s.csv").open("w", newline="") as file:
@@ -81,7 +88,7 @@ def assessed(folder: Path, point: dict[str, object], bound: float, *, patients: 
         "endpoints": [
             {
                 "endpoint": "few alarms",
-                "measure": f"advice_accuracy.{TOY}",
+                "measure": f"advice_accuracy.{measure}",
                 "hypothesis": "performance goal",
                 "bound_or_margin": bound,
                 "alpha": 0.025,
@@ -92,33 +99,33 @@ def assessed(folder: Path, point: dict[str, object], bound: float, *, patients: 
     return assess(*read_study(folder))
 
 
-def lead(assessment: Assessment) -> Result:
-    (found,) = (r for r in assessment.results if r.name == TOY and r.primary and not r.parameters)
+def lead(assessment: Assessment, name: str = TOY) -> Result:
+    (found,) = (r for r in assessment.results if r.name == name and r.primary and not r.parameters)
     return found
 
 
-@pytest.mark.usefixtures("toy")
+@pytest.mark.usefixtures("toys")
 def test_it_is_reported_with_its_unit_and_name(tmp_path: Path) -> None:
     r = lead(assessed(tmp_path, CHOSEN_BEFORE, 0.1))
     assert (r.estimate.value, r.estimate.n, r.unit, r.written) == (12 / 240, 240, "proportion", "proportion")
     assert catalogue()(measure(r)) == "share of false alarms (ext)"
 
 
-@pytest.mark.usefixtures("toy")
+@pytest.mark.usefixtures("toys")
 def test_its_direction_decides_the_verdict(tmp_path: Path) -> None:
-    """Wilson's interval of 12 in 240 is .029 to .085."""
+    """12 in 240 has an interval of .029 to .085."""
     for bound, word in ((0.1, "pass"), (0.06, "inconclusive"), (0.02, "fail")):
         (verdict,) = assessed(tmp_path, CHOSEN_BEFORE, bound).verdicts
         assert (verdict.word, verdict.bound) == (word, Bound(high=bound))
 
 
-@pytest.mark.usefixtures("toy")
+@pytest.mark.usefixtures("toys")
 def test_a_block_on_counted_decisions_reaches_it(tmp_path: Path) -> None:
     (verdict,) = assessed(tmp_path, CHOSEN_HERE, 0.1).verdicts
     assert (verdict.word, verdict.checks) == ("not assessable", ("P33",))
 
 
-@pytest.mark.usefixtures("toy")
+@pytest.mark.usefixtures("toys")
 def test_clusters_widen_its_interval_on_its_scale(tmp_path: Path) -> None:
     """Against the delta method by hand: the logit, 20 patients of 12 cases, 19 degrees of freedom."""
     r = lead(assessed(tmp_path, CHOSEN_BEFORE, 0.1, patients=True))
@@ -132,7 +139,21 @@ def test_clusters_widen_its_interval_on_its_scale(tmp_path: Path) -> None:
     assert [r.estimate.low, r.estimate.high] == pytest.approx(ends, rel=1e-9)
 
 
-@pytest.mark.usefixtures("toy")
+@pytest.mark.usefixtures("toys")
+def test_in_clusters_an_error_rate_is_its_accuracy_turned_round(tmp_path: Path) -> None:
+    """One demand in two words has one verdict: an error rate of at most .08, an accuracy of at least .92."""
+    found = assessed(tmp_path, CHOSEN_BEFORE, 0.08, patients=True, measure=BALANCED)
+    error, accuracy = (lead(found, name).estimate for name in (BALANCED, "balanced_accuracy"))
+    assert error.method == accuracy.method == "cluster_mover"
+    assert (error.value, error.low, error.high) == pytest.approx(
+        (1 - accuracy.value, 1 - accuracy.high, 1 - accuracy.low), abs=1e-12
+    )
+    (one,) = found.verdicts
+    (other,) = assessed(tmp_path, CHOSEN_BEFORE, 0.92, patients=True, measure="balanced_accuracy").verdicts
+    assert one.word == other.word == "inconclusive"
+
+
+@pytest.mark.usefixtures("toys")
 def test_its_change_follows_from_its_row() -> None:
     e = Estimate(-0.1, -1.7, 0.2, 100)
     r = Result("vigilance.period_change", Place(dataset="q1", period="q1"), e, endpoint=TOY)

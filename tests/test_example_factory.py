@@ -8,7 +8,7 @@ import pytest
 
 from trustreport.api import read_study
 from trustreport.dimensions.advice_accuracy import answer
-from trustreport.measures.confusion.formulas import FORMULAS
+from trustreport.measures.confusion.table import MEASURES
 from trustreport.results import leading
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "factory"
@@ -44,7 +44,7 @@ def test_the_story_is_that_of_the_paper(reference: Path) -> None:
     for theirs, name in {**ours, "tnr": "specificity", "fowlkes_mallows": "fowlkes_mallows"}.items():
         for candidate, printed in zip("AB", seed["table1"][theirs]["printed"]):
             tn, fn, fp, tp = cells[candidate]
-            assert f"{FORMULAS[name](tn, fn, fp, tp):.2f}" == printed
+            assert f"{MEASURES[name].formula(tn, fn, fp, tp):.2f}" == printed
 
 
 def test_the_story_says_that_it_is_one() -> None:

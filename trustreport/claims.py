@@ -8,7 +8,7 @@ from typing import Literal
 
 from trustreport.estimate import Estimate
 from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.measures.confusion.formulas import FORMULAS
+from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.proportion import clopper_pearson, wald
 from trustreport.measures.reported.claim import Declared, declared, says_not_defined
 from trustreport.measures.reported.printed import CELLS, metric_named
@@ -247,11 +247,11 @@ def _over_classes(
     claim: Claim, counts: ConfusionCounts, kind: str, metric: str | None
 ) -> Iterator[ClaimCheck]:
     """The mean of a measure over both classes, each in turn looked for; or weighted by their sizes."""
-    if metric not in FORMULAS:
+    if metric not in MEASURES:
         return
     both = counts, counts.swapped()
     try:
-        values = [FORMULAS[metric](c.tp, c.fp, c.fn, c.tn) for c in both]
+        values = [MEASURES[metric].formula(c.tp, c.fp, c.fn, c.tn) for c in both]
         weights = [c.positives for c in both] if kind == "weighted" else [1, 1]
         value = sum(v * w for v, w in zip(values, weights)) / sum(weights)
     except ZeroDivisionError:

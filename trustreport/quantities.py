@@ -11,17 +11,11 @@ from functools import cache
 from math import inf
 from typing import Any, Literal
 
+from trustreport.measures.confusion.measure import CellMeasure, Need
+from trustreport.measures.confusion.table import MEASURES
+
 Unit = Literal["proportion", "difference", "ratio", "decisions", "count", "score", "seconds", "p", "utility"]
 Scale = Literal["identity", "logit", "log", "log_shortfall", "atanh"]
-Need = Literal[
-    "positives",
-    "negatives",
-    "called_positive",
-    "called_negative",
-    "any_positive",
-    "any_negative",
-    "two_cells",
-]  # what a formula of the four cells divides by; in words: measures/confusion/notes.py
 Better = Literal["up", "down"] | float | None
 
 DIFFERENCE = "_difference"
@@ -133,15 +127,24 @@ def _rows(names: str, unit: Unit = "proportion", better: Better = None, **more: 
     return [Quantity(name, unit, better, **known) for name in names.split()]
 
 
-def _cells(name: str, *needs: Need, mix: bool = False, **more: Any) -> list[Quantity]:
-    """A measure of the four cells, by the decisions of the device; `mix`: it depends on the prevalence."""
-    known = {"better": "up", "clustered": "cluster_delta", **more}
-    return _rows(name, counts_decisions=True, by_prevalence=mix, needs=needs, **known)
+def of_measure(measure: CellMeasure) -> Quantity:
+    """The row of a measure of the four cells."""
+    return Quantity(
+        measure.id,
+        measure.unit,
+        measure.better,
+        scale=measure.interval.scale,
+        low=measure.low,
+        high=measure.high,
+        counts_decisions=measure.of_decisions,
+        by_prevalence=measure.by_prevalence,
+        needs=measure.needs,
+        clustered=measure.interval.word,
+        decimals=measure.decimals,
+    )
 
 
 _OF_SHARE: dict[str, Any] = {"clustered": "cluster_wilson"}
-_FROM_MINUS_ONE: dict[str, Any] = {"unit": "score", "low": -1.0, "high": 1.0, "scale": "atanh", "decimals": 2}
-_LIKELIHOOD: dict[str, Any] = {"unit": "ratio"}
 _RISKS: dict[str, Any] = {"needs_probabilities": True}
 
 ROWS: tuple[Quantity, ...] = (
@@ -149,34 +152,12 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("tp tn", "count", "up", counts_decisions=True),
     *_rows("fp fn", "count", "down", counts_decisions=True),
     *_rows("positives", "count"),
-    *_rows("prevalence", by_prevalence=False, **_OF_SHARE),
-    *_cells("accuracy", mix=True, **_OF_SHARE),
-    *_cells("sensitivity", "positives", **_OF_SHARE),
-    *_cells("specificity", "negatives", **_OF_SHARE),
+    *(of_measure(measure) for measure in MEASURES.values()),
     *_rows("accuracy_at_coverage", better="up", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
     *_rows("corrected_sensitivity corrected_specificity", better="up", counts_decisions=True),
-    *_cells("ppv", "called_positive", mix=True, **_OF_SHARE),
-    *_cells("npv", "called_negative", mix=True, **_OF_SHARE),
-    *_cells("f1", "any_positive", mix=True),
-    *_cells("f1_negative", "any_negative", mix=True),
-    *_cells("threat_score", "any_positive", mix=True),
-    *_cells("fowlkes_mallows", "positives", "called_positive", mix=True),
-    *_cells(
-        "mcc", "positives", "negatives", "called_positive", "called_negative", mix=True, **_FROM_MINUS_ONE
-    ),
-    *_cells("cohen_kappa", "two_cells", mix=True, **_FROM_MINUS_ONE),
-    *_cells("youden_j", "positives", "negatives", clustered="cluster_mover", **_FROM_MINUS_ONE),
-    *_cells("balanced_accuracy", "positives", "negatives", clustered="cluster_mover"),
-    *_cells("lr_positive", "positives", "negatives", "called_positive", **_LIKELIHOOD),
-    *_cells("lr_negative", "positives", "negatives", "called_negative", **{**_LIKELIHOOD, "better": "down"}),
-    *_cells(
-        "diagnostic_odds_ratio",
-        *("positives", "negatives", "called_positive", "called_negative"),
-        **_LIKELIHOOD,
-    ),
     *_rows("error_rate", better="down", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
-    *_cells("false_negative_rate", "positives", better="down", **_OF_SHARE),
-    *_cells("false_positive_rate", "negatives", better="down", **_OF_SHARE),
+    *_rows("false_negative_rate", better="down", counts_decisions=True, needs=("positives",), **_OF_SHARE),
+    *_rows("false_positive_rate", better="down", counts_decisions=True, needs=("negatives",), **_OF_SHARE),
     *_rows("positive_rate called_share", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
     *_rows("indeterminate", better="down", same_as="failure_rate", **_OF_SHARE),
     *_rows("indeterminate_positives indeterminate_negatives", "count", "down"),

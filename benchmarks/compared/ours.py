@@ -13,7 +13,6 @@ from trustreport.measures.agreement.krippendorff import krippendorff_alpha
 from trustreport.measures.agreement.weights import quadratic
 from trustreport.measures.calibration.brier import brier
 from trustreport.measures.calibration.curve import calibration_curve
-from trustreport.measures.confusion.correlation import mcc
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.net_benefit import decision_curve
@@ -80,7 +79,7 @@ def calibration(x: Inputs) -> Call:
 
 
 def matthews(x: Inputs) -> Call:
-    return lambda: {"mcc": mcc(ConfusionCounts.of(x["truth"], x["decision"])).value}
+    return lambda: {"mcc": MEASURES["mcc"](ConfusionCounts.of(x["truth"], x["decision"])).value}
 
 
 def four_cells(x: Inputs) -> Call:

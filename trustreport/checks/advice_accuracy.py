@@ -24,10 +24,9 @@ from trustreport.plan import DatasetFacts
 from trustreport.results import leading
 
 DIMENSION = "advice_accuracy"
-# What tells of missed cases, and what of false alarms; several tell of both.
-OF_MISSED = {"sensitivity", "npv", "fn", "tp"}
-OF_ALARMS = {"specificity", "ppv", "fp", "tn"}
-OF_BOTH = {"accuracy", "f1", "threat_score", "mcc"}
+# Cells that tell of cases of one class, as figures by themselves.
+OF_POSITIVES, OF_NEGATIVES = {"fn", "tp"}, {"fp", "tn"}
+MISSED, ALARMS = 2, 1  # places in tp, fp, fn, tn
 # Units of which nobody can count those that are absent.
 WITHOUT_NEGATIVES = ("lesion",)
 
@@ -80,11 +79,12 @@ def one_sided(evidence: Evidence) -> Iterator[Remark]:
 
 
 def _lacks_a_side(known: set[str]) -> Message | None:
-    if known & OF_BOTH or not known & (OF_MISSED | OF_ALARMS):
+    measures = [MEASURES[name] for name in known if name in MEASURES and name != "prevalence"]
+    of_missed = bool(known & OF_POSITIVES) or any(m.depends_on(MISSED) for m in measures)
+    of_alarms = bool(known & OF_NEGATIVES) or any(m.depends_on(ALARMS) for m in measures)
+    if of_missed == of_alarms:
         return None
-    if not known & OF_ALARMS:
-        return say("checks.P01.fired")
-    return None if known & OF_MISSED else say("checks.P01.fired_reverse")
+    return say("checks.P01.fired" if of_missed else "checks.P01.fired_reverse")
 
 
 def _claims_of_one_side(evidence: Evidence) -> Iterator[Remark]:

@@ -25,7 +25,6 @@ from trustreport.measures.calibration.logistic import (
 from trustreport.measures.calibration.oe import oe_ratio
 from trustreport.measures.confusion.at_prevalence import at_prevalence
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
-from trustreport.measures.confusion.formulas import FORMULAS
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.net_benefit import (
     net_benefit,
@@ -178,7 +177,7 @@ def _of_cells(case: ScoredCases, name: str, level: float, prevalence: float | No
         alone = MEASURES[name](counts, level=level)
     else:
         alone = at_prevalence(name, counts, prevalence, level=level)
-    if cells is None or name not in FORMULAS:
+    if cells is None:
         return [alone]
     return [clustered(name, cells, prevalence=prevalence, level=level), alone]
 

@@ -7,7 +7,7 @@ import numpy as np
 from trustreport.clusters import clusters_of, clusters_over
 from trustreport.estimate import Estimate
 from trustreport.measures.cluster import Clusters
-from trustreport.measures.confusion.formulas import FORMULAS
+from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.monitoring import shared
 from trustreport.measures.monitoring.shared import Floats
 from trustreport.performance.cases import ScoredCases
@@ -47,7 +47,7 @@ def influence(case: ScoredCases, name: str, value: Estimate) -> Floats | None:
         name = "accuracy"
     if name == "failure_rate":
         return shared.of_share(case.failed)
-    if name in FORMULAS:
+    if name in MEASURES:
         return None if case.decision is None else shared.of_cells(name, case.truth, case.decision)
     if case.score is None or (name != "auc" and case.risk is None):
         return None

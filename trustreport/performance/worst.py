@@ -5,7 +5,8 @@ from dataclasses import replace
 from math import isfinite, nan
 
 from trustreport.estimate import Estimate
-from trustreport.measures.confusion.clustered import WILSON, korn_graubard
+from trustreport.measures.confusion.clustered import korn_graubard
+from trustreport.measures.confusion.measure import CaseShare
 from trustreport.measures.proportion import clopper_pearson
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.measures import lead
@@ -48,7 +49,7 @@ def worst_of(
     e = lead(case, name, each)
     if e.method == "wilson":
         e = clopper_pearson(round(e.value * e.n), e.n, level=each)
-    elif e.method == WILSON:
+    elif e.method == CaseShare.word:
         e = korn_graubard(e)
     note = "; ".join(filter(None, (e.note, SIMULTANEOUS.format(k=k))))
     details = {**e.details, "of": float(k), "level_of_each": each}

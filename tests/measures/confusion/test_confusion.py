@@ -15,7 +15,6 @@ from ruamel.yaml import YAML
 from trustreport.measures.confusion import notes
 from trustreport.measures.confusion.at_prevalence import at_prevalence
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
-from trustreport.measures.confusion.formulas import FORMULAS
 from trustreport.measures.confusion.propagation import propagated, score_limit, weighed
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.proportion import wilson
@@ -152,8 +151,8 @@ def test_a_measure_of_one_part_gets_its_wilson_interval():
     # propagation has nothing to combine when the measure is sensitivity or specificity alone
     c = ConfusionCounts(97, 12, 46, 55)
     for name in ("sensitivity", "specificity"):
-        assert limits(propagated(name, c)) == pytest.approx(limits(MEASURES[name](c)), abs=1e-9)
-        assert limits(propagated(name, c, prevalence=0.3)) == pytest.approx(
+        assert limits(propagated(MEASURES[name], c)) == pytest.approx(limits(MEASURES[name](c)), abs=1e-9)
+        assert limits(propagated(MEASURES[name], c, prevalence=0.3)) == pytest.approx(
             limits(MEASURES[name](c)), abs=1e-9
         )
 
@@ -165,8 +164,8 @@ def test_propagation_agrees_with_a_fine_grid():
     u = z * np.sin(polar) * np.cos(turn), z * np.sin(polar) * np.sin(turn), z * np.cos(polar)
     s, t, q = score_limit(7, 9, u[0]), score_limit(30, 33, u[1]), score_limit(9, 42, u[2])
     for name in ("mcc", "cohen_kappa", "fowlkes_mallows"):
-        values = FORMULAS[name](q * s, (1 - q) * (1 - t), q * (1 - s), (1 - q) * t)
-        est = propagated(name, c)
+        values = MEASURES[name].formula(q * s, (1 - q) * (1 - t), q * (1 - s), (1 - q) * t)
+        est = propagated(MEASURES[name], c)
         assert (est.low, est.high) == pytest.approx((values.min(), values.max()), abs=2e-5)
         assert est.low <= values.min() + 1e-12
         assert est.high >= values.max() - 1e-12
@@ -204,7 +203,7 @@ def test_at_a_prevalence_what_depends_on_it_moves_and_the_rest_stays(c, prevalen
         if name == "prevalence":
             continue
         est = at_prevalence(name, c, prevalence)
-        assert est.value == pytest.approx(FORMULAS[name](*weighed(c, prevalence)), rel=1e-9), name
+        assert est.value == pytest.approx(MEASURES[name].formula(*weighed(c, prevalence)), rel=1e-9), name
         assert est.low <= est.value + 1e-12, name
         assert est.value <= est.high + 1e-12, name
         if name not in DEPEND_ON_PREVALENCE:

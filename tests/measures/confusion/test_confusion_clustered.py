@@ -13,7 +13,6 @@ from scipy.stats import t as student
 from trustreport.measures.confusion import notes
 from trustreport.measures.confusion.clustered import cluster_cells, clustered, korn_graubard
 from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.measures.confusion.formulas import FORMULAS
 from trustreport.measures.confusion.table import MEASURES
 
 CELLS = np.array([[3, 0, 1, 4], [0, 1, 2, 5], [2, 0, 0, 2], [1, 1, 0, 6], [4, 0, 1, 3]])
@@ -31,7 +30,7 @@ def test_ratio_estimator_by_hand():
 
 
 def test_gradient_against_differences():
-    for name in set(FORMULAS) - {"prevalence"}:
+    for name in set(MEASURES) - {"prevalence"}:
         for prevalence in (None, 0.1):
             base = CELLS.astype(float)
 
@@ -40,7 +39,7 @@ def test_gradient_against_differences():
                 if prevalence is not None:
                     p, q = prevalence / (tp + fn), (1 - prevalence) / (fp + tn)
                     tp, fp, fn, tn = tp * p, fp * q, fn * p, tn * q
-                return FORMULAS[name](tp, fp, fn, tn)
+                return MEASURES[name].formula(tp, fp, fn, tn)
 
             steps = np.eye(5) * 1e-6
             influence = [(pooled(1 + h) - pooled(1 - h)) / 2e-6 for h in steps]

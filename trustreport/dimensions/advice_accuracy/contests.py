@@ -24,7 +24,7 @@ from trustreport.dimensions.advice_accuracy.entries import ID, are_risks
 from trustreport.dimensions.advice_accuracy.several import Called
 from trustreport.dimensions.advice_accuracy.utility import OWN, named_matrices, own_utilities
 from trustreport.estimate import Estimate
-from trustreport.measures.confusion.formulas import FORMULAS
+from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.utility.matrices import greatest_expected
 from trustreport.measures.utility.operating import not_dominated
 from trustreport.measures.utility.ranking import (
@@ -345,7 +345,7 @@ def _contest(
 def _metric(name: str, cells: NDArray[np.int64]) -> float:
     (tn, fn), (fp, tp) = cells.tolist()
     try:
-        return float(FORMULAS[name](tp, fp, fn, tn))
+        return float(MEASURES[name].formula(tp, fp, fn, tn))
     except ZeroDivisionError:
         return float("nan")
 

@@ -26,7 +26,7 @@ from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPane
 from trustreport.figures.roc import DevicePoint, ReaderPoint, RocFigure, RocLine, RocPanel
 from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.measures.confusion.shares import sensitivity, specificity
+from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.h_accuracy import parameters as choose
 from trustreport.measures.h_accuracy.profile import mix_surface, over_complex_mix, over_priority, over_tau
 from trustreport.measures.h_accuracy.risk import risk_accuracy_of
@@ -512,7 +512,7 @@ def _roc(own: Sequence[Weighed], results: Sequence[Result], plan: Plan, *, named
         judged = ~np.isnan(decision)
         counts = ConfusionCounts.of(first.truth[judged] == 1, decision[judged] == 1)
         level = plan.report.confidence_level
-        pair = sensitivity(counts, level=level), specificity(counts, level=level)
+        pair = tuple(MEASURES[name](counts, level=level) for name in ("sensitivity", "specificity"))
         points.append(ReaderPoint(name, *pair, None))
     return RocPanel(first.dataset.name if named else "", tuple(lines), tuple(points))
 

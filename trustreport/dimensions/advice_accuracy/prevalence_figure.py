@@ -12,8 +12,8 @@ from trustreport.figures.curves import MOST_PANELS
 from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
 from trustreport.finding import Figure
 from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.measures.confusion.formulas import FORMULAS
 from trustreport.measures.confusion.propagation import weighed
+from trustreport.measures.confusion.table import MEASURES
 from trustreport.messages import say
 from trustreport.narrative.names import heading
 from trustreport.plan import Plan
@@ -85,6 +85,6 @@ def _panel(
 
 def _at(name: str, counts: ConfusionCounts, share: float) -> float:
     try:
-        return float(FORMULAS[name](*weighed(counts, share)))
+        return float(MEASURES[name].formula(*weighed(counts, share)))
     except ZeroDivisionError:
         return float("nan")

@@ -11,7 +11,7 @@ from trustreport.estimate import Estimate
 from trustreport.measures.calibration.brier import brier
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
-from trustreport.measures.confusion.formulas import FORMULAS
+from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.net_benefit import standardized_net_benefit, weighted_utility
 from trustreport.measures.roc.auc import area_and_variance
 from trustreport.messages import Message, say
@@ -150,7 +150,7 @@ def precision(cases: Sequence[ScoredCases], name: str, plan: Plan) -> Precision:
 
 
 def _together(cases: Sequence[ScoredCases], name: str, plan: Plan) -> Estimate | None:
-    if name in FORMULAS:
+    if name in MEASURES:
         if any(case.decision is None for case in cases):
             return None
         cells = [

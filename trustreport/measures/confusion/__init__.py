@@ -1,5 +1,5 @@
 """Decisions against the truth, counted in four cells: each measure with its interval.
 
-`counts.ConfusionCounts` holds the cells, `table.MEASURES` names the measures, `at_prevalence` weighs them for
-another prevalence, `clustered` takes cases that are not independent.
+`counts.ConfusionCounts` holds the cells, `measure` says what a measure is, `table.MEASURES` holds them by
+name, `at_prevalence` weighs them for another prevalence, `clustered` takes cases that are not independent.
 """

@@ -4,13 +4,10 @@ from dataclasses import replace
 from math import inf
 
 from trustreport.estimate import Estimate, undefined
-from trustreport.measures.confusion import likelihood
-from trustreport.measures.confusion.class_rates import one_class
 from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.measures.confusion.formulas import FORMULAS
+from trustreport.measures.confusion.measure import one_class
 from trustreport.measures.confusion.propagation import propagated, weighed
 from trustreport.measures.confusion.table import MEASURES
-from trustreport.quantities import quantity
 
 
 def at_prevalence(name: str, counts: ConfusionCounts, prevalence: float, *, level: float = 0.95) -> Estimate:
@@ -57,22 +54,23 @@ def at_prevalence(name: str, counts: ConfusionCounts, prevalence: float, *, leve
         raise ValueError(f"name must be one of {known}, got {name!r}.")
     if not 0 < prevalence < 1:
         raise ValueError(f"prevalence must lie in (0, 1), got {prevalence:g}.")
-    if not quantity(name).by_prevalence:
-        return MEASURES[name](counts, level=level)
+    measure = MEASURES[name]
+    if not measure.by_prevalence:
+        return measure(counts, level=level)
     if name not in ("ppv", "npv"):
-        return propagated(name, counts, prevalence=prevalence, level=level)
+        return propagated(measure, counts, prevalence=prevalence, level=level)
     missing = one_class(counts)
     if missing:
         return undefined(counts.n, missing, level=level, method="koopman")
     if name == "ppv":
         ratio, share, none = (
-            likelihood.lr_positive(counts, level=level),
+            MEASURES["lr_positive"](counts, level=level),
             prevalence,
             not counts.called_positive,
         )
     else:
         ratio, share, none = (
-            likelihood.lr_negative(counts, level=level),
+            MEASURES["lr_negative"](counts, level=level),
             1 - prevalence,
             not counts.called_negative,
         )
@@ -80,7 +78,7 @@ def at_prevalence(name: str, counts: ConfusionCounts, prevalence: float, *, leve
         return undefined(counts.n, ratio.note, level=level, method="koopman")
     limits = (ratio.low, ratio.high) if name == "ppv" else (_inverse(ratio.high), _inverse(ratio.low))
     low, high = (_posterior(limit, share) for limit in limits)
-    return replace(ratio, value=FORMULAS[name](*weighed(counts, prevalence)), low=low, high=high, note="")
+    return replace(ratio, value=measure.formula(*weighed(counts, prevalence)), low=low, high=high, note="")
 
 
 def _inverse(ratio: float) -> float:

@@ -1,15 +1,14 @@
 """Sensitivity and specificity in one number, free of the prevalence: Youden's J and balanced accuracy."""
 
-from dataclasses import replace
+from typing import Any
 
-from trustreport.estimate import Estimate, undefined
-from trustreport.measures.confusion import notes
-from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.measures.confusion.formulas import FORMULAS
-from trustreport.measures.two_arm.difference import newcombe
+from trustreport.measures.confusion.measure import OfClasses, measured
 
 
-def youden_j(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
+@measured(
+    OfClasses(-1.0, 1.0, 1.0, scale="atanh"), "positives", "negatives", unit="score", low=-1.0, decimals=2
+)
+def youden_j(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Sensitivity + specificity - 1: share called positive among positives minus that among negatives.
 
     Estimand: the same in the population; cases of the two classes independent, hence Newcombe's interval
@@ -21,35 +20,21 @@ def youden_j(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
 
     Examples
     --------
-    >>> print(youden_j(ConfusionCounts(97, 12, 46, 55)))
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["youden_j"](ConfusionCounts(97, 12, 46, 55)))
     0.50 (95% CI 0.36 to 0.60; n = 210)
     """
-    missing = one_class(counts)
-    if missing:
-        return undefined(counts.n, missing, level=level, method="newcombe")
-    estimate = newcombe(counts.tp, counts.positives, counts.fp, counts.negatives, level)
-    return replace(estimate, value=FORMULAS["youden_j"](counts.tp, counts.fp, counts.fn, counts.tn))
+    return (tp * tn - fp * fn) / ((tp + fn) * (fp + tn))
 
 
-def balanced_accuracy(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
-    """Mean of sensitivity and specificity, (J + 1) / 2 with J of `youden_j`.
+@measured(OfClasses(0.0, 0.5, 0.5), "positives", "negatives")
+def balanced_accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """Mean of sensitivity and specificity.
 
-    >>> print(balanced_accuracy(ConfusionCounts(97, 12, 46, 55)))
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["balanced_accuracy"](ConfusionCounts(97, 12, 46, 55)))
     0.75 (95% CI 0.68 to 0.80; n = 210)
     """
-    j = youden_j(counts, level=level)
-    if j.note:
-        return j
-    value = FORMULAS["balanced_accuracy"](counts.tp, counts.fp, counts.fn, counts.tn)
-    return replace(j, value=value, low=(1 + j.low) / 2, high=(1 + j.high) / 2)
-
-
-def one_class(counts: ConfusionCounts) -> str:
-    """Which class is absent, or nothing."""
-    if counts.n == 0:
-        return notes.NO_CASE
-    return (
-        ""
-        if counts.positives and counts.negatives
-        else (notes.NO_NEGATIVE if counts.positives else notes.NO_POSITIVE)
-    )
+    return (tp * (fp + tn) + tn * (tp + fn)) / (2 * (tp + fn) * (fp + tn))

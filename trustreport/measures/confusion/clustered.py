@@ -9,16 +9,15 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.confusion import notes
 from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.measures.confusion.formulas import FORMULAS
+from trustreport.measures.confusion.independent import limits_of_sum
+from trustreport.measures.confusion.measure import PARTS, CaseShare, Delta, OfClasses
 from trustreport.measures.confusion.propagation import score_limit, why_undefined
+from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
-from trustreport.measures.notes import OFTEN_ABOVE
 from trustreport.measures.proportion import exact_limits, normal_quantile
-from trustreport.quantities import quantity
 
 Floats = NDArray[np.float64]
 FEW_CLUSTERS = 25  # with fewer a ratio of a small share is too high too often
-WILSON, DELTA, MOVER = "cluster_wilson", "cluster_delta", "cluster_mover"
 KORN_GRAUBARD = "korn_graubard"
 STEP = 1e-30  # of the derivative by an imaginary step, which has no rounding error
 
@@ -101,7 +100,7 @@ def clustered(
     Parameters
     ----------
     name : str
-        A key of `FORMULAS`.
+        A key of `MEASURES`.
     cells : int array, shape (n_clusters, 4)
         tp, fp, fn, tn of each cluster (`cluster_cells`).
     prevalence : float in (0, 1), optional
@@ -131,34 +130,34 @@ def clustered(
     0.71 (95% CI 0.34 to 0.92; n = 14)
     """
     check_level(level)
-    totals = [int(total) for total in cells.sum(axis=0)]
-    counts = ConfusionCounts(*totals)
-    share = quantity(name).clustered == WILSON and prevalence is None
-    method = WILSON if share else MOVER if quantity(name).clustered == MOVER else DELTA
-    note = why_undefined(name, counts, by_class=prevalence is not None)
-    n = _denominator(name, counts) if share else counts.n
+    measure = MEASURES[name]
+    interval = measure.interval
+    if prevalence is not None and not isinstance(interval, Delta):
+        interval = Delta(interval.scale)
+    counts = ConfusionCounts(*(int(total) for total in cells.sum(axis=0)))
+    note = why_undefined(measure, counts, by_class=prevalence is not None)
+    n = int(cells[:, measure.among].sum()) if isinstance(interval, CaseShare) else counts.n
     if note:
-        return undefined(n, note, level=level, method=method)
+        return undefined(n, note, level=level, method=interval.word)
     value, gradient = value_and_gradient(name, cells.sum(axis=0), prevalence)
-    held = _clusters(name, cells, prevalence)
+    held = _clusters(measure.among if isinstance(interval, CaseShare) else None, cells)
     n_clusters = len(cells)
     if held < 2 or not np.isfinite(gradient).all():
         note = notes.ONE_CLUSTER if held < 2 else notes.AT_THE_EDGE
-        return Estimate(value, nan, nan, n, level, method, note)
+        return Estimate(value, nan, nan, n, level, interval.word, note)
     influence = cells @ gradient
     variance = n_clusters / (n_clusters - 1) * float(influence @ influence)
     t = quantile(held - 1, level)
     details = {"clusters": float(held)}
-    if share:
+    if isinstance(interval, CaseShare):
         return _wilson(value, variance, n, held, t, level, details)
-    if method == MOVER:
-        whole = Estimate(
-            value, nan, nan, n, level, MOVER, se=sqrt(variance), df=float(held - 1), details=details
-        )
-        return _of_classes(whole, cells, 1.0 if name == "youden_j" else 0.5)
-    e = _transformed(name, value, variance, n, held, t, level, details)
-    short = name == "lr_negative" and held < FEW_CLUSTERS and not e.note
-    return replace(e, note=OFTEN_ABOVE) if short else e
+    whole = Estimate(
+        value, nan, nan, n, level, interval.word, se=sqrt(variance), df=float(held - 1), details=details
+    )
+    if isinstance(interval, OfClasses):
+        return _of_classes(whole, cells, interval)
+    e = _transformed(whole, interval, t)
+    return replace(e, note=interval.few) if interval.few and held < FEW_CLUSTERS and not e.note else e
 
 
 def value_and_gradient(
@@ -171,24 +170,14 @@ def value_and_gradient(
         right, wrong = prevalence / present, (1 - prevalence) / absent
         cells = cells * np.stack([right, wrong, right, wrong], axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        stepped = FORMULAS[name](*cells.T)
-        value = float(FORMULAS[name](*cells[0].real))
+        stepped = MEASURES[name].formula(*cells.T)
+        value = float(MEASURES[name].formula(*cells[0].real))
     return value, np.asarray(stepped.imag / STEP, dtype=np.float64)
 
 
-_PARTS = {"sensitivity": (0, 2), "specificity": (1, 3), "ppv": (0, 1), "npv": (2, 3)}
-
-
-def _denominator(name: str, counts: ConfusionCounts) -> int:
-    cells = (counts.tp, counts.fp, counts.fn, counts.tn)
-    return sum(cells[i] for i in _PARTS.get(name, range(4)))
-
-
-def _clusters(name: str, cells: NDArray[np.int64], prevalence: float | None) -> int:
+def _clusters(among: tuple[int, ...] | None, cells: NDArray[np.int64]) -> int:
     """Clusters that hold a case of the denominator; of both classes, those of the scarcer one."""
-    parts = [_PARTS.get(name, (0, 1, 2, 3))]
-    if quantity(name).clustered != WILSON or prevalence is not None:
-        parts = [(0, 2), (1, 3)]
+    parts = [PARTS["positives"], PARTS["negatives"]] if among is None else [among]
     return min(int(np.count_nonzero(cells[:, part].sum(axis=1))) for part in parts)
 
 
@@ -203,7 +192,7 @@ def _wilson(
         effective, note = float(held), notes.CLUSTERS_AS_CASES
     low, high = score_limit(value * effective, effective, np.array([-t, t]))
     return Estimate(
-        value, float(low), float(high), n, level, WILSON, note,
+        value, float(low), float(high), n, level, CaseShare.word, note,
         se=sqrt(variance), df=float(held - 1), details=details,
     )  # fmt: skip
 
@@ -239,52 +228,35 @@ def korn_graubard(e: Estimate) -> Estimate:
     return replace(e, low=low, high=high, method=KORN_GRAUBARD)
 
 
-def _of_classes(e: Estimate, cells: NDArray[np.int64], weight: float) -> Estimate:
+def _of_classes(e: Estimate, cells: NDArray[np.int64], sum_of: OfClasses) -> Estimate:
     """The weighted sum of sensitivity and specificity with limits made of theirs."""
     names = ("sensitivity", "specificity")
     one, other = (clustered(name, cells, level=e.level) for name in names)
     influence = [cells @ value_and_gradient(name, cells.sum(axis=0), None)[1] for name in names]
     size = sqrt(float(influence[0] @ influence[0]) * float(influence[1] @ influence[1]))
     r = float(influence[0] @ influence[1]) / size if size > NEGLIGIBLE else 0.0
-    below, above = (
-        sqrt(max(0.0, a * a + b * b + 2 * r * a * b))
-        for a, b in (
-            (one.value - one.low, other.value - other.low),
-            (one.high - one.value, other.high - other.value),
-        )
-    )
-    note = one.note or other.note
-    return replace(e, low=e.value - weight * below, high=e.value + weight * above, note=note)
+    below, above = limits_of_sum(sum_of, (one, other), r)
+    return replace(e, low=e.value - below, high=e.value + above, note=one.note or other.note)
 
 
-def _transformed(
-    name: str,
-    value: float,
-    variance: float,
-    n: int,
-    held: int,
-    t: float,
-    level: float,
-    details: dict[str, float],
-) -> Estimate:
-    note, scale = "", quantity(name).scale
-    if scale == "log":
+def _transformed(e: Estimate, delta: Delta, t: float) -> Estimate:
+    """Limits at t standard errors on the scale of the measure, turned back."""
+    value = e.value
+    if delta.scale == "log":
         inside, slope = 0 < value < np.inf, value
-    elif scale == "atanh":
+    elif delta.scale == "atanh":
         inside, slope = -1 < value < 1, 1 - value * value
     else:
         inside, slope = 0 < value < 1, value * (1 - value)
     if not inside:
-        note = notes.AT_THE_EDGE
-    elif not variance > NEGLIGIBLE * slope * slope:
-        note = notes.NO_SPREAD_BETWEEN_CLUSTERS
-    if note:
-        return Estimate(value, nan, nan, n, level, DELTA, note, details=details)
-    half = t * sqrt(variance) / slope
-    if scale == "log":
+        return replace(e, note=notes.AT_THE_EDGE, se=nan, df=nan)
+    if not e.se * e.se > NEGLIGIBLE * slope * slope:
+        return replace(e, note=notes.NO_SPREAD_BETWEEN_CLUSTERS, se=nan, df=nan)
+    half = t * e.se / slope
+    if delta.scale == "log":
         low, high = value * exp(-half), value * exp(half)
-    elif scale == "atanh":
+    elif delta.scale == "atanh":
         low, high = tanh(atanh(value) - half), tanh(atanh(value) + half)
     else:
         low, high = (1 / (1 + exp(-log(value / (1 - value)) + end)) for end in (half, -half))
-    return Estimate(value, low, high, n, level, DELTA, se=sqrt(variance), df=float(held - 1), details=details)
+    return replace(e, low=low, high=high)

@@ -2,101 +2,42 @@
 
 from dataclasses import replace
 from math import inf, nan
+from typing import TYPE_CHECKING, Any
 
-from trustreport.estimate import Estimate, undefined
+from trustreport.estimate import OFTEN_ABOVE, Estimate, undefined
 from trustreport.measures.confusion import notes
-from trustreport.measures.confusion.class_rates import one_class
-from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.measure import Delta, measured, one_class
 from trustreport.measures.proportion import normal_quantile
-from trustreport.measures.two_arm.ratio import koopman
-from trustreport.measures.two_arm.score import score_distance
+
+if TYPE_CHECKING:
+    from trustreport.measures.confusion.counts import ConfusionCounts
+
+RATIO: dict[str, Any] = {"unit": "ratio", "high": inf}
 
 
-def lr_positive(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
-    """How many times more often a case with the condition is called positive than one without it.
-
-    ::
-
-        sensitivity / (1 - specificity)
-
-    A ratio of two independent shares, hence Koopman's score interval.
-
-    Returns
-    -------
-    Estimate
-        In [0, inf]; infinite with a note when there is no false positive, NaN with a note when nobody was
-        called positive or a class is absent.
-
-    References
-    ----------
-    Simel, Samsa, Matchar (1991), J. Clin. Epidemiol. 44, 763-770.
-    Koopman (1984), Biometrics 40, 513-517.
-
-    Examples
-    --------
-    >>> print(lr_positive(ConfusionCounts(97, 12, 46, 55)))
-    3.79 (95% CI 2.32 to 6.50; n = 210)
-    """
-    missing = one_class(counts)
-    if missing:
-        return undefined(counts.n, missing, level=level, method="koopman")
-    ratio = koopman(counts.tp, counts.positives, counts.fp, counts.negatives, level)
+def _of_positive(counts: "ConfusionCounts", level: float) -> Estimate:
     note = "" if counts.fp else notes.NO_FALSE_POSITIVE if counts.tp else notes.NONE_CALLED_POSITIVE
-    return replace(ratio, note=note)
+    return _koopman(counts, (counts.tp, counts.positives, counts.fp, counts.negatives), note, level)
 
 
-def lr_negative(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
-    """How many times more often a case with the condition is called negative than one without it.
+def _of_negative(counts: "ConfusionCounts", level: float) -> Estimate:
+    note = "" if counts.tn else notes.NO_TRUE_NEGATIVE if counts.fn else notes.NONE_CALLED_NEGATIVE
+    return _koopman(counts, (counts.fn, counts.positives, counts.tn, counts.negatives), note, level)
 
-    ::
 
-        (1 - sensitivity) / specificity
+def _koopman(
+    counts: "ConfusionCounts", pairs: tuple[int, int, int, int], note: str, level: float
+) -> Estimate:
+    """A ratio of two independent shares."""
+    from trustreport.measures.two_arm.ratio import koopman
 
-    Koopman's score interval; edges as in `lr_positive`.
-
-    Examples
-    --------
-    >>> print(lr_negative(ConfusionCounts(97, 12, 46, 55)))
-    0.39 (95% CI 0.30 to 0.51; n = 210)
-    """
     missing = one_class(counts)
     if missing:
         return undefined(counts.n, missing, level=level, method="koopman")
-    ratio = koopman(counts.fn, counts.positives, counts.tn, counts.negatives, level)
-    note = "" if counts.tn else notes.NO_TRUE_NEGATIVE if counts.fn else notes.NONE_CALLED_NEGATIVE
-    return replace(ratio, note=note)
+    return replace(koopman(*pairs, level), note=note)
 
 
-def diagnostic_odds_ratio(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
-    """Odds of a positive decision with the condition over those without it; free of the prevalence.
-
-    ::
-
-        tp tn / (fp fn)
-
-    The limits are the odds ratios at which the score test just accepts. With h cases moved from the wrong to
-    the right decisions in either class (or back), which is what an odds ratio further up (down) fits::
-
-        h^2 (1/(tp+h) + 1/(fp-h) + 1/(fn-h) + 1/(tn+h)) = z^2 N / (N - 1)
-
-    so that no count need be above zero.
-
-    Returns
-    -------
-    Estimate
-        In [0, inf]; infinite with a note when a class has no error, NaN with a note when 0/0 or a class is
-        absent.
-
-    References
-    ----------
-    Glas et al. (2003), J. Clin. Epidemiol. 56, 1129-1135.
-    Miettinen, Nurminen (1985), Stat. Med. 4, 213-226 (score interval of the odds ratio).
-
-    Examples
-    --------
-    >>> print(diagnostic_odds_ratio(ConfusionCounts(97, 12, 46, 55)))
-    9.66 (95% CI 4.75 to 19.64; n = 210)
-    """
+def _of_odds(counts: "ConfusionCounts", level: float) -> Estimate:
     missing = one_class(counts)
     if missing:
         return undefined(counts.n, missing, level=level, method="miettinen_nurminen")
@@ -110,8 +51,94 @@ def diagnostic_odds_ratio(counts: ConfusionCounts, *, level: float = 0.95) -> Es
     )
 
 
+@measured(Delta("log"), "positives", "negatives", "called_positive", alone=_of_positive, **RATIO)
+def lr_positive(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """How many times more often a case with the condition is called positive than one without it.
+
+    ::
+
+        sensitivity / (1 - specificity)
+
+    A ratio of two independent shares, hence Koopman's score interval. In [0, inf]; infinite with a note where
+    there is no false positive, undefined where nobody was called positive or a class is absent.
+
+    References
+    ----------
+    Simel, Samsa, Matchar (1991), J. Clin. Epidemiol. 44, 763-770.
+    Koopman (1984), Biometrics 40, 513-517.
+
+    Examples
+    --------
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["lr_positive"](ConfusionCounts(97, 12, 46, 55)))
+    3.79 (95% CI 2.32 to 6.50; n = 210)
+    """
+    return tp * (fp + tn) / (fp * (tp + fn))
+
+
+@measured(
+    Delta("log", few=OFTEN_ABOVE),
+    *("positives", "negatives", "called_negative"),
+    alone=_of_negative,
+    better="down",
+    **RATIO,
+)
+def lr_negative(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """How many times more often a case with the condition is called negative than one without it.
+
+    ::
+
+        (1 - sensitivity) / specificity
+
+    Koopman's score interval; edges as in `lr_positive`.
+
+    Examples
+    --------
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["lr_negative"](ConfusionCounts(97, 12, 46, 55)))
+    0.39 (95% CI 0.30 to 0.51; n = 210)
+    """
+    return fn * (fp + tn) / (tn * (tp + fn))
+
+
+@measured(
+    Delta("log"),
+    *("positives", "negatives", "called_positive", "called_negative"),
+    alone=_of_odds,
+    **RATIO,
+)
+def diagnostic_odds_ratio(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """Odds of a positive decision with the condition over those without it; free of the prevalence.
+
+    The limits are the odds ratios at which the score test just accepts. With h cases moved from the wrong to
+    the right decisions in either class (or back), which is what an odds ratio further up (down) fits::
+
+        h^2 (1/(tp+h) + 1/(fp-h) + 1/(fn-h) + 1/(tn+h)) = z^2 N / (N - 1)
+
+    so that no count need be above zero. In [0, inf]; infinite with a note where a class has no error,
+    undefined where 0/0 or a class is absent.
+
+    References
+    ----------
+    Glas et al. (2003), J. Clin. Epidemiol. 56, 1129-1135.
+    Miettinen, Nurminen (1985), Stat. Med. 4, 213-226 (score interval of the odds ratio).
+
+    Examples
+    --------
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["diagnostic_odds_ratio"](ConfusionCounts(97, 12, 46, 55)))
+    9.66 (95% CI 4.75 to 19.64; n = 210)
+    """
+    return tp * tn / (fp * fn)
+
+
 def _highest_odds_ratio(tp: int, fp: int, fn: int, tn: int, z: float) -> float:
     """The largest odds ratio that the score test accepts; above the smallest wrong count there is none."""
+    from trustreport.measures.two_arm.score import score_distance
+
     farthest = min(fp, fn)
     if farthest == 0:
         return inf

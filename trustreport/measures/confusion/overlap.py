@@ -1,19 +1,82 @@
 """How far positive decisions and positive cases are the same cases: threat score, F1, Fowlkes-Mallows."""
 
-from trustreport.estimate import Estimate, undefined
+from typing import TYPE_CHECKING, Any
+
 from trustreport.measures.confusion import notes
-from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.measures.confusion.formulas import FORMULAS
-from trustreport.measures.confusion.propagation import propagated
-from trustreport.measures.proportion import wilson
+from trustreport.measures.confusion.measure import Delta, measured
+
+if TYPE_CHECKING:
+    from trustreport.estimate import Estimate
+    from trustreport.measures.confusion.counts import ConfusionCounts
 
 
-def threat_score(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
-    """Share of right ones among cases that have the condition or were called positive.
+def _of_any_positive(counts: "ConfusionCounts", level: float) -> "Estimate":
+    """Right ones among cases that have the condition or were called positive: of these, tp is binomial."""
+    from trustreport.estimate import undefined
+    from trustreport.measures.proportion import wilson
 
-    ::
+    n = counts.tp + counts.fp + counts.fn
+    if n == 0:
+        return undefined(0, notes.NOTHING_POSITIVE, level=level, method="wilson")
+    return wilson(counts.tp, n, level)
 
-        tp / (tp + fp + fn)
+
+def _of_f1(counts: "ConfusionCounts", level: float) -> "Estimate":
+    """F1 with the limits of the threat score t, which carry over: F1 = 2 t / (1 + t)."""
+    from dataclasses import replace
+
+    t = _of_any_positive(counts, level)
+    if t.n == 0:
+        return t
+    value = f1(counts.tp, counts.fp, counts.fn, counts.tn)
+    return replace(t, value=value, low=2 * t.low / (1 + t.low), high=2 * t.high / (1 + t.high))
+
+
+def _of_f1_negative(counts: "ConfusionCounts", level: float) -> "Estimate":
+    from trustreport.estimate import undefined
+
+    if counts.n == counts.tp:
+        return undefined(0, notes.NOTHING_NEGATIVE, level=level, method="wilson")
+    return _of_f1(counts.swapped(), level)
+
+
+@measured(Delta(), "any_positive", by_prevalence=True, alone=_of_f1)
+def f1(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """Harmonic mean of sensitivity and positive predictive value.
+
+    It says nothing that the threat score does not say, whose Wilson limits carry over.
+
+    Estimand: the same in the population, cases sampled as they come; depends on the prevalence.
+
+    References
+    ----------
+    Lam, Gopal, Qian (2023), arXiv:2309.14621 (Wilson indirect).
+
+    Examples
+    --------
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["f1"](ConfusionCounts(97, 12, 46, 55)))
+    0.77 (95% CI 0.71 to 0.82; n = 155)
+    """
+    return 2 * tp / (2 * tp + fp + fn)
+
+
+@measured(Delta(), "any_negative", by_prevalence=True, alone=_of_f1_negative)
+def f1_negative(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """F1 of the negative class: harmonic mean of specificity and negative predictive value.
+
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["f1_negative"](ConfusionCounts(97, 12, 46, 55)))
+    0.65 (95% CI 0.57 to 0.73; n = 113)
+    """
+    return 2 * tn / (2 * tn + fp + fn)
+
+
+@measured(Delta(), "any_positive", by_prevalence=True, alone=_of_any_positive)
+def threat_score(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """CaseShare of right ones among cases that have the condition or were called positive.
 
     Estimand: the same in the population, cases sampled as they come. `n` counts tp + fp + fn; given these,
     tp is binomial, hence the Wilson interval.
@@ -24,59 +87,17 @@ def threat_score(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
 
     Examples
     --------
-    >>> print(threat_score(ConfusionCounts(97, 12, 46, 55)))
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["threat_score"](ConfusionCounts(97, 12, 46, 55)))
     0.63 (95% CI 0.55 to 0.70; n = 155)
     """
-    n = counts.tp + counts.fp + counts.fn
-    if n == 0:
-        return undefined(0, notes.NOTHING_POSITIVE, level=level, method="wilson")
-    return wilson(counts.tp, n, level)
+    return tp / (tp + fp + fn)
 
 
-def f1(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
-    """Harmonic mean of sensitivity and positive predictive value.
-
-    With t the threat score, whose Wilson limits carry over::
-
-        F1 = 2 tp / (2 tp + fp + fn) = 2 t / (1 + t)
-
-    F1 says nothing that the threat score does not say.
-
-    Estimand: the same in the population, cases sampled as they come; depends on the prevalence.
-
-    References
-    ----------
-    Lam, Gopal, Qian (2023), arXiv:2309.14621 (Wilson indirect).
-
-    Examples
-    --------
-    >>> print(f1(ConfusionCounts(97, 12, 46, 55)))
-    0.77 (95% CI 0.71 to 0.82; n = 155)
-    """
-    t = threat_score(counts, level=level)
-    if t.n == 0:
-        return t
-    value = FORMULAS["f1"](counts.tp, counts.fp, counts.fn, counts.tn)
-    return Estimate(value, 2 * t.low / (1 + t.low), 2 * t.high / (1 + t.high), t.n, level, "wilson")
-
-
-def f1_negative(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
-    """F1 of the negative class: harmonic mean of specificity and negative predictive value.
-
-    >>> print(f1_negative(ConfusionCounts(97, 12, 46, 55)))
-    0.65 (95% CI 0.57 to 0.73; n = 113)
-    """
-    if counts.n == counts.tp:
-        return undefined(0, notes.NOTHING_NEGATIVE, level=level, method="wilson")
-    return f1(counts.swapped(), level=level)
-
-
-def fowlkes_mallows(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
-    """Geometric mean of sensitivity and positive predictive value; interval by `propagated`.
-
-    ::
-
-        tp / sqrt((tp + fp)(tp + fn))
+@measured(Delta(), "positives", "called_positive", by_prevalence=True)
+def fowlkes_mallows(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """Geometric mean of sensitivity and positive predictive value.
 
     References
     ----------
@@ -84,7 +105,9 @@ def fowlkes_mallows(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate
 
     Examples
     --------
-    >>> print(fowlkes_mallows(ConfusionCounts(97, 12, 46, 55)))
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["fowlkes_mallows"](ConfusionCounts(97, 12, 46, 55)))
     0.78 (95% CI 0.72 to 0.83; n = 210)
     """
-    return propagated("fowlkes_mallows", counts, level=level)
+    return tp / ((tp + fp) * (tp + fn)) ** 0.5

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.confusion import notes
 from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.measures.confusion.formulas import FORMULAS
+from trustreport.measures.confusion.measure import CellMeasure, lacking
 from trustreport.measures.proportion import normal_quantile
-from trustreport.quantities import Need, quantity
 
 Floats = NDArray[np.float64]
 Values = Callable[[Floats], Floats]
@@ -21,7 +20,7 @@ ZOOMS = 9  # finer searches round the best point, each a sixth as wide
 
 
 def propagated(
-    name: str, counts: ConfusionCounts, *, prevalence: float | None = None, level: float = 0.95
+    measure: CellMeasure, counts: ConfusionCounts, *, prevalence: float | None = None, level: float = 0.95
 ) -> Estimate:
     """A measure with the interval that follows from those of sensitivity, specificity and prevalence.
 
@@ -36,8 +35,7 @@ def propagated(
 
     Parameters
     ----------
-    name : str
-        A key of `FORMULAS`.
+    measure : one of `MEASURES`
     prevalence : float in (0, 1), optional
         The prevalence; the sample's own, uncertain, when not given.
     level : float in (0, 1)
@@ -58,14 +56,15 @@ def propagated(
 
     Examples
     --------
-    >>> print(propagated("mcc", ConfusionCounts(19, 0, 0, 21)))
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(propagated(MEASURES["mcc"], ConfusionCounts(19, 0, 0, 21)))
     1.00 (95% CI 0.82 to 1.00; n = 40)
     """
     check_level(level)
-    note = why_undefined(name, counts, by_class=prevalence is not None)
+    note = why_undefined(measure, counts, by_class=prevalence is not None)
     if note:
         return undefined(counts.n, note, level=level, method=METHOD)
-    formula = FORMULAS[name]
+    formula = measure.formula
     z = normal_quantile(level)
 
     def values(unit: Floats) -> Floats:
@@ -74,35 +73,20 @@ def propagated(
         return found
 
     if prevalence is None:
-        value = float(formula(counts.tp, counts.fp, counts.fn, counts.tn))
+        value = measure.of(counts)
         low, high = ends_on_sphere(values)
     else:
         value = float(formula(*weighed(counts, prevalence)))
         low, high = _ends_on_circle(values)
-    of = quantity(name)  # no limit beyond the range by rounding
-    low, high = max(min(low, value), of.low), min(max(high, value), of.high)
+    low, high = max(min(low, value), measure.low), min(max(high, value), measure.high)  # but for rounding
     return Estimate(value, low, high, counts.n, level, METHOD)
 
 
-def why_undefined(name: str, counts: ConfusionCounts, *, by_class: bool = False) -> str:
+def why_undefined(measure: CellMeasure, counts: ConfusionCounts, *, by_class: bool = False) -> str:
     """Why a measure is 0/0 in these counts, or nothing; `by_class`: also where a class is absent."""
     if counts.n == 0:
         return notes.NO_CASE
-    if by_class and not counts.positives:
-        return notes.NO_POSITIVE
-    if by_class and not counts.negatives:
-        return notes.NO_NEGATIVE
-    lacking: dict[Need, tuple[bool, str]] = {
-        "positives": (not counts.positives, notes.NO_POSITIVE),
-        "negatives": (not counts.negatives, notes.NO_NEGATIVE),
-        "called_positive": (not counts.called_positive, notes.NONE_CALLED_POSITIVE),
-        "called_negative": (not counts.called_negative, notes.NONE_CALLED_NEGATIVE),
-        "any_positive": (counts.n == counts.tn, notes.NOTHING_POSITIVE),
-        "any_negative": (counts.n == counts.tp, notes.NOTHING_NEGATIVE),
-        "two_cells": (counts.n in (counts.tp, counts.tn), notes.ALL_ALIKE),
-    }
-    found = (lacking[need] for need in quantity(name).needs)
-    return next((note for absent, note in found if absent), "")
+    return lacking((*(("positives", "negatives") if by_class else ()), *measure.needs), counts)
 
 
 def weighed(counts: ConfusionCounts, prevalence: float) -> tuple[float, float, float, float]:

@@ -1,67 +1,79 @@
-"""Measures that are a share of counted cases: Wilson intervals."""
+"""Measures that are a share of counted cases."""
 
-from dataclasses import replace
+from typing import Any
 
-from trustreport.estimate import Estimate
-from trustreport.measures.confusion import notes
-from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.measures.proportion import wilson
+from trustreport.measures.confusion.measure import CaseShare, measured
 
-
-def _share(x: int, n: int, level: float, none: str) -> Estimate:
-    estimate = wilson(x, n, level)
-    return estimate if n else replace(estimate, note=none)
+TP, FN, TN = 0, 2, 3
 
 
-def prevalence(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
-    """Share of cases that have the condition, (tp + fn) / n; Wilson interval.
+@measured(CaseShare((TP, FN)), better=None, of_decisions=False)
+def prevalence(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """CaseShare of cases that have the condition.
 
-    >>> print(prevalence(ConfusionCounts(97, 12, 46, 55)))
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["prevalence"](ConfusionCounts(97, 12, 46, 55)))
     0.68 (95% CI 0.62 to 0.74; n = 210)
     """
-    return _share(counts.positives, counts.n, level, notes.NO_CASE)
+    return (tp + fn) / (tp + fp + fn + tn)
 
 
-def accuracy(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
-    """Share of right decisions, (tp + tn) / n; Wilson interval. Depends on the prevalence.
+@measured(CaseShare((TP, TN)), by_prevalence=True)
+def accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """CaseShare of right decisions.
 
-    >>> print(accuracy(ConfusionCounts(97, 12, 46, 55)))
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["accuracy"](ConfusionCounts(97, 12, 46, 55)))
     0.72 (95% CI 0.66 to 0.78; n = 210)
     """
-    return _share(counts.tp + counts.tn, counts.n, level, notes.NO_CASE)
+    return (tp + tn) / (tp + fp + fn + tn)
 
 
-def sensitivity(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
-    """Share of cases with the condition that were called positive, tp / (tp + fn); Wilson interval.
+@measured(CaseShare((TP,)), "positives")
+def sensitivity(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """CaseShare of cases with the condition that were called positive.
 
-    >>> print(sensitivity(ConfusionCounts(97, 12, 46, 55)))
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["sensitivity"](ConfusionCounts(97, 12, 46, 55)))
     0.68 (95% CI 0.60 to 0.75; n = 143)
     """
-    return _share(counts.tp, counts.positives, level, notes.NO_POSITIVE)
+    return tp / (tp + fn)
 
 
-def specificity(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
-    """Share of cases without the condition that were called negative, tn / (fp + tn); Wilson interval.
+@measured(CaseShare((TN,)), "negatives")
+def specificity(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """CaseShare of cases without the condition that were called negative.
 
-    >>> print(specificity(ConfusionCounts(97, 12, 46, 55)))
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["specificity"](ConfusionCounts(97, 12, 46, 55)))
     0.82 (95% CI 0.71 to 0.89; n = 67)
     """
-    return _share(counts.tn, counts.negatives, level, notes.NO_NEGATIVE)
+    return tn / (fp + tn)
 
 
-def ppv(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
-    """Share of positive decisions that are right, tp / (tp + fp); Wilson interval. Depends on the prevalence.
+@measured(CaseShare((TP,)), "called_positive", by_prevalence=True)
+def ppv(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """CaseShare of positive decisions that are right.
 
-    >>> print(ppv(ConfusionCounts(97, 12, 46, 55)))
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["ppv"](ConfusionCounts(97, 12, 46, 55)))
     0.89 (95% CI 0.82 to 0.94; n = 109)
     """
-    return _share(counts.tp, counts.called_positive, level, notes.NONE_CALLED_POSITIVE)
+    return tp / (tp + fp)
 
 
-def npv(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
-    """Share of negative decisions that are right, tn / (fn + tn); Wilson interval. Depends on the prevalence.
+@measured(CaseShare((TN,)), "called_negative", by_prevalence=True)
+def npv(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """CaseShare of negative decisions that are right.
 
-    >>> print(npv(ConfusionCounts(97, 12, 46, 55)))
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["npv"](ConfusionCounts(97, 12, 46, 55)))
     0.54 (95% CI 0.45 to 0.64; n = 101)
     """
-    return _share(counts.tn, counts.called_negative, level, notes.NONE_CALLED_NEGATIVE)
+    return tn / (fn + tn)
