@@ -1,7 +1,7 @@
 """Adding a statistic takes its measure, its texts and its test: all else follows from the measure.
 
-One toy is the share of false alarms among all cases, the fewer the better. The other is the balanced error rate,
-whose interval in clusters must be that of balanced accuracy turned round.
+One toy is the share of false alarms among all cases, the fewer the better. The other is the balanced error
+rate, whose interval in clusters must be that of balanced accuracy turned round.
 """
 
 import csv

@@ -101,8 +101,36 @@ def test_the_glance_names_all_dimensions(kind: str, assessed_example: Callable[[
     ]
     answered = rows[:6]
     assert all(row.measured and row.place for row in answered)
-    assert answered[1].says == "Southport, the worst of four. 32 of 97 cases with the condition are missed."
-    assert "+4.6 (+0.9 to +8.2) points" in answered[2].measured[0], "at the declared prevalence"
+    assert (
+        answered[1].says
+        == "Southport, the worst of four by sensitivity. 32 of 97 cases with the condition are missed."
+    )
+    assert answered[2].measured[0].endswith("+4.6 (+0.9 to +8.2) points (prevalence 27.0%)")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_contents_name_the_diagrams_of_the_papers(
+    kind: str, assessed_example: Callable[[str], Assessment]
+) -> None:
+    found = list(
+        glance.landmarks(chapters(of_kind(assessed_example("certification-dossier"), kind)).report, EN)
+    )
+    named = {mark.name for mark in found}
+    assert named == {
+        "Actual accuracy (nomogram)",
+        "Benefit diagram",
+        "External performance diagram",
+        "SPR and WPR",
+        "H-accuracy (chart)",
+    }
+    assert len({mark.place.anchor for mark in found}) == len(found)
+
+
+def test_the_two_numbers_of_a_candidate_are_its_own(assessed_example: Callable[[str], Assessment]) -> None:
+    """Sensitivity is the worst in Cedar; its specificity is 84.2%, not the 81.3% of another candidate."""
+    row = glance.glance(assessed_example("procurement-triage"), {}, EN)[1]
+    assert row.says.startswith("Cedar, the worst of three by sensitivity.")
+    assert row.measured[1].startswith("specificity 84.2%")
 
 
 def test_a_dimension_without_data_says_what_it_needs(
@@ -123,7 +151,10 @@ def test_the_worst_of_several_published_sets_has_its_name(order: str) -> None:
         for name in order
     )
     row = glance.glance(assess(Study(arms=arms, counts=sets), plan()), {}, EN)[2]
-    assert row.says == "Hospital B, the worst of two. More decisions are wrong with the aid."
+    assert (
+        row.says
+        == "Hospital B, the worst of two by absolute risk reduction. More decisions are wrong with the aid."
+    )
     assert row.measured[0].startswith("absolute risk reduction −13.3")
 
 
@@ -142,5 +173,8 @@ def test_the_glance_compares_one_utility_and_only_sets_that_decide(
     assessed_example: Callable[[str], Assessment],
 ) -> None:
     rows = {name: glance.glance(assessed_example(name), {}, EN) for name in ("factory", "published-studies")}
-    assert rows["factory"][7].says == "B, the worst of two. Mean utility of a decision (euros (eq 4))."
+    assert (
+        rows["factory"][7].says
+        == "B, the worst of two by mean utility per case. Mean utility of a decision (euros (eq 4))."
+    )
     assert "all negative" not in rows["published-studies"][1].says

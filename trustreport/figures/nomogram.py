@@ -33,7 +33,10 @@ class NomogramLine:
 
 @dataclass(frozen=True, slots=True)
 class NomogramPoint:
-    """One measured accuracy against labels of one reliability, with the bounds that assume nothing."""
+    """One measured accuracy against labels of one reliability, with the bounds that assume nothing.
+
+    `ends` are the limits of the actual accuracy, where it has an interval.
+    """
 
     label: Message | str
     concordance: float
@@ -42,6 +45,7 @@ class NomogramPoint:
     actual: float
     low_bound: float
     high_bound: float
+    ends: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +189,13 @@ class NomogramFigure:
         name = "\n".join(lines[:3])
         if len(lines) > 3:
             name = style.wrap(say("word.shortened", text=name[:-2]), width, style.SMALL)
+        actual = _percent(say, point.actual, 1)
+        if point.ends is not None:
+            low, high = (_percent(say, end, 1) for end in point.ends)
+            actual = say("figure.nomogram.interval", actual=actual, low=low, high=high)
         numbers_said = say(
             "figure.nomogram.point",
-            actual=_percent(say, point.actual, 1),
+            actual=actual,
             low=_percent(say, point.low_bound, 1),
             high=_percent(say, point.high_bound, 1),
         )

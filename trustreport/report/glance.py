@@ -5,11 +5,13 @@ several data sets, arms or candidates the worst, what that says in words, and wh
 without data says what it needs.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
+from typing import TYPE_CHECKING
 
 from trustreport.assessment import Assessment
+from trustreport.dimensions.advice_value.information import utilities
 from trustreport.messages import Catalogue
 from trustreport.narrative.names import quantity_name
 from trustreport.report.answer.sentences import why_not_stated
@@ -19,6 +21,9 @@ from trustreport.report.tables import in_words, through_infinity
 from trustreport.results import Result
 from trustreport.study import DEVELOPMENT_ROLES
 from trustreport.verdicts.judge import amount
+
+if TYPE_CHECKING:
+    from trustreport.report.outline import Chapter
 
 DIMENSIONS = (
     *("source_reliability", "advice_accuracy", "pragmatic_utility"),
@@ -38,6 +43,14 @@ SHOWN: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "advice_accuracy.h_accuracy": (("h_accuracy",),),
     "advice_accuracy.utility_yield": (("utility_yield",),),
 }
+# What shows a row, by the beginning of its id; the contents name it, and the row points to it.
+SHOWING: Mapping[str, str] = {
+    "source_reliability": "nomogram_",
+    "decision_benefit": "benefit_",
+    "potential_robustness": "external_performance_",
+    "potential_robustness.scores": "potential_robustness_scores_",
+    "advice_accuracy.h_accuracy": "h_accuracy_chart_",
+}
 OF_P = ("degree_of_correspondence", "spr")
 DECIDES = ("advice_accuracy.sensitivity", "advice_accuracy.specificity")
 NARROW = ("subgroup", "site", "reader", "class", "raters", "complexity", "version", "advice_type")
@@ -51,6 +64,28 @@ class GlanceRow:
     measured: tuple[str, ...]
     says: str
     place: ReportPlace | None
+
+
+@dataclass(frozen=True, slots=True)
+class Landmark:
+    """A diagram or table that has a name in the papers, and where it stands."""
+
+    word: str
+    name: str
+    place: ReportPlace
+
+
+def landmarks(chapters: "Iterable[Chapter]", say: Catalogue) -> Iterator[Landmark]:
+    """What the papers name, the first of each, in the order of the chapters."""
+    words = dict(SHOWING)
+    for chapter in chapters:
+        for part in (part for item in chapter.items for part in item.parts):
+            shown = [(f.id, f.anchor) for f in part.figures] + [(t.table.id, t.anchor) for t in part.tables]
+            for id, anchor in shown:
+                for word in [word for word, beginning in words.items() if id.startswith(beginning)]:
+                    del words[word]
+                    name = say(f"glance.shows.{word.rpartition('.')[2]}")
+                    yield Landmark(word, name, ReportPlace(chapter.number, anchor, name))
 
 
 def glance(assessment: Assessment, standing: Mapping[str, ReportPlace], say: Catalogue) -> list[GlanceRow]:
@@ -67,14 +102,22 @@ def _row(word: str, assessment: Assessment, standing: Mapping[str, ReportPlace],
         found = next(filter(None, (_found(f"{dimension}.{n}", assessment) for n in names)), [])
         if found:
             lead = _worst(found, first)
-            measured.append(f"{_named(lead, say)} {_written(lead, say)}")
+            measured.append(_stated(lead, say))
             first = first or (lead, *found)
     if not first:
-        return GlanceRow(name, (), say(f"glance.needs.{own or dimension}"), None)
-    place, lead = standing.get(dimension), first[0]
+        priced = own == "utility_yield" and bool(utilities(assessment.plan))
+        return GlanceRow(name, (), say(f"glance.needs.{'costs' if priced else own or dimension}"), None)
+    place, lead = standing.get(word) or standing.get(dimension), first[0]
     if lead.estimate.short:
         return GlanceRow(name, (), why_not_stated(lead, say), place)
     return GlanceRow(name, tuple(measured), _says(lead, first[1:], assessment, say), place)
+
+
+def _stated(r: Result, say: Catalogue) -> str:
+    """The quantity with its value, and the prevalence that it is for where that is not the study's."""
+    text = f"{_named(r, say)} {_written(r, say)}"
+    share = r.parameters.get("prevalence")
+    return text if share is None else say("glance.at", text=text, prevalence=share)
 
 
 def _named(r: Result, say: Catalogue) -> str:
@@ -117,7 +160,7 @@ def _found(id: str, assessment: Assessment) -> list[Result]:
 
 def _worst(found: Sequence[Result], first: Sequence[Result]) -> Result:
     """The worst; beside another quantity the one of the same place."""
-    same = [r for r in found if first and r.place.data == first[0].place.data]
+    same = [r for r in found if first and r.place == first[0].place]
     worst = max if found[0].quantity.better == "down" else min
     return worst(same or found, key=lambda r: r.estimate.value)
 
@@ -129,7 +172,7 @@ def _says(lead: Result, found: Sequence[Result], assessment: Assessment, say: Ca
         return text
     at = lead.place
     where = at.candidate or at.set or at.task or " / ".join(at.arms or ()) or at.data_name
-    return say("glance.worst", name=where, n=len(found), text=text)
+    return say("glance.worst", name=where, n=len(found), measure=_named(lead, say), text=text)
 
 
 def _words(lead: Result, assessment: Assessment, say: Catalogue) -> Iterator[str]:

@@ -22,6 +22,7 @@ NAME_IN_HEAD, NOTICE_IN_HEAD = 60, 110  # characters
 
 EMPTY = Markup("")
 
+Annexed = Literal["file", "page", ""]  # in a file of its own, at the end of the page, nowhere
 Medium = Literal["screen", "page"]
 Volume = Literal["report", "annex", "both"]
 
@@ -63,7 +64,7 @@ def answered(assessment: Assessment) -> str:
 class Documents:
     """What the documents of an assessment are made from, on one medium; `drawn` is the SVG of each figure.
 
-    `annexed` is whether the annex is written too: else the report says that it was not.
+    `annexed` is where the annex is written too; where it is not, the report says so.
     """
 
     assessment: Assessment
@@ -71,7 +72,7 @@ class Documents:
     provenance: Mapping[str, Any]
     drawn: Mapping[str, bytes]
     medium: Medium
-    annexed: bool = True
+    annexed: Annexed = "file"
 
     @cached_property
     def chapters(self) -> outline.Chapters:
@@ -97,6 +98,9 @@ class Documents:
         chapters = self.chapters
         report = chapters.report if volume != "annex" else ()
         annex = chapters.annex if volume != "report" else ()
+        everywhere = {m.word: m.place for m in glance.landmarks((*chapters.report, *chapters.annex), say)}
+        marks = list(glance.landmarks((*report, *annex), say))
+        anchors = _anchors((*report, *annex)) | ({"answer"} if volume != "annex" else set())
         return (
             environment()
             .get_template("report.html.j2")
@@ -121,13 +125,14 @@ class Documents:
                 cover=cover.cover(self.assessment, self.results_hash, say),
                 approvals=cover.approvals(self.assessment, say),
                 front=front.front(self.assessment, say),
-                glance=glance.glance(self.assessment, chapters.standing, say),
+                glance=glance.glance(self.assessment, {**chapters.standing, **everywhere}, say),
+                landmarks=marks,
                 annexed=self.annexed,
                 tested=[(say(f"report.tested.{k}"), v) for k, v in tested.tested(self.assessment, say) if v],
                 glossary=glossary.terms(self.assessment, say),
                 report=report,
                 annex=annex,
-                anchors=_anchors((*report, *annex)) | ({"answer"} if volume != "annex" else set()),
+                anchors=anchors | {mark.place.anchor for mark in marks},
             )
         )
 

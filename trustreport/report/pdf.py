@@ -19,7 +19,7 @@ class Volumes:
     Parameters
     ----------
     results_hash, provenance, drawn : as for `html.render`
-    annexed : whether the annex is written beside the report, as a file of its own or in the page
+    annexed : where the annex is written beside the report
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class Volumes:
         provenance: Mapping[str, Any],
         drawn: Mapping[str, Drawn],
         *,
-        annexed: bool = True,
+        annexed: html.Annexed = "file",
     ) -> None:
         self._of = assessment, results_hash, provenance
         self._annexed = annexed

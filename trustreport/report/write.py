@@ -249,11 +249,12 @@ def _write_pdfs(
     forms = [form for form in DOCUMENTS if form in wanted]
     if not forms:
         return {}
-    from trustreport.report import pdf, pdf_layout
+    from trustreport.report import html, pdf, pdf_layout
 
     results = (work / "results.json").read_bytes()
     attached = {"pdf": attachments(assessment, results, say)}
-    volumes = pdf.Volumes(assessment, **about, annexed=bool({"html", "annex"} & {*wanted}))
+    annexed: html.Annexed = "file" if "annex" in wanted else "page" if "html" in wanted else ""
+    volumes = pdf.Volumes(assessment, **about, annexed=annexed)
     elsewhere: dict[str, Callable[[], pdf_layout.Printed | None]] = {}
     if layout:
         for form in reversed(forms):  # the longer one first

@@ -349,6 +349,7 @@ def _points(sets: Sequence[AdviceAccuracies]) -> Iterator[NomogramPoint]:
                     actual.value.value,
                     actual.low_bound.value,
                     actual.high_bound.value,
+                    None if isnan(actual.value.low) else (actual.value.low, actual.value.high),
                 )
 
 
