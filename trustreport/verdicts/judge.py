@@ -12,12 +12,13 @@ from trustreport.digits import as_declared, as_written, clear_of, places_in, rou
 from trustreport.estimate import Estimate, Limit
 from trustreport.finding import CheckOutcome
 from trustreport.lock import LockStatus
+from trustreport.measures.confusion.measure import Need
 from trustreport.measures.notes import of_simulations
 from trustreport.messages import Message, say
 from trustreport.narrative.names import quantity_name
 from trustreport.one_number import number
 from trustreport.plan import Endpoint, Plan
-from trustreport.quantities import Need, Quantity, known, quantity
+from trustreport.quantities import Quantity, known, quantity
 from trustreport.results import Result
 from trustreport.study import Study
 from trustreport.verdicts.blocks import blocking, of_precision, of_the_sample

@@ -512,8 +512,8 @@ def _roc(own: Sequence[Weighed], results: Sequence[Result], plan: Plan, *, named
         judged = ~np.isnan(decision)
         counts = ConfusionCounts.of(first.truth[judged] == 1, decision[judged] == 1)
         level = plan.report.confidence_level
-        pair = tuple(MEASURES[name](counts, level=level) for name in ("sensitivity", "specificity"))
-        points.append(ReaderPoint(name, *pair, None))
+        sens, spec = (MEASURES[share](counts, level=level) for share in ("sensitivity", "specificity"))
+        points.append(ReaderPoint(name, sens, spec, None))
     return RocPanel(first.dataset.name if named else "", tuple(lines), tuple(points))
 
 
