@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from trustreport import criteria, quantities
+from trustreport import criteria, messages, quantities
 from trustreport.api import assess, read_study
 from trustreport.assessment import Assessment
 from trustreport.criteria import Bound
@@ -177,6 +177,15 @@ def test_its_change_follows_from_its_row() -> None:
 def test_a_statistic_without_a_row_does_not_start() -> None:
     with pytest.raises(UnknownQuantityError, match=TOY):
         Result(f"advice_accuracy.{TOY}", Place(dataset="ext"), Estimate(0.1, 0.0, 0.2, 10))
+
+
+def test_a_quantity_without_a_name_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    nameless = Quantity(TOY, clustered="cluster_guess")
+    monkeypatch.setattr(messages, "ROWS", (*messages.ROWS, nameless))
+    for language in ("en", "it"):
+        said = rf"templates/messages/{language} lacks quantity.{TOY}, method.cluster_guess"
+        with pytest.raises(LookupError, match=said):
+            catalogue.__wrapped__(language)
 
 
 def test_a_row_is_added_once() -> None:

@@ -23,6 +23,7 @@ from math import floor, isfinite, isinf, isnan, log10
 from typing import TYPE_CHECKING, Any
 
 from trustreport.digits import MOST_DECLARED, by_width, places_in
+from trustreport.quantities import ROWS
 from trustreport.resources import folder
 
 if TYPE_CHECKING:
@@ -386,10 +387,21 @@ def terms(language: str) -> dict[str, Any]:
 
 @cache
 def catalogue(language: str = "en") -> Catalogue:
-    """The catalogue of a language, read once."""
+    """The catalogue of a language, read once.
+
+    Raises
+    ------
+    LookupError : a quantity has no name in this language, or its method in clusters no text
+    """
+    texts = texts_of(language)
+    lacking = [f"quantity.{row.id}" for row in ROWS if row.id not in texts["quantity"]]
+    methods = {row.clustered for row in ROWS if row.clustered}
+    lacking += [f"method.{word}" for word in sorted(methods) if word not in texts["method"]]
+    if lacking:
+        raise LookupError(f"templates/messages/{language} lacks {', '.join(lacking)}")
     if language == "en":
-        return Catalogue(language, texts_of(language))
-    return Catalogue(language, texts_of(language), terms(language)["terms"], notes_of(language))
+        return Catalogue(language, texts)
+    return Catalogue(language, texts, terms(language)["terms"], notes_of(language))
 
 
 def _with_terms(node: Any, own: Mapping[str, str]) -> Any:
