@@ -4,8 +4,9 @@ from fractions import Fraction as F
 
 import pytest
 
+from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.reported.bounds import cases
-from trustreport.measures.reported.printed import printed
+from trustreport.measures.reported.printed import CELL_RATIOS, printed
 
 
 @pytest.mark.parametrize("text, low, high", [  # counted by hand
@@ -65,3 +66,12 @@ def test_the_cases_from_any_two_numbers():
         cases()
     with pytest.raises(ValueError, match="negatives must be a count"):
         cases(3, -1)
+
+
+def test_ratios_of_cells_are_the_measures_of_that_name():
+    cells = {"tp": 3, "fn": 5, "fp": 7, "tn": 11}
+    for name, (above, below) in CELL_RATIOS.items():
+        ratio = sum(w * n for w, n in zip(above, cells.values())) / sum(
+            w * n for w, n in zip(below, cells.values())
+        )
+        assert ratio == pytest.approx(MEASURES[name].formula(**cells)), name
