@@ -178,7 +178,7 @@ def _labels(panel: Panel, results: Sequence[Result], advice: Sequence[AdviceAccu
     bare = label.method == NOMOGRAM and isnan(label.low)
     yield say(f"{ID}.labels_by.{label.method}{'_no_interval' if bare else ''}", **numbers(label))
     yield from (
-        say(f"{ID}.labels_by.{MAJORITY}", **numbers(r.estimate))
+        say(f"{ID}.labels_by.{MAJORITY}_second", **numbers(r.estimate))
         for r in results
         if r.id == f"{ID}.label_accuracy" and r.method == MAJORITY != label.method
         if not isnan(r.estimate.value)
