@@ -14,23 +14,22 @@ from trustreport.report.release import released
 
 @dataclass(frozen=True, slots=True)
 class ExportForm:
-    """A form: the module that makes it, what the file may be called, and the extra with its libraries."""
+    """A form: the module that makes it, and what the file may be called."""
 
     module: str
     suffixes: tuple[str, ...]
-    extra: str = ""
 
 
 FORMS = {
     "csv": ExportForm("flat", (".csv",)),
     "dcurves": ExportForm("decision_curve", (".csv",)),
-    "chai": ExportForm("chai", (".xml",), "chai"),
-    "cyclonedx": ExportForm("cyclonedx", (".json",), "cyclonedx"),
-    "fhir": ExportForm("fhir", (".json",), "fhir"),
-    "huggingface": ExportForm("huggingface", (".md",), "huggingface"),
-    "psur": ExportForm("psur", (".html", ".docx"), "docx"),
-    "pmcf": ExportForm("pmcf", (".html", ".docx"), "docx"),
-    "annex-iv": ExportForm("annex_iv", (".html", ".docx"), "docx"),
+    "chai": ExportForm("chai", (".xml",)),
+    "cyclonedx": ExportForm("cyclonedx", (".json",)),
+    "fhir": ExportForm("fhir", (".json",)),
+    "huggingface": ExportForm("huggingface", (".md",)),
+    "psur": ExportForm("psur", (".html", ".docx")),
+    "pmcf": ExportForm("pmcf", (".html", ".docx")),
+    "annex-iv": ExportForm("annex_iv", (".html", ".docx")),
 }
 
 
@@ -45,7 +44,7 @@ def export(assessment: Assessment, form: str, suffix: str = "") -> bytes:
     Raises
     ------
     ValueError : there is no such form or suffix, or the study has nothing for it
-    MissingLibrary : a library of the form is not installed; the message says which extra has it
+    MissingLibrary : a library of the form is not installed
     """
     if form not in FORMS:
         raise ValueError(f"no form {form}; choose from {', '.join(FORMS)}")
@@ -58,6 +57,6 @@ def export(assessment: Assessment, form: str, suffix: str = "") -> bytes:
             released(assessment), suffix
         )
     except ImportError as error:
-        fix = f"pip install 'trustreport[{found.extra}]'"
+        fix = "pip install 'trustreport[exports]'"
         raise MissingLibrary(f"the form {form} needs a package that is missing ({error}): {fix}") from error
     return made

@@ -36,7 +36,6 @@ LIBRARIES = (
     "babel",
     "joblib",
     "matplotlib",
-    "networkx",
     "numpy",
     "pandas",
     "pyarrow",

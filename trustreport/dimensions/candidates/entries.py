@@ -1,6 +1,6 @@
 """Every number of the candidates: on the common cases, two by two, at the local prevalence."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -149,16 +149,26 @@ def indistinguishable(found: Sequence[Result], names: Sequence[str], name: str) 
     names : the candidates, in the order in which they are listed
     name : quantity whose difference decides
     """
-    from networkx import Graph, complement, find_cliques
-
-    apart: Graph[str] = Graph()
-    apart.add_nodes_from(names)
+    alike = {one: {*names} - {one} for one in names}
     for r in found:
         e = r.estimate
         if r.id == f"{ID}.{name}_difference" and r.primary and (e.low > 0 or e.high < 0):
-            apart.add_edge(*(r.place.candidates or ()))
-    places = [sorted(map(names.index, group)) for group in find_cliques(complement(apart))]
+            one, other = r.place.candidates or ()
+            alike[one].discard(other)
+            alike[other].discard(one)
+    places = [sorted(map(names.index, group)) for group in _largest(alike, set(), {*names}, set())]
     return [tuple(names[i] for i in group) for group in sorted(places)]
+
+
+def _largest(
+    alike: Mapping[str, set[str]], group: set[str], open_: set[str], tried: set[str]
+) -> Iterator[set[str]]:
+    """Every group of which all are alike and that no other such group contains (Bron and Kerbosch, 1973)."""
+    if not open_ and not tried:
+        yield group
+    for one in sorted(open_):
+        yield from _largest(alike, group | {one}, open_ & alike[one], tried & alike[one])
+        open_, tried = open_ - {one}, tried | {one}
 
 
 def ranked(found: Sequence[Result], names: Sequence[str], name: str) -> list[str]:

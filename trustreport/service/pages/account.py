@@ -40,7 +40,7 @@ def account(request: Request, who: Visitor, core: TheCore) -> Response:
 def password(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Another password."""
 
-    def act() -> Response:
+    def submit() -> Response:
         if text(form, "new_password") != text(form, "password_again"):
             raise Fault(
                 422, say("pages.fault.passwords_differ.title"), say("pages.fault.passwords_differ.detail")
@@ -52,7 +52,7 @@ def password(request: Request, who: Visitor, core: TheCore, form: Sent) -> Respo
         api.change_password(wanted, who, core, request, answer)
         return answer
 
-    return attempt(act, lambda fault: _show(request, who, core, fault))
+    return attempt(submit, lambda fault: _show(request, who, core, fault))
 
 
 @router.post("/account/sessions/end")
@@ -74,24 +74,24 @@ def end_session(session: Name, who: Visitor, core: TheCore, form: Sent) -> Respo
 def make(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """A token; its secret is on this one page and nowhere else."""
 
-    def act() -> Response:
+    def submit() -> Response:
         wanted = request_from_form(
             tokens.NewToken, name=text(form, "name"), scopes=texts(form, "scope"), days=text(form, "days")
         )
         return _show(request, who, core, made=tokens.make(wanted, who, core))
 
-    return attempt(act, lambda fault: _show(request, who, core, fault, form))
+    return attempt(submit, lambda fault: _show(request, who, core, fault, form))
 
 
 @router.post("/users/{user}/confirmation")
 def confirm_account(user: Name, request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Confirm that the right person has an account whose password was reset."""
 
-    def act() -> Response:
+    def submit() -> Response:
         users.confirm_account(user, who, core)
         return see("/account?done=confirmed")
 
-    return attempt(act, lambda fault: _show(request, who, core, fault))
+    return attempt(submit, lambda fault: _show(request, who, core, fault))
 
 
 @router.post("/tokens/{token}/revocation")

@@ -51,17 +51,17 @@ def all_users(
 def add(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """A new user; the link that lets them in is on this one page."""
 
-    def act() -> Response:
+    def submit() -> Response:
         wanted = request_from_form(
             users.NewUser, email=text(form, "email"), name=text(form, "name"), roles=texts(form, "role")
         )
         return _users(request, who, core, invited=users.add(wanted, who, core))
 
-    return attempt(act, lambda fault: _users(request, who, core, fault=fault, sent=typed(form)))
+    return attempt(submit, lambda fault: _users(request, who, core, fault=fault, sent=typed(form)))
 
 
 @router.get("/users/{user}")
-def one(user: Name, request: Request, who: Admin, core: TheCore) -> Response:
+def show_user(user: Name, request: Request, who: Admin, core: TheCore) -> Response:
     """One user."""
     return _user(request, who, core, user)
 
@@ -70,25 +70,25 @@ def one(user: Name, request: Request, who: Admin, core: TheCore) -> Response:
 def change(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """Another name or other roles."""
 
-    def act() -> Response:
+    def submit() -> Response:
         given: dict[str, Any] = {"name": text(form, "name")}
         if user != who.user and "follows" not in form:
             given["roles"] = texts(form, "role")
         users.change(user, request_from_form(users.UserChange, **given), who, core)
         return see(f"/admin/users/{user}?done=saved")
 
-    return attempt(act, lambda fault: _user(request, who, core, user, fault=fault))
+    return attempt(submit, lambda fault: _user(request, who, core, user, fault=fault))
 
 
 @router.post("/users/{user}/closing")
 def close(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """Close an account, or open it again."""
 
-    def act() -> Response:
+    def submit() -> Response:
         users.change(user, users.UserChange(disabled=text(form, "closed") == "yes"), who, core)
         return see(f"/admin/users/{user}?done=saved")
 
-    return attempt(act, lambda fault: _user(request, who, core, user, fault=fault))
+    return attempt(submit, lambda fault: _user(request, who, core, user, fault=fault))
 
 
 @router.post("/users/{user}/invitation")
@@ -101,15 +101,15 @@ def invite(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) 
 def erase(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """Erase a person, once their address was typed."""
 
-    def act() -> Response:
-        if text(form, "email").strip().lower() != users.one(user, who, core).email:
+    def submit() -> Response:
+        if text(form, "email").strip().lower() != users.get_user(user, who, core).email:
             raise Fault(
                 422, say("pages.fault.not_the_address.title"), say("pages.fault.not_the_address.detail")
             )
         users.erase(user, who, core)
         return see(f"/admin/users/{user}?done=erased")
 
-    return attempt(act, lambda fault: _user(request, who, core, user, fault=fault))
+    return attempt(submit, lambda fault: _user(request, who, core, user, fault=fault))
 
 
 @router.post("/users/{user}/sessions")
@@ -123,22 +123,22 @@ def end_sessions(user: Name, request: Request, who: Admin, core: TheCore, form: 
 def take_away_factors(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """Take away the second factors of somebody who has lost them."""
 
-    def act() -> Response:
+    def submit() -> Response:
         factors.take_away(user, who, core)
         return see(f"/admin/users/{user}?done=factors")
 
-    return attempt(act, lambda fault: _user(request, who, core, user, fault=fault))
+    return attempt(submit, lambda fault: _user(request, who, core, user, fault=fault))
 
 
 @router.post("/users/{user}/identity")
 def unbind(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """Unbind an account from the identity provider."""
 
-    def act() -> Response:
+    def submit() -> Response:
         users.unbind(user, who, core)
         return see(f"/admin/users/{user}?done=unbound")
 
-    return attempt(act, lambda fault: _user(request, who, core, user, fault=fault))
+    return attempt(submit, lambda fault: _user(request, who, core, user, fault=fault))
 
 
 @router.get("/tokens")
@@ -162,7 +162,7 @@ def organisation(request: Request, who: Admin, core: TheCore) -> Response:
 def retention(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """Keep data for so many days, or for ever."""
 
-    def act() -> Response:
+    def submit() -> Response:
         wanted = request_from_form(
             organisations.Retention,
             days=text(form, "days") or None,
@@ -171,7 +171,7 @@ def retention(request: Request, who: Admin, core: TheCore, form: Sent) -> Respon
         organisations.set_retention(wanted, who, core)
         return see("/admin/organisation?done=saved")
 
-    return attempt(act, lambda fault: _organisation(request, who, core, fault=fault, sent=typed(form)))
+    return attempt(submit, lambda fault: _organisation(request, who, core, fault=fault, sent=typed(form)))
 
 
 @router.post("/organisation/second-factor")
@@ -186,14 +186,14 @@ def second_factor_required(request: Request, who: Admin, core: TheCore, form: Se
 def found(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """Another organisation, with its first administrator."""
 
-    def act() -> Response:
+    def submit() -> Response:
         names = ("name", "admin_email", "admin_name")
         wanted = request_from_form(
             organisations.NewOrganisation, **{name: text(form, name) for name in names}
         )
         return _organisation(request, who, core, founded=organisations.create(wanted, who, core))
 
-    return attempt(act, lambda fault: _organisation(request, who, core, fault=fault, sent=typed(form)))
+    return attempt(submit, lambda fault: _organisation(request, who, core, fault=fault, sent=typed(form)))
 
 
 def _users(

@@ -40,13 +40,13 @@ def calculator(request: Request, who: Reader) -> Response:
 def calculate(request: Request, who: Reader, form: Sent) -> Response:
     """What one of the forms asks, above the forms as they were filled in."""
 
-    def act() -> Response:
+    def submit() -> Response:
         made = MADE.get(text(form, "calculator"))
         if made is None:
             raise _refused()
         return _show(request, form, _answered(made, form, words_of(request)))
 
-    return attempt(act, lambda fault: _show(request, form, fault=fault))
+    return attempt(submit, lambda fault: _show(request, form, fault=fault))
 
 
 def _answered(made: "Callable[[_Given], Calculation]", form: FormData, words: PageWords) -> "Calculation":

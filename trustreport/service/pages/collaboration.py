@@ -16,25 +16,27 @@ router = APIRouter()
 def comment_report(report: Name, request: Request, who: Reader, core: TheCore, form: Sent) -> Response:
     """Comment on a report."""
 
-    def act() -> Response:
+    def submit() -> Response:
         wanted = request_from_form(comments.NewComment, text=text(form, "text"))
         made = comments.on_report(report, wanted, who, core)
         return see(f"/reports/{report}#comment-{made.id}")
 
-    return attempt(act, lambda fault: reports.show(request, who, core, report, fault=fault, sent=typed(form)))
+    return attempt(
+        submit, lambda fault: reports.show(request, who, core, report, fault=fault, sent=typed(form))
+    )
 
 
 @router.post("/versions/{version}/comments")
 def comment_version(version: Name, request: Request, who: Reader, core: TheCore, form: Sent) -> Response:
     """Comment on a version."""
 
-    def act() -> Response:
+    def submit() -> Response:
         wanted = request_from_form(comments.NewComment, text=text(form, "text"))
         made = comments.on_version(version, wanted, who, core)
         return see(f"/versions/{version}#comment-{made.id}")
 
     return attempt(
-        act, lambda fault: versions.show(request, who, core, version, fault=fault, sent=typed(form))
+        submit, lambda fault: versions.show(request, who, core, version, fault=fault, sent=typed(form))
     )
 
 
@@ -51,14 +53,16 @@ def withdraw_comment(comment: Name, who: Reader, core: TheCore, form: Sent) -> R
 def request_review(report: Name, request: Request, who: Reader, core: TheCore, form: Sent) -> Response:
     """Ask a colleague to review a report."""
 
-    def act() -> Response:
+    def submit() -> Response:
         wanted = request_from_form(
             review_requests.NewReviewRequest, reviewer=text(form, "reviewer"), due=text(form, "due") or None
         )
         review_requests.begin(report, wanted, who, core)
         return see(f"/reports/{report}?done=requested#requests")
 
-    return attempt(act, lambda fault: reports.show(request, who, core, report, fault=fault, sent=typed(form)))
+    return attempt(
+        submit, lambda fault: reports.show(request, who, core, report, fault=fault, sent=typed(form))
+    )
 
 
 @router.post("/review-requests/{review_request}/withdrawal")
@@ -74,12 +78,14 @@ def withdraw_request(review_request: Name, who: Reader, core: TheCore, form: Sen
 def share(report: Name, request: Request, who: Reader, core: TheCore, form: Sent) -> Response:
     """A link for readers from outside; it is on this one page and nowhere else."""
 
-    def act() -> Response:
+    def submit() -> Response:
         wanted = request_from_form(shares.NewShare, days=text(form, "days") or None)
         made = shares.make(report, wanted, who, core)
         return reports.show(request, who, core, report, made=made)
 
-    return attempt(act, lambda fault: reports.show(request, who, core, report, fault=fault, sent=typed(form)))
+    return attempt(
+        submit, lambda fault: reports.show(request, who, core, report, fault=fault, sent=typed(form))
+    )
 
 
 @router.post("/shares/{share}/revocation")

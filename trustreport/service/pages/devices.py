@@ -97,7 +97,7 @@ def devices(
 
 
 @router.get("/{device}")
-def one(device: Name, request: Request, who: Reader, core: TheCore, after: After = "") -> Response:
+def show_device(device: Name, request: Request, who: Reader, core: TheCore, after: After = "") -> Response:
     """One device with its reports, the newest first."""
     return _show(request, who, core, device, after)
 
@@ -106,7 +106,7 @@ def one(device: Name, request: Request, who: Reader, core: TheCore, after: After
 def schedule(device: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """An audit to be made again and again."""
 
-    def act() -> Response:
+    def submit() -> Response:
         wanted = request_from_form(
             api.NewSchedule,
             study=text(form, "study"),
@@ -118,7 +118,7 @@ def schedule(device: Name, request: Request, who: Author, core: TheCore, form: S
         api.begin(wanted, who, core)
         return see(f"/devices/{device}?done=schedule")
 
-    return attempt(act, lambda fault: _show(request, who, core, device, fault=fault, sent=typed(form)))
+    return attempt(submit, lambda fault: _show(request, who, core, device, fault=fault, sent=typed(form)))
 
 
 @router.post("/{device}/schedules/{schedule}/end")

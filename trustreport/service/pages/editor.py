@@ -46,7 +46,7 @@ def edit(version: Name, request: Request, who: Author, core: TheCore) -> Respons
 
 
 @router.post("/{version}/edit")
-def act(version: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
+def save(version: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """Save a new version, show the form again, or say what is wrong with what was typed so far."""
     row, files = _stored(core, who, version)
     texts = {

@@ -68,7 +68,7 @@ def set_up(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     """Make them, and come in."""
     link = link_secret(form)
 
-    def act() -> Response:
+    def submit() -> Response:
         _same_twice(text(form, "password"), text(form, "password_again"))
         names = ("organisation", "email", "name", "password")
         wanted = request_from_form(api.Setup, link=link, **{name: text(form, name) for name in names})
@@ -76,7 +76,7 @@ def set_up(request: Request, core: TheCore, form: SentByAnyone) -> Response:
         api.set_up(wanted, core, request, answer)
         return answer
 
-    return attempt(act, lambda fault: page(request, "setup", link=link, fault=fault, typed=typed(form)))
+    return attempt(submit, lambda fault: page(request, "setup", link=link, fault=fault, typed=typed(form)))
 
 
 @router.get("/invitation", dependencies=[Depends(anybody)])
@@ -90,7 +90,7 @@ def accept(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     """Choose a password, and come in."""
     link = link_secret(form)
 
-    def act() -> Response:
+    def submit() -> Response:
         _same_twice(text(form, "password"), text(form, "password_again"))
         wanted = request_from_form(api.Invitation, link=link, password=text(form, "password"))
         answer = RedirectResponse("/studies", 303)
@@ -102,7 +102,7 @@ def accept(request: Request, core: TheCore, form: SentByAnyone) -> Response:
             return see("/sign-in?done=chosen")
         return answer
 
-    return attempt(act, lambda fault: page(request, "invitation", link=link, fault=fault))
+    return attempt(submit, lambda fault: page(request, "invitation", link=link, fault=fault))
 
 
 @router.get("/sign-in", dependencies=[Depends(anybody)])
@@ -119,7 +119,7 @@ def sign_in(request: Request, core: TheCore, next: Next = "") -> Response:  # no
 def signed_in(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     """Come in, and go on to where one wanted to go."""
 
-    def act() -> Response:
+    def submit() -> Response:
         try:
             wanted = request_from_form(api.Login, email=text(form, "email"), password=text(form, "password"))
         except Fault:  # an address that can be nobody's
@@ -141,7 +141,7 @@ def signed_in(request: Request, core: TheCore, form: SentByAnyone) -> Response:
         return answer
 
     return attempt(
-        act, lambda fault: _form(request, core, text(form, "next"), fault=fault, typed=typed(form))
+        submit, lambda fault: _form(request, core, text(form, "next"), fault=fault, typed=typed(form))
     )
 
 
@@ -155,7 +155,7 @@ def forgotten(request: Request, core: TheCore) -> Response:
 def ask_reset(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     """Ask for the link."""
 
-    def act() -> Response:
+    def submit() -> Response:
         api.request_reset(request_from_form(api.Reset, email=text(form, "email")), core, request)
         return page(request, "forgotten", mails=True, asked=True)
 
@@ -163,7 +163,7 @@ def ask_reset(request: Request, core: TheCore, form: SentByAnyone) -> Response:
         mails = core.settings.sends_mail
         return page(request, "forgotten", mails=mails, asked=False, fault=fault, typed=typed(form))
 
-    return attempt(act, again)
+    return attempt(submit, again)
 
 
 @router.get("/sign-in/second", dependencies=[Depends(anybody)])
@@ -176,7 +176,7 @@ def second(request: Request, core: TheCore) -> Response:
 def second_shown(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     """Come in with it."""
 
-    def act() -> Response:
+    def submit() -> Response:
         with core.store.write() as rows:
             step = pending.find(rows, request, "second")
             if step is None:
@@ -195,7 +195,7 @@ def second_shown(request: Request, core: TheCore, form: SentByAnyone) -> Respons
         pending.forget(answer)
         return answer
 
-    return attempt(act, lambda fault: _second(request, core, fault))
+    return attempt(submit, lambda fault: _second(request, core, fault))
 
 
 @router.post("/sign-out")

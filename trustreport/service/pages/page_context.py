@@ -168,10 +168,10 @@ def see(address: str) -> Response:
     return RedirectResponse(address, 303)
 
 
-def attempt(act: Callable[[], Response], again: Callable[[Fault], Response]) -> Response:
+def attempt(submit: Callable[[], Response], again: Callable[[Fault], Response]) -> Response:
     """Do what a form asks; where it is refused, show the form again with the reason."""
     try:
-        return act()
+        return submit()
     except Fault as fault:
         if fault.status in (401, 404):
             raise

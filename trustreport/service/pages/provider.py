@@ -47,7 +47,7 @@ def come_back(
 ) -> Response:
     """Come back from the provider: signed in, proved anew, or connected."""
 
-    def act() -> Response:
+    def submit() -> Response:
         provider = _provider(core)
         with core.store.write() as rows:
             step = pending.take(rows, request, "provider")
@@ -68,7 +68,7 @@ def come_back(
         pending.forget(answer)
         return answer
 
-    return attempt(act, lambda fault: _refused(request, core, fault))
+    return attempt(submit, lambda fault: _refused(request, core, fault))
 
 
 @router.post("/account/provider/again")
@@ -90,26 +90,26 @@ def connection(request: Request, who: Visitor, core: TheCore) -> Response:
 def connect(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Go to the provider to connect one's account with the one there."""
 
-    def act() -> Response:
+    def submit() -> Response:
         _provider(core)
         api.confirm(core, who, text(form, "password"), request)
         return _go(request, core, "connect", who, next="/account/provider?done=connected")
 
-    return attempt(act, lambda fault: _connection(request, who, core, fault))
+    return attempt(submit, lambda fault: _connection(request, who, core, fault))
 
 
 @router.post("/account/provider/removal")
 def disconnect(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Sign in with the password alone from now on."""
 
-    def act() -> Response:
+    def submit() -> Response:
         _refuse_to_leave(core, who)
         api.confirm(core, who, text(form, "password"), request)
         with core.store.write() as rows:
             provider_accounts.unbind(rows, rows.get_one(User, who.user), who.user)
         return see("/account/provider?done=disconnected")
 
-    return attempt(act, lambda fault: _connection(request, who, core, fault))
+    return attempt(submit, lambda fault: _connection(request, who, core, fault))
 
 
 def _go(

@@ -87,7 +87,7 @@ def reports(
 
 
 @router.get("/{report}")
-def one(report: Name, request: Request, who: Reader, core: TheCore) -> Response:
+def show_report(report: Name, request: Request, who: Reader, core: TheCore) -> Response:
     """One report."""
     return show(request, who, core, report)
 
@@ -114,12 +114,12 @@ def in_its_frame(answer: Response) -> Response:
 def sign(report: Name, request: Request, who: Reviewer, core: TheCore, form: Sent) -> Response:
     """Review, approve or reject it, with what that means."""
 
-    def act() -> Response:
+    def submit() -> Response:
         given = {name: text(form, name) or None for name in ("act", "meaning", "password")}
         api.sign(report, request_from_form(api.Signing, **given), who, core, request)
         return see(f"/reports/{report}?done=signed#signatures")
 
-    return attempt(act, lambda fault: show(request, who, core, report, fault=fault, sent=typed(form)))
+    return attempt(submit, lambda fault: show(request, who, core, report, fault=fault, sent=typed(form)))
 
 
 def show(

@@ -46,7 +46,7 @@ def app(request: Request, who: Visitor) -> Response:
 def begin_app(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """The secret for the app, as a picture and as text, on this one page."""
 
-    def act() -> Response:
+    def submit() -> Response:
         wanted = request_from_form(api.Confirmation, password=text(form, "password"))
         made = api.begin_app(wanted, who, core, request)
         picture = totp.picture(made.address)
@@ -55,21 +55,21 @@ def begin_app(request: Request, who: Visitor, core: TheCore, form: Sent) -> Resp
     def again(fault: Fault) -> Response:
         return page(request, "second_factor_app", made=None, picture="", is_begun=False, fault=fault)
 
-    return attempt(act, again)
+    return attempt(submit, again)
 
 
 @router.post("/app/confirmation")
 def confirm_app(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Show that the app works."""
 
-    def act() -> Response:
+    def submit() -> Response:
         added = api.confirm_app(request_from_form(api.AppCode, code=text(form, "code")), who, core)
         return _added(request, added)
 
     def again(fault: Fault) -> Response:
         return page(request, "second_factor_app", made=None, picture="", is_begun=True, fault=fault)
 
-    return attempt(act, again)
+    return attempt(submit, again)
 
 
 @router.get("/passkey")
@@ -82,14 +82,14 @@ def passkey(request: Request, who: Visitor) -> Response:
 def add_passkey(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Add the passkey that the browser made."""
 
-    def act() -> Response:
+    def submit() -> Response:
         wanted = request_from_form(api.PasskeyAnswer, name=text(form, "name"), answer=text(form, "answer"))
         ended = Response()
         answer = _added(request, api.add_passkey(wanted, who, core, request, ended))
         answer.raw_headers.extend(h for h in ended.raw_headers if h[0] == b"set-cookie")
         return answer
 
-    return attempt(act, lambda fault: page(request, "second_factor_passkey", fault=fault))
+    return attempt(submit, lambda fault: page(request, "second_factor_passkey", fault=fault))
 
 
 @router.get("/codes")
@@ -102,16 +102,16 @@ def codes(request: Request, who: Visitor, core: TheCore) -> Response:
 def renew_codes(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """New recovery codes, on this one page."""
 
-    def act() -> Response:
+    def submit() -> Response:
         wanted = _removal(form)
         made = api.renew_codes(wanted, who, core, request, Response())
         return page(request, "recovery_codes", codes=made.codes)
 
-    return attempt(act, lambda fault: _codes(request, who, core, fault))
+    return attempt(submit, lambda fault: _codes(request, who, core, fault))
 
 
 @router.get("/{factor}")
-def one(factor: Name, request: Request, who: Visitor, core: TheCore) -> Response:
+def show_factor(factor: Name, request: Request, who: Visitor, core: TheCore) -> Response:
     """One second factor: its name, and removing it."""
     return _one(request, who, core, factor)
 
@@ -120,22 +120,22 @@ def one(factor: Name, request: Request, who: Visitor, core: TheCore) -> Response
 def rename(factor: Name, request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Another name for it."""
 
-    def act() -> Response:
+    def submit() -> Response:
         api.rename(factor, request_from_form(api.FactorName, name=text(form, "name")), who, core)
         return see("/account/second-factor?done=saved")
 
-    return attempt(act, lambda fault: _one(request, who, core, factor, fault))
+    return attempt(submit, lambda fault: _one(request, who, core, factor, fault))
 
 
 @router.post("/{factor}/removal")
 def remove(factor: Name, request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Remove it, with the password and a second factor."""
 
-    def act() -> Response:
+    def submit() -> Response:
         api.remove(factor, _removal(form), who, core, request, Response())
         return see("/account/second-factor?done=factor")
 
-    return attempt(act, lambda fault: _one(request, who, core, factor, fault))
+    return attempt(submit, lambda fault: _one(request, who, core, factor, fault))
 
 
 def _removal(form: Sent) -> api.FactorRemoval:

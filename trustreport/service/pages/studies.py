@@ -60,7 +60,7 @@ def studies(
 
 
 @router.get("/{study}")
-def one(study: Name, request: Request, who: Reader, core: TheCore) -> Response:
+def show_study(study: Name, request: Request, who: Reader, core: TheCore) -> Response:
     """A study with its versions, reports and what is at work."""
     return show(request, who, core, study)
 
@@ -69,24 +69,24 @@ def one(study: Name, request: Request, who: Reader, core: TheCore) -> Response:
 def rename(study: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """Another name."""
 
-    def act() -> Response:
+    def submit() -> Response:
         api.rename(study, request_from_form(api.StudyName, name=text(form, "name")), who, core)
         return see(f"/studies/{study}?done=renamed")
 
-    return attempt(act, lambda fault: show(request, who, core, study, fault=fault))
+    return attempt(submit, lambda fault: show(request, who, core, study, fault=fault))
 
 
 @router.post("/{study}/removal")
 def remove(study: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """Remove it with all that was made of it, once its name was typed."""
 
-    def act() -> Response:
-        if text(form, "name").strip() != api.one(study, who, core).name:
+    def submit() -> Response:
+        if text(form, "name").strip() != api.get_study(study, who, core).name:
             raise Fault(422, say("pages.fault.not_the_name.title"), say("pages.fault.not_the_name.detail"))
         api.remove(study, who, core)
         return see("/studies?done=removed")
 
-    return attempt(act, lambda fault: show(request, who, core, study, fault=fault))
+    return attempt(submit, lambda fault: show(request, who, core, study, fault=fault))
 
 
 def show(request: Request, who: Principal, core: Core, study: str, fault: Fault | None = None) -> Response:

@@ -50,7 +50,7 @@ def new(request: Request, who: Author, core: TheCore) -> Response:
 def begin(request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """A new study, with its first version where files came along."""
 
-    def act() -> Response:
+    def submit() -> Response:
         wanted = request_from_form(api.StudyName, name=text(form, "name"))
         files = sent_files(form, "files")
         # Before there is a study without data.
@@ -66,7 +66,7 @@ def begin(request: Request, who: Author, core: TheCore, form: Sent) -> Response:
         return _stored(core, who, study.id, files)
 
     return attempt(
-        act,
+        submit,
         lambda fault: page(
             request, "study_new", most=core.settings.most_body, fault=fault, typed=typed(form)
         ),
@@ -77,7 +77,7 @@ def begin(request: Request, who: Author, core: TheCore, form: Sent) -> Response:
 def upload(study: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """The files of a study: one zip, or the manifest and its tables."""
 
-    def act() -> Response:
+    def submit() -> Response:
         files = sent_files(form, "files")
         if not files:
             raise Fault(
@@ -85,7 +85,7 @@ def upload(study: Name, request: Request, who: Author, core: TheCore, form: Sent
             )
         return _stored(core, who, study, files)
 
-    return attempt(act, lambda fault: studies.show(request, who, core, study, fault=fault))
+    return attempt(submit, lambda fault: studies.show(request, who, core, study, fault=fault))
 
 
 def _stored(core: Core, who: Principal, study: str, files: Sequence[UploadFile]) -> Response:
@@ -102,7 +102,7 @@ def correct(version: Name, request: Request, who: Author, core: TheCore, form: S
     The form names each file in ``name-0`` and sends what replaces it as ``file-0``.
     """
 
-    def act() -> Response:
+    def submit() -> Response:
         sent = {
             text(form, field.replace("file-", "name-")): file
             for field, file in form.items()
@@ -121,7 +121,7 @@ def correct(version: Name, request: Request, who: Author, core: TheCore, form: S
             )
         return see(f"/versions/{replace_files(core, who, version, new)}")
 
-    return attempt(act, lambda fault: versions.show(request, who, core, version, fault=fault))
+    return attempt(submit, lambda fault: versions.show(request, who, core, version, fault=fault))
 
 
 def replace_files(

@@ -39,7 +39,7 @@ router = APIRouter(prefix="/versions")
 
 
 @router.get("/{version}")
-def one(version: Name, request: Request, who: Reader, core: TheCore, start: From = 0) -> Response:
+def show_version(version: Name, request: Request, who: Reader, core: TheCore, start: From = 0) -> Response:
     """What was found; while it is being checked, its page asks again by itself."""
     if request.headers.get("HX-Request"):
         with core.store.read() as rows:
@@ -52,7 +52,7 @@ def one(version: Name, request: Request, who: Reader, core: TheCore, start: From
 def request_report(version: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """Request a report; one that there is already is shown."""
 
-    def act() -> Response:
+    def submit() -> Response:
         wanted = request_from_form(
             ReportOptions,
             kind=text(form, "kind") or None,
@@ -67,7 +67,7 @@ def request_report(version: Name, request: Request, who: Author, core: TheCore, 
             job, _ = queue.enqueue(rows, row, who.user, "report", wanted.plain(), core.settings)
             return see(f"/reports/{job.report}" if job.report else f"/jobs/{job.id}")
 
-    return attempt(act, lambda fault: show(request, who, core, version, fault=fault, sent=typed(form)))
+    return attempt(submit, lambda fault: show(request, who, core, version, fault=fault, sent=typed(form)))
 
 
 def show(

@@ -38,12 +38,12 @@ def all_webhooks(request: Request, who: Admin, core: TheCore) -> Response:
 def add(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """A new webhook; its secret is on this one page and nowhere else."""
 
-    def act() -> Response:
+    def submit() -> Response:
         wanted = request_from_form(api.NewWebhook, url=text(form, "url"), events=texts(form, "event"))
         return _list(request, who, core, made=api.add(wanted, who, core))
 
     return attempt(
-        act,
+        submit,
         lambda fault: _list(
             request, who, core, fault=fault, sent=typed(form), chosen=tuple(texts(form, "event"))
         ),
@@ -51,7 +51,7 @@ def add(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
 
 
 @router.get("/{webhook}")
-def one(webhook: Name, request: Request, who: Admin, core: TheCore, after: After = "") -> Response:
+def show_webhook(webhook: Name, request: Request, who: Admin, core: TheCore, after: After = "") -> Response:
     """One webhook with its deliveries, the newest first."""
     return _show(request, who, core, webhook, after)
 
@@ -60,12 +60,12 @@ def one(webhook: Name, request: Request, who: Admin, core: TheCore, after: After
 def change(webhook: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """Other events."""
 
-    def act() -> Response:
+    def submit() -> Response:
         wanted = request_from_form(api.WebhookChange, events=texts(form, "event"))
         api.change(webhook, wanted, who, core)
         return see(f"/admin/webhooks/{webhook}?done=saved")
 
-    return attempt(act, lambda fault: _show(request, who, core, webhook, fault=fault))
+    return attempt(submit, lambda fault: _show(request, who, core, webhook, fault=fault))
 
 
 @router.post("/{webhook}/pause")
@@ -86,11 +86,11 @@ def remove(webhook: Name, who: Admin, core: TheCore, form: Sent) -> Response:
 def test(webhook: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """Send a test."""
 
-    def act() -> Response:
+    def submit() -> Response:
         api.test(webhook, who, core)
         return see(f"/admin/webhooks/{webhook}?done=sending")
 
-    return attempt(act, lambda fault: _show(request, who, core, webhook, fault=fault))
+    return attempt(submit, lambda fault: _show(request, who, core, webhook, fault=fault))
 
 
 @router.post("/{webhook}/deliveries/{delivery}/again")
@@ -99,11 +99,11 @@ def send_again(
 ) -> Response:
     """Send an event again."""
 
-    def act() -> Response:
+    def submit() -> Response:
         api.send_again(webhook, delivery, who, core)
         return see(f"/admin/webhooks/{webhook}?done=sending")
 
-    return attempt(act, lambda fault: _show(request, who, core, webhook, fault=fault))
+    return attempt(submit, lambda fault: _show(request, who, core, webhook, fault=fault))
 
 
 def _list(

@@ -73,7 +73,7 @@ def sign(report: Name, asked: Signing, who: Reviewer, core: TheCore, request: Re
 
 
 @router.get("/attestations/{attestation}")
-def one(attestation: Name, who: Reader, core: TheCore) -> AttestationResponse:
+def get_attestation(attestation: Name, who: Reader, core: TheCore) -> AttestationResponse:
     """One signature."""
     with core.store.read() as rows:
         return _to_response(who.one(rows, Attestation, attestation))

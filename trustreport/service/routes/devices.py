@@ -71,7 +71,7 @@ def devices(who: Reader, core: TheCore, turn: RequestedPage, wanted: filters.Dev
 
 
 @router.get("/{device}")
-def one(device: Name, who: Reader, core: TheCore) -> DeviceResponse:
+def get_device(device: Name, who: Reader, core: TheCore) -> DeviceResponse:
     """One device."""
     with core.store.read() as rows:
         return to_response(who.one(rows, StoredDevice, device))

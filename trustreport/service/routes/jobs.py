@@ -77,7 +77,7 @@ def jobs(
 
 
 @router.get("/jobs/{job}")
-def one(job: Name, who: Reader, core: TheCore, response: Response) -> JobResponse:
+def get_job(job: Name, who: Reader, core: TheCore, response: Response) -> JobResponse:
     """One job: its state, step and progress (0 to 1), or the reason of its failure.
 
     Until it has ended, `Retry-After` says in how many seconds to ask again.

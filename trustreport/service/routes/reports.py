@@ -45,7 +45,7 @@ def reports(who: Reader, core: TheCore, turn: RequestedPage, wanted: filters.Rep
 
 
 @router.get("/{report}")
-def one(report: Name, who: Reader, core: TheCore) -> ReportResponse:
+def get_report(report: Name, who: Reader, core: TheCore) -> ReportResponse:
     """One report."""
     with core.store.read() as rows:
         return to_response(who.one(rows, StoredReport, report))

@@ -81,7 +81,7 @@ def begin(asked: NewSchedule, who: Author, core: TheCore) -> ScheduleResponse:
 
 
 @router.get("/{schedule}")
-def one(schedule: Name, who: Reader, core: TheCore) -> ScheduleResponse:
+def get_schedule(schedule: Name, who: Reader, core: TheCore) -> ScheduleResponse:
     """One periodic audit."""
     with core.store.read() as rows:
         return _to_response(who.one(rows, Schedule, schedule))

@@ -55,7 +55,7 @@ def begin(asked: StudyName, who: Author, core: TheCore) -> StudyResponse:
 
 
 @router.get("/{study}")
-def one(study: Name, who: Reader, core: TheCore) -> StudyResponse:
+def get_study(study: Name, who: Reader, core: TheCore) -> StudyResponse:
     """One study."""
     with core.store.read() as rows:
         return to_response(who.one(rows, StoredStudy, study))

@@ -92,7 +92,7 @@ def make(asked: NewToken, who: Anyone, core: TheCore) -> CreatedToken:
 
 
 @router.get("/{token}")
-def one(token: Name, who: Anyone, core: TheCore) -> TokenResponse:
+def get_token(token: Name, who: Anyone, core: TheCore) -> TokenResponse:
     """One token."""
     with core.store.read() as rows:
         return _to_response(_visible(who, who.one(rows, Token, token)))

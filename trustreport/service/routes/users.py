@@ -76,7 +76,7 @@ def add(asked: NewUser, who: Admin, core: TheCore) -> Invited:
 
 
 @router.get("/{user}")
-def one(user: Name, who: Admin, core: TheCore) -> UserResponse:
+def get_user(user: Name, who: Admin, core: TheCore) -> UserResponse:
     """One user."""
     with core.store.read() as rows:
         return _to_response(who.one(rows, User, user))

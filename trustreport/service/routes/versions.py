@@ -167,7 +167,7 @@ def _store_json(core: Core, who: Principal, study: str, body: bytes) -> VersionR
 
 
 @router.get("/versions/{version}")
-def one(version: Name, who: Reader, core: TheCore, response: Response) -> VersionResponse:
+def get_version(version: Name, who: Reader, core: TheCore, response: Response) -> VersionResponse:
     """One version, and whether its check is through; until then `Retry-After` says when to ask again."""
     with core.store.read() as rows:
         row = who.one(rows, Version, version)

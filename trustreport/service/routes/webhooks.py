@@ -119,7 +119,7 @@ def add(asked: NewWebhook, who: Admin, core: TheCore) -> CreatedWebhook:
 
 
 @router.get("/{webhook}")
-def one(webhook: Name, who: Admin, core: TheCore) -> WebhookResponse:
+def get_webhook(webhook: Name, who: Admin, core: TheCore) -> WebhookResponse:
     """One webhook."""
     with core.store.read() as rows:
         return _to_response(who.one(rows, Webhook, webhook))
