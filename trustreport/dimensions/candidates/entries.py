@@ -151,11 +151,10 @@ def indistinguishable(found: Sequence[Result], names: Sequence[str], name: str) 
     """
     alike = {one: {*names} - {one} for one in names}
     for r in found:
-        e = r.estimate
-        if r.id == f"{ID}.{name}_difference" and r.primary and (e.low > 0 or e.high < 0):
-            one, other = r.place.candidates or ()
-            alike[one].discard(other)
-            alike[other].discard(one)
+        e, pair = r.estimate, r.place.candidates
+        if pair and r.id == f"{ID}.{name}_difference" and r.primary and (e.low > 0 or e.high < 0):
+            for one, other in (pair, pair[::-1]):
+                alike[one].discard(other)
     places = [sorted(map(names.index, group)) for group in _largest(alike, set(), {*names}, set())]
     return [tuple(names[i] for i in group) for group in sorted(places)]
 
