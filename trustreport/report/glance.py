@@ -129,7 +129,7 @@ def _named(r: Result, say: Catalogue) -> str:
 def _written(r: Result, say: Catalogue) -> str:
     """The value, with its interval where it has one; what is a p-value, or of two, as one."""
     if r.name in OF_P:
-        return say.numbers.p(r.estimate.value).removeprefix("= ")
+        return say.numbers.p(r.estimate.value).removeprefix("= ").replace(" ", "\N{NO-BREAK SPACE}")
     bare = isnan(r.estimate.low) and not through_infinity(r)
     return say(amount(r, r.estimate.value)) if bare else in_words(r, say)
 
