@@ -132,7 +132,7 @@ class ThreeWayCounts:
         return ConfusionCounts(self.tp + tp, self.fp + fp, self.fn + fn, self.tn + tn)
 
     def indeterminate(self, *, level: float = 0.95) -> Estimate:
-        """CaseShare of all cases with an indeterminate output, Wilson interval.
+        """Share of all cases with an indeterminate output, Wilson interval.
 
         >>> print(ThreeWayCounts(90, 10, 5, 80, 5, 10).indeterminate())
         0.07 (95% CI 0.05 to 0.12; n = 200)

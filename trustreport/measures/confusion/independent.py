@@ -63,7 +63,6 @@ def limits_of_sum(sum_of: OfClasses, terms: tuple[Estimate, Estimate], r: float 
     ----------
     Zou, Donner (2008), Stat. Med. 27, 1693-1702 (limits of a sum from those of its parts).
     """
-
     of_terms = r if sum_of.sensitivity * sum_of.specificity > 0 else -r
 
     def distance(*, below: bool) -> float:

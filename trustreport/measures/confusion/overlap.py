@@ -76,7 +76,7 @@ def f1_negative(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 
 @measured(Delta(), "any_positive", by_prevalence=True, alone=_of_any_positive)
 def threat_score(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """CaseShare of right ones among cases that have the condition or were called positive.
+    """Share of right ones among cases that have the condition or were called positive.
 
     Estimand: the same in the population, cases sampled as they come. `n` counts tp + fp + fn; given these,
     tp is binomial, hence the Wilson interval.

@@ -66,7 +66,7 @@ def class_measure(
 def right_share(
     right: NDArray[np.bool_], cluster: Clusters | None = None, *, level: float = 0.95
 ) -> Estimate:
-    """CaseShare of cases that got their class, Wilson's interval; with clusters that of a design effect.
+    """Share of cases that got their class, Wilson's interval; with clusters that of a design effect.
 
     >>> print(right_share(np.array([True, True, False, True])))
     0.75 (95% CI 0.30 to 0.95; n = 4)

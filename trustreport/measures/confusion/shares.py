@@ -9,7 +9,7 @@ TP, FN, TN = 0, 2, 3
 
 @measured(CaseShare((TP, FN)), better=None, of_decisions=False)
 def prevalence(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """CaseShare of cases that have the condition.
+    """Share of cases that have the condition.
 
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
     >>> from trustreport.measures.confusion.table import MEASURES
@@ -21,7 +21,7 @@ def prevalence(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 
 @measured(CaseShare((TP, TN)), by_prevalence=True)
 def accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """CaseShare of right decisions.
+    """Share of right decisions.
 
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
     >>> from trustreport.measures.confusion.table import MEASURES
@@ -33,7 +33,7 @@ def accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 
 @measured(CaseShare((TP,)), "positives")
 def sensitivity(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """CaseShare of cases with the condition that were called positive.
+    """Share of cases with the condition that were called positive.
 
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
     >>> from trustreport.measures.confusion.table import MEASURES
@@ -45,7 +45,7 @@ def sensitivity(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 
 @measured(CaseShare((TN,)), "negatives")
 def specificity(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """CaseShare of cases without the condition that were called negative.
+    """Share of cases without the condition that were called negative.
 
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
     >>> from trustreport.measures.confusion.table import MEASURES
@@ -57,7 +57,7 @@ def specificity(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 
 @measured(CaseShare((TP,)), "called_positive", by_prevalence=True)
 def ppv(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """CaseShare of positive decisions that are right.
+    """Share of positive decisions that are right.
 
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
     >>> from trustreport.measures.confusion.table import MEASURES
@@ -69,7 +69,7 @@ def ppv(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 
 @measured(CaseShare((TN,)), "called_negative", by_prevalence=True)
 def npv(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """CaseShare of negative decisions that are right.
+    """Share of negative decisions that are right.
 
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
     >>> from trustreport.measures.confusion.table import MEASURES
