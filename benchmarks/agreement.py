@@ -18,7 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.dimensions.source_reliability.raters import COEFFICIENTS, RESAMPLES, RESAMPLES_OF_MANY
+from trustreport.assessment.dimensions.source_reliability.raters import (
+    COEFFICIENTS,
+    RESAMPLES,
+    RESAMPLES_OF_MANY,
+)
 from trustreport.measures.agreement.bootstrap import bootstrap
 from trustreport.measures.agreement.krippendorff import krippendorff_alpha
 from trustreport.measures.label_accuracy import majority_accuracy

@@ -41,7 +41,7 @@ TEXTS = """
 import sys
 from pathlib import Path
 from trustreport.api import assess, read_study
-from trustreport.messages import catalogue
+from trustreport.vocabulary.messages import catalogue
 from trustreport.report import figures, pdf
 from trustreport.report.document import canonical, digest, document
 from trustreport.report.release import released
@@ -61,7 +61,7 @@ BASELINE = """
 import gc, sys
 gc.set_threshold(100_000, 50, 1000)
 from pathlib import Path
-import trustreport.api, trustreport.assessment, trustreport.report.write, trustreport.report.pdf
+import trustreport.api, trustreport.assessment.assess, trustreport.report.write, trustreport.report.pdf
 from trustreport.report import pdf_layout
 weasyprint = pdf_layout.weasyprint_module()
 text = Path(sys.argv[1]).read_text(encoding="utf-8")

@@ -86,8 +86,8 @@ def verdicts_of(folder: str, seed: int, design: str, numbers: Sequence[int]) -> 
     from designs import CLASSES
 
     from trustreport.api import read_study
-    from trustreport.assessment import assess
-    from trustreport.errors import StudyError
+    from trustreport.assessment.assess import assess
+    from trustreport.vocabulary.errors import StudyError
 
     rows = []
     for number in numbers:
@@ -201,7 +201,7 @@ def draw(seed: int, design: str, number: int, folder: Path) -> Path:
     """Write one study, for `trustreport build`."""
     from designs import CLASSES
 
-    from trustreport.interop.frames import written
+    from trustreport.study.interop.frames import written
 
     folder.mkdir(parents=True, exist_ok=True)
     return written(CLASSES[design](generator(seed, design, number)).manifest, folder, Path.cwd())
@@ -231,7 +231,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return 0
     from designs import CLASSES
 
-    from trustreport.parallel import workers
+    from trustreport.planning.parallel import workers
 
     names = [name.strip() for name in given.classes.split(";") if name.strip()] or list(CLASSES)
     unknown = [name for name in names if name not in CLASSES]

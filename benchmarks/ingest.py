@@ -54,7 +54,7 @@ def write(folder: Path, rows: int, kind: str, case: bool, datasets: int) -> None
 
 def measure(folder: Path) -> None:
     """Read the folder and print time and peak memory of this process."""
-    from trustreport.ingest import read
+    from trustreport.study.ingest import read
 
     start = time.perf_counter()
     study, _ = read(folder)

@@ -30,7 +30,7 @@ similarity: {permutations: 9999, seed: 3}
 MEASURED = """
 import json, resource, sys, time
 from trustreport.api import assess, read_study, write_report
-from trustreport.dimensions.potential_robustness import similar
+from trustreport.assessment.dimensions.potential_robustness import similar
 rows, last, tested = [], [time.perf_counter(), time.process_time()], [0.0, 0.0]
 
 def done(step):

@@ -4,11 +4,11 @@
     python -m benchmarks.mutation run -o FOLDER [--mutants 400] [--seed 1]
 
 A mutant is one change of an operator, a comparison, a number, a condition or a call of a like function, in
-trustreport/measures, trustreport/verdicts or trustreport/quantities.py; annotations, decorators, docstrings
-and texts stay. The sample is stratified by module. pytest collects all tests once; for each mutant it
-forks, the child puts the changed code in place of that in memory (no file is ever changed) and runs the tests
-that reach its line, the quickest first, until one fails. Hypothesis draws at most `EXAMPLES` examples, always
-the same. `map` needs coverage: pip install coverage.
+trustreport/measures, trustreport/assessment/verdicts or trustreport/vocabulary/quantities.py; annotations,
+decorators, docstrings and texts stay. The sample is stratified by module. pytest collects all tests once; for
+each mutant it forks, the child puts the changed code in place of that in memory (no file is ever changed) and
+runs the tests that reach its line, the quickest first, until one fails. Hypothesis draws at most `EXAMPLES`
+examples, always the same. `map` needs coverage: pip install coverage.
 
 cosmic-ray and mutmut start Python, scipy and pytest anew for each mutant, or copy the project, which takes
 many times as long as the tests of one line, and neither draws a stratified sample.
@@ -31,7 +31,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "mutation.csv"
-PARTS = ("trustreport/measures", "trustreport/verdicts", "trustreport/quantities.py")
+PARTS = ("trustreport/measures", "trustreport/verdicts", "trustreport/vocabulary/quantities.py")
 TESTS = ("trustreport/measures", "tests/measures", "tests/verdicts")
 EXAMPLES = 12  # that hypothesis draws
 MOST_TESTS, MOST_SECONDS = 150, 40.0  # of the tests that one mutant is tried with

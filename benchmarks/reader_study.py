@@ -27,18 +27,18 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.dimensions.decision_benefit.entries import results_of
-from trustreport.dimensions.pragmatic_utility.counts import paired, two_sample
-from trustreport.dimensions.pragmatic_utility.readings import clustered, counts_of, mrmc, pairs_of
+from trustreport.assessment.dimensions.decision_benefit.entries import results_of
+from trustreport.assessment.dimensions.pragmatic_utility.counts import paired, two_sample
+from trustreport.assessment.dimensions.pragmatic_utility.readings import clustered, counts_of, mrmc, pairs_of
+from trustreport.assessment.performance.readers import correct_decisions, every_endpoint
 from trustreport.measures.mrmc.auc import auc_covariance, auc_ustatistic
 from trustreport.measures.mrmc.bootstrap import Draws
 from trustreport.measures.mrmc.gee import gee_odds_ratio
 from trustreport.measures.mrmc.ustatistic import ustatistic
 from trustreport.measures.mrmc.weighted import auc_difference
-from trustreport.performance.readers import correct_decisions, every_endpoint
-from trustreport.place import Place
-from trustreport.simulate import STRUCTURES, roe_metz
-from trustreport.study import Cases, Labels, Readers, Readings
+from trustreport.planning.simulate import STRUCTURES, roe_metz
+from trustreport.study.study import Cases, Labels, Readers, Readings
+from trustreport.vocabulary.place import Place
 
 ARMS = ("aided", "unaided")
 LEVEL = 0.95

@@ -33,7 +33,7 @@ from trustreport.measures.similarity.distances import distances, neighbours
 from trustreport.measures.similarity.features import standardise
 from trustreport.measures.similarity.mmd import mmd
 from trustreport.measures.similarity.permutation import divisions, upper_tail
-from trustreport.parallel import workers
+from trustreport.planning.parallel import workers
 
 Floats = NDArray[np.float64]
 

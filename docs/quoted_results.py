@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from trustreport import assess, read_study
-from trustreport.messages import catalogue
 from trustreport.report.tables import interval_text, value_text
-from trustreport.results import Result
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.results import Result
 
 HERE = Path(__file__).resolve().parent
 QUOTE = re.compile(

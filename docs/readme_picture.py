@@ -15,8 +15,8 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from trustreport import assess, read_study, write_report
-from trustreport.messages import languages
 from trustreport.report.write import as_data
+from trustreport.vocabulary.messages import languages
 
 HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parent / "examples"

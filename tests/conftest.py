@@ -57,7 +57,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def fail_where_contradicted(patch: pytest.MonkeyPatch) -> None:
     """Let an assessment raise that gives two primary estimates of one number."""
-    from trustreport import assessment, one_number
+    from trustreport.assessment import assess as assessment
+    from trustreport.vocabulary import one_number
 
     def strict(*given: Any) -> Any:
         found = one_number.contradictions(*given)

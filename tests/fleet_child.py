@@ -5,7 +5,7 @@ import signal
 import threading
 from typing import Any
 
-from trustreport.fleet import child
+from trustreport.api.fleet import child
 
 build = child.build
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.study import Cases, Coded, Dataset, Labels, Localisation, Readers, Study
+from trustreport.study.study import Cases, Coded, Dataset, Labels, Localisation, Readers, Study
 
 LESION_CASE = np.array([0, 0, 1, 2, 3, 3], np.int32)
 N = 8

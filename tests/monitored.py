@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.plan import Plan
-from trustreport.study import Cases, Coded, Dataset, Labels, Readers, Readings, Scores, Study
+from trustreport.study.plan import Plan
+from trustreport.study.study import Cases, Coded, Dataset, Labels, Readers, Readings, Scores, Study
 
 START = dt.date(2026, 1, 1)
 DAYS = 30

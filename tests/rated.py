@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.study import Cases, Labels, Ratings, Study
+from trustreport.study.study import Cases, Labels, Ratings, Study
 
 
 def rated(

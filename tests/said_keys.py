@@ -19,7 +19,7 @@ import pytest
 from jinja2 import Environment
 from jinja2 import nodes as jinja
 
-from trustreport.messages import Message, catalogue
+from trustreport.vocabulary.messages import Message, catalogue
 
 ROOT = Path(__file__).resolve().parent.parent
 SAYING = frozenset(("say", "message", "Message", "words"))  # what takes a key, by its name

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "trustreport"
-HOLD_NOTES = ("measures", "performance", "dimensions", "verdicts")
+HOLD_NOTES = ("measures", *(f"assessment/{room}" for room in ("performance", "dimensions", "verdicts")))
 NAMED = ("note", "reason", "why", "why_not")
 NO_NOTES = ("a an one", "internal test", "typical site", "new site")
 PHRASE = re.compile(r"[a-z]+ .*[a-z]{2}", re.DOTALL)
@@ -18,7 +18,8 @@ def phrases() -> frozenset[str]:
     """Phrases of constants, and of what is given as a note or reason, where estimates are made."""
     return frozenset(
         text
-        for file in (PACKAGE / "estimate.py", *(f for of in HOLD_NOTES for f in (PACKAGE / of).rglob("*.py")))
+        for room in HOLD_NOTES
+        for file in (PACKAGE / room).rglob("*.py")
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         for text in _of(node)
         if PHRASE.search(text) and not IDS.fullmatch(text) and text not in NO_NOTES

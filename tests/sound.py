@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from trustreport.api import assess, read_study
-from trustreport.assessment import Assessment
+from trustreport.assessment.assess import Assessment
 
 Rows = list[dict[str, Any]]
 Manifest = dict[str, Any]

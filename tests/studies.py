@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.plan import Plan
-from trustreport.study import ArmCounts, Cases, CountsSet, Labels, Readers, Readings, Study
+from trustreport.study.plan import Plan
+from trustreport.study.study import ArmCounts, Cases, CountsSet, Labels, Readers, Readings, Study
 
 
 def plan(**groups: Any) -> Plan:

@@ -13,19 +13,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from trustreport import criteria, messages, quantities
 from trustreport.api import assess, read_study
-from trustreport.assessment import Assessment
-from trustreport.criteria import Bound
-from trustreport.estimate import Estimate
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.verdicts.judge import measure
 from trustreport.measures.confusion.measure import Delta, OfClasses, measured
 from trustreport.measures.confusion.table import MEASURES
-from trustreport.messages import catalogue
-from trustreport.place import Place
-from trustreport.plan import Endpoint
-from trustreport.quantities import Quantity, UnknownQuantityError
-from trustreport.results import Result
-from trustreport.verdicts.judge import measure
+from trustreport.measures.estimate import Estimate
+from trustreport.study import criteria
+from trustreport.study.criteria import Bound
+from trustreport.study.plan import Endpoint
+from trustreport.vocabulary import messages, quantities
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.quantities import Quantity, UnknownQuantityError
+from trustreport.vocabulary.results import Result
 
 TOY = "alarm_share"
 BALANCED = "balanced_error_rate"

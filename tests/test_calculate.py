@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from trustreport.calculate import Area, Calculation, of_counts, of_nomogram, of_robustness, of_scores
-from trustreport.cli import main
+from trustreport.commands.cli import main
+from trustreport.report.calculate import Area, Calculation, of_counts, of_nomogram, of_robustness, of_scores
 
 
 def values(found: Calculation) -> dict[str, str]:

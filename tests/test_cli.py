@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from trustreport.cli import main
+from trustreport.commands.cli import main
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 HEAVY = {
@@ -175,7 +175,7 @@ def test_check_reads_and_says_what_is_not_used_without_computing(tmp_path: Path)
 
 def test_check_imports_nothing_heavy() -> None:
     code = (
-        "import sys; from click.testing import CliRunner; from trustreport.cli import main;"
+        "import sys; from click.testing import CliRunner; from trustreport.commands.cli import main;"
         f"print(CliRunner().invoke(main, ['check', {str(EXAMPLES / 'knee-mri-readings')!r}]).exit_code);"
         "print(sorted({m.partition('.')[0] for m in sys.modules}"
         " & {'scipy', 'matplotlib', 'statsmodels', 'weasyprint', 'pandera', 'joblib'}))"

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from trustreport.api import assess, read_study
-from trustreport.messages import catalogue
-from trustreport.qualification.entries import agrees, matching
+from trustreport.commands.qualification.entries import agrees, matching
 from trustreport.report.document import canonical, document
 from trustreport.report.write import provenance
+from trustreport.vocabulary.messages import catalogue
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
 FOLDERS = sorted(

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from trustreport.api import assess, read_study
-from trustreport.results import Result
+from trustreport.vocabulary.results import Result
 
 ROOT = Path(__file__).parents[1]
 VERDICTS, CONTRACT = (ROOT / "tests" / "reference" / name for name in ("verdicts", "contract"))

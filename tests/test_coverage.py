@@ -14,9 +14,9 @@ from statsmodels.stats.proportion import proportion_confint
 
 from tests.programs import loaded
 from trustreport.api import Assessed
-from trustreport.estimate import Estimate
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
-from trustreport.quantities import CHANGES, OF_METRIC, VALUES, ids
+from trustreport.vocabulary.quantities import CHANGES, OF_METRIC, VALUES, ids
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trustreport.digits import Rounded, as_declared, by_width, clear_of
-from trustreport.estimate import Estimate
+from trustreport.assessment.finding import Column, EstimateRow, EstimateTable, PlainTable
 from trustreport.figures import numbers
-from trustreport.finding import Column, EstimateRow, EstimateTable, PlainTable
-from trustreport.messages import catalogue
-from trustreport.messages import say as message
-from trustreport.place import Place
+from trustreport.measures.estimate import Estimate
 from trustreport.report.tables import in_words, table
-from trustreport.results import Result
+from trustreport.vocabulary.digits import Rounded, as_declared, by_width, clear_of
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.messages import say as message
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.results import Result
 
 EN = catalogue("en")
 MINUS = "\N{MINUS SIGN}"

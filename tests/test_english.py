@@ -9,7 +9,7 @@ from typing import Any
 import click
 import pytest
 
-from trustreport.cli import main
+from trustreport.commands.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -48,8 +48,8 @@ def test_the_simulated_study_says_so() -> None:
 
 
 def test_the_stated_concordance_is_that_of_the_raters() -> None:
-    from trustreport.dimensions.source_reliability import answer
-    from trustreport.results import leading
+    from trustreport.assessment.dimensions.source_reliability import answer
+    from trustreport.vocabulary.results import leading
 
     study, plan = read_study(FOLDER)
     rho = leading(answer(study, plan).results, "source_reliability.weighted_concordance")

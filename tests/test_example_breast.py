@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from trustreport.api import read_study
-from trustreport.study import Study
+from trustreport.study.study import Study
 
 HERE = Path(__file__).resolve().parent.parent / "examples" / "breast-recurrence"
 DERIVE = runpy.run_path(str(HERE / "derive.py"), run_name="derive")

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from trustreport import lock
-from trustreport.assessment import Assessment
-from trustreport.claims import claim_checks
-from trustreport.messages import catalogue
-from trustreport.plan import Plan
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.claims import claim_checks
 from trustreport.report import acceptance, declared
 from trustreport.report.answer.forest import forest
 from trustreport.report.write import as_data
-from trustreport.results import leading
+from trustreport.study import lock
+from trustreport.study.plan import Plan
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.results import leading
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "certification-dossier"
 EN = catalogue("en")

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from trustreport.api import read_study
-from trustreport.dimensions.advice_accuracy import answer
+from trustreport.assessment.dimensions.advice_accuracy import answer
 from trustreport.measures.confusion.table import MEASURES
-from trustreport.results import leading
+from trustreport.vocabulary.results import leading
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "factory"
 MAKE = runpy.run_path(str(FOLDER / "make.py"))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from scipy.special import expit
 
-from trustreport.results import Result
+from trustreport.vocabulary.results import Result
 
 NAME = "pooled-accuracy"
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from trustreport.api import read_study
-from trustreport.dimensions.vigilance import answer
-from trustreport.finding import Part
-from trustreport.messages import catalogue
-from trustreport.plan import undeclared
-from trustreport.results import leading
+from trustreport.assessment.dimensions.vigilance import answer
+from trustreport.assessment.finding import Part
+from trustreport.study.plan import undeclared
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.results import leading
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "vigilance-audit"
 MAKE = runpy.run_path(str(FOLDER / "make.py"))

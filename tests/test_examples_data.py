@@ -82,7 +82,7 @@ def test_published_counts():
 @pytest.mark.parametrize("name", ["knee-mri", "knee-mri-readings"])
 def test_the_manifest_fits_the_models(name):
     yaml = pytest.importorskip("ruamel.yaml")
-    from trustreport.plan import Plan
+    from trustreport.study.plan import Plan
 
     text = (EXAMPLES / name / "study.yaml").read_text(encoding="utf-8")
     plan = Plan.model_validate(yaml.YAML(typ="safe", pure=True).load(text))

@@ -19,8 +19,8 @@ from click.testing import CliRunner
 
 from tests import exports
 from trustreport import assess, read_study, write_report
-from trustreport.cli import main
-from trustreport.messages import catalogue
+from trustreport.commands.cli import main
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 EXPECTED = json.loads((exports.TABLES / "expected.json").read_text())

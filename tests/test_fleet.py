@@ -23,11 +23,12 @@ from click.testing import CliRunner
 
 from tests.browsing import COLOURS, violations
 from trustreport.api import build_fleet
-from trustreport.cli import main
-from trustreport.fleet import build_process, command, records
-from trustreport.fleet.run import FleetSummary, studies_of
-from trustreport.messages import languages
-from trustreport.parallel import BACKENDS
+from trustreport.api.fleet import build_process, records
+from trustreport.api.fleet.run import FleetSummary, studies_of
+from trustreport.commands import fleet
+from trustreport.commands.cli import main
+from trustreport.planning.parallel import BACKENDS
+from trustreport.vocabulary.messages import languages
 
 ROOT = Path(__file__).resolve().parent.parent
 NEEDS_RAY = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not among the packages of the tests")
@@ -180,7 +181,7 @@ def test_results_of_all_studies_are_one_table(first: Any) -> None:
 def test_a_row_group_holds_many_studies_and_no_more(first: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     import pyarrow.parquet as pq
 
-    from trustreport.fleet import overview
+    from trustreport.api.fleet import overview
 
     listed, out, _ = first
     monkeypatch.setattr(overview, "ROWS_AT_ONCE", 30)  # a study has fewer, two have more
@@ -224,7 +225,7 @@ def test_what_is_current_depends_on_inputs_options_and_the_report_itself(first: 
     assert not current(out, "not-met", study, {**options, "formats": ["json"]})
     assert not current(out, "unreadable", study, options)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("trustreport.__version__", "99")
+        patch.setattr("trustreport.api.fleet.records.__version__", "99")
         assert not current(out, "not-met", study, options)
     (study / "criteria.looks.jsonl").write_text("")
     assert current(out, "not-met", study, options) is False
@@ -242,7 +243,7 @@ def first_builder_killed(victim: Callable[[psutil.Process], psutil.Process]) -> 
         while not killed and not over.wait(0.005):
             for process in psutil.Process().children(recursive=True):
                 try:
-                    if "trustreport.fleet.child" in process.cmdline():
+                    if "trustreport.api.fleet.child" in process.cmdline():
                         chosen = victim(process)
                         killed.append(chosen.pid)
                         chosen.kill()
@@ -353,7 +354,7 @@ def enter(self):
 
 base._AcquireFutures.__enter__ = enter
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from trustreport.fleet.run import build_fleet
+from trustreport.api.fleet.run import build_fleet
 print(build_fleet(sys.argv[1], sys.argv[2], formats=["json"], backend=sys.argv[3]).interrupted)
 """
 
@@ -406,8 +407,8 @@ def test_a_list_that_is_none_is_refused(tmp_path: Path, file: str, text: str, sa
 
 
 def test_the_command_offers_every_backend_and_language() -> None:
-    assert command.BACKENDS == BACKENDS
-    assert set(languages()) <= set(command.LANGUAGES)
+    assert fleet.BACKENDS == BACKENDS
+    assert set(languages()) <= set(fleet.LANGUAGES)
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trustreport.infer import examine, infer
+from trustreport.assessment.infer import examine, infer
 from trustreport.measures.reported.printed import KNOWN, SYNONYMS, metric_named
 
 HALVES = {"accuracy": "0.71", "f1": "0.75"}

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.studies import counts, plan, readings
-from trustreport.assessment import assess
-from trustreport.errors import Cancelled
-from trustreport.results import Result
-from trustreport.study import Study
+from trustreport.assessment.assess import assess
+from trustreport.study.study import Study
+from trustreport.vocabulary.errors import Cancelled
+from trustreport.vocabulary.results import Result
 
 CELL = st.integers(0, 60)
 FEW = settings(max_examples=25)

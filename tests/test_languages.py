@@ -7,10 +7,10 @@ from typing import Any, get_args
 import pytest
 
 from tests.said_notes import phrases
-from trustreport import packs
-from trustreport.fleet.command import LANGUAGES
-from trustreport.messages import PLURALS, Catalogue, catalogue, languages, notes_of, terms
-from trustreport.plan import Language
+from trustreport.commands.fleet import LANGUAGES
+from trustreport.study.plan import Language
+from trustreport.vocabulary import packs
+from trustreport.vocabulary.messages import PLURALS, Catalogue, catalogue, languages, notes_of, terms
 
 EN = catalogue("en")
 KEYS = frozenset(EN.keys())
@@ -93,7 +93,7 @@ def test_terms_of_the_field_are_those_of_the_glossary(language: str) -> None:
 
 
 def raw_of(language: str) -> list[str]:
-    from trustreport.messages import texts_of  # as they are written, before the terms are put in
+    from trustreport.vocabulary.messages import texts_of  # as they are written, before the terms are put in
 
     def walk(node: Any) -> list[str]:
         return [node] if isinstance(node, str) else [text for one in node.values() for text in walk(one)]

@@ -1,104 +1,64 @@
 """Imports point one way; whoever turns one round is named."""
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "trustreport"
 
-# Each room may import those listed for it, and what those may import in turn.
-MAY = {
-    "errors": (),
-    "estimate": (),
-    "resources": (),
-    "messages": ("resources", "digits"),
-    "packs": ("resources",),
-    "quantities": ("measures",),
-    "place": (),
-    "digits": ("estimate", "quantities"),
-    "results": ("digits", "place"),
-    "one_number": ("results",),
-    "seeds": (),
-    "finding": ("messages", "results"),
-    "measures": ("errors", "estimate", "resources"),
-    "parallel": ("measures", "errors"),
-    "simulate": ("measures",),
-    "infer": ("measures", "narrative"),
-    "figures": ("measures", "messages"),
-    "study": ("errors", "estimate", "resources"),
-    "limits": (),
-    "plan": ("errors", "estimate", "resources", "limits"),
-    "clusters": ("study", "plan"),
-    "interop": ("study", "plan"),
-    "definitions": ("plan",),
-    "ingest": ("study", "plan", "clusters", "interop", "lock", "criteria", "definitions"),
-    "performance": ("study", "plan", "clusters", "measures", "results", "seeds"),
-    "narrative": ("finding", "performance"),
-    "criteria": ("plan", "quantities"),
-    "timestamp": (),
-    "signing": (),
-    "signatures": ("signing", "timestamp"),
-    "lock": ("study", "criteria", "timestamp"),
-    "identity": ("study", "plan", "lock"),
-    "claims": ("narrative",),
-    "dimensions": ("narrative", "figures", "infer", "claims", "criteria", "definitions"),
-    "checks": ("narrative", "claims", "criteria", "lock", "identity"),
-    "verdicts": ("narrative", "checks", "criteria", "lock", "one_number"),
-    "assessment": ("dimensions", "checks", "verdicts", "identity", "one_number"),
-    "pipes": (),
-    "second_judge": (),
-    "second_opinion": (),
-    "report": ("assessment", "signing", "signatures", "packs", "pipes"),
-    "exports": ("report",),
-    "calculate": ("report",),
-    "sizing": ("report", "ingest", "simulate"),
-    "qualification": ("api", "second_opinion"),
-    "starter": ("plan", "messages"),
-    "proposal": ("ingest",),
-    "documented": ("checks",),
-    "schemas": ("report", "documented"),
-    "notebook": ("report",),
-    "api": ("report", "ingest", "parallel", "lock", "notebook", "exports", "sizing"),
-    "fleet": ("api",),
-    "commands": (
-        "api",
-        "qualification",
-        "signatures",
-        "fleet",
-        "starter",
-        "proposal",
+# A room may import those that stand before it; neighbours in brackets do not import one another.
+ROOMS = (
+    "measures",
+    "vocabulary",
+    ("study", "figures"),
+    "assessment",
+    "report",
+    "planning",
+    "api",
+    ("service", "__init__"),
+    "commands",
+    "__main__",
+)
+INSIDE = {
+    "study": (
+        "limits",
+        "plan",
+        ("study", "definitions", "criteria"),
+        ("clusters", "lock"),
         "identity",
-        "report",
-        "second_judge",
-        "second_opinion",
-        "calculate",
         "interop",
-        "service",
-        "sizing",
+        "ingest",
+        "proposal",
     ),
-    "cli": ("commands", "fleet"),
-    "webhook_signature": (),
-    "client": ("webhook_signature",),
-    "service": ("api", "calculate", "proposal", "sizing", "webhook_signature"),
-    "__main__": ("cli",),
-    "__init__": ("api",),
+    "assessment": (
+        "finding",
+        "performance",
+        "narrative",
+        ("claims", "infer"),
+        ("dimensions", "checks"),
+        "verdicts",
+        "assess",
+    ),
 }
 # What every dimension may use within their room, and what describes the cases for the report.
 SHARED = ("dimension", "case_mix", "largest_gap", "flow")
 FORBIDDEN_IN_MEASURES = ("pandas", "matplotlib", "pydantic", "pyarrow")
+FILES = sorted(PACKAGE.rglob("*.py"))
 
 
-def allowed(room: str) -> set[str]:
-    """The rooms that a room may import, itself included."""
-    found = {room}
-    for other in MAY[room]:
-        found |= allowed(other)
-    return found
+def module_of(file: Path) -> str:
+    """The dotted name under which a file is imported."""
+    parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 2 else parts)
+
+
+MODULES = {module_of(file) for file in FILES} | {"trustreport"}
 
 
 def imports(file: Path) -> list[tuple[int, str]]:
-    """Modules that a file imports, with the lines."""
+    """Modules that a file imports anywhere, also in functions and for types, with the lines."""
     found = []
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -107,48 +67,113 @@ def imports(file: Path) -> list[tuple[int, str]]:
             assert node.level == 0, f"{file}:{node.lineno}: a relative import hides where it points"
             base = node.module or ""
             found += [
-                (node.lineno, f"{base}.{alias.name}" if base == "trustreport" else base)
+                (node.lineno, inner if (inner := f"{base}.{alias.name}") in MODULES else base)
                 for alias in node.names
             ]
     return found
 
 
-def room_of(file: Path) -> str:
-    """The room in which a file stands: its folder in the package, or its own name."""
-    inside = file.relative_to(PACKAGE)
-    return inside.parts[0] if len(inside.parts) > 1 else inside.stem
+def places(order: tuple[str | tuple[str, ...], ...]) -> dict[str, int]:
+    """The floor on which each room stands."""
+    return {
+        room: floor
+        for floor, rooms in enumerate(order)
+        for room in ((rooms,) if isinstance(rooms, str) else rooms)
+    }
 
 
-FILES = sorted(PACKAGE.rglob("*.py"))
+def against(file: Path, order: tuple[str | tuple[str, ...], ...], depth: int) -> Iterator[str]:
+    """Imports of a file from rooms that do not stand below its own, where names of rooms begin at `depth`."""
+    floors, own = places(order), [*module_of(file).split("."), "__init__"][depth]
+    if own == "__init__" and depth > 1:
+        return
+    assert own in floors, f"{file}: say in this test on which floor {own} stands"
+    above = module_of(file).split(".")[:depth]
+    for line, module in imports(file):
+        parts = [*module.split("."), "__init__"]
+        if parts[:depth] == above and module != "trustreport" and parts[depth] != own:
+            other = parts[depth]
+            if floors.get(other, len(order)) >= floors[own]:
+                yield f"{file}:{line}: {own} may not import {other}"
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(PACKAGE)))
 def test_imports_point_one_way(file: Path) -> None:
-    room = room_of(file)
-    assert room in MAY, f"{file.name} stands in no known room: say in this test what it may import"
-    for line, module in imports(file):
-        if module.startswith("trustreport."):
-            other = module.split(".")[1]
-            if other == "__version__":
-                continue
-            assert other in allowed(room), f"{file}:{line}: {room} may not import {other}"
+    assert list(against(file, ROOMS, 1)) == []
+    room = module_of(file).split(".")[1]
+    if room in INSIDE:
+        assert list(against(file, INSIDE[room], 2)) == []
+
+
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Groups of modules each of which imports itself through the others (Tarjan)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found = []
+
+    def visit(name: str) -> None:
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for other in sorted(graph.get(name, ())):
+            if other not in index:
+                visit(other)
+                low[name] = min(low[name], low[other])
+            elif other in stack:
+                low[name] = min(low[name], index[other])
+        if low[name] == index[name]:
+            group = stack[stack.index(name) :]
+            del stack[stack.index(name) :]
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    for name in sorted(graph):
+        if name not in index:
+            visit(name)
+    return found
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    graph = {module_of(f): {m for _, m in imports(f) if m in MODULES} for f in FILES}
+    assert circles(graph) == []
+
+
+def test_a_circle_would_be_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]
+
+
+def test_the_top_has_ten_rooms() -> None:
+    entries = {e.name for e in PACKAGE.iterdir()} - {
+        "__pycache__",
+        "_data",
+        "__init__.py",
+        "__main__.py",
+        "py.typed",
+    }
+    assert len(entries) <= 10
+    assert entries <= set(places(ROOMS)), "a room without a floor"
 
 
 def dimension_of(module: str) -> str | None:
     """The dimension that a module of the package belongs to; None elsewhere, and for what all of them use."""
     parts = module.split(".")
-    if parts[:2] != ["trustreport", "dimensions"] or len(parts) < 3 or parts[2] in SHARED:
+    if parts[:3] != ["trustreport", "assessment", "dimensions"] or len(parts) < 4 or parts[3] in SHARED:
         return None
-    return parts[2]
+    return parts[3]
 
 
-@pytest.mark.parametrize("file", sorted((PACKAGE / "dimensions").rglob("*.py")), ids=str)
+@pytest.mark.parametrize("file", sorted((PACKAGE / "assessment" / "dimensions").rglob("*.py")), ids=str)
 def test_a_dimension_imports_no_other(file: Path) -> None:
-    own = dimension_of(".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts))
-    if own is None or own == "__init__":
-        return
-    for line, module in imports(file):
+    own = dimension_of(module_of(file))
+    for line, module in imports(file) if own else ():
         assert dimension_of(module) in (None, own), f"{file}:{line}: {own} may not import {module}"
+
+
+def test_the_client_imports_nothing_that_computes() -> None:
+    for file in (PACKAGE / "service" / "client").rglob("*.py"):
+        for line, module in imports(file):
+            if module.startswith("trustreport") and module != "trustreport.vocabulary.version":
+                assert module.startswith("trustreport.service.client"), f"{file}:{line}: {module}"
 
 
 def test_measures_know_neither_frames_nor_figures() -> None:
@@ -157,7 +182,7 @@ def test_measures_know_neither_frames_nor_figures() -> None:
             assert module.split(".")[0] not in FORBIDDEN_IN_MEASURES, f"{file}:{line} imports {module}"
 
 
-def test_a_reversed_import_would_be_named(tmp_path: Path) -> None:
-    offender = tmp_path / "offender.py"
-    offender.write_text("from trustreport.report import html\n")
-    assert [m for _, m in imports(offender) if m.split(".")[1] not in allowed("measures")]
+def test_a_reversed_import_would_be_named() -> None:
+    offender = PACKAGE / "measures" / "estimate.py"
+    assert list(against(offender, ("vocabulary", "measures"), 1)) == []
+    assert list(against(PACKAGE / "vocabulary" / "digits.py", ("vocabulary", "measures"), 1)) != []

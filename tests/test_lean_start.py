@@ -9,7 +9,8 @@ import pytest
 HEAVY = {"scipy.stats", "pandas", "pandera", "matplotlib", "statsmodels", "weasyprint", "sklearn", "pyarrow"}
 NUMERIC = {"numpy", "scipy", "pydantic", "babel", "jinja2"}
 # What the process that draws and lays out does without.
-OF_REPORTS = {f"trustreport.{name}" for name in ("assessment", "dimensions", "ingest", "report.html")}
+ROOMS_OF_REPORTS = ("assessment.assess", "assessment.dimensions", "study.ingest", "report.html")
+OF_REPORTS = {f"trustreport.{name}" for name in ROOMS_OF_REPORTS}
 LINE = re.compile(r"import time:\s+\d+ \|\s+\d+ \|\s*(\S+)")
 
 
@@ -30,8 +31,8 @@ def imported(module: str) -> set[str]:
     "module, without",
     [
         ("trustreport.api", HEAVY | NUMERIC),
-        ("trustreport.cli", HEAVY | NUMERIC),
-        ("trustreport.assessment", HEAVY),
+        ("trustreport.commands.cli", HEAVY | NUMERIC),
+        ("trustreport.assessment.assess", HEAVY),
         ("trustreport.report.write", HEAVY),
         ("trustreport.report.drawing", HEAVY | NUMERIC - {"babel"} | OF_REPORTS),
         ("trustreport.report.figures", HEAVY | OF_REPORTS),
@@ -65,8 +66,8 @@ def test_what_draws_takes_no_scipy_along() -> None:
 def test_a_command_collects_seldom_and_what_goes_on_as_usual() -> None:
     code = (
         "import gc; usual = gc.get_threshold()\n"
-        "from trustreport.cli import main\n"
-        "from trustreport.pipes import collect_as_usual\n"
+        "from trustreport.commands.cli import main\n"
+        "from trustreport.report.pipes import collect_as_usual\n"
         "main(['packs'], standalone_mode=False); seldom = gc.get_threshold()\n"
         "collect_as_usual(); print(seldom[0] > 10 * usual[0], gc.get_threshold() == usual)"
     )

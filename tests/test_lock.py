@@ -9,15 +9,15 @@ import pytest
 from click.testing import CliRunner
 from studies import plan
 
-from trustreport import lock
 from trustreport.api import assess, lock_criteria, read_study
-from trustreport.cli import main
-from trustreport.errors import StudyError
-from trustreport.messages import catalogue
-from trustreport.plan import Confusion, Plan
+from trustreport.commands.cli import main
 from trustreport.report.document import document
-from trustreport.study import Study
-from trustreport.timestamp import stamp
+from trustreport.study import lock
+from trustreport.study.lock.timestamp import stamp
+from trustreport.study.plan import Confusion, Plan
+from trustreport.study.study import Study
+from trustreport.vocabulary.errors import StudyError
+from trustreport.vocabulary.messages import catalogue
 
 STAMPS = Path(__file__).resolve().parent / "reference" / "timestamp"
 MANIFEST = """\

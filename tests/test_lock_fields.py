@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 from studies import plan
 
-from trustreport import lock
-from trustreport.ingest import read_plan
-from trustreport.plan import Plan
-from trustreport.study import Study
+from trustreport.study import lock
+from trustreport.study.ingest import read_plan
+from trustreport.study.plan import Plan
+from trustreport.study.study import Study
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from trustreport import lock
 from trustreport.api import assess, lock_criteria, read_study, record_look, reproduce, write_report
-from trustreport.cli import main
-from trustreport.errors import StudyError
-from trustreport.messages import catalogue
+from trustreport.commands.cli import main
 from trustreport.report.acceptance import fixed
+from trustreport.study import lock
+from trustreport.vocabulary.errors import StudyError
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 MANIFEST = """\

@@ -18,7 +18,7 @@ from tests.said_keys import (
     said_in,
     wanted,
 )
-from trustreport.messages import Catalogue, Numbers, catalogue, say
+from trustreport.vocabulary.messages import Catalogue, Numbers, catalogue, say
 
 NUMBERS = Numbers("en")
 EN = catalogue("en")

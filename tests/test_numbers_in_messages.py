@@ -6,9 +6,9 @@ from string import Formatter
 import numpy as np
 import pytest
 
-from trustreport.messages import Catalogue, catalogue
-from trustreport.quantities import ROWS
-from trustreport.verdicts.judge import bound_amount
+from trustreport.assessment.verdicts.judge import bound_amount
+from trustreport.vocabulary.messages import Catalogue, catalogue
+from trustreport.vocabulary.quantities import ROWS
 
 LONG = re.compile(r"\d[.,]\d{7,}|\d[.,]\d{3,}\s?%")
 DRAWN = [float(x) for x in np.random.default_rng(8).random(4)]

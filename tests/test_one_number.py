@@ -15,12 +15,12 @@ import pytest
 
 from tests.drawn import drawn_study
 from trustreport.api import assess, read_study
-from trustreport.assessment import Assessment
-from trustreport.estimate import Estimate
-from trustreport.one_number import contradictions, number
-from trustreport.place import Place
-from trustreport.quantities import LEFT_OF
-from trustreport.results import CUT, Result
+from trustreport.assessment.assess import Assessment
+from trustreport.measures.estimate import Estimate
+from trustreport.vocabulary.one_number import contradictions, number
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.quantities import LEFT_OF
+from trustreport.vocabulary.results import CUT, Result
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted(path.parent.name for path in ROOT.glob("examples/*/study.yaml"))

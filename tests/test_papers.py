@@ -17,15 +17,15 @@ from tests.dimensions.test_published_tables import READERS, covid
 from tests.report.test_placement import chapters, of_kind, placed
 from tests.studies import plan
 from trustreport.api import assess, read_study
-from trustreport.assessment import Assessment
-from trustreport.checks import CHECKS
-from trustreport.cli import main
-from trustreport.dimensions import DIMENSIONS
-from trustreport.plan import Kind
-from trustreport.quantities import is_named
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.checks import CHECKS
+from trustreport.assessment.dimensions import DIMENSIONS
+from trustreport.commands.cli import main
 from trustreport.report.glance import SHOWN
-from trustreport.results import Result
-from trustreport.study import Study
+from trustreport.study.plan import Kind
+from trustreport.study.study import Study
+from trustreport.vocabulary.quantities import is_named
+from trustreport.vocabulary.results import Result
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "papers.md").read_text("utf-8")
@@ -203,8 +203,8 @@ def test_every_result_can_be_given(assessed: list[Assessment]) -> None:
     given = {r.id for one in assessed for r in one.results}
     for id in sorted({id for row in ROWS for id in row.results} - given):
         dimension, _, name = id.partition(".")
-        sources = [*(ROOT / "trustreport" / "dimensions" / dimension).glob("*.py")]
-        sources += (ROOT / "trustreport" / "performance").glob("*.py")
+        sources = [*(ROOT / "trustreport" / "assessment" / "dimensions" / dimension).glob("*.py")]
+        sources += (ROOT / "trustreport" / "assessment" / "performance").glob("*.py")
         assert is_named(name), id
         assert any(re.search(rf"[\".]{name}\"", file.read_text("utf-8")) for file in sources), id
 

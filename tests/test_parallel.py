@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from tests.studies import plan
-from trustreport import parallel
-from trustreport.assessment import assess
-from trustreport.errors import MissingLibrary
+from trustreport.assessment.assess import assess
 from trustreport.measures.similarity.tasks import one_by_one
-from trustreport.parallel import Backend, workers
-from trustreport.results import Result
-from trustreport.study import Cases, Dataset, Labels, Scores, Study
+from trustreport.planning import parallel
+from trustreport.planning.parallel import Backend, workers
+from trustreport.study.study import Cases, Dataset, Labels, Scores, Study
+from trustreport.vocabulary.errors import MissingLibrary
+from trustreport.vocabulary.results import Result
 
 CLUSTER = pytest.param("dask", marks=pytest.mark.slow)
 NEEDS_RAY = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not among the packages of the tests")
@@ -121,6 +121,6 @@ def test_wrong_use_is_refused(jobs: int, backend: Any, match: str) -> None:
 
 
 def test_the_command_line_offers_every_backend() -> None:
-    from trustreport.fleet.command import BACKENDS
+    from trustreport.commands.fleet import BACKENDS
 
     assert BACKENDS == parallel.BACKENDS

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from trustreport import lock
-from trustreport.assessment import Assessment
-from trustreport.cli import main
+from trustreport.assessment.assess import Assessment
+from trustreport.commands.cli import main
+from trustreport.study import lock
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "procurement-triage"
 

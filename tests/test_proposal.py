@@ -8,10 +8,10 @@ import pytest
 from click.testing import CliRunner
 from openpyxl import Workbook
 
-from trustreport.cli import main
-from trustreport.ingest import read
-from trustreport.proposal import propose, spellings, squeezed, text, vocabulary
-from trustreport.study import Study
+from trustreport.commands.cli import main
+from trustreport.study.ingest import read
+from trustreport.study.proposal import propose, spellings, squeezed, text, vocabulary
+from trustreport.study.study import Study
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from trustreport.api import read_study
-from trustreport.assessment import Assessment
-from trustreport.claims import claim_checks
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.claims import claim_checks
 from trustreport.measures.reported.printed import metric_named
-from trustreport.messages import catalogue
-from trustreport.study import Study
+from trustreport.study.study import Study
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "published-studies"

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from trustreport.assessment import Assessment
-from trustreport.digits import Rounded, places_in
-from trustreport.estimate import Estimate
-from trustreport.finding import PlainTable
-from trustreport.messages import Message, catalogue
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.finding import PlainTable
+from trustreport.measures.estimate import Estimate
+from trustreport.vocabulary.digits import Rounded, places_in
+from trustreport.vocabulary.messages import Message, catalogue
 
 EN = catalogue("en")
 

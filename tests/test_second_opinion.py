@@ -13,13 +13,8 @@ from click.testing import CliRunner
 
 from trustreport import assess, read_study, write_report
 from trustreport.api import Assessed
-from trustreport.cli import main
-from trustreport.measures import proportion
-from trustreport.measures.paired.mcnemar import mcnemar_exact
-from trustreport.measures.paired.table import PairedTable
-from trustreport.measures.two_arm import difference, odds_ratio, ratio
-from trustreport.report.write import as_data
-from trustreport.second_opinion import (
+from trustreport.commands.cli import main
+from trustreport.commands.second_opinion import (
     difference_limits,
     mcnemar_p,
     ratio_limits,
@@ -27,6 +22,11 @@ from trustreport.second_opinion import (
     share_limits,
     software,
 )
+from trustreport.measures import proportion
+from trustreport.measures.paired.mcnemar import mcnemar_exact
+from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.two_arm import difference, odds_ratio, ratio
+from trustreport.report.write import as_data
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "knee-mri"
 

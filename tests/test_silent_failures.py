@@ -18,10 +18,10 @@ from click.testing import CliRunner
 from tests import exports
 from tests.exports import rows, write_csv, write_workbook
 from trustreport import assess, read_study, write_report
-from trustreport.assessment import Assessment
-from trustreport.cli import main
-from trustreport.messages import catalogue
+from trustreport.assessment.assess import Assessment
+from trustreport.commands.cli import main
 from trustreport.report.answer.answer import answer
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 Edit = Callable[[str], str]

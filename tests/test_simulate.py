@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trustreport import simulate
-from trustreport.simulate import (
+from trustreport.planning import simulate
+from trustreport.planning.simulate import (
     STRUCTURES,
     Behaviour,
     Variances,

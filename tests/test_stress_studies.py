@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from trustreport import assess, read_study, write_report
-from trustreport.errors import StudyError
+from trustreport.vocabulary.errors import StudyError
 
 HEAD = "report: {kind: certification}\ndevice: {trade_name: D}\n"
 SCORES = "datasets: [{dataset: A, role: external, file: a.parquet}]\noperating_point: {threshold: 0.5}\n"

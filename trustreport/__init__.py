@@ -12,10 +12,11 @@ They are loaded on first use, so that importing the package stays cheap.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from trustreport.vocabulary.version import __version__
+
 if TYPE_CHECKING:
     from trustreport.api import assess, read_study, write_report
 
-__version__ = "0.1.0"
 __all__ = ["__version__", "assess", "read_study", "write_report"]
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from designs.drawn import Drawn, ask_difference, chosen, study
-from trustreport.simulate import STRUCTURES, Variances
+from trustreport.planning.simulate import STRUCTURES, Variances
 
 ARMS = ("unaided", "aided")
 FEWEST = 10  # cases of a class

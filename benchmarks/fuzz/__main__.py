@@ -160,7 +160,7 @@ def by_atheris(make: Callable[[], Any], folder: Path, seconds: float, seed: int)
 
     targets.REPORTS = 0  # what reads is guided; building reports would take all of the time
     requests = make is targets.TARGETS["api"]
-    parts = ["trustreport.service"] if requests else ["trustreport.ingest", "trustreport.interop"]
+    parts = ["trustreport.service"] if requests else ["trustreport.study.ingest", "trustreport.study.interop"]
     with atheris.instrument_imports(include=parts):
         target = make()
         target.attempt(target.valid()[0], folder)  # imports what it uses

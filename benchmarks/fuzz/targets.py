@@ -86,7 +86,7 @@ def _kind(problem: str) -> str:
 def build(folder: Path, *, report: bool) -> Outcome:
     """Read a study and, if asked, build its report: nothing but the project's own refusals may come out."""
     from trustreport.api import read_study
-    from trustreport.errors import StudyError
+    from trustreport.vocabulary.errors import StudyError
 
     try:
         read_study(folder)
@@ -104,7 +104,7 @@ def built(folder: Path) -> Outcome:
     """The report by the command line: whole, or nothing of it, and an exit code that is documented."""
     from click.testing import CliRunner
 
-    from trustreport.cli import main
+    from trustreport.commands.cli import main
 
     out = folder.parent / "out"
     shutil.rmtree(out, ignore_errors=True)
@@ -308,7 +308,7 @@ def workbook_target() -> Target:
     """Workbooks; the process that reads them is forked from this one, since to start one takes longer."""
     from types import SimpleNamespace
 
-    from trustreport.ingest import sheet
+    from trustreport.study.ingest import sheet
 
     def here(command: list[str], **options: Any) -> Any:
         with tempfile.TemporaryFile() as said:

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from regimes.of_readers import gaps, read
 from regimes.regime import ARMS, LEVEL, Found, Regime
-from trustreport.dimensions.decision_benefit.quarters import QUARTERS, quarter_results
+from trustreport.assessment.dimensions.decision_benefit.quarters import QUARTERS, quarter_results
 from trustreport.measures.baseline_change import oldham_slope
 from trustreport.measures.mrmc.quarters import quarter_gain
-from trustreport.place import Place
-from trustreport.study import Floats
+from trustreport.study.study import Floats
+from trustreport.vocabulary.place import Place
 
 # On a latent scale, a reading being right above 0: mean unaided, gain, and the gain that goes with skill.
 MEAN, GAIN, BY_SKILL = 0.8, 0.3, -0.3

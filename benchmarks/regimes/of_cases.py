@@ -11,23 +11,22 @@ from numpy.typing import NDArray
 from scipy.special import expit, ndtr, ndtri
 
 from regimes.regime import LEVEL, Found, Regime, Truths, binomial, coded, less, plan, primary
-from trustreport.dimensions import (
+from trustreport.assessment.dimensions import (
     subgroups,
     vigilance,
 )
-from trustreport.dimensions.advice_accuracy.utility import yield_results
-from trustreport.dimensions.advice_value.entries import results_of as advice_values
-from trustreport.dimensions.potential_robustness.scores import between_sites
-from trustreport.dimensions.potential_robustness.sites import sites_of
-from trustreport.dimensions.subgroups.groups import divisions
-from trustreport.dimensions.subgroups.odds import equalised_odds
-from trustreport.estimate import Estimate
-from trustreport.performance.cases import ScoredCases, scored_cases
-from trustreport.performance.differences import difference
-from trustreport.performance.measures import lead
-from trustreport.place import Place
-from trustreport.plan import Plan
-from trustreport.study import (
+from trustreport.assessment.dimensions.advice_accuracy.utility import yield_results
+from trustreport.assessment.dimensions.advice_value.entries import results_of as advice_values
+from trustreport.assessment.dimensions.potential_robustness.scores import between_sites
+from trustreport.assessment.dimensions.potential_robustness.sites import sites_of
+from trustreport.assessment.dimensions.subgroups.groups import divisions
+from trustreport.assessment.dimensions.subgroups.odds import equalised_odds
+from trustreport.assessment.performance.cases import ScoredCases, scored_cases
+from trustreport.assessment.performance.differences import difference
+from trustreport.assessment.performance.measures import lead
+from trustreport.measures.estimate import Estimate
+from trustreport.study.plan import Plan
+from trustreport.study.study import (
     Cases,
     Dataset,
     Floats,
@@ -35,6 +34,7 @@ from trustreport.study import (
     Scores,
     Study,
 )
+from trustreport.vocabulary.place import Place
 
 AT = 0.4  # the threshold of candidates and periods; that of a set is its prevalence
 MATRIX = [[1.0, 0.0], [0.4, 1.0]]

@@ -8,10 +8,10 @@ import numpy as np
 
 from regimes.of_cases import dataset, measured, risks, scored
 from regimes.regime import LEVEL, Found, Regime, Truths, plan
-from trustreport.dimensions.candidates.entries import at_local_prevalence
-from trustreport.performance.cases import scored_cases
-from trustreport.performance.measures import lead
-from trustreport.study import Study
+from trustreport.assessment.dimensions.candidates.entries import at_local_prevalence
+from trustreport.assessment.performance.cases import scored_cases
+from trustreport.assessment.performance.measures import lead
+from trustreport.study.study import Study
 
 CELLS = (
     *("balanced_accuracy", "cohen_kappa", "diagnostic_odds_ratio", "lr_positive", "lr_negative"),

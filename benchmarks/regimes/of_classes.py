@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regimes.regime import Found, Regime, plan, primary
-from trustreport.dimensions.advice_accuracy.several import called_classes, class_results
-from trustreport.study import Cases, Dataset, Labels, Scores, Study
+from trustreport.assessment.dimensions.advice_accuracy.several import called_classes, class_results
+from trustreport.study.study import Cases, Dataset, Labels, Scores, Study
 
 SHARES = (0.6, 0.25, 0.1, 0.03, 0.02)
 RIGHT = 0.8  # of each class; wrong calls fall on the others by their shares

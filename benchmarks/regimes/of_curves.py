@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from regimes.of_cases import risks
 from regimes.regime import LEVEL, Found, Regime
-from trustreport.estimate import Estimate
 from trustreport.measures.calibration.smooth import smooth_error
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.h_accuracy.measure import h_accuracy, two_class_scores
 from trustreport.measures.roc.group import auc_group
-from trustreport.study import Floats
+from trustreport.study.study import Floats
 
 SUMMARIES = ("e50", "e90", "emax")
 PART = 0.0, 0.33  # false positive rates

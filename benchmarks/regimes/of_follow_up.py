@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtri
 
 from regimes.regime import LEVEL, Found, Regime, Truths, coded, plan, primary
-from trustreport.dimensions.advice_accuracy.time_to_event import horizon_results
-from trustreport.performance.time_to_event import MEASURES, followed_cases
-from trustreport.study import Cases, Dataset, Floats, Labels, Scores, Study
+from trustreport.assessment.dimensions.advice_accuracy.time_to_event import horizon_results
+from trustreport.assessment.performance.time_to_event import MEASURES, followed_cases
+from trustreport.study.study import Cases, Dataset, Floats, Labels, Scores, Study
 
 THRESHOLD = 0.3
 PLAN = plan(

@@ -15,10 +15,14 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from regimes.regime import ARMS, LEVEL, Found, Regime, Truths, coded, plan
-from trustreport.dimensions.localisation.entries import OF_READERS, candidate_results, difference_results
+from trustreport.assessment.dimensions.localisation.entries import (
+    OF_READERS,
+    candidate_results,
+    difference_results,
+)
+from trustreport.assessment.performance.lesions import marked_cases
 from trustreport.measures.lesions.readers import MeanOfReaders, mean_of_readers
-from trustreport.performance.lesions import marked_cases
-from trustreport.study import Cases, Dataset, Floats, Labels, Localisation, Readers, Study
+from trustreport.study.study import Cases, Dataset, Floats, Labels, Localisation, Readers, Study
 
 RATES = (0.125, 0.5, 1.0)
 SHARED = 0.4  # of the variance of a lesion's rating: what all readers see in it

@@ -12,27 +12,26 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from regimes.regime import ARMS, LEVEL, Found, Regime, Truths, binomial, coded, plan, primary
-from trustreport.dimensions import (
+from trustreport.assessment.dimensions import (
     pragmatic_utility,
     subgroups,
 )
-from trustreport.dimensions.decision_benefit.ai_alone import advice_of, ai_results
-from trustreport.dimensions.source_reliability.raters import COEFFICIENTS, leading_agreement
-from trustreport.estimate import Estimate
+from trustreport.assessment.dimensions.decision_benefit.ai_alone import advice_of, ai_results
+from trustreport.assessment.dimensions.source_reliability.raters import COEFFICIENTS, leading_agreement
+from trustreport.assessment.performance.reader_errors import reader_errors
+from trustreport.assessment.performance.readers import AIDED, endpoints, every_endpoint
 from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
 from trustreport.measures.agreement.interval import coefficient_interval
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.weighted_concordance import weighted_concordance
-from trustreport.performance.reader_errors import reader_errors
-from trustreport.performance.readers import AIDED, endpoints, every_endpoint
-from trustreport.place import Place
-from trustreport.simulate import (
+from trustreport.planning.simulate import (
     STRUCTURES,
     expected_auc,
     expected_sensitivity,
     expected_specificity,
     roe_metz,
 )
-from trustreport.study import (
+from trustreport.study.study import (
     ArmCounts,
     Cases,
     CountsSet,
@@ -42,6 +41,7 @@ from trustreport.study import (
     Readings,
     Study,
 )
+from trustreport.vocabulary.place import Place
 
 # Variances, how far both arms tell the classes apart, and where a reading is positive.
 LEVELS = (("HL", (1.5, 1.5), 0.75), ("LH", (1.5, 2.2), 0.75), ("HL", (2.8, 3.6), 1.6))

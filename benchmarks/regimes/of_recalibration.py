@@ -14,7 +14,7 @@ from scipy.special import expit, logit
 from regimes.of_cases import risks
 from regimes.regime import LEVEL, Found, Regime
 from trustreport.measures.calibration.recalibrated import MEASURES, UPDATES, recalibrated
-from trustreport.study import Floats
+from trustreport.study.study import Floats
 
 OTHERS, TESTED = 1000, 1000  # updates fitted, and cases that each is tested on, for the true values
 NAMES = {(update, name): f"recalibrated_{name}, {update}" for update in UPDATES for name in MEASURES}

@@ -9,14 +9,14 @@ import numpy as np
 from scipy.special import ndtri
 
 from regimes.regime import ARMS, LEVEL, Found, Regime
-from trustreport.dimensions.reliance.interaction import BOUNDS, CHANGES, COMPARED, ODDS
-from trustreport.dimensions.reliance.rates import RateEntry
-from trustreport.dimensions.reliance.results import ASKED, from_readings
-from trustreport.estimate import Estimate
+from trustreport.assessment.dimensions.reliance.interaction import BOUNDS, CHANGES, COMPARED, ODDS
+from trustreport.assessment.dimensions.reliance.rates import RateEntry
+from trustreport.assessment.dimensions.reliance.results import ASKED, from_readings
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.reliance.patterns import PATTERNS, rate
-from trustreport.place import Place
-from trustreport.results import Result
-from trustreport.study import Cases, Floats, Labels, Readers, Readings
+from trustreport.study.study import Cases, Floats, Labels, Readers, Readings
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.results import Result
 
 # Chance that the first decision (by complexity of the case) and the advice are right, and the final one by
 # what came before it.

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
 from regimes.regime import LEVEL, Found, Regime
+from trustreport.assessment.performance.repeated import RepeatedCases, repeat_results
 from trustreport.measures.repeatability import OF_DIFFERENCES, kappa_of, value_of
-from trustreport.performance.repeated import RepeatedCases, repeat_results
-from trustreport.place import Place
-from trustreport.study import Floats
+from trustreport.study.study import Floats
+from trustreport.vocabulary.place import Place
 
 ERROR, DRIFT = 0.3, 0.1  # of each run, where cases spread by 1; what the second run is above the first
 SHARED = 0.2  # what a patient, or a reader, or a case adds to the difference of both runs

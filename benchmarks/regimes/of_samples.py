@@ -12,11 +12,11 @@ from scipy.special import expit
 
 from regimes.of_cases import dataset
 from regimes.regime import LEVEL, Found, Regime, plan
+from trustreport.assessment.performance import weighted
+from trustreport.assessment.performance.cases import scored_cases
+from trustreport.assessment.performance.measures import lead
 from trustreport.measures.confusion.partial_verification import Name, PartlyVerified, begg_greenes
-from trustreport.performance import weighted
-from trustreport.performance.cases import scored_cases
-from trustreport.performance.measures import lead
-from trustreport.study import Floats, Study
+from trustreport.study.study import Floats, Study
 
 AT = 0.3  # the threshold, and below which fewer cases are drawn
 NAMES: tuple[Name, ...] = ("sensitivity", "specificity")

@@ -10,7 +10,7 @@ from regimes.regime import LEVEL, Found, Regime
 from trustreport.measures.robustness import similarity_performance_correlation
 from trustreport.measures.similarity.effect import normalised_energy
 from trustreport.measures.similarity.features import standardise
-from trustreport.study import Floats
+from trustreport.study.study import Floats
 
 FEATURES = 4
 AWAY = (0.5, 1.0)  # how far the means of two features are apart, in standard deviations

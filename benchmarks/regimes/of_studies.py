@@ -6,10 +6,10 @@ import numpy as np
 from scipy.special import expit, logit
 
 from regimes.regime import Found, Regime, Truths, less, plan
-from trustreport.dimensions.reported.pooled import pools_of
+from trustreport.assessment.dimensions.reported.pooled import pools_of
 from trustreport.measures.pooling.bivariate import OUTCOMES
-from trustreport.plan import Confusion
-from trustreport.study import Study
+from trustreport.study.plan import Confusion
+from trustreport.study.study import Study
 
 SPECIFICITY = 0.85
 TOGETHER = 0.6  # correlation of logit sensitivity and logit false positive rate between studies

@@ -11,7 +11,7 @@ import numpy as np
 
 from regimes.of_cases import risks
 from regimes.regime import LEVEL, Found, Regime
-from trustreport.dimensions.advice_accuracy.coverage import SAME
+from trustreport.assessment.dimensions.advice_accuracy.coverage import SAME
 from trustreport.measures.coverage_accuracy import accuracy_at_coverage
 from trustreport.measures.interventions_avoided import interventions_avoided
 

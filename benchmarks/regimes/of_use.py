@@ -13,10 +13,10 @@ from scipy.special import ndtr
 
 from regimes.of_readers import GAPS, gaps, read
 from regimes.regime import ARMS, Found, Regime, Truths, plan
-from trustreport.dimensions.decision_benefit.protocols import compare
-from trustreport.dimensions.decision_benefit.secondary_endpoints import secondary_results
-from trustreport.place import Place
-from trustreport.study import Floats
+from trustreport.assessment.dimensions.decision_benefit.protocols import compare
+from trustreport.assessment.dimensions.decision_benefit.secondary_endpoints import secondary_results
+from trustreport.study.study import Floats
+from trustreport.vocabulary.place import Place
 
 # Variances of a rating: what all see in a case, the reader, the reader in an arm, and the rest.
 CASE, READER, ARM_READER = 0.4, 0.1, 0.05

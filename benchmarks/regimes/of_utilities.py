@@ -11,12 +11,12 @@ from scipy.special import expit, logit
 from regimes.of_cases import risks
 from regimes.of_readers import LEVELS, reader_truths
 from regimes.regime import LEVEL, Found, Regime
-from trustreport.estimate import Estimate
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.net_benefit import weighted_utility
 from trustreport.measures.utility.information import voi_of_advice, voi_of_readings
 from trustreport.measures.utility.ranking import yield_difference
-from trustreport.simulate import STRUCTURES, roe_metz
-from trustreport.study import Floats
+from trustreport.planning.simulate import STRUCTURES, roe_metz
+from trustreport.study.study import Floats
 
 MATRIX = ((0.0, -4.0), (-1.0, 0.0))  # rows the decision, columns the truth
 AT = 0.2  # where a score is acted on, which is where this matrix says so

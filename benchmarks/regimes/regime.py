@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from trustreport.estimate import Estimate
-from trustreport.plan import Plan
-from trustreport.results import Result
-from trustreport.study import (
+from trustreport.measures.estimate import Estimate
+from trustreport.study.plan import Plan
+from trustreport.study.study import (
     Coded,
     Floats,
     Labels,
 )
+from trustreport.vocabulary.results import Result
 
 Found = Iterable[tuple[str, Estimate]]
 """Primary estimates of one study by quantity."""

@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 from ruamel.yaml import YAML
 
 from trustreport import assess, read_study, write_report
-from trustreport.messages import catalogue
 from trustreport.report.figures import saved
+from trustreport.vocabulary.messages import catalogue
 
 DOTS_PER_INCH = 100
 PROCESSES = 2

@@ -5,11 +5,11 @@ from typing import Any
 
 import click
 
-from trustreport.cli import main
-from trustreport.lock.fields import ADDED_LATER, WITHOUT_EFFECT, is_among
-from trustreport.messages import catalogue
+from trustreport.commands.cli import main
+from trustreport.commands.schemas import schema
 from trustreport.report.glossary import TERMS
-from trustreport.schemas import schema
+from trustreport.study.lock.fields import ADDED_LATER, WITHOUT_EFFECT, is_among
+from trustreport.vocabulary.messages import catalogue
 
 Schema = Mapping[str, Any]
 WIDTH = 96  # of the help of a command

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from trustreport.simulate import Behaviour, SequentialReading, sequential_reading
+from trustreport.planning.simulate import Behaviour, SequentialReading, sequential_reading
 
 SEED = 5
 N_CASES, N_POSITIVES = 80, 32

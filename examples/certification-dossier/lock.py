@@ -8,9 +8,9 @@ nobody knew yet (hashes of the files, cases left out) was not declared. The seco
 
 from pathlib import Path
 
-from trustreport import lock
-from trustreport.ingest import read_plan
-from trustreport.plan import Plan
+from trustreport.study import lock
+from trustreport.study.ingest import read_plan
+from trustreport.study.plan import Plan
 
 HERE = Path(__file__).resolve().parent
 REASON = "Goal of the screening programmes as published in January"

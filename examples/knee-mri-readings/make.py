@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from trustreport.simulate import Behaviour, SequentialReading, sequential_reading
+from trustreport.planning.simulate import Behaviour, SequentialReading, sequential_reading
 
 SEED = 21
 N_CASES, N_POSITIVES = 120, 54

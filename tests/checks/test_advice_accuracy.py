@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tests.studies import counts, plan
-from trustreport.assessment import assess
+from trustreport.assessment.assess import assess
 from trustreport.measures.reported.claim import declared
-from trustreport.messages import catalogue
-from trustreport.plan import Confusion, Plan, Reported
-from trustreport.study import Cases, Dataset, Labels, Scores, Study
+from trustreport.study.plan import Confusion, Plan, Reported
+from trustreport.study.study import Cases, Dataset, Labels, Scores, Study
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 OURS = {f"P0{k}" for k in range(1, 9)}

@@ -9,16 +9,16 @@ import pytest
 from tests.dimensions.test_subgroups import cases, coded, counted, declared, read, scored
 from tests.identity.test_identity import study as read_by
 from tests.studies import plan
-from trustreport.assessment import assess
-from trustreport.checks import CHECKS, Evidence, data, population, release, subgroups
-from trustreport.estimate import Estimate
-from trustreport.finding import CheckOutcome
-from trustreport.messages import catalogue
-from trustreport.place import NOWHERE, Place
-from trustreport.plan import Plan
-from trustreport.results import Result
-from trustreport.study import Cases, Dataset, Readings, Scores, Source, Study
-from trustreport.verdicts.blocks import blocking
+from trustreport.assessment.assess import assess
+from trustreport.assessment.checks import CHECKS, Evidence, data, population, release, subgroups
+from trustreport.assessment.finding import CheckOutcome
+from trustreport.assessment.verdicts.blocks import blocking
+from trustreport.measures.estimate import Estimate
+from trustreport.study.plan import Plan
+from trustreport.study.study import Cases, Dataset, Readings, Scores, Source, Study
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.place import NOWHERE, Place
+from trustreport.vocabulary.results import Result
 
 EN = catalogue("en")
 OWN = (*data.CHECKS, *population.CHECKS, *subgroups.CHECKS, *release.CHECKS)

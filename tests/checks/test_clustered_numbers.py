@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from trustreport.api import assess, read_study
-from trustreport.assessment import Assessment
-from trustreport.checks.check import Evidence
-from trustreport.checks.pragmatic_utility import clustered_data
-from trustreport.results import Result
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.checks.check import Evidence
+from trustreport.assessment.checks.pragmatic_utility import clustered_data
+from trustreport.vocabulary.results import Result
 
 SETS = (("train", "training", 120), ("ext", "external", 150), ("p1", "period", 120), ("p2", "period", 120))
 

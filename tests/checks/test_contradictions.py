@@ -15,12 +15,12 @@ import pytest
 
 from tests.studies import plan
 from trustreport.api import assess, read_study
-from trustreport.assessment import Assessment
-from trustreport.checks import Evidence
-from trustreport.checks.contradictions import more_than_read
-from trustreport.messages import catalogue
-from trustreport.plan import Plan
-from trustreport.study import ArmCounts, CountsSet, Study
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.checks import Evidence
+from trustreport.assessment.checks.contradictions import more_than_read
+from trustreport.study.plan import Plan
+from trustreport.study.study import ArmCounts, CountsSet, Study
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 ARMS = ("unaided", "aided")

@@ -30,13 +30,13 @@ from tests.dimensions.test_subgroups import cases, counted, declared, scored
 from tests.identity.test_identity import study as read_by
 from tests.marked import by_radius
 from tests.studies import counts, plan, readings
-from trustreport import lock
-from trustreport.assessment import assess
-from trustreport.checks import CHECKS, Evidence
-from trustreport.finding import CheckOutcome
-from trustreport.messages import catalogue
-from trustreport.plan import Plan
-from trustreport.study import Source, Study
+from trustreport.assessment.assess import assess
+from trustreport.assessment.checks import CHECKS, Evidence
+from trustreport.assessment.finding import CheckOutcome
+from trustreport.study import lock
+from trustreport.study.plan import Plan
+from trustreport.study.study import Source, Study
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 BY_ID = {check.id: check for check in CHECKS}

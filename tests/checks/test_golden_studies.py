@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from trustreport.api import assess, read_study
-from trustreport.assessment import Assessment
-from trustreport.messages import catalogue
+from trustreport.assessment.assess import Assessment
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 # Among these nothing else may fire; the others may.

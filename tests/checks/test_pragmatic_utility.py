@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from tests.studies import counts, plan, readings
-from trustreport.assessment import assess
-from trustreport.messages import catalogue
-from trustreport.plan import Plan
-from trustreport.study import Study
+from trustreport.assessment.assess import assess
+from trustreport.study.plan import Plan
+from trustreport.study.study import Study
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 

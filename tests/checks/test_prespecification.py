@@ -8,11 +8,11 @@ import pytest
 from studies import plan
 
 from tests.dimensions.test_subgroups import SEX, counted
-from trustreport.assessment import assess
-from trustreport.finding import CheckOutcome
-from trustreport.messages import catalogue
-from trustreport.plan import Confusion
-from trustreport.study import Cases, Dataset, Labels, Scores, Study
+from trustreport.assessment.assess import assess
+from trustreport.assessment.finding import CheckOutcome
+from trustreport.study.plan import Confusion
+from trustreport.study.study import Cases, Dataset, Labels, Scores, Study
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue()
 GOAL = {

@@ -10,12 +10,12 @@ from scipy.stats import chi2_contingency
 
 from tests.checks.test_pragmatic_utility import KNEE
 from tests.studies import plan, readings
-from trustreport.checks.check import Evidence
-from trustreport.checks.reader_study import CHECKS
-from trustreport.finding import CheckOutcome
-from trustreport.messages import catalogue
-from trustreport.plan import Plan
-from trustreport.study import Study
+from trustreport.assessment.checks.check import Evidence
+from trustreport.assessment.checks.reader_study import CHECKS
+from trustreport.assessment.finding import CheckOutcome
+from trustreport.study.plan import Plan
+from trustreport.study.study import Study
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 RNG = np.random.default_rng(11)

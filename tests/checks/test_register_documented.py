@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from trustreport.checks import CHECKS
-from trustreport.checks.withholding import CRITERIA, RELEASE
-from trustreport.documented import with_facts, with_quantities
-from trustreport.limits import LIMITS
-from trustreport.messages import catalogue
-from trustreport.plan import LIMIT_ALIASES
-from trustreport.quantities import ROWS as ROWS_OF_QUANTITIES
+from trustreport.assessment.checks import CHECKS
+from trustreport.assessment.checks.withholding import CRITERIA, RELEASE
+from trustreport.commands.documented import with_facts, with_quantities
+from trustreport.study.limits import LIMITS
+from trustreport.study.plan import LIMIT_ALIASES
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.quantities import ROWS as ROWS_OF_QUANTITIES
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "checks.md").read_text(encoding="utf-8")

@@ -8,13 +8,13 @@ import pytest
 
 from tests.dimensions.test_reliance import CODES, answer, counted, sequential
 from tests.studies import counts, plan
-from trustreport.checks import Evidence
-from trustreport.checks.reliance import CHECKS
-from trustreport.dimensions.reliance import DIMENSION
-from trustreport.finding import CheckOutcome
-from trustreport.messages import catalogue
-from trustreport.plan import Plan
-from trustreport.study import Study
+from trustreport.assessment.checks import Evidence
+from trustreport.assessment.checks.reliance import CHECKS
+from trustreport.assessment.dimensions.reliance import DIMENSION
+from trustreport.assessment.finding import CheckOutcome
+from trustreport.study.plan import Plan
+from trustreport.study.study import Study
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 

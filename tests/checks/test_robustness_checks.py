@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from tests.dimensions.test_potential_robustness import dataset, declared, drawn, validation
-from trustreport.checks import CHECKS as REGISTER
-from trustreport.checks import Evidence
-from trustreport.checks.potential_robustness import CHECKS
-from trustreport.dimensions import advice_accuracy, advice_value, potential_robustness
-from trustreport.estimate import Estimate
-from trustreport.finding import CheckOutcome
-from trustreport.messages import catalogue
-from trustreport.place import Place
-from trustreport.plan import Plan
-from trustreport.results import Result
-from trustreport.study import Study
+from trustreport.assessment.checks import CHECKS as REGISTER
+from trustreport.assessment.checks import Evidence
+from trustreport.assessment.checks.potential_robustness import CHECKS
+from trustreport.assessment.dimensions import advice_accuracy, advice_value, potential_robustness
+from trustreport.assessment.finding import CheckOutcome
+from trustreport.measures.estimate import Estimate
+from trustreport.study.plan import Plan
+from trustreport.study.study import Study
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.results import Result
 
 EN = catalogue("en")
 SITES = Study(datasets=validation(2).datasets)

@@ -7,12 +7,12 @@ import pytest
 
 from tests.rated import noisy, rated, raters_study
 from tests.studies import plan
-from trustreport.checks.check import Evidence
-from trustreport.checks.source_reliability import CHECKS
-from trustreport.dimensions.source_reliability import answer
-from trustreport.finding import CheckOutcome
-from trustreport.messages import catalogue
-from trustreport.study import Study
+from trustreport.assessment.checks.check import Evidence
+from trustreport.assessment.checks.source_reliability import CHECKS
+from trustreport.assessment.dimensions.source_reliability import answer
+from trustreport.assessment.finding import CheckOutcome
+from trustreport.study.study import Study
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trustreport.checks.threshold_origin import ChosenOn, read_origin
+from trustreport.assessment.checks.threshold_origin import ChosenOn, read_origin
 
 TESTED = {"ext": ("ext",), "Harbour": ("Harbour", "Lake Clinic"), "A": ("A",)}
 MAKING = ("base", "Hill")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tests.studies import plan
-from trustreport.checks import CHECKS, Evidence
-from trustreport.finding import CheckOutcome
-from trustreport.messages import catalogue
-from trustreport.study import Cases, Dataset, Labels, Scores, Study
+from trustreport.assessment.checks import CHECKS, Evidence
+from trustreport.assessment.finding import CheckOutcome
+from trustreport.study.study import Cases, Dataset, Labels, Scores, Study
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 BY_ID = {check.id: check for check in CHECKS}

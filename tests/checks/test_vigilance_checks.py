@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from studies import counts
 
-from trustreport.checks import CHECKS
-from trustreport.checks.check import Evidence
-from trustreport.dimensions.vigilance import answer
-from trustreport.finding import CheckOutcome
-from trustreport.messages import catalogue
-from trustreport.study import Scores, Study
+from trustreport.assessment.checks import CHECKS
+from trustreport.assessment.checks.check import Evidence
+from trustreport.assessment.dimensions.vigilance import answer
+from trustreport.assessment.finding import CheckOutcome
+from trustreport.study.study import Scores, Study
+from trustreport.vocabulary.messages import catalogue
 
 SAY = catalogue("en")
 

@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import t as student
 
 from tests.studies import plan, readings
-from trustreport.assessment import Assessment, assess
-from trustreport.estimate import Estimate
-from trustreport.results import leading
+from trustreport.assessment.assess import Assessment, assess
+from trustreport.measures.estimate import Estimate
+from trustreport.vocabulary.results import leading
 
 SHARE = 0.1
 AT = {"prevalence": SHARE}

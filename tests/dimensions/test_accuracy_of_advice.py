@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from tests.studies import plan
-from trustreport.dimensions.advice_accuracy import DIMENSION
-from trustreport.dimensions.advice_accuracy.entries import SCENARIO_MEASURES
-from trustreport.finding import Finding
-from trustreport.messages import catalogue
-from trustreport.plan import Confusion, Plan
-from trustreport.results import leading
-from trustreport.study import Cases, Dataset, Labels, Readers, Readings, Scores, Study
+from trustreport.assessment.dimensions.advice_accuracy import DIMENSION
+from trustreport.assessment.dimensions.advice_accuracy.entries import SCENARIO_MEASURES
+from trustreport.assessment.finding import Finding
+from trustreport.study.plan import Confusion, Plan
+from trustreport.study.study import Cases, Dataset, Labels, Readers, Readings, Scores, Study
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.results import leading
 
 EN = catalogue("en")
 RNG = np.random.default_rng(4)

@@ -9,16 +9,16 @@ import pytest
 
 from tests.studies import plan
 from trustreport.api import read_study
-from trustreport.assessment import assess
-from trustreport.checks import CHECKS, Evidence
-from trustreport.clusters import clusters_of
-from trustreport.dimensions.advice_accuracy import DIMENSION
-from trustreport.finding import Finding
+from trustreport.assessment.assess import assess
+from trustreport.assessment.checks import CHECKS, Evidence
+from trustreport.assessment.dimensions.advice_accuracy import DIMENSION
+from trustreport.assessment.finding import Finding
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
-from trustreport.messages import catalogue
-from trustreport.plan import Confusion, Plan
-from trustreport.results import Result, leading
-from trustreport.study import Cases, Coded, Dataset, Labels, Ratings, Scores, Study
+from trustreport.study.clusters import clusters_of
+from trustreport.study.plan import Confusion, Plan
+from trustreport.study.study import Cases, Coded, Dataset, Labels, Ratings, Scores, Study
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.results import Result, leading
 
 EN = catalogue("en")
 RNG = np.random.default_rng(6)

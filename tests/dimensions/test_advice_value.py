@@ -19,18 +19,18 @@ from tests.dimensions.test_potential_robustness import (
     texts,
 )
 from tests.studies import plan, readings
-from trustreport.dimensions.advice_value import DIMENSION, entries
-from trustreport.dimensions.advice_value.narrative import EACH_UP_TO
-from trustreport.dimensions.advice_value.tables import ADVICE, ADVICE_GICI, MASS, WIDTH
-from trustreport.estimate import Estimate
-from trustreport.finding import Finding
+from trustreport.assessment.dimensions.advice_value import DIMENSION, entries
+from trustreport.assessment.dimensions.advice_value.narrative import EACH_UP_TO
+from trustreport.assessment.dimensions.advice_value.tables import ADVICE, ADVICE_GICI, MASS, WIDTH
+from trustreport.assessment.finding import Finding
+from trustreport.assessment.performance import measures
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.advice import AT_AN_END
 from trustreport.measures.calibration.gap_bounds import BOUNDS
-from trustreport.messages import catalogue
-from trustreport.performance import measures
-from trustreport.plan import Plan
-from trustreport.study import Coded, Labels, Scores, Study
+from trustreport.measures.estimate import Estimate
+from trustreport.study.plan import Plan
+from trustreport.study.study import Coded, Labels, Scores, Study
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from tests.dimensions.test_reliance import rules_hold, texts
 from tests.studies import plan, readings
-from trustreport.dimensions.decision_benefit import DIMENSION
-from trustreport.finding import Finding
+from trustreport.assessment.dimensions.decision_benefit import DIMENSION
+from trustreport.assessment.finding import Finding
 from trustreport.measures.mrmc.fixed_reader import fixed_against_readers
 from trustreport.measures.paired.difference import tango
 from trustreport.measures.paired.table import PairedTable
-from trustreport.results import Result
-from trustreport.study import Study
+from trustreport.study.study import Study
+from trustreport.vocabulary.results import Result
 
 
 def advised(

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from tests.dimensions.test_reliance import rules_hold, texts
 from tests.studies import plan
-from trustreport.dimensions.decision_benefit import DIMENSION
-from trustreport.finding import Finding
+from trustreport.assessment.dimensions.decision_benefit import DIMENSION
+from trustreport.assessment.finding import Finding
 from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
 from trustreport.measures.multiplicity import holm
-from trustreport.results import Result
-from trustreport.study import Cases, Labels, Readers, Readings, Study
+from trustreport.study.study import Cases, Labels, Readers, Readings, Study
+from trustreport.vocabulary.results import Result
 
 ARMS = ("unaided", "first aid", "second aid")
 DECLARED = [{"arm": name, "aided": name != "unaided"} for name in ARMS]

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from tests.dimensions.test_reliance import rules_hold, texts
 from tests.studies import plan, readings
-from trustreport.dimensions.decision_benefit import DIMENSION
-from trustreport.finding import Finding
+from trustreport.assessment.dimensions.decision_benefit import DIMENSION
+from trustreport.assessment.finding import Finding
 from trustreport.measures.mrmc import notes
-from trustreport.results import CUT, Result, leading
-from trustreport.study import Study
+from trustreport.study.study import Study
+from trustreport.vocabulary.results import CUT, Result, leading
 
 RNG = np.random.default_rng(5)
 

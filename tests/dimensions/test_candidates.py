@@ -11,21 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from studies import plan
 
-from trustreport.assessment import assess
-from trustreport.claims import claim_checks
-from trustreport.dimensions.candidates import DIMENSION, answer
-from trustreport.dimensions.candidates.entries import indistinguishable
-from trustreport.estimate import Estimate
-from trustreport.finding import PlainTable
+from trustreport.assessment.assess import assess
+from trustreport.assessment.claims import claim_checks
+from trustreport.assessment.dimensions.candidates import DIMENSION, answer
+from trustreport.assessment.dimensions.candidates.entries import indistinguishable
+from trustreport.assessment.finding import PlainTable
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.paired.difference import tango
 from trustreport.measures.paired.in_clusters import CLUSTERS_AS_CASES
 from trustreport.measures.paired.table import PairedTable
 from trustreport.measures.proportion import wilson
-from trustreport.messages import catalogue
-from trustreport.place import Place
-from trustreport.plan import Plan
-from trustreport.results import Result, leading
-from trustreport.study import Cases, Coded, Dataset, Labels, Scores, Study
+from trustreport.study.plan import Plan
+from trustreport.study.study import Cases, Coded, Dataset, Labels, Scores, Study
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.results import Result, leading
 
 EN = catalogue()
 N, POSITIVES = 100, 40

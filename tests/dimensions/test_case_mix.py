@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from studies import plan
 
-from trustreport.dimensions.case_mix import case_mix, case_mixes, errors
-from trustreport.performance.cases import of_dataset
-from trustreport.study import Cases, Coded, Dataset, Labels, Readers, Readings, Scores, Study
+from trustreport.assessment.dimensions.case_mix import case_mix, case_mixes, errors
+from trustreport.assessment.performance.cases import of_dataset
+from trustreport.study.study import Cases, Coded, Dataset, Labels, Readers, Readings, Scores, Study
 
 
 def coded(values: list[str]) -> Coded:

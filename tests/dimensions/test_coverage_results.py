@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from trustreport.api import Assessed, assess, read_study
-from trustreport.messages import catalogue
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 HEAD = (

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from tests.dimensions.test_subgroups import EN, SEX, answer, counted, declared, entry
-from trustreport.assessment import assess
-from trustreport.dimensions.subgroups.odds import ID
-from trustreport.finding import Finding
-from trustreport.study import Study
+from trustreport.assessment.assess import assess
+from trustreport.assessment.dimensions.subgroups.odds import ID
+from trustreport.assessment.finding import Finding
+from trustreport.study.study import Study
 
 WOMEN_MEN = {"women": (90, 20, 10, 180), "men": (60, 30, 40, 170)}  # tp, fp, fn, tn
 

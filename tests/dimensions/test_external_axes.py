@@ -18,13 +18,13 @@ from tests.dimensions.test_potential_robustness import (
     texts,
     validation,
 )
-from trustreport.dimensions.potential_robustness import axes
-from trustreport.estimate import Estimate
-from trustreport.finding import Finding
-from trustreport.messages import say
-from trustreport.performance.measures import NO_WEIGHTS
-from trustreport.plan import DiagramAxes
-from trustreport.study import Dataset, Study
+from trustreport.assessment.dimensions.potential_robustness import axes
+from trustreport.assessment.finding import Finding
+from trustreport.assessment.performance.measures import NO_WEIGHTS
+from trustreport.measures.estimate import Estimate
+from trustreport.study.plan import DiagramAxes
+from trustreport.study.study import Dataset, Study
+from trustreport.vocabulary.messages import say
 
 SPLITS = {"measures": {"brier": [0.15, 0.19, 0.17], "accuracy": [0.7, 0.75]}}
 STUDY = validation(3)

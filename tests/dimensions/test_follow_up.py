@@ -6,12 +6,12 @@ import monitored as m
 import numpy as np
 import pytest
 
-from trustreport.assessment import assess
-from trustreport.messages import catalogue
-from trustreport.performance.follow_up import is_mature
-from trustreport.plan import StudyFacts
-from trustreport.results import Result
-from trustreport.study import Dataset, Study
+from trustreport.assessment.assess import assess
+from trustreport.assessment.performance.follow_up import is_mature
+from trustreport.study.plan import StudyFacts
+from trustreport.study.study import Dataset, Study
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.results import Result
 
 SAY = catalogue("en")
 # Of thirty days, twenty are less than twenty days old at their end.

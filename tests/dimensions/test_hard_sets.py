@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from trustreport.api import assess, read_study, write_report
-from trustreport.assessment import Assessment
+from trustreport.assessment.assess import Assessment
 
 RNG = np.random.default_rng(11)
 N = 60

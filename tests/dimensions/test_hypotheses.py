@@ -14,16 +14,16 @@ from matplotlib.text import Text
 from tests.dimensions.test_reliance import rules_hold, texts
 from tests.studies import plan, readings
 from trustreport.api import read_study
-from trustreport.assessment import assess
-from trustreport.dimensions.decision_benefit import DIMENSION
-from trustreport.dimensions.decision_benefit import hypotheses as module
-from trustreport.estimate import Estimate
-from trustreport.finding import Finding
+from trustreport.assessment.assess import assess
+from trustreport.assessment.dimensions.decision_benefit import DIMENSION
+from trustreport.assessment.dimensions.decision_benefit import hypotheses as module
+from trustreport.assessment.finding import Finding
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
-from trustreport.messages import catalogue
-from trustreport.plan import Plan
-from trustreport.results import Result
-from trustreport.study import Study
+from trustreport.study.plan import Plan
+from trustreport.study.study import Study
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.results import Result
 
 EN = catalogue("en")
 BENEFIT = "decision_benefit.mean_benefit"

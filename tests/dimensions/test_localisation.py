@@ -9,18 +9,18 @@ import pytest
 
 from tests.marked import by_radius, of_candidates, of_readers
 from tests.studies import plan
-from trustreport.assessment import Assessment, assess
-from trustreport.dimensions.localisation import DIMENSION, READERS
-from trustreport.identity.identifiers import identifying
-from trustreport.identity.pseudonyms import pseudonymised
+from trustreport.assessment.assess import Assessment, assess
+from trustreport.assessment.dimensions.localisation import DIMENSION, READERS
+from trustreport.assessment.performance.lesions import marked_cases
 from trustreport.measures.lesions.area import lesion_area
 from trustreport.measures.lesions.readers import fit_lesions
-from trustreport.messages import catalogue
-from trustreport.performance.lesions import marked_cases
-from trustreport.plan import Plan
 from trustreport.report.answer import answer
-from trustreport.results import Result
-from trustreport.study import Labels, Readers, Study
+from trustreport.study.identity.identifiers import identifying
+from trustreport.study.identity.pseudonyms import pseudonymised
+from trustreport.study.plan import Plan
+from trustreport.study.study import Labels, Readers, Study
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.results import Result
 
 EN = catalogue("en")
 

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from tests.dimensions.test_reliance import rules_hold, texts
 from tests.studies import plan, readings
-from trustreport.dimensions.decision_benefit import DIMENSION
-from trustreport.dimensions.decision_benefit.next_study import DIFFERENCE, MULTIPLES
-from trustreport.finding import Finding
+from trustreport.assessment.dimensions.decision_benefit import DIMENSION
+from trustreport.assessment.dimensions.decision_benefit.next_study import DIFFERENCE, MULTIPLES
+from trustreport.assessment.finding import Finding
 from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
 from trustreport.measures.mrmc.power import PLANNED, cases_needed, components, power
-from trustreport.results import Result
+from trustreport.vocabulary.results import Result
 
 
 def correct(unaided: float, aided: float, shape: tuple[int, int] = (6, 80)) -> NDArray[np.bool_]:

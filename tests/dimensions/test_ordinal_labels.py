@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from trustreport.api import Assessed, assess, read_study
-from trustreport.messages import catalogue
 from trustreport.report.answer import answer
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from trustreport.api import Assessed, assess, read_study
-from trustreport.checks.data import _side
-from trustreport.errors import StudyError
-from trustreport.messages import catalogue
+from trustreport.assessment.checks.data import _side
+from trustreport.vocabulary.errors import StudyError
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 SCANS = (231, 32, 27, 54, 166, 140)

@@ -5,12 +5,12 @@ from math import isnan
 import pytest
 
 from trustreport.api import assess, read_study
-from trustreport.dimensions.reported import DIMENSION
-from trustreport.errors import StudyError
-from trustreport.finding import Finding
+from trustreport.assessment.dimensions.reported import DIMENSION
+from trustreport.assessment.finding import Finding
 from trustreport.measures.binomial_normal import binomial_normal
-from trustreport.messages import catalogue
-from trustreport.place import Place
+from trustreport.vocabulary.errors import StudyError
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.place import Place
 
 EN = catalogue("en")
 AUDIT = [

@@ -12,18 +12,18 @@ from scipy import stats
 
 from tests.studies import plan
 from trustreport.api import assess
-from trustreport.dimensions import Dimension
-from trustreport.dimensions.potential_robustness import DIMENSION, scores, similar, sites, sizes
-from trustreport.estimate import Estimate
-from trustreport.finding import Finding
+from trustreport.assessment.dimensions import Dimension
+from trustreport.assessment.dimensions.potential_robustness import DIMENSION, scores, similar, sites, sizes
+from trustreport.assessment.finding import Finding
+from trustreport.assessment.performance import features as prepared
 from trustreport.measures.binomial_normal import ONLY_ENDS
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.robustness import TWO_SITES
-from trustreport.messages import catalogue
-from trustreport.performance import features as prepared
-from trustreport.plan import Plan
-from trustreport.quantities import quantity
 from trustreport.report.tables import table
-from trustreport.study import Cases, Coded, Dataset, Labels, Scores, Study
+from trustreport.study.plan import Plan
+from trustreport.study.study import Cases, Coded, Dataset, Labels, Scores, Study
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.quantities import quantity
 
 EN = catalogue("en")
 AUC = {"metric": "auc", "scale": "logit"}

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.studies import plan, readings
-from trustreport.assessment import assess
-from trustreport.messages import catalogue
-from trustreport.results import leading
+from trustreport.assessment.assess import assess
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.results import leading
 
 EN = catalogue("en")
 

@@ -8,11 +8,11 @@ import pytest
 
 from tests.studies import plan, readings
 from trustreport.api import assess, read_study
-from trustreport.dimensions import decision_benefit
-from trustreport.messages import catalogue
-from trustreport.performance.readers import every_endpoint, primary_first
+from trustreport.assessment.dimensions import decision_benefit
+from trustreport.assessment.performance.readers import every_endpoint, primary_first
 from trustreport.report.answer import answer
-from trustreport.study import Study
+from trustreport.study.study import Study
+from trustreport.vocabulary.messages import catalogue
 
 VAN_DYKE = Path(__file__).resolve().parent.parent / "reference" / "contract" / "vandyke" / "study.yaml"
 ARMS = ("aided", "unaided")

@@ -10,13 +10,13 @@ import pytest
 
 from tests.dimensions.test_reliance import rules_hold, sequential
 from tests.studies import plan
-from trustreport.dimensions.decision_benefit import DIMENSION
-from trustreport.finding import Finding
-from trustreport.messages import catalogue, say
-from trustreport.plan import Confusion
+from trustreport.assessment.dimensions.decision_benefit import DIMENSION
+from trustreport.assessment.finding import Finding
 from trustreport.report.tables import table
-from trustreport.results import Result
-from trustreport.study import ArmCounts, CountsSet, Study
+from trustreport.study.plan import Confusion
+from trustreport.study.study import ArmCounts, CountsSet, Study
+from trustreport.vocabulary.messages import catalogue, say
+from trustreport.vocabulary.results import Result
 
 EN = catalogue("en")
 

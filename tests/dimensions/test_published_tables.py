@@ -12,16 +12,16 @@ from scipy import stats
 from tests.dimensions.test_potential_robustness import EN, rules_hold, texts
 from tests.studies import plan
 from trustreport.api import assess, read_study
-from trustreport.dimensions.decision_benefit import DIMENSION as BENEFIT
-from trustreport.dimensions.potential_robustness import DIMENSION as ROBUSTNESS
-from trustreport.errors import StudyError
-from trustreport.finding import Finding
-from trustreport.messages import catalogue
+from trustreport.assessment.dimensions.decision_benefit import DIMENSION as BENEFIT
+from trustreport.assessment.dimensions.potential_robustness import DIMENSION as ROBUSTNESS
+from trustreport.assessment.finding import Finding
 from trustreport.report.answer import answer as page_one
 from trustreport.report.glance import glance
 from trustreport.report.tables import table
-from trustreport.results import Result
-from trustreport.study import Study
+from trustreport.study.study import Study
+from trustreport.vocabulary.errors import StudyError
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.results import Result
 
 # Campagner, Angius, Cabitza (2023), HEALTHINF 2023, section 3: cases and positives of the eight external sets
 # of the second case study. Their similarity and performance are printed in a figure only.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from trustreport.api import Assessed
-from trustreport.messages import catalogue
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 READINGS = Path(__file__).resolve().parents[2] / "examples" / "knee-mri-readings" / "readings.csv"

@@ -5,11 +5,11 @@ import pytest
 from scipy.special import expit
 from studies import plan
 
-from trustreport.dimensions.potential_robustness import DIMENSION
-from trustreport.finding import Part, PlainTable
-from trustreport.messages import catalogue
-from trustreport.results import leading
-from trustreport.study import Cases, Coded, Dataset, Labels, Scores, Study
+from trustreport.assessment.dimensions.potential_robustness import DIMENSION
+from trustreport.assessment.finding import Part, PlainTable
+from trustreport.study.study import Cases, Coded, Dataset, Labels, Scores, Study
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.results import leading
 
 EN = catalogue("en")
 

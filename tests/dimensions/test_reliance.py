@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.studies import plan
-from trustreport.dimensions.reliance import DIMENSION, EACH_UP_TO
-from trustreport.finding import Finding
+from trustreport.assessment.dimensions.reliance import DIMENSION, EACH_UP_TO
+from trustreport.assessment.finding import Finding
 from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.patterns import PATTERNS
-from trustreport.messages import catalogue
-from trustreport.plan import Plan, RelianceCounts
 from trustreport.report.tables import table
-from trustreport.results import Result
-from trustreport.study import Cases, Labels, Readers, Readings, Study
+from trustreport.study.plan import Plan, RelianceCounts
+from trustreport.study.study import Cases, Labels, Readers, Readings, Study
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.results import Result
 
 EN = catalogue("en")
 ARMS = ("unaided", "aided")

@@ -10,10 +10,10 @@ import pytest
 from tests.dimensions.test_reliance import CODES, answer, only, rules_hold, sequential, texts
 from tests.studies import plan
 from trustreport.api import read_study
-from trustreport.dimensions.reliance.interaction import NOT_OF_COUNTS
+from trustreport.assessment.dimensions.reliance.interaction import NOT_OF_COUNTS
+from trustreport.assessment.performance.reader_errors import reader_errors
 from trustreport.measures.reliance import notes
-from trustreport.performance.reader_errors import reader_errors
-from trustreport.study import Study
+from trustreport.study.study import Study
 
 
 def with_readings(study: Study, **more: object) -> Study:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from trustreport.api import Assessed, assess, read_study
-from trustreport.errors import StudyError
-from trustreport.messages import catalogue
+from trustreport.vocabulary.errors import StudyError
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 HEAD = "report: {kind: certification}\ndevice: {trade_name: D}\noperating_point: {threshold: 0.5}\n"

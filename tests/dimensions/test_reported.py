@@ -7,12 +7,12 @@ import math
 import pytest
 
 from trustreport.api import read_study
-from trustreport.dimensions.reported import DIMENSION
-from trustreport.finding import Finding, PlainTable
-from trustreport.messages import catalogue
-from trustreport.plan import Plan, Reported
+from trustreport.assessment.dimensions.reported import DIMENSION
+from trustreport.assessment.finding import Finding, PlainTable
 from trustreport.report.tables import table
-from trustreport.study import Study
+from trustreport.study.plan import Plan, Reported
+from trustreport.study.study import Study
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 

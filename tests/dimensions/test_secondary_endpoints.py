@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from tests.studies import plan, readings
-from trustreport.dimensions.decision_benefit import DIMENSION
-from trustreport.finding import EstimateTable, Finding
-from trustreport.messages import catalogue
-from trustreport.plan import Plan
-from trustreport.results import Result
-from trustreport.study import Study
+from trustreport.assessment.dimensions.decision_benefit import DIMENSION
+from trustreport.assessment.finding import EstimateTable, Finding
+from trustreport.study.plan import Plan
+from trustreport.study.study import Study
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.results import Result
 
 EN = catalogue("en")
 RNG = np.random.default_rng(23)

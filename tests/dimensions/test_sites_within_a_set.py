@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 
 from tests.studies import plan
-from trustreport.assessment import Assessment, assess
-from trustreport.dimensions import advice_accuracy, advice_value, potential_robustness
-from trustreport.messages import Message, catalogue
-from trustreport.performance import sites
-from trustreport.plan import Endpoint, Plan
+from trustreport.assessment.assess import Assessment, assess
+from trustreport.assessment.dimensions import advice_accuracy, advice_value, potential_robustness
+from trustreport.assessment.performance import sites
+from trustreport.assessment.verdicts.entries import entry
 from trustreport.report.tables import table
-from trustreport.results import Result, leading
-from trustreport.study import Cases, Coded, Dataset, Labels, Scores, Study
-from trustreport.verdicts.entries import entry
+from trustreport.study.plan import Endpoint, Plan
+from trustreport.study.study import Cases, Coded, Dataset, Labels, Scores, Study
+from trustreport.vocabulary.messages import Message, catalogue
+from trustreport.vocabulary.results import Result, leading
 
 # Points of curves, which only a whole set has.
 CURVES = (

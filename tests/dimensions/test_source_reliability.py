@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from tests.rated import noisy, rated, raters_study
 from tests.studies import plan
-from trustreport.dimensions.source_reliability import answer, has_data
-from trustreport.dimensions.source_reliability.rater_panel import panel_of
+from trustreport.assessment.dimensions.source_reliability import answer, has_data
+from trustreport.assessment.dimensions.source_reliability.rater_panel import panel_of
+from trustreport.assessment.finding import EstimateTable, Finding, PlainTable
 from trustreport.figures.joyplot import Joyplot
 from trustreport.figures.nomogram import NomogramFigure as NomogramFigure
-from trustreport.finding import EstimateTable, Finding, PlainTable
 from trustreport.measures.agreement.cohen import cohen_kappa
 from trustreport.measures.proportion import wilson
-from trustreport.messages import catalogue
-from trustreport.plan import Nomogram, Plan
-from trustreport.results import Result, leading
-from trustreport.study import Cases, Dataset, Labels, Scores, Study
+from trustreport.study.plan import Nomogram, Plan
+from trustreport.study.study import Cases, Dataset, Labels, Scores, Study
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.results import Result, leading
 
 EN = catalogue("en")
 ID = "source_reliability"

@@ -10,20 +10,20 @@ from statsmodels.stats.proportion import proportion_confint
 
 from tests.dimensions.test_potential_robustness import rules_hold, texts
 from tests.studies import plan
-from trustreport.dimensions.subgroups import DIMENSION
-from trustreport.dimensions.subgroups.effects import of_cases
-from trustreport.dimensions.subgroups.groups import divisions
-from trustreport.finding import Finding
+from trustreport.assessment.dimensions.subgroups import DIMENSION
+from trustreport.assessment.dimensions.subgroups.effects import of_cases
+from trustreport.assessment.dimensions.subgroups.groups import divisions
+from trustreport.assessment.finding import Finding
+from trustreport.assessment.performance.readers import endpoints
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.multiplicity import holm
 from trustreport.measures.proportion import wilson
 from trustreport.measures.subgroup_difference import share_difference
-from trustreport.messages import Message, catalogue
-from trustreport.performance.readers import endpoints
-from trustreport.plan import Plan
-from trustreport.results import Result
-from trustreport.study import Cases, Coded, Dataset, Labels, Readers, Readings, Scores, Study
+from trustreport.study.plan import Plan
+from trustreport.study.study import Cases, Coded, Dataset, Labels, Readers, Readings, Scores, Study
+from trustreport.vocabulary.messages import Message, catalogue
+from trustreport.vocabulary.results import Result
 
 EN = catalogue("en")
 SEX = {"name": "sex", "prespecified": True}

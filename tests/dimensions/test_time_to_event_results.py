@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from trustreport.api import Assessed, assess, read_study
-from trustreport.finding import Part, Unanswered
-from trustreport.messages import catalogue
-from trustreport.performance.time_to_event import MEASURES, followed_cases
+from trustreport.assessment.finding import Part, Unanswered
+from trustreport.assessment.performance.time_to_event import MEASURES, followed_cases
 from trustreport.report.answer import answer
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 REFERENCE = Path(__file__).resolve().parents[1] / "reference" / "survival"

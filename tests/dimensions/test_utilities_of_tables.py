@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 
 from trustreport.api import assess, read_study
-from trustreport.assessment import Assessment
-from trustreport.dimensions.advice_accuracy import answer
-from trustreport.errors import Problem, StudyError
-from trustreport.finding import Finding
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.dimensions.advice_accuracy import answer
+from trustreport.assessment.finding import Finding
 from trustreport.measures.case_mean import case_mean
 from trustreport.measures.paired.difference import tango
 from trustreport.measures.paired.table import PairedTable
 from trustreport.measures.two_arm.difference import newcombe
 from trustreport.measures.utility.ranking import independent_difference
-from trustreport.messages import catalogue
 from trustreport.report.answer.without_criteria import answer as without_criteria
-from trustreport.results import Result, leading
+from trustreport.vocabulary.errors import Problem, StudyError
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.results import Result, leading
 
 EN = catalogue("en")
 HEAD = "report: {kind: procurement}\ndevice: {trade_name: D}\n"

@@ -10,8 +10,8 @@ import pytest
 from tests.dimensions.test_reliance import rules_hold, texts
 from tests.measures.mrmc.conftest import study_of
 from tests.studies import plan, readings
-from trustreport.dimensions.decision_benefit import DIMENSION, variance_sources
-from trustreport.dimensions.decision_benefit.variance_sources import (
+from trustreport.assessment.dimensions.decision_benefit import DIMENSION, variance_sources
+from trustreport.assessment.dimensions.decision_benefit.variance_sources import (
     MORE_CASES,
     MORE_READERS,
     NEGATIVE,
@@ -19,14 +19,14 @@ from trustreport.dimensions.decision_benefit.variance_sources import (
     TWO_CLASSES,
     designs,
 )
-from trustreport.finding import Finding
+from trustreport.assessment.finding import Finding
 from trustreport.measures.mrmc.auc import fit_auc
 from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
 from trustreport.measures.mrmc.planned import planned_difference
 from trustreport.measures.mrmc.power import NO_COMPONENT, Components, components, expected_width, sources
-from trustreport.messages import catalogue
 from trustreport.report.outline import SENTENCES
-from trustreport.results import Result
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.results import Result
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference" / "mrmc"
 

@@ -11,13 +11,13 @@ import pytest
 from studies import plan
 
 from trustreport.api import Assessed, read_study
-from trustreport.dimensions.candidates import DIMENSION
-from trustreport.dimensions.candidates.versions import kind_of, succession
-from trustreport.errors import StudyError
-from trustreport.finding import Finding, PlainTable
-from trustreport.messages import catalogue
-from trustreport.results import Result, leading
-from trustreport.study import Coded, Labels, Scores, Study
+from trustreport.assessment.dimensions.candidates import DIMENSION
+from trustreport.assessment.dimensions.candidates.versions import kind_of, succession
+from trustreport.assessment.finding import Finding, PlainTable
+from trustreport.study.study import Coded, Labels, Scores, Study
+from trustreport.vocabulary.errors import StudyError
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.results import Result, leading
 
 EN = catalogue("en")
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "planned-change"

@@ -10,22 +10,22 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from trustreport.assessment import assess
-from trustreport.dimensions.vigilance import DIMENSION, answer, has_data
-from trustreport.dimensions.vigilance.due import due, term
-from trustreport.dimensions.vigilance.entries import criterion, value
-from trustreport.dimensions.vigilance.events import after, stage
-from trustreport.dimensions.vigilance.periods import timelines
-from trustreport.estimate import Estimate
-from trustreport.finding import Finding
+from trustreport.assessment.assess import assess
+from trustreport.assessment.dimensions.vigilance import DIMENSION, answer, has_data
+from trustreport.assessment.dimensions.vigilance.due import due, term
+from trustreport.assessment.dimensions.vigilance.entries import criterion, value
+from trustreport.assessment.dimensions.vigilance.events import after, stage
+from trustreport.assessment.dimensions.vigilance.periods import timelines
+from trustreport.assessment.finding import Finding
 from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.monitoring import notes
 from trustreport.measures.roc.clustered import clustered_auc
 from trustreport.measures.two_arm.difference import newcombe
-from trustreport.messages import catalogue
-from trustreport.plan import Indicator
-from trustreport.results import Result
-from trustreport.study import Dataset, Study
+from trustreport.study.plan import Indicator
+from trustreport.study.study import Dataset, Study
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.results import Result
 
 SAY = catalogue("en")
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from trustreport.api import Assessed, assess, read_study
-from trustreport.messages import catalogue
-from trustreport.performance.weighted import SOME_WITHOUT
+from trustreport.assessment.performance.weighted import SOME_WITHOUT
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 CASES = Path(__file__).resolve().parent.parent / "reference" / "weighted_cases.csv"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from trustreport.api import Assessed, assess, read_study
-from trustreport.exports import export
+from trustreport.report.exports import export
 
 REFERENCE = json.loads(
     (Path(__file__).resolve().parents[1] / "reference" / "decision_table.json").read_text()

@@ -19,11 +19,11 @@ from fhir.resources.bundle import Bundle
 from huggingface_hub import ModelCard
 
 from trustreport import api
-from trustreport.cli import main
+from trustreport.commands.cli import main
 from trustreport.commands.export import EXPORTS
-from trustreport.errors import MissingLibrary
-from trustreport.exports import FORMS, export
-from trustreport.resources import folder
+from trustreport.report.exports import FORMS, export
+from trustreport.vocabulary.errors import MissingLibrary
+from trustreport.vocabulary.resources import folder
 
 HOSTILE = "<script>alert(1)</script>\x07 & =1+1"
 MANIFEST = {
@@ -124,7 +124,7 @@ def test_the_card_is_valid_and_has_results_with_intervals(assessed, sensitivity)
 
 
 def test_a_card_that_the_schema_refuses_is_not_written(assessed, monkeypatch) -> None:
-    from trustreport.exports import chai
+    from trustreport.report.exports import chai
 
     monkeypatch.setattr(chai, "_card", lambda *given: {"BasicInfo": {"ModelName": "x"}})
     with pytest.raises(ValueError, match="does not follow its schema"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trustreport.messages import Catalogue, catalogue
+from trustreport.vocabulary.messages import Catalogue, catalogue
 
 
 @pytest.fixture(scope="session")

@@ -26,7 +26,6 @@ from hypothesis import strategies as st
 from test_drawings import boxes, texts
 from test_drawn_values import drawn, written
 
-from trustreport.digits import by_width
 from trustreport.figures import style
 from trustreport.figures.curves import STROKES, above, thinned
 from trustreport.figures.decision_curve import DecisionCurves
@@ -34,8 +33,9 @@ from trustreport.figures.measures_chart import MeasureCell, MeasureColumn, Measu
 from trustreport.figures.roc import DevicePoint, EqualYield, RocFigure, RocLine, RocPanel
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.measures.utility.operating import best_point
-from trustreport.messages import Catalogue, catalogue
-from trustreport.messages import say as message
+from trustreport.vocabulary.digits import by_width
+from trustreport.vocabulary.messages import Catalogue, catalogue
+from trustreport.vocabulary.messages import say as message
 
 
 @cache

@@ -15,7 +15,7 @@ import pytest
 from drawn_studies import DRAWINGS
 
 from trustreport.figures import style
-from trustreport.messages import Catalogue, catalogue
+from trustreport.vocabulary.messages import Catalogue, catalogue
 
 FIGURES = Path(__file__).resolve().parents[2] / "trustreport" / "figures"
 MARKS = ("mark-", "unit-", "reader-", "point-", "flow-wrong-", "flow-right-", "site-")
@@ -104,7 +104,7 @@ def test_another_process_gives_the_same_bytes() -> None:
         "from io import BytesIO; import hashlib\n"
         "from drawn_studies import DRAWINGS\n"
         "from trustreport.figures import style\n"
-        "from trustreport.messages import catalogue\n"
+        "from trustreport.vocabulary.messages import catalogue\n"
         "file = BytesIO()\n"
         "with style.settings():\n"
         "    figure = DRAWINGS['benefit-12-2'].draw(catalogue())\n"
@@ -121,7 +121,7 @@ def test_importing_figures_loads_no_matplotlib_and_drawing_no_pyplot() -> None:
         f"import sys, importlib\nfor name in {modules!r}: importlib.import_module(name)\n"
         "assert 'matplotlib' not in sys.modules, 'imported early'\n"
         "from drawn_studies import DRAWINGS\n"
-        "from trustreport.messages import catalogue\n"
+        "from trustreport.vocabulary.messages import catalogue\n"
         "for name in ('effect-5', 'rates-5', 'benefit-5-2', 'slope-5', 'flow-2-arms'):\n"
         "    DRAWINGS[name].draw(catalogue())\n"
         "assert 'matplotlib.pyplot' not in sys.modules, 'pyplot'\n"
@@ -134,7 +134,7 @@ def test_without_the_bundled_face_figures_are_drawn_in_dejavu(tmp_path: Path) ->
         "from pathlib import Path\n"
         "from drawn_studies import DRAWINGS\n"
         "from trustreport.figures import style\n"
-        "from trustreport.messages import catalogue\n"
+        "from trustreport.vocabulary.messages import catalogue\n"
         "say = catalogue()\n"
         f"style.folder = lambda kind: Path({str(tmp_path)!r})\n"
         "figure = DRAWINGS['effect-5'].draw(say)\n"

@@ -15,7 +15,7 @@ from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.figures.error_rates import ErrorRateRow, ErrorRates
 from trustreport.figures.flow import FlowFigure, Step
 from trustreport.figures.slope import SlopePlot
-from trustreport.messages import Catalogue
+from trustreport.vocabulary.messages import Catalogue
 
 
 def drawn(figure: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from trustreport.figures.forest import Forest, ForestColumn
 from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
 from trustreport.figures.sample_size import SampleSizes, SizeRow
 from trustreport.figures.slope import spread
-from trustreport.messages import Catalogue, Message
+from trustreport.vocabulary.messages import Catalogue, Message
 
 ENDS = st.tuples(st.floats(-7, -0.02), st.floats(0.02, 7)).map(lambda e: (10 ** e[0], 10 ** e[1]))
 

@@ -12,13 +12,13 @@ from test_drawn_values import drawn, written
 
 from tests.marked import of_candidates, of_readers
 from tests.studies import plan
-from trustreport.dimensions.localisation import DIMENSION, READERS
+from trustreport.assessment.dimensions.localisation import DIMENSION, READERS
+from trustreport.assessment.performance.lesions import marked_cases
 from trustreport.figures import style
 from trustreport.figures.froc import FrocArm, FrocFigure, FrocLine
 from trustreport.measures.lesions.froc import froc_curve
-from trustreport.messages import Catalogue, catalogue
-from trustreport.performance.lesions import marked_cases
-from trustreport.study import Study
+from trustreport.study.study import Study
+from trustreport.vocabulary.messages import Catalogue, catalogue
 
 AREA = estimate(0.71, 0.62, 0.8)
 POINTS = ((0.0, 0.0), (0.0, 0.4), (0.5, 0.7), (2.0, 0.9))

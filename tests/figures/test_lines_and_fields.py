@@ -16,7 +16,7 @@ from trustreport.figures.field import FieldChart, FieldPanel, MapPlace, RegionCh
 from trustreport.figures.histogram import HistogramChart, HistogramMark, HistogramPanel
 from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
 from trustreport.measures.utility.space import utility_map
-from trustreport.messages import Catalogue, catalogue, say
+from trustreport.vocabulary.messages import Catalogue, catalogue, say
 
 X = say("advice_accuracy.axis.tau")
 Y = say("advice_accuracy.axis.value")

@@ -18,8 +18,8 @@ from trustreport.figures.funnel import FunnelLimits, FunnelPlot, FunnelUnit
 from trustreport.figures.stacked import Stacked, StackPanel, StackPart
 from trustreport.figures.timeline import EventTimeline, TimelineMark, TimelinePeriod, TimelineTrack
 from trustreport.figures.trend import Trend, TrendPanel
-from trustreport.messages import Catalogue, catalogue
-from trustreport.messages import say as message
+from trustreport.vocabulary.messages import Catalogue, catalogue
+from trustreport.vocabulary.messages import say as message
 
 NOTHING = estimate(nan, nan, nan, note="no positive case")
 

@@ -13,15 +13,15 @@ from test_drawings import boxes, texts
 from test_drawn_values import drawn, written
 
 from tests.studies import plan, readings
-from trustreport.dimensions.decision_benefit import DIMENSION
+from trustreport.assessment.dimensions.decision_benefit import DIMENSION
+from trustreport.assessment.finding import Figure
 from trustreport.figures import style
 from trustreport.figures.curves import thinned
 from trustreport.figures.reader_roc import FEW, ArmCurves, ReaderCurve, ReaderRoc
-from trustreport.finding import Figure
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.measures.roc.mean_curve import mean_curve
-from trustreport.messages import Catalogue, catalogue
-from trustreport.study import Study
+from trustreport.study.study import Study
+from trustreport.vocabulary.messages import Catalogue, catalogue
 
 AREA = estimate(0.812, 0.761, 0.863)
 

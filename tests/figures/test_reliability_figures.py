@@ -13,7 +13,7 @@ from test_drawn_values import drawn, written
 from trustreport.figures import style
 from trustreport.figures.joyplot import Joyplot
 from trustreport.figures.nomogram import NomogramFigure
-from trustreport.messages import Catalogue, catalogue
+from trustreport.vocabulary.messages import Catalogue, catalogue
 
 
 @cache

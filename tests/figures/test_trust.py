@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from test_drawings import boxes
 
-from trustreport.estimate import Estimate
 from trustreport.figures import style
 from trustreport.figures.trust import LEFTS, SIDE, TOP, TrustDiagram, TrustPoint
 from trustreport.figures.trust_flow import TrustFlow
-from trustreport.messages import Catalogue
+from trustreport.measures.estimate import Estimate
+from trustreport.vocabulary.messages import Catalogue
 
 WHY = "no reader was right where the advice was wrong"
 

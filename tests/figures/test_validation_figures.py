@@ -33,7 +33,7 @@ from trustreport.figures.meta_validation import Correlated, MetaValidation
 from trustreport.figures.sample_size import CUT, SampleSizes, SizeRow
 from trustreport.measures.calibration.bins import equal_width
 from trustreport.measures.calibration.curve import calibration_curve
-from trustreport.messages import Catalogue, catalogue
+from trustreport.vocabulary.messages import Catalogue, catalogue
 
 AXES = (
     Axis("Discrimination", "AUC", "AUC", 0.5, 1.0, (0.7, 0.8, 0.9)),

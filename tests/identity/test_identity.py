@@ -11,14 +11,25 @@ import pytest
 
 from tests.dimensions.test_subgroups import cases, coded
 from tests.studies import plan
-from trustreport.assessment import assess
-from trustreport.errors import StudyError
-from trustreport.identity.identifiers import identifying, is_direct, is_personal
-from trustreport.identity.pseudonyms import Pseudonym, pseudonymised
-from trustreport.identity.release import released
-from trustreport.plan import Plan
-from trustreport.results import Result
-from trustreport.study import Cases, Coded, Dataset, Labels, Ratings, Readers, Readings, Scores, Source, Study
+from trustreport.assessment.assess import assess
+from trustreport.study.identity.identifiers import identifying, is_direct, is_personal
+from trustreport.study.identity.pseudonyms import Pseudonym, pseudonymised
+from trustreport.study.identity.release import released
+from trustreport.study.plan import Plan
+from trustreport.study.study import (
+    Cases,
+    Coded,
+    Dataset,
+    Labels,
+    Ratings,
+    Readers,
+    Readings,
+    Scores,
+    Source,
+    Study,
+)
+from trustreport.vocabulary.errors import StudyError
+from trustreport.vocabulary.results import Result
 
 PUBLIC = {"report": {"kind": "certification", "release": "public"}}
 NAMES = ("R9", "R1", "R10", "R2", "R5", "R4")

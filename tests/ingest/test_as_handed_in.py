@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from trustreport.cli import main
-from trustreport.errors import StudyError
-from trustreport.ingest import read
-from trustreport.ingest.values import strptime_of
-from trustreport.study import Study
+from trustreport.commands.cli import main
+from trustreport.study.ingest import read
+from trustreport.study.ingest.values import strptime_of
+from trustreport.study.study import Study
+from trustreport.vocabulary.errors import StudyError
 
 HEAD = "report: {kind: certification}\ndevice: {trade_name: D}\n"
 READERS = """reading: {design: crossover}

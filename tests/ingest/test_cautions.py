@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from trustreport.errors import StudyError
-from trustreport.ingest import read
-from trustreport.messages import catalogue
+from trustreport.study.ingest import read
+from trustreport.vocabulary.errors import StudyError
+from trustreport.vocabulary.messages import catalogue
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 EN = catalogue("en")

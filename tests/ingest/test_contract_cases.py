@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from trustreport.ingest import read
-from trustreport.study import Study
+from trustreport.study.ingest import read
+from trustreport.study.study import Study
 
 CONTRACT = Path(__file__).resolve().parents[1] / "reference" / "contract"
 FOLDERS = sorted(folder.name for folder in CONTRACT.iterdir())

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from trustreport.api import read_study
-from trustreport.errors import StudyError
+from trustreport.vocabulary.errors import StudyError
 
 MANIFEST = """\
 report: {kind: procurement}

@@ -11,10 +11,10 @@ import pytest
 from openpyxl import Workbook
 from ruamel.yaml import YAML
 
-from trustreport.cli import main
-from trustreport.ingest import read
-from trustreport.plan import Plan
-from trustreport.sizing import SizingRequest, size_study
+from trustreport.commands.cli import main
+from trustreport.planning import SizingRequest, size_study
+from trustreport.study.ingest import read
+from trustreport.study.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

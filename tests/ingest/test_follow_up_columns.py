@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trustreport.errors import StudyError
-from trustreport.ingest import read
-from trustreport.plan import TimeToEvent
-from trustreport.study import Dataset
+from trustreport.study.ingest import read
+from trustreport.study.plan import TimeToEvent
+from trustreport.study.study import Dataset
+from trustreport.vocabulary.errors import StudyError
 
 HEAD = "report: {kind: certification}\ndevice: {trade_name: D}\n"
 HORIZON = "time_to_event: {horizon: 5 years, unit: days, competing: [2]}\n"

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from trustreport.errors import Problem, StudyError
-from trustreport.ingest import read, sheet
-from trustreport.plan import Plan
+from trustreport.study.ingest import read, sheet
+from trustreport.study.plan import Plan
+from trustreport.vocabulary.errors import Problem, StudyError
 
 HEAD = "report: {kind: certification}\ndevice: {trade_name: D}\n"
 TABLES = """

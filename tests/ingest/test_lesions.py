@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from trustreport.errors import StudyError
-from trustreport.ingest import read
-from trustreport.study import Localisation, Study
+from trustreport.study.ingest import read
+from trustreport.study.study import Localisation, Study
+from trustreport.vocabulary.errors import StudyError
 
 HEAD = "report: {kind: certification}\ndevice: {}\n"
 TABLES = "tables: {cases: {file: cases.csv}, lesions: {file: lesions.csv}, marks: {file: marks.csv}}\n"

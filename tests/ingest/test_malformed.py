@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from trustreport.errors import StudyError
-from trustreport.ingest import read
+from trustreport.study.ingest import read
+from trustreport.vocabulary.errors import StudyError
 
 HEAD = "report: {kind: certification}\ndevice: {trade_name: D}\n"
 READINGS = "tables: {readings: {file: readings.csv}}\n"

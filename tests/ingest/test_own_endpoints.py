@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from test_read import only, put
 
-from trustreport.errors import StudyError
-from trustreport.ingest import read
+from trustreport.study.ingest import read
+from trustreport.vocabulary.errors import StudyError
 
 LONG = """reader,case,arm,truth,decision,sess,side ok
 R2,c10,aided,1,1,10,1

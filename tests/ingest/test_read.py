@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from trustreport.errors import StudyError
-from trustreport.ingest import read
-from trustreport.study import Readings, Study
+from trustreport.study.ingest import read
+from trustreport.study.study import Readings, Study
+from trustreport.vocabulary.errors import StudyError
 
 HEAD = "report: {kind: certification}\ndevice: {trade_name: D}\n"
 PLAIN = "tables: {readings: {file: readings.csv}}\n"
@@ -280,7 +280,7 @@ def test_a_parquet_file_that_is_too_large_is_not_called_damaged(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from trustreport.ingest.tables import Unreadable, _parquet
+    from trustreport.study.ingest.tables import Unreadable, _parquet
 
     pq.write_table(pa.table({"reader": ["R1"] * 3}), tmp_path / "r.parquet")
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from trustreport.errors import StudyError
-from trustreport.ingest import read
+from trustreport.study.ingest import read
+from trustreport.vocabulary.errors import StudyError
 
 
 def study(folder: Path, word: str) -> Path:

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 from tests.studies import readings
 from trustreport.api import assess, read_study
-from trustreport.cli import main
-from trustreport.errors import StudyError
-from trustreport.interop.imrmc import NoData, read_imrmc, write_imrmc
-from trustreport.study import Labels
+from trustreport.commands.cli import main
+from trustreport.study.interop.imrmc import NoData, read_imrmc, write_imrmc
+from trustreport.study.study import Labels
+from trustreport.vocabulary.errors import StudyError
 
 MANIFEST = """report: {kind: certification}
 device: {}

@@ -12,7 +12,6 @@ from statsmodels.genmod import families
 from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.regression.linear_model import OLS, WLS
 
-from trustreport.estimate import Estimate
 from trustreport.measures.calibration.advice import advice_values
 from trustreport.measures.calibration.bins import equal_width_and_places
 from trustreport.measures.calibration.brier import brier
@@ -24,6 +23,7 @@ from trustreport.measures.calibration.oe import oe_ratio
 from trustreport.measures.case_mean import mean_of_clusters
 from trustreport.measures.cluster import ONE_CLUSTER
 from trustreport.measures.confusion.clustered import clustered
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.monitoring.standardisation import (
     clustered_standardised_change,
     standardised_change,

@@ -5,7 +5,7 @@ from math import nan
 
 import pytest
 
-from trustreport.estimate import Estimate
+from trustreport.measures.estimate import Estimate
 
 UNDEFINED = Estimate(nan, 0.0, 1.0, 3, details={"cases": 2.0})
 

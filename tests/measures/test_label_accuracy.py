@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trustreport.estimate import Estimate
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.label_accuracy import (
     BEYOND_PERFECT_LABELS,
     NO_INFORMATION,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from trustreport.estimate import Estimate
 from trustreport.measures import notes
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.number_needed import number_needed
 from trustreport.measures.two_arm import difference
 

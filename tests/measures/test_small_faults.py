@@ -15,8 +15,6 @@ from scipy.special import expit, logit
 from scipy.stats import norm, t
 from statsmodels.discrete.discrete_model import Logit
 
-from trustreport import quantities
-from trustreport.estimate import Estimate
 from trustreport.measures.agreement.bootstrap import _draws
 from trustreport.measures.agreement.percent import SCORE, percent_agreement
 from trustreport.measures.calibration.advice import advice_values
@@ -25,6 +23,7 @@ from trustreport.measures.case_share import case_share
 from trustreport.measures.confusion.clustered import clustered
 from trustreport.measures.confusion.from_risk import specificity_needed
 from trustreport.measures.confusion.several import NO_CASE_OF_A_CLASS, mean_of_classes
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.h_accuracy.parameters import complexity_from_ratings
 from trustreport.measures.label_accuracy import NO_SAMPLING_ERROR, actual_accuracy, nomogram_accuracy
 from trustreport.measures.lesions.area import _variance, lesion_area_difference
@@ -62,7 +61,8 @@ from trustreport.measures.utility.operating import equal_yield_slope
 from trustreport.measures.utility.ranking import yield_difference
 from trustreport.measures.utility.space import utility_map
 from trustreport.measures.utility.utility_yield import confusion_matrix
-from trustreport.quantities import Quantity, quantity
+from trustreport.vocabulary import quantities
+from trustreport.vocabulary.quantities import Quantity, quantity
 
 EVENT = np.array([1, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 0], bool)
 RISK = np.array([0.9, 0.3, 0.6, 0.4, 0.5, 0.2, 0.7, 0.6, 0.8, 0.1, 0.3, 0.2])

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from trustreport.estimate import Estimate
 from trustreport.measures import weighted
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.roc.auc import delong
 from trustreport.measures.weighted import weighted_auc, weighted_mean, weighted_oe, weighted_share
 

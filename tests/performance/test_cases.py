@@ -12,12 +12,12 @@ from hypothesis import given
 
 from tests.monitored import coded
 from tests.studies import plan
-from trustreport.performance.cases import ScoredCases, in_common, outputs, scored_cases
-from trustreport.performance.differences import difference
-from trustreport.performance.keys import case_key, joined_key
-from trustreport.performance.measures import estimates, lead
-from trustreport.performance.sites import sites_in
-from trustreport.study import Cases, Dataset, Labels, Scores, Study
+from trustreport.assessment.performance.cases import ScoredCases, in_common, outputs, scored_cases
+from trustreport.assessment.performance.differences import difference
+from trustreport.assessment.performance.keys import case_key, joined_key
+from trustreport.assessment.performance.measures import estimates, lead
+from trustreport.assessment.performance.sites import sites_in
+from trustreport.study.study import Cases, Dataset, Labels, Scores, Study
 
 HALF = {"threshold": 0.5}
 

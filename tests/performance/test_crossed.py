@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from tests.monitored import coded
+from trustreport.assessment.narrative.where import where
+from trustreport.assessment.performance.cases import scored_cases
+from trustreport.assessment.performance.concentration import Concentration
+from trustreport.assessment.performance.crossed import concentrations
+from trustreport.assessment.performance.pooled import Pool, pooled
 from trustreport.measures.proportion import wilson
 from trustreport.measures.subgroup_difference import clustered_share_difference, share_difference
-from trustreport.messages import catalogue
-from trustreport.narrative.where import where
-from trustreport.performance.cases import scored_cases
-from trustreport.performance.concentration import Concentration
-from trustreport.performance.crossed import concentrations
-from trustreport.performance.pooled import Pool, pooled
-from trustreport.plan import Plan
-from trustreport.study import Cases, Dataset, Labels, Scores, Study
+from trustreport.study.plan import Plan
+from trustreport.study.study import Cases, Dataset, Labels, Scores, Study
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 # Site, scanner, missed, found: scanner Y is at B alone and misses half, whatever the site.

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.performance.test_cases import scored
-from trustreport.estimate import Estimate
+from trustreport.assessment.performance.measures import METHODS, lead
 from trustreport.measures import notes
 from trustreport.measures.calibration.brier import brier
 from trustreport.measures.calibration.ece import ece
@@ -19,6 +19,7 @@ from trustreport.measures.calibration.logistic import calibration_intercept
 from trustreport.measures.calibration.oe import oe_ratio
 from trustreport.measures.cell_mean import cell_mean
 from trustreport.measures.cluster import ONE_OF_A_CLASS
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.net_benefit import (
     FEW_CLUSTERS,
     NO_LOSS,
@@ -30,8 +31,7 @@ from trustreport.measures.net_benefit import (
 )
 from trustreport.measures.roc.auc import auc_logit_larger
 from trustreport.measures.roc.clustered import auc_logit_obuchowski
-from trustreport.performance.measures import METHODS, lead
-from trustreport.quantities import quantity
+from trustreport.vocabulary.quantities import quantity
 
 Cases = tuple[np.ndarray, np.ndarray, np.ndarray]
 OF_SETS: dict[str, Callable[..., Estimate]] = {

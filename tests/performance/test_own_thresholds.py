@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from trustreport.api import assess, read_study
-from trustreport.errors import StudyError
-from trustreport.estimate import Estimate
-from trustreport.performance.measures import NO_PROBABILITIES, NOT_RISKS
+from trustreport.assessment.performance.measures import NO_PROBABILITIES, NOT_RISKS
+from trustreport.measures.estimate import Estimate
+from trustreport.vocabulary.errors import StudyError
 
 HEAD = "report: {kind: procurement}\ndevice: {trade_name: D}\n"
 TABLE = "truth,share,percent\n" + "".join(

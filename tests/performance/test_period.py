@@ -9,13 +9,13 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.studies import plan, readings
-from trustreport.dimensions.decision_benefit import DIMENSION as BENEFIT
-from trustreport.dimensions.pragmatic_utility import DIMENSION as UTILITY
-from trustreport.dimensions.subgroups import DIMENSION as SUBGROUPS
+from trustreport.assessment.dimensions.decision_benefit import DIMENSION as BENEFIT
+from trustreport.assessment.dimensions.pragmatic_utility import DIMENSION as UTILITY
+from trustreport.assessment.dimensions.subgroups import DIMENSION as SUBGROUPS
+from trustreport.assessment.performance.period import compared_later
 from trustreport.measures.mrmc import notes
-from trustreport.performance.period import compared_later
-from trustreport.results import Result, leading
-from trustreport.study import Coded, Labels, Study
+from trustreport.study.study import Coded, Labels, Study
+from trustreport.vocabulary.results import Result, leading
 
 RNG = np.random.default_rng(4)
 READERS, CASES = 8, 60

@@ -12,11 +12,11 @@ import pytest
 from tests.drawn import drawn_study
 from tests.studies import readings
 from trustreport.api import assess, read_study
-from trustreport.assessment import Assessment
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.performance.readers import endpoint, every_endpoint
 from trustreport.measures.mrmc import notes
 from trustreport.measures.notes import mirrored
-from trustreport.performance.readers import endpoint, every_endpoint
-from trustreport.results import CUT, Result, leading
+from trustreport.vocabulary.results import CUT, Result, leading
 
 DRAWN = 60
 ARMS = ("aided", "unaided")

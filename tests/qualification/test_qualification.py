@@ -15,12 +15,12 @@ import page as conformance
 import pytest
 from click.testing import CliRunner
 
-from trustreport.cli import main
-from trustreport.errors import MissingLibrary
+from trustreport.commands.cli import main
+from trustreport.commands.qualification import installation, operation, peers, record
 from trustreport.measures import proportion
-from trustreport.qualification import installation, operation, pages, peers, record
 from trustreport.report.bundle import verify
-from trustreport.signing import Signer
+from trustreport.report.signatures.signing import Signer
+from trustreport.vocabulary.errors import MissingLibrary
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ROOT / "qualification"
@@ -213,17 +213,17 @@ def test_files_are_compared_with_record(recorded: dict[Path, str]) -> None:
     assert own_files().status == "pass"
     digest = installation.record_digest()
     assert len(digest) == 64
-    recorded[ROOT / "trustreport/cli.py"] = "0" * 43
+    recorded[ROOT / "trustreport/commands/cli.py"] = "0" * 43
     changed = own_files()
-    assert (changed.status, changed.note) == ("fail", "cli.py")
+    assert (changed.status, changed.note) == ("fail", "commands/cli.py")
     assert "1 changed or missing, 0 others" in changed.found
     assert installation.record_digest() != digest
 
 
 def test_a_file_that_record_lacks_fails(recorded: dict[Path, str]) -> None:
-    del recorded[ROOT / "trustreport/cli.py"]
-    assert (own_files().status, own_files().note) == ("fail", "cli.py")
-    recorded[ROOT / "trustreport/gone.py"] = recorded[ROOT / "trustreport/api.py"]
+    del recorded[ROOT / "trustreport/commands/cli.py"]
+    assert (own_files().status, own_files().note) == ("fail", "commands/cli.py")
+    recorded[ROOT / "trustreport/gone.py"] = recorded[ROOT / "trustreport/api/__init__.py"]
     assert "1 changed or missing, 1 others" in own_files().found
 
 
@@ -256,7 +256,7 @@ def test_a_failed_record_conforms_too(found: record.Qualification) -> None:
     one = replace(found.operation[0], passed=False, found=None, note="no such field")
     failed = replace(found, operation=(one, *found.operation[1:]))
     assert not failed.passed
-    pdf = pages.to_pdf(failed, record.canonical(record.as_data(failed)), "", "")
+    pdf = record.to_pdf(failed, record.canonical(record.as_data(failed)), "", "")
     assert conformance.validate_pdf_bytes(pdf, profile="ua1").is_compliant
 
 
@@ -288,7 +288,7 @@ def test_nothing_is_written_where_the_pdf_cannot_be(
     def unable(*given: Any) -> bytes:
         raise MissingLibrary("PDF writing needs libpango")
 
-    monkeypatch.setattr(pages, "to_pdf", unable)
+    monkeypatch.setattr(record, "to_pdf", unable)
     with pytest.raises(MissingLibrary):
         record.write(found, tmp_path / "record")
     assert list(tmp_path.iterdir()) == []

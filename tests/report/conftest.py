@@ -10,8 +10,8 @@ import pytest
 from made_up import CJK, HOSTILE, LONG, RTL, assessment, manifest, part
 
 from trustreport.api import Assessed, write_report
-from trustreport.assessment import Assessment
-from trustreport.plan import Plan
+from trustreport.assessment.assess import Assessment
+from trustreport.study.plan import Plan
 
 FORMATS = ("html", "pdf", "annex", "json")
 

@@ -7,10 +7,9 @@ from typing import Any
 
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from trustreport.assessment import Assessment
-from trustreport.dimensions.flow import TaskFlow
-from trustreport.estimate import Estimate
-from trustreport.finding import (
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.dimensions.flow import TaskFlow
+from trustreport.assessment.finding import (
     CheckOutcome,
     Column,
     EstimateRow,
@@ -21,14 +20,15 @@ from trustreport.finding import (
     PlainTable,
     Unanswered,
 )
-from trustreport.messages import Catalogue, Message, say
-from trustreport.place import Place
-from trustreport.plan import Plan, undeclared
+from trustreport.assessment.verdicts import verdicts
+from trustreport.measures.estimate import Estimate
 from trustreport.report import figures
 from trustreport.report.figures import Drawn
-from trustreport.results import Result
-from trustreport.study import ArmCounts, CountsSet, Source, Study
-from trustreport.verdicts import verdicts
+from trustreport.study.plan import Plan, undeclared
+from trustreport.study.study import ArmCounts, CountsSet, Source, Study
+from trustreport.vocabulary.messages import Catalogue, Message, say
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.results import Result
 
 HASH = "9f2c41d7" + "0" * 56
 HOSTILE = (

@@ -9,9 +9,9 @@ from test_questions import NAMES, listed
 
 from tests.browsing import COLOURS, ONE_ROW_OF_A_LOOK, STRUCTURE, violations
 from trustreport.api import Assessed
-from trustreport.exports import export
-from trustreport.messages import catalogue
+from trustreport.report.exports import export
 from trustreport.report.sheets import questions, sheet
+from trustreport.vocabulary.messages import catalogue
 
 pytestmark = pytest.mark.slow
 COMPLETE = ("certification-dossier", "procurement-triage", "vigilance-audit")

@@ -9,21 +9,21 @@ from typing import Any
 import pytest
 from studies import plan
 
-from trustreport.assessment import Assessment, assess
-from trustreport.estimate import Estimate
-from trustreport.finding import CheckOutcome, Finding, Part
-from trustreport.messages import catalogue, say
-from trustreport.place import Place
-from trustreport.plan import Plan
+from trustreport.assessment.assess import Assessment, assess
+from trustreport.assessment.finding import CheckOutcome, Finding, Part
+from trustreport.assessment.verdicts import verdicts
+from trustreport.assessment.verdicts.verdict import Locked
+from trustreport.measures.estimate import Estimate
 from trustreport.report.answer import answer
 from trustreport.report.answer.forest import forest
 from trustreport.report.answer.what_if import what_would_change_it
 from trustreport.report.front import LONG, _cut
 from trustreport.report.limits import ranked
-from trustreport.results import Result
-from trustreport.study import ArmCounts, CountsSet, Study
-from trustreport.verdicts import verdicts
-from trustreport.verdicts.verdict import Locked
+from trustreport.study.plan import Plan
+from trustreport.study.study import ArmCounts, CountsSet, Study
+from trustreport.vocabulary.messages import catalogue, say
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.results import Result
 
 EN = catalogue()
 LEVEL = 0.95

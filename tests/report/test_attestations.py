@@ -15,9 +15,9 @@ from click.testing import CliRunner
 pytest.importorskip("cryptography")
 
 from trustreport.api import assess, read_study, write_report
-from trustreport.cli import main
+from trustreport.commands.cli import main
 from trustreport.report.files import files
-from trustreport.signing import Signer, is_signed, read_signers
+from trustreport.report.signatures.signing import Signer, is_signed, read_signers
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "knee-mri"
 

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from trustreport.api import assess, read_study, write_report
-from trustreport.cli import main
+from trustreport.commands.cli import main
 from trustreport.report import csv as flat
 from trustreport.report import frame, xlsx
 from trustreport.report.bundle import HASHES, UNLISTED, verify

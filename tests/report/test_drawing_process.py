@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from trustreport.assessment import Assessment
+from trustreport.assessment.assess import Assessment
 from trustreport.figures import style
 from trustreport.figures.style import settings
 from trustreport.report import figures, pdf_layout, svg_backend

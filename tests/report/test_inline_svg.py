@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from trustreport.estimate import Estimate
+from trustreport.assessment.finding import Column, EstimateTable, Figure, PlainTable
 from trustreport.figures import style
 from trustreport.figures.effect import EffectPlot, EffectRow
-from trustreport.finding import Column, EstimateTable, Figure, PlainTable
-from trustreport.messages import catalogue, say
+from trustreport.measures.estimate import Estimate
 from trustreport.report import figures
 from trustreport.report.inline_svg import HUES, PROPERTIES, colour, inline
 from trustreport.report.numbering import MOST_VALUES, Numbering
-from trustreport.resources import folder
+from trustreport.vocabulary.messages import catalogue, say
+from trustreport.vocabulary.resources import folder
 
 EN = catalogue("en")
 NAME = 'A <b> & "C"'

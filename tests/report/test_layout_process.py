@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from made_up import about
 
-from trustreport.assessment import Assessment
+from trustreport.assessment.assess import Assessment
 from trustreport.report import pdf, pdf_layout
 from trustreport.report.layout_process import LayoutProcesses
 

@@ -13,8 +13,8 @@ from PIL import Image
 from test_three_kinds import BUDGETS, KINDS, body, filled_to, page_pictures
 
 from trustreport.api import Assessed, as_data, write_report
-from trustreport.messages import catalogue, languages
 from trustreport.report.document import canonical
+from trustreport.vocabulary.messages import catalogue, languages
 
 ROOT = Path(__file__).resolve().parents[2]
 OTHERS = [language for language in languages() if language != "en"]

@@ -10,17 +10,17 @@ import pytest
 from made_up import about, assessment, manifest, part
 from made_up import words as message
 
-from trustreport.claims import inside, latest
-from trustreport.dimensions import DIMENSIONS
-from trustreport.estimate import Estimate
-from trustreport.finding import CheckOutcome
-from trustreport.messages import catalogue
-from trustreport.place import Place
-from trustreport.plan import Claim, Kind, Plan
+from trustreport.assessment.claims import inside, latest
+from trustreport.assessment.dimensions import DIMENSIONS
+from trustreport.assessment.finding import CheckOutcome
+from trustreport.measures.estimate import Estimate
 from trustreport.report import declared, html
 from trustreport.report.elements import ELEMENTS, GROUPS_OF
 from trustreport.report.outlines import ANNEX, REPORT
-from trustreport.results import Result
+from trustreport.study.plan import Claim, Kind, Plan
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.results import Result
 
 say = catalogue()
 KINDS = get_args(Kind)

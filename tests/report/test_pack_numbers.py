@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from trustreport import packs
-from trustreport.resources import folder
+from trustreport.vocabulary import packs
+from trustreport.vocabulary.resources import folder
 
 ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = ROOT / "tests" / "reference" / "packs"

@@ -15,10 +15,8 @@ from made_up import about, assessment, manifest, part
 from markupsafe import Markup
 from pydantic import BaseModel
 
-from trustreport import packs, schemas
-from trustreport.cli import main
-from trustreport.messages import catalogue
-from trustreport.plan import Plan
+from trustreport.commands import schemas
+from trustreport.commands.cli import main
 from trustreport.report import html
 from trustreport.report.elements import ELEMENTS
 from trustreport.report.elements.frameworks import (
@@ -30,7 +28,10 @@ from trustreport.report.elements.frameworks import (
 )
 from trustreport.report.figures import Pages
 from trustreport.report.outlines import ANNEX, REPORT
-from trustreport.resources import folder
+from trustreport.study.plan import Plan
+from trustreport.vocabulary import packs
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.resources import folder
 
 ROOT = Path(__file__).resolve().parents[2]
 say = catalogue()

@@ -9,17 +9,17 @@ from typing import get_args
 import pytest
 from studies import plan
 
-from trustreport.assessment import Assessment, assess
-from trustreport.estimate import OFTEN_ABOVE, Estimate
-from trustreport.finding import Finding
-from trustreport.messages import catalogue
-from trustreport.place import Place
-from trustreport.plan import Kind
+from trustreport.assessment.assess import Assessment, assess
+from trustreport.assessment.finding import Finding
+from trustreport.measures.estimate import OFTEN_ABOVE, Estimate
 from trustreport.report import glance, outline
 from trustreport.report.outline import ROWS_IN_REPORT, Chapter
 from trustreport.report.write import provenance
-from trustreport.results import Result
-from trustreport.study import ArmCounts, CountsSet, Study
+from trustreport.study.plan import Kind
+from trustreport.study.study import ArmCounts, CountsSet, Study
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.results import Result
 
 EXAMPLES = sorted(f.parent.name for f in Path(__file__).parents[2].glob("examples/*/study.yaml"))
 KINDS = get_args(Kind)

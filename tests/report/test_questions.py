@@ -8,14 +8,14 @@ import pikepdf
 import pytest
 from made_up import about, assessment, manifest, part
 
-from trustreport import packs
-from trustreport.messages import catalogue
-from trustreport.plan import Plan
 from trustreport.report import html, pdf
 from trustreport.report.elements.frameworks import Framework
 from trustreport.report.figures import Pages
 from trustreport.report.sheets import questions, sheet
 from trustreport.report.write import write
+from trustreport.study.plan import Plan
+from trustreport.vocabulary import packs
+from trustreport.vocabulary.messages import catalogue
 
 say = catalogue()
 NAMES = ("eu-ai-act-2024", "probast-ai-2025")

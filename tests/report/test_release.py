@@ -13,16 +13,16 @@ from click.testing import CliRunner
 
 from tests.dimensions.test_subgroups import coded, counted, declared
 from trustreport.api import assess, read_study, write_report
-from trustreport.cli import main
-from trustreport.estimate import Estimate
+from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, Finding, Part
+from trustreport.commands.cli import main
 from trustreport.figures.effect import EffectPlot, EffectRow
-from trustreport.finding import EstimateRow, EstimateTable, Figure, Finding, Part
-from trustreport.messages import say
-from trustreport.place import place_of
+from trustreport.measures.estimate import Estimate
 from trustreport.report.files import files
 from trustreport.report.release import is_small, public, released
-from trustreport.results import Result
-from trustreport.study import Study
+from trustreport.study.study import Study
+from trustreport.vocabulary.messages import say
+from trustreport.vocabulary.place import place_of
+from trustreport.vocabulary.results import Result
 
 # Names that occur nowhere in a report by chance.
 READERS = [f"Zz{c}q{i}" for i, c in enumerate("kbxmhd")]

@@ -12,9 +12,8 @@ import pikepdf
 import pytest
 
 from trustreport.api import assess, read_study
-from trustreport.assessment import Assessment
-from trustreport.finding import EstimateTable
-from trustreport.messages import catalogue
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.finding import EstimateTable
 from trustreport.report import figures, html, pdf
 from trustreport.report.document import canonical, digest, document
 from trustreport.report.numbering import ROWS_ON_PAPER, Numbering
@@ -22,6 +21,7 @@ from trustreport.report.outline import ROWS_IN_REPORT
 from trustreport.report.tables import Cell as TableCell
 from trustreport.report.tables import Head, Line, Table
 from trustreport.report.write import attachments, provenance
+from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
 READERS, CASES = 250, 10  # in two arms: 5,000 readings

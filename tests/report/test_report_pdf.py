@@ -16,11 +16,11 @@ import pydyf
 import pytest
 from made_up import HASH, HOSTILE, Bars, about, assessment, manifest, part, words
 
-from trustreport.errors import MissingLibrary
-from trustreport.estimate import Estimate
-from trustreport.finding import Column, PlainTable
-from trustreport.plan import Plan
+from trustreport.assessment.finding import Column, PlainTable
+from trustreport.measures.estimate import Estimate
 from trustreport.report import figures, pdf, pdf_layout
+from trustreport.study.plan import Plan
+from trustreport.vocabulary.errors import MissingLibrary
 
 pytestmark = pytest.mark.pdf
 ATTACHED = [

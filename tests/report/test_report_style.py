@@ -5,7 +5,7 @@ import re
 import pytest
 from fontTools.ttLib import TTFont
 
-from trustreport.resources import folder
+from trustreport.vocabulary.resources import folder
 
 TEMPLATES = folder("templates")
 SIGNS = "0123456789.,()%+−–·∞≥≤±×●■◇○□→αβκ\u2007\u2008\u2009äéñøßçłőșț"

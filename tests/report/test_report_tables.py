@@ -5,10 +5,10 @@ from math import inf, nan
 import pytest
 from made_up import comparison, result, words
 
-from trustreport.finding import Column, EstimateTable, PlainTable
-from trustreport.messages import catalogue
-from trustreport.place import Place
+from trustreport.assessment.finding import Column, EstimateTable, PlainTable
 from trustreport.report.tables import align, in_words, table, value_text
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.place import Place
 
 say = catalogue("en")
 FIGURE, POINT = "\u2007", "\u2008"

@@ -7,12 +7,12 @@ from html.parser import HTMLParser
 import pytest
 from pydantic import BaseModel
 
-from trustreport.dimensions import DIMENSIONS
-from trustreport.messages import catalogue
-from trustreport.plan import Plan
+from trustreport.assessment.dimensions import DIMENSIONS
 from trustreport.report import declared
 from trustreport.report.declared import NOT_PRINTED
-from trustreport.resources import folder
+from trustreport.study.plan import Plan
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.resources import folder
 
 say = catalogue("en")
 # Of the report; the pages of the service have their words in place.

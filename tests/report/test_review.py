@@ -9,15 +9,15 @@ import pytest
 from studies import plan
 
 from trustreport.api import assess
-from trustreport.assessment import Assessment
-from trustreport.dimensions.candidates.entries import leading_measure, measures
-from trustreport.messages import catalogue
-from trustreport.plan import Question, SiteContext
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.dimensions.candidates.entries import leading_measure, measures
 from trustreport.report.answer.by_candidate import conclusion
 from trustreport.report.elements import ELEMENTS, Context, Element
 from trustreport.report.numbering import Numbering
 from trustreport.report.review import Review, compared
-from trustreport.study import Cases, Dataset, Labels, Scores, Study
+from trustreport.study.plan import Question, SiteContext
+from trustreport.study.study import Cases, Dataset, Labels, Scores, Study
+from trustreport.vocabulary.messages import catalogue
 
 SAY = catalogue()
 N, POSITIVES = 100, 40

@@ -6,7 +6,7 @@ import pytest
 
 from trustreport.report.numbering import SHORT_TABLE, NumberedTable
 from trustreport.report.tables import Cell, Line, Table
-from trustreport.resources import folder
+from trustreport.vocabulary.resources import folder
 
 PAGE = 253.0  # millimetres between the margins
 ROWS = 6

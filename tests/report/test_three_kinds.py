@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
-from trustreport.cli import main
+from trustreport.commands.cli import main
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 KINDS = {

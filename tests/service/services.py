@@ -16,9 +16,9 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.client import Client as ApiClient
 from trustreport.service import audit
 from trustreport.service.access import accounts
+from trustreport.service.client import Client as ApiClient
 from trustreport.service.core import Core, open_core
 from trustreport.service.ids import new_id
 from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits

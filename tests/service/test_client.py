@@ -22,10 +22,10 @@ from pages import served
 from services import API, MANIFEST, tasks_here
 from services import Client as Browser
 
-import trustreport.client
-from trustreport.client import Client, ServiceError, records
-from trustreport.client.files import pack
-from trustreport.webhook_signature import ID, SIGNATURE, TIMESTAMP, sign
+import trustreport.service.client
+from trustreport.service.client import Client, ServiceError, records
+from trustreport.service.client.files import pack
+from trustreport.service.client.webhook_signature import ID, SIGNATURE, TIMESTAMP, sign
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "programs.md").read_text("utf-8")
@@ -127,11 +127,11 @@ def test_examples_of_docstrings_are_so(
         "folder": folder / "my-study",
         "out": tmp_path,
         "ServiceError": ServiceError,
-        "verify_webhook": trustreport.client.verify_webhook,
+        "verify_webhook": trustreport.service.client.verify_webhook,
     }
     finder, runner = doctest.DocTestFinder(), doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     methods: set[str] = set()
-    for module in pkgutil.iter_modules(trustreport.client.__path__, "trustreport.client."):
+    for module in pkgutil.iter_modules(trustreport.service.client.__path__, "trustreport.service.client."):
         for test in finder.find(importlib.import_module(module.name), extraglobs=names):
             runner.run(test)
             methods |= {test.name.rpartition(".")[2]} if test.examples else set()
@@ -369,7 +369,7 @@ def test_a_folder_is_packed_without_what_is_hidden(tmp_path: Path) -> None:
 def test_the_client_needs_nothing_of_the_service_and_the_package_nothing_of_the_client() -> None:
     heavy = ("fastapi", "sqlalchemy", "pandas", "scipy", "matplotlib")
     script = (
-        "import sys, trustreport; first = 'httpx2' in sys.modules; import trustreport.client;"
+        "import sys, trustreport; first = 'httpx2' in sys.modules; import trustreport.service.client;"
         f"print(first, [name for name in {heavy} if name in sys.modules])"
     )
     done = subprocess.run(
@@ -379,7 +379,7 @@ def test_the_client_needs_nothing_of_the_service_and_the_package_nothing_of_the_
 
 
 def test_without_its_extra_the_client_says_what_to_install() -> None:
-    script = "import sys; sys.modules['httpx2'] = None; import trustreport.client"
+    script = "import sys; sys.modules['httpx2'] = None; import trustreport.service.client"
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
     )

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from trustreport.errors import UNSEEN
-from trustreport.ingest.manifest import model_at
-from trustreport.plan import Plan
 from trustreport.service.editor.edit_task import edit, merged
 from trustreport.service.editor.field_values import model_of, shape_of
 from trustreport.service.editor.form import Control, form_of
 from trustreport.service.editor.table_columns import files_of
 from trustreport.service.editor.yaml_edits import plain
+from trustreport.study.ingest.manifest import model_at
+from trustreport.study.plan import Plan
+from trustreport.vocabulary.errors import UNSEEN
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*/study.yaml"))
 TASK: dict[str, Any] = {"file": "study.yaml", "files": {}, "check": "no"}

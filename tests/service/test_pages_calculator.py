@@ -7,7 +7,7 @@ import pytest
 from pages import HTML, Taken, get
 from services import Client
 
-from trustreport.calculate import of_counts, of_nomogram, of_robustness, of_scores
+from trustreport.report.calculate import of_counts, of_nomogram, of_robustness, of_scores
 from trustreport.service.core import Core
 from trustreport.service.storage.models import Audit
 

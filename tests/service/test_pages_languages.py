@@ -16,7 +16,6 @@ from pages import HTML, Shown, get, post
 from services import Client
 from test_pages_access import addresses
 
-from trustreport.messages import Catalogue, texts_of
 from trustreport.service import languages
 from trustreport.service.core import Core
 from trustreport.service.languages import COOKIE, preferred
@@ -25,6 +24,7 @@ from trustreport.service.pages import render
 from trustreport.service.pages.words import PageWords
 from trustreport.service.settings import Unsuitable, from_environment
 from trustreport.service.storage.collaboration import Mail
+from trustreport.vocabulary.messages import Catalogue, texts_of
 
 MADE_UP = "eo"  # a language of which there is no catalogue: its texts are the English ones, marked
 FIELDS = re.compile(r"(\{[^{}]*\})")

@@ -13,9 +13,9 @@ from pages import HTML, READINGS, Taken, get
 from services import Client
 
 from trustreport.api import draw_sizes, plan_reader_study, write_sizes
+from trustreport.planning import protocol
 from trustreport.service.core import Core
 from trustreport.service.storage.models import Audit, Version
-from trustreport.sizing import protocol
 
 ASKED = "endpoint=sensitivity&effect=0.1&expected=0.75&readers=5,8&cases=50,100&structure=HL&margin="
 

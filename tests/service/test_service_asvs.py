@@ -11,11 +11,11 @@ from pages import HTML, post
 from services import API, PASSWORD, Client, world
 from zxcvbn import feedback, zxcvbn
 
-from trustreport.messages import catalogue
 from trustreport.service.access import common, recovery, secrets
 from trustreport.service.access.principal import COOKIE, MOST_SESSIONS
 from trustreport.service.core import Core
 from trustreport.service.storage.models import Factor, Session
+from trustreport.vocabulary.messages import catalogue
 
 TWICE = {"password": PASSWORD, "password_again": PASSWORD}
 

@@ -18,7 +18,6 @@ from fastapi.testclient import TestClient
 from openpyxl import Workbook
 from services import API, MANIFEST, PASSWORD, Client, new_core, world, zipped
 
-from trustreport.messages import catalogue
 from trustreport.service.access import secrets
 from trustreport.service.access.principal import COOKIE
 from trustreport.service.app import create_app
@@ -27,6 +26,7 @@ from trustreport.service.intake import BadName, safe_name
 from trustreport.service.jobs.unpack import Refused, unpack
 from trustreport.service.storage.models import Session
 from trustreport.service.web.guard import CSRF_HEADER
+from trustreport.vocabulary.messages import catalogue
 
 TABLE = "report: {kind: certification}\ndevice: {}\ntables: {readings: {file: r.xlsx}}\n"
 NOBODY = secrets._NOBODY

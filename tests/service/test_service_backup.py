@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from services import API, PASSWORD, Client, new_core, world
 from sqlalchemy import text
 
-from trustreport.cli import main
+from trustreport.commands.cli import main
 from trustreport.service.app import create_app
 from trustreport.service.core import Core, open_core
 from trustreport.service.record.backup import LEFT_OUT, BackupError, backup, restore
@@ -76,10 +76,10 @@ def test_a_backup_of_an_older_schema_comes_forward(tmp_path: Path) -> None:
         rows.execute(text("INSERT INTO organisations (id, name, created_at) VALUES ('o', 'Old', 1)"))
     archive = tmp_path / "old.tar.gz"
     # As a program of that time wrote it.
+    from trustreport.report.signatures.signing import Signer
     from trustreport.service.record import backup as module
     from trustreport.service.storage import FolderBlobs
     from trustreport.service.web.limits import Throttle
-    from trustreport.signing import Signer
 
     signer, throttle = Signer.open(old.data / "keys"), Throttle(old, store)
     core = Core(old, store, FolderBlobs(old.data / "blobs"), signer, throttle)

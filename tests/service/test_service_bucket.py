@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from receivers import receiving
 from services import API, MANIFEST, Client, new_core, world, zipped
 
-from trustreport.cli import main
+from trustreport.commands.cli import main
 from trustreport.service.app import create_app
 from trustreport.service.core import Core, open_core
 from trustreport.service.jobs.worker_thread import WorkerThread

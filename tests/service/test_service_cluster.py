@@ -15,9 +15,8 @@ import pytest
 from click.testing import CliRunner
 from services import API, MANIFEST, Client, run_here
 
-from trustreport.cli import main
+from trustreport.commands.cli import main
 from trustreport.measures.similarity import distances as module
-from trustreport.place import Place
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.jobs import pieces, worker_thread
@@ -25,6 +24,7 @@ from trustreport.service.jobs.cluster import Cluster, cluster_of
 from trustreport.service.jobs.pieces import NotComputed, Pieces
 from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.settings import Settings, Unsuitable
+from trustreport.vocabulary.place import Place
 
 pytestmark = pytest.mark.limited_process
 NOBODY = "tcp://127.0.0.1:1"

@@ -10,11 +10,11 @@ from fastapi import FastAPI
 from services import API, MANIFEST, PASSWORD, Client, zipped
 
 from trustreport.report import bundle
+from trustreport.report.signatures.signing import is_signed, read_signers
 from trustreport.service.core import Core
 from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.record import retention
 from trustreport.service.storage.models import StoredReport, StoredStudy, Version
-from trustreport.signing import is_signed, read_signers
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from services import API, PASSWORD, Client, world
 from sqlalchemy import text
 from test_service_audit import without_triggers
 
-from trustreport.cli import main
+from trustreport.commands.cli import main
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.jobs import schedules

@@ -7,9 +7,9 @@ import pytest
 from services import API, Client, zipped
 
 from trustreport.api import lock_criteria, read_study, record_look
-from trustreport.lock import FILE, LOOKS
 from trustreport.service.core import Core
 from trustreport.service.jobs.worker_thread import WorkerThread
+from trustreport.study.lock import FILE, LOOKS
 
 MANIFEST = """\
 report: {kind: certification, date: 2026-03-01}

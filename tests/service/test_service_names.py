@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from services import API, MANIFEST, Client, world
 
-from trustreport.messages import catalogue
 from trustreport.service.core import Core
 from trustreport.service.intake import BadName, checked_names, safe_name
 from trustreport.service.jobs import worker_thread
 from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.storage.models import VersionFile
 from trustreport.service.web.faults import Fault
+from trustreport.vocabulary.messages import catalogue
 
 
 @pytest.mark.parametrize("names", [["a", "a/b"], ["x/y/z.csv", "x/y"], ["a/b", "q", "a"]])

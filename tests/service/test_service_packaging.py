@@ -10,7 +10,7 @@ from ruamel.yaml import YAML
 from services import API, Client, world
 from sqlalchemy import select, update
 
-from trustreport.cli import main
+from trustreport.commands.cli import main
 from trustreport.service.access.roles import ROLES
 from trustreport.service.core import Core
 from trustreport.service.server import ADMIN

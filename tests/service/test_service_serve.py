@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from running import Api, Process, free_port
 from services import API, PASSWORD
 
-from trustreport.cli import main
+from trustreport.commands.cli import main
 from trustreport.service import server
 from trustreport.service.core import open_core
 from trustreport.service.settings import Settings, Unsuitable

@@ -19,7 +19,7 @@ from pages import HTML
 from running import free_port, threaded
 from services import PASSWORD, new_core
 
-from trustreport.cli import main
+from trustreport.commands.cli import main
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.server import server_config

@@ -11,13 +11,13 @@ from pages import Shown, get
 from services import API, Client, world
 
 from trustreport.api import Assessed
-from trustreport.plan import Plan
 from trustreport.report.write import as_data
 from trustreport.service.core import Core
 from trustreport.service.jobs.trend_facts import MOST_POINTS, trend_of
 from trustreport.service.pages import trends
 from trustreport.service.routes.devices import Moment, TrendPoint
 from trustreport.service.storage.models import StoredReport
+from trustreport.study.plan import Plan
 
 MONTHS = ("2026-01", "2026-02", "2026-03", "2026-04")
 

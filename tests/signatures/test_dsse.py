@@ -10,8 +10,8 @@ from securesystemslib.dsse import Envelope
 from securesystemslib.exceptions import VerificationError
 from securesystemslib.signer import CryptoSigner, SSlibKey
 
-from trustreport.signatures import dsse
-from trustreport.signing import Signer, is_signed
+from trustreport.report.signatures import dsse
+from trustreport.report.signatures.signing import Signer, is_signed
 
 SUBJECTS = {"results.json": "ab" * 32, "a/b.pdf": "cd" * 32}
 

@@ -16,10 +16,10 @@ from securesystemslib.signer import SSlibKey
 
 from tests.signatures.authority import NOW, Certified, StampAuthority, certified
 from trustreport.api import lock_criteria
-from trustreport.cli import main
-from trustreport.lock.file import FILE, read, stamped, written
+from trustreport.commands.cli import main
 from trustreport.report import pdf
 from trustreport.report.bundle import HASHES, hashes
+from trustreport.study.lock.file import FILE, read, stamped, written
 
 ADA = "Ada Lovelace <ada@example.org>"
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -185,7 +185,7 @@ def test_an_envelope_on_other_files_or_by_a_stranger_is_wrong(
     assert signed(report, identity, "--form", "in-toto")[0] == 0
     assert "signer unknown" in run("verify", report)[1]
     stranger = Ed25519PrivateKey.generate()
-    from trustreport.signing import Signer
+    from trustreport.report.signatures.signing import Signer
 
     (tmp_path / "other.pem").write_text(Signer(stranger).public_pem)
     status, _, err = run("verify", report, "--signers", tmp_path / "other.pem")

@@ -6,9 +6,15 @@ from pathlib import Path
 import pytest
 
 from tests.signatures.authority import DAY, NOW, StampAuthority, certified, stamp_authority
-from trustreport.signatures.roots import read_certificates
-from trustreport.signatures.stamps import StampError, as_response, post, requested_stamp, verified_stamp
-from trustreport.timestamp import stamp
+from trustreport.report.signatures.roots import read_certificates
+from trustreport.report.signatures.stamps import (
+    StampError,
+    as_response,
+    post,
+    requested_stamp,
+    verified_stamp,
+)
+from trustreport.study.lock.timestamp import stamp
 
 DATA = b"what was signed"
 DIGEST = sha256(DATA).hexdigest()
@@ -81,7 +87,7 @@ def test_an_authority_is_asked_and_its_answer_is_of_the_data(authority: StampAut
 def test_an_answer_of_another_request_is_refused(
     authority: StampAuthority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trustreport.signatures.stamps.post", lambda *_: authority.stamp(DIGEST))
+    monkeypatch.setattr("trustreport.report.signatures.stamps.post", lambda *_: authority.stamp(DIGEST))
     with pytest.raises(StampError, match="the answer is of another request"):
         requested_stamp("http://127.0.0.1/", DATA)  # without the nonce that was sent
 

@@ -11,13 +11,11 @@ from click.testing import CliRunner
 from scipy.stats import multivariate_normal
 
 from trustreport.api import plan_reader_study
-from trustreport.cli import main
-from trustreport.errors import StudyError
+from trustreport.commands.cli import main
 from trustreport.measures.mrmc.auc import auc_covariance, reader_auc
 from trustreport.measures.mrmc.ustatistic import ustatistic
-from trustreport.simulate import STRUCTURES, roe_metz
-from trustreport.sizing import protocol
-from trustreport.sizing.moments import (
+from trustreport.planning import protocol
+from trustreport.planning.moments import (
     EstimateParts,
     NoModel,
     excess,
@@ -26,8 +24,10 @@ from trustreport.sizing.moments import (
     outcome_moments,
     parts_of,
 )
-from trustreport.sizing.origins import parts_of_interval
-from trustreport.sizing.request import Published
+from trustreport.planning.origins import parts_of_interval
+from trustreport.planning.request import Published
+from trustreport.planning.simulate import STRUCTURES, roe_metz
+from trustreport.vocabulary.errors import StudyError
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 STUDY = ROOT / "examples" / "knee-mri-readings"

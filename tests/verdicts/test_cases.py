@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from trustreport.api import Assessed, assess, lock_criteria, read_study
-from trustreport.errors import StudyError
+from trustreport.commands.second_judge import dissents
 from trustreport.report.write import as_data
-from trustreport.second_judge import dissents
+from trustreport.vocabulary.errors import StudyError
 
 CASES = (Path(__file__).resolve().parents[1] / "reference" / "verdicts").glob("*/verdicts.csv")
 FOLDERS = sorted(table.parent for table in CASES)

@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 
 from tests.sound import Manifest, assessed, goal, sound_study
-from trustreport import criteria
-from trustreport.assessment import Assessment
-from trustreport.criteria import Bound
-from trustreport.errors import StudyError
-from trustreport.estimate import Estimate
-from trustreport.finding import CheckOutcome
-from trustreport.plan import Endpoint
-from trustreport.quantities import OF_ARMS, ROWS, quantity_of
-from trustreport.verdicts import Verdict
-from trustreport.verdicts.judge import has_no_precision
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.finding import CheckOutcome
+from trustreport.assessment.verdicts import Verdict
+from trustreport.assessment.verdicts.judge import has_no_precision
+from trustreport.measures.estimate import Estimate
+from trustreport.study import criteria
+from trustreport.study.criteria import Bound
+from trustreport.study.plan import Endpoint
+from trustreport.vocabulary.errors import StudyError
+from trustreport.vocabulary.quantities import OF_ARMS, ROWS, quantity_of
 
 
 def criterion(measure: str, hypothesis: str, bound: Any = None, **more: Any) -> Endpoint:

@@ -6,11 +6,11 @@ from typing import Any, get_args
 import pytest
 
 from trustreport.api import assess, read_study
-from trustreport.criteria import OF_READINGS, SAMPLE
+from trustreport.assessment.verdicts.entries import CHOSEN, entry
 from trustreport.measures.protocols import PROTOCOLS
-from trustreport.plan import Endpoint, Protocol
-from trustreport.results import Result
-from trustreport.verdicts.entries import CHOSEN, entry
+from trustreport.study.criteria import OF_READINGS, SAMPLE
+from trustreport.study.plan import Endpoint, Protocol
+from trustreport.vocabulary.results import Result
 
 ROOT = Path(__file__).parents[2]
 CONTRACT = ROOT / "tests" / "reference" / "contract"

@@ -18,21 +18,21 @@ from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 from studies import plan
 
-from trustreport import lock
 from trustreport.api import assess, read_study
-from trustreport.cli import main
-from trustreport.errors import StudyError
-from trustreport.estimate import Estimate
-from trustreport.messages import catalogue
-from trustreport.place import Place
-from trustreport.plan import Confusion
+from trustreport.assessment.verdicts import Verdict, verdicts
+from trustreport.commands.cli import main
+from trustreport.commands.second_judge import dissents
+from trustreport.measures.estimate import Estimate
 from trustreport.report.acceptance import families as said_of_families
 from trustreport.report.declared import text
 from trustreport.report.write import as_data
-from trustreport.results import Result
-from trustreport.second_judge import dissents
-from trustreport.study import Study
-from trustreport.verdicts import Verdict, verdicts
+from trustreport.study import lock
+from trustreport.study.plan import Confusion
+from trustreport.study.study import Study
+from trustreport.vocabulary.errors import StudyError
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.results import Result
 
 EN = catalogue()
 ALPHA = 0.025

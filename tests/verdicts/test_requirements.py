@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from trustreport.messages import say
-from trustreport.plan import Endpoint
-from trustreport.verdicts import Verdict, Word, requirements, standings
+from trustreport.assessment.verdicts import Verdict, Word, requirements, standings
+from trustreport.study.plan import Endpoint
+from trustreport.vocabulary.messages import say
 
 NAMES = ("A", "B")
 NO_REASON = say("word.none")

@@ -10,19 +10,19 @@ from studies import plan
 from test_verdicts import EN, goal, judged, table
 
 from tests.report.made_up import about
-from trustreport.assessment import Assessment, assess
+from trustreport.assessment.assess import Assessment, assess
+from trustreport.assessment.verdicts import Verdict
+from trustreport.assessment.verdicts.risk import needed_rates
 from trustreport.measures.confusion.from_risk import (
     least_pair,
     ratio_needed,
     sensitivity_needed,
     specificity_needed,
 )
-from trustreport.plan import RiskLimits
 from trustreport.report import html
 from trustreport.report.acceptance import criterion_rows
 from trustreport.report.document import document
-from trustreport.verdicts import Verdict
-from trustreport.verdicts.risk import needed_rates
+from trustreport.study.plan import RiskLimits
 
 # Of 1,000 people 100 are ill; 90 of them and 180 of the 900 healthy test positive: 90 in 270 and 10 in 730.
 BEFORE, AFTER_POSITIVE, AFTER_NEGATIVE = 100 / 1000, 90 / 270, 10 / 730

@@ -13,14 +13,15 @@ import pytest
 from click.testing import CliRunner
 from studies import plan
 
-from trustreport import criteria, lock, second_judge
 from trustreport.api import assess
-from trustreport.cli import main
-from trustreport.plan import Confusion, Endpoint
-from trustreport.quantities import ROWS, Quantity, quantity
+from trustreport.commands import second_judge
+from trustreport.commands.cli import main
+from trustreport.commands.second_judge import Derived, dissents
 from trustreport.report.write import as_data
-from trustreport.second_judge import Derived, dissents
-from trustreport.study import Study
+from trustreport.study import criteria, lock
+from trustreport.study.plan import Confusion, Endpoint
+from trustreport.study.study import Study
+from trustreport.vocabulary.quantities import ROWS, Quantity, quantity
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted(

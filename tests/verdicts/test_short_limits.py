@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from trustreport.api import assess, read_study
-from trustreport.assessment import Assessment
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.performance.measures import complement
+from trustreport.commands.second_judge import dissents
 from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
 from trustreport.measures.number_needed import number_needed
 from trustreport.measures.two_arm import difference
-from trustreport.messages import catalogue
-from trustreport.performance.measures import complement
 from trustreport.report.answer import answer
 from trustreport.report.write import as_data
-from trustreport.second_judge import dissents
+from trustreport.vocabulary.messages import catalogue
 
 
 def scored(folder: Path, *criteria: dict[str, Any]) -> Assessment:

@@ -10,23 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from studies import plan
 
-from trustreport import criteria
-from trustreport.assessment import assess
-from trustreport.criteria import Bound, bound_of, families, level_of
-from trustreport.estimate import Estimate
-from trustreport.finding import CheckOutcome
+from trustreport.assessment.assess import assess
+from trustreport.assessment.finding import CheckOutcome
+from trustreport.assessment.verdicts import Verdict, counted, verdicts, worst
+from trustreport.assessment.verdicts.blocks import _candidates
+from trustreport.assessment.verdicts.entries import _has_scope_of
+from trustreport.assessment.verdicts.judge import BARE, amount, compare_with_bound
+from trustreport.assessment.verdicts.requirements import sides
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.proportion import wilson
-from trustreport.messages import catalogue, say
-from trustreport.place import Place
-from trustreport.plan import Confusion, Endpoint, Plan
-from trustreport.quantities import ROWS
-from trustreport.results import Result
-from trustreport.study import Study
-from trustreport.verdicts import Verdict, counted, verdicts, worst
-from trustreport.verdicts.blocks import _candidates
-from trustreport.verdicts.entries import _has_scope_of
-from trustreport.verdicts.judge import BARE, amount, compare_with_bound
-from trustreport.verdicts.requirements import sides
+from trustreport.study import criteria
+from trustreport.study.criteria import Bound, bound_of, families, level_of
+from trustreport.study.plan import Confusion, Endpoint, Plan
+from trustreport.study.study import Study
+from trustreport.vocabulary.messages import catalogue, say
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.quantities import ROWS
+from trustreport.vocabulary.results import Result
 
 EN = catalogue()
 FIXED = {"sap_locked_at": "2026-01-01", "data_opened_at": "2026-02-01"}

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from tests.sound import Manifest, Rows, assessed, goal, sound_study
-from trustreport.assessment import Assessment
-from trustreport.checks import CHECKS
-from trustreport.estimate import Estimate
-from trustreport.finding import CheckOutcome
-from trustreport.messages import say
-from trustreport.place import NOWHERE, Place
-from trustreport.results import Result
-from trustreport.verdicts.blocks import blocking, concerns
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.checks import CHECKS
+from trustreport.assessment.finding import CheckOutcome
+from trustreport.assessment.verdicts.blocks import blocking, concerns
+from trustreport.measures.estimate import Estimate
+from trustreport.vocabulary.messages import say
+from trustreport.vocabulary.place import NOWHERE, Place
+from trustreport.vocabulary.results import Result
 
 CRITERIA = [
     goal("sensitivity", "advice_accuracy.sensitivity", 0.3, dataset="north"),

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trustreport.commands.fleet import LANGUAGES, backend_option
 from trustreport.commands.init import KINDS
 from trustreport.commands.options import allow_outside_option
 from trustreport.commands.output import problems_on_stderr, steps
-from trustreport.fleet.command import LANGUAGES, backend_option
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from trustreport.api import Backend
-    from trustreport.plan import Plan
-    from trustreport.study import Study
+    from trustreport.study.plan import Plan
+    from trustreport.study.study import Study
 
 FAILED = 3
 VERDICTS = ("fail", "inconclusive", "not-assessable", "not-tested")
@@ -116,8 +116,8 @@ def build(
         steps() as tell,
     ):
         from trustreport.api import assess, read_study, workers, write_report
-        from trustreport.errors import MissingLibrary
         from trustreport.report.write import default_formats
+        from trustreport.vocabulary.errors import MissingLibrary
 
         imported = perf_counter()
         tell("read", 0.0)

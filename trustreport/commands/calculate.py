@@ -10,8 +10,8 @@ import click
 from trustreport.commands.output import PROBLEMS
 
 if TYPE_CHECKING:
-    from trustreport.calculate import Area, Calculation
     from trustreport.measures.reported.printed import Rounding
+    from trustreport.report.calculate import Area, Calculation
 
 COUNT = click.IntRange(min=0)
 SHARE = click.FloatRange(0, 1)
@@ -52,7 +52,7 @@ def table(
     Example: --total 210 --set recall=0.68, or --tp 97 --fp 12 --fn 46 --tn 55. Exit status 1 if the figures
     contradict each other.
     """
-    from trustreport.calculate import of_counts
+    from trustreport.report.calculate import of_counts
 
     wrong = [given for given in sets if "=" not in given]
     figures = [(name.strip(), figure.strip()) for name, _, figure in (s.partition("=") for s in sets)]
@@ -74,7 +74,7 @@ def nomogram(concordance: float, accuracy: float, classes: int) -> None:
 
     Example: nomogram --concordance 0.57 --accuracy 0.9.
     """
-    from trustreport.calculate import of_nomogram
+    from trustreport.report.calculate import of_nomogram
 
     _print(lambda: of_nomogram(concordance, accuracy, n_categories=classes))
 
@@ -102,7 +102,7 @@ def robustness(
 
     Example: robustness --similarity 0.05 --performance 0.8.
     """
-    from trustreport.calculate import of_robustness
+    from trustreport.report.calculate import of_robustness
 
     _print(
         lambda: of_robustness(
@@ -125,7 +125,7 @@ def weighted_accuracy(file: Path, tau: float | None, priority: str | None) -> No
 
     Example: h-accuracy cases.csv --tau 0.8 --priority 0.3,0.7.
     """
-    from trustreport.calculate import of_scores
+    from trustreport.report.calculate import of_scores
 
     try:
         weights = None if priority is None else [float(text) for text in priority.split(",")]
@@ -137,7 +137,7 @@ def weighted_accuracy(file: Path, tau: float | None, priority: str | None) -> No
 
 
 def _area(given: tuple[float, float, float] | None) -> "Area | None":
-    from trustreport.calculate import Area
+    from trustreport.report.calculate import Area
 
     return None if given is None else Area(given[0], given[1], int(given[2]))
 

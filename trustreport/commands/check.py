@@ -11,10 +11,10 @@ from trustreport.commands.options import allow_outside_option
 from trustreport.commands.output import PROBLEMS, print_problems
 
 if TYPE_CHECKING:
-    from trustreport.assessment import Assessment
-    from trustreport.messages import Catalogue
-    from trustreport.plan import Plan
-    from trustreport.study import Study
+    from trustreport.assessment.assess import Assessment
+    from trustreport.study.plan import Plan
+    from trustreport.study.study import Study
+    from trustreport.vocabulary.messages import Catalogue
 
 SOME = 5  # undeclared fields that are named
 
@@ -36,10 +36,10 @@ SOME = 5  # undeclared fields that are named
 @allow_outside_option
 def check(study: Path, full: bool, quiet: bool, form: str, allow_outside: bool) -> None:
     """Check manifest and tables of STUDY: every problem, and what is not used. Write no files."""
-    from trustreport.errors import StudyError
-    from trustreport.identity.release import released
-    from trustreport.ingest import read
-    from trustreport.messages import catalogue
+    from trustreport.study.identity.release import released
+    from trustreport.study.ingest import read
+    from trustreport.vocabulary.errors import StudyError
+    from trustreport.vocabulary.messages import catalogue
 
     try:
         found, plan = read(study, allow_outside=allow_outside)

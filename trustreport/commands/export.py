@@ -10,8 +10,8 @@ from trustreport.commands.options import allow_outside_option
 from trustreport.commands.output import PROBLEMS, problems_on_stderr
 
 if TYPE_CHECKING:
-    from trustreport.plan import Plan
-    from trustreport.study import Study
+    from trustreport.study.plan import Plan
+    from trustreport.study.study import Study
 
 EXPORTS = (
     *("imrmc", "csv", "dcurves", "chai", "cyclonedx", "fhir", "huggingface"),
@@ -38,7 +38,7 @@ EXPORTS = (
 def export(study: Path, form: str, out: Path, task: str | None, allow_outside: bool) -> None:
     """Export the readings of STUDY for another tool, or its results as a card, a table or a form."""
     from trustreport.api import assess, export_report, read_study
-    from trustreport.errors import MissingLibrary
+    from trustreport.vocabulary.errors import MissingLibrary
 
     if task is not None and form != "imrmc":
         raise click.BadParameter("only iMRMC files are of one task", param_hint="--task")
@@ -62,7 +62,7 @@ def export(study: Path, form: str, out: Path, task: str | None, allow_outside: b
 
 def _export_imrmc(read: "Study", plan: "Plan", out: Path, task: str | None) -> None:
     """Write the readings of one task for iMRMC."""
-    from trustreport.interop.imrmc import write_imrmc
+    from trustreport.study.interop.imrmc import write_imrmc
 
     tasks = [readings.task for readings in read.readings]
     found = [readings for readings in read.readings if task in (None, readings.task)]

@@ -9,8 +9,8 @@ import click
 from trustreport.commands.output import PROBLEMS, print_problems
 
 if TYPE_CHECKING:
-    from trustreport.plan import Kind
-    from trustreport.proposal import Doubt
+    from trustreport.study.plan import Kind
+    from trustreport.study.proposal import Doubt
 
 KINDS = ("certification", "procurement", "vigilance")
 
@@ -33,7 +33,7 @@ def init(paths: tuple[Path, ...], from_tables: bool, kind: "Kind", every: bool) 
         return
     if len(paths) != 1:
         raise click.UsageError("name one folder, or --from and the tables")
-    from trustreport.starter import write_starter
+    from trustreport.study.proposal.starter import write_starter
 
     folder = paths[0]
     try:
@@ -62,7 +62,7 @@ def _init_from(paths: tuple[Path, ...], kind: "Kind") -> None:
     file = folder / "study.yaml"
     if file.exists():
         raise click.UsageError(f"{file} is there already; name another folder")
-    from trustreport.proposal import propose, text
+    from trustreport.study.proposal import propose, text
 
     proposal = propose(tables, kind, _choose if sys.stdin.isatty() else None)
     if not proposal.entries and not proposal.datasets:
@@ -92,9 +92,9 @@ def _choose(doubt: "Doubt") -> str:
 
 def _say_what_remains(file: Path) -> None:
     """What a reader of the manifest that was written still has to look at."""
-    from trustreport.errors import StudyError
-    from trustreport.ingest import read
-    from trustreport.messages import catalogue
+    from trustreport.study.ingest import read
+    from trustreport.vocabulary.errors import StudyError
+    from trustreport.vocabulary.messages import catalogue
 
     for line in file.read_text(encoding="utf-8").splitlines():
         _, mark, question = line.partition("# UNCERTAIN: ")

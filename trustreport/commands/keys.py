@@ -9,7 +9,7 @@ import click
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
 
-    from trustreport.signing import Signer
+    from trustreport.report.signatures.signing import Signer
 
 PACKAGES = "pip install 'trustreport[sign]'"
 
@@ -17,7 +17,7 @@ PACKAGES = "pip install 'trustreport[sign]'"
 def signers_of(file: Path) -> dict[bytes, str]:
     """The public keys of a file of signers."""
     try:
-        from trustreport.signing import read_signers
+        from trustreport.report.signatures.signing import read_signers
     except ImportError as error:
         raise lacking(error) from error
     try:
@@ -29,7 +29,7 @@ def signers_of(file: Path) -> dict[bytes, str]:
 def signer_of(file: Path) -> "Signer":
     """The private key of a file."""
     try:
-        from trustreport.signing import Signer
+        from trustreport.report.signatures.signing import Signer
     except ImportError as error:
         raise lacking(error) from error
     try:
@@ -41,7 +41,7 @@ def signer_of(file: Path) -> "Signer":
 def roots_of(file: Path) -> list["Certificate"]:
     """The certificates of a file of trust anchors."""
     try:
-        from trustreport.signatures.roots import read_certificates
+        from trustreport.report.signatures.roots import read_certificates
 
         return read_certificates(file.read_bytes())
     except ImportError as error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from trustreport.errors import StudyError
+    from trustreport.vocabulary.errors import StudyError
 
 PROBLEMS = 1
 
@@ -16,7 +16,7 @@ PROBLEMS = 1
 @contextmanager
 def problems_on_stderr() -> Iterator[None]:
     """Turn the problems of a study into lines on stderr and exit status 1."""
-    from trustreport.errors import StudyError
+    from trustreport.vocabulary.errors import StudyError
 
     try:
         yield

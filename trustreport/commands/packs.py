@@ -13,7 +13,7 @@ def list_packs(pack: str | None) -> None:
     The manifest names packs under report.rule_packs. Items are computed (C), declared (D) or supplied
     elsewhere (O). "Verified" means that the item number was compared with the text of the framework.
     """
-    from trustreport import packs
+    from trustreport.vocabulary import packs
 
     if pack is None:
         rows = [("id", "framework", "edition", "items", "verified")]

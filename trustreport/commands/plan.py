@@ -85,7 +85,7 @@ def plan_study(
 
     with problems_on_stderr():
         sizes = plan_reader_study(file, **options)
-    from trustreport.sizing import protocol
+    from trustreport.planning import protocol
 
     click.echo(protocol.to_json(sizes) if form == "json" else protocol.to_markdown(sizes), nl=False)
     if out is not None:
@@ -98,9 +98,9 @@ def plan_study(
 
 def _print_chart(fields: dict[str, Any], form: str) -> None:
     """How late a monitoring chart alerts, as a sentence or as JSON."""
-    from trustreport.messages import catalogue
+    from trustreport.planning.chart_delay import chart_sentence, plan_chart
     from trustreport.report.document import canonical
-    from trustreport.sizing.chart_delay import chart_sentence, plan_chart
+    from trustreport.vocabulary.messages import catalogue
 
     with problems_on_stderr():
         found = plan_chart(fields)

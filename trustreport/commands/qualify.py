@@ -5,11 +5,11 @@ from pathlib import Path
 import click
 
 from trustreport.commands.keys import name_and_address, signer_of
-from trustreport.errors import MissingLibrary
-from trustreport.qualification.operation import Progress
-from trustreport.qualification.peers import HERE
-from trustreport.qualification.record import JSON, PDF, qualify, refuse_used, write
-from trustreport.second_opinion import TOLERANCE, software
+from trustreport.commands.qualification.operation import Progress
+from trustreport.commands.qualification.peers import HERE
+from trustreport.commands.qualification.record import JSON, PDF, qualify, refuse_used, write
+from trustreport.commands.second_opinion import TOLERANCE, software
+from trustreport.vocabulary.errors import MissingLibrary
 
 MOST_PRINTED = 20  # failures; the record lists all
 

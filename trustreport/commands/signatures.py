@@ -130,7 +130,7 @@ def verify(
 
 def _derived_again(out: Path) -> bool:
     """Print each verdict that differs from the one derived again; whether none does."""
-    from trustreport import second_judge
+    from trustreport.commands import second_judge
     from trustreport.report.compare import load
 
     try:
@@ -147,7 +147,7 @@ def _derived_again(out: Path) -> bool:
 
 def _computed_again(out: Path) -> bool:
     """Print each number that statsmodels gives otherwise; whether none does."""
-    from trustreport import second_opinion
+    from trustreport.commands import second_opinion
     from trustreport.report.compare import load
 
     try:

@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trustreport.lock.file import FILE, read
 from trustreport.report.attestations import PACKAGES
 from trustreport.report.files import FileStatus
 from trustreport.report.other_signatures import stamp_status
+from trustreport.study.lock.file import FILE, read
 
 if TYPE_CHECKING:
-    from trustreport.signatures.roots import Roots
+    from trustreport.report.signatures.roots import Roots
 
 
 def lock_stamps(study: Path, roots: "Roots | None" = None) -> list[FileStatus]:

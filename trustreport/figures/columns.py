@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style
-from trustreport.messages import Catalogue
+from trustreport.measures.estimate import Estimate
+from trustreport.vocabulary.messages import Catalogue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

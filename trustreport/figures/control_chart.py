@@ -5,7 +5,7 @@ from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
 from trustreport.figures import curves, numbers, style, ticks
-from trustreport.messages import Catalogue, Message
+from trustreport.vocabulary.messages import Catalogue, Message
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style
-from trustreport.messages import Catalogue
+from trustreport.measures.estimate import Estimate
+from trustreport.vocabulary.messages import Catalogue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,9 +5,9 @@ from math import exp, inf, isfinite, isnan, log
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
-from trustreport.estimate import Estimate
 from trustreport.figures import columns, numbers, style, ticks
-from trustreport.messages import Catalogue, Message
+from trustreport.measures.estimate import Estimate
+from trustreport.vocabulary.messages import Catalogue, Message
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

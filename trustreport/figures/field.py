@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from trustreport.figures import curves, numbers, style, ticks
 from trustreport.measures.utility.space import matrix_at
-from trustreport.messages import Catalogue, Message
+from trustreport.vocabulary.messages import Catalogue, Message
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from math import ceil, floor, isfinite, isnan, nan
 from typing import TYPE_CHECKING, Any, Literal
 
-from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style, ticks
-from trustreport.messages import Catalogue, Message
+from trustreport.measures.estimate import Estimate
+from trustreport.vocabulary.messages import Catalogue, Message
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.figures import curves, numbers, style, ticks
-from trustreport.messages import Catalogue, Message
+from trustreport.vocabulary.messages import Catalogue, Message
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from trustreport.figures import numbers, style, ticks
-from trustreport.messages import Catalogue, Message
+from trustreport.vocabulary.messages import Catalogue, Message
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from math import hypot, isfinite
 from typing import TYPE_CHECKING, Any
 
-from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style, ticks
 from trustreport.figures.external_performance import (
     REACHED,
@@ -16,7 +15,8 @@ from trustreport.figures.external_performance import (
     number_and_name,
     spread_discs,
 )
-from trustreport.messages import Catalogue, Message
+from trustreport.measures.estimate import Estimate
+from trustreport.vocabulary.messages import Catalogue, Message
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

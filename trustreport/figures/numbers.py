@@ -3,9 +3,9 @@
 from math import floor, isfinite, isnan, log10
 from typing import Literal
 
-from trustreport.digits import by_width, of_ratio, of_share, places_in
-from trustreport.estimate import Estimate
-from trustreport.messages import Catalogue
+from trustreport.measures.estimate import Estimate
+from trustreport.vocabulary.digits import by_width, of_ratio, of_share, places_in
+from trustreport.vocabulary.messages import Catalogue
 
 Scale = Literal["ratio", "points", "difference", "percent", "number"]
 

@@ -6,10 +6,10 @@ from functools import partial
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
-from trustreport.estimate import Estimate
 from trustreport.figures import curves, numbers, style, ticks
 from trustreport.figures.curves import PanelPlace
-from trustreport.messages import Catalogue, Message
+from trustreport.measures.estimate import Estimate
+from trustreport.vocabulary.messages import Catalogue, Message
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

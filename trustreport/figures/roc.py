@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from trustreport.estimate import Estimate
 from trustreport.figures import curves, numbers, style
-from trustreport.messages import Catalogue, Message
+from trustreport.measures.estimate import Estimate
+from trustreport.vocabulary.messages import Catalogue, Message
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

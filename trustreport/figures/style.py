@@ -13,8 +13,8 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from trustreport.messages import Catalogue, Message
-from trustreport.resources import folder
+from trustreport.vocabulary.messages import Catalogue, Message
+from trustreport.vocabulary.resources import folder
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

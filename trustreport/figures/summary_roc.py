@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any
 
-from trustreport.estimate import Estimate
 from trustreport.figures import curves, numbers, style
-from trustreport.messages import Catalogue
+from trustreport.measures.estimate import Estimate
+from trustreport.vocabulary.messages import Catalogue
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

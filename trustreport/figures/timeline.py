@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from math import isfinite, isnan, nan
 from typing import TYPE_CHECKING, Any, Literal
 
-from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style, ticks
 from trustreport.figures.slope import spread
 from trustreport.figures.trend import BASELINE, IN_CONTROL, LATEST, PERIOD, TO_DETECT, axis_range
-from trustreport.messages import Catalogue, Message
+from trustreport.measures.estimate import Estimate
+from trustreport.vocabulary.messages import Catalogue, Message
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from math import hypot, isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
-from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style, trust_flow
 from trustreport.figures.trust_flow import Panel, TrustFlow
-from trustreport.messages import Catalogue, Message
+from trustreport.measures.estimate import Estimate
+from trustreport.vocabulary.messages import Catalogue, Message
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

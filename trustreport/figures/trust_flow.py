@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from trustreport.figures import style
-from trustreport.messages import Catalogue
+from trustreport.vocabulary.messages import Catalogue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import chdtrc, gammaln
 
-from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.proportion import check_counts
 
 A_TEST = "a test of association, without an interval"

@@ -6,10 +6,10 @@ from math import inf, nan, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
 from trustreport.measures.blocks import sums
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, cluster_sums
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc.interval import df_by_kurtosis, quantile, two_sided_p
 from trustreport.measures.proportion import normal_quantile
 

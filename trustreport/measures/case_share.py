@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.proportion import wilson
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.estimate import Estimate, check_level, undefined
 
 Floats = NDArray[np.float64]
 

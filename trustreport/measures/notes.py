@@ -1,7 +1,7 @@
 """Why a number is undefined or has no bound: fixed fragments, which the message catalogue translates."""
 
-from trustreport.estimate import OFTEN_ABOVE as OFTEN_ABOVE
-from trustreport.estimate import OFTEN_BELOW as OFTEN_BELOW
+from trustreport.measures.estimate import OFTEN_ABOVE as OFTEN_ABOVE
+from trustreport.measures.estimate import OFTEN_BELOW as OFTEN_BELOW
 
 NO_CASE = "no case"
 NO_CASE_IN_AN_ARM = "an arm has no case"

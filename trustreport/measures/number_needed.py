@@ -2,8 +2,8 @@
 
 from math import inf, isnan, nan
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
+from trustreport.measures.estimate import Estimate, undefined
 
 # Two means of 0/1 outcomes that are equal may differ by this much after summing in another order.
 ROUNDING = 1e-15

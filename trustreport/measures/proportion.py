@@ -7,8 +7,8 @@ exact limits are off by a factor of two for 1,000 events in 1e9 cases.
 from collections.abc import Callable
 from math import sqrt
 
-from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures import notes
+from trustreport.measures.estimate import Estimate, check_level, undefined
 
 # Of SciPy each function imports what it uses: the process that draws needs this module, and not SciPy.
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.cluster import ONE_CLUSTER, clustered_variance
 from trustreport.measures.confusion.notes import CLUSTERS_AS_CASES
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile, two_sided_p
 from trustreport.measures.proportion import check_counts
 from trustreport.measures.roc.auc import area_and_variance, placements

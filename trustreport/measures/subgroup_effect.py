@@ -6,7 +6,7 @@ from math import inf, isnan
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.interval import two_sided_p
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, Mode, leading, obuchowski_rockette
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.cluster import Clusters, cluster_sums
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import df_by_kurtosis, quantile
 
 SHARE, RATIO, MEAN, AREA = "weighted_logit", "weighted_log", "weighted_t", "weighted_auc"

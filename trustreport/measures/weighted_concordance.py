@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.agreement import notes
 from trustreport.measures.agreement.bootstrap import (
     OVER_CASES,
@@ -20,6 +19,7 @@ from trustreport.measures.agreement.bootstrap import (
 from trustreport.measures.agreement.interval import SCORE, mean_interval
 from trustreport.measures.agreement.tally import check_codes
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.estimate import Estimate, check_level, undefined
 
 Floats = NDArray[np.float64]
 Interval = Literal["score", "cases", "raters"]

@@ -4,21 +4,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from trustreport import criteria, lock
-from trustreport.assessment import Assessment
-from trustreport.messages import Catalogue, Message
-from trustreport.narrative.names import quantity_name
-from trustreport.plan import Endpoint, Plan
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.verdicts import Verdict, counted, named_family, worst
+from trustreport.assessment.verdicts.entries import entry
+from trustreport.assessment.verdicts.judge import bound_amount
+from trustreport.assessment.verdicts.risk import rates_in_words
 from trustreport.report.declared import label
 from trustreport.report.declared import text as declared_text
 from trustreport.report.tables import Cell, Head, Line, Table, in_words
 from trustreport.report.wording import day
-from trustreport.results import Result
-from trustreport.study import Study
-from trustreport.verdicts import Verdict, counted, named_family, worst
-from trustreport.verdicts.entries import entry
-from trustreport.verdicts.judge import bound_amount
-from trustreport.verdicts.risk import rates_in_words
+from trustreport.study import criteria, lock
+from trustreport.study.plan import Endpoint, Plan
+from trustreport.study.study import Study
+from trustreport.vocabulary.messages import Catalogue, Message
+from trustreport.vocabulary.results import Result
 
 HASH_DIGITS = 16
 TOGETHER = 2  # criteria, of which a family says how they share alpha

@@ -40,7 +40,7 @@ def attested(folder: Path, signers: Mapping[bytes, str] | None = None) -> Iterat
 
 def _one(folder: Path, signature: str, statement: str, signers: Mapping[bytes, str] | None) -> FileStatus:
     try:
-        from trustreport.signing import is_signed, name_of
+        from trustreport.report.signatures.signing import is_signed, name_of
     except ImportError:
         return FileStatus(signature, "wrong", PACKAGES)
     path = folder / statement

@@ -9,7 +9,7 @@ from trustreport.report.files import FileStatus, digest, files
 from trustreport.report.other_signatures import ENVELOPE, other_signatures, signature_files
 
 if TYPE_CHECKING:
-    from trustreport.signatures.roots import Roots
+    from trustreport.report.signatures.roots import Roots
 
 HASHES = "manifest.sha256"
 # What the list of hashes leaves out: itself, and when the report was made.

@@ -1,8 +1,8 @@
 """What the document is: model, maker, study, by whom it was approved, and which results it stands for."""
 
-from trustreport.assessment import Assessment
-from trustreport.messages import Catalogue
+from trustreport.assessment.assess import Assessment
 from trustreport.report.tables import Cell, Head, Line, Table
+from trustreport.vocabulary.messages import Catalogue
 
 TESTED = ("device", "version", "design")  # stand beside it, with what was tested
 

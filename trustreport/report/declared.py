@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from trustreport.messages import Catalogue
-from trustreport.plan import EMPTY_IS_SAID, Plan
 from trustreport.report.wording import day, shorten
+from trustreport.study.plan import EMPTY_IS_SAID, Plan
+from trustreport.vocabulary.messages import Catalogue
 
 # How files are to be read is no statement about the study; the report group stands on the title page.
 NOT_PRINTED = frozenset({"report", "tables"})

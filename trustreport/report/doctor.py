@@ -82,7 +82,7 @@ def _parts(version: str) -> list[int]:
 
 
 def _packaged_files() -> list[SystemRequirement]:
-    from trustreport.resources import folder
+    from trustreport.vocabulary.resources import folder
 
     lines = []
     for kind in ("templates", "schemas", "qualification"):

@@ -9,22 +9,22 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from trustreport import lock
-from trustreport.assessment import Assessment
-from trustreport.checks.withholding import EVERYTHING
-from trustreport.digits import as_written
-from trustreport.estimate import Limit
-from trustreport.finding import CheckOutcome, Unanswered
-from trustreport.messages import Catalogue
-from trustreport.plan import NOT_DECLARED, Language, Plan
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.checks.withholding import EVERYTHING
+from trustreport.assessment.finding import CheckOutcome, Unanswered
+from trustreport.assessment.verdicts import Verdict as Judged
+from trustreport.assessment.verdicts.blocks import WITHHELD_BY
+from trustreport.assessment.verdicts.judge import as_locked, elsewhere
+from trustreport.assessment.verdicts.risk import needed_rates
+from trustreport.assessment.verdicts.verdict import RiskLimit
+from trustreport.measures.estimate import Limit
 from trustreport.report.acceptance import sentence
 from trustreport.report.answer import answer
-from trustreport.results import Result
-from trustreport.verdicts import Verdict as Judged
-from trustreport.verdicts.blocks import WITHHELD_BY
-from trustreport.verdicts.locked import as_locked, elsewhere
-from trustreport.verdicts.risk import needed_rates
-from trustreport.verdicts.verdict import RiskLimit
+from trustreport.study import lock
+from trustreport.study.plan import NOT_DECLARED, Language, Plan
+from trustreport.vocabulary.digits import as_written
+from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.results import Result
 
 SCHEMA_VERSION = "2"
 WORDS_ALONE = ("margin_rationale", "clinical_severity")  # fields of a criterion that decide nothing

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, Self
 
-from trustreport.messages import catalogue
-from trustreport.pipes import end, seldom_collect, send
+from trustreport.report.pipes import end, seldom_collect, send
+from trustreport.vocabulary.messages import catalogue
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    from trustreport.finding import Figure
+    from trustreport.assessment.finding import Figure
     from trustreport.report.figures import Drawn
 
 PAGE, FILES = ("page",), ("svg", "png")

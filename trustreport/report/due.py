@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from trustreport.finding import Finding, PlainTable
-from trustreport.messages import Catalogue, Message
+from trustreport.assessment.finding import Finding, PlainTable
+from trustreport.vocabulary.messages import Catalogue, Message
 
 DUE = "vigilance_due"
 

@@ -6,14 +6,14 @@ from functools import cached_property
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Protocol
 
+from trustreport.assessment.finding import Figure
 from trustreport.figures.style import settings
-from trustreport.finding import Figure
-from trustreport.messages import Catalogue, catalogue
+from trustreport.vocabulary.messages import Catalogue, catalogue
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MatplotlibFigure
 
-    from trustreport.assessment import Assessment
+    from trustreport.assessment.assess import Assessment
 
 DOTS_PER_INCH = 150
 PACKED = 3  # of 9: a tenth larger, in half the time

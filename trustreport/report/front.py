@@ -6,11 +6,9 @@ from math import isnan
 
 from markupsafe import Markup
 
-from trustreport.assessment import Assessment
-from trustreport.criteria import DIVIDING, Bound
-from trustreport.messages import Catalogue
-from trustreport.narrative.names import endpoint_name
-from trustreport.quantities import endpoint_row
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.narrative.names import endpoint_name
+from trustreport.assessment.verdicts.judge import amount, as_share
 from trustreport.report.answer import Answer, answer
 from trustreport.report.answer.by_candidate import candidate_statuses
 from trustreport.report.answer.forest import ForestGroup, Scale, forest, picture
@@ -22,8 +20,10 @@ from trustreport.report.limits import Limitation, ranked
 from trustreport.report.review import Review, to_explain
 from trustreport.report.tables import in_words
 from trustreport.report.wording import month, shorten
-from trustreport.results import Result
-from trustreport.verdicts.judge import amount, as_share
+from trustreport.study.criteria import DIVIDING, Bound
+from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.quantities import endpoint_row
+from trustreport.vocabulary.results import Result
 
 LIMITS = 3
 LONG, SHORT = 190, 60  # characters of a limit and of a place

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING
 
-from trustreport.assessment import Assessment
-from trustreport.dimensions.advice_value.information import utilities
-from trustreport.messages import Catalogue
-from trustreport.narrative.names import quantity_name
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.dimensions.advice_value.information import utilities
+from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.verdicts.judge import amount
 from trustreport.report.answer.sentences import why_not_stated
 from trustreport.report.answer.without_criteria import decided_alike
 from trustreport.report.elements import ReportPlace
 from trustreport.report.tables import in_words, through_infinity
-from trustreport.results import Result
-from trustreport.study import DEVELOPMENT_ROLES
-from trustreport.verdicts.judge import amount
+from trustreport.study.study import DEVELOPMENT_ROLES
+from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.results import Result
 
 if TYPE_CHECKING:
     from trustreport.report.outline import Chapter

@@ -1,7 +1,7 @@
 """Terms that the report uses and a reader may not know, each in a line."""
 
-from trustreport.assessment import Assessment
-from trustreport.messages import Catalogue
+from trustreport.assessment.assess import Assessment
+from trustreport.vocabulary.messages import Catalogue
 
 MOST = 9
 # Terms in the order in which they matter, with the result ids that show that a report uses them.

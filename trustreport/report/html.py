@@ -10,12 +10,12 @@ from typing import Any, Literal
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from trustreport.assessment import Assessment
-from trustreport.messages import Catalogue, catalogue
+from trustreport.assessment.assess import Assessment
 from trustreport.report import cover, front, glance, glossary, outline, tested
 from trustreport.report.figures import Drawn, Pages
 from trustreport.report.wording import breakable, shorten, together
-from trustreport.resources import folder
+from trustreport.vocabulary.messages import Catalogue, catalogue
+from trustreport.vocabulary.resources import folder
 
 HASH_DIGITS = 8
 NAME_IN_HEAD, NOTICE_IN_HEAD = 60, 110  # characters

@@ -9,7 +9,7 @@ import multiprocessing
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
-from trustreport.pipes import end, seldom_collect
+from trustreport.report.pipes import end, seldom_collect
 
 if TYPE_CHECKING:
     from collections.abc import Callable

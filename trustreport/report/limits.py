@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trustreport.assessment import Assessment
-from trustreport.finding import CheckOutcome
-from trustreport.messages import Catalogue
-from trustreport.results import Result
-from trustreport.verdicts.blocks import concerns
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.finding import CheckOutcome
+from trustreport.assessment.verdicts.blocks import concerns
+from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.results import Result
 
 REMARKS = 5  # of one check in a section
 NAMES = 8  # of the places of one remark

@@ -9,12 +9,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from trustreport.estimate import Estimate
-from trustreport.finding import EstimateTable, Figure, PlainTable
-from trustreport.messages import Catalogue
+from trustreport.assessment.finding import EstimateTable, Figure, PlainTable
+from trustreport.measures.estimate import Estimate
 from trustreport.report import declared
 from trustreport.report.inline_svg import inline
 from trustreport.report.tables import Cell, Head, Line, Table, align
+from trustreport.vocabulary.messages import Catalogue
 
 SHORT_TABLE = 8  # rows of one line; a table that takes no more room is not split between pages
 # Characters that a row holds on one line, over all columns; a further line takes this part of a row.

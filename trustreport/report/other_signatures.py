@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from trustreport.report.attestations import MOST_BYTES, PACKAGES, differing_file, own_key, plain_line
 from trustreport.report.files import FileStatus, digest, files
-from trustreport.timestamp import stamp
+from trustreport.study.lock.timestamp import stamp
 
 if TYPE_CHECKING:
-    from trustreport.signatures.pades import PdfSignature
-    from trustreport.signatures.roots import Roots
+    from trustreport.report.signatures.pades import PdfSignature
+    from trustreport.report.signatures.roots import Roots
 
 ENVELOPE, COPY, STAMP = ".dsse.json", ".signed.pdf", ".tsr"
 NO_ROOTS = "its certificate is not checked (name trusted roots by --roots)"
@@ -59,8 +59,8 @@ def other_signatures(
 
 def _envelope(folder: Path, name: str, signers: Mapping[bytes, str] | None) -> FileStatus:
     """Whether an envelope is signed by a known key, or one that it quotes, and is of these files."""
-    from trustreport.signatures.dsse import opened
-    from trustreport.signing import is_signed
+    from trustreport.report.signatures.dsse import opened
+    from trustreport.report.signatures.signing import is_signed
 
     found = opened((folder / name).read_bytes())
     predicate = found.statement.get("predicate")
@@ -91,7 +91,7 @@ def _envelope(folder: Path, name: str, signers: Mapping[bytes, str] | None) -> F
 
 def _copy(folder: Path, name: str, roots: "Roots | None") -> Iterator[FileStatus]:
     """Each signature of a signed copy, and whether the copy begins with the file that it is of."""
-    from trustreport.signatures.pades import signatures_of
+    from trustreport.report.signatures.pades import signatures_of
 
     content, origin = (folder / name).read_bytes(), folder / f"{name.removesuffix(COPY)}.pdf"
     found = list(signatures_of(content, roots))
@@ -142,7 +142,7 @@ def stamp_status(name: str, token: bytes, imprint: str, target: str, roots: "Roo
             return FileStatus(name, "wrong", f"is a time stamp of something other than {target}")
         when = f"{found.time:%Y-%m-%d %H:%M} UTC"
         return FileStatus(name, "signed", f"is a time stamp of {target} of {when}; {NO_ROOTS}")
-    from trustreport.signatures.stamps import verified_stamp
+    from trustreport.report.signatures.stamps import verified_stamp
 
     found = verified_stamp(token, imprint, roots)
     when = f"{found.time:%Y-%m-%d %H:%M} UTC"

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from trustreport.assessment import Assessment
-from trustreport.finding import Part
-from trustreport.messages import Catalogue
-from trustreport.plan import Kind
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.finding import Part
 from trustreport.report.elements import ELEMENTS, GROUPS_OF, Context, Element, ReportPlace
 from trustreport.report.numbering import ROWS_ON_PAPER, Numbering
 from trustreport.report.outlines import ANNEX, REPORT, SENTENCES_ALONE, WHOLE_IN_ANNEX, is_printed
 from trustreport.report.sections import PartView, Section, part_view, section
+from trustreport.study.plan import Kind
+from trustreport.vocabulary.messages import Catalogue
 
 # These say where the others stand, so they are made when those are.
 LAST = ("matrix", "E46")

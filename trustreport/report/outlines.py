@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
-from trustreport.plan import Kind
+from trustreport.study.plan import Kind
 
 # The report: what a decision rests on. Elements by their names, sections of a dimension by its name.
 REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from trustreport.assessment import Assessment
+from trustreport.assessment.assess import Assessment
 from trustreport.report import html
 from trustreport.report.figures import Drawn, Pages
 from trustreport.report.pdf_layout import UNDATED, Attached, PaperText, Printed, faces, legible, printed

@@ -13,10 +13,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from trustreport.errors import MissingLibrary
 from trustreport.figures.style import SIGNS_FACE, TEXT_FACE
 from trustreport.report.doctor import INSTALL
-from trustreport.resources import folder
+from trustreport.vocabulary.errors import MissingLibrary
+from trustreport.vocabulary.resources import folder
 
 Attached = tuple[str, bytes, str]  # name, content, description
 

@@ -1,6 +1,6 @@
 """What a public report leaves out: cells of a few people, facts of each reader, rows of the input.
 
-The names are hidden before anything is computed (`trustreport.identity`), small groups by the dimension that
+The names are hidden before anything is computed (`study.identity`), small groups by the dimension that
 makes them; this is the second net, through which no number of a small part of the data falls.
 """
 
@@ -9,11 +9,11 @@ from dataclasses import fields, is_dataclass, replace
 from math import isnan
 from typing import Any
 
-from trustreport.assessment import Assessment
-from trustreport.dimensions.case_mix import CaseMix, Errors
-from trustreport.estimate import Estimate
-from trustreport.performance.small_cells import public_cell, suppressed
-from trustreport.results import Result
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.dimensions.case_mix import CaseMix, Errors
+from trustreport.assessment.performance.small_cells import public_cell, suppressed
+from trustreport.measures.estimate import Estimate
+from trustreport.vocabulary.results import Result
 
 
 def released(assessment: Assessment) -> Assessment:

@@ -5,22 +5,22 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isnan
 
-from trustreport import criteria
-from trustreport.assessment import Assessment
-from trustreport.claims import claimed, elsewhere, observed
-from trustreport.digits import per
-from trustreport.dimensions.candidates.entries import leading_measure, local_prevalences
-from trustreport.dimensions.candidates.narrative import PATIENTS
-from trustreport.dimensions.subgroups.groups import REST
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.claims import claimed, elsewhere, observed
+from trustreport.assessment.dimensions.candidates.entries import leading_measure, local_prevalences
+from trustreport.assessment.dimensions.candidates.narrative import PATIENTS
+from trustreport.assessment.dimensions.subgroups.groups import REST
+from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.verdicts import Requirement, Standing, candidate_names, requirements, standings
+from trustreport.assessment.verdicts.judge import bound_amount
 from trustreport.measures.reported.printed import metric_named
-from trustreport.messages import Catalogue
-from trustreport.narrative.names import quantity_name
-from trustreport.plan import Claim
 from trustreport.report import acceptance
 from trustreport.report.tables import in_words, written
-from trustreport.results import Result, leading
-from trustreport.verdicts import Requirement, Standing, candidate_names, requirements, standings
-from trustreport.verdicts.judge import bound_amount
+from trustreport.study import criteria
+from trustreport.study.plan import Claim
+from trustreport.vocabulary.digits import per
+from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.results import Result, leading
 
 ID = "candidates"
 ACCURACY = "advice_accuracy"

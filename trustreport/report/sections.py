@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from trustreport.assessment import Assessment
-from trustreport.finding import Finding, Part
-from trustreport.messages import Catalogue
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.finding import Finding, Part
 from trustreport.report.glance import DIMENSIONS
 from trustreport.report.limits import Limitation, limits, listed
 from trustreport.report.numbering import NumberedFigure, NumberedTable, Numbering
 from trustreport.report.tables import table
+from trustreport.vocabulary.messages import Catalogue
 
 
 @dataclass(frozen=True, slots=True)

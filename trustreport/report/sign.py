@@ -18,7 +18,7 @@ from trustreport.report.files import digest, files
 from trustreport.report.other_signatures import COPY, ENVELOPE, STAMP, signature_files
 
 if TYPE_CHECKING:
-    from trustreport.signing import Signer
+    from trustreport.report.signatures.signing import Signer
 
 RESULTS = "results.json"
 
@@ -54,8 +54,8 @@ def signed_envelope(folder: Path, signer: "Signer", statement: FileStatement) ->
 
     Its predicate has what is said, and of a report the verdicts on its criteria.
     """
-    from trustreport.signatures.dsse import enveloped
-    from trustreport.signatures.dsse import statement as of_files
+    from trustreport.report.signatures.dsse import enveloped
+    from trustreport.report.signatures.dsse import statement as of_files
 
     public = base64.b64encode(signer.public).decode()
     predicate = {**_about(statement), "public_key": public, **_reported(folder)}
@@ -72,7 +72,7 @@ def signed_copies(
     ------
     ValueError : the folder has no PDF, or one cannot be signed with this key and certificate
     """
-    from trustreport.signatures.pades import signed_pdf
+    from trustreport.report.signatures.pades import signed_pdf
 
     origins = [folder / name for name in files(folder) if name.endswith(".pdf") and not name.endswith(COPY)]
     if not origins:
@@ -98,7 +98,7 @@ def stamped(signed: Mapping[Path, bytes], stamp_address: str) -> dict[Path, byte
     ------
     ValueError : the authority gives none
     """
-    from trustreport.signatures.stamps import requested_stamp
+    from trustreport.report.signatures.stamps import requested_stamp
 
     return {
         path.with_name(path.name + STAMP): requested_stamp(stamp_address, content)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from math import isinf, isnan
 from typing import Any
 
-from trustreport.digits import by_width, clear_of, of_share, places_in
-from trustreport.estimate import Estimate
-from trustreport.finding import EstimateRow, EstimateTable, PlainTable
-from trustreport.messages import Catalogue, Message
-from trustreport.results import Result
+from trustreport.assessment.finding import EstimateRow, EstimateTable, PlainTable
+from trustreport.measures.estimate import Estimate
+from trustreport.vocabulary.digits import by_width, clear_of, of_share, places_in
+from trustreport.vocabulary.messages import Catalogue, Message
+from trustreport.vocabulary.results import Result
 
 FIGURE_SPACE = "\u2007"  # as wide as a digit
 PUNCTUATION_SPACE = "\u2008"  # as wide as a point

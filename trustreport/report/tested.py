@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from trustreport.assessment import Assessment
-from trustreport.messages import Catalogue
-from trustreport.plan import Plan
+from trustreport.assessment.assess import Assessment
 from trustreport.report.wording import day
-from trustreport.study import Study
+from trustreport.study.plan import Plan
+from trustreport.study.study import Study
+from trustreport.vocabulary.messages import Catalogue
 
 
 def device_name(plan: Plan, say: Catalogue) -> str:

@@ -5,7 +5,7 @@ import re
 
 from markupsafe import Markup
 
-from trustreport.messages import Catalogue
+from trustreport.vocabulary.messages import Catalogue
 
 BLANKS = re.compile(r"[ \t\r\n]+")
 LONG_WORD = re.compile(r"\S{16,}")

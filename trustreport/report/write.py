@@ -12,11 +12,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal
 
-import trustreport
-from trustreport.assessment import Assessment
-from trustreport.errors import MissingLibrary
-from trustreport.messages import Catalogue, catalogue
-from trustreport.plan import Plan
+from trustreport.assessment.assess import Assessment
+from trustreport.measures.seeds import DEFAULT
 from trustreport.report import csv
 from trustreport.report.bundle import HASHES, hashes
 from trustreport.report.document import canonical, digest, document
@@ -24,7 +21,10 @@ from trustreport.report.drawing import DrawingProcess
 from trustreport.report.layout_process import LayoutProcesses
 from trustreport.report.numbering import ROWS_ON_PAPER
 from trustreport.report.release import released
-from trustreport.seeds import DEFAULT
+from trustreport.study.plan import Plan
+from trustreport.vocabulary.errors import MissingLibrary
+from trustreport.vocabulary.messages import Catalogue, catalogue
+from trustreport.vocabulary.version import __version__
 
 FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv", "figures", "questions")
 DEFAULT_FORMATS = ("html", "pdf", "json")
@@ -116,7 +116,7 @@ def as_data(assessment: Assessment) -> dict[str, Any]:
 def provenance(assessment: Assessment) -> dict[str, Any]:
     """Inputs with their hashes, versions, seed: what a second person needs for the same numbers."""
     return {
-        "trustreport": trustreport.__version__,
+        "trustreport": __version__,
         "versions": {
             "python": sys.version.split()[0],
             **{name: metadata.version(name) for name in LIBRARIES},

@@ -12,8 +12,6 @@ from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute
 from starlette.types import Scope
 
-import trustreport
-from trustreport.messages import say
 from trustreport.service import pages
 from trustreport.service.core import Core
 from trustreport.service.pages import api_docs
@@ -28,6 +26,8 @@ from trustreport.service.web.faults import MEDIA, Fault, Field, ProblemDetails
 from trustreport.service.web.guard import is_known
 from trustreport.service.web.traces import Traced
 from trustreport.service.web.unavailable import disk_full, has_room
+from trustreport.vocabulary.messages import say
+from trustreport.vocabulary.version import __version__
 
 MOST_FIELDS = 50
 MOST_FORM = 1_000_000  # bytes of a request that brings no study
@@ -49,7 +49,7 @@ def create_app(
 
     app = FastAPI(
         title="trustreport",
-        version=trustreport.__version__,
+        version=__version__,
         description="Reports on the trustworthiness of medical AI. Errors are application/problem+json.",
         openapi_url="/api/openapi.json",
         openapi_tags=[{"name": name, "description": text} for name, text in TAGS.items()],

@@ -7,12 +7,12 @@ from typing import BinaryIO
 from sqlalchemy import func, select, union
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import say
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Job, ReportFile, VersionFile
 from trustreport.service.web.faults import Fault
+from trustreport.vocabulary.messages import say
 
 FULL_SECONDS = 60  # when to ask again where too many jobs wait
 

@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass, field
 
+from trustreport.report.signatures.signing import Signer
 from trustreport.service.access.provider import Provider
 from trustreport.service.access.provider_settings import provider_settings
 from trustreport.service.settings import Settings
@@ -13,7 +14,6 @@ from trustreport.service.storage.store import Store
 from trustreport.service.web.limits import Throttle
 from trustreport.service.web.metrics import Metrics
 from trustreport.service.web.traces import Traces
-from trustreport.signing import Signer
 
 
 @dataclass(frozen=True)

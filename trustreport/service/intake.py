@@ -9,7 +9,6 @@ from pathlib import PurePosixPath
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access.principal import Principal
 from trustreport.service.ids import new_id
@@ -18,6 +17,7 @@ from trustreport.service.storage.models import StoredStudy, Version, VersionFile
 from trustreport.service.storage.store import now
 from trustreport.service.storage.types import canonical
 from trustreport.service.web.faults import Fault, Field
+from trustreport.vocabulary.messages import say
 
 LONGEST_NAME = 200
 # Invisible signs by which a name reads otherwise than it is.

@@ -3,8 +3,8 @@
 from functools import cache
 from typing import TYPE_CHECKING
 
-from trustreport.messages import languages
-from trustreport.resources import folder
+from trustreport.vocabulary.messages import languages
+from trustreport.vocabulary.resources import folder
 
 if TYPE_CHECKING:
     from fastapi import Request

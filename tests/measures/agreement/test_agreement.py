@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from trustreport.estimate import Estimate
 from trustreport.measures.agreement import bootstrap as bootstrap_module
 from trustreport.measures.agreement import notes, weights
 from trustreport.measures.agreement.bootstrap import _GivenLabels, bootstrap
@@ -23,6 +22,7 @@ from trustreport.measures.agreement.gwet import gwet_ac1, gwet_ac2
 from trustreport.measures.agreement.krippendorff import krippendorff_alpha
 from trustreport.measures.agreement.percent import percent_agreement
 from trustreport.measures.agreement.tally import tally
+from trustreport.measures.estimate import Estimate
 
 ALL = (percent_agreement, fleiss_kappa, conger_kappa, light_kappa, krippendorff_alpha, gwet_ac1)
 CODES = arrays(np.int64, st.tuples(st.integers(2, 12), st.integers(2, 5)), elements=st.integers(-1, 2))

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from trustreport.estimate import Estimate
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.advice import advice_values, advisory_value
 from trustreport.measures.calibration.bins import equal_mass, equal_mass_and_places, equal_width
@@ -24,6 +23,7 @@ from trustreport.measures.calibration.gici import gici, local_index
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
 from trustreport.measures.calibration.oe import oe_ratio
 from trustreport.measures.calibration.smooth import smooth_curve, smooth_error
+from trustreport.measures.estimate import Estimate
 
 Scored = tuple[NDArray[np.bool_], NDArray[np.float64]]
 Expected = dict[tuple[str, str], Any]

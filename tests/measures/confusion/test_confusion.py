@@ -19,7 +19,7 @@ from trustreport.measures.confusion.propagation import propagated, score_limit, 
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.proportion import wilson
 from trustreport.measures.two_arm.ratio import koopman
-from trustreport.quantities import quantity
+from trustreport.vocabulary.quantities import quantity
 
 RANGE = dict.fromkeys(MEASURES, (0.0, 1.0)) | {
     "mcc": (-1.0, 1.0),

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trustreport.estimate import Estimate
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.measure import CaseShare, CellMeasure, Delta, Need, OfClasses
 from trustreport.measures.confusion.table import MEASURES
+from trustreport.measures.estimate import Estimate
 
 SWAPPED: dict[Need, Need] = {
     "positives": "negatives",

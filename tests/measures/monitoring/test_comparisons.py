@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from trustreport.estimate import Estimate
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.monitoring import change, drift, funnel, notes, rates
 from trustreport.measures.monitoring.standardisation import standardised_change
 from trustreport.measures.roc.difference import unpaired_difference

@@ -10,9 +10,9 @@ from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.regression.linear_model import OLS
 
-from trustreport.estimate import Estimate
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.monitoring import change, notes
 from trustreport.measures.monitoring.shared import (
     of_area,

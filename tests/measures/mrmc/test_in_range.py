@@ -12,7 +12,7 @@ from scipy import special, stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
-from trustreport.estimate import Estimate
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.auc import auc_ustatistic, fit_auc
 from trustreport.measures.mrmc.in_range import (

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trustreport.estimate import Estimate
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.clustered import CLUSTERINGS, clustered_difference, mcnemar_clustered_case
 from trustreport.measures.mrmc.gee import gee_odds_ratio
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette, fit_proportions

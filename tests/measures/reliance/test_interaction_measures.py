@@ -11,7 +11,7 @@ from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from trustreport.estimate import Estimate
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.bootstrap import Draws
 from trustreport.measures.mrmc.clustered import clustered_difference
 from trustreport.measures.reliance import notes

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.sample_size import notes
 from trustreport.measures.sample_size.auc import mss_auc, newcombe_se
 from trustreport.measures.sample_size.brier import mss_brier

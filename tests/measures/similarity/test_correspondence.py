@@ -19,7 +19,7 @@ from trustreport.measures.similarity.features import Features, standardise
 from trustreport.measures.similarity.mmd import mmd
 from trustreport.measures.similarity.permutation import divisions, observed_and_random, subsets, upper_tail
 from trustreport.measures.similarity.tasks import one_by_one
-from trustreport.parallel import Backend, workers
+from trustreport.planning.parallel import Backend, workers
 
 Floats = NDArray[np.float64]
 

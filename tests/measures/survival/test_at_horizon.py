@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.duration.survfunc import SurvfuncRight
 
-from trustreport.estimate import Estimate
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.survival import notes
 from trustreport.measures.survival.auc import auc_at_horizon
 from trustreport.measures.survival.calibration import (

@@ -7,11 +7,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.agreement import notes
 from trustreport.measures.agreement.tally import check_codes
 from trustreport.measures.agreement.weights import ordinal
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.estimate import Estimate, check_level, undefined
 
 Floats = NDArray[np.float64]
 Scale = Literal["nominal", "ordinal"]

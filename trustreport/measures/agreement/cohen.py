@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures.agreement import notes
 from trustreport.measures.agreement.tally import METHOD, Floats, check_codes, linearised, tally
 from trustreport.measures.agreement.weights import check_weights
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.estimate import Estimate, undefined
 
 
 def cohen_kappa(

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate
 from trustreport.measures.agreement.tally import Floats, chance_corrected, lacking, tally
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.estimate import Estimate
 
 
 def gwet_ac1(

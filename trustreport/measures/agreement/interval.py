@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures.agreement import notes
 from trustreport.measures.agreement.tally import variance_of_mean
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
 from trustreport.measures.notes import OFTEN_ABOVE
 

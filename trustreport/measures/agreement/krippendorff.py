@@ -5,11 +5,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures.agreement import notes
 from trustreport.measures.agreement.tally import METHOD, Floats, lacking, linearised, tally
 from trustreport.measures.agreement.weights import quadratic
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.estimate import Estimate, undefined
 
 Metric = Literal["nominal", "ordinal", "interval"]
 

@@ -6,10 +6,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate
 from trustreport.measures.agreement.interval import SCORE, mean_interval
 from trustreport.measures.agreement.tally import Floats, lacking, linearised, tally
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.estimate import Estimate
 
 
 def percent_agreement(

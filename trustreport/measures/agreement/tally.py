@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.agreement import notes
 from trustreport.measures.agreement.weights import check_weights
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, clustered_variance
+from trustreport.measures.estimate import Estimate, check_level, undefined
 
 METHOD = "gwet_variance"
 NEGLIGIBLE = 1e-24  # a variance below this is rounding

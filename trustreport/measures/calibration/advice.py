@@ -6,13 +6,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.blocks import filled
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import Bins, Place, check, equal_width_and_places
 from trustreport.measures.calibration.gap_bounds import BOUNDS, Counts, gap_bounds
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.proportion import wilson
 
 Floats = NDArray[np.float64]

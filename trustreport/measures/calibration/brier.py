@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import CHUNK, check, equal_width
 from trustreport.measures.calibration.in_clusters import sandwich
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc.interval import quantile
 from trustreport.measures.proportion import normal_quantile
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, check_level
 from trustreport.measures.calibration.bins import check, equal_mass, equal_width
 from trustreport.measures.calibration.ece import Binning
 from trustreport.measures.calibration.gici import local_index
+from trustreport.measures.estimate import Estimate, check_level
 from trustreport.measures.proportion import wilson
 
 

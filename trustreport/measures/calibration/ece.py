@@ -5,7 +5,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import (
     Bins,
@@ -16,6 +15,7 @@ from trustreport.measures.calibration.bins import (
 )
 from trustreport.measures.calibration.gap_bounds import BOUNDS, Counts, gap_bounds
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.order import Order
 
 Binning = Literal["equal_width", "equal_mass"]

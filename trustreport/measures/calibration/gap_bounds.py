@@ -6,11 +6,11 @@ from math import inf, nan, pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate
 from trustreport.measures.blocks import filled as filled_in
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import Bins, Place
 from trustreport.measures.cluster import ONE_CLUSTER, ONE_OF_A_CLASS, Clusters, clusters_of_scarcer_class
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.interval import quantile
 
 BOUNDS = "gap_bounds"

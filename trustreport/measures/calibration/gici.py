@@ -6,12 +6,12 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import Bins, Place, check
 from trustreport.measures.calibration.ece import Binning, binned
 from trustreport.measures.calibration.gap_bounds import BOUNDS, Counts, gap_bounds
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.estimate import Estimate, check_level, undefined
 
 Floats = NDArray[np.float64]
 

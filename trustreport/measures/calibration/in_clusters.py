@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from trustreport.estimate import Estimate
 from trustreport.measures.calibration import notes
 from trustreport.measures.cluster import (
     ONE_CLUSTER,
@@ -17,6 +16,7 @@ from trustreport.measures.cluster import (
     clustered_variance,
     clusters_of_scarcer_class,
 )
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile, two_sided_p
 
 Floats = NDArray[np.float64]

@@ -6,11 +6,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import check
 from trustreport.measures.calibration.in_clusters import sandwich
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc.interval import two_sided_p
 from trustreport.measures.proportion import normal_quantile
 

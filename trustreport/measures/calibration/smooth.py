@@ -6,11 +6,11 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import check
 from trustreport.measures.calibration.loess import loess
 from trustreport.measures.calibration.lowess import lowess
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
 from trustreport.measures.order import Order, ascending
 

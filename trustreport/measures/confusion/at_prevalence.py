@@ -3,11 +3,11 @@
 from dataclasses import replace
 from math import inf
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.measure import one_class
 from trustreport.measures.confusion.propagation import propagated, weighed
 from trustreport.measures.confusion.table import MEASURES
+from trustreport.measures.estimate import Estimate, undefined
 
 
 def at_prevalence(name: str, counts: ConfusionCounts, prevalence: float, *, level: float = 0.95) -> Estimate:

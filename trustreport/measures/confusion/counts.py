@@ -6,7 +6,7 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.proportion import wilson
 
 Treatment = Literal["wrong", "positive", "negative", "excluded"]

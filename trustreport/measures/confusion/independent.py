@@ -3,11 +3,11 @@
 from dataclasses import replace
 from math import sqrt
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.measure import CaseShare, CellMeasure, OfClasses, lacking, one_class
 from trustreport.measures.confusion.notes import NO_CASE
 from trustreport.measures.confusion.propagation import propagated
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.proportion import wilson
 
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
-from trustreport.estimate import OFTEN_ABOVE, Estimate, undefined
 from trustreport.measures.confusion import notes
 from trustreport.measures.confusion.measure import Delta, measured, one_class
+from trustreport.measures.estimate import OFTEN_ABOVE, Estimate, undefined
 from trustreport.measures.proportion import normal_quantile
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """A measure of the four cells: its formula, what it divides by, and its interval, alone and in clusters.
 
-A measure is a decorated formula. The rows of `trustreport.quantities` are made of the measures, so that
-nothing here imports NumPy.
+A measure is a decorated formula. The rows of `trustreport.vocabulary.quantities` are made of the measures,
+so that nothing here imports NumPy.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from trustreport.measures.confusion import notes
 
 if TYPE_CHECKING:
-    from trustreport.estimate import Estimate
     from trustreport.measures.confusion.counts import ConfusionCounts
+    from trustreport.measures.estimate import Estimate
 
 Formula = Callable[[Any, Any, Any, Any], Any]
 """A measure from tp, fp, fn, tn: numbers, shares or arrays of them, the result alike."""
@@ -104,7 +104,7 @@ class CellMeasure:
     interval : how it is estimated, alone and in clusters
     needs : what the formula divides by
     alone : the interval of independent cases, where it is not that of `interval`
-    better, unit, low, high, decimals : as in `trustreport.quantities.Quantity`
+    better, unit, low, high, decimals : as in `trustreport.vocabulary.quantities.Quantity`
     by_prevalence : whether it changes with the prevalence while sensitivity and specificity stay
     of_decisions : whether it counts decisions of the device
     """

@@ -6,13 +6,13 @@ from trustreport.measures.confusion import notes
 from trustreport.measures.confusion.measure import Delta, measured
 
 if TYPE_CHECKING:
-    from trustreport.estimate import Estimate
     from trustreport.measures.confusion.counts import ConfusionCounts
+    from trustreport.measures.estimate import Estimate
 
 
 def _of_any_positive(counts: "ConfusionCounts", level: float) -> "Estimate":
     """Right ones among cases that have the condition or were called positive: of these, tp is binomial."""
-    from trustreport.estimate import undefined
+    from trustreport.measures.estimate import undefined
     from trustreport.measures.proportion import wilson
 
     n = counts.tp + counts.fp + counts.fn
@@ -33,7 +33,7 @@ def _of_f1(counts: "ConfusionCounts", level: float) -> "Estimate":
 
 
 def _of_f1_negative(counts: "ConfusionCounts", level: float) -> "Estimate":
-    from trustreport.estimate import undefined
+    from trustreport.measures.estimate import undefined
 
     if counts.n == counts.tp:
         return undefined(0, notes.NOTHING_NEGATIVE, level=level, method="wilson")

@@ -6,10 +6,10 @@ from math import nan, pi
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.confusion import notes
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.measure import CellMeasure, lacking
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.proportion import normal_quantile
 
 Floats = NDArray[np.float64]

@@ -7,12 +7,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
 from trustreport.measures.cluster import Clusters, clustered_variance
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.table import MEASURES
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc.interval import quantile
 from trustreport.measures.proportion import normal_quantile, wilson
 

@@ -7,8 +7,8 @@ from math import isclose, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.h_accuracy import notes
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.lesions import notes
 from trustreport.measures.lesions.marked import Floats, Marked, ranks
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile, two_sided_p

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.lesions import notes
 from trustreport.measures.lesions.area import AREAS, Area, pairs_of
 from trustreport.measures.lesions.marked import Floats, Marked

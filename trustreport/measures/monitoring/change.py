@@ -6,7 +6,7 @@ two estimates (`measures.monitoring.shared`), and the degrees of freedom are no 
 
 from math import exp, hypot, inf, isfinite, log, nan, sqrt
 
-from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.monitoring import notes
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
 

@@ -4,7 +4,7 @@ from math import isfinite, nan
 
 from scipy.sparse import csr_array
 
-from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.monitoring import notes
 from trustreport.measures.monitoring.cusum import METHOD as CUSUM
 from trustreport.measures.monitoring.cusum import CusumDesign

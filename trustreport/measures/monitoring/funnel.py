@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.monitoring import notes
 
 Floats = NDArray[np.float64]

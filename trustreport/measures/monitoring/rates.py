@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, chdtri
 
-from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, clustered_variance
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.monitoring import notes
 
 

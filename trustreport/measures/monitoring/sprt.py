@@ -6,7 +6,7 @@ from math import ceil, floor, log, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.monitoring import notes
 from trustreport.measures.monitoring.run_length import (
     average_run_length,

@@ -6,8 +6,8 @@ from math import inf, isnan, nan, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, clustered_variance
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.monitoring import notes
 from trustreport.measures.monitoring.shared import shared
 from trustreport.measures.mrmc.interval import quantile, two_sided_p

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.interval import no_interval
 

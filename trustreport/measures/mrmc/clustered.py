@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures.cluster import Clusters, grouped
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, symmetric
 

@@ -6,8 +6,8 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate
 from trustreport.measures.cluster import Clusters, grouped
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.auc import auc_ustatistic, won_by_case, won_within
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, symmetric

@@ -6,8 +6,8 @@ from math import isnan
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate
 from trustreport.measures.cluster import Clusters, together
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
 from trustreport.measures.mrmc.crossed_clusters import means_of_patients

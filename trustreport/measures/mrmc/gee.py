@@ -6,7 +6,7 @@ from math import exp, log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, quantile, two_sided_p
 

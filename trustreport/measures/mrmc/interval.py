@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import inf, isinf, nan, sqrt
 from typing import TYPE_CHECKING
 
-from trustreport.estimate import Estimate, check_level
+from trustreport.measures.estimate import Estimate, check_level
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,7 +5,7 @@ from math import inf, isnan, nan
 
 from scipy.special import ndtr, stdtr
 
-from trustreport.estimate import Estimate
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.in_range import reference_df, statistic
 from trustreport.measures.mrmc.interval import NORMAL_FROM

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from trustreport.estimate import Estimate
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, f_tail, no_interval, symmetric

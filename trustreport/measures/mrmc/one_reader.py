@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures.case_share import case_share
 from trustreport.measures.cluster import Clusters, together
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.crossed_clusters import clustered_areas, clustered_means
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, symmetric

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.crossed_clusters import ClusteredReaders
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, symmetric

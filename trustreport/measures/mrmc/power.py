@@ -7,7 +7,7 @@ from math import ceil, inf, isnan, nan, sqrt
 
 import numpy as np
 
-from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
 from trustreport.measures.mrmc.noncentral import one_sided_power, two_sided_power

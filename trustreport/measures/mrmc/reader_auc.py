@@ -6,8 +6,8 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures.cluster import Clusters, together
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.auc import fit_auc, reader_auc
 from trustreport.measures.mrmc.interval import no_interval

@@ -7,8 +7,8 @@ from math import hypot, isnan, nan, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
 from trustreport.measures.mrmc.crossed_clusters import independent_readings

@@ -6,9 +6,9 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, clustered_variance
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
 from trustreport.measures.paired.difference import score_limits, score_variance
 

@@ -8,8 +8,8 @@ from math import nan
 from scipy.optimize import brentq
 from scipy.special import betainc
 
-from trustreport.estimate import Estimate, check_level
 from trustreport.measures import notes
+from trustreport.measures.estimate import Estimate, check_level
 from trustreport.measures.paired.table import PairedTable
 from trustreport.measures.proportion import clopper_pearson
 

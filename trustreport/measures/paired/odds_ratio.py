@@ -2,8 +2,8 @@
 
 from math import exp, inf, nan, sqrt
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.paired.table import PairedTable
 from trustreport.measures.proportion import clopper_pearson, normal_quantile
 

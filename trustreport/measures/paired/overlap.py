@@ -6,8 +6,8 @@ from math import sqrt
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures import notes
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.paired.difference import correlation, third_side
 from trustreport.measures.paired.table import PairedTable
 from trustreport.measures.proportion import wilson

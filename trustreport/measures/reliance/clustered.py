@@ -5,9 +5,9 @@ from math import exp, inf, log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures.case_share import case_share
 from trustreport.measures.cluster import Clusters, grouped
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc import notes as mrmc_notes
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, quantile
 from trustreport.measures.reliance import notes

@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, check_level
 from trustreport.measures.cluster import Clusters, grouped
+from trustreport.measures.estimate import Estimate, check_level
 from trustreport.measures.mrmc import notes as mrmc_notes
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, quantile, two_sided_p
 from trustreport.measures.reliance import notes

@@ -7,7 +7,7 @@ from math import isfinite, isnan, nan, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, undefined
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.linearised import INDEPENDENT, Floats, Linearised

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtr
 
-from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
 from trustreport.measures.order import Order
 from trustreport.measures.proportion import normal_quantile

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures.cluster import (
     ONE_CLUSTER,
     ONE_OF_A_CLASS,
@@ -15,6 +14,7 @@ from trustreport.measures.cluster import (
     clustered_variance,
     clusters_of_scarcer_class,
 )
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc.interval import quantile
 from trustreport.measures.notes import OFTEN_ABOVE
 from trustreport.measures.order import Order, ascending

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, cluster_sums
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.in_range import difference_by_region
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, df_by_kurtosis, quantile, two_sided_p
 from trustreport.measures.roc import notes

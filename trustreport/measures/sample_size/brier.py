@@ -2,7 +2,7 @@
 
 from math import ceil
 
-from trustreport.estimate import Estimate, undefined
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.sample_size import notes
 from trustreport.measures.sample_size.target import check_inputs, needed, planning_quantile
 

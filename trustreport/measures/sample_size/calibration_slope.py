@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import beta, digamma, expit, logit, polygamma
 
-from trustreport.estimate import Estimate, undefined
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.sample_size import notes
 from trustreport.measures.sample_size.target import check_inputs, needed, planning_quantile
 

@@ -1,6 +1,6 @@
 """Cases needed for the standardised net benefit."""
 
-from trustreport.estimate import Estimate, undefined
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.sample_size import notes
 from trustreport.measures.sample_size.target import check_inputs, needed, planning_quantile
 

@@ -2,7 +2,7 @@
 
 from math import ceil
 
-from trustreport.estimate import Estimate
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.proportion import normal_quantile
 
 

@@ -6,7 +6,7 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, undefined
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.similarity import notes
 from trustreport.measures.similarity.distances import Distances, Metric, distances, neighbours
 from trustreport.measures.similarity.features import Features

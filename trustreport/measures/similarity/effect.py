@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve
 
-from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.auc import auc_covariance, reader_auc
 from trustreport.measures.notes import OFTEN_BELOW
 from trustreport.measures.proportion import normal_quantile

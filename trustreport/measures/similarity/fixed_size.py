@@ -6,7 +6,7 @@ from math import nan, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, undefined
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.similarity import notes
 from trustreport.measures.similarity.correspondence import correspondence
 from trustreport.measures.similarity.distances import Metric

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
-from trustreport.estimate import Estimate, undefined
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.similarity import notes
 from trustreport.measures.similarity.distances import distances
 from trustreport.measures.similarity.features import Features

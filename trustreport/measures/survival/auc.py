@@ -5,8 +5,8 @@ from math import inf, nan, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.roc.auc import exponential_variance, newcombe_limits, on_logit_scale
 from trustreport.measures.survival import notes
 from trustreport.measures.survival.horizon import AtHorizon, Floats

@@ -8,8 +8,8 @@ from math import hypot, sqrt
 
 from scipy.optimize import brentq
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.proportion import check_counts, normal_quantile, wilson
 from trustreport.measures.two_arm.score import score_distance
 

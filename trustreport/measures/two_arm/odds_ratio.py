@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures import notes
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.proportion import check_counts, normal_quantile
 
 MOST_TABLES = 2**19  # an exact interval sums over no more; reached at some 1e9 cases

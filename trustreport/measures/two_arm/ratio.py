@@ -7,8 +7,8 @@ from math import exp, inf, log, nan, sqrt
 
 from scipy.optimize import brentq
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.proportion import check_counts, normal_quantile
 
 

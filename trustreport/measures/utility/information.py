@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
 from trustreport.measures.cell_mean import CLASS_ABSENT, METHOD, cell_mean
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
 from trustreport.measures.mrmc.crossed_clusters import means_of_patients
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, leading, obuchowski_rockette

@@ -7,10 +7,10 @@ from math import hypot, isfinite, nan
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
 from trustreport.measures.case_mean import case_mean
 from trustreport.measures.cluster import Clusters, cluster_sums
+from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.utility.matrices import Floats, as_matrix, expected_matrix, weights
 from trustreport.measures.utility.utility_yield import utility_yield
 

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trustreport.estimate import Estimate
 from trustreport.measures.cell_mean import cell_mean
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.utility.matrices import Floats, as_matrix
 
 

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from trustreport.assessment import Assessment
-from trustreport.messages import Catalogue
+from trustreport.assessment.assess import Assessment
 from trustreport.report.answer import by_candidate, by_criteria, minimum_accuracy, over_time, without_criteria
 from trustreport.report.answer.sentences import Statement, set_aside, text_of
+from trustreport.vocabulary.messages import Catalogue
 
 MOST_NAMED = 4  # candidates in the question
 

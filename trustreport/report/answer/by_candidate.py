@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trustreport.assessment import Assessment
-from trustreport.messages import Catalogue
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.verdicts import Standing, Verdict, candidate_names, requirements, status
 from trustreport.report.acceptance import bound_text, ends_of
 from trustreport.report.answer.by_criteria import losses
 from trustreport.report.answer.sentences import (
@@ -17,8 +17,8 @@ from trustreport.report.answer.sentences import (
     within,
 )
 from trustreport.report.tables import in_words
-from trustreport.results import Result, leading
-from trustreport.verdicts import Standing, Verdict, candidate_names, requirements, status
+from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.results import Result, leading
 
 BOTH = 2
 COUNTED = {"sensitivity": "misses", "specificity": "alarms"}

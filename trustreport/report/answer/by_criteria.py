@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from trustreport.assessment import Assessment
-from trustreport.messages import Catalogue
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.verdicts import Verdict
+from trustreport.assessment.verdicts.verdict import ROLES, Locked
 from trustreport.report.acceptance import bound_text, locked_bound
 from trustreport.report.answer.sentences import (
     MOST_NAMED,
@@ -15,8 +16,7 @@ from trustreport.report.answer.sentences import (
     within,
 )
 from trustreport.report.answer.worst import worst_data
-from trustreport.verdicts import Verdict
-from trustreport.verdicts.verdict import ROLES, Locked
+from trustreport.vocabulary.messages import Catalogue
 
 OPEN = ("inconclusive", "not assessable", "not tested")
 TIMES = "oe_ratio"

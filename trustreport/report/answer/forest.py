@@ -6,16 +6,16 @@ from math import isfinite, isnan, log
 
 from markupsafe import Markup
 
-from trustreport import criteria
-from trustreport.assessment import Assessment
-from trustreport.criteria import Bound
-from trustreport.messages import Catalogue
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.verdicts import FamilyOutcome, Verdict, named_family
+from trustreport.assessment.verdicts.judge import at_prevalence
 from trustreport.report import acceptance
 from trustreport.report.answer.sentences import candidate_of, estimate_of, title, within
 from trustreport.report.tables import in_words
-from trustreport.results import Result
-from trustreport.verdicts import FamilyOutcome, Verdict, named_family
-from trustreport.verdicts.judge import at_prevalence
+from trustreport.study import criteria
+from trustreport.study.criteria import Bound
+from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.results import Result
 
 WIDTH, HEIGHT, MARGIN = 120.0, 12.0, 6.0  # points
 MARK = 2.8

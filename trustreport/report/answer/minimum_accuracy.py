@@ -2,13 +2,13 @@
 
 from math import isnan
 
-from trustreport.assessment import Assessment
-from trustreport.messages import Catalogue
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.verdicts.judge import bound_amount
 from trustreport.report.answer.sentences import Statement
 from trustreport.report.tables import in_words
-from trustreport.results import Result
-from trustreport.study import DEVELOPMENT_ROLES
-from trustreport.verdicts.judge import bound_amount
+from trustreport.study.study import DEVELOPMENT_ROLES
+from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.results import Result
 
 ACCURACIES = ("advice_accuracy.accuracy", "advice_accuracy.class_accuracy")
 MOST_NAMED = 3

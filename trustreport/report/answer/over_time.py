@@ -5,18 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan
 
-from trustreport.assessment import Assessment
-from trustreport.dimensions.vigilance.events import CLOSED, is_open, is_serious
-from trustreport.messages import Catalogue
-from trustreport.narrative.names import endpoint_name
-from trustreport.plan import Incident
-from trustreport.quantities import endpoint_row
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.dimensions.vigilance.events import CLOSED, is_open, is_serious
+from trustreport.assessment.narrative.names import endpoint_name
+from trustreport.assessment.verdicts.judge import amount
 from trustreport.report.answer.by_criteria import losses
 from trustreport.report.answer.sentences import Statement, first_letter, in_brackets
 from trustreport.report.tables import in_words
 from trustreport.report.wording import month
-from trustreport.results import Result
-from trustreport.verdicts.judge import amount
+from trustreport.study.plan import Incident
+from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.quantities import endpoint_row
+from trustreport.vocabulary.results import Result
 
 CHANGE, VALUE = "vigilance.period_change", "vigilance.period_value"
 CHARTS = ("vigilance.cusum", "vigilance.sprt")

@@ -3,19 +3,19 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from trustreport import criteria
-from trustreport.assessment import Assessment
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.verdicts import Verdict
+from trustreport.assessment.verdicts.entries import entry
+from trustreport.assessment.verdicts.judge import measure
 from trustreport.measures.notes import of_simulations
-from trustreport.messages import Catalogue
-from trustreport.narrative.names import quantity_name
-from trustreport.place import Place
-from trustreport.quantities import DIFFERENCE, is_named
 from trustreport.report.acceptance import bound_text, ends_of
 from trustreport.report.tables import in_words
-from trustreport.results import Result
-from trustreport.verdicts import Verdict
-from trustreport.verdicts.entries import entry
-from trustreport.verdicts.judge import measure
+from trustreport.study import criteria
+from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.quantities import DIFFERENCE, is_named
+from trustreport.vocabulary.results import Result
 
 # Measures whose name is too long for a title.
 SHORT = {

@@ -4,17 +4,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan
 
-from trustreport.assessment import Assessment
-from trustreport.messages import Catalogue
-from trustreport.narrative.names import quantity_name
-from trustreport.place import Place
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.verdicts import WORDS, Verdict
+from trustreport.assessment.verdicts.judge import compare_with_bound
 from trustreport.report import acceptance
 from trustreport.report.answer.sentences import first_letter, title
 from trustreport.report.tables import in_words, method_text
-from trustreport.results import Result
-from trustreport.study import DEVELOPMENT_ROLES
-from trustreport.verdicts import WORDS, Verdict
-from trustreport.verdicts.judge import compare_with_bound
+from trustreport.study.study import DEVELOPMENT_ROLES
+from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.results import Result
 
 MOST = 4  # rows
 INDEPENDENT = "wilson"  # the method of a proportion that knows no clusters

@@ -3,18 +3,18 @@
 from collections.abc import Callable, Sequence
 from math import isnan
 
-from trustreport.assessment import Assessment
-from trustreport.digits import Rounded
-from trustreport.messages import Catalogue
-from trustreport.narrative.names import quantity_name
-from trustreport.place import Place
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.verdicts.blocks import concerns
+from trustreport.assessment.verdicts.judge import amount
 from trustreport.report.answer.sentences import Statement, first_letter, in_brackets
 from trustreport.report.answer.worst import of_data_sets, worst_data
 from trustreport.report.tables import in_words
-from trustreport.results import Result
-from trustreport.study import DEVELOPMENT_ROLES
-from trustreport.verdicts.blocks import concerns
-from trustreport.verdicts.judge import amount
+from trustreport.study.study import DEVELOPMENT_ROLES
+from trustreport.vocabulary.digits import Rounded
+from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.results import Result
 
 MOST_PAIRS = 3
 MOST_UTILITIES = 4

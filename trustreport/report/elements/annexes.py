@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trustreport.messages import Catalogue
-from trustreport.plan import Document
 from trustreport.report import declared
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.tables import Cell, Head, Line, Table, method_anchor, method_text
+from trustreport.study.plan import Document
+from trustreport.vocabulary.messages import Catalogue
 
 GROUPS = {"E50": ("documents",)}
 # What this report does not contain, and the words by which a declared document that holds it is known.

@@ -3,13 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from trustreport import criteria
-from trustreport.dimensions.candidates.entries import leading_measure, local_prevalences, measures
-from trustreport.dimensions.candidates.narrative import PATIENTS
-from trustreport.messages import Catalogue
-from trustreport.narrative.names import heading
-from trustreport.narrative.sentences import failed_cases
-from trustreport.plan import Endpoint
+from trustreport.assessment.dimensions.candidates.entries import leading_measure, local_prevalences, measures
+from trustreport.assessment.dimensions.candidates.narrative import PATIENTS
+from trustreport.assessment.narrative.names import heading
+from trustreport.assessment.narrative.sentences import failed_cases
+from trustreport.assessment.verdicts import Requirement, Standing, Verdict
 from trustreport.report import acceptance, declared
 from trustreport.report.answer.by_candidate import conclusion
 from trustreport.report.elements.element import Context, Element, numbered
@@ -25,7 +23,9 @@ from trustreport.report.review import (
     utilities,
 )
 from trustreport.report.tables import Cell, Head, Line, Table, in_words
-from trustreport.verdicts import Requirement, Standing, Verdict
+from trustreport.study import criteria
+from trustreport.study.plan import Endpoint
+from trustreport.vocabulary.messages import Catalogue
 
 STANDING_MARKS: Mapping[Standing, str] = {"met": "pass", "failed": "fail", "undecided": "inconclusive"}
 AT_PREVALENCE = ("ppv", "npv")

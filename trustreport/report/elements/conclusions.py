@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from trustreport.plan import required
 from trustreport.report import acceptance
 from trustreport.report.answer import answer
 from trustreport.report.answer.forest import forest
@@ -11,6 +10,7 @@ from trustreport.report.answer.sentences import estimate_of
 from trustreport.report.elements.element import Context, Element, ReportPlace
 from trustreport.report.limits import ranked
 from trustreport.report.wording import shorten
+from trustreport.study.plan import required
 
 LONG = 300  # characters of a remark; whole in the annex
 MOST_FOUND = 10  # remarks of checks in the report; the register in the annex has all

@@ -5,16 +5,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from trustreport.digits import share
-from trustreport.dimensions.case_mix import CaseMix, Characteristic, Errors
-from trustreport.dimensions.largest_gap import Share, largest_differences
-from trustreport.messages import Catalogue
-from trustreport.narrative.follow_up import immature
+from trustreport.assessment.dimensions.case_mix import CaseMix, Characteristic, Errors
+from trustreport.assessment.dimensions.largest_gap import Share, largest_differences
+from trustreport.assessment.narrative.follow_up import immature
 from trustreport.report import declared
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.limits import limits, listed
 from trustreport.report.tables import Cell, Head, Line, Table
 from trustreport.report.wording import day
+from trustreport.vocabulary.digits import share
+from trustreport.vocabulary.messages import Catalogue
 
 GROUPS = {"E03": ("datasets",)}
 SETS_BESIDE = 4  # sets that stand as columns; more stand below each other

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from trustreport.assessment import Assessment
-from trustreport.messages import Catalogue
+from trustreport.assessment.assess import Assessment
 from trustreport.report import declared
 from trustreport.report.limits import Limitation
 from trustreport.report.numbering import NumberedFigure, NumberedTable, Numbering
 from trustreport.report.tables import Table
+from trustreport.vocabulary.messages import Catalogue
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterator
 
-from trustreport.messages import Catalogue
-from trustreport.narrative.names import quantity_name
-from trustreport.plan import Incident, Plan, Vigilance
+from trustreport.assessment.narrative.names import quantity_name
 from trustreport.report import declared
 from trustreport.report.answer.sentences import title
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.tables import Cell, Head, Line, Table
 from trustreport.report.wording import day
+from trustreport.study.plan import Incident, Plan, Vigilance
+from trustreport.vocabulary.messages import Catalogue
 
 # Where the inputs of a safety update report stand, by the words of the outline; the report has no conclusion.
 UPDATE = {"conclusion": (), "findings": ("vigilance", "E38", "E42", "E43"), "use": ("E36", "E03")}

@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 
-from trustreport import packs
-from trustreport.assessment import Assessment
-from trustreport.messages import Catalogue
-from trustreport.packs import Item, Pack
-from trustreport.plan import EMPTY_IS_SAID, Plan
+from trustreport.assessment.assess import Assessment
 from trustreport.report import declared
 from trustreport.report.elements import annexes, data, results
 from trustreport.report.elements import plan as declarations
 from trustreport.report.elements.data import ENOUGH, INDEPENDENT
 from trustreport.report.elements.element import Context, Element, ReportPlace
+from trustreport.study.plan import EMPTY_IS_SAID, Plan
+from trustreport.vocabulary import packs
+from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.packs import Item, Pack
 
 # Elements that a question of trust answers: its name, and the quantities of which one has to have a value;
 # any answer of it where none is named.

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from trustreport import criteria
-from trustreport.messages import Catalogue
-from trustreport.narrative.names import quantity_name
-from trustreport.plan import Endpoint, Plan
+from trustreport.assessment.narrative.names import quantity_name
 from trustreport.report import acceptance, declared
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.limits import limits, listed
 from trustreport.report.tables import Cell, Head, Line, Table
 from trustreport.report.wording import day
+from trustreport.study import criteria
+from trustreport.study.plan import Endpoint, Plan
+from trustreport.vocabulary.messages import Catalogue
 
 GROUPS = {
     "E01": ("device",),

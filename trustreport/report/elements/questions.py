@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isnan
 
-from trustreport.claims import observed
-from trustreport.dimensions.candidates.entries import RATES
-from trustreport.dimensions.candidates.narrative import PATIENTS
-from trustreport.dimensions.decision_benefit.protocols_narrative import TABLE as COMPARED
-from trustreport.messages import Message
-from trustreport.narrative.names import quantity_name
-from trustreport.plan import Endpoint, Question
+from trustreport.assessment.claims import observed
+from trustreport.assessment.dimensions.candidates.entries import RATES
+from trustreport.assessment.dimensions.candidates.narrative import PATIENTS
+from trustreport.assessment.dimensions.decision_benefit.protocols_narrative import TABLE as COMPARED
+from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.verdicts.blocks import blocking
+from trustreport.assessment.verdicts.entries import entry
 from trustreport.report.answer.by_candidate import conclusion
 from trustreport.report.answer.sentences import first_letter, within
 from trustreport.report.elements.element import Context, Element, numbered
@@ -24,9 +24,9 @@ from trustreport.report.review import (
     per_patients,
 )
 from trustreport.report.tables import Cell, Head, Line, Table, in_words
-from trustreport.results import Result
-from trustreport.verdicts.blocks import blocking
-from trustreport.verdicts.entries import entry
+from trustreport.study.plan import Endpoint, Question
+from trustreport.vocabulary.messages import Message
+from trustreport.vocabulary.results import Result
 
 
 def questions(context: Context) -> Element | None:

@@ -3,16 +3,16 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from trustreport.claims import ClaimCheck, claim_checks, elsewhere, inside, latest
-from trustreport.finding import CheckOutcome
-from trustreport.messages import Catalogue
-from trustreport.narrative.names import quantity_name
-from trustreport.plan import Claim
+from trustreport.assessment.claims import ClaimCheck, claim_checks, elsewhere, inside, latest
+from trustreport.assessment.finding import CheckOutcome
+from trustreport.assessment.narrative.names import quantity_name
 from trustreport.report import acceptance, declared
 from trustreport.report.elements.data import CHECKED
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.limits import Limitation, limits, listed
 from trustreport.report.tables import Cell, Head, Line, Table, in_words
+from trustreport.study.plan import Claim
+from trustreport.vocabulary.messages import Catalogue
 
 FEW_CLAIMS = 8  # declared figures; of more the report prints those that do not hold
 GROUPS: dict[str, tuple[str, ...]] = {"E34": ("performance_claims",)}

@@ -5,11 +5,11 @@ import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from trustreport.messages import Catalogue
 from trustreport.report.cells import escaped
 from trustreport.report.elements.frameworks import Framework, FrameworkRow
 from trustreport.report.outline import Chapters, ElementView
 from trustreport.report.sheets.sheet import Sheet, SheetCell, SheetLink, SheetSection, SheetTable
+from trustreport.vocabulary.messages import Catalogue
 
 COLUMNS = ("framework", "item", "about", "state", "place", "file", "page", "remark", "number")
 ELEMENT = "E46"  # lists the items

@@ -6,9 +6,9 @@ from hashlib import sha256
 
 from markupsafe import Markup
 
-from trustreport.messages import Catalogue
 from trustreport.report.html import environment
-from trustreport.resources import folder
+from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.resources import folder
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from typing import Any
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import browsers, secrets
 from trustreport.service.ids import new_id
@@ -13,6 +12,7 @@ from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Link, Organisation, Session, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault, Field
+from trustreport.vocabulary.messages import say
 
 HOUR = 3_600_000
 

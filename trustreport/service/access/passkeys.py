@@ -21,10 +21,10 @@ from webauthn.helpers.structs import (
     UserVerificationRequirement,
 )
 
-from trustreport.messages import say
 from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Factor, User
 from trustreport.service.web.faults import Fault
+from trustreport.vocabulary.messages import say
 
 MOST_ANSWER = 20_000  # characters of what a browser sends
 

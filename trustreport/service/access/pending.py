@@ -6,11 +6,11 @@ from fastapi import Request, Response
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import say
 from trustreport.service.access import secrets
 from trustreport.service.storage.models import PendingStep
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
+from trustreport.vocabulary.messages import say
 
 COOKIE = "__Host-trustreport-step"
 SECONDS = 600

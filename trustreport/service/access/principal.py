@@ -6,7 +6,6 @@ from typing import Any, Literal, TypeVar
 from sqlalchemy import Select, delete, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import say
 from trustreport.service.access import second_factor, secrets
 from trustreport.service.access.identity import is_vouched_for
 from trustreport.service.access.roles import Permission, permissions
@@ -14,6 +13,7 @@ from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Session, Token, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
+from trustreport.vocabulary.messages import say
 
 COOKIE = "__Host-trustreport"
 MINUTE = 60_000

@@ -15,9 +15,9 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 
-from trustreport.messages import say
 from trustreport.service.access.provider_settings import ProviderSettings, is_safe
 from trustreport.service.web.faults import Fault
+from trustreport.vocabulary.messages import say
 
 # Signatures with a public key: with a shared or no key, whoever knows the client could make an ID token.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]

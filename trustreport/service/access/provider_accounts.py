@@ -3,7 +3,6 @@
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import accounts, secrets
 from trustreport.service.access.provider import Identity
@@ -11,6 +10,7 @@ from trustreport.service.access.provider_settings import ProviderSettings
 from trustreport.service.storage.models import Organisation, Session, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
+from trustreport.vocabulary.messages import say
 
 ACTOR = "provider"
 

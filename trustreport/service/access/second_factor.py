@@ -7,7 +7,6 @@ from cryptography.exceptions import InvalidTag
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import passkeys, recovery, sealing, totp
 from trustreport.service.core import Core
@@ -15,6 +14,7 @@ from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Factor, Organisation, RecoveryCode, Session, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
+from trustreport.vocabulary.messages import say
 
 HOUR = 3600
 KINDS = {"totp": "an app", "passkey": "a passkey"}

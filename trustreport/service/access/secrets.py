@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from trustreport.messages import Message, say
 from trustreport.service.access.common import is_common
 from trustreport.service.web.faults import Fault
+from trustreport.vocabulary.messages import Message, say
 
 SHORTEST, LONGEST = 12, 256
 LOOKED_AT = 72  # characters that are tried against words and patterns, which takes longer the more there are

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from trustreport.criteria import Bound, bound_of, confirmatory
-from trustreport.errors import Problem, StudyError
-from trustreport.ingest.manifest import MOST_BYTES, KeyPath, dotted, parse, plan_of
-from trustreport.ingest.problems import Problems
-from trustreport.plan import Plan
-from trustreport.quantities import ROWS
 from trustreport.service.editor.form import NAME, Form, form_of, pointer, suggestions
 from trustreport.service.editor.yaml_edits import Edits, applied, edited, edits_of, place, places, plain
+from trustreport.study.criteria import Bound, bound_of, confirmatory
+from trustreport.study.ingest.manifest import MOST_BYTES, KeyPath, dotted, parse, plan_of
+from trustreport.study.ingest.problems import Problems
+from trustreport.study.plan import Plan
+from trustreport.vocabulary.errors import Problem, StudyError
+from trustreport.vocabulary.quantities import ROWS
 
 MANIFEST = "study.yaml"
 UNCERTAIN = re.compile(r"# UNCERTAIN: (.*)")
@@ -156,9 +156,9 @@ def _checked(text: str, study: Path, places_of: Mapping[str, str], *, with_table
 
 
 def _read(study: Path) -> tuple[list[Problem], list[str]]:
-    from trustreport.identity.release import released
-    from trustreport.ingest import read
-    from trustreport.messages import catalogue
+    from trustreport.study.identity.release import released
+    from trustreport.study.ingest import read
+    from trustreport.vocabulary.messages import catalogue
 
     try:
         found, plan = read(study)
@@ -189,7 +189,7 @@ def _at(problem: Problem, places_of: Mapping[str, str], tables: Mapping[str, str
 
 def _bounds(plan: Plan, places_of: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """On which side of its bound the interval of each criterion must be, or why that is not known."""
-    from trustreport.messages import catalogue
+    from trustreport.vocabulary.messages import catalogue
 
     say = catalogue(plan.report.language)
     for i, criterion in enumerate(plan.endpoints):

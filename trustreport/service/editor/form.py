@@ -11,10 +11,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from trustreport.ingest.manifest import Key, KeyPath, dotted
-from trustreport.plan import FileForm, Plan, TableFile
 from trustreport.service.editor import table_columns
 from trustreport.service.editor.field_values import Shape, model_of, normal, shape_of, shown
+from trustreport.study.ingest.manifest import Key, KeyPath, dotted
+from trustreport.study.plan import FileForm, Plan, TableFile
 
 MOST_CONTROLS = 1200  # of a form: browsers send each, and a request has a limit of fields
 NAME = "@name"  # the control for the name of a new table or target

@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from trustreport.messages import say
 from trustreport.service.core import Core
 from trustreport.service.editor.blank import blank
 from trustreport.service.intake import MANIFESTS
 from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits, run
 from trustreport.service.storage.models import Version, VersionFile
 from trustreport.service.web.faults import Fault
+from trustreport.vocabulary.messages import say
 
 MOST_MANIFEST = 500_000  # bytes of a manifest that a form is made of
 MOST_CHECKED = 20_000_000  # bytes of tables that are read while somebody types

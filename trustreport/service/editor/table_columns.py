@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trustreport.ingest.columns import Headers
-from trustreport.ingest.contracts import CONTRACTS, TABLE_WORDS, WORDS, our_word
-from trustreport.ingest.problems import Problems
-from trustreport.ingest.tables import Layout, read_table
-from trustreport.plan import as_coded
-from trustreport.proposal.cells import Cells
 from trustreport.service.editor.blank import SUFFIXES
 from trustreport.service.editor.field_values import MISSING, Shape, shown
+from trustreport.study.ingest.columns import Headers
+from trustreport.study.ingest.contracts import CONTRACTS, TABLE_WORDS, WORDS, our_word
+from trustreport.study.ingest.problems import Problems
+from trustreport.study.ingest.tables import Layout, read_table
+from trustreport.study.plan import as_coded
+from trustreport.study.proposal.cells import Cells
 
 __all__ = ["TABLE_WORDS", "ColumnEntry", "Files", "files_of", "of_table"]
 

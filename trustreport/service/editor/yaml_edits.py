@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trustreport.errors import UNSEEN
-from trustreport.ingest.manifest import Key, KeyPath, parse
-from trustreport.ingest.problems import Problems
 from trustreport.service.editor.field_values import read
 from trustreport.service.editor.form import NAME, REMOVED, Control, Form, was_changed
+from trustreport.study.ingest.manifest import Key, KeyPath, parse
+from trustreport.study.ingest.problems import Problems
+from trustreport.vocabulary.errors import UNSEEN
 
 PLAIN = re.compile(r"[^\W\d_][\w.-]*( [\w.-]+)*")
 NOT_WORDS = ("true", "false", "null", "yes", "no", "on", "off", "y", "n")

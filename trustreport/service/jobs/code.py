@@ -5,7 +5,8 @@ from functools import cache
 from pathlib import Path
 
 import trustreport
-from trustreport.resources import folder
+from trustreport.vocabulary.resources import folder
+from trustreport.vocabulary.version import __version__
 
 
 @cache
@@ -18,4 +19,4 @@ def code_version() -> str:
     digest = hashlib.sha256()
     for file in sorted(files):
         digest.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
-    return f"{trustreport.__version__}+{digest.hexdigest()[:12]}"
+    return f"{__version__}+{digest.hexdigest()[:12]}"

@@ -5,14 +5,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from trustreport.errors import MissingLibrary, StudyError
+from trustreport.vocabulary.errors import MissingLibrary, StudyError
 
 
 def pilot(task: dict[str, Any], work: Path) -> dict[str, Any]:
     """The components of ``work/study`` for an endpoint and a design, or every problem of it."""
-    from trustreport.ingest import read
-    from trustreport.sizing.pilot import pilot_parts
-    from trustreport.sizing.request import SizingRequest
+    from trustreport.planning.pilot import pilot_parts
+    from trustreport.planning.request import SizingRequest
+    from trustreport.study.ingest import read
 
     asked = SizingRequest.model_construct(**task["asked"], pilot="study")
     try:
@@ -27,7 +27,7 @@ def pilot(task: dict[str, Any], work: Path) -> dict[str, Any]:
 
 def section(task: dict[str, Any]) -> dict[str, Any]:
     """The section of a protocol as PDF."""
-    from trustreport.sizing import protocol, read_request, size_study
+    from trustreport.planning import protocol, read_request, size_study
 
     try:
         made = protocol.to_pdf(size_study(read_request(None, task["request"])))

@@ -8,9 +8,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trustreport.errors import Problem, StudyError
-from trustreport.plan import Plan
 from trustreport.service.jobs.trend_facts import trend_of
+from trustreport.study.plan import Plan
+from trustreport.vocabulary.errors import Problem, StudyError
 
 if TYPE_CHECKING:  # loads numpy
     from trustreport.measures.similarity.tasks import Run
@@ -45,7 +45,7 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
         except Refused as error:
             return {"problems": _problems(error.problems), "unpacked": False}
     on_progress("read", 0.1)
-    from trustreport.ingest import (
+    from trustreport.study.ingest import (
         read,  # not the api: a check needs none of the statistics, which load slowly
     )
 
@@ -61,7 +61,7 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
 
 
 def _manifests(study: Path) -> list[Path]:
-    from trustreport.ingest.manifest import found_in
+    from trustreport.study.ingest.manifest import found_in
 
     return found_in(study)
 
@@ -75,8 +75,8 @@ def _tables(study: Path) -> dict[str, Any]:
 
 def _proposed(study: Path) -> str:
     """A manifest with the tables that none names yet; empty where nothing can be proposed."""
-    from trustreport.proposal import propose, text
     from trustreport.service.editor.edit_task import merged, named_files
+    from trustreport.study.proposal import propose, text
 
     if not study.is_dir():
         return ""

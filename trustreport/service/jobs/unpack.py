@@ -6,8 +6,8 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
-from trustreport.errors import Problem
 from trustreport.service.intake import MANIFESTS, BadName, safe_name
+from trustreport.vocabulary.errors import Problem
 
 MOST_RATIO = 200  # of unpacked to packed bytes, where it matters
 SMALL = 10_000_000

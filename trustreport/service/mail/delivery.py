@@ -12,7 +12,6 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import catalogue
 from trustreport.service.access import accounts
 from trustreport.service.core import Core
 from trustreport.service.mail import outbox
@@ -20,6 +19,7 @@ from trustreport.service.settings import Settings
 from trustreport.service.storage.collaboration import Mail
 from trustreport.service.storage.models import User
 from trustreport.service.web.log import log
+from trustreport.vocabulary.messages import catalogue
 
 TIMEOUT = 20  # seconds, of each step with the server
 
@@ -84,7 +84,7 @@ def compose(rows: Rows, settings: Settings, mail: Mail) -> EmailMessage | None:
 @cache
 def environment() -> Environment:
     """The texts of messages, which are plain."""
-    from trustreport.resources import folder
+    from trustreport.vocabulary.resources import folder
 
     return Environment(
         loader=FileSystemLoader(folder("templates") / "service"),

@@ -4,7 +4,6 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.datastructures import FormData
 
-from trustreport.messages import say
 from trustreport.service.access import accounts, identity, second_factor
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
@@ -26,6 +25,7 @@ from trustreport.service.routes.pagination import Name, PageRequest
 from trustreport.service.storage.models import Token, User
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
+from trustreport.vocabulary.messages import say
 
 router = APIRouter()
 

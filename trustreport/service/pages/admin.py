@@ -4,7 +4,6 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from trustreport.messages import say
 from trustreport.service.access import identity, second_factor
 from trustreport.service.access.principal import Principal
 from trustreport.service.access.roles import ROLES
@@ -27,6 +26,7 @@ from trustreport.service.routes.pagination import Name, PageRequest
 from trustreport.service.storage.models import Token, User
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
+from trustreport.vocabulary.messages import say
 
 ALL_USERS = filters.UserFilter()
 

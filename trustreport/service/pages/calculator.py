@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request, Response
 from starlette.datastructures import FormData
 
-from trustreport.messages import say
 from trustreport.service.pages.page_context import Reader, Sent, attempt, text, typed
 from trustreport.service.pages.render import page, words_of
 from trustreport.service.pages.words import PageWords
 from trustreport.service.web.faults import Fault, Field
+from trustreport.vocabulary.messages import say
 
 if TYPE_CHECKING:
-    from trustreport.calculate import Area, Calculation
+    from trustreport.report.calculate import Area, Calculation
 
 router = APIRouter()
 LONGEST = 30  # characters of a number
@@ -99,7 +99,7 @@ class _Given:
 
     def area(self, auc: str, se: str, n: str) -> "Area | None":
         """An area with its standard error and number of cases, or None where all three are empty."""
-        from trustreport.calculate import Area
+        from trustreport.report.calculate import Area
 
         if not any(map(self.text, (auc, se, n))):
             return None
@@ -109,8 +109,8 @@ class _Given:
 
 
 def _table(given: _Given) -> "Calculation":
-    from trustreport.calculate import of_counts
     from trustreport.measures.reported.printed import OF_ONE_CLASS, printed
+    from trustreport.report.calculate import of_counts
 
     figures = [(name, str(n)) for name in CELLS if (n := given.number(name)) is not None]
     for name in FIGURES:
@@ -133,14 +133,14 @@ def _table(given: _Given) -> "Calculation":
 
 
 def _nomogram(given: _Given) -> "Calculation":
-    from trustreport.calculate import of_nomogram
+    from trustreport.report.calculate import of_nomogram
 
     concordance, measured = (given.number(name, needed=True) for name in NOMOGRAM)
     return of_nomogram(concordance or 0.0, measured or 0.0, language=given.words.language)
 
 
 def _robustness(given: _Given) -> "Calculation":
-    from trustreport.calculate import of_robustness
+    from trustreport.report.calculate import of_robustness
 
     return of_robustness(
         given.number("similarity", needed=True) or 0.0,
@@ -154,7 +154,7 @@ def _robustness(given: _Given) -> "Calculation":
 
 
 def _h_accuracy(given: _Given) -> "Calculation":
-    from trustreport.calculate import of_scores
+    from trustreport.report.calculate import of_scores
 
     table = text(given.form, "scores")
     if len(table) > LONGEST_TABLE:

@@ -7,7 +7,6 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.plan import FIRST_YEAR, LAST_YEAR
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.pages import trends
@@ -34,6 +33,7 @@ from trustreport.service.routes.shapes import moment
 from trustreport.service.storage.models import Schedule, StoredDevice, StoredReport, StoredStudy, Version
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
+from trustreport.study.plan import FIRST_YEAR, LAST_YEAR
 
 REPORTS = 50
 MOST_REPORTS = 200  # that are drawn

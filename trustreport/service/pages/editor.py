@@ -9,7 +9,6 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from sqlalchemy import select
 
-from trustreport.messages import say
 from trustreport.report.declared import label_keys
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
@@ -24,6 +23,7 @@ from trustreport.service.routes.pagination import Name
 from trustreport.service.storage.models import StoredStudy, Version, VersionFile
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
+from trustreport.vocabulary.messages import say
 
 # The groups that most studies need, in the order in which one thinks of them; the others follow.
 FIRST = ("report", "device", "intended_use", "tables", "datasets", "arms", "endpoints", "families")

@@ -2,11 +2,11 @@
 
 from fastapi import APIRouter, Response
 
-from trustreport.messages import say
 from trustreport.service.languages import COOKIE, offered
 from trustreport.service.pages.login import local
 from trustreport.service.pages.page_context import SentByWhoever, see, text
 from trustreport.service.web.faults import Fault
+from trustreport.vocabulary.messages import say
 
 YEAR = 365 * 24 * 3600  # seconds
 

@@ -6,7 +6,6 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import say
 from trustreport.service.access import accounts, pending, second_factor
 from trustreport.service.access import principal as known
 from trustreport.service.access.principal import COOKIE
@@ -30,6 +29,7 @@ from trustreport.service.routes.factors import ask_passkey
 from trustreport.service.storage.models import User
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore, anybody
+from trustreport.vocabulary.messages import say
 
 OPEN = (
     "/setup",

@@ -11,13 +11,13 @@ from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import FormData
 
-from trustreport.messages import say
 from trustreport.service.access import secrets
 from trustreport.service.access.principal import COOKIE, Principal
 from trustreport.service.access.roles import Permission
 from trustreport.service.pages.render import FORM_COOKIE
 from trustreport.service.web.faults import Fault, Field
 from trustreport.service.web.guard import SAFE, admitted, anybody, core_of, csrf_of, refuse_other_sites
+from trustreport.vocabulary.messages import say
 
 M = TypeVar("M", bound=BaseModel)
 LOCAL = re.compile(r"/(?![/\\])[^\x00-\x20\x7f\\]*")  # an address of this service and no other

@@ -11,8 +11,6 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request, Response
 from sqlalchemy import select
 
-from trustreport.errors import StudyError
-from trustreport.messages import Catalogue, say
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.editor.run import carried_out, lay_out
@@ -22,10 +20,12 @@ from trustreport.service.pages.words import PageWords
 from trustreport.service.storage.models import StoredStudy, Version, VersionFile
 from trustreport.service.web.faults import Fault, Field
 from trustreport.service.web.guard import TheCore
+from trustreport.vocabulary.errors import StudyError
+from trustreport.vocabulary.messages import Catalogue, say
 
 if TYPE_CHECKING:
-    from trustreport.errors import Problem
-    from trustreport.sizing import StudySizes
+    from trustreport.planning import StudySizes
+    from trustreport.vocabulary.errors import Problem
 
 router = APIRouter()
 MOST_STUDIES = 50  # stored studies that are offered as a pilot
@@ -95,7 +95,7 @@ def protocol_file(form: str, request: Request, who: Reader, core: TheCore) -> Re
         if form == "pdf":
             made, kind = _pdf(core, sizes), "application/pdf"
         else:
-            from trustreport.sizing import protocol
+            from trustreport.planning import protocol
 
             made = protocol.to_markdown(sizes, words_of(request).words).encode()
             kind = "text/markdown; charset=utf-8"
@@ -161,7 +161,7 @@ def _pilots(core: Core, who: Principal) -> list[tuple[str, str, int]]:
 
 
 def _sized(given: Mapping[str, str], say: PageWords) -> "StudySizes":
-    from trustreport.sizing import read_request, size_study  # statistics, once they are asked for
+    from trustreport.planning import read_request, size_study  # statistics, once they are asked for
 
     try:
         request = read_request(None, _options(given))
@@ -235,7 +235,7 @@ def _show(
 ) -> Response:
     shown: dict[str, Any] = {}
     if sizes is not None:
-        from trustreport.sizing import protocol
+        from trustreport.planning import protocol
 
         words = words_of(request).words
         lines, across, up = _drawing(sizes, words)
@@ -276,7 +276,7 @@ def _drawing(
     sizes: "StudySizes", words: Catalogue
 ) -> tuple[list[SizeLine], list[tuple[float, int]], list[tuple[float, float]]]:
     """The lines of the figure, and the ticks of both axes."""
-    from trustreport.sizing import protocol
+    from trustreport.planning import protocol
 
     chart: Any = protocol.figure_of(sizes).drawing
     (first, last), top = chart.x_range, chart.y_range[1]

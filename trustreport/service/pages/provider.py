@@ -6,7 +6,6 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import say
 from trustreport.service.access import accounts, pending, provider_accounts
 from trustreport.service.access import identity as bond
 from trustreport.service.access import provider as identities
@@ -21,6 +20,7 @@ from trustreport.service.storage.models import PendingStep, Session, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore, anybody
+from trustreport.vocabulary.messages import say
 
 router = APIRouter()
 FromProvider = Annotated[str, Query(max_length=4000)]

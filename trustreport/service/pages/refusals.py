@@ -6,11 +6,11 @@ from urllib.parse import quote
 from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
-from trustreport.messages import say
 from trustreport.service.access.principal import CLEARED
 from trustreport.service.pages.api_docs import ADDRESS
 from trustreport.service.pages.render import page
 from trustreport.service.web.faults import Fault
+from trustreport.vocabulary.messages import say
 
 
 def is_wanted(request: Request) -> bool:

@@ -9,7 +9,6 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from trustreport.messages import Numbers, catalogue
 from trustreport.service.access import secrets
 from trustreport.service.access.principal import Principal
 from trustreport.service.languages import language_of, names
@@ -17,6 +16,7 @@ from trustreport.service.pages.static import address
 from trustreport.service.pages.words import PageWords, page_words
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import core_of, csrf_of
+from trustreport.vocabulary.messages import Numbers, catalogue
 
 FORM_COOKIE = "__Host-trustreport-form"  # what forms of those who are not signed in are bound to
 POLICY = (
@@ -84,7 +84,7 @@ def words_of(request: Request) -> PageWords:
 @cache
 def environment(language: str) -> Environment:
     """Packaged templates only; their words, numbers and dates are those of the catalogue of a language."""
-    from trustreport.resources import folder
+    from trustreport.vocabulary.resources import folder
 
     words = page_words(language)
     numbers = words.numbers

@@ -8,7 +8,6 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from sqlalchemy import or_, select
 
-from trustreport.messages import say
 from trustreport.service.access.identity import is_proved_there
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
@@ -44,6 +43,7 @@ from trustreport.service.storage.models import (
 )
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
+from trustreport.vocabulary.messages import say
 
 DOCUMENT = "report.html"
 LEADING = ("report.pdf", DOCUMENT, "annex.pdf", "results.json", "results.xlsx", "results.csv")

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import secrets
 from trustreport.service.core import Core
@@ -25,6 +24,7 @@ from trustreport.service.storage.models import Attestation, Organisation, Report
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore, anybody
+from trustreport.vocabulary.messages import say
 
 PREFIX = "/shared/"  # what follows names a link, whose secret is in a cookie: whoever has it needs no session
 COOKIE = "__Host-trustreport-share-"  # and the link's name: one for each that was opened

@@ -5,9 +5,9 @@ from hashlib import sha256
 
 from fastapi import APIRouter, Request, Response
 
-from trustreport.messages import say
-from trustreport.resources import folder
 from trustreport.service.web.faults import Fault
+from trustreport.vocabulary.messages import say
+from trustreport.vocabulary.resources import folder
 
 MEDIA = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "woff2": "font/woff2"}
 # The pages wear the report's own style, then what is theirs.

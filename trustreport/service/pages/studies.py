@@ -7,7 +7,6 @@ from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import say
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.pages.names import pairs, signed_acts, user_names
@@ -28,6 +27,7 @@ from trustreport.service.routes.pagination import Name, PageRequest
 from trustreport.service.storage.models import Job, Schedule, StoredReport, StoredStudy, Version
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
+from trustreport.vocabulary.messages import say
 
 A_PAGE = 25
 LATEST = 50  # versions, reports and jobs on the page of a study

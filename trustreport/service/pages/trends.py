@@ -8,10 +8,10 @@ from datetime import date, timedelta
 from itertools import pairwise
 from math import ceil, floor, log10
 
-from trustreport.plan import FIRST_YEAR, LAST_YEAR
-from trustreport.quantities import known, quantity
 from trustreport.service.pages.words import PageWords, page_words
 from trustreport.service.routes.devices import Moment, TrendPoint
+from trustreport.study.plan import FIRST_YEAR, LAST_YEAR
+from trustreport.vocabulary.quantities import known, quantity
 
 MOST_CHARTS = 8
 WORD, TICK = 13, 62  # the height of a line of words, the room of a month

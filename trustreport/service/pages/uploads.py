@@ -9,7 +9,6 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import select
 from starlette.datastructures import FormData, UploadFile
 
-from trustreport.messages import say
 from trustreport.service.access.principal import Principal
 from trustreport.service.bounds import refuse_upload
 from trustreport.service.core import Core
@@ -28,6 +27,7 @@ from trustreport.service.storage.models import Version, VersionFile
 from trustreport.service.storage.store import Store
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
+from trustreport.vocabulary.messages import say
 
 NAME = f"[{ALPHABET}]{{{LENGTH}}}"
 UPLOADS = re.compile(rf"/studies|/studies/{NAME}/versions|/versions/{NAME}/(correction|edit)")

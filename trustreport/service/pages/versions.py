@@ -6,7 +6,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import select
 
-from trustreport.messages import say
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
@@ -29,6 +28,7 @@ from trustreport.service.routes.shapes import ReportOptions
 from trustreport.service.storage.models import Job, StoredReport, StoredStudy, Version, VersionFile
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
+from trustreport.vocabulary.messages import say
 
 PROBLEMS_A_PAGE = 100
 REPLACEABLE = (".csv", ".parquet", ".xlsx", ".json", ".yaml", ".yml")  # also where the file is missing

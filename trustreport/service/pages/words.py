@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from trustreport.messages import Catalogue, Message, catalogue
+from trustreport.vocabulary.messages import Catalogue, Message, catalogue
 
 FIRST_SIGN = 0xE000  # of private use in Unicode: where a value that is markup goes
 SIGNS = re.compile("[\ue000-\ue0ff]")

@@ -12,7 +12,6 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import accounts
 from trustreport.service.access.identity import is_proved_there
@@ -34,6 +33,7 @@ from trustreport.service.storage.models import (
 from trustreport.service.storage.store import now
 from trustreport.service.storage.types import canonical
 from trustreport.service.web.faults import Fault
+from trustreport.vocabulary.messages import say
 
 FORMAT = "trustreport attestation 1"
 

@@ -20,6 +20,7 @@ from typing import IO, Any
 from sqlalchemy import Connection, MetaData, Table, func, insert, select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.report.signatures.signing import FILE as KEY_FILE
 from trustreport.service import audit
 from trustreport.service.audit import Verified
 from trustreport.service.core import Core, open_core
@@ -33,7 +34,6 @@ from trustreport.service.storage.migrate import current, migrate
 from trustreport.service.storage.models import Attestation, ReportFile, Token, VersionFile
 from trustreport.service.storage.store import Store, now
 from trustreport.service.storage.webhooks import Webhook
-from trustreport.signing import FILE as KEY_FILE
 
 FORMAT = "trustreport backup 1"
 LEFT_OUT = (

@@ -19,6 +19,7 @@ from pathlib import Path
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.report.signatures.signing import is_signed
 from trustreport.service import audit
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
@@ -27,7 +28,6 @@ from trustreport.service.storage.models import Audit, AuditHead
 from trustreport.service.storage.store import now
 from trustreport.service.storage.types import canonical
 from trustreport.service.web.log import log
-from trustreport.signing import is_signed
 
 FORMAT = "trustreport log heads 1"
 NAME = "heads-{:%Y-%m-%d}.json"

@@ -13,11 +13,11 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import say
 from trustreport.service.core import Core
 from trustreport.service.storage.blobs import Blobs
 from trustreport.service.storage.models import Attestation, ReportFile, StoredReport
 from trustreport.service.web.faults import Fault
+from trustreport.vocabulary.messages import say
 
 FOLDER = "report/"
 BLOCK = 1 << 18

@@ -8,8 +8,8 @@ from functools import cache
 from textwrap import dedent
 from typing import Any
 
-from trustreport.resources import folder
 from trustreport.service.ids import PATTERN
+from trustreport.vocabulary.resources import folder
 
 NAMES = re.compile(r"\{(\w+)\}")
 ID = "01k6w3zpg0v8h5x2r9m4t7c1qd"

@@ -7,7 +7,6 @@ from pydantic import Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import (
     accounts,
@@ -31,6 +30,7 @@ from trustreport.service.web.envelope import RENEWED
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Anyone, TheCore, address_of, anybody, csrf_of
 from trustreport.service.web.log import log
+from trustreport.vocabulary.messages import say
 
 router = APIRouter(tags=["account"])
 Secret = Annotated[str, Field(min_length=1, max_length=100)]

@@ -9,10 +9,10 @@ from urllib.parse import quote
 from fastapi import Request, Response
 from fastapi.responses import FileResponse, StreamingResponse
 
-from trustreport.messages import say
 from trustreport.service.core import Core
 from trustreport.service.storage.blobs import BLOCK
 from trustreport.service.web.faults import Fault
+from trustreport.vocabulary.messages import say
 
 MEDIA = {
     "html": "text/html; charset=utf-8",

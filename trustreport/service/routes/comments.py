@@ -7,7 +7,6 @@ from fastapi import APIRouter
 from pydantic import Field
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access.principal import Principal
 from trustreport.service.access.roles import Permission
@@ -20,6 +19,7 @@ from trustreport.service.storage.models import StoredReport, Version
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Reader, TheCore
+from trustreport.vocabulary.messages import say
 
 router = APIRouter(tags=["comments"])
 COMMENTS: frozenset[Permission] = frozenset({"write", "review", "manage"})

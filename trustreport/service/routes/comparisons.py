@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from trustreport.messages import say
 from trustreport.report.compare import compare
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
@@ -16,6 +15,7 @@ from trustreport.service.routes.shapes import ResponseBody
 from trustreport.service.storage.models import StoredReport
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Reader, TheCore
+from trustreport.vocabulary.messages import say
 
 router = APIRouter(prefix="/comparisons", tags=["comparisons"])
 ReportName = Annotated[str, Query(pattern=PATTERN, description="name of a report")]

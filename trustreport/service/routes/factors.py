@@ -9,7 +9,6 @@ from pydantic import Field
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import (
     accounts,
@@ -33,6 +32,7 @@ from trustreport.service.storage.models import Factor, Session, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Admin, Anyone, TheCore
+from trustreport.vocabulary.messages import say
 
 router = APIRouter(tags=["second factors"])
 APP = "App"

@@ -8,7 +8,6 @@ from pydantic import BaseModel
 from sqlalchemy import ColumnElement, Select, and_, exists, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
 
-from trustreport.messages import say
 from trustreport.service.access.principal import Principal
 from trustreport.service.storage.collaboration import ReviewRequest
 from trustreport.service.storage.models import (
@@ -22,6 +21,7 @@ from trustreport.service.storage.models import (
 )
 from trustreport.service.storage.types import has_json
 from trustreport.service.web.faults import Fault, Field
+from trustreport.vocabulary.messages import say
 
 DAY = timedelta(days=1)
 Search = Annotated[str, Query(max_length=200, pattern=r"^[^\x00]*$", description="a part of its name")]

@@ -7,7 +7,6 @@ from fastapi import APIRouter, Response
 from pydantic import Field
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import say
 from trustreport.service.jobs import queue
 from trustreport.service.jobs.outlook import outlook
 from trustreport.service.routes import filters
@@ -18,6 +17,7 @@ from trustreport.service.storage.models import Job, Version
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Author, Reader, TheCore
+from trustreport.vocabulary.messages import say
 
 router = APIRouter(tags=["jobs"])
 State = Literal["queued", "running", "done", "failed", "cancelled"]

@@ -5,7 +5,6 @@ from datetime import datetime
 from fastapi import APIRouter
 from pydantic import Field
 
-from trustreport.messages import say
 from trustreport.service import audit, bounds
 from trustreport.service.access import accounts
 from trustreport.service.mail import outbox
@@ -15,6 +14,7 @@ from trustreport.service.storage.models import Organisation
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Admin, Anyone, Reader, TheCore
+from trustreport.vocabulary.messages import say
 
 router = APIRouter(tags=["organisations"])
 SOON = 30 * retention.DAY

@@ -7,7 +7,6 @@ from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response, StreamingResponse
 from sqlalchemy import select
 
-from trustreport.messages import say
 from trustreport.service.core import Core
 from trustreport.service.record import report_zip
 from trustreport.service.routes import filters
@@ -18,6 +17,7 @@ from trustreport.service.routes.versions import FileResponse
 from trustreport.service.storage.models import ReportFile, StoredReport
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Reader, TheCore
+from trustreport.vocabulary.messages import say
 
 router = APIRouter(prefix="/reports", tags=["reports"])
 

@@ -7,7 +7,6 @@ from pydantic import Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access.principal import Principal
 from trustreport.service.access.roles import Permission, permissions
@@ -22,6 +21,7 @@ from trustreport.service.storage.models import StoredReport, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Reader, TheCore
+from trustreport.vocabulary.messages import say
 
 router = APIRouter(tags=["review requests"])
 REQUESTS: frozenset[Permission] = frozenset({"write", "review", "manage"})

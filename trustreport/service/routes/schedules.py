@@ -6,7 +6,6 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import Field, field_validator
 
-from trustreport.plan import LAST_YEAR
 from trustreport.service import audit
 from trustreport.service.ids import PATTERN, new_id
 from trustreport.service.routes.pagination import Name, Page, RequestedPage
@@ -14,6 +13,7 @@ from trustreport.service.routes.shapes import ReportOptions, ResponseBody, momen
 from trustreport.service.storage.models import Schedule, StoredStudy
 from trustreport.service.storage.store import now
 from trustreport.service.web.guard import Author, Reader, TheCore
+from trustreport.study.plan import LAST_YEAR
 
 router = APIRouter(prefix="/schedules", tags=["schedules"])
 

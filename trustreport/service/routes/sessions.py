@@ -7,7 +7,6 @@ from pydantic import Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import principal as known
 from trustreport.service.access.principal import COOKIE, Principal
@@ -18,6 +17,7 @@ from trustreport.service.storage.models import Session, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Admin, Anyone, TheCore
+from trustreport.vocabulary.messages import say
 
 router = APIRouter(tags=["sessions"])
 

@@ -5,7 +5,6 @@ from datetime import datetime
 from fastapi import APIRouter
 from pydantic import Field as described
 
-from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import secrets
 from trustreport.service.access.roles import Permission
@@ -17,6 +16,7 @@ from trustreport.service.storage.models import StoredReport
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault, Field
 from trustreport.service.web.guard import Reader, TheCore
+from trustreport.vocabulary.messages import say
 
 router = APIRouter(tags=["shares"])
 SHARES: frozenset[Permission] = frozenset({"write", "approve", "manage"})

@@ -4,7 +4,6 @@ from datetime import datetime
 
 from fastapi import APIRouter
 
-from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.ids import new_id
 from trustreport.service.record import retention
@@ -15,6 +14,7 @@ from trustreport.service.storage.models import StoredStudy
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Admin, Author, Reader, TheCore
+from trustreport.vocabulary.messages import say
 
 router = APIRouter(prefix="/studies", tags=["studies"])
 

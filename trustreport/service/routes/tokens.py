@@ -6,7 +6,6 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import Field
 
-from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import secrets
 from trustreport.service.access.principal import PREFIX, Principal
@@ -18,6 +17,7 @@ from trustreport.service.storage.models import Token
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Anyone, TheCore
+from trustreport.vocabulary.messages import say
 
 router = APIRouter(prefix="/tokens", tags=["tokens"])
 DAY = 86_400_000

@@ -6,7 +6,6 @@ from fastapi import APIRouter
 from pydantic import Field
 from sqlalchemy import delete
 
-from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import accounts, identity, provider_accounts
 from trustreport.service.access.roles import Permission, Role
@@ -19,6 +18,7 @@ from trustreport.service.storage.models import Session, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Admin, Anyone, TheCore
+from trustreport.vocabulary.messages import say
 
 router = APIRouter(prefix="/users", tags=["users"])
 CONFIRMS: frozenset[Permission] = frozenset({"review", "approve", "manage"})

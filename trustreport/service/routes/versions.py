@@ -14,7 +14,6 @@ from pydantic import Field, ValidationError
 from sqlalchemy import select
 from starlette.datastructures import UploadFile as SentFile
 
-from trustreport.messages import say
 from trustreport.service.access.principal import Principal
 from trustreport.service.bounds import refuse_upload
 from trustreport.service.core import Core
@@ -28,6 +27,7 @@ from trustreport.service.storage.store import now
 from trustreport.service.storage.types import canonical
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Author, Reader, TheCore
+from trustreport.vocabulary.messages import say
 
 router = APIRouter(tags=["versions"])
 ZIP = b"PK\x03\x04"

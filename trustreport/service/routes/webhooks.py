@@ -10,7 +10,6 @@ from pydantic import Field, StringConstraints
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access.principal import Principal
 from trustreport.service.ids import new_id
@@ -26,6 +25,7 @@ from trustreport.service.web.guard import Admin, TheCore
 from trustreport.service.webhooks import destination, events, outbox
 from trustreport.service.webhooks.delivery import secret_of
 from trustreport.service.webhooks.events import EventName
+from trustreport.vocabulary.messages import say
 
 router = APIRouter(prefix="/webhooks", tags=["webhooks"])
 MOST = 20  # webhooks of one organisation

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trustreport.messages import say
 from trustreport.service.access.principal import CLEARED, COOKIE
 from trustreport.service.web.faults import Fault
+from trustreport.vocabulary.messages import say
 
 IDLE_SECONDS = 60
 MOST_ANONYMOUS = 64_000  # bytes of a request without credentials: a password, a link

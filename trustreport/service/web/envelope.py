@@ -10,12 +10,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trustreport.messages import say
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import address_of
 from trustreport.service.web.log import log, place_of
 from trustreport.service.web.metrics import Metrics
 from trustreport.service.web.unavailable import fault_of
+from trustreport.vocabulary.messages import say
 
 RENEWED = "renewed"  # name in the state of a request: a cookie to set, whatever its answer is
 QUIET = ("/health", "/ready", "/metrics")

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic import Field as described
 
-from trustreport.messages import Catalogue, Message, catalogue
+from trustreport.vocabulary.messages import Catalogue, Message, catalogue
 
 MEDIA = "application/problem+json"
 

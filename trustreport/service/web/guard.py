@@ -12,7 +12,6 @@ from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBea
 from fastapi.security.utils import get_authorization_scheme_param
 from starlette.types import Scope
 
-from trustreport.messages import say
 from trustreport.service.access import browsers, sealing, secrets
 from trustreport.service.access import principal as known
 from trustreport.service.access.principal import COOKIE, Principal
@@ -22,6 +21,7 @@ from trustreport.service.storage.models import Session, Token
 from trustreport.service.storage.store import now
 from trustreport.service.web.body import not_known
 from trustreport.service.web.faults import Fault
+from trustreport.vocabulary.messages import say
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 CSRF_HEADER = "X-CSRF-Token"

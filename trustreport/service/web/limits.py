@@ -8,11 +8,11 @@ from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import SlidingWindowCounterRateLimiter
 
-from trustreport.messages import Message, say
 from trustreport.service.settings import Settings
 from trustreport.service.storage.counters import SharedCounters
 from trustreport.service.storage.store import Store
 from trustreport.service.web.faults import Fault
+from trustreport.vocabulary.messages import Message, say
 
 MINUTE = 60
 

@@ -5,9 +5,9 @@ from urllib.parse import urlsplit
 
 from starlette.types import Scope
 
-from trustreport.messages import say
 from trustreport.service.settings import Settings, Unsuitable
 from trustreport.service.web.faults import Fault
+from trustreport.vocabulary.messages import say
 
 CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"  # of TLS 1.2; those of 1.3 are all strong
 MONITORING = ("/health", "/ready", "/metrics")  # asked inside of the machine or container, without the proxy

@@ -13,8 +13,8 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-import trustreport
 from trustreport.service.settings import Settings, Unsuitable
+from trustreport.vocabulary.version import __version__
 
 UNTRACED = ("/health", "/ready", "/metrics")
 PARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})")  # W3C traceparent
@@ -31,7 +31,7 @@ class Traces:
 
     def __init__(self, provider: Any = None) -> None:
         self._provider = provider
-        self._tracer = provider and provider.get_tracer("trustreport", trustreport.__version__)
+        self._tracer = provider and provider.get_tracer("trustreport", __version__)
 
     def __bool__(self) -> bool:
         return self._tracer is not None
@@ -141,7 +141,7 @@ def traces_of(settings: Settings) -> Traces:
         raise Unsuitable(
             "TRUSTREPORT_TRACES=1 needs packages that are not installed: pip install 'trustreport[traces]'."
         ) from None
-    ours = Resource({"service.name": "trustreport", "service.version": trustreport.__version__})
+    ours = Resource({"service.name": "trustreport", "service.version": __version__})
     provider = TracerProvider(resource=ours.merge(OTELResourceDetector().detect()))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     return Traces(provider)

@@ -5,10 +5,10 @@ import shutil
 import sqlite3
 from pathlib import Path
 
-from trustreport.messages import say
 from trustreport.service.storage.blobs import StorageAway
 from trustreport.service.storage.store import AWAY
 from trustreport.service.web.faults import Fault
+from trustreport.vocabulary.messages import say
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 POSTGRES_FULL = "53100"  # disk_full

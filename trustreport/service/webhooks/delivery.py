@@ -3,13 +3,13 @@
 import time
 from http.client import HTTPException
 
-import trustreport
+from trustreport.service.client.webhook_signature import ID, SIGNATURE, TIMESTAMP, secret_text, sign
 from trustreport.service.core import Core
 from trustreport.service.storage.types import canonical
 from trustreport.service.storage.webhooks import Delivery, Webhook
 from trustreport.service.web.log import log
 from trustreport.service.webhooks import destination, outbox
-from trustreport.webhook_signature import ID, SIGNATURE, TIMESTAMP, secret_text, sign
+from trustreport.vocabulary.version import __version__
 
 
 def send_next(core: Core) -> bool:
@@ -39,7 +39,7 @@ def _send(core: Core, webhook: Webhook, delivery: Delivery) -> str:
     body, at = canonical(delivery.details).encode(), int(time.time())
     headers = {
         "Content-Type": "application/json",
-        "User-Agent": f"trustreport/{trustreport.__version__}",
+        "User-Agent": f"trustreport/{__version__}",
         ID: delivery.id,
         TIMESTAMP: str(at),
         SIGNATURE: sign(secret_of(core, webhook.id), delivery.id, at, body),

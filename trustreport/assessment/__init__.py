@@ -1,0 +1,1 @@
+"""What is found: dimensions, checks and verdicts of one study."""

@@ -1,0 +1,103 @@
+"""Pitfalls of reliance: automation bias, reliance that cannot be measured, overrides read as errors."""
+
+from collections.abc import Iterator
+from math import isnan
+
+from trustreport.assessment.checks.check import Check, Evidence, Remark
+from trustreport.assessment.narrative.sentences import numbers
+from trustreport.assessment.performance.readers import place_of_task
+from trustreport.vocabulary.messages import Message, say
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.results import Result
+
+DIMENSION = "reliance"
+# Share of right decisions given up for wrong advice from which the check fires.
+
+
+def _of(result: Result) -> Place:
+    """Where a result belongs, for a check: its set or task, and its arms."""
+    return Place(set=result.place.set, task=result.place.task, arms=result.place.arms)
+
+
+def _leading(evidence: Evidence, quantity: str) -> Iterator[Result]:
+    """The leading entries of a quantity over all readers and readings."""
+    return (r for r in evidence.leading(f"{DIMENSION}.{quantity}") if r.place.reader is None)
+
+
+def automation_bias(evidence: Evidence) -> Iterator[Remark]:
+    """P29: right decisions given up for wrong advice, or fewer right decisions with the aid after it."""
+    limit = evidence.limit("P29_harmful_switch_rate")
+    for r in _leading(evidence, "harmful_switch_rate"):
+        if isnan(r.estimate.value):
+            continue
+        lower = [c for c in _leading(evidence, "accuracy_change") if _after_wrong_advice(c, r)]
+        lower = [c for c in lower if c.estimate.high < 0]
+        fires = r.estimate.value >= limit or lower
+        yield Remark(_of(r), _given_up(r, lower) if fires else None)
+
+
+def _after_wrong_advice(change: Result, of: Result) -> bool:
+    one, other = change.place, of.place
+    same = (one.set, one.task) == (other.set, other.task) and other.arms in (None, one.arms)
+    return same and change.parameters == {"advice": "wrong"}
+
+
+def _given_up(r: Result, lower: list[Result]) -> Message:
+    e = r.estimate
+    if isnan(e.low):
+        said = say("checks.P29.fired_no_interval", value=e.value, n=e.n, reason=e.note)
+    else:
+        said = say("checks.P29.fired", value=e.value, low=e.low, high=e.high, level=e.level, n=e.n)
+    by_class = [change for change in lower if change.endpoint != "accuracy"]
+    items = [
+        say(
+            "checks.P29.lower_item",
+            endpoint=say(f"checks.P29.endpoint.{change.endpoint}"),
+            **numbers(change.estimate),
+        )
+        for change in by_class or lower
+    ]
+    return say("checks.P29.lower", first=said, items=items) if items else said
+
+
+def not_measurable(evidence: Evidence) -> Iterator[Remark]:
+    """P30: decisions with the aid, but no advice, no decision before it, or no truth to judge by."""
+    for counts in evidence.study.reliance_counts:
+        yield Remark(Place(set=counts.set))
+    for readings in evidence.study.readings:
+        for arms in evidence.plan.contrasts:
+            if arms[0] in readings.arms:
+                place = place_of_task(readings, evidence.study)
+                why = _lacking(evidence, place, arms)
+                message = say("checks.P30.fired", reason=say(f"checks.P30.reason.{why}")) if why else None
+                yield Remark(place.at(arms=arms), message)
+
+
+def _lacking(evidence: Evidence, place: Place, arms: tuple[str, str]) -> str:
+    """What keeps reliance from being measured; nothing where some reading has a pattern."""
+    counted = [r for r in _leading(evidence, "switch_count") if r.place == place.at(arms=arms)]
+    if not counted:
+        return "no_advice"
+    if any(r.estimate.n for r in counted):
+        return ""
+    first = [r for r in _leading(evidence, "agreement_with_advice") if r.place == place.at(arm=arms[1])]
+    return "no_truth" if any(r.estimate.n for r in first) else "no_first"
+
+
+def overrides_without_truth(evidence: Evidence) -> Iterator[Remark]:
+    """P58: overrides counted where it is not known who was right."""
+    rates = list(_leading(evidence, "override_rate"))
+    for r in rates:
+        if not r.parameters:
+            # After right and after wrong advice: the readings whose truth is known.
+            parts = (other for other in rates if "advice" in other.parameters)
+            known = sum(other.estimate.n for other in parts if other.place == r.place)
+            message = say("checks.P58.fired", known=known, n=r.estimate.n)
+            yield Remark(_of(r), message if known < r.estimate.n else None)
+
+
+CHECKS = (
+    Check("P29", DIMENSION, "W", automation_bias),
+    Check("P30", DIMENSION, "N", not_measurable),
+    Check("P58", DIMENSION, "N", overrides_without_truth),
+)

@@ -1,0 +1,224 @@
+"""The figures of advice accuracy: ROC and decision curves of data sets, the measures of several sets."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from math import ceil, floor, nan
+from typing import Any
+
+import numpy as np
+
+from trustreport.assessment.dimensions.advice_accuracy.declared_utilities import to_rank_by, two_class
+from trustreport.assessment.dimensions.advice_accuracy.entries import ID, are_risks, thresholds
+from trustreport.assessment.dimensions.advice_accuracy.view import ResultView
+from trustreport.assessment.finding import Figure
+from trustreport.assessment.narrative.names import set_label
+from trustreport.assessment.performance.cases import ScoredCases
+from trustreport.figures.curves import MOST_PANELS, MOST_POINTS, Points
+from trustreport.figures.decision_curve import BenefitPoint, DecisionCurves, DecisionLine, DecisionPanel
+from trustreport.figures.measures_chart import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
+from trustreport.figures.roc import DevicePoint, EqualYield, ReaderPoint, RocFigure, RocLine, RocPanel
+from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.table import MEASURES
+from trustreport.measures.estimate import Estimate
+from trustreport.measures.net_benefit import DecisionCurve, decision_curve
+from trustreport.measures.roc.curve import roc_curve
+from trustreport.study.plan import Plan
+from trustreport.study.study import Readings, Study
+from trustreport.vocabulary.messages import Message, say
+
+# Points of one curve where several share a figure.
+FEWER_POINTS = 120
+MOST_TOUCHING = 3  # utilities whose lines of equal yield are drawn at one curve
+# The chart of measures holds so many sets, and there are at most so many charts; the table lists all.
+ROWS, CHARTS = 24, 2
+CHARTED = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "f1", "threat_score", "mcc")
+
+
+@dataclass(frozen=True, eq=False)
+class CandidatesOnSet:
+    """A data set with what each candidate said of it."""
+
+    name: str
+    candidates: tuple[tuple[ScoredCases, ResultView], ...]
+
+    @property
+    def label(self) -> Message | str:
+        """How figures name it."""
+        return set_label(self.name, self.candidates[0][0].dataset.role)
+
+
+def scored(cases: Sequence[ScoredCases], views: Sequence[ResultView]) -> list[CandidatesOnSet]:
+    """The data sets of which an ROC curve can be drawn: scores, and cases of both classes."""
+    sets: dict[str, list[tuple[ScoredCases, ResultView]]] = {}
+    for case, one in zip(cases, views):
+        if case.score is not None and case.truth.any() and not case.truth.all():
+            sets.setdefault(case.dataset.name, []).append((case, one))
+    return [CandidatesOnSet(name, tuple(candidates)) for name, candidates in sets.items()]
+
+
+def curves(sets: Sequence[CandidatesOnSet], study: Study, plan: Plan, number: int = 1) -> Iterator[Figure]:
+    """ROC curves, then decision curves of those whose scores are risks; a panel for each data set."""
+    for start in range(0, len(sets), MOST_PANELS):
+        some = sets[start : start + MOST_PANELS]
+        drawn = RocFigure(tuple(_roc(one, study, plan, named=len(sets) > 1) for one in some))
+        names = [one.name for one in some]
+        areas = [e for one in some for _, view in one.candidates if (e := view.estimate("auc"))]
+        yield Figure(
+            f"roc_{number + start // MOST_PANELS}",
+            drawn,
+            say(f"{ID}.figure.roc", n=len(names)),
+            say(f"{ID}.figure.roc_alt", n=len(names), names=names, areas=_range(areas)),
+        )
+    risks = [
+        CandidatesOnSet(one.name, tuple((c, t) for c, t in one.candidates if are_risks(c)))
+        for one in sets
+        if any(are_risks(c) for c, _ in one.candidates)
+    ]
+    for start in range(0, len(risks), MOST_PANELS):
+        some = risks[start : start + MOST_PANELS]
+        panels = tuple(_decisions(one, plan, named=len(sets) > 1) for one in some)
+        low, high = panels[0].treat_all[0][0], panels[0].treat_all[-1][0]
+        values = {"n": len(some), "names": [one.name for one in some], "low": low, "high": high}
+        yield Figure(
+            f"decision_curve_{number + start // MOST_PANELS}",
+            DecisionCurves(panels, plan.report.confidence_level),
+            say(f"{ID}.figure.decision_curve", level=plan.report.confidence_level),
+            say(f"{ID}.figure.decision_curve_alt", **values),
+        )
+
+
+def _range(areas: Sequence[Estimate]) -> Message:
+    low, high = (end(e.value for e in areas) for end in (min, max))
+    return say(f"{ID}.figure.area" if len(areas) == 1 else f"{ID}.figure.areas", low=low, high=high)
+
+
+def _label(case: ScoredCases) -> str:
+    return case.place.candidate or ""
+
+
+def _roc(one: CandidatesOnSet, study: Study, plan: Plan, *, named: bool) -> RocPanel:
+    most = MOST_POINTS if not named and len(one.candidates) == 1 else FEWER_POINTS
+    lines = []
+    for case, view in one.candidates:
+        curve = roc_curve(*case.ranked[:2], order=case.ranked_order).corners()
+        area = view.estimate("auc")
+        assert area is not None
+        point = _point(case, view)
+        lines.append(RocLine.of(_label(case), curve.fpr, curve.tpr, area, point, most=most))
+    touching = tuple(_equal_yield(one, plan, alone=not named))
+    return RocPanel(
+        one.label if named else "", tuple(lines), tuple(_readers(one.name, study, plan)), touching
+    )
+
+
+def _equal_yield(one: CandidatesOnSet, plan: Plan, *, alone: bool) -> Iterator[EqualYield]:
+    """The lines of equal yield of the utility that ranks; of a single curve those of several."""
+    most = MOST_TOUCHING if alone and len(one.candidates) == 1 else 1
+    for utility in islice(to_rank_by(two_class(plan)), most):
+        for case, view in one.candidates:
+            where = {"parameters": {"utility": utility.name}}
+            best = view.estimate("optimal_threshold", **where)
+            if best is not None:
+                of = best.details
+                yield EqualYield(
+                    _label(case),
+                    say("word.name", name=utility.name),
+                    of["slope"],
+                    1 - of["specificity"],
+                    of["sensitivity"],
+                    best.value,
+                )
+
+
+def _point(case: ScoredCases, view: ResultView) -> DevicePoint | None:
+    present, absent = view.estimate("sensitivity"), view.estimate("specificity")
+    if present is None or absent is None:
+        return None
+    at: Message | str = ""
+    if case.threshold is not None and case.by_threshold:
+        at = say("figure.roc.threshold", threshold=case.threshold)
+    return DevicePoint(present, absent, at)
+
+
+def _readers(name: str, study: Study, plan: Plan) -> Iterator[ReaderPoint]:
+    """What the readers decided, where their task goes by the name of the data set."""
+    aided = {arm.arm: bool(arm.aided) for arm in plan.arms} or {"aided": True, "unaided": False}
+    for readings in study.readings:
+        if readings.task and readings.task == name and readings.decision is not None:
+            for arm in readings.arms:
+                if arm in aided:
+                    yield from _points(readings, arm, plan, aided=aided[arm])
+
+
+def _points(readings: Readings, arm: str, plan: Plan, *, aided: bool) -> Iterator[ReaderPoint]:
+    assert readings.decision is not None
+    level = plan.report.confidence_level
+    known = (readings.arm == readings.arms.index(arm)) & (readings.decision >= 0) & (readings.truth >= 0)
+    for k, reader in enumerate(readings.readers.labels):
+        own = known & (readings.reader == k)
+        counts = ConfusionCounts.of(readings.truth[own] == 1, readings.decision[own] == 1)
+        sens, spec = (MEASURES[name](counts, level=level) for name in ("sensitivity", "specificity"))
+        yield ReaderPoint(reader, sens, spec, aided)
+
+
+def _decisions(one: CandidatesOnSet, plan: Plan, *, named: bool) -> DecisionPanel:
+    level, at = plan.report.confidence_level, _grid(plan)
+    declared = [t for t in thresholds(plan) if at[0] <= t <= at[-1]]
+    lines: list[DecisionLine] = []
+    everybody: Points = ()
+    for case, _ in one.candidates:
+        truth, score, cluster = case.acted_on
+        found = decision_curve(truth, score, at, cluster=cluster, level=level)
+        marked = None
+        if declared:
+            marked = decision_curve(truth, score, declared, cluster=cluster, level=level)
+        lines.append(DecisionLine(_label(case), _curve(found), _curve(marked) if marked else ()))
+        everybody = tuple(zip(found.threshold.tolist(), found.treat_all.tolist()))
+    return DecisionPanel(one.label if named else "", tuple(lines), everybody)
+
+
+def _grid(plan: Plan) -> "np.ndarray[Any, np.dtype[np.float64]]":
+    """Every hundredth of the declared range; without one, to one half or well beyond what was declared."""
+    furthest = max(thresholds(plan), default=0.0)
+    low, high = plan.utility.threshold_range or (0.01, max(0.5, 1.5 * furthest))
+    first, last = max(ceil(100 * low - 1e-9), 0), min(floor(100 * high + 1e-9), 99)
+    if last <= first:
+        first, last = 1, 99
+    return np.arange(first, last + 1) / 100
+
+
+def _curve(found: DecisionCurve) -> tuple[BenefitPoint, ...]:
+    columns = (found.threshold, found.value, found.low, found.high)
+    return tuple(BenefitPoint(*row) for row in zip(*(column.tolist() for column in columns)))
+
+
+def charts(all_views: Sequence[ResultView]) -> Iterator[Figure]:
+    """The main measures of many sets, with what the answer of the more common class would reach."""
+    if len(all_views) > ROWS * CHARTS:
+        return
+    columns = tuple(
+        MeasureColumn(say(f"{ID}.heading.{name}"), -1.0 if name == "mcc" else 0.0) for name in CHARTED
+    )
+    with_area = any(view.estimate("auc") for view in all_views)
+    names = (*CHARTED, "auc") if with_area else CHARTED
+    if with_area:
+        columns = (*columns, MeasureColumn(say(f"{ID}.heading.auc")))
+    for start in range(0, len(all_views), ROWS):
+        some = all_views[start : start + ROWS]
+        rows = tuple(MeasureRow(view.label, tuple(_cell(view, name) for name in names)) for view in some)
+        yield Figure(
+            f"advice_accuracy_measures_{start // ROWS + 1}",
+            MeasuresChart(columns, rows, say("figure.measures.reference")),
+            say(f"{ID}.figure.measures"),
+            say(f"{ID}.figure.measures_alt", n=len(some)),
+        )
+
+
+def _cell(view: ResultView, name: str) -> MeasureCell | None:
+    e: Estimate | None = view.estimate(name)
+    if e is None:
+        return None
+    share = view.estimate("prevalence")
+    common = max(share.value, 1 - share.value) if name == "accuracy" and share else nan
+    return MeasureCell(e, common)

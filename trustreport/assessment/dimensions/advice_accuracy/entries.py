@@ -1,0 +1,310 @@
+"""Every number of advice accuracy: of published counts, and of the scores and decisions of a data set."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.assessment.performance import weighted
+from trustreport.assessment.performance.cases import ScoredCases
+from trustreport.assessment.performance.entries import as_entries, entries, pair
+from trustreport.assessment.performance.measures import (
+    lead,
+    relevance_and_thresholds,
+    why_no_risk,
+    without_interval,
+)
+from trustreport.assessment.performance.published import counted_as_wrong, place_of_counts, three_way
+from trustreport.assessment.performance.verification import MEASURES as VERIFIED_MEASURES
+from trustreport.assessment.performance.verification import partly_verified
+from trustreport.measures.confusion.at_prevalence import at_prevalence
+from trustreport.measures.confusion.clustered import clustered
+from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
+from trustreport.measures.confusion.table import MEASURES
+from trustreport.measures.estimate import Estimate
+from trustreport.measures.net_benefit import treat_all, treat_none, weighted_utility
+from trustreport.measures.roc.group import auc_group
+from trustreport.measures.seeds import generator
+from trustreport.study.plan import Confusion, Plan
+from trustreport.study.study import Study
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.quantities import quantity
+from trustreport.vocabulary.results import Result
+
+ID = "advice_accuracy"
+CELLS = ("tp", "fp", "fn", "tn")
+# Thresholds of net benefit at each site of a set, where more are declared.
+FEW_THRESHOLDS = 3
+# Resamples behind the interval of a part of the ROC curve.
+RESAMPLES = 2_000
+SCENARIOS = ("all_positive", "all_negative")
+SCENARIO_MEASURES = ("accuracy", "ppv", "npv", "f1", "threat_score", "mcc")
+WITHOUT = {"indeterminate": "left out"}
+PER_FRAME = "every finding is taken as seen in the same number of frames, all decided alike: no interval"
+
+ClusterCells = NDArray[np.int64]
+
+
+# ---------------------------------------------------------------- published tables
+
+
+def published(counts: Confusion, plan: Plan) -> Iterator[tuple[Place, ConfusionCounts, list[Result]]]:
+    """A published table with its results; and per frame, where it is declared how many a finding has.
+
+    Then tp and fn counted findings, each as one frame among all; now each has its frames, taken from the
+    negative ones.
+    """
+    cells, place = counted_as_wrong(counts, plan), place_of_counts(counts)
+    results = matrix_results(cells, place, plan)
+    yield place, cells, results + indeterminate_results(three_way(counts), place, plan)
+    k = counts.frames_per_finding
+    if k:
+        more = (k - 1) * cells.positives
+        frames = ConfusionCounts(cells.tp * k, cells.fp, cells.fn * k, cells.tn - more)
+        there = place.at(set=f"{counts.set}, per frame")
+        yield there, frames, matrix_results(frames, there, plan, shown=_of_frames)
+
+
+def _of_frames(e: Estimate) -> Estimate:
+    return e if e.method == "count" or np.isnan(e.value) else without_interval(e, PER_FRAME)
+
+
+def matrix_results(
+    counts: ConfusionCounts, place: Place, plan: Plan, shown: Callable[[Estimate], Estimate] = lambda e: e
+) -> list[Result]:
+    """The cells, every measure with its interval, and those that depend on it at declared prevalences."""
+    level = plan.report.confidence_level
+
+    def one(name: str, e: Estimate, **more: Any) -> Result:
+        return Result(f"{ID}.{name}", place, shown(e), primary=True, **more)
+
+    results = [one(cell, e) for cell, e in cells_of(counts, level)]
+    results += [one(name, measure(counts, level=level)) for name, measure in MEASURES.items()]
+    for scenario, table, _ in _rules(counts, None):
+        for name in SCENARIO_MEASURES:
+            results.append(one(name, MEASURES[name](table, level=level), parameters={"scenario": scenario}))
+    for share in declared_prevalences(plan):
+        for name in by_prevalence():
+            e = at_prevalence(name, counts, share, level=level)
+            results.append(one(name, e, parameters={"prevalence": share}))
+    return results
+
+
+def cells_of(counts: ConfusionCounts, level: float) -> Iterator[tuple[str, Estimate]]:
+    """The four cells as counts."""
+    for cell in CELLS:
+        n = getattr(counts, cell)
+        yield cell, Estimate(n, n, n, counts.n, level, "count")
+
+
+def by_prevalence() -> list[str]:
+    """The measures of the four cells that depend on the prevalence."""
+    return [name for name in MEASURES if quantity(name).by_prevalence]
+
+
+def indeterminate_results(
+    counts: ThreeWayCounts, place: Place, plan: Plan, cases: str = "", share: Estimate | None = None
+) -> list[Result]:
+    """The third column: how many cases of either class had no clear output, and what share that is.
+
+    Of a published table also what the measures would be without them; of cases the `share` is given.
+    """
+    level = plan.report.confidence_level
+    third = {name: getattr(counts, name) for name in ("indeterminate_positives", "indeterminate_negatives")}
+    if not any(third.values()):
+        return []
+    share = share or counts.indeterminate(level=level)
+    results = [Result(f"{ID}.indeterminate", place, share, primary=True, cases=cases)]
+    for name, x in third.items():
+        one = Estimate(x, x, x, share.n, level, "count")
+        results.append(Result(f"{ID}.{name}", place, one, primary=True, cases=cases))
+    if not cases:
+        without = counts.counted_as("excluded")
+        for name in ("accuracy", "sensitivity", "specificity"):
+            e = MEASURES[name](without, level=level)
+            results.append(Result(f"{ID}.{name}", place, e, parameters=WITHOUT, primary=True))
+    return results
+
+
+def declared_prevalences(plan: Plan) -> list[float]:
+    """Prevalences at which the measures are wanted: the expected one, and the ends of a range."""
+    found = [plan.expected_prevalence, *(plan.utility.prevalence_range or ())]
+    if plan.site_context is not None:
+        found.append(plan.site_context.local_prevalence)
+    return sorted({share for share in found if share is not None and 0 < share < 1})
+
+
+def _rules(
+    counts: ConfusionCounts, cells: ClusterCells | None
+) -> Iterator[tuple[str, ConfusionCounts, ClusterCells | None]]:
+    """Rules that give every case the same answer, with their cells; none where the decisions do that."""
+    if not counts.called_positive or not counts.called_negative:
+        return
+    tables = (
+        ConfusionCounts(tp=counts.positives, fp=counts.negatives, fn=0, tn=0),
+        ConfusionCounts(tp=0, fp=0, fn=counts.positives, tn=counts.negatives),
+    )
+    for scenario, table in zip(SCENARIOS, tables):
+        of_rule = None
+        if cells is not None:
+            present, absent = cells[:, 0] + cells[:, 2], cells[:, 1] + cells[:, 3]
+            none = np.zeros_like(present)
+            called = (present, absent, none, none)
+            of_rule = np.stack(called if scenario == SCENARIOS[0] else (called[2:] + called[:2]), axis=1)
+        yield scenario, table, of_rule
+
+
+# ---------------------------------------------------------------- data sets
+
+
+def decision_results(case: ScoredCases, plan: Plan) -> list[Result]:
+    """What the decisions of a data set, or of a site within one, come to: nothing where there are none."""
+    counts, level = case.counts, plan.report.confidence_level
+    if counts is None:
+        return []
+    results = [
+        Result(f"{ID}.{cell}", case.place, e, primary=True, cases=case.key)
+        for cell, e in cells_of(counts, level)
+    ]
+    for name in MEASURES:
+        results += entries(f"{ID}.{name}", case, name, level)
+    for scenario, table, cells in _rules(counts, case.cells):
+        for name in SCENARIO_MEASURES:
+            of_rule = None if cells is None else clustered(name, cells, level=level)
+            results += as_entries(
+                f"{ID}.{name}",
+                case.place,
+                pair(MEASURES[name](table, level=level), of_rule),
+                clustered=cells is not None,
+                parameters={"scenario": scenario},
+                cases=case.key,
+            )
+    for share in declared_prevalences(plan):
+        for name in by_prevalence():
+            results += entries(f"{ID}.{name}", case, name, level, prevalence=share)
+    third = case.three_way
+    if third is not None:
+        failures = lead(case, "failure_rate", level)
+        results += indeterminate_results(third, case.place, plan, case.key, failures)
+        for name in ("accuracy", "sensitivity", "specificity", *(("auc",) if case.score is not None else ())):
+            results += entries(f"{ID}.{name}", case.decided, name, level, parameters=WITHOUT)
+    return results
+
+
+def corrected_results(case: ScoredCases, study: Study, plan: Plan) -> list[Result]:
+    """Sensitivity and specificity of all decided cases, where verification depends on the decision."""
+    found = partly_verified(case, study, plan)
+    if found is None or not found.depends_on_decision:
+        return []
+    return [
+        r
+        for name in VERIFIED_MEASURES
+        for r in as_entries(
+            f"{ID}.corrected_{name}",
+            case.place,
+            found.corrected(name, plan.report.confidence_level),
+            clustered=found.cluster is not None,
+            cases=found.key,
+        )
+    ]
+
+
+def weighted_results(case: ScoredCases, plan: Plan) -> list[Result]:
+    """What the declared sampling weights are used for; nothing without a column of weights."""
+    level = plan.report.confidence_level
+    results = [
+        Result(f"{ID}.weighted_{name}", case.place, e, primary=True, cases=case.key)
+        for name, e in (*weighted.of_decisions(case, level), *weighted.of_ranks(case, level))
+    ]
+    for threshold in thresholds(plan):
+        found = weighted.of_net_benefit(case, threshold, level)
+        if found is not None:
+            place = case.place.at(threshold=threshold)
+            results.append(Result(f"{ID}.weighted_net_benefit", place, found, primary=True, cases=case.key))
+    return results
+
+
+def score_results(
+    case: ScoredCases, plan: Plan, *, at: Sequence[float] | None = None, resamples: int = RESAMPLES
+) -> list[Result]:
+    """Areas under the curves and net benefit of the scores of one data set.
+
+    Net benefit at the declared thresholds, or `at` others; of parts of the curve by so many `resamples`.
+    """
+    if case.score is None:
+        return []
+    level, (truth, score, cluster) = plan.report.confidence_level, case.ranked
+    results = entries(f"{ID}.auc", case, "auc", level)
+    results += entries(f"{ID}.average_precision", case, "average_precision", level)
+    for group in plan.operating_point.fpr_groups or ():
+        drawn: dict[str, Any] = {
+            "rng": generator(plan.similarity.seed, ID, "auc_group", str(case.place.scope), str(group)),
+            "resamples": resamples,
+            "level": level,
+        }
+        alone = auc_group(truth, score, group, **drawn)
+        grouped = None if cluster is None else auc_group(truth, score, group, cluster=cluster, **drawn)
+        results += as_entries(
+            f"{ID}.auc_group",
+            case.place,
+            pair(alone, grouped),
+            clustered=cluster is not None,
+            parameters={"fpr": list(group)},
+            cases=case.key,
+        )
+    wanted = thresholds(plan) if at is None else at
+    for threshold in wanted if are_risks(case) else ():
+        results += _at_threshold(case, threshold, level)
+    return results
+
+
+def _at_threshold(case: ScoredCases, threshold: float, level: float) -> list[Result]:
+    """Net benefit of the scores and of acting on everybody and nobody; with weights of the cases too."""
+    results = []
+    for name in ("net_benefit", "standardized_net_benefit"):
+        results += entries(f"{ID}.{name}", case, name, level, threshold=threshold)
+    truth, score, cluster = case.acted_on
+    place = case.place.at(threshold=threshold)
+
+    def add(name: str, measure: Callable[..., Estimate], *given: Any, parameters: dict[str, Any]) -> None:
+        grouped = None if cluster is None else measure(*given, cluster=cluster, level=level)
+        found = pair(measure(*given, level=level), grouped)
+        more: dict[str, Any] = {"parameters": parameters, "cases": case.key}
+        results.extend(as_entries(f"{ID}.{name}", place, found, clustered=cluster is not None, **more))
+
+    if threshold < 1:
+        add("net_benefit", treat_all, truth, threshold, parameters={"strategy": "treat_all"})
+        nobody = treat_none(truth, level=level)
+        strategy = {"strategy": "treat_none"}
+        results.append(
+            Result(f"{ID}.net_benefit", place, nobody, parameters=strategy, primary=True, cases=case.key)
+        )
+    weighing = relevance_and_thresholds(case, threshold)
+    if weighing is not None:
+        weights = [word for word in ("relevance", "case_threshold") if case.number(word) is not None]
+        add("weighted_utility", weighted_utility, truth, score, *weighing, parameters={"weights": weights})
+    return results
+
+
+def are_risks(case: ScoredCases) -> bool:
+    """Whether net benefit makes sense for the scores: it weighs errors by the risk at which one acts."""
+    return case.score is not None and not why_no_risk(case)
+
+
+def thresholds(plan: Plan) -> Sequence[float]:
+    """Where net benefit is wanted: the declared list, else the operating point and the ends of a range."""
+    if plan.utility.thresholds:
+        return plan.utility.thresholds
+    point = plan.risk_threshold
+    ends = plan.utility.threshold_range or ()
+    return sorted({*ends, *(() if point is None else (point,))})
+
+
+def few_thresholds(plan: Plan) -> Sequence[float]:
+    """Where net benefit of a site is wanted: as declared; of many the ends and the operating point."""
+    declared = thresholds(plan)
+    if len(declared) <= FEW_THRESHOLDS:
+        return declared
+    point = plan.risk_threshold
+    return sorted({min(declared), max(declared), *(() if point is None else (point,))})

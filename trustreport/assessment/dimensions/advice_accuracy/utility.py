@@ -1,0 +1,150 @@
+"""Utility yield of two classes: what the decisions are worth, and where to set the threshold."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.assessment.dimensions.advice_accuracy.declared_utilities import (
+    EXPECTED,
+    probabilities,
+    two_class,
+)
+from trustreport.assessment.dimensions.advice_accuracy.entries import ID, declared_prevalences
+from trustreport.assessment.performance.cases import ScoredCases
+from trustreport.assessment.performance.entries import as_entries, pair
+from trustreport.measures.case_mean import case_mean
+from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.estimate import Estimate
+from trustreport.measures.roc.curve import roc_curve
+from trustreport.measures.utility.matrices import expected_matrix, right_decisions_pay
+from trustreport.measures.utility.operating import best_point
+from trustreport.measures.utility.ranking import worth_of
+from trustreport.measures.utility.utility_yield import utility_yield, yield_at_prevalence, yield_of_clusters
+from trustreport.study.plan import Plan
+from trustreport.study.study import Floats
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.results import Result
+
+OWN = "utilities of each case"
+CELLS = ("utility_00", "utility_01", "utility_10", "utility_11")
+CHOSEN_HERE = "the threshold is chosen on the cases on which the yield is measured: optimistic, no interval"
+
+
+def utility_results(counts: ConfusionCounts, place: Place, plan: Plan) -> list[Result]:
+    """The mean utility of a case under every declared matrix of two classes, and under their expectation."""
+    return [
+        r
+        for name, matrix in named_matrices(plan).items()
+        for r in _of_matrix(counts, place, name, matrix, plan)
+    ]
+
+
+def _of_matrix(
+    counts: ConfusionCounts,
+    place: Place,
+    name: str,
+    matrix: Any,
+    plan: Plan,
+    grouped: NDArray[np.int64] | None = None,
+    cases: str = "",
+) -> list[Result]:
+    """The yield under one matrix, at the prevalence of the cases and at the declared ones."""
+    level, id = plan.report.confidence_level, f"{ID}.utility_yield"
+    cells = [[counts.tn, counts.fn], [counts.fp, counts.tp]]
+    alone = utility_yield(cells, matrix, level=level)
+    in_clusters = None if grouped is None else yield_of_clusters(grouped, matrix, level=level)
+    clustered = grouped is not None
+    chosen: dict[str, Any] = {"utility": name}
+    results = as_entries(
+        id, place, pair(alone, in_clusters), clustered=clustered, parameters=chosen, cases=cases
+    )
+    for share in declared_prevalences(plan):
+        at = yield_at_prevalence(cells, matrix, [1 - share, share], level=level)
+        in_clusters = None if grouped is None else yield_of_clusters(grouped, matrix, share, level=level)
+        there = {**chosen, "prevalence": share}
+        results += as_entries(
+            id, place, pair(at, in_clusters), clustered=clustered, parameters=there, cases=cases
+        )
+    return results
+
+
+def named_matrices(plan: Plan) -> dict[str, Any]:
+    """Every declared matrix, and their expectation where probabilities are declared."""
+    matrices = two_class(plan)
+    found: dict[str, Any] = {u.name: u.matrix for u in matrices}
+    share = probabilities(matrices)
+    if share and len(matrices) > 1:
+        found[EXPECTED] = expected_matrix([u.matrix for u in matrices], share)
+    return found
+
+
+def yield_results(case: ScoredCases, plan: Plan) -> list[Result]:
+    """The same for a data set; cases in clusters and utilities of each case are respected."""
+    if case.counts is None or case.decision is None:
+        return []
+    level, clustered = plan.report.confidence_level, case.cluster is not None
+    results: list[Result] = []
+    for name, matrix in named_matrices(plan).items():
+        results += _of_matrix(case.counts, case.place, name, matrix, plan, case.cells, case.key)
+    own = own_utilities(case)
+    if own is not None:
+        worth = worth_of(own, case.decision.astype(np.int64), case.truth.astype(np.int64))
+        grouped = None if case.cluster is None else case_mean(worth, level, case.cluster)
+        results += as_entries(
+            f"{ID}.utility_yield",
+            case.place,
+            pair(case_mean(worth, level), grouped),
+            clustered=clustered,
+            parameters={"utility": OWN},
+            cases=case.key,
+        )
+    return results + _operating_points(case, plan)
+
+
+def own_utilities(case: ScoredCases) -> Floats | None:
+    """Utilities of each case, (n_cases, 2, 2); None where the data do not hold all four of all."""
+    columns = [case.number(word) for word in CELLS]
+    given = [c for c in columns if c is not None]
+    if len(given) < len(CELLS) or any(np.isnan(c).any() for c in given):
+        return None
+    return np.stack(given, axis=1).reshape(-1, 2, 2)
+
+
+def _operating_points(case: ScoredCases, plan: Plan) -> list[Result]:
+    """The threshold that each matrix calls for, and the yield there."""
+    named = named_matrices(plan)
+    if not named or case.score is None or case.truth.all() or not case.truth.any():
+        return []
+    truth, score, _ = case.ranked
+    curve = roc_curve(truth, score, order=case.ranked_order)
+    share = plan.expected_prevalence or float(truth.mean())
+    results, level, nothing = [], plan.report.confidence_level, float("nan")
+    for name, matrix in named.items():
+        utility = np.asarray(matrix, float)
+        if not right_decisions_pay(utility) or not 0 < share < 1 or np.ptp(utility) == 0:
+            continue
+        try:
+            best = best_point(curve, utility, share)
+        except ValueError:
+            continue
+        details = {
+            "slope": best.slope,
+            "intercept": best.intercept,
+            "sensitivity": best.tpr,
+            "specificity": 1 - best.fpr,
+            "prevalence": share,
+        }
+        sign = -1 if case.reversed else 1
+        for id_, value in (
+            ("optimal_threshold", sign * best.threshold),
+            ("optimal_yield", best.expected_yield),
+        ):
+            one = Estimate(
+                value, nothing, nothing, len(truth), level, "empirical_roc", CHOSEN_HERE, details=details
+            )
+            chosen = {"utility": name}
+            results.append(
+                Result(f"{ID}.{id_}", case.place, one, parameters=chosen, primary=True, cases=case.key)
+            )
+    return results

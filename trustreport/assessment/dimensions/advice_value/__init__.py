@@ -1,0 +1,87 @@
+"""Advice value: do the scores mean what they say, and what is advice of such confidence worth?"""
+
+from trustreport.assessment.dimensions.advice_value.entries import ID, calibrated, results_of
+from trustreport.assessment.dimensions.advice_value.information import (
+    compares,
+    of_advice,
+    of_readings,
+    utilities,
+)
+from trustreport.assessment.dimensions.advice_value.narrative import (
+    EACH_UP_TO,
+    information_part,
+    not_assessed,
+    overview,
+    part,
+)
+from trustreport.assessment.dimensions.dimension import Dimension
+from trustreport.assessment.finding import Finding, Part
+from trustreport.assessment.narrative.advice import advised
+from trustreport.assessment.narrative.follow_up import immature, prepend_sentences
+from trustreport.assessment.narrative.plotted_periods import not_plotted
+from trustreport.assessment.performance.sites import FEWER, load, sites_in
+from trustreport.study.plan import Plan
+from trustreport.study.study import Study
+from trustreport.vocabulary.messages import say
+from trustreport.vocabulary.results import Result
+
+# Sites up to which the smooth curve of each is resampled.
+MOST_CURVES = 20
+# Columns of cases with which advice accuracy computes weighted utility.
+WEIGHTS = ("relevance", "case_threshold")
+
+
+def has_data(study: Study, plan: Plan) -> bool:
+    """Whether there are scores of known truth, or utilities and readings in two arms."""
+    if any(case.score is not None for _, case in advised(study, plan)):
+        return True
+    return bool(utilities(plan)) and any(compares(readings, plan) for readings in study.readings)
+
+
+def site_results(study: Study, plan: Plan) -> list[Result]:
+    """The same of each site inside each data set."""
+    results: list[Result] = []
+    sites, _ = load(study.datasets)
+    resamples = FEWER if sites <= MOST_CURVES else None
+    for name, case in advised(study, plan):
+        for site in sites_in(case, plan):
+            one, own = site.case, []
+            if one.score is not None:
+                own += results_of(one, plan, resamples=resamples, of_site=True)
+            own += [r for informed in of_advice([(name, one)], plan) for r in informed.results]
+            results += site.shown(own, plan)
+    return results
+
+
+def answer(study: Study, plan: Plan) -> Finding:
+    """Results, sentences, tables and figures of every data set and candidate, and of every contrast."""
+    sets = [
+        calibrated(name, case, results_of(case, plan), plan)
+        for name, case in advised(study, plan)
+        if case.score is not None
+    ]
+    informed = [*of_readings(study, plan), *of_advice(advised(study, plan), plan)]
+    not_drawn = not_plotted(study)
+    read = [one for one in sets if not one.why_not]
+    drawn = [one for one in read if one.dataset.name not in not_drawn]
+    parts: list[Part] = list(overview(read, drawn)) if len(read) > 1 else []
+    if len(read) <= EACH_UP_TO:
+        single, several = len(read) == 1, len(sets) > 1
+        alone = not several and not informed
+        parts += [part(one, single=single, alone=alone, named=several) for one in read]
+    parts += not_assessed([one for one in sets if one.why_not], all_of_them=not read)
+    if informed:
+        parts.append(information_part(informed, alone=not sets))
+    if any(case.number(word) is not None for _, case in advised(study, plan) for word in WEIGHTS):
+        parts.append(Part((say(f"{ID}.weighted_utility"),)))
+    results: list[Result] = [r for one in sets for r in one.results]
+    results += [r for one in informed for r in one.results]
+    results += site_results(study, plan)
+    not_shown = [say(f"{ID}.not_shown.within")] if sets and not plan.subgroups else []
+    if any(one.dataset.role == "training" for one in sets):
+        not_shown.insert(0, say(f"{ID}.not_shown.training"))
+    not_shown.append(say(f"{ID}.not_shown.{'utilities' if informed else 'readers'}"))
+    return Finding(ID, prepend_sentences(immature(study, plan), parts), tuple(results), tuple(not_shown))
+
+
+DIMENSION = Dimension(ID, has_data, answer)

@@ -1,0 +1,135 @@
+"""Candidates known by published tables of one set: each with its measures, and their differences."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+
+from trustreport.assessment.dimensions.candidates.entries import ID
+from trustreport.assessment.finding import EstimateRow, EstimateTable, Part
+from trustreport.assessment.narrative.names import heading
+from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.performance.joint_decisions import Decisions, joint_decisions
+from trustreport.assessment.performance.published import counts_of_candidates
+from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.table import MEASURES
+from trustreport.measures.estimate import Estimate
+from trustreport.measures.paired.difference import tango
+from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.two_arm.difference import newcombe
+from trustreport.study.plan import Plan
+from trustreport.study.study import Study
+from trustreport.vocabulary.messages import say
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.results import Result, leading
+
+OF_EACH = ("sensitivity", "specificity", "accuracy", "ppv", "npv")
+COMPARED = ("sensitivity", "specificity", "accuracy")
+TWO_SAMPLE, PAIRED = "two_sample", "paired"
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateCounts:
+    """The tables of the candidates of one set; `joint` are their decisions on the same cases, where known."""
+
+    name: str
+    tables: Mapping[str, ConfusionCounts]
+    joint: Mapping[tuple[int, int], Decisions]
+
+    @property
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """The candidates two by two, the later compared with the earlier one."""
+        yield from ((later, earlier) for earlier, later in combinations(self.tables, 2))
+
+
+def candidates_of_counts(study: Study, plan: Plan) -> list[CandidateCounts]:
+    """The published sets with tables of at least one candidate."""
+    return [
+        CandidateCounts(name, tables, joint_decisions(name, list(tables), plan))
+        for name, tables in counts_of_candidates(study, plan).items()
+    ]
+
+
+def results_of_counts(one: CandidateCounts, plan: Plan) -> list[Result]:
+    """Each candidate, and the differences: paired where a joint table is declared, else of two samples."""
+    level = plan.report.confidence_level
+    found = [
+        Result(
+            f"{ID}.{name}",
+            Place(set=one.name, candidate=c),
+            MEASURES[name](counts, level=level),
+            primary=True,
+        )
+        for c, counts in one.tables.items()
+        for name in OF_EACH
+    ]
+    names = list(one.tables)
+    for compared, baseline in one.pairs:
+        both = one.joint.get((names.index(baseline), names.index(compared)))
+        place = Place(set=one.name, candidates=(compared, baseline))
+        for name in COMPARED:
+            if both is None:
+                shares = (*_share(one.tables[compared], name), *_share(one.tables[baseline], name))
+                e, analysis = newcombe(*shares, level=level), TWO_SAMPLE
+            else:
+                e, analysis = _paired(both, name, level), PAIRED
+            found.append(Result(f"{ID}.{name}_difference", place, e, primary=True, analysis=analysis))
+    return found
+
+
+def _share(counts: ConfusionCounts, name: str) -> tuple[int, int]:
+    """Right decisions, of how many."""
+    return {
+        "sensitivity": (counts.tp, counts.positives),
+        "specificity": (counts.tn, counts.negatives),
+        "accuracy": (counts.tp + counts.tn, counts.n),
+    }[name]
+
+
+def _paired(both: Decisions, name: str, level: float) -> Estimate:
+    """The later candidate minus the earlier one, on the cases that the measure is of."""
+    of = {"sensitivity": both.truth == 1, "specificity": both.truth == 0}.get(name, both.truth >= 0)
+    theirs, ours = (decision[of] == both.truth[of] for decision in both.decision)
+    cells = [
+        int((a & b).sum()) for a, b in ((ours, theirs), (ours, ~theirs), (~ours, theirs), (~ours, ~theirs))
+    ]
+    return tango(PairedTable(*cells), level)
+
+
+def part_of_counts(one: CandidateCounts, results: list[Result], number: int) -> Part:
+    """A table of the candidates, and one of their differences."""
+
+    def of(measure: str, candidate: str) -> Estimate | None:
+        found = leading(results, f"{ID}.{measure}", set=one.name, candidate=candidate)
+        return found.estimate if found else None
+
+    level = results[0].estimate.level
+    each = table(
+        f"candidates_counts_{number}",
+        say(f"{ID}.table_counts", level=level, name=one.name),
+        OF_EACH,
+        [
+            (f"{ID}.column.measure", heading),
+            *((say("word.name", name=c), partial(of, candidate=c), "number.3") for c in one.tables),
+        ],
+    )
+    rows = tuple(
+        EstimateRow(
+            say(
+                f"{ID}.pair",
+                measure=heading(r.name.removesuffix("_difference")),
+                compared=pair[0],
+                baseline=pair[1],
+            ),
+            r,
+        )
+        for r in results
+        if (pair := r.place.candidates) is not None
+    )
+    unpaired = any(r.analysis == TWO_SAMPLE for r in results)
+    tables = (each,)
+    if rows:
+        caption = say(f"{ID}.table_pairs_counts" if unpaired else f"{ID}.table_pairs")
+        pairs = EstimateTable(f"candidates_counts_pairs_{number}", caption, rows)
+        return Part((), say("word.name", name=one.name), (each, pairs), place=Place(set=one.name))
+    return Part((), say("word.name", name=one.name), tables, place=Place(set=one.name))

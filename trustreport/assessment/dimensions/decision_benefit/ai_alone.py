@@ -1,0 +1,136 @@
+"""The advice by itself against the readers, unaided and aided, as if the device were one more reader."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isnan
+from typing import Any
+
+import numpy as np
+
+from trustreport.assessment.dimensions.decision_benefit.entries import ID, by_analysis
+from trustreport.assessment.finding import EstimateRow, EstimateTable, Part
+from trustreport.assessment.narrative.names import endpoint_name
+from trustreport.assessment.narrative.sentences import side_of
+from trustreport.assessment.performance.readers import (
+    AIDED,
+    FIRST_COVARIANCE,
+    UNAIDED,
+    correct_decisions,
+    patients_of,
+    reading_key,
+)
+from trustreport.measures.mrmc.fixed_reader import fixed_against_readers
+from trustreport.study.study import Floats, Readings
+from trustreport.vocabulary.digits import Rounded
+from trustreport.vocabulary.messages import Message, say
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.results import Result
+
+TEXT = f"{ID}.ai_alone"
+QUANTITY = f"{ID}.ai_minus_readers"
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What the model said of each case, (n_cases,): 0.0, 1.0, NaN where it said nothing or both."""
+
+    by_case: Floats
+    n_known: int
+    n_contradictory: int
+
+
+def advice_of(readings: Readings, arms: tuple[str, str]) -> Advice | None:
+    """The advice on each case, of the compared arm where it is recorded there; None where there is none."""
+    if readings.advice is None:
+        return None
+    given = readings.advice >= 0
+    for arm in arms:
+        rows = given & (readings.arm == readings.arms.index(arm))
+        if rows.any():
+            break
+    else:
+        return None
+    n = len(readings.cases)
+    times = np.bincount(readings.case[rows], minlength=n)
+    positive = np.bincount(readings.case[rows], weights=readings.advice[rows], minlength=n)
+    one = (times > 0) & ((positive == 0) | (positive == times)) & (readings.cases.truth >= 0)
+    by_case = np.where(one, positive > 0, np.nan)
+    return Advice(by_case, int(one.sum()), int(np.count_nonzero((positive > 0) & (positive < times))))
+
+
+def ai_results(
+    readings: Readings,
+    arms: tuple[str, str],
+    advice: Advice,
+    level: float,
+    place: Place,
+    *,
+    several_contrasts: bool,
+) -> list[Result]:
+    """Accuracy, sensitivity and specificity of the advice less those of the readers, in both arms."""
+    if readings.decision is None or not advice.n_known:
+        return []
+    truth = readings.cases.truth
+    right = np.where(np.isnan(advice.by_case), np.nan, advice.by_case == truth)
+    correct = correct_decisions(readings, arms)
+    chosen = {"advice_of": arms[AIDED]} if several_contrasts else {}
+    results = []
+    classes = {"accuracy": truth >= 0, "sensitivity": truth == 1, "specificity": truth == 0}
+    for endpoint, cases in classes.items():
+        cases = cases & ~np.isnan(right)
+        for a in (UNAIDED, AIDED):
+            if cases.any() and not np.isnan(correct[a][:, cases]).all():
+                own = patients_of(readings, cases)
+                found = fixed_against_readers(right[cases], correct[a][:, cases], cluster=own, level=level)
+                named = {_analysis(method): e for method, e in found.items()}
+                first = next(iter(named))
+                of: dict[str, Any] = {
+                    "endpoint": endpoint,
+                    "parameters": chosen,
+                    "cases": reading_key(readings),
+                }
+                results += by_analysis(QUANTITY, place.at(arm=arms[a]), named, first, **of)
+    return results
+
+
+def _analysis(method: str) -> str:
+    return f"{method}_{FIRST_COVARIANCE}" if method.startswith("or_") else method
+
+
+# ---------------------------------------------------------------- sentences and tables
+
+
+def ai_part(
+    results: list[Result], advice: Advice, name: Message | str, number: int, *, alone: bool
+) -> Iterator[Part]:
+    """The difference of each endpoint in both arms; accuracy in a sentence for each arm."""
+    lead = [r for r in results if r.primary]
+    if not lead:
+        return
+    rows = tuple(
+        EstimateRow(say(f"{TEXT}.label", endpoint=endpoint_name(r.endpoint), arm=r.place.arm), r)
+        for r in lead
+    )
+    said = [_sentence(r) for r in lead if r.endpoint == "accuracy"]
+    if advice.n_contradictory:
+        said.append(say(f"{TEXT}.contradictory", n=advice.n_contradictory))
+    yield Part(
+        title=say(f"{TEXT}.title") if alone else say(f"{TEXT}.title_of", name=name),
+        finding=tuple(said),
+        tables=(
+            EstimateTable(f"decision_benefit_ai_{number}", say(f"{TEXT}.table", n=advice.n_known), rows),
+        ),
+    )
+
+
+def _sentence(result: Result) -> Message:
+    e = result.estimate
+    shares = {
+        "arm": result.place.arm,
+        "fixed": Rounded(e.details["fixed"], result.places),
+        "readers": Rounded(e.details["readers"], result.places),
+        "value": e.value,
+    }
+    if isnan(e.low):
+        return say(f"{TEXT}.no_interval", reason=e.note, **shares)
+    return say(f"{TEXT}.{side_of(e, 0, 'better', 'worse')}", low=e.low, high=e.high, level=e.level, **shares)

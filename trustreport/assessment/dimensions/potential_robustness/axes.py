@@ -1,0 +1,210 @@
+"""The measures on the axes of the external performance diagram, and what a test of each rests on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, isfinite, isnan, nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.assessment.narrative.names import heading, quantity_name
+from trustreport.assessment.performance.cases import ScoredCases
+from trustreport.assessment.performance.features import ID
+from trustreport.assessment.performance.measures import estimates, lead, relevance_and_thresholds, why_no_risk
+from trustreport.measures.calibration.brier import brier
+from trustreport.measures.cluster import Clusters
+from trustreport.measures.confusion.clustered import cluster_cells, clustered
+from trustreport.measures.confusion.table import MEASURES
+from trustreport.measures.estimate import Estimate
+from trustreport.measures.net_benefit import standardized_net_benefit, weighted_utility
+from trustreport.measures.roc.auc import area_and_variance
+from trustreport.study.plan import Plan
+from trustreport.vocabulary.messages import Message, say
+from trustreport.vocabulary.quantities import quantity
+
+Bands = tuple[float, float, float]
+# The ends of an axis, and where acceptable, good and excellent begin on it. The authors print bands for the
+# AUC, and have those of net benefit and the Brier score in their program. "Similar thresholds" for the other
+# measures: those of the AUC for what runs from 0 to 1, and 2 x - 1 for what is 0 by chance, as J is twice the
+# balanced accuracy less one.
+_SHARE = (0.5, 1.0, (0.7, 0.8, 0.9))
+_FROM_CHANCE = (0.0, 1.0, (0.4, 0.6, 0.8))
+AXES: Mapping[str, tuple[float, float, Bands]] = {
+    **dict.fromkeys(("auc", "accuracy", "balanced_accuracy", "sensitivity", "specificity", "f1"), _SHARE),
+    **dict.fromkeys(("youden_j", "mcc", "standardized_net_benefit", "weighted_utility"), _FROM_CHANCE),
+    "brier": (0.35, 0.0, (0.25, 0.15, 0.08)),
+    "gici": _SHARE,
+    "ece": (0.5, 0.0, (0.3, 0.2, 0.1)),
+}
+PANELS = ("discrimination", "utility", "calibration")
+# Width of the interval by which a set is large enough for a measure that has no sample size formula of its
+# own; twice as wide for those that run from -1 to 1.
+WIDTHS_BY_ERROR = {"discrimination": 0.1, "utility": 0.2, "calibration": 0.05}
+# Measures with a minimum sample size of their own, by what that is called.
+SIZED_AS = {"auc": "auc", "standardized_net_benefit": "net_benefit", "brier": "brier"}
+UNLIKE = 0.4  # similarity under which a set counts as unlike the training data
+NO_TEST = "no test is known of a calibration index that is made of bins"
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """A measure, its variance, and the cases on which both rest; NaN where it has none."""
+
+    value: float
+    variance: float
+    n: int
+
+
+def measures_of(plan: Plan) -> tuple[str, str, str]:
+    """The measures of discrimination, utility and calibration, in the order of the panels."""
+    chosen = plan.external_performance
+    return chosen.discrimination, chosen.utility, chosen.calibration
+
+
+def panel_of(name: str, plan: Plan) -> str:
+    """The panel on which a measure is drawn."""
+    return PANELS[measures_of(plan).index(name)]
+
+
+def is_acceptable(name: str, value: float) -> bool:
+    """Whether a value is at least acceptable by the bands of the diagram; False where there is none."""
+    worst, best, bands = AXES[name]
+    return value >= bands[0] if worst < best else value <= bands[0]
+
+
+def span(name: str, values: Sequence[float]) -> tuple[float, float, Bands]:
+    """The ends of an axis, further on the poor side where a value lies there, and its bands."""
+    worst, best, bands = AXES[name]
+    known = [v for v in values if isfinite(v)]
+    if worst < best:
+        return max(min([worst, *(floor(10 * v) / 10 for v in known)]), -1.0), best, bands
+    return max([worst, *(ceil(20 * v) / 20 for v in known)]), best, bands
+
+
+def axis_label(name: str, threshold: float | None) -> Message:
+    """What an axis shows, with the threshold of a utility where it is known."""
+    worst, best, _ = AXES[name]
+    if threshold is not None and name in ("standardized_net_benefit", "weighted_utility"):
+        return say(f"{ID}.axis.{name}", threshold=threshold)
+    return heading(name) if worst < best else say(f"{ID}.axis.reversed", measure=heading(name))
+
+
+def on_axes(case: ScoredCases, plan: Plan) -> dict[str, Estimate]:
+    """What the scores of a set reach, a measure an axis."""
+    return {name: lead(case, name, plan.report.confidence_level) for name in measures_of(plan)}
+
+
+def with_rule(
+    caption: Message, sets: Sequence[tuple[str, float, Mapping[str, Estimate]]], plan: Plan
+) -> Message:
+    """The caption of the diagram, with the rule of its authors for external validation, printed as theirs.
+
+    `sets` are the name of each external set, its similarity, and the measures of the diagram there. A set
+    without one of them cannot be judged; without any other the caption stays as it is.
+    """
+    known = [
+        (name, similarity, reached)
+        for name, similarity, reached in sets
+        if isfinite(similarity) and all(isfinite(e.value) for e in reached.values())
+    ]
+    if not known:
+        return caption
+    unlike = [(name, reached) for name, similarity, reached in known if similarity < UNLIKE]
+    enough = [n for n, reached in unlike if all(is_acceptable(m, e.value) for m, e in reached.items())]
+    key = "met" if enough else "unmet" if unlike else "alike"
+    names = enough or [name for name, _ in unlike]
+    measures = [quantity_name(name) for name in measures_of(plan)]
+    rule = say(f"{ID}.rule.{key}", n=len(names), names=names, measures=measures)
+    return say(f"{ID}.rule.below", caption=caption, rule=rule)
+
+
+# ---------------------------------------------------------------- what tests rest on
+
+
+def own_precision(case: ScoredCases, name: str, plan: Plan) -> Precision:
+    """A measure of one set with the variance by which it is tested.
+
+    That of the area is DeLong's, or Obuchowski's, not the larger of two.
+    """
+    if name != "auc":
+        return precision([case], name, plan)
+    method = "delong" if case.cluster is None else "obuchowski_clustered"
+    found = [e for e in estimates(case, "auc", plan.report.confidence_level) if e.method == method]
+    value = lead(case, "auc", plan.report.confidence_level).value
+    return (
+        Precision(found[0].value, found[0].se ** 2, len(case)) if found else Precision(value, nan, len(case))
+    )
+
+
+def precision(cases: Sequence[ScoredCases], name: str, plan: Plan) -> Precision:
+    """A measure of the cases of several sets together, with its variance; NaN where they do not yield it."""
+    if not cases:
+        return Precision(nan, nan, 0)
+    n = sum(len(case) for case in cases)
+    if name == "auc":
+        truth, score = (np.concatenate([c.ranked[k] for c in cases]) for k in (0, 1))
+        area, spread, *_ = area_and_variance(truth, score)
+        return Precision(area, spread, len(truth))
+    e = _together(cases, name, plan)
+    return Precision(e.value, e.se**2, n) if e is not None else Precision(nan, nan, n)
+
+
+def _together(cases: Sequence[ScoredCases], name: str, plan: Plan) -> Estimate | None:
+    if name in MEASURES:
+        if any(case.decision is None for case in cases):
+            return None
+        cells = [
+            cluster_cells(
+                case.truth, case.decision, np.arange(len(case)) if case.cluster is None else case.cluster
+            )
+            for case in cases
+            if case.decision is not None
+        ]
+        return clustered(name, np.concatenate(cells))
+    if any(why_no_risk(case) for case in cases):
+        return None
+    if name == "brier":
+        truth, risk = (np.concatenate([c.with_scores[k] for c in cases]) for k in (0, 1))
+        return brier(
+            truth,
+            risk,
+            cluster=_clusters([c.with_scores[2] for c in cases], [c.with_scores[0] for c in cases]),
+        )
+    at = plan.risk_threshold
+    if at is None or name not in ("standardized_net_benefit", "weighted_utility"):
+        return None
+    truth, risk = (np.concatenate([c.acted_on[k] for c in cases]) for k in (0, 1))
+    cluster = _clusters([c.acted_on[2] for c in cases], [c.acted_on[0] for c in cases])
+    if name == "standardized_net_benefit":
+        return standardized_net_benefit(truth, risk, at, cluster=cluster)
+    declared = [relevance_and_thresholds(case, at) for case in cases]
+    if any(one is None for one in declared):
+        return None
+    thresholds, relevance = (np.concatenate([one[k] for one in declared if one]) for k in (0, 1))
+    return weighted_utility(truth, risk, thresholds, relevance, cluster=cluster)
+
+
+def _clusters(own: Sequence[Clusters | None], of: Sequence[NDArray[np.bool_]]) -> Clusters | None:
+    """The clusters of several sets, those of one set apart from those of another."""
+    if all(one is None for one in own):
+        return None
+    joined, start = [], 0
+    for one, cases in zip(own, of):
+        codes = np.arange(len(cases)) if one is None else np.unique(one, return_inverse=True)[1]
+        joined.append(codes + start)
+        start += int(codes.max(initial=-1)) + 1
+    return np.concatenate(joined)
+
+
+def needed_by_error(found: Precision, name: str, panel: str, z: float) -> float:
+    """The cases with which the interval of a measure would have the width asked for, by its standard error.
+
+    ::
+
+        n (2 z SE / W)^2
+    """
+    low = quantity(name).low
+    width = WIDTHS_BY_ERROR[panel] * (2 if low == -1 else 1)
+    if isnan(found.variance) or not found.variance > 0:
+        return nan
+    return float(ceil(found.n * 4 * z * z * found.variance / width**2 - 1e-9))

@@ -1,0 +1,138 @@
+"""External calibration as it is beside that after an update at the place, tested on cases apart from it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isnan
+
+from trustreport.assessment.dimensions.potential_robustness.scores import ScoredSet
+from trustreport.assessment.finding import Part
+from trustreport.assessment.narrative.sentences import numbers
+from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.performance.cases import ScoredCases
+from trustreport.assessment.performance.features import ID
+from trustreport.assessment.performance.measures import lead, why_no_risk
+from trustreport.assessment.performance.sites import ROLES
+from trustreport.measures.calibration.recalibrated import FOLDS, MEASURES, UPDATES, Update, recalibrated
+from trustreport.measures.estimate import Estimate
+from trustreport.measures.seeds import generator
+from trustreport.study.plan import Plan
+from trustreport.vocabulary.messages import Message, say
+from trustreport.vocabulary.results import Result
+
+ELEMENT = "recalibration"
+SHOWN = ("oe_ratio", "calibration_slope", "brier")
+# What a class of update is to put right, by the measure that shows it.
+MENDS: tuple[tuple[str, Update], ...] = (
+    ("oe_ratio", "intercept"),
+    ("calibration_slope", "intercept and slope"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Recalibrated:
+    """A set from elsewhere: its calibration as it is, and after each update."""
+
+    case: ScoredCases
+    raw: dict[str, Estimate]
+    updated: dict[Update, dict[str, Result]]
+
+    @property
+    def results(self) -> list[Result]:
+        """Every entry; those of the scores as they are belong to advice value."""
+        return [r for own in self.updated.values() for r in own.values()]
+
+
+def recalibrated_sets(scored: Sequence[ScoredSet], plan: Plan) -> list[Recalibrated]:
+    """Every set from elsewhere whose scores are probabilities."""
+    cases = [one.case for one in scored if one.case.dataset.role in ROLES]
+    return [_of(case, plan) for case in cases if not why_no_risk(case) and case.scored.any()]
+
+
+def _of(case: ScoredCases, plan: Plan) -> Recalibrated:
+    truth, score, cluster = case.with_scores
+    level, updated = plan.report.confidence_level, {}
+    for update in UPDATES:
+        rng = generator(plan.similarity.seed, ID, ELEMENT, update, str(case.place.scope))
+        found = recalibrated(truth, score, update, rng=rng, cluster=cluster, level=level)
+        chosen = {"update": update, "folds": FOLDS}
+        updated[update] = {
+            name: Result(
+                f"{ID}.recalibrated_{name}", case.place, e, parameters=chosen, primary=True, cases=case.key
+            )
+            for name, e in found.items()
+        }
+    return Recalibrated(case, {name: lead(case, name, level) for name in MEASURES}, updated)
+
+
+def recalibration_part(found: Sequence[Recalibrated]) -> Part:
+    """In sentences where an update changes the conclusion; in the table every set."""
+    rows = [(one, update) for one in found for update in (None, *UPDATES)]
+    shown = table(
+        f"{ID}_recalibrated",
+        say(f"{ID}.recalibrated.table", folds=FOLDS),
+        rows,
+        [
+            (f"{ID}.column.set", lambda row: row[0].case.name),
+            (f"{ID}.recalibrated.scores", _label),
+            *(
+                (f"{ID}.recalibrated.{name}", lambda row, name=name: _cell(row[0], row[1], name), "number")
+                for name in SHOWN
+            ),
+        ],
+    )
+    return Part(tuple(_sentences(found)), None, (shown,), element=ELEMENT)
+
+
+def _label(row: tuple[Recalibrated, Update | None]) -> Message:
+    one, update = row
+    if update is None:
+        return say(f"{ID}.recalibrated.raw")
+    key = update.replace(" ", "_")
+    e = one.updated[update]["brier"].estimate
+    if isnan(e.value):
+        return say(f"{ID}.recalibrated.undefined", update=say(f"{ID}.recalibrated.{key}"), reason=e.note)
+    return say(f"{ID}.recalibrated.{key}")
+
+
+def _cell(one: Recalibrated, update: Update | None, name: str) -> Estimate:
+    return one.raw[name] if update is None else one.updated[update][name].estimate
+
+
+def _sentences(found: Sequence[Recalibrated]) -> Iterator[Message]:
+    for one in found:
+        mended = [pair for pair in MENDS if _mends(one, *pair)]
+        if len(mended) == len(MENDS):
+            # An update of the slope changes the intercept too, so that one update puts both right.
+            ratio, slope = (one.raw[name] for name, _ in MENDS)
+            after = one.updated["intercept and slope"]
+            yield say(
+                f"{ID}.recalibrated.mended_both",
+                name=one.case.name,
+                ratio=ratio.value,
+                ratio_low=ratio.low,
+                ratio_high=ratio.high,
+                slope=slope.value,
+                slope_low=slope.low,
+                slope_high=slope.high,
+                new_ratio=after["oe_ratio"].estimate.value,
+                **numbers(after["calibration_slope"].estimate),
+            )
+        elif mended:
+            ((name, update),) = mended
+            raw, now = one.raw[name], one.updated[update][name].estimate
+            yield say(
+                f"{ID}.recalibrated.mended_{name}",
+                name=one.case.name,
+                raw=raw.value,
+                raw_low=raw.low,
+                raw_high=raw.high,
+                **numbers(now),
+            )
+
+
+def _mends(one: Recalibrated, name: str, update: Update) -> bool:
+    """Whether the interval excludes 1 as the scores are, and includes it after the update."""
+    raw, now = one.raw[name], one.updated[update][name].estimate
+    return (
+        not (isnan(raw.low) or isnan(now.low)) and not raw.low <= 1 <= raw.high and now.low <= 1 <= now.high
+    )

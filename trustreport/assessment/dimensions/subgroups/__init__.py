@@ -1,0 +1,88 @@
+"""Subgroups: for whom does the device, or reading with it, work less well?"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from trustreport.assessment.dimensions.dimension import Dimension
+from trustreport.assessment.dimensions.subgroups.effects import Effect, effects
+from trustreport.assessment.dimensions.subgroups.entries import NAME, Measurement, measurements
+from trustreport.assessment.dimensions.subgroups.families import adjusted, tested
+from trustreport.assessment.dimensions.subgroups.narrative import part_of_readers, part_of_set
+from trustreport.assessment.dimensions.subgroups.overview import overview
+from trustreport.assessment.finding import Finding, Part
+from trustreport.assessment.narrative.follow_up import immature, prepend_sentences
+from trustreport.assessment.narrative.where import where
+from trustreport.assessment.performance.cases import ScoredCases, scored_cases
+from trustreport.assessment.performance.pooled import pooled
+from trustreport.study.plan import Plan
+from trustreport.study.study import DEVELOPMENT_ROLES, Study
+from trustreport.vocabulary.messages import say
+from trustreport.vocabulary.results import Result
+
+
+def has_data(study: Study, plan: Plan) -> bool:
+    """Whether groups are declared, and there are cases that were judged or read."""
+    judged = any(d.scores and d.role not in DEVELOPMENT_ROLES for d in study.datasets)
+    return bool(plan.subgroups) and (judged or bool(study.readings))
+
+
+def answer(study: Study, plan: Plan) -> Finding:
+    """Results, sentences, tables and figures of every data set, candidate, task and contrast."""
+    sets = [replace(one, groups=adjusted(one.groups)) for one in measurements(study, plan)]
+    read = [replace(one, groups=adjusted(one.groups)) for one in effects(study, plan)]
+    of_sets, of_readers = _formed(sets), _formed(read)
+    sets = [replace(one, unknown=_unknown_here(one, of_readers)) for one in sets]
+    read = [replace(one, unknown=_unknown_here(one, of_sets)) for one in read]
+    first = overview(sets, read)
+    parts: list[Part] = [] if first is None else [first]
+    parts += [
+        part_of_set(one, plan, number, of_readers, alone=first is None and len(sets) == 1)
+        for number, one in enumerate(sets, 1)
+    ]
+    parts += [
+        part_of_readers(one, plan, number, of_sets, alone=len(read) == 1)
+        for number, one in enumerate(read, 1)
+    ]
+    lies = [
+        where(pooled(cases, plan), NAME, plan, f"_{i}", tested(sets))
+        for i, cases in enumerate(_by_candidate(study, plan), 1)
+    ]
+    parts += [part for part, _ in lies if part]
+    known: dict[str, Result] = {}
+    every = [one.results for one in sets] + [one.results for one in read] + [found for _, found in lies]
+    for r in (r for found in every for r in found):
+        known.setdefault(_question(r), r)
+    not_shown = (say(f"{NAME}.not_shown.cause"), say(f"{NAME}.not_shown.other"))
+    return Finding(NAME, prepend_sentences(immature(study, plan), parts), tuple(known.values()), not_shown)
+
+
+def _by_candidate(study: Study, plan: Plan) -> Iterator[list[ScoredCases]]:
+    """The sets of use of each candidate, but those that are followed over time."""
+    periods = any(d.role == "period" for d in study.datasets)
+    baseline = plan.vigilance.baseline_dataset if plan.vigilance and periods else None
+    found: dict[str, list[ScoredCases]] = {}
+    for case in scored_cases(study, plan):
+        if case.dataset.role not in (*DEVELOPMENT_ROLES, "period") and case.dataset.name != baseline:
+            found.setdefault(case.candidate, []).append(case)
+    yield from found.values()
+
+
+def _formed(found: Sequence[Measurement | Effect]) -> frozenset[str]:
+    """The declared groups that could be formed somewhere."""
+    return frozenset(g.declared.name for one in found for d in one.divisions for g in d.groups)
+
+
+def _unknown_here(one: Measurement | Effect, elsewhere: frozenset[str]) -> dict[str, Result]:
+    """What is unknown of these cases, apart from groups that are a matter of other cases."""
+    other = {d.attribute for d in one.divisions if d.absent is not None and d.attribute in elsewhere}
+    return {attribute: r for attribute, r in one.unknown.items() if attribute not in other}
+
+
+def _question(result: Result) -> str:
+    """What a result answers: two contrasts that share an arm ask once for its mean."""
+    scope = {key: value for key, value in result.scope.items() if key != "analysis"}
+    return json.dumps([result.id, scope], sort_keys=True)
+
+
+DIMENSION = Dimension(NAME, has_data, answer)

@@ -1,0 +1,103 @@
+"""Vigilance: has anything changed since the baseline, is anybody being harmed, and what is due?"""
+
+from dataclasses import replace
+
+from trustreport.assessment.dimensions.dimension import Dimension
+from trustreport.assessment.dimensions.vigilance import incidents, monitoring_text, narrative
+from trustreport.assessment.dimensions.vigilance.charts import charted
+from trustreport.assessment.dimensions.vigilance.compared import funnel_results, funnels
+from trustreport.assessment.dimensions.vigilance.delays import delays
+from trustreport.assessment.dimensions.vigilance.drift import called_results, drift_results
+from trustreport.assessment.dimensions.vigilance.entries import period_results
+from trustreport.assessment.dimensions.vigilance.events import rate_results
+from trustreport.assessment.dimensions.vigilance.exposure import exposure_results, maturity_results, use_of
+from trustreport.assessment.dimensions.vigilance.periods import ID, Timeline, readings_of, timelines
+from trustreport.assessment.dimensions.vigilance.readers_over_time import reader_results, reliances
+from trustreport.assessment.dimensions.vigilance.since import since
+from trustreport.assessment.dimensions.vigilance.view import MonitoringView
+from trustreport.assessment.finding import Finding, Part
+from trustreport.assessment.narrative.where import where
+from trustreport.assessment.performance.pooled import Pool, pooled
+from trustreport.study.plan import Plan
+from trustreport.study.study import Readings, Study
+from trustreport.vocabulary.messages import say
+from trustreport.vocabulary.results import Result
+
+
+def has_data(study: Study, plan: Plan) -> bool:
+    """Whether a period of routine use was provided."""
+    del plan
+    return any(d.role == "period" for d in study.datasets)
+
+
+def gathered(study: Study, plan: Plan, timeline: Timeline, number: int) -> MonitoringView:
+    """Every number of one candidate over the periods."""
+    people = reliances(study, timeline, plan)
+    readings: dict[str, Readings] = {}
+    for _, by_period in readings_of(study, timeline):
+        readings |= by_period
+    uses = [use_of(period, readings) for period in timeline.periods]
+    charts = charted(timeline, people, plan)
+    late = delays(charts, timeline)
+    found = funnels(timeline, people, charts, plan)
+    results = [
+        *exposure_results(uses, timeline, plan),
+        *maturity_results(timeline, plan),
+        *period_results(timeline, plan),
+        *called_results(timeline, plan),
+        *drift_results(timeline, plan),
+        *(c.result for c in charts),
+        *(r for delay in late for r in delay.results.values()),
+        *funnel_results(found, timeline),
+        *(reader_results(people, timeline, plan) if number == 1 else ()),
+        *rate_results(timeline, uses, plan),
+    ]
+    return MonitoringView(
+        timeline,
+        plan,
+        number,
+        tuple(results),
+        tuple(uses),
+        tuple(people),
+        tuple(charts),
+        tuple(late),
+        tuple(found),
+    )
+
+
+def pool_of(timeline: Timeline, plan: Plan) -> Pool | None:
+    """The analysed cases of the baseline and every period together."""
+    cases = [p.cases for p in timeline.all if p.cases is not None]
+    return pooled(cases, plan, in_time=True)
+
+
+def answer(study: Study, plan: Plan) -> Finding:
+    """Status, exposure, maturity, performance, early warnings, charts, people, events, signals."""
+    views = [gathered(study, plan, line, i) for i, line in enumerate(timelines(study, plan), 1)]
+    parts: list[Part] = []
+    concentrated: list[Result] = []
+    for one in views:
+        lies, found = where(pool_of(one.timeline, plan), ID, plan, one.suffix)
+        concentrated += found
+        parts += [
+            narrative.status(one),
+            narrative.due_list(one),
+            since(one),
+            replace(narrative.exposure(one), element="E36"),
+            replace(narrative.maturity(one), element="E09"),
+            narrative.performance(one),
+            *((lies,) if lies else ()),
+            replace(monitoring_text.drift(one), element="E38"),
+            replace(monitoring_text.charts(one), element="E39"),
+        ]
+    parts += [
+        replace(incidents.readers_part(views[0]), element="E41"),
+        replace(incidents.events(views[0]), element="E42"),
+        replace(incidents.signals(views[0]), element="E43"),
+    ]
+    not_shown = [say(f"{ID}.not_shown.{name}") for name in ("cause", "drift", "events", "decision")]
+    results = (*(r for one in views for r in one.results), *concentrated)
+    return Finding(ID, tuple(parts), results, tuple(not_shown))
+
+
+DIMENSION = Dimension(ID, has_data, answer)

@@ -1,0 +1,324 @@
+"""Performance of each period, its change since the baseline and the period before, and standardised to it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import inf, isfinite, isnan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.assessment.dimensions.vigilance.periods import ID, Period, Timeline, mix_columns, names_of
+from trustreport.assessment.performance.entries import CLUSTERED
+from trustreport.assessment.performance.measures import CALIBRATION, METHODS, lead
+from trustreport.assessment.performance.shared_clusters import influence
+from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.monitoring import notes
+from trustreport.measures.monitoring.change import mover_change, ratio_change, wald_change
+from trustreport.measures.monitoring.shared import SharedCorrelation, of_share, shared
+from trustreport.measures.monitoring.standardisation import (
+    clustered_standardised_change,
+    standardised_change,
+)
+from trustreport.measures.mrmc.in_range import difference_in_range
+from trustreport.measures.mrmc.notes import join
+from trustreport.measures.roc.clustered import clustered_auc, clustered_unpaired_difference
+from trustreport.measures.roc.difference import unpaired_difference
+from trustreport.study.plan import Indicator, Plan
+from trustreport.study.study import Floats
+from trustreport.vocabulary.quantities import endpoint_row
+from trustreport.vocabulary.results import Result
+
+BY_DEFAULT = ("sensitivity", "specificity", "auc", "calibration_slope", "oe_ratio")
+# Shares of cases that no truth is needed for.
+WITHOUT_TRUTH = ("positive_rate", "failure_rate")
+OF_READINGS = ("override_rate", "agreement_with_advice", "harmful_switch_rate")
+
+NO_CASES = "no case of this period was provided"
+NO_OUTPUTS = "no output of a mature case of this period is known"
+NO_BASELINE = "no case of the baseline was provided"
+NO_PERIOD_BEFORE = "there is no period before this one"
+NO_COLUMN = "no group of cases is known in both sets"
+UNKNOWN_MEASURE = "this version does not follow this measure over time"
+NEW_GROUPS = 0.1  # share of cases in groups that the baseline lacks, up to which a column is held constant
+AGAINST = ("baseline", "previous")
+UNSHARED = SharedCorrelation(0.0, 0, 0)
+
+
+def bare(measure: str) -> str:
+    """A measure without the dimension that its id begins with."""
+    return measure.rpartition(".")[2]
+
+
+def indicators(plan: Plan) -> tuple[Indicator, ...]:
+    """The declared indicators."""
+    return (plan.vigilance.indicators if plan.vigilance else None) or ()
+
+
+def endpoints(plan: Plan) -> list[str]:
+    """What is followed over time: the declared indicators, then the usual measures."""
+    declared = [bare(i.measure) for i in indicators(plan)]
+    return [e for e in dict.fromkeys([*declared, *BY_DEFAULT]) if e not in OF_READINGS]
+
+
+def indicator_of(endpoint: str, plan: Plan) -> Indicator | None:
+    """What is declared of an endpoint."""
+    return next((i for i in indicators(plan) if bare(i.measure) == endpoint), None)
+
+
+def method_of(endpoint: str) -> str:
+    """The word of the interval of an endpoint, for one that is undefined."""
+    return METHODS.get(endpoint, "wilson")
+
+
+def method_of_change(endpoint: str) -> str:
+    """The word of the interval of its change."""
+    if endpoint in ("auc", "oe_ratio"):
+        return "delong" if endpoint == "auc" else "log_wald_independent"
+    if endpoint in CALIBRATION:
+        return "wald_independent"
+    return "log_mover" if endpoint_row(endpoint).scale == "log" else "mover"
+
+
+def value(period: Period, endpoint: str, level: float) -> Estimate:
+    """An endpoint of one period, of its mature cases: the number of that data set wherever it is reported."""
+    if not len(period):
+        return undefined(0, NO_CASES, level=level, method=method_of(endpoint))
+    if endpoint in WITHOUT_TRUTH:
+        return _without_truth(period, endpoint, level)
+    if period.cases is None:
+        return undefined(0, NO_OUTPUTS, level=level, method=method_of(endpoint))
+    try:
+        return lead(period.cases, endpoint, level)
+    except LookupError:
+        return undefined(len(period), UNKNOWN_MEASURE, level=level, method=method_of(endpoint))
+
+
+def _without_truth(period: Period, endpoint: str, level: float) -> Estimate:
+    counted, event = stream(period, endpoint)
+    return period.share(event, counted, level)
+
+
+def changed(now: Period, then: Period, endpoint: str, level: float, plan: Plan) -> Estimate:
+    """Change of an endpoint from one period to another: a difference, or for ratios a ratio.
+
+    Clusters (patients) in both count once: the covariance of the two values is allowed for.
+    """
+    one, other = value(now, endpoint, level), value(then, endpoint, level)
+    if now.dataset is None or then.dataset is None or isnan(one.value) or isnan(other.value):
+        return _change(now, then, endpoint, (one, other), UNSHARED, level)
+    clusters = now.matched(then, plan)
+    if not clusters.any:
+        found = _change(now, then, endpoint, (one, other), UNSHARED, level)
+        return found if clusters.known else replace(found, note=join(found.note, notes.NOT_MATCHED))
+    parts = [
+        (found, cluster[rows])
+        for period, e, cluster in ((now, one, clusters.one), (then, other, clusters.other))
+        for found, rows in [_influence(period, endpoint, e)]
+        if found is not None
+    ]
+    if len(parts) < 2:
+        found = _change(now, then, endpoint, (one, other), UNSHARED, level)
+        return replace(found, note=join(found.note, notes.SHARED_NOT_COUNTED))
+    together = shared(*parts[0], *parts[1])
+    found = _change(now, then, endpoint, (one, other), together, level)
+    details = {"shared_clusters": float(together.both), "correlation": together.correlation}
+    note = join(found.note, notes.SHARED) if together.both else found.note
+    return replace(found, details={**found.details, **details}, note=note)
+
+
+def _change(
+    now: Period,
+    then: Period,
+    endpoint: str,
+    pair: tuple[Estimate, Estimate],
+    both: SharedCorrelation,
+    level: float,
+) -> Estimate:
+    one, other = pair
+    r, of = both.correlation, both.either or inf
+    if endpoint == "auc" and not (isnan(one.value) or isnan(other.value)):
+        found = _area_change(now, then, both, level)
+        # A perfect separation has no variance of its own, but its limits.
+        by_limits = isnan(found.low)
+        return (
+            mover_change(one, other, correlation=r, level=level) if by_limits else difference_in_range(found)
+        )
+    if endpoint == "oe_ratio":
+        return ratio_change(one, other, correlation=r, clusters=of, level=level)
+    if endpoint in CALIBRATION:
+        return wald_change(one, other, correlation=r, clusters=of, level=level)
+    ratio = endpoint_row(endpoint).scale == "log"
+    return mover_change(one, other, ratio=ratio, correlation=r, level=level)
+
+
+def _influence(period: Period, endpoint: str, e: Estimate) -> tuple[Floats | None, NDArray[np.intp]]:
+    """What each case adds to the value of a period, and which cases of its set these are."""
+    if endpoint in WITHOUT_TRUTH:
+        counted, event = stream(period, endpoint)
+        rows = np.flatnonzero(counted)
+        return of_share(event[rows]), rows
+    assert period.cases is not None
+    return influence(period.cases, endpoint, e), period.cases.rows
+
+
+def _area_change(now: Period, then: Period, both: SharedCorrelation, level: float) -> Estimate:
+    """Change of the area; where cases of either set come in clusters, by the clustered variances of both."""
+    assert now.cases is not None
+    assert then.cases is not None
+    (truth, score, cluster), (before, earlier, grouped) = now.cases.ranked, then.cases.ranked
+    if cluster is None and grouped is None and not both.both:
+        return unpaired_difference(truth, score, before, earlier, level=level)
+    own = np.arange(len(truth)) if cluster is None else cluster
+    theirs = np.arange(len(before)) if grouped is None else grouped
+    if not both.both:
+        return clustered_unpaired_difference(truth, score, own, before, earlier, theirs, level=level)
+    one = clustered_auc(truth, score, own, level=level)
+    other = clustered_auc(before, earlier, theirs, level=level)
+    found = wald_change(one, other, correlation=both.correlation, clusters=both.either, level=level)
+    return replace(found, method="obuchowski_clustered_unpaired")
+
+
+def period_results(timeline: Timeline, plan: Plan) -> list[Result]:
+    """Each endpoint of each period, and its change since the baseline and since the period before."""
+    level = plan.report.confidence_level
+    results: list[Result] = []
+    for endpoint in endpoints(plan):
+        results += [_value_result(period, endpoint, level) for period in timeline.all]
+        for k, period in enumerate(timeline.periods):
+            pairs = (timeline.baseline, timeline.before(k))
+            for against, other in zip(AGAINST, pairs):
+                results.append(_change_result(period, other, endpoint, against, plan))
+    return results + list(_standardised(timeline, plan))
+
+
+def _value_result(period: Period, endpoint: str, level: float) -> Result:
+    e, place = value(period, endpoint, level), period.place
+    if period.cases is not None and endpoint not in WITHOUT_TRUTH:
+        return Result(f"{ID}.period_value", place, e, endpoint=endpoint, primary=True, cases=period.cases.key)
+    return Result(f"{ID}.period_value", place, e, endpoint=endpoint, primary=True, cases=period.key)
+
+
+def _change_result(period: Period, other: Period | None, endpoint: str, against: str, plan: Plan) -> Result:
+    level = plan.report.confidence_level
+    place = period.place.at(reference=other.name if other else None)
+    more: dict[str, Any] = {"parameters": {"against": against}, "primary": True, "cases": period.key}
+    if other is None:
+        why = NO_BASELINE if against == "baseline" else NO_PERIOD_BEFORE
+        found = undefined(len(period), why, level=level, method=method_of_change(endpoint))
+    else:
+        found = changed(period, other, endpoint, level, plan)
+        if period.cluster is not None or other.cluster is not None or found.details.get("shared_clusters"):
+            more["analysis"] = CLUSTERED  # made of intervals or variances that respect them
+    return Result(f"{ID}.period_change", place, found, endpoint=endpoint, **more)
+
+
+# ---------------------------------------------------------------- the case mix held as it was
+
+DENOMINATORS: Mapping[str, Callable[[Period], Any]] = {
+    "sensitivity": lambda p: p.truth == 1,
+    "specificity": lambda p: p.truth == 0,
+    "accuracy": lambda p: p.truth >= 0,
+    "error_rate": lambda p: p.truth >= 0,
+    "ppv": lambda p: p.decision == 1,
+    "npv": lambda p: p.decision == 0,
+}
+
+
+def stream(period: Period, endpoint: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Which cases an endpoint counts, and whether each is an event of it, (n_cases,) each."""
+    if endpoint == "failure_rate":
+        return np.ones(len(period), bool), ~period.outputs.present
+    if endpoint == "positive_rate":
+        return period.output >= 0, period.output == 1
+    counted = DENOMINATORS[endpoint](period) & period.known
+    right = period.decision == period.truth
+    return counted, ~right if endpoint == "error_rate" else right
+
+
+def _standardised(timeline: Timeline, plan: Plan) -> Iterator[Result]:
+    base, level = timeline.baseline, plan.report.confidence_level
+    if base is None or not len(base):
+        return
+    columns = mix_columns(timeline, plan, declared=True)
+    for endpoint in endpoints(plan):
+        if endpoint not in DENOMINATORS:
+            continue
+        for period in timeline.periods:
+            common = [c for c in columns if _had_groups(period, base, c)]
+            chosen = {"against": "baseline", "by": common}
+            if common and len(period):
+                found = _at_constant_mix(period, base, endpoint, common, level, plan)
+            else:
+                why = NO_COLUMN if len(period) else NO_CASES
+                found = undefined(len(period), why, level=level, method="direct_standardisation")
+            yield Result(
+                f"{ID}.standardised_change",
+                period.place.at(reference=base.name),
+                found,
+                endpoint=endpoint,
+                parameters=chosen,
+                primary=True,
+                cases=period.key,
+            )
+
+
+def _had_groups(now: Period, then: Period, column: str) -> bool:
+    """Whether the baseline holds the groups of a column, all but a few of the period's cases.
+
+    A change cannot be standardised to a mix that lacked what changed (a new scanner).
+    """
+    if now.column(column) is None or then.column(column) is None:
+        return False
+    before = set(names_of(then.column(column), len(then)))
+    names = names_of(now.column(column), len(now))
+    new = sum(name not in before for name in names)
+    return bool(new <= NEW_GROUPS * len(names))
+
+
+def _at_constant_mix(
+    now: Period, then: Period, endpoint: str, columns: Sequence[str], level: float, plan: Plan
+) -> Estimate:
+    """The change with the case mix held constant; with clusters in either set, or in both, by theirs."""
+    clusters = now.matched(then, plan)
+    sets = [_strata(period, endpoint, columns) for period in (now, then)]
+    names = {key: i for i, key in enumerate(sorted({*sets[0][1], *sets[1][1]}))}
+    parts = []
+    for cluster, (rows, keys, event) in zip((clusters.one, clusters.other), sets):
+        codes = np.array([names[key] for key in keys], np.int64)
+        parts.append((event, codes, cluster[rows]))
+    if now.cluster is not None or then.cluster is not None or clusters.any:
+        return clustered_standardised_change(*parts[0], *parts[1], level=level)
+    tallies = [
+        np.bincount(codes, weights=weights, minlength=len(names))
+        for event, codes, _ in parts
+        for weights in (event, None)
+    ]
+    return standardised_change(*tallies, level=level)
+
+
+def _strata(
+    period: Period, endpoint: str, columns: Sequence[str]
+) -> tuple[NDArray[np.intp], list[tuple[str, ...]], NDArray[np.bool_]]:
+    """The cases that count and whose groups are known: their rows, their strata, and which are events."""
+    counted, event = stream(period, endpoint)
+    names = [names_of(period.column(c), len(period)) for c in columns]
+    for column in names:
+        counted = counted & np.array([name is not None for name in column], bool)
+    rows = np.flatnonzero(counted)
+    return rows, [tuple(str(column[i]) for column in names) for i in rows], event[rows]
+
+
+def criterion(e: Estimate, declared: Indicator | None) -> str:
+    """Where an estimate stands against the rate to detect: clear of it, beyond it, across it, or nothing."""
+    if declared is None or declared.in_control is None or declared.to_detect is None:
+        return ""
+    if declared.in_control == declared.to_detect or not (isfinite(e.low) and isfinite(e.high)):
+        return ""
+    lower_is_worse = declared.to_detect < declared.in_control
+    bound = declared.to_detect
+    if e.low > bound:
+        return "clear" if lower_is_worse else "beyond"
+    if e.high < bound:
+        return "beyond" if lower_is_worse else "clear"
+    return "across"

@@ -1,0 +1,95 @@
+"""The measures that use declared sampling weights; every other number counts each case once."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.assessment.performance.cases import ScoredCases
+from trustreport.assessment.performance.measures import why_no_risk
+from trustreport.measures.estimate import Estimate
+from trustreport.measures.weighted import (
+    FEW_HEAVY,
+    few_heavy,
+    weighted_auc,
+    weighted_mean,
+    weighted_oe,
+    weighted_share,
+)
+from trustreport.study.study import Floats
+
+WORD = "weight"
+SOME_WITHOUT = "cases without a weight are left out"
+
+
+def weight_of(case: ScoredCases) -> Floats | None:
+    """The declared weights of the cases, (n,), NaN where one lacks; None where no column is declared."""
+    return case.number(WORD)
+
+
+def of_decisions(case: ScoredCases, level: float) -> Iterator[tuple[str, Estimate]]:
+    """Shares of the four cells with weights: nothing without weights or decisions."""
+    weight, called, truth = weight_of(case), case.decision, case.truth
+    if weight is None or called is None:
+        return
+    everybody = np.ones(len(case), bool)
+    shares = {
+        "sensitivity": (called, truth),
+        "specificity": (~called, ~truth),
+        "ppv": (truth, called),
+        "npv": (~truth, ~called),
+        "accuracy": (called == truth, everybody),
+        "prevalence": (truth, everybody),
+    }
+    rests_on = {"sensitivity": (truth,), "specificity": (~truth,), "accuracy": (truth, ~truth)}
+    for name, (right, of) in shares.items():
+        e = weighted_share(right, of, np.nan_to_num(weight), cluster=case.cluster, level=level)
+        yield name, _with_notes(e, weight, *rests_on.get(name, ()))
+
+
+def of_ranks(case: ScoredCases, level: float) -> Iterator[tuple[str, Estimate]]:
+    """The area under the ROC curve with weights."""
+    weight = weight_of(case)
+    if weight is None or case.score is None:
+        return
+    own = weight[case.scored | case.failed]
+    truth, score, cluster = case.ranked
+    e = weighted_auc(truth, score, np.nan_to_num(own), cluster=cluster, level=level)
+    yield "auc", _with_notes(e, own, truth, ~truth)
+
+
+def of_net_benefit(case: ScoredCases, threshold: float, level: float) -> Estimate | None:
+    """Net benefit at a threshold with weights; None without weights or probabilities."""
+    weight = weight_of(case)
+    if weight is None or why_no_risk(case) or threshold >= 1:
+        return None
+    own = weight[case.scored | case.failed]
+    truth, risk, cluster = case.acted_on
+    gain = np.where(risk >= threshold, 1.0, 0.0) * np.where(truth, 1.0, -threshold / (1 - threshold))
+    return _with_notes(weighted_mean(gain, np.nan_to_num(own), cluster=cluster, level=level), own)
+
+
+def of_risks(case: ScoredCases, level: float) -> Iterator[tuple[str, Estimate]]:
+    """Brier score, and observed over expected events, with weights."""
+    weight = weight_of(case)
+    if weight is None or why_no_risk(case) or not case.scored.any():
+        return
+    own = weight[case.scored]
+    truth, risk, cluster = case.with_scores
+    filled, everybody = np.nan_to_num(own), np.ones(len(truth), bool)
+    loss = (risk - truth) ** 2
+    found = {
+        "brier": weighted_share(loss, everybody, filled, cluster=cluster, level=level),
+        "oe_ratio": weighted_oe(truth, risk, filled, cluster=cluster, level=level),
+    }
+    yield from ((name, _with_notes(e, own, truth, ~truth)) for name, e in found.items())
+
+
+def _with_notes(e: Estimate, weight: Floats, *classes: NDArray[np.bool_]) -> Estimate:
+    """The estimate with what is to be known of its weights; without limits where they rest on a few cases."""
+    note = SOME_WITHOUT if np.isnan(weight).any() else ""
+    if few_heavy(weight, *classes):
+        e, note = replace(e, low=nan, high=nan), "; ".join(filter(None, (FEW_HEAVY, note)))
+    return replace(e, note="; ".join(filter(None, (e.note, note))))

@@ -1,0 +1,98 @@
+"""A monitoring chart before any case: its limit, how often it alerts in vain, and how late after a change."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from trustreport.measures.monitoring.cusum import MOST_STATES, design
+from trustreport.measures.monitoring.detection_delay import cusum_delay, sprt_delay
+from trustreport.measures.monitoring.sprt import sprt
+from trustreport.measures.monitoring.weights import why_not
+from trustreport.planning.origins import TEXT
+from trustreport.study.ingest.manifest import expectation
+from trustreport.study.ingest.problems import did_you_mean, quoted
+from trustreport.vocabulary.errors import Problem, StudyError
+from trustreport.vocabulary.messages import Message, say
+
+Inside = Annotated[float, Field(gt=0, lt=1)]
+
+
+class ChartRequest(BaseModel):
+    """A chart of a proportion, case by case; the fields of an indicator of the manifest."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    chart: Literal["cusum", "sprt"]
+    in_control: Inside
+    to_detect: Inside
+    false_alert_budget: Inside
+    planned_cases: Annotated[int, Field(ge=1, le=MOST_STATES)]
+    missed_alert_budget: Inside = 0.1
+
+
+def plan_chart(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields with the limit of the chart, and mean and median cases from a change to its alert.
+
+    Raises
+    ------
+    StudyError : with every problem of the fields
+
+    Examples
+    --------
+    >>> rates = {
+    ...     "in_control": 0.10,
+    ...     "to_detect": 0.20,
+    ...     "false_alert_budget": 0.05,
+    ...     "planned_cases": 500,
+    ... }
+    >>> found = plan_chart({"chart": "cusum", **rates})
+    >>> round(found["limit"], 2), round(found["mean"]), found["median"]
+    (5.52, 108, 93.0)
+    """
+    request = _valid(fields)
+    rates = (request.in_control, request.to_detect)
+    if request.chart == "cusum":
+        try:
+            designed = design(*rates, budget=request.false_alert_budget, sizes=[1] * request.planned_cases)
+        except ValueError as error:
+            raise StudyError([Problem("options", str(error))]) from None
+        limit, found = designed.weights.log_ratio(designed.limit), cusum_delay(designed)
+        false_alert = designed.false_alert
+    else:
+        none = np.zeros(request.planned_cases, np.int64)
+        budgets = {"budget": request.false_alert_budget, "missed": request.missed_alert_budget}
+        estimate, run = sprt(none, *rates, **budgets)
+        if run is None:
+            raise StudyError([Problem("options", estimate.note)])
+        limit, found = run.high, sprt_delay(run)
+        false_alert = estimate.details["false_alert_spent"]
+    delay = {name: e.value for name, e in found.items()}
+    return {**request.model_dump(), "limit": limit, "false_alert_planned": false_alert, **delay}
+
+
+def chart_sentence(found: Mapping[str, Any]) -> Message:
+    """What was found, in a sentence."""
+    return say(f"{TEXT}.chart", **{**found, "chart": say(f"vigilance.chart.{found['chart']}")})
+
+
+def _valid(fields: Mapping[str, Any]) -> ChartRequest:
+    problems = []
+    try:
+        request = ChartRequest.model_validate(fields)
+    except ValidationError as error:
+        for e in error.errors(include_url=False):
+            name, kind = str(e["loc"][0]), e["type"]
+            if kind == "missing":
+                problems.append(Problem("options", "this field is missing", "a value", column=name))
+            elif kind == "extra_forbidden":
+                fix = did_you_mean(name, ChartRequest.model_fields)
+                problems.append(Problem("options", f"unknown field {quoted(name)}", "", fix, column=name))
+            else:
+                found = f"found {quoted(e.get('input'))}"
+                problems.append(Problem("options", found, expectation(e), column=name))
+        raise StudyError(problems) from None
+    if why := why_not(request.in_control, request.to_detect):
+        raise StudyError([Problem("options", why)])
+    return request

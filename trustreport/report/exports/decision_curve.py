@@ -1,0 +1,47 @@
+"""Decision curves as a flat table with the columns of R's dcurves, `as_tibble` of its `dca` (CSV)."""
+
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.performance.decision_table import DecisionRow, decision_rows
+from trustreport.report import csv, frame
+from trustreport.report.document import plain
+
+PER = 100  # cases, as net_intervention_avoided() of dcurves has them by default
+LABELS = {"all": "Treat All", "none": "Treat None", "device": "Device"}
+HEADER = (
+    *("dataset", "variable", "label", "n", "threshold", "pos_rate", "tp_rate", "fp_rate"),
+    *("net_benefit", "net_benefit_low", "net_benefit_high", "level"),
+    *("net_intervention_avoided", "standardized_net_benefit"),
+)
+
+
+def render(assessment: Assessment, suffix: str) -> bytes:
+    """A row for each data set, strategy and threshold: UTF-8, an empty cell where there is no value.
+
+    Raises
+    ------
+    ValueError : no data set has scores that are risks, and a threshold
+    """
+    rows = list(decision_rows(assessment.results))
+    if not rows:
+        raise ValueError(
+            "no decision curve: needed are scores that are probabilities, of cases of known truth, and "
+            "utility: thresholds or operating_point: threshold"
+        )
+    return csv.written(frame.of_entries((dict(zip(HEADER, plain(_cells(row)))) for row in rows), HEADER))
+
+
+def _cells(row: DecisionRow) -> tuple[object, ...]:
+    e = row.net_benefit
+    return (
+        row.dataset,
+        row.candidate or row.strategy,
+        row.candidate or LABELS[row.strategy],
+        row.n,
+        row.threshold,
+        row.pos_rate,
+        row.tp_rate,
+        row.fp_rate,
+        *(e.value, e.low, e.high, e.level),
+        PER * row.net_interventions_avoided,
+        row.standardized_net_benefit,
+    )

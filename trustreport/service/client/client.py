@@ -1,0 +1,444 @@
+"""The client: a method for each thing that a hospital's script does."""
+
+import base64
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal, TypeVar
+from urllib.parse import quote
+
+import httpx2
+
+from trustreport.service.client import records
+from trustreport.service.client.errors import ServiceError
+from trustreport.service.client.files import pack, write_whole
+from trustreport.service.client.transport import Transport, retry_after
+
+R = TypeVar("R", bound=records.Record)
+API = "/api/v1"
+IN_MEMORY = 10_000_000  # bytes of a zip that is made; a larger one is written to the disk
+A_BLOCK = 65_536
+A_PAGE = 200
+POLL_SECONDS = 1.0  # where the service does not say when to ask again
+
+
+class Client:
+    """A service, seen with an API token.
+
+    Parameters
+    ----------
+    url : where the service is, ``https://trustreport.example.org``
+    token : an API token (``tr_...``), made on the page of one's account
+    timeout : seconds that one answer may take
+    retries : how often a request is sent again that may safely be: those that only read, and those that do
+        no more when they come twice. An upload is never repeated.
+    http : a client of httpx2 to use instead of one of its own, such as one with a proxy or with certificates
+
+    Examples
+    --------
+    >>> client.create_study("Chest CT, spring").name
+    'Chest CT, spring'
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        timeout: float = 60.0,
+        retries: int = 4,
+        http: httpx2.Client | None = None,
+    ) -> None:
+        self._owns = http is None
+        self._http = http or httpx2.Client(base_url=url.rstrip("/"), timeout=timeout)
+        self._transport = Transport(self._http, token, retries)
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections, unless they are of a client that was given."""
+        if self._owns:
+            self._http.close()
+
+    def call(self, method: str, path: str, *, idempotent: bool | None = None, **more: Any) -> Any:
+        """What any operation of the API answers; for those that no method here is for.
+
+        JSON comes as what it holds, anything else (a zip, CSV, a statement) as bytes.
+
+        >>> client.call("GET", "/api/v1/session")["permissions"]
+        ['manage', 'read', 'write']
+        """
+        response = self._transport.request(method, path, idempotent=idempotent, **more)
+        if response.headers.get("Content-Type", "").partition(";")[0] not in ("", "application/json"):
+            return response.content
+        return response.json() if response.content else None
+
+    # Studies and what is uploaded
+
+    def studies(self) -> Iterator[records.StudyRecord]:
+        """All studies, the newest first.
+
+        >>> [study.name for study in client.studies()][-1]
+        'Chest readings'
+        """
+        return self._pages(records.StudyRecord, "/studies")
+
+    def study(self, study: str) -> records.StudyRecord:
+        """One study."""
+        return self._one(records.StudyRecord, f"/studies/{study}")
+
+    def create_study(self, name: str) -> records.StudyRecord:
+        """A new study, without data yet."""
+        return self._made(records.StudyRecord, f"{API}/studies", json={"name": name})
+
+    def upload(self, study: str, source: Path | str | Iterable[Path | str]) -> records.VersionRecord:
+        """Upload a new version of a study: its folder, a zip of it, or its files one by one.
+
+        Parameters
+        ----------
+        source : a folder (its hidden files and links are left out), a file that ends with .zip, or files
+
+        Examples
+        --------
+        >>> client.upload(study, folder).state
+        'checking'
+        """
+        path = f"{API}/studies/{study}/versions"
+        with ExitStack() as stack:
+            if isinstance(source, str | Path) and Path(source).is_dir():
+                stream: Any = stack.enter_context(tempfile.SpooledTemporaryFile(IN_MEMORY))
+                pack(Path(source), stream)
+            elif isinstance(source, str | Path) and Path(source).suffix.lower() == ".zip":
+                stream = stack.enter_context(Path(source).open("rb"))
+            else:
+                files = [Path(file) for file in ([source] if isinstance(source, str | Path) else source)]
+                parts = [("files", (file.name, stack.enter_context(file.open("rb")))) for file in files]
+                return self._made(records.VersionRecord, path, files=parts)
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(0)
+            headers = {"Content-Type": "application/zip", "Content-Length": str(size)}
+            blocks = iter(lambda: stream.read(A_BLOCK), b"")
+            return self._made(records.VersionRecord, f"{path}/zip", content=blocks, headers=headers)
+
+    def versions(self, study: str) -> Iterator[records.VersionRecord]:
+        """All versions of a study, the newest first."""
+        return self._pages(records.VersionRecord, f"/studies/{study}/versions")
+
+    def version(self, version: str) -> records.VersionRecord:
+        """One version."""
+        return self._one(records.VersionRecord, f"/versions/{version}")
+
+    def wait_for_check(
+        self,
+        version: str,
+        *,
+        timeout: float = 900,
+        on_progress: Callable[[records.VersionRecord], None] = lambda version: None,
+    ) -> records.VersionRecord:
+        """A version once its check is through; `problems` lists what was found.
+
+        Raises
+        ------
+        TimeoutError : it took longer than `timeout` seconds
+
+        Examples
+        --------
+        >>> client.wait_for_check(version).state
+        'valid'
+        """
+        return self._waited(
+            records.VersionRecord,
+            f"/versions/{version}",
+            lambda found: found.state != "checking",
+            timeout,
+            on_progress,
+        )
+
+    def problems(self, version: str) -> Iterator[records.ProblemRecord]:
+        """Every problem that the check of a version found, by file and row.
+
+        >>> for problem in client.problems(version):
+        ...     print(problem)
+        """
+        return self._pages(records.ProblemRecord, f"/versions/{version}/problems")
+
+    def version_files(self, version: str) -> Iterator[records.FileRecord]:
+        """The files of a version."""
+        return self._pages(records.FileRecord, f"/versions/{version}/files")
+
+    def download_version(
+        self, version: str, folder: Path | str, names: Iterable[str] | None = None
+    ) -> list[Path]:
+        """Save the files of a version as they were uploaded, like `download`."""
+        return self._download(f"/versions/{version}/files", Path(folder), names)
+
+    # Jobs and reports
+
+    def request_report(
+        self,
+        version: str,
+        *,
+        kind: Literal["certification", "procurement", "vigilance"] | None = None,
+        formats: Sequence[str] = ("html", "pdf", "json"),
+        release: Literal["internal", "public"] | None = None,
+        seed: int | None = None,
+    ) -> records.JobRecord:
+        """Request a report of a valid version. The same version, options and program are the same job.
+
+        >>> job = client.request_report(version, formats=["json"])
+        >>> client.request_report(version, formats=["json"]).id == job.id
+        True
+        """
+        asked = {"kind": kind, "formats": list(formats), "release": release, "seed": seed}
+        path = f"{API}/versions/{version}/jobs"
+        return self._made(records.JobRecord, path, json=asked, idempotent=True)
+
+    def jobs(self, *, state: str | None = None, study: str | None = None) -> Iterator[records.JobRecord]:
+        """All jobs, the newest first; those in one state or of one study."""
+        return self._pages(records.JobRecord, "/jobs", state=state, study=study)
+
+    def job(self, job: str) -> records.JobRecord:
+        """One job."""
+        return self._one(records.JobRecord, f"/jobs/{job}")
+
+    def cancel(self, job: str) -> records.JobRecord:
+        """Ask that a job stops; one that has ended stays as it is."""
+        return self._made(records.JobRecord, f"{API}/jobs/{job}/cancel", idempotent=True)
+
+    def wait_for_report(
+        self,
+        job: str,
+        *,
+        timeout: float = 7200,
+        on_progress: Callable[[records.JobRecord], None] = lambda job: None,
+    ) -> records.ReportRecord:
+        """The report of a job, once it is made; asks as often as the service says.
+
+        Parameters
+        ----------
+        on_progress : called with the job each time it was asked for
+
+        Raises
+        ------
+        ServiceError : the job failed or was cancelled; `detail` is the reason
+        TimeoutError : it took longer than `timeout` seconds; the job goes on
+
+        Examples
+        --------
+        >>> made = client.wait_for_report(job, on_progress=lambda job: None)
+        >>> made.facts["verdicts"]
+        {}
+        """
+        ended = ("done", "failed", "cancelled")
+        found = self._waited(
+            records.JobRecord, f"/jobs/{job}", lambda job: job.state in ended, timeout, on_progress
+        )
+        if found.report is None:
+            raise ServiceError(0, f"The job is {found.state}", found.reason or f"It is job {found.id}.")
+        return self.report(found.report)
+
+    def reports(self, *, study: str | None = None) -> Iterator[records.ReportRecord]:
+        """All reports, the newest first; those of one study."""
+        return self._pages(records.ReportRecord, "/reports", study=study)
+
+    def report(self, report: str) -> records.ReportRecord:
+        """One report."""
+        return self._one(records.ReportRecord, f"/reports/{report}")
+
+    def results(self, report: str) -> dict[str, Any]:
+        """The results of a report, `results.json`.
+
+        >>> client.results(report)["study"]["title"]
+        'Counts'
+        """
+        found: dict[str, Any] = self._transport.request("GET", f"{API}/reports/{report}/results").json()
+        return found
+
+    def report_files(self, report: str) -> Iterator[records.FileRecord]:
+        """The files of a report: report.html, report.pdf, annex.pdf where it was requested, results.json."""
+        return self._pages(records.FileRecord, f"/reports/{report}/files")
+
+    def download(self, report: str, folder: Path | str, names: Iterable[str] | None = None) -> list[Path]:
+        """Save files of a report into a folder, all of them where no names are given.
+
+        Each is compared with the SHA-256 that the service has of it before it gets its name.
+
+        >>> sorted(file.name for file in client.download(report, out))
+        ['manifest.sha256', 'results.json', 'run.json']
+        """
+        return self._download(f"/reports/{report}/files", Path(folder), names)
+
+    def signatures(self, report: str) -> Iterator[records.SignatureRecord]:
+        """Reviews, approvals and rejections of a report."""
+        return self._pages(records.SignatureRecord, f"/reports/{report}/attestations")
+
+    def download_statements(self, report: str, folder: Path | str) -> list[Path]:
+        """Save the signed statements beside a report's files, where `trustreport verify` checks them."""
+        saved = []
+        for signature in self.signatures(report):
+            statement = self._transport.request("GET", f"{API}/attestations/{signature.id}/statement")
+            target = Path(folder) / f"{signature.act}.json"
+            write_whole(target, statement.content)
+            write_whole(target.with_name(f"{target.name}.sig"), base64.b64decode(signature.signature))
+            saved.append(target)
+        return saved
+
+    def compare(self, old: str, new: str) -> records.ComparisonRecord:
+        """What changed from one report to another.
+
+        >>> client.compare(report, report).differences
+        ()
+        """
+        path, found, after = f"{API}/comparisons", [], None
+        while True:
+            asked = {"old": old, "new": new, "limit": A_PAGE} | ({"after": after} if after else {})
+            page = self._transport.request("GET", path, params=asked).json()
+            found += page["items"]
+            after = page["next"]
+            if not after:
+                return records.ComparisonRecord.model_validate({**page, "differences": found})
+
+    # Devices over time
+
+    def devices(self) -> Iterator[records.DeviceRecord]:
+        """All devices of which a study was uploaded."""
+        return self._pages(records.DeviceRecord, "/devices")
+
+    def timeline(self, device: str) -> Iterator[records.TimelineRecord]:
+        """The reports of a device, the newest first, with their periods.
+
+        >>> [entry.software_version for entry in client.timeline(device)]
+        ['1.0']
+        """
+        return self._pages(records.TimelineRecord, f"/devices/{device}/timeline")
+
+    def schedules(self) -> Iterator[records.ScheduleRecord]:
+        """All periodic audits."""
+        return self._pages(records.ScheduleRecord, "/schedules")
+
+    # The record
+
+    def audit_log(self, *, subject: str | None = None) -> Iterator[records.AuditRecord]:
+        """The audit log, the newest entry first; what concerns one study, report or user.
+
+        >>> next(client.audit_log(subject=report)).action
+        'report.made'
+        """
+        return self._pages(records.AuditRecord, "/audit", subject=subject)
+
+    def verify_audit_log(self) -> records.LogVerification:
+        """Have every hash of the audit log computed anew and compared with all that was signed.
+
+        >>> client.verify_audit_log().faults
+        []
+        """
+        return self._one(records.LogVerification, "/audit/verification")
+
+    # Webhooks
+
+    def webhooks(self) -> Iterator[records.WebhookRecord]:
+        """All webhooks."""
+        return self._pages(records.WebhookRecord, "/webhooks")
+
+    def add_webhook(self, url: str, events: Sequence[str]) -> tuple[records.WebhookRecord, str]:
+        """Register an address that events are sent to; the webhook, and its secret, which is shown once.
+
+        >>> webhook, secret = client.add_webhook("https://example.org/trustreport", ["report.made"])
+        >>> secret[:6]
+        'whsec_'
+        """
+        made = self.call("POST", f"{API}/webhooks", json={"url": url, "events": list(events)})
+        return records.WebhookRecord.model_validate(made["webhook"]), made["secret"]
+
+    def remove_webhook(self, webhook: str) -> None:
+        """Remove a webhook; what waits is not sent."""
+        self._transport.request("DELETE", f"{API}/webhooks/{webhook}")
+
+    def test_webhook(self, webhook: str) -> records.DeliveryRecord:
+        """Have an event of the kind `webhook.test` sent."""
+        return self._made(records.DeliveryRecord, f"{API}/webhooks/{webhook}/test")
+
+    def deliveries(self, webhook: str) -> Iterator[records.DeliveryRecord]:
+        """What was sent, waits or was given up, the newest first."""
+        return self._pages(records.DeliveryRecord, f"/webhooks/{webhook}/deliveries")
+
+    def send_again(self, webhook: str, delivery: str) -> records.DeliveryRecord:
+        """Have an event sent again, under the same id."""
+        path = f"{API}/webhooks/{webhook}/deliveries/{delivery}/again"
+        return self._made(records.DeliveryRecord, path, idempotent=True)
+
+    def _one(self, model: type[R], path: str) -> R:
+        return model.model_validate(self._transport.request("GET", f"{API}{path}").json())
+
+    def _made(self, model: type[R], path: str, **more: Any) -> R:
+        return model.model_validate(self._transport.request("POST", path, **more).json())
+
+    def _pages(self, model: type[R], path: str, **asked: str | None) -> Iterator[R]:
+        """All items of a list, page by page as they are wanted."""
+        given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+        given["limit"] = A_PAGE
+        while True:
+            page = self._transport.request("GET", f"{API}{path}", params=given).json()
+            yield from (model.model_validate(item) for item in page["items"])
+            if not page["next"]:
+                return
+            given["after"] = page["next"]
+
+    def _waited(
+        self,
+        model: type[R],
+        path: str,
+        is_done: Callable[[R], bool],
+        timeout: float,
+        on_progress: Callable[[R], None],
+    ) -> R:
+        """What is at a path once it is done; asked for as often as the service says."""
+        end = time.monotonic() + timeout
+        while True:
+            response = self._transport.request("GET", f"{API}{path}")
+            found = model.model_validate(response.json())
+            on_progress(found)
+            if is_done(found):
+                return found
+            wait = retry_after(response) or POLL_SECONDS
+            if time.monotonic() + wait > end:
+                raise TimeoutError(f"{path} is not done after {timeout:g} seconds.")
+            self._transport.sleep(wait)
+
+    def _download(self, path: str, folder: Path, names: Iterable[str] | None) -> list[Path]:
+        known = {file.name: file.sha256 for file in self._pages(records.FileRecord, path)}
+        wanted = list(known) if names is None else list(names)
+        if missing := sorted(set(wanted) - set(known)):
+            listed = ", ".join(sorted(known))
+            raise ServiceError(404, "Not found", f"There is no {', '.join(missing)}; there is {listed}.")
+        return [self._save(f"{API}{path}/{quote(name)}", name, known[name], folder) for name in wanted]
+
+    def _save(self, path: str, name: str, digest: str, folder: Path) -> Path:
+        parts = PurePosixPath(name).parts
+        if PurePosixPath(name).is_absolute() or ".." in parts:
+            raise ServiceError(0, "Not saved", f"{name!r} leads out of the folder.")
+        target = folder.joinpath(*parts)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        hashed = sha256()
+        new = target.with_name(f".{target.name}.part")
+        try:
+            with self._transport.stream(path) as response, new.open("wb") as out:
+                for block in response.iter_bytes():
+                    hashed.update(block)
+                    out.write(block)
+            if hashed.hexdigest() != digest:
+                raise ServiceError(
+                    0, "Not saved", f"{name} is not what the service made: its SHA-256 differs."
+                )
+            new.replace(target)
+        finally:
+            new.unlink(missing_ok=True)
+        return target

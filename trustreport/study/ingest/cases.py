@@ -1,0 +1,298 @@
+"""The cases of one task or data set, put together from every table that says something of them."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.study.ingest import contracts, values
+from trustreport.study.ingest.columns import MappedTable, Names
+from trustreport.study.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted, squeezed
+from trustreport.study.study import Binary, Cases, Coded, Codes, Floats, Labels
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Rows = NDArray[np.int64]
+Missing = Callable[[Any], Any]
+ONE_TRUTH = "The reference standard is one value per case."
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRecords:
+    """Records of one table that speak of cases: `records` (n,) of the table, `case` (n,) their positions."""
+
+    table: MappedTable
+    records: Rows
+    case: Codes
+
+
+def united(columns: Sequence[Names]) -> tuple[list[Codes], "pa.Array"]:
+    """Several columns of names under one list of distinct names in natural order."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if len(columns) == 1:
+        codes, names = values.sorted_codes(columns[0].codes, columns[0].distinct)
+        return [codes], names
+    every = pc.unique(pa.concat_arrays([pa.array(c.distinct, pa.string()) for c in columns]))
+    every = every.take(values.natural_order(every))
+    return [np.append(positions(c.distinct, every), -1)[c.codes].astype(np.int32) for c in columns], every
+
+
+def positions(names: "pa.Array", among: "pa.Array") -> Codes:
+    """Where each name stands among others, -1 where it does not."""
+    import pyarrow.compute as pc
+
+    at = pc.index_in(names, value_set=among.cast(names.type))
+    return np.asarray(at.fill_null(-1).to_numpy(zero_copy_only=False), np.int32)
+
+
+def person(name: str) -> str:
+    """An id as messages write it: on one line and short."""
+    return quoted(name)[1:-1]
+
+
+@dataclass
+class Gatherer:
+    """Gathers what the parts say of `n` cases; where two records disagree, that is a problem."""
+
+    n: int
+    parts: Sequence[CaseRecords]
+    name: Callable[[int], str]
+    problems: Problems
+    what: str = "case"
+
+    def truth(self, columns: dict[int, Binary]) -> Binary:
+        """The truth (n_cases,), -1 where no part has it."""
+        if not columns:
+            return np.full(self.n, -1, np.int8)
+        return np.asarray(self._gather("truth", columns, lambda x: x == -1, -1))
+
+    def named(self, word: str, columns: dict[int, Names]) -> Coded | None:
+        """A column of names (n_cases,), or None where no part has it."""
+        import pyarrow as pa
+
+        if not columns:
+            return None
+        coded, names = united(list(columns.values()))
+        gathered = self._gather(word, dict(zip(columns, coded)), lambda x: x == -1, -1, pa.array(names))
+        return values.coded(gathered, names)
+
+    def floats(self, word: str) -> Floats | None:
+        """Numbers of a word (n_cases,), or None where no part has it."""
+        held = {i: p.table.numbers[word] for i, p in enumerate(self.parts) if word in p.table.numbers}
+        return self._gather(word, held, np.isnan, np.nan) if held else None
+
+    def times(self, word: str) -> NDArray[np.datetime64] | None:
+        """Dates of a word (n_cases,), or None where no part has it."""
+        held = {i: p.table.times[word] for i, p in enumerate(self.parts) if word in p.table.times}
+        return self._gather(word, held, np.isnat, np.datetime64("NaT", "s")) if held else None
+
+    def _gather(
+        self, word: str, held: dict[int, Any], missing: Missing, blank: Any, names: Any = None
+    ) -> Any:
+        first = next(iter(held.values()))
+        out = np.full(self.n, blank, first.dtype)
+        disputed: list[int] = []
+        for i, column in held.items():
+            part = self.parts[i]
+            case, said = part.case, column[part.records]
+            given = (case >= 0) & ~missing(said)
+            if not given.all():
+                case, said = case[given], said[given]
+            fresh = missing(out[case])
+            out[case[fresh][::-1]] = said[fresh][::-1]
+            disputed += np.unique(case[out[case] != said])[:VALUES].tolist()
+        for position in list(dict.fromkeys(disputed))[:VALUES]:
+            self._dispute(word, held, position, missing, names)
+        return out
+
+    def _dispute(self, word: str, held: dict[int, Any], case: int, missing: Missing, names: Any) -> None:
+        """Two records that disagree over one case: both rows, both values."""
+        seen: list[tuple[MappedTable, int, Any]] = []
+        for i, column in held.items():
+            part = self.parts[i]
+            for record in part.records[part.case == case]:
+                said = column[record]
+                if not missing(said) and all(said != other for _, _, other in seen):
+                    seen.append((part.table, int(part.table.row(int(record))[0]), said))
+            if len(seen) > 1:
+                break
+        (one, row, a), (other, next_row, b) = seen[:2]
+        shown = [person(names[int(x)].as_py()) if names is not None else str(x) for x in (a, b)]
+        where = (f"row {row}", f"row {next_row}")
+        if one.file != other.file:
+            where = (f"{where[0]} of {one.file}", f"{where[1]} of {other.file}")
+        values_of = "truths" if word == "truth" else f"values of {word}"
+        self.problems.at(
+            one.file,
+            f"{self.what} {person(self.name(case))} has two {values_of} "
+            f"({shown[0]} in {where[0]}, {shown[1]} in {where[1]})",
+            mend=ONE_TRUTH if word == "truth" else f"A {self.what} has one.",
+            rows=(row, next_row) if one.file == other.file else (row,),
+            column=one.headers.get(word, word),
+        )
+
+
+def build(labels: Labels, parts: Sequence[CaseRecords], problems: Problems) -> Cases:
+    """The cases of these labels with everything that the parts say of them."""
+    gather = Gatherer(len(labels), parts, labels.__getitem__, problems)
+    classes, coded_truth = _class_truth(parts, problems)
+    day = gather.times("date")
+    # What a rater said of the complexity of a case is the rater's: others may say something else.
+    of_case = replace(gather, parts=[p for p in parts if p.table.kind != "raters"])
+    numbers = {w: found for w in contracts.CASE_NUMBERS if (found := gather.floats(w)) is not None}
+    if "follow_up" in numbers and "event" in numbers:
+        classes = ()
+    return Cases(
+        labels,
+        gather.truth(coded_truth),
+        classes,
+        patient=gather.named("patient", _names(parts, "patient")),
+        site=gather.named("site", _names(parts, "site")),
+        date=None if day is None else day.astype("datetime64[D]"),
+        complexity=of_case.floats("complexity"),
+        content=gather.named("content_hash", _names(parts, "content_hash")),
+        groups=groups(gather),
+        numbers=numbers,
+    )
+
+
+def _names(parts: Sequence[CaseRecords], word: str) -> dict[int, Names]:
+    return {i: p.table.names[word] for i, p in enumerate(parts) if word in p.table.names}
+
+
+def groups(gather: Gatherer) -> dict[str, Coded]:
+    """The further columns of the parts, as names."""
+    every = dict.fromkeys(name for part in gather.parts for name in part.table.extra)
+    found = {}
+    for name in every:
+        columns = {
+            i: Names(*values.encoded(p.table.extra[name]))
+            for i, p in enumerate(gather.parts)
+            if name in p.table.extra
+        }
+        column = gather.named(name, columns)
+        if column is not None:
+            found[name] = column
+    return found
+
+
+def class_names(columns: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of classes: their column names, after the last underscore where those differ."""
+    short = tuple(c.rpartition("_")[2] for c in columns)
+    return short if len(set(short)) == len(short) and all(short) else columns
+
+
+def _class_truth(
+    parts: Sequence[CaseRecords], problems: Problems
+) -> tuple[tuple[str, ...], dict[int, Binary]]:
+    """The classes of the cases, and the truth of each part as a position among them."""
+    columns = next((p.table.class_columns for p in parts if p.table.class_columns), ())
+    if not columns:
+        binary = dict.fromkeys(values.NO, 0) | dict.fromkeys(values.YES, 1)
+        return ("0", "1"), _coded_truth(parts, binary, contracts.TRUTH.expected, problems)
+    classes = class_names(columns)
+    known = {name: i for i, name in reversed(list(enumerate(columns)))} | {
+        n: i for i, n in enumerate(classes)
+    }
+    if not any(n.isdecimal() for n in classes) or classes == tuple(str(i) for i in range(len(classes))):
+        known |= {str(i): i for i in range(len(classes))}
+    known |= {f"{k}.0": v for k, v in known.items() if k.isdecimal()}
+    return classes, _coded_truth(parts, known, f"a class: {listed(classes)}", problems)
+
+
+def _coded_truth(
+    parts: Sequence[CaseRecords], known: dict[str, int], expected: str, problems: Problems
+) -> dict[int, Binary]:
+    coded: dict[int, Binary] = {}
+    for i, part in enumerate(parts):
+        if "truth" in part.table.names:
+            coded[i] = _as_classes(part, known, expected, problems)
+        elif "truth" in part.table.flags:
+            coded[i] = part.table.flags["truth"]
+    return coded
+
+
+def _as_classes(part: CaseRecords, known: dict[str, int], expected: str, problems: Problems) -> Binary:
+    names = part.table.names["truth"]
+    distinct = names.distinct.to_pylist()
+    meaning = np.array([known.get(n, known.get(n.lower(), -2)) for n in distinct] + [-1], np.int8)
+    truth = meaning[names.codes]
+    at = part.records[truth[part.records] == -2]
+    if len(at):
+        cells = names.distinct.take(names.codes[at])
+        header = part.table.headers["truth"]
+        problems.by_value(part.table.file, header, cells, part.table.row(at), expected)
+    return np.where(truth == -2, np.int8(-1), truth)
+
+
+def unknown(
+    table: MappedTable,
+    word: str,
+    lost: Rows,
+    known: "pa.Array",
+    what: str,
+    problems: Problems,
+    mend: str = "",
+) -> None:
+    """Problems for names (of records `lost`) that the tables which declare them do not have."""
+    names = table.names[word]
+    pool = known.slice(0, 5000).to_pylist()
+
+    def offer(cell: str) -> str:
+        return did_you_mean(cell, pool) or mend
+
+    cells = names.distinct.take(names.codes[lost])
+    problems.by_value(table.file, table.headers[word], cells, table.row(lost), what, offer)
+
+
+def alike(word: str, columns: Iterable[tuple[MappedTable, Names]], problems: Problems) -> None:
+    """Names that differ by nothing but blanks or letter case: two spellings of one, or a trap."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    held = list(columns)
+    arrays = [pa.array(n.distinct, pa.string()) for _, n in held]
+    every = pc.unique(pa.concat_arrays(arrays)) if len(arrays) > 1 else arrays[0] if arrays else pa.array([])
+    if not len(every) or not pc.any(pc.match_substring_regex(every, r"[\s\p{Lu}]")).as_py():
+        return
+    folded = pc.utf8_lower(pc.replace_substring_regex(every, r"\s+", ""))
+    if pc.count_distinct(folded).as_py() == len(every):
+        return
+    counts = pc.value_counts(folded)
+    shared = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
+    for fold in shared.slice(0, VALUES).to_pylist():
+        together = [
+            n for n in every.filter(pc.equal(folded, fold)).to_pylist() if squeezed(n) == squeezed(fold)
+        ]
+        _report_alike(word, together, held, problems)
+
+
+def _report_alike(
+    word: str, names: list[str], held: list[tuple[MappedTable, Names]], problems: Problems
+) -> None:
+    import pyarrow.compute as pc
+
+    rows: list[int] = []
+    file, header = "", word
+    for name in names:
+        for table, column in held:
+            code = pc.index(column.distinct, name).as_py()
+            at = np.flatnonzero((column.codes == code) & (code >= 0))
+            if len(at):
+                if file in ("", table.file):
+                    file, header = table.file, table.headers[word]
+                    rows.append(int(table.row(int(at[0]))[0]))
+                break
+    said = " and ".join(quoted(n) for n in names[:3])
+    problems.at(
+        file or held[0][0].file,
+        f"{said} differ only by blanks or letter case",
+        mend=f"Write one {word} in one way everywhere, or name different ones more differently.",
+        rows=sorted(rows),
+        column=header,
+    )

@@ -1,0 +1,132 @@
+"""The gathering of problems: words for them, near names, and rows grouped by the value at fault."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.vocabulary.errors import UNSEEN, Problem, visible
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+CELL = 60  # characters of a cell that a message repeats
+ROWS = 20  # rows that a problem lists; it counts all of them
+VALUES = 3  # distinct values of a column that become problems of their own, and are named
+SEEN = "visible characters only"
+RETYPE = (
+    "Type it again: copied text can hold control characters and marks that reverse the direction of text."
+)
+SEARCHED = 5000  # names among which a near one is sought
+
+
+def quoted(cell: object) -> str:
+    """A cell between quotation marks, on one line, cut to the length that a message may repeat."""
+    text = " ".join(str(cell).split()) or str(cell)
+    text = visible(text)
+    return f'"{text[:CELL]}…"' if len(text) > CELL else f'"{text}"'
+
+
+def unseen(text: str) -> bool:
+    """Whether a text holds a sign that is not seen."""
+    return re.search(UNSEEN, text) is not None
+
+
+def listed(names: Iterable[object], limit: int = 12) -> str:
+    """Names as words: ``"a", "b" or "c"``; the first of them where there are many."""
+    given = list(names)
+    words = [quoted(n) for n in given[:limit]]
+    if len(given) > limit:
+        return ", ".join(words) + " ..."
+    return " or ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def near(word: str, names: Iterable[str]) -> str:
+    """The name most like `word`, or "" where none is."""
+    pool = [n for _, n in zip(range(SEARCHED), names)]
+    folded = {squeezed(n): n for n in reversed(pool)}
+    if squeezed(word) in folded:
+        return folded[squeezed(word)]
+    close = get_close_matches(squeezed(word)[:CELL], list(folded), 1, 0.7)
+    return folded[close[0]] if close else ""
+
+
+def did_you_mean(word: str, names: Iterable[str]) -> str:
+    """The sentence that offers the nearest name, or nothing."""
+    found = near(word, names)
+    return f"Did you mean {quoted(found)}?" if found else ""
+
+
+def squeezed(name: str) -> str:
+    """A name without blanks, in small letters: what two spellings of one name share."""
+    return "".join(name.split()).lower()
+
+
+def edits(a: str, b: str) -> int:
+    """Insertions, deletions, changes and swaps of neighbours between two short words."""
+    rows = [list(range(len(b) + 1))]
+    for i, x in enumerate(a, 1):
+        rows.append([i])
+        for j, y in enumerate(b, 1):
+            least = min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + (x != y))
+            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
+                least = min(least, rows[i - 2][j - 2] + 1)
+            rows[i].append(least)
+    return rows[-1][-1]
+
+
+class Problems(list[Problem]):
+    """All problems met so far, in the order in which they were met."""
+
+    def at(
+        self,
+        file: str,
+        found: str,
+        expected: str = "",
+        mend: str = "",
+        *,
+        rows: Sequence[int] | NDArray[Any] = (),
+        column: str = "",
+    ) -> None:
+        """Add one problem; of many rows the first are listed and all are counted."""
+        first = tuple(int(r) for r in rows[:ROWS])
+        if len(first) == 1:
+            self.append(Problem(file, found, expected, mend, row=first[0], column=column))
+        else:
+            self.append(Problem(file, found, expected, mend, column=column, rows=first, n_rows=len(rows)))
+
+    def by_value(
+        self,
+        file: str,
+        column: str,
+        cells: "pa.Array | pa.ChunkedArray",
+        rows: NDArray[np.int64],
+        expected: str,
+        mend: str | Callable[[str], str] = "",
+    ) -> None:
+        """One problem for each distinct cell at fault, or one for all where they are many.
+
+        `cells` are the cells at fault as text, `rows` their rows, (n_at_fault,) both.
+        """
+        import pyarrow as pa
+
+        if isinstance(cells, pa.ChunkedArray):
+            cells = cells.combine_chunks()
+        codes = cells.dictionary_encode(null_encoding="encode")
+        which = np.asarray(codes.indices)
+        order = np.argsort(which, kind="stable")
+        starts = np.flatnonzero(np.diff(which[order], prepend=-1))
+        if len(starts) > VALUES:
+            shown = [cells[int(order[start])].as_py() or "" for start in starts[:VALUES]]
+            said = mend if isinstance(mend, str) else next(filter(None, map(mend, shown)), "")
+            found = f"found {', '.join(map(quoted, shown))} and {len(starts) - VALUES:,} other values"
+            self.at(file, found, expected, said, rows=rows[np.sort(order)], column=column)
+            return
+        for group in np.split(order, starts[1:]):
+            cell = cells[int(group[0])].as_py() or ""
+            found = f"found {quoted(cell)}" if cell else "found an empty cell"
+            said = mend if isinstance(mend, str) else mend(cell)
+            self.at(file, found, expected, said, rows=rows[group], column=column)

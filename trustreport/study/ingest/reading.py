@@ -1,0 +1,289 @@
+"""`read`: a study folder to a frozen `Study` and its `Plan`, or every problem of every file at once."""
+
+import sys
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from trustreport.study import lock
+from trustreport.study.definitions import columns_of
+from trustreport.study.ingest import manifest as manifests
+from trustreport.study.ingest.files import StudyFiles
+from trustreport.study.ingest.manifest import Manifest
+from trustreport.study.ingest.problems import Problems, did_you_mean, listed, quoted
+from trustreport.study.plan import DatasetFacts, Plan, TableFile
+from trustreport.study.study import Source, Study
+from trustreport.vocabulary.errors import Problem, StudyError
+
+# Groups without which nothing can be joined: with a fault there, the files are read one by one only.
+JOINING = ("arms", "reading", "datasets", "tables", "candidates")
+LAST = 1 << 60  # the row of a problem that speaks of a whole file: after those of its rows
+# Why a row of a table did not enter the study.
+UNUSED = {
+    "readings": "no decision and no score",
+    "cases": "case neither read nor scored",
+    "readers": "reader without a reading",
+    "raters": "no label",
+}
+
+
+def read(path: str | PathLike[str], *, allow_outside: bool = False) -> tuple[Study, Plan]:
+    """Read a study folder, or its manifest, with all its tables.
+
+    Parameters
+    ----------
+    path : the folder that holds ``study.yaml`` (``study.yml``, ``study.json``), or the manifest itself
+    allow_outside : let the manifest name files outside its folder
+
+    Raises
+    ------
+    StudyError : with every problem of every file
+    """
+    problems = Problems()
+    found = _manifest_path(Path(path), problems)
+    if found is None:
+        raise StudyError(problems)
+    manifest = manifests.parse(found.name, _bytes(found), problems)
+    if manifest is None:
+        raise StudyError(problems)
+    plan, touched = manifests.plan_of(manifest, problems)
+    if plan is None:
+        raise StudyError(problems)
+    files = StudyFiles(found.parent, found.name, problems, allow_outside)
+    study = _study(plan, touched, manifest, files, problems)
+    if problems or study is None:
+        raise StudyError(_in_order(problems, manifest.file))
+    _give_back()
+    return study, plan
+
+
+def _give_back() -> None:
+    """The memory of the tables, of which nothing is left in the study, to the operating system."""
+    if "pyarrow" in sys.modules:
+        sys.modules["pyarrow"].default_memory_pool().release_unused()
+
+
+def read_plan(path: str | PathLike[str]) -> tuple[Path, Plan]:
+    """The manifest alone, and the folder that it lies in: its tables may not be there yet.
+
+    Raises
+    ------
+    StudyError : with every problem of the manifest
+    """
+    problems = Problems()
+    found = _manifest_path(Path(path), problems)
+    manifest = found and manifests.parse(found.name, _bytes(found), problems)
+    plan = manifests.plan_of(manifest, problems)[0] if manifest else None
+    if problems or plan is None or found is None:
+        raise StudyError(problems)
+    return found.parent, plan
+
+
+def _bytes(path: Path) -> bytes:
+    """A manifest, and a byte more than one may have."""
+    with path.open("rb") as stream:
+        return stream.read(manifests.MOST_BYTES + 1)
+
+
+def _manifest_path(path: Path, problems: Problems) -> Path | None:
+    try:
+        if path.is_dir():
+            there = manifests.found_in(path)
+            if len(there) == 1:
+                return there[0]
+            found = "several manifests" if there else "no study.yaml, study.yml or study.json"
+            mend = f"Keep one of {listed(p.name for p in there)}." if there else "trustreport init makes one."
+            problems.at(path.name or str(path), found, "", mend)
+        elif not path.is_file():
+            problems.at(path.name or str(path), "there is no such file or folder")
+        elif path.suffix.lower() not in (".yaml", ".yml", ".json"):
+            problems.at(path.name, "this is no manifest", "a study folder or its study.yaml")
+        else:
+            return path
+    except (OSError, ValueError):
+        problems.at(str(path)[:60], "this cannot be read")
+    return None
+
+
+def _study(
+    plan: Plan, touched: set[Any], manifest: Manifest, files: StudyFiles, problems: Problems
+) -> Study | None:
+    """Read every file, then join them where the manifest says enough to do so."""
+    from trustreport.study.ingest import rules
+
+    rules.limits_are_known(plan, manifest, problems)
+    if not touched:
+        rules.there_is_data(plan, manifest, problems)
+    loaded = [
+        (spec, *_load(spec, plan, files, manifest, problems)) for spec in _specs(plan, manifest, problems)
+    ]
+    if not touched.isdisjoint(JOINING):
+        return None
+    from trustreport.study.ingest.assemble import assemble
+
+    tables = [table for _, _, table in loaded if table is not None]
+    study = assemble(plan, tables, manifest, problems)
+    locked, looks = _lock(files, problems), _looks(files, problems)
+    if problems:
+        return None
+    from dataclasses import replace
+
+    return replace(_with_sources(study, manifest, files, loaded, locked), looks=looks)
+
+
+def _specs(plan: Plan, manifest: Manifest, problems: Problems) -> Iterator[Any]:
+    """What the manifest says of every file, in its order."""
+    from trustreport.study.ingest.columns import Spec
+    from trustreport.study.ingest.contracts import TABLE_WORDS
+
+    named: list[TableFile | DatasetFacts] = [*plan.tables.values(), *plan.datasets]
+    classes = any("class_scores" in t.columns for t in named)
+    divided = frozenset(column for group in plan.subgroups for column in columns_of(group))
+    for name, table in plan.tables.items():
+        kind = table.kind or name
+        path: manifests.KeyPath = ("tables", name)
+        if kind not in TABLE_WORDS:
+            said = (*path, "kind") if table.kind else path
+            mend = did_you_mean(kind, TABLE_WORDS) or f"Add kind: with one of {', '.join(TABLE_WORDS)}."
+            problems.at(
+                manifest.file,
+                f"{quoted(kind)} is no kind of table",
+                "",
+                mend,
+                rows=(manifest.line(said),),
+                column=manifests.dotted(said),
+            )
+            continue
+        yield Spec(
+            table.file,
+            kind,
+            path,
+            table,
+            name,
+            table.task,
+            table.candidate,
+            table.dataset,
+            _features(plan, table.dataset) if kind in ("scores", "features") else (),
+            divided,
+            classes,
+        )
+    for i, facts in enumerate(plan.datasets):
+        if facts.file is not None:
+            yield Spec(
+                facts.file,
+                "dataset",
+                ("datasets", i),
+                facts,
+                facts.dataset,
+                dataset=facts.dataset,
+                features=facts.features or (),
+                divided=divided,
+                classes=classes,
+            )
+
+
+def _features(plan: Plan, dataset: str | None) -> tuple[str, ...]:
+    """The features that a table of scores or features may hold, by the data sets it may serve."""
+    served = [d for d in plan.datasets if dataset in (None, d.dataset)]
+    return tuple(dict.fromkeys(f for d in served for f in d.features or ()))
+
+
+def _load(
+    spec: Any, plan: Plan, files: StudyFiles, manifest: Manifest, problems: Problems
+) -> tuple[Path | None, Any]:
+    """The file and its table; None where it cannot be read (the problem is noted)."""
+    from trustreport.study.ingest import shape
+    from trustreport.study.ingest.columns import load
+    from trustreport.study.ingest.tables import read_table
+
+    key: manifests.KeyPath = (*spec.path, "file")
+    path = files.find(spec.file, manifests.dotted(key), manifest.line(key))
+    if path is None:
+        return None, None
+    if spec.kind == "dataset":
+        _check_hash(spec, plan, files, path, manifest, problems)
+    raw = read_table(path, spec.file, spec.layout, problems, spec.wanted)
+    if raw is not None:
+        raw = shape.shaped(raw, spec.form, spec.path, manifest, problems)
+    return path, None if raw is None else load(spec, raw, manifest, problems)
+
+
+def _check_hash(
+    spec: Any, plan: Plan, files: StudyFiles, path: Path, manifest: Manifest, problems: Problems
+) -> None:
+    declared = next(d.sha256 for i, d in enumerate(plan.datasets) if ("datasets", i) == spec.path)
+    if declared is None:
+        return
+    true = files.hash(path)
+    if declared.strip().lower().removeprefix("sha256:") != true:
+        key: manifests.KeyPath = (*spec.path, "sha256")
+        problems.at(
+            manifest.file,
+            f"{spec.file} has the SHA-256 {true}",
+            quoted(declared[:64]),
+            "The file is not the one that was declared: restore it, or correct the hash.",
+            rows=(manifest.line(key),),
+            column=manifests.dotted(key),
+        )
+
+
+def _lock(files: StudyFiles, problems: Problems) -> bytes:
+    """The lock of the criteria; empty where the folder holds none."""
+    path = files.folder / lock.FILE
+    if not path.is_file():
+        return b""
+    data = _bytes(path)
+    try:
+        lock.read(data)
+    except ValueError as error:
+        mend = "Restore it: what was locked cannot be read from it."
+        problems.at(lock.FILE, str(error), "the unchanged lock of the criteria", mend)
+    return data
+
+
+def _looks(files: StudyFiles, problems: Problems) -> bytes:
+    """The register of looks; empty where the folder has none."""
+    path = files.folder / lock.LOOKS
+    data = _bytes(path) if path.is_file() else b""
+    try:
+        lock.read_looks(data)
+    except ValueError as error:
+        problems.at(lock.LOOKS, str(error), "the register as it was written", "Restore it.")
+    return data
+
+
+def _with_sources(
+    study: Study, manifest: Manifest, files: StudyFiles, loaded: list[Any], locked: bytes
+) -> Study:
+    """The study with an entry for each input file."""
+    from dataclasses import replace
+
+    own = files.folder / manifest.file
+    sources = [Source(manifest.file, "manifest", files.hash(own), own.stat().st_size, 0, 0)]
+    for spec, path, table in loaded:
+        n_used = int(table.used.sum())
+        dropped = {"empty row": table.n_blank, UNUSED.get(spec.kind, "not used"): table.n_rows - n_used}
+        sources.append(
+            Source(
+                spec.file,
+                spec.kind,
+                files.hash(path),
+                path.stat().st_size,
+                table.n_rows + table.n_blank,
+                n_used,
+                {reason: n for reason, n in dropped.items() if n > 0},
+                table.header,
+            )
+        )
+    if locked:
+        path = files.folder / lock.FILE
+        sources.append(Source(lock.FILE, "lock", files.hash(path), len(locked), 0, 0))
+    return replace(study, sources=tuple(sources), manifest=own.read_bytes(), lock=locked)
+
+
+def _in_order(problems: Problems, manifest: str) -> list[Problem]:
+    """The manifest's problems by line, then those of each file by row, files in the order first met."""
+    order = {file: i for i, file in enumerate(dict.fromkeys([manifest, *(p.file for p in problems)]))}
+    unique = dict.fromkeys(problems)
+    return sorted(unique, key=lambda p: (order[p.file], p.rows[0] if p.rows else p.row or LAST))

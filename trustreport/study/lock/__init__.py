@@ -1,0 +1,71 @@
+"""The lock of a study: what its manifest declared in advance, the hash of that, and what has changed since.
+
+A lock shows that a manifest was not altered since it was written. It does not show when that was: the clock
+of the machine is not asked. Only a time stamp of somebody else can do that (RFC 3161), and it is kept beside
+the hash where there is one.
+"""
+
+from trustreport.study.lock.changes import Change, concerned, rests_on
+from trustreport.study.lock.fields import ADDED_LATER, ORDER, WITHOUT_EFFECT, criteria, without_effect
+from trustreport.study.lock.file import (
+    FILE,
+    FORM,
+    OLDER_FORM,
+    Lock,
+    LockEntry,
+    fingerprint,
+    read,
+    renewed,
+    stamped,
+    written,
+)
+from trustreport.study.lock.looks import (
+    LOOKS,
+    Look,
+    as_data,
+    data_of,
+    entered,
+    look_of,
+    read_looks,
+    record,
+    same_data,
+)
+from trustreport.study.lock.moments import day_of
+from trustreport.study.lock.state import LockStatus, State, exploratory, lock_status, removed, stamp_of
+
+__all__ = [
+    "ADDED_LATER",
+    "FILE",
+    "FORM",
+    "LOOKS",
+    "OLDER_FORM",
+    "ORDER",
+    "WITHOUT_EFFECT",
+    "Change",
+    "Lock",
+    "LockEntry",
+    "LockStatus",
+    "Look",
+    "State",
+    "as_data",
+    "concerned",
+    "criteria",
+    "data_of",
+    "day_of",
+    "entered",
+    "exploratory",
+    "fingerprint",
+    "lock_status",
+    "look_of",
+    "read",
+    "read_looks",
+    "record",
+    "removed",
+    "renewed",
+    "rests_on",
+    "same_data",
+    "stamp_of",
+    "stamped",
+    "without_effect",
+    "written",
+]

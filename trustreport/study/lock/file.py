@@ -1,0 +1,164 @@
+"""The lock file: every version that was locked, with its hash, the reason for it, and its time stamp."""
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+from trustreport.study.lock.changes import Change, changes
+from trustreport.study.lock.fields import criteria, flat, older_criteria
+from trustreport.study.lock.timestamp import stamp
+from trustreport.study.plan import Plan
+
+FILE = "criteria.lock.json"
+FORM = "trustreport criteria lock 2"
+OLDER_FORM = "trustreport criteria lock 1"  # covers the criteria, not the whole manifest
+MOST_NAMED = 6  # fields that a message names
+
+
+@dataclass(frozen=True, slots=True)
+class LockEntry:
+    """One version that was locked: its hash, what was declared, why it replaced another, in which form."""
+
+    sha256: str
+    criteria: Mapping[str, Any]
+    reason: str = ""
+    token: bytes = b""
+    form: str = FORM
+
+    @property
+    def older(self) -> bool:
+        """Whether it is of the form that does not cover the whole manifest."""
+        return self.form == OLDER_FORM
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """Every version that was locked, the first one first."""
+
+    entries: tuple[LockEntry, ...]
+
+    @property
+    def first(self) -> LockEntry:
+        """What was fixed at the beginning."""
+        return self.entries[0]
+
+    @property
+    def last(self) -> LockEntry:
+        """The newest version."""
+        return self.entries[-1]
+
+
+def fingerprint(given: Mapping[str, Any]) -> str:
+    """The sha256 of what was declared in canonical form: sorted keys, no blanks, UTF-8."""
+    text = json.dumps(given, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return sha256(text.encode()).hexdigest()
+
+
+def covered(plan: Plan, entry: LockEntry) -> dict[str, Any]:
+    """What a manifest declares now of all that an entry of the lock covers."""
+    return older_criteria(plan) if entry.older else criteria(plan)
+
+
+def changed(entry: LockEntry, plan: Plan) -> tuple[Change, ...]:
+    """Every field of a manifest that is not as it was locked."""
+    return tuple(changes(entry.criteria, covered(plan, entry), plan))
+
+
+def written(lock: Lock) -> bytes:
+    """The lock file: JSON that a person can read, the same bytes for the same lock."""
+    entries = []
+    for entry in lock.entries:
+        item: dict[str, Any] = {"sha256": entry.sha256, "criteria": entry.criteria}
+        if entry.reason:
+            item["reason"] = entry.reason
+        if entry.token:
+            item["rfc3161_token"] = base64.b64encode(entry.token).decode()
+        if entry.form != FORM:
+            item["form"] = entry.form
+        entries.append(item)
+    text = json.dumps({"form": FORM, "locked": entries}, sort_keys=True, ensure_ascii=False, indent=1)
+    return text.encode() + b"\n"
+
+
+def read(data: bytes) -> Lock:
+    """A lock file of this form or the older one.
+
+    Raises
+    ------
+    ValueError : this is no lock file, or what it holds is not of its hash
+    """
+    try:
+        document = json.loads(data)
+        form = document["form"]
+        if form not in (FORM, OLDER_FORM):
+            raise ValueError(f"its form is {form!r}, this version reads {FORM!r} and {OLDER_FORM!r}")
+        entries = tuple(
+            LockEntry(
+                item["sha256"],
+                item["criteria"],
+                item.get("reason", ""),
+                base64.b64decode(item.get("rfc3161_token", ""), validate=True),
+                item.get("form", form),
+            )
+            for item in document["locked"]
+        )
+        for entry in entries:
+            dict(flat(entry.criteria))
+            [one["endpoint"] for one in entry.criteria.get("endpoints", ())]
+    except (json.JSONDecodeError, UnicodeDecodeError, binascii.Error) as error:
+        raise ValueError("it is not the JSON that trustreport lock writes") from error
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError("it is not of the form that trustreport lock writes") from error
+    if not entries:
+        raise ValueError("it holds no criteria")
+    for entry in entries:
+        if fingerprint(entry.criteria) != entry.sha256:
+            raise ValueError(f"its criteria and their hash {str(entry.sha256)[:12]} differ: it was edited")
+        if entry.form not in (FORM, OLDER_FORM):
+            raise ValueError(f"the form of an entry is {entry.form!r}")
+    return Lock(entries)
+
+
+def renewed(plan: Plan, before: Lock | None = None, *, amend: bool = False, reason: str = "") -> Lock:
+    """The lock of what a manifest declares now; an earlier one stays in it.
+
+    Raises
+    ------
+    FileExistsError : the earlier lock differs in what it covers, and `amend` was not asked
+    ValueError : no criterion is declared
+    """
+    now = criteria(plan)
+    if not plan.endpoints and not now.get("vigilance", {}).get("indicators"):
+        raise ValueError("no criteria are declared: endpoints of the manifest name them")
+    entry = LockEntry(fingerprint(now), now, reason if before else "")
+    if before is None:
+        return Lock((entry,))
+    if before.last.sha256 == entry.sha256:
+        return before
+    if amend:
+        return Lock((*before.entries, entry))
+    fields = [change.field for change in changed(before.last, plan)]
+    if fields:
+        more = [f"{len(fields) - MOST_NAMED} more"] if len(fields) > MOST_NAMED else []
+        differ = ", ".join([*fields[:MOST_NAMED], *more])
+        raise FileExistsError(f"the manifest is locked already, and differs in {differ}")
+    return before
+
+
+def stamped(lock: Lock, token: bytes) -> Lock:
+    """The lock with a time stamp of its newest version.
+
+    Raises
+    ------
+    ValueError : this is no time stamp, or one of something else
+    """
+    found, last = stamp(token), lock.last
+    if found.imprint != last.sha256:
+        raise ValueError(
+            f"the time stamp is of {found.imprint}, not of the locked criteria, whose sha256 is {last.sha256}"
+        )
+    return Lock((*lock.entries[:-1], replace(last, token=token)))

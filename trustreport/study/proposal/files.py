@@ -1,0 +1,94 @@
+"""Files, and the sheets of workbooks, to a proposal."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from trustreport.study.ingest.problems import Problems
+from trustreport.study.ingest.sheet import Unreadable, read_sheet
+from trustreport.study.ingest.tables import Layout, Raw, find_header, read_table
+from trustreport.study.plan import Kind
+from trustreport.study.proposal import lesions
+from trustreport.study.proposal.parts import Choose, Proposal
+from trustreport.study.proposal.table import TableProposal
+from trustreport.study.proposal.words import spellings, squeezed, vocabulary
+
+
+def propose(files: Sequence[Path], kind: Kind, choose: Choose | None = None) -> Proposal:
+    """Look at tables and say what they probably are.
+
+    Parameters
+    ----------
+    choose : answers a doubt; without it the likeliest answer is taken and marked as uncertain
+    """
+    made, others = Proposal(kind), list[TableProposal]()
+    for path in files:
+        sheets = _sheets(path)
+        if len(sheets) > 1:
+            _workbook(path, sheets, made, choose)
+            continue
+        problems = Problems()
+        raw = _raw(path, None, problems)
+        if raw is None:
+            made.unread[path.name] = str(problems[0]) if problems else "it cannot be read"
+            continue
+        table = TableProposal(path, raw, made, choose)
+        if table.recognise():
+            table.take()
+        else:
+            others.append(table)
+    lesions.take_cases(made, others)
+    lesions.complete(made)
+    for table in others:
+        made.unread[table.path.name] = table.unknown()
+    return made
+
+
+def _workbook(path: Path, sheets: Sequence[str], made: Proposal, choose: Choose | None) -> None:
+    """Every sheet that is a table that is known, and a note of which ones they are."""
+    found: dict[str, TableProposal] = {}
+    others: dict[str, TableProposal] = {}
+    why: dict[str, str] = {}
+    for k, sheet in enumerate(sheets):
+        problems = Problems()
+        raw = _raw(path, sheet if k else None, problems)
+        table = None if raw is None else TableProposal(path, raw, made, choose, sheet=sheet, first=k == 0)
+        if table is not None and table.recognise():
+            found[sheet] = table
+        elif table is not None:
+            others[sheet], why[sheet] = table, table.unknown()
+        else:
+            why[sheet] = "it has no rows below a header"
+    if not found:
+        made.unread[path.name] = "; ".join(f"sheet {sheet}: {reason}" for sheet, reason in why.items())
+        return
+    for table in found.values():
+        table.only_sheet = len(found) == 1
+        table.take()
+    left = list(others.values())
+    lesions.take_cases(made, left)
+    for sheet in [sheet for sheet, table in others.items() if table not in left]:
+        found[sheet] = others[sheet]
+        del why[sheet]
+    many = len(found) > 1
+    note = f"{path.name}: the sheet{'s' * many} {', '.join(found)} {'are' if many else 'is'} used"
+    rest = f"; {', '.join(why)} {'are' if len(why) > 1 else 'is'} not" if why else ""
+    made.notes.append(note + rest)
+
+
+def _sheets(path: Path) -> tuple[str, ...]:
+    """The names of the sheets of a workbook; empty for another file, and for one that cannot be read."""
+    with path.open("rb") as stream:
+        if stream.read(4) != b"PK\x03\x04":
+            return ()
+    try:
+        others = read_sheet(path, None)[2]
+        # Beside another sheet the first one is listed first.
+        return (read_sheet(path, others[0])[2][0], *others) if others else ("",)
+    except Unreadable:
+        return ()
+
+
+def _raw(path: Path, sheet: str | None, problems: Problems) -> Raw | None:
+    names = frozenset(name for word in vocabulary()["columns"] for name in spellings(word))
+    row = find_header(path, names, sheet, squeezed)
+    return read_table(path, path.name, Layout(header_row=row, sheet=sheet), problems)

@@ -1,0 +1,86 @@
+"""Follow-up in place of a truth: the columns of time and event, their codes, a horizon."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trustreport.study.proposal.parts import Doubt
+from trustreport.study.proposal.words import squeezed, vocabulary
+
+if TYPE_CHECKING:
+    from trustreport.study.proposal.table import TableProposal
+
+BOTH = ("follow_up", "event")
+MOST_EVENTS = 5
+# Horizons in use, by the unit of the follow-up: in words and in that unit.
+HORIZONS = {
+    "days": (("30 days", 30), ("90 days", 90), ("1 year", 365.25), ("3 years", 1096), ("5 years", 1826)),
+    "months": (("6 months", 6), ("1 year", 12), ("3 years", 36), ("5 years", 60), ("10 years", 120)),
+    "years": (("1 year", 1), ("3 years", 3), ("5 years", 5), ("10 years", 10)),
+}
+MOST_YEARS, MOST_MONTHS = 30, 400  # a longer follow-up is in a smaller unit
+
+
+def find(table: "TableProposal", taken: set[str]) -> None:
+    """The two columns, where a table of no readings has both; then neither is a truth or a reading time."""
+    if {"reader", "rater"} & table.columns.keys():
+        return
+    words = vocabulary()["follow_up"]
+    free = [h for h in table.headers if h not in taken or h in _reusable(table)]
+    numbers = [h for h in free if table.seen[h].numeric and table.seen[h].n_distinct > MOST_EVENTS]
+    few = [h for h in free if 1 < table.seen[h].n_distinct <= MOST_EVENTS]
+    times = [h for h in numbers if squeezed(h) in words["times"]]
+    events = [h for h in few if squeezed(h) in words["events"]]
+    if not times or not events:
+        return
+    for word in ("truth", "seconds"):
+        if table.columns.get(word) in (times[0], events[0]):
+            del table.columns[word]
+    table.columns |= {"follow_up": times[0], "event": events[0]}
+    taken |= {times[0], events[0]}
+
+
+def _reusable(table: "TableProposal") -> set[str]:
+    return {table.columns[word] for word in ("truth", "seconds") if isinstance(table.columns.get(word), str)}
+
+
+def settle(table: "TableProposal") -> None:
+    """The codes of the event and the horizon at which it is judged: both are guesses."""
+    time, event = (table.columns[word] for word in BOTH)
+    codes, competing = _codes(table, event)
+    if codes:
+        table.entry.form.setdefault("values", {})["event"] = codes
+    unit = _unit(time, table.seen[time].largest)
+    numbers = np.array([float(cell.replace(",", ".", 1)) for cell in table.seen[time].distinct])
+    reached = [words for words, at in HORIZONS[unit] if at <= np.median(numbers)]
+    options = tuple(words for words, _ in HORIZONS[unit])
+    question = f"{table.place}: by when must the event have happened? {time} is taken to be in {unit}"
+    horizon = table.of_all(Doubt(question, options, reached[-1] if reached else options[0]), "time_to_event")
+    table.made.time_to_event = {"horizon": horizon, "unit": unit, "competing": competing}
+
+
+def _unit(header: str, longest: float) -> str:
+    words = set(squeezed(header).split("_"))
+    for unit, names in vocabulary()["follow_up_units"].items():
+        if words & set(names):
+            return str(unit)
+    return "years" if longest <= MOST_YEARS else "months" if longest <= MOST_MONTHS else "days"
+
+
+def _codes(table: "TableProposal", event: str) -> tuple[dict[str, str], list[int]]:
+    """What the cells mean (0 censored, 1 the event, from 2 on what competes with it), and what competes."""
+    cells = table.seen[event]
+    if cells.is_whole and set(cells.distinct) != {"1", "2"}:
+        return {}, sorted({int(float(c)) for c in cells.distinct} - {0, 1})
+    if cells.coded:
+        return {}, []
+    ended = vocabulary()["follow_up"]["censored"]
+    none = next((c for c in cells.distinct if squeezed(c) in ended), min(cells.distinct))
+    rest = [c for c in cells.distinct if c != none]
+    question = (
+        f"{table.place}, {event}: which value is the event (1)? 0 is censored, from 2 on competing events"
+    )
+    first = table.settle(Doubt(question, tuple(rest), rest[0]), "values")
+    others = [c for c in rest if c != first]
+    codes = {none: "0", first: "1"} | {c: str(k) for k, c in enumerate(others, 2)}
+    return codes, list(range(2, 2 + len(others)))

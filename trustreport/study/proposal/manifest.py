@@ -1,0 +1,130 @@
+"""The text of a proposed manifest; a line that rests on a guess says so."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from trustreport.study.ingest.columns import yaml_word
+from trustreport.study.proposal.parts import Entry, Proposal
+
+
+def text(proposal: Proposal, title: str) -> str:
+    """The manifest of a proposal; a line that rests on a guess says so."""
+    lines = [*_head(proposal, title), *_tables(proposal), *_datasets(proposal), *_hints(proposal)]
+    guessed = any("# UNCERTAIN" in line for line in lines)
+    first = "# Proposed from the tables." + (" Check what is marked UNCERTAIN." if guessed else "")
+    return "\n".join([first, *lines]) + "\n"
+
+
+def _head(proposal: Proposal, title: str) -> Iterator[str]:
+    def doubt(key: str) -> str:
+        return proposal.about.get(key, "")
+
+    yield f"report: {{kind: {proposal.kind}, title: {yaml_word(title)}}}"
+    yield 'device: {trade_name: ""}  # the name of what is assessed; software_version, manufacturer ...'
+    if proposal.arms:
+        arms = ", ".join(
+            f"{{arm: {yaml_word(a)}, aided: {str(f).lower()}}}" for a, f in proposal.arms.items()
+        )
+        yield f"arms: [{arms}]{_mark(doubt('arms'))}"
+    if proposal.design:
+        yield f"reading: {{design: {proposal.design}}}{_mark(doubt('design'))}"
+    if proposal.label_scale == "ordinal":
+        yield f"reference_standard: {{label_scale: ordinal}}{_mark(doubt('labels'))}"
+    if proposal.baseline:
+        yield f"vigilance: {{baseline_dataset: {yaml_word(proposal.baseline)}}}{_mark(doubt('baseline'))}"
+    if proposal.time_to_event:
+        yield f"time_to_event: {_flow(proposal.time_to_event)}{_mark(doubt('time_to_event'))}"
+    if proposal.acceptance_radius:
+        radius = proposal.acceptance_radius
+        yield f"localisation: {{acceptance_radius: {radius}}}{_mark(doubt('localisation'))}"
+    yield from _thresholds(proposal.thresholds)
+
+
+def _thresholds(found: Mapping[str, str]) -> Iterator[str]:
+    """Examples of thresholds, as comments: which one is right no table says."""
+    end = "  # example: without a threshold no score is a decision"
+    if "" in found:
+        yield f"# operating_point: {{threshold: {found['']}}}{end}"
+    own = [f"{{candidate: {yaml_word(n)}, threshold: {t}}}" for n, t in found.items() if n]
+    if own:
+        yield f"# candidates: [{', '.join(own)}]{end}"
+
+
+def _tables(proposal: Proposal) -> Iterator[str]:
+    if not proposal.entries:
+        return
+    yield "tables:"
+    for name, entry in _names(proposal.entries).items():
+        yield f"  {yaml_word(name)}:"
+        yield f"    file: {yaml_word(entry.path.name)}"
+        if name != entry.kind:
+            yield f"    kind: {entry.kind}"
+        yield from _form(entry.form, entry.about, "    ")
+
+
+def _names(entries: Iterable[Entry]) -> dict[str, Entry]:
+    """A name for each table: its kind, or that of its file where rows have names by it, or a number."""
+    named: dict[str, Entry] = {}
+    for entry in entries:
+        by_file = entry.kind == "confusion" and not {"set", "dataset"} & entry.form.get("columns", {}).keys()
+        stem = entry.path.stem if by_file else entry.kind
+        name, number = stem, 1
+        while name in named:
+            number += 1
+            name = f"{stem}_{number}"
+        named[name] = entry
+    return named
+
+
+def _datasets(proposal: Proposal) -> Iterator[str]:
+    if not proposal.datasets:
+        return
+    yield "datasets:"
+    shared, end = (
+        _shared_features(proposal),
+        "  # declared in each data set, they show how alike the sets are",
+    )
+    for one in proposal.datasets:
+        about = one["about"]
+        yield f"  - dataset: {yaml_word(one['dataset'])}"
+        yield f"    role: {one['role']}{_mark(about.get('role', ''))}"
+        if "file" in one:
+            yield f"    file: {yaml_word(one['file'].name)}"
+        rest = {k: v for k, v in one.items() if k not in ("dataset", "role", "file", "about")}
+        yield from _form(rest, about, "    ")
+        if one["dataset"] in proposal.features and shared:
+            yield f"    # features: [{', '.join(map(yaml_word, shared))}]{end}"
+
+
+def _shared_features(proposal: Proposal) -> list[str]:
+    """Columns of numbers that every data set with a file has; none where there is one such set."""
+    first, *others = proposal.features.values() or [[]]
+    return [h for h in first if others and all(h in own for own in others)]
+
+
+def _form(form: Mapping[str, Any], about: Mapping[str, str], indent: str) -> Iterator[str]:
+    for key, value in form.items():
+        yield f"{indent}{key}: {_flow(value)}{_mark(about.get(key, ''))}"
+
+
+def _hints(proposal: Proposal) -> Iterator[str]:
+    if proposal.groups:
+        names = ", ".join(f"{{name: {yaml_word(name)}}}" for name in proposal.groups)
+        yield f"# subgroups: [{names}]"
+    for note in proposal.notes:
+        yield f"# {note}"
+    for name, why in proposal.unread.items():
+        yield f"# {name} is not used: {' '.join(why.split())}"
+
+
+def _mark(question: str) -> str:
+    return f"  # UNCERTAIN: {question}" if question else ""
+
+
+def _flow(value: Any) -> str:
+    """A value on one line of YAML."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{yaml_word(str(k))}: {_flow(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, str):
+        return value if value in ("0", "1") else yaml_word(value)
+    return f"[{', '.join(map(_flow, value))}]" if isinstance(value, Iterable) else str(value)

@@ -1,0 +1,445 @@
+"""One table: its form, the columns that are known, the kind of table that it then is."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trustreport.study.ingest import contracts
+from trustreport.study.ingest.tables import Raw
+from trustreport.study.proposal import follow_up, lesions
+from trustreport.study.proposal.cells import GLANCE, Cells, day
+from trustreport.study.proposal.parts import Choose, Doubt, Entry, Proposal
+from trustreport.study.proposal.words import has_word, is_group, spellings, squeezed, vocabulary
+
+if TYPE_CHECKING:
+    from trustreport.study.ingest.tables import Column
+
+FEW = 12  # values of a column of groups
+CODED = ("truth", "decision", "advice")
+GRADED = ("score", "decision")
+UNIT_COLUMNS = 2  # columns that only a first row spoils, for it to be taken as one of units
+FEWEST_RANKS = 3
+
+
+class TableProposal:
+    """One table while it is being recognised; `take` puts it into the proposal."""
+
+    def __init__(
+        self,
+        path: Path,
+        raw: Raw,
+        made: Proposal,
+        choose: Choose | None,
+        *,
+        sheet: str = "",
+        first: bool = True,
+    ) -> None:
+        self.path, self.raw, self.made, self.choose = path, raw, made, choose
+        self.sheet, self.first, self.only_sheet = sheet, first, True
+        self.headers = [h for h in raw.header if h]
+        self.seen = {h: Cells(c) for h, c in zip(raw.header, raw.columns) if h}
+        below = {h: Cells(c.slice(1)) for h, c in zip(raw.header, raw.columns) if h}
+        # A row of units or kinds under the header: without it columns are of one kind.
+        self.unit_row = sum(below[h].tidy and not self.seen[h].tidy for h in self.headers) >= UNIT_COLUMNS
+        if self.unit_row:
+            self.seen = below
+        self.entry = Entry(path, "")
+        self.columns: dict[str, Any] = {}
+        self.labels: list[str] = []  # columns of labels, one for each rater
+
+    @property
+    def stem(self) -> str:
+        """What a data set of this table is called."""
+        if self.only_sheet or not self.sheet:
+            return self.path.stem
+        return self.sheet
+
+    def recognise(self) -> bool:
+        """Whether the table is of a kind that is known."""
+        self._form()
+        self._columns()
+        self.entry.kind = self._kind()
+        return bool(self.entry.kind)
+
+    def unknown(self) -> str:
+        """Why it is not."""
+        return f"its columns ({', '.join(self.headers[:8])}) are of no table that is known"
+
+    def take(self) -> None:
+        """Put the table into the proposal."""
+        self._values()
+        renamed = {w: h for w, h in self.columns.items() if w != h}
+        if renamed:
+            self.entry.form["columns"] = renamed
+        kind = self.entry.kind
+        if "follow_up" in self.columns:
+            follow_up.settle(self)
+        if kind == "marks":
+            lesions.settle(self)
+        if kind == "dataset":
+            self._dataset()
+        else:
+            self.made.entries.append(self.entry)
+        if kind == "readings" or (kind == "marks" and "reader" in self.columns):
+            self._arms()
+        if kind == "readings":
+            self._design()
+        if kind == "raters":
+            self._ranks()
+        known = {h for h in self.headers if is_group(h)}
+        self.made.groups += [h for h in self.headers if h in known and h not in self.made.groups]
+        if self.made.datasets and self.made.datasets[-1].get("file") == self.path:
+            self.made.features[self.stem] = self._features()
+
+    def _features(self) -> list[str]:
+        """Columns of numbers that the manifest has no other use for: data sets may be compared by them."""
+        used = {
+            h
+            for c in self.columns.values()
+            for h in (c.values() if isinstance(c, dict) else c if isinstance(c, list) else [c])
+        }
+        return [h for h in self.headers if h not in used and self.seen[h].numeric and not is_group(h)]
+
+    def _form(self) -> None:
+        """How the file was written: sheet, header, words for missing values, decimals."""
+        form = self.entry.form
+        if self.sheet and not self.first:
+            form["sheet"] = self.sheet
+        if self.raw.guessed_encoding:
+            form["encoding"] = self.raw.guessed_encoding
+        if self.raw.layout.header_row:
+            form["header_row"] = self.raw.layout.header_row
+        if self.unit_row:
+            form["skip_rows"] = [int(self.raw.row(np.zeros(1, int))[0])]
+        absent = sorted({w for cells in self.seen.values() for w in cells.absent})
+        if absent:
+            form["missing"] = absent
+        if any(cells.comma for cells in self.seen.values()):
+            form["decimal"] = ","
+        dates = {cells.date_form for cells in self.seen.values() if cells.date_form}
+        if dates:
+            form["date_format"] = min(dates)
+
+    # ------------------------------------------------------------ columns
+
+    def _columns(self) -> None:
+        """The column of each word: by its header, where its cells do not speak against it."""
+        taken: set[str] = set()
+        for word in vocabulary()["columns"]:
+            for name in spellings(word):
+                found = next((h for h in self.headers if squeezed(h) == name and h not in taken), None)
+                if found is not None and self._may_be(word, found):
+                    self.columns[word] = found
+                    taken.add(found)
+                    break
+        self._per_arm(taken)
+        self._by_words(taken)
+        follow_up.find(self, taken)
+        self._truth(taken)
+        self._scores(taken)
+        patient = self.columns.get("patient", "")
+        once = patient and self.seen[patient].n_distinct == self.raw.n_rows
+        if once and "case" not in self.columns and "truth" in self.columns:
+            self.columns["case"] = self.columns.pop("patient")
+
+    def _may_be(self, word: str, header: str) -> bool:
+        cells = self.seen[header]
+        if word == "truth" and squeezed(header) == "y" and "x" in map(squeezed, self.headers):
+            return False  # a place, not an outcome
+        if word in CODED:
+            several = word == "truth" and cells.n_distinct <= FEW and not cells.numeric
+            return cells.n_distinct <= 2 or bool(cells.pair) or several
+        if word in ("score", "advice_score", "seconds", "confidence", *lesions.PLACES):
+            return cells.numeric and (word != "score" or cells.n_distinct > 2)
+        if word in ("date", "read_at"):
+            return cells.is_date
+        if word in ("arm", "dataset", "candidate", "version", "site"):
+            return cells.n_distinct <= 50
+        return True
+
+    def _by_words(self, taken: set[str]) -> None:
+        """A date or a score by one word of its header: specimen_date, risk_10y."""
+        for word in ("date", "score"):
+            found = [
+                h
+                for h in self.headers
+                if h not in taken and has_word(h, word) and self._may_be(word, h) and not is_group(h)
+            ]
+            if word not in self.columns and len(found) == 1:
+                self.columns[word] = found[0]
+                taken.add(found[0])
+
+    def _truth(self, taken: set[str]) -> None:
+        """The truth of scores by its cells, where no header names it."""
+        graded = "score" in self.columns or any(self._is_output(h) for h in self.headers if h not in taken)
+        if {"truth", "follow_up", "reader", "rater"} & self.columns.keys() or not graded:
+            return
+        free = [h for h in self.headers if h not in taken or h == self.columns.get("decision")]
+        found = [h for h in free if self.seen[h].is_yes_or_no and not is_group(h)]
+        if not found:
+            return
+        question = f"{self.place}: which column is the reference standard?"
+        header = self.settle(Doubt(question, tuple(found), found[0]), "columns")
+        if header == self.columns.get("decision"):
+            del self.columns["decision"]
+        self.columns["truth"] = header
+        taken.add(header)
+
+    def _is_output(self, header: str) -> bool:
+        """Whether a column looks like what a model gives for each case."""
+        cells = self.seen[header]
+        return cells.is_share or (cells.numeric and cells.n_distinct > 2 and has_word(header, "score"))
+
+    def _scores(self, taken: set[str]) -> None:
+        """Scores of classes or of several candidates, and decisions of several candidates."""
+        have = self.columns
+        if have.keys().isdisjoint(("truth", "follow_up")):
+            return
+        rest = [h for h in self.headers if h not in taken and self._is_output(h)]
+        classes = {c.casefold() for c in self.seen[have["truth"]].distinct} if "truth" in have else set()
+        if len(classes) > 2 and classes <= {h.rpartition("_")[2].casefold() for h in rest}:
+            have["class_scores"] = rest
+        elif have.keys().isdisjoint(GRADED) and rest:
+            have["score"] = rest[0] if len(rest) == 1 else {h: h for h in rest}
+        calls = [h for h in self.headers if h not in taken and self.seen[h].is_call and not is_group(h)]
+        if not rest and len(calls) > 1 and have.keys().isdisjoint(GRADED):
+            have["decision"] = {h: h for h in calls}
+
+    def _per_arm(self, taken: set[str]) -> None:
+        """Columns such as decision_aided and decision_unaided."""
+        for word in ("decision", "score", "confidence", "seconds"):
+            if word in self.columns:
+                continue
+            found: dict[str, str] = {}
+            for name in (word, *vocabulary()["columns"][word]):
+                for header in self.headers:
+                    rest = squeezed(header).removeprefix(name).strip("_")
+                    arm = next((a for a in ("aided", "unaided") if rest in vocabulary()["arms"][a]), "")
+                    if squeezed(header).startswith(name) and arm and header not in taken:
+                        found.setdefault(arm, header)
+            if len(found) == 2:
+                self.columns[word] = {arm: found[arm] for arm in ("unaided", "aided")}
+                taken |= set(found.values())
+
+    # ------------------------------------------------------------ kinds
+
+    def _kind(self) -> str:
+        if placed := lesions.kind(self):
+            return placed
+        have = set(self.columns)
+        pattern = rf"({'|'.join(vocabulary()['wide']['names'])})_?\d+"
+        wide = [h for h in self.headers if re.fullmatch(pattern, squeezed(h))]
+        if {"tp", "fp", "fn", "tn"} <= have:
+            self._only("set", "dataset", "tp", "fp", "fn", "tn")
+            return "confusion"
+        if {"arm", "errors", "correct"} <= have:
+            return "counts"
+        if {"set", "metric", "value"} <= have:
+            return "reported"
+        if len(wide) > 1 and "reader" not in have:
+            return self._wide_raters(wide)
+        if {"rater", "case"} <= have and have & {"label", "decision", "truth"}:
+            label = next(self.columns[word] for word in ("label", "decision", "truth") if word in have)
+            self._only("case", "rater", "confidence")
+            self.columns["label"] = label
+            return "raters"
+        label = self.columns.get("label")
+        if "reader" in have and label and not have & set(GRADED) and self._may_be("score", label):
+            self.columns["score"] = label  # a rating of a reader, not of one of those who set the truth
+            have.add("score")
+        self._without("label", "rater")
+        if {"reader", "case"} <= have and have & set(GRADED):
+            self._without("dataset", "candidate", "version", "site", "date", "set")
+            return "readings"
+        self._without("arm", "set")
+        if have & {"truth", "follow_up"} and have & {*GRADED, "class_scores"}:
+            return "dataset"
+        if "case" in have and have & set(GRADED):
+            return "scores"
+        # One row for each case, or reader: else it is a table of something else.
+        if {"case", "truth"} <= have and self.once("case"):
+            return "cases"
+        return "readers" if "reader" in have and "case" not in have and self.once("reader") else ""
+
+    def _only(self, *words: str) -> None:
+        self.columns = {w: h for w, h in self.columns.items() if w in words}
+
+    def _without(self, *words: str) -> None:
+        for word in words:
+            self.columns.pop(word, None)
+
+    def once(self, word: str) -> bool:
+        """Whether no name of a column appears twice, as far as rows are looked at."""
+        return self.seen[self.columns[word]].n_distinct >= min(self.raw.n_rows - self.unit_row, GLANCE)
+
+    def _wide_raters(self, wide: list[str]) -> str:
+        case = self.columns.get("case") or next((h for h in self.headers if h not in wide), None)
+        self.columns = {"case": case} if case else {}
+        stem = re.sub(r"\d+$", "", wide[0])
+        whole = all(h.startswith(stem) for h in wide)
+        self.entry.form["unpivot"] = {"into": "rater", "columns": {"label": f"{stem}*" if whole else wide}}
+        self.labels = wide
+        return "raters"
+
+    # ------------------------------------------------------------ values, arms, data sets
+
+    def _values(self) -> None:
+        """What the cells of columns of two values mean."""
+        for word in CODED:
+            column = self.columns.get(word)
+            for header in column.values() if isinstance(column, dict) else [column] if column else ():
+                cells = self.seen[header]
+                if cells.pair and cells.indeterminate:
+                    self._no_result(header, cells)
+                if cells.coded or cells.n_distinct > 2 or not cells.n_distinct:
+                    continue
+                codes = self._codes(word, header, cells.distinct)
+                self.entry.form.setdefault("values", {}).setdefault(word, {}).update(codes)
+
+    def _no_result(self, header: str, cells: Cells) -> None:
+        """Words such as "invalid" as missing values."""
+        words = cells.settle()
+        form = self.entry.form
+        form["missing"] = sorted({*form.get("missing", ()), *words})
+        question = f"{self.place}, {header}: {' and '.join(words)} taken as no result; is that right?"
+        if self.choose is None or self.choose(Doubt(question, ("yes", "no"), "yes")) == "yes":
+            self.entry.about["missing"] = "" if self.choose else question
+
+    def _codes(self, word: str, header: str, distinct: Sequence[str]) -> dict[str, str]:
+        known = {name: contracts.CODES.get(name.casefold(), "") for name in distinct}
+        # A letter alone says too little of the other value.
+        sure = any(code and len(name) > 1 for name, code in known.items())
+        if len(distinct) == 2 and "" in known.values() and sure:
+            other = "0" if "1" in known.values() else "1"
+            known = {name: code or other for name, code in known.items()}
+        if len(distinct) == 2 and set(known.values()) == {"0", "1"}:
+            return known
+        question = f"{self.place}, {header}: which value is 1 (positive)?"
+        positive = self.settle(Doubt(question, tuple(distinct), distinct[-1]), "values")
+        return {name: str(int(name == positive)) for name in distinct}
+
+    @property
+    def place(self) -> str:
+        """The file, and its sheet, in questions."""
+        return f"{self.path.name}, sheet {self.sheet}" if self.sheet else self.path.name
+
+    def settle(self, doubt: Doubt, key: str) -> str:
+        if self.choose is not None:
+            return self.choose(doubt)
+        self.entry.about[key] = doubt.question
+        return doubt.likeliest
+
+    def of_all(self, doubt: Doubt, key: str) -> str:
+        """The same for a line that belongs to no table."""
+        if self.choose is not None:
+            return self.choose(doubt)
+        self.made.about[key] = doubt.question
+        return doubt.likeliest
+
+    def _arms(self) -> None:
+        header = self.columns.get("arm")
+        if header is None:
+            per_arm = any(isinstance(h, dict) for h in self.columns.values())
+            if any(squeezed(h).startswith("initial_") for h in self.headers):
+                self.made.arms, self.made.design = {"unaided": False, "aided": True}, "sequential"
+            elif not per_arm and not self.made.arms:
+                self.made.arms = {"aided": True}
+            return
+        names = list(self.seen[header].distinct)
+        known = vocabulary()["arms"]
+        flags: dict[str, bool | None] = dict.fromkeys(names)
+        for flag, words in ((True, "aided"), (False, "unaided")):
+            own = {*known[words], *known[f"{words}_cells"]}
+            flags |= {name: flag for name in names if squeezed(name) in own}
+        if set(flags.values()) != {True, False} and len(names) > 1:
+            question = f"{self.place}, {header}: which arm is with the device?"
+            aided = self.of_all(Doubt(question, tuple(names), names[-1]), "arms")
+            flags = {name: name == aided for name in names}
+        if set(names) - {"aided", "unaided"}:
+            self.made.arms = {name: bool(flag) for name, flag in flags.items()}
+
+    def _design(self) -> None:
+        """Arms that share no reader and case are parallel."""
+        import pyarrow as pa
+
+        words = ("reader", "case", "arm")
+        if self.made.design or "arm" not in self.columns or self.seen[self.columns["arm"]].n_distinct == 1:
+            return
+        table = pa.table([self._column(self.columns[word]) for word in words], names=words)
+        arms = table.group_by(["reader", "case"]).aggregate([("arm", "count_distinct")])["arm_count_distinct"]
+        if max(arms.to_pylist(), default=0) == 1:
+            question = "no reader has read a case in two arms; do the arms differ in readers or in cases?"
+            options = ("parallel", "crossover", "split-plot")
+            self.made.design = self.of_all(Doubt(question, options, "parallel"), "design")
+
+    def _column(self, header: str) -> "Column":
+        from trustreport.study.ingest import values
+
+        return values.text(self.raw.columns[self.raw.header.index(header)].slice(int(self.unit_row)))
+
+    def _ranks(self) -> None:
+        """Labels that are whole numbers are probably ranks."""
+        headers = self.labels or [self.columns["label"]]
+        cells = [self.seen[h] for h in headers]
+        if all(c.is_whole for c in cells) and len({v for c in cells for v in c.distinct}) >= FEWEST_RANKS:
+            question = f"{self.place}: are the labels ranks (ordinal) or names (nominal)?"
+            self.made.label_scale = self.of_all(Doubt(question, ("ordinal", "nominal"), "ordinal"), "labels")
+
+    def _dataset(self) -> None:
+        form, column = self.entry.form, self.columns.get("dataset")
+        if column is None:
+            role, about = self._role(self.stem)
+            about |= self.entry.about
+            self.made.datasets.append(
+                {"dataset": self.stem, "role": role, "file": self.path, **form, "about": about}
+            )
+        else:
+            self.entry.kind = "scores"
+            self.made.entries.append(self.entry)
+            periods = has_word(column, "period")
+            days = self._days(column)
+            names = sorted(self.seen[column].distinct, key=lambda name: days.get(name, ("", "")))
+            for name in names:
+                role, about = ("period", {}) if periods else self._role(name)
+                dates = dict(zip(("start_date", "end_date"), days.get(name, ())))
+                self.made.datasets.append({"dataset": name, "role": role, **dates, "about": about})
+            if periods and self.made.kind == "vigilance" and len(names) > 1:
+                question = f"{self.place}: which period is the baseline?"
+                self.made.baseline = self.of_all(Doubt(question, tuple(names), names[0]), "baseline")
+        score = self.columns.get("score")
+        if score and "decision" not in self.columns:
+            several = score if isinstance(score, dict) else {"": score}
+            self.made.thresholds |= {name: self._threshold(header) for name, header in several.items()}
+
+    def _threshold(self, header: str) -> str:
+        """Where a threshold could be: the middle of shares, or of percentages."""
+        high = self.seen[header].largest
+        return "0.5" if high <= 1 else "50" if high <= 100 else "0"
+
+    def _days(self, column: str) -> dict[str, tuple[str, str]]:
+        """The first and the last day of each data set, where its cases have dates."""
+        date = self.columns.get("date")
+        if date is None:
+            return {}
+        form = self.entry.form.get("date_format", "") if self.seen[date].date_form else ""
+        known = {cell: day(cell, form) for cell in self.seen[date].distinct}
+        found: dict[str, set[str]] = {}
+        for name, cell in zip(self._column(column).to_pylist(), self._column(date).to_pylist()):
+            if name and known.get(cell):
+                found.setdefault(name, set()).add(known[cell])
+        return {name: (min(days), max(days)) for name, days in found.items()}
+
+    def _role(self, name: str) -> tuple[str, dict[str, str]]:
+        """The role that a data set's name gives it, and what is in doubt of it."""
+        known = vocabulary()["roles"]
+        role = next((r for r, pattern in known.items() if re.search(pattern, squeezed(name))), "")
+        # Those who buy test on their own patients, whatever the file is called.
+        if role and not (role == "internal test" and self.made.kind == "procurement"):
+            return role, {}
+        options = ("external", "internal test", "training", "tuning", "local", "period")
+        likeliest = {"procurement": "local", "vigilance": "period"}.get(self.made.kind, "external")
+        doubt = Doubt(f"what kind of data set is {name}?", options, likeliest)
+        return (self.choose(doubt), {}) if self.choose else (likeliest, {"role": doubt.question})

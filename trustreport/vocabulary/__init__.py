@@ -1,0 +1,1 @@
+"""What everybody speaks in: quantities, places and digits of a number, messages, errors."""

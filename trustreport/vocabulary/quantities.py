@@ -1,0 +1,475 @@
+"""Every quantity that a report can hold, a row each: what is known of it before any data are seen.
+
+Criteria, withheld verdicts, units, digits, scales, ranges and labels all read these rows. A result whose
+quantity has no row cannot be made. Names for the reader of a report are in the catalogue, under
+``quantity.<id>``.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from math import inf
+from typing import Any, Literal
+
+from trustreport.measures.confusion.measure import CellMeasure, Need
+from trustreport.measures.confusion.table import MEASURES
+
+Unit = Literal["proportion", "difference", "ratio", "decisions", "count", "score", "seconds", "p", "utility"]
+Scale = Literal["identity", "logit", "log", "log_shortfall", "atanh"]
+Better = Literal["up", "down"] | float | None
+
+DIFFERENCE = "_difference"
+RANGES: dict[Unit, tuple[float, float]] = {
+    "proportion": (0.0, 1.0),
+    "difference": (-1.0, 1.0),
+    "ratio": (0.0, inf),
+    "count": (0.0, inf),
+    "p": (0.0, 1.0),
+}
+SCALES: dict[Unit, Scale] = {"proportion": "logit", "ratio": "log"}
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """What is known of a quantity.
+
+    Parameters
+    ----------
+    id : as in ``quantity`` of results.json
+    unit : how it is written
+    better : "up", "down", or the one best value; None where no side is better (prevalence)
+    no_effect : where two compared things are alike; None where nothing is compared
+    scale : on which estimates of sites, or of clusters, are taken as normal
+    low, high : the possible range
+    counts_decisions : whether it counts yes/no decisions of the device, so that it depends on the threshold
+    by_prevalence : whether it changes with the prevalence while sensitivity and specificity stay
+    needs_probabilities : whether it needs scores that are probabilities
+    needs : what a formula of the four cells divides by
+    clustered : the method, a fixed word, where cases come in clusters; empty where none is known
+    written_as : how a value is written in running text, where that is not its unit (an area: as a number)
+    same_as : the quantity that is the same number under another name
+    decimals : of a score that always has as many; None where the width of its interval says
+    """
+
+    id: str
+    unit: Unit = "proportion"
+    better: Better = None
+    no_effect: float | None = None
+    scale: Scale = "identity"
+    low: float = -inf
+    high: float = inf
+    counts_decisions: bool = False
+    by_prevalence: bool = False
+    needs_probabilities: bool = False
+    needs: tuple[Need, ...] = ()
+    clustered: str = ""
+    written_as: str = ""
+    same_as: str = ""
+    decimals: int | None = None
+
+    @property
+    def written(self) -> str:
+        """How a value is written in running text."""
+        return self.written_as or self.unit
+
+    @property
+    def target(self) -> float | None:
+        """The best value, where neither end of the scale is best."""
+        return self.better if isinstance(self.better, float) else None
+
+    def is_loss(self, low: float, high: float) -> bool:
+        """Whether a whole interval is on the worse side of no effect.
+
+        >>> quantity("sensitivity_difference").is_loss(-0.08, -0.003), quantity("arr").is_loss(-0.08, 0.01)
+        (True, False)
+        """
+        if self.no_effect is None or self.better not in ("up", "down"):
+            return False
+        return high < self.no_effect if self.better == "up" else low > self.no_effect
+
+    @property
+    def base(self) -> str:
+        """What differs, where the quantity is a difference."""
+        return self.id.removesuffix(DIFFERENCE)
+
+    def change(self) -> "Quantity":
+        """The change of this quantity, or its difference between two places: a ratio where its scale is log.
+
+        The change of a quantity with a best value has no better side: it is best where nothing changes.
+        """
+        ratio = self.scale == "log"
+        nothing = 1.0 if ratio else 0.0
+        unit: Unit = "ratio" if ratio else "difference" if self.unit == "proportion" else self.unit
+        if unit == "ratio" and not ratio:
+            unit = "score"
+        wide = self.high - self.low
+        low, high = (0.0, inf) if ratio else (-wide, wide)
+        return Quantity(
+            f"{self.id}{DIFFERENCE}",
+            unit,
+            nothing if self.target is not None else self.better,
+            nothing,
+            "log" if ratio else "identity",
+            low,
+            high,
+            written_as="area_difference" if self.written == "area" else "",
+            counts_decisions=self.counts_decisions,
+            by_prevalence=self.by_prevalence,
+            needs_probabilities=self.needs_probabilities,
+            decimals=self.decimals,
+        )
+
+
+def _rows(names: str, unit: Unit = "proportion", better: Better = None, **more: Any) -> list[Quantity]:
+    """Rows alike but for their names; range and scale are those of the unit unless they are given."""
+    low, high = RANGES.get(unit, (-inf, inf))
+    known = {"low": low, "high": high, "scale": SCALES.get(unit, "identity"), **more}
+    return [Quantity(name, unit, better, **known) for name in names.split()]
+
+
+def of_measure(measure: CellMeasure) -> Quantity:
+    """The row of a measure of the four cells."""
+    return Quantity(
+        measure.id,
+        measure.unit,
+        measure.better,
+        scale=measure.interval.scale,
+        low=measure.low,
+        high=measure.high,
+        counts_decisions=measure.of_decisions,
+        by_prevalence=measure.by_prevalence,
+        needs=measure.needs,
+        clustered=measure.interval.word,
+        decimals=measure.decimals,
+    )
+
+
+_OF_SHARE: dict[str, Any] = {"clustered": "cluster_wilson"}
+_RISKS: dict[str, Any] = {"needs_probabilities": True}
+
+ROWS: tuple[Quantity, ...] = (
+    # advice accuracy: the four cells and what is made of them
+    *_rows("tp tn", "count", "up", counts_decisions=True),
+    *_rows("fp fn", "count", "down", counts_decisions=True),
+    *_rows("positives", "count"),
+    *(of_measure(measure) for measure in MEASURES.values()),
+    *_rows("accuracy_at_coverage", better="up", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
+    *_rows("corrected_sensitivity corrected_specificity", better="up", counts_decisions=True),
+    *_rows("error_rate", better="down", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
+    *_rows("false_negative_rate", better="down", counts_decisions=True, needs=("positives",), **_OF_SHARE),
+    *_rows("false_positive_rate", better="down", counts_decisions=True, needs=("negatives",), **_OF_SHARE),
+    *_rows("positive_rate called_share", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
+    *_rows("indeterminate", better="down", same_as="failure_rate", **_OF_SHARE),
+    *_rows("indeterminate_positives indeterminate_negatives", "count", "down"),
+    # advice accuracy: scores
+    *_rows("auc", better="up", written_as="area", clustered="auc_logit_obuchowski"),
+    *_rows("auc_group", better="up", written_as="area", clustered="bootstrap_clusters"),
+    *_rows(
+        "average_precision", better="up", written_as="area", by_prevalence=True, clustered="cluster_influence"
+    ),
+    *_rows("h_accuracy", better="up", counts_decisions=True),
+    *_rows("net_benefit", "utility", "up", by_prevalence=True, counts_decisions=True, high=1.0, **_RISKS),
+    *_rows(
+        "standardized_net_benefit",
+        "utility",
+        "up",
+        by_prevalence=True,
+        counts_decisions=True,
+        high=1.0,
+        scale="log_shortfall",
+        **_RISKS,
+    ),
+    *_rows(
+        "net_interventions_avoided",
+        "utility",
+        "up",
+        by_prevalence=True,
+        counts_decisions=True,
+        high=1.0,
+        **_RISKS,
+    ),
+    *_rows("true_positive_share", better="up", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
+    *_rows("false_positive_share", better="down", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
+    *_rows(
+        "weighted_utility", "utility", "up", counts_decisions=True, high=1.0, scale="log_shortfall", **_RISKS
+    ),
+    *_rows("utility_yield optimal_yield", "utility", "up", by_prevalence=True, counts_decisions=True),
+    *_rows("utility", "utility", "up", by_prevalence=True, counts_decisions=True),
+    *_rows("optimal_threshold", "score"),
+    *_rows("utility_first ranking_holds best_holds", counts_decisions=True),
+    # advice accuracy: several classes, each against the rest
+    *_rows("class_accuracy top_k_accuracy", better="up", by_prevalence=True, **_OF_SHARE),
+    *_rows("class_sensitivity class_specificity", better="up", **_OF_SHARE),
+    *_rows("class_ppv class_npv", better="up", by_prevalence=True, **_OF_SHARE),
+    # with the declared sampling weights, for the population that they represent
+    *_rows("weighted_sensitivity weighted_specificity", better="up", counts_decisions=True),
+    *_rows("weighted_ppv weighted_npv", better="up", counts_decisions=True, by_prevalence=True),
+    *_rows("weighted_accuracy", better="up", counts_decisions=True, by_prevalence=True),
+    *_rows("weighted_prevalence"),
+    *_rows("weighted_auc", better="up", written_as="area"),
+    *_rows(
+        "weighted_net_benefit", "utility", "up", by_prevalence=True, counts_decisions=True, high=1.0, **_RISKS
+    ),
+    *_rows("weighted_brier", "score", "down", low=0.0, high=1.0, scale="logit", **_RISKS),
+    *_rows("weighted_oe_ratio", "ratio", 1.0, **_RISKS),
+    *_rows("class_auc", better="up", written_as="area", clustered="auc_logit_obuchowski"),
+    *_rows("macro_sensitivity", better="up", clustered="class_delta"),
+    *_rows("macro_ppv macro_f1 weighted_f1", better="up", by_prevalence=True, clustered="class_delta"),
+    # advice accuracy: an event by a horizon, cases weighted for censoring
+    *_rows("risk_at_horizon", clustered="ipcw_wilson"),
+    *_rows("auc_at_horizon", better="up", written_as="area", clustered="ipcw_logit"),
+    *_rows("brier_at_horizon", "score", "down", low=0.0, high=1.0, scale="logit", **_RISKS),
+    *_rows("scaled_brier_at_horizon", "score", "up", high=1.0, scale="log_shortfall", **_RISKS),
+    *_rows("oe_at_horizon", "ratio", 1.0, **_RISKS),
+    *_rows("calibration_slope_at_horizon", "ratio", 1.0, scale="identity", low=-inf, **_RISKS),
+    *_rows("calibration_intercept_at_horizon", "score", 0.0, **_RISKS),
+    *_rows(
+        "sensitivity_at_horizon specificity_at_horizon",
+        better="up",
+        counts_decisions=True,
+        clustered="ipcw_wilson",
+    ),
+    *_rows(
+        "ppv_at_horizon npv_at_horizon",
+        better="up",
+        counts_decisions=True,
+        by_prevalence=True,
+        clustered="ipcw_wilson",
+    ),
+    # localisation: several lesions a case
+    *_rows(
+        "wafroc_auc afroc_auc inferred_roc_auc", better="up", written_as="area", clustered="lesion_area_logit"
+    ),
+    *_rows("froc_sensitivity froc_mean_sensitivity", better="up", clustered="froc_bootstrap_score"),
+    *_rows("lesion_sensitivity", better="up", **_OF_SHARE),
+    *_rows("false_marks_per_case", "score", "down", low=0.0, decimals=2),
+    # candidates, for local patients
+    *_rows("alarm_rate", counts_decisions=True, by_prevalence=True),
+    *_rows(
+        "false_alarm_rate missed_rate recall_rate", better="down", counts_decisions=True, by_prevalence=True
+    ),
+    *_rows("failure_rate", better="down", **_OF_SHARE),
+    # advice value: calibration, and what advice is worth
+    *_rows("brier", "score", "down", low=0.0, high=1.0, scale="logit", **_RISKS),
+    *_rows("ece ici e50 e90 emax gici_over gici_under", "score", "down", low=0.0, high=1.0, **_RISKS),
+    *_rows("eci", "score", "down", low=0.0, high=100.0, **_RISKS),
+    *_rows("gici", "score", "up", low=0.0, high=1.0, **_RISKS),
+    *_rows("advice_value", "score", "up", low=-1.0, high=1.0, **_RISKS),
+    *_rows("advisory_value", "score", "up", low=0.0, high=1.0, **_RISKS),
+    *_rows("calibration_slope", "ratio", 1.0, scale="identity", low=-inf, **_RISKS),
+    *_rows("oe_ratio", "ratio", 1.0, **_RISKS),
+    *_rows("calibration_intercept", "score", 0.0, **_RISKS),
+    *_rows("voi", "utility", "up"),
+    # source reliability
+    *_rows("percent_agreement expected_agreement rater_accuracy label_accuracy", better="up"),
+    *_rows("actual_accuracy actual_accuracy_low_bound actual_accuracy_high_bound", better="up"),
+    *_rows(
+        "fleiss_kappa light_kappa conger_kappa mean_cohen_kappa krippendorff_alpha gwet_ac1 gwet_ac2 "
+        "weighted_concordance",
+        "score",
+        "up",
+        low=-1.0,
+        high=1.0,
+        decimals=2,
+    ),
+    *_rows("icc", "score", "up", high=1.0, decimals=2),
+    # pragmatic utility
+    # a risk reduction is the change of accuracy: errors saved are right decisions gained
+    *_rows("arr", "difference", "up", no_effect=0.0, by_prevalence=True, same_as=f"accuracy{DIFFERENCE}"),
+    *_rows("arr_missing_bounds", "difference", "up", no_effect=0.0),
+    *_rows("rrr", "difference", "up", no_effect=0.0, low=-inf, written_as="proportion"),
+    *_rows("nnd", "decisions", by_prevalence=True),
+    *_rows("rr odds_ratio", "ratio", "down", no_effect=1.0),
+    *_rows("mcnemar", "p"),
+    # decision benefit
+    *_rows("mean_seconds seconds", "seconds", "down"),
+    *_rows("mean_confidence confidence", "score"),
+    *_rows("decision_count switch_count", "count"),
+    *_rows("baseline_slope", "score", no_effect=0.0),
+    *_rows("gain_lowest_quarter gain_highest_quarter", "difference", "up", no_effect=0.0),
+    *_rows("variance_component", "score"),
+    *_rows("variance_share power", better=None),
+    *_rows("cases_needed", "count"),
+    *_rows("expected_width", "difference", low=0.0, high=2.0),
+    *_rows("global_test", "p"),
+    # reliance
+    *_rows("rair rsr rbt rbod beneficial_switch_rate override_of_wrong_advice", better="up"),
+    *_rows("harmful_switch_rate override_of_right_advice", better="down"),
+    *_rows("switch_rate override_rate agreement_with_advice"),
+    *_rows("advice_accuracy", better="up", counts_decisions=True, by_prevalence=True),
+    *_rows("technology_impact", "ratio", "up", no_effect=1.0),
+    *_rows(
+        "automation_bias_odds automation_bias_odds_published automation_bias_odds_adjusted "
+        "conservatism_bias_odds conservatism_bias_odds_published conservatism_bias_odds_adjusted",
+        "ratio",
+        "down",
+        no_effect=1.0,
+    ),
+    *_rows("dominance_share determination_share deference_share"),
+    *_rows(
+        "dominance_direction determination_direction deference_direction",
+        "score",
+        "up",
+        no_effect=0.0,
+        low=-1.0,
+        high=1.0,
+        decimals=2,
+    ),
+    *_rows(
+        "appropriate_reliance appropriate_reliance_low_bound appropriate_reliance_high_bound", better="up"
+    ),
+    *_rows("appropriate_reliance_chance_corrected", "score", "up", no_effect=0.0, high=1.0, decimals=2),
+    *_rows("persuasion", "score", no_effect=0.0, low=-2.0, high=2.0, decimals=2),
+    *_rows("reader_spread_ratio", "ratio", no_effect=1.0),
+    # potential robustness
+    *_rows("degree_of_correspondence published_similarity p_performance p_acceptability", "p"),
+    *_rows("energy_distance mmd similarity_effect", "score"),
+    *_rows("spr wpr", "score", "up", low=0.0, high=1.0),
+    *_rows("similarity_performance_correlation", "score", low=-1.0, high=1.0, decimals=2),
+    *_rows("mss mss_auc mss_brier mss_net_benefit mss_calibration_slope mss_oe", "count"),
+    *_rows("heterogeneity", better="down"),
+    *_rows("between_site_variance", "score", low=0.0),
+    # the same case twice: by a device here, by readers under decision benefit
+    *_rows("repeat_agreement", better="up", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
+    *_rows("flip_rate", better="down", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
+    *_rows("flip_to_negative flip_to_positive", better="down", counts_decisions=True, **_OF_SHARE),
+    *_rows("repeat_kappa", "score", "up", low=-1.0, high=1.0, decimals=2, counts_decisions=True),
+    *_rows("repeat_bias agreement_limit_low agreement_limit_high", "score", 0.0),
+    *_rows("within_case_sd repeatability_coefficient", "score", "down", low=0.0),
+    *_rows("recalibrated_brier", "score", "down", low=0.0, high=1.0, scale="logit", **_RISKS),
+    *_rows("recalibrated_oe_ratio", "ratio", 1.0, **_RISKS),
+    *_rows("recalibrated_calibration_slope", "ratio", 1.0, scale="identity", low=-inf, **_RISKS),
+    *_rows("recalibrated_calibration_intercept", "score", 0.0, **_RISKS),
+    # subgroups
+    *_rows("interaction", "difference", no_effect=0.0),
+    *_rows("equalised_odds_difference", "difference", "down", low=0.0, counts_decisions=True),
+    *_rows("unknown", "count"),
+    # vigilance
+    *_rows("exposure", "count"),
+    *_rows("labelled_share mature_share"),
+    *_rows("event_rate", "ratio", "down"),
+    *_rows("cusum sprt funnel_z score_drift feature_drift", "score", decimals=2),
+    *_rows("mix_drift"),
+    *_rows("detection_delay", "count", "down"),
+    # reported
+    *_rows("consistent_matrices conflict", "count"),
+    *_rows("pooled_sensitivity pooled_specificity", better="up", counts_decisions=True),
+    *_rows("summary_roc", better="up", written_as="area", counts_decisions=True),
+    *_rows("between_study_variance", "score", low=0.0),
+    *_rows("between_study_correlation", "score", low=-1.0, high=1.0, decimals=2),
+    # an endpoint of the readers that the manifest declares by a name of its own: a share
+    *_rows("declared_endpoint", better="up"),
+)
+
+# Results that are of an endpoint: its value (of a reader, a period, a group, the typical site), its change
+# or difference, or what is published of it.
+VALUES = (
+    "reader_estimate arm_mean reader_agreement period_value reliance_value group_performance "
+    "worst_group worst_site site_performance pooled_performance prediction_interval metric_range "
+    "protocol_performance crossed_rate version_value published_reader_estimate published_performance"
+).split()
+CHANGES = (
+    "benefit mean_benefit arm_difference pairwise_difference period_change standardised_change "
+    "order_effect subgroup_difference accuracy_change ai_minus_readers protocol_difference "
+    "crossed_difference version_change published_benefit published_mean_benefit"
+).split()
+# Values of an arm that become differences where two arms are named.
+OF_ARMS = ("reader_agreement", "mean_seconds", "mean_confidence")
+# Tests of a criterion: of the quantity that their parameter ``metric`` names.
+OF_METRIC = ("non_inferiority",)
+# Results whose n counts readers or sites, not cases.
+OF_GROUPS = (
+    *("mean_benefit", "published_mean_benefit", "pooled_performance", "prediction_interval", "heterogeneity"),
+    *("pooled_sensitivity", "pooled_specificity", "summary_roc"),
+)
+
+# Rates of errors, and the share of right decisions of which each is what is left.
+LEFT_OF = {
+    "error_rate": "accuracy",
+    "false_negative_rate": "sensitivity",
+    "false_positive_rate": "specificity",
+}
+
+_BY_ID = {row.id: row for row in ROWS}
+
+
+class UnknownQuantityError(LookupError):
+    """A result of a quantity that has no row in `trustreport.vocabulary.quantities`."""
+
+
+def add(row: Quantity) -> None:
+    """Add a row at run time, for whoever extends the package.
+
+    Raises
+    ------
+    ValueError : there is such a row already
+    """
+    if row.id in _BY_ID:
+        raise ValueError(f"quantity {row.id} has a row already")
+    _BY_ID[row.id] = row
+    quantity.cache_clear()
+
+
+@cache
+def quantity(id: str) -> Quantity:
+    """The row of a quantity; of a difference (``auc_difference``) that of what differs, turned into it.
+
+    Raises
+    ------
+    UnknownQuantityError : there is no such row
+    """
+    if id in _BY_ID:
+        return _BY_ID[id]
+    base = id.removesuffix(DIFFERENCE)
+    if base != id and base in _BY_ID:
+        return _BY_ID[base].change()
+    raise UnknownQuantityError(f"{id} has no row in trustreport/vocabulary/quantities.py")
+
+
+def known(id: str) -> bool:
+    """Whether a quantity has a row."""
+    return id in _BY_ID or (id.endswith(DIFFERENCE) and id.removesuffix(DIFFERENCE) in _BY_ID)
+
+
+def is_named(name: str) -> bool:
+    """Whether results of this name can be made: it has a row, or is of an endpoint."""
+    return known(name) or name in VALUES or name in CHANGES
+
+
+def quantity_of(name: str, endpoint: str = "", *, contrast: bool = False) -> Quantity:
+    """The quantity of a result, by the last part of its id and its endpoint.
+
+    An endpoint without a row is one that the manifest declares by a name of its own.
+
+    Parameters
+    ----------
+    contrast : whether the result is of two arms
+
+    Raises
+    ------
+    UnknownQuantityError : there is no such row
+    """
+    of_endpoint = name in VALUES or name in CHANGES
+    row = endpoint_row(endpoint) if of_endpoint else quantity(name)
+    if name in CHANGES or (contrast and name in OF_ARMS):
+        change = _difference(row)
+        of_changes = contrast and name == "subgroup_difference"  # a difference of two changes
+        return replace(change, low=2 * change.low, high=2 * change.high) if of_changes else change
+    return quantity(row.same_as) if row.same_as else row
+
+
+def endpoint_row(endpoint: str) -> Quantity:
+    """The row of an endpoint, which may be written with its dimension."""
+    name = endpoint.rpartition(".")[2]
+    return quantity(name if known(name) else "declared_endpoint")
+
+
+def _difference(row: Quantity) -> Quantity:
+    """The change of a quantity that is no change itself: of the risk reduction it is the reduction."""
+    row = quantity(row.same_as) if row.same_as else row
+    return row if row.no_effect is not None else row.change()
+
+
+def ids(rows: Iterable[Quantity] = ROWS) -> list[str]:
+    """The ids of rows."""
+    return [row.id for row in rows]
