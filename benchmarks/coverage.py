@@ -330,7 +330,7 @@ def main(words: Sequence[str] | None = None) -> int:
     sys.path.insert(0, str(FOLDER))
     from regimes import TOPICS
 
-    from trustreport.planning.parallel import workers
+    from trustreport.api.parallel import workers
 
     if given.judge:
         found = judged(committed(given.out))

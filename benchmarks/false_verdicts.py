@@ -231,7 +231,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return 0
     from designs import CLASSES
 
-    from trustreport.planning.parallel import workers
+    from trustreport.api.parallel import workers
 
     names = [name.strip() for name in given.classes.split(";") if name.strip()] or list(CLASSES)
     unknown = [name for name in names if name not in CLASSES]

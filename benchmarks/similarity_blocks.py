@@ -1,7 +1,7 @@
 """What blocks of a comparison of a million cases cost: a few rows of distances, timed as a worker does them.
 
 The degree of correspondence and the energy distance of sets too large to hold their distances are shared out
-by rows (`trustreport.planning.parallel`: Dask, Ray, loky). Nobody waits for all rows of a million cases;
+by rows (`trustreport.api.parallel`: Dask, Ray, loky). Nobody waits for all rows of a million cases;
 every row costs the same, so that a few say what all would. CPU time, one thread.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/similarity_blocks.py [--cases 1000000] [--rows 20] [--out FILE]

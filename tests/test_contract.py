@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from trustreport.api import assess, read_study
-from trustreport.commands.qualification.entries import agrees, matching
+from trustreport.commands.qualification.operation import agrees, matching
 from trustreport.report.document import canonical, document
 from trustreport.report.write import provenance
 from trustreport.vocabulary.messages import catalogue

@@ -25,9 +25,9 @@ from tests.browsing import COLOURS, violations
 from trustreport.api import build_fleet
 from trustreport.api.fleet import build_process, records
 from trustreport.api.fleet.run import FleetSummary, studies_of
+from trustreport.api.parallel import BACKENDS
 from trustreport.commands import fleet
 from trustreport.commands.cli import main
-from trustreport.planning.parallel import BACKENDS
 from trustreport.vocabulary.messages import languages
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -7,7 +7,7 @@ import pytest
 
 from trustreport.assessment.checks import CHECKS
 from trustreport.assessment.checks.withholding import CRITERIA, RELEASE
-from trustreport.commands.documented import with_facts, with_quantities
+from trustreport.commands.schemas import with_facts, with_quantities
 from trustreport.study.limits import LIMITS
 from trustreport.study.plan import LIMIT_ALIASES
 from trustreport.vocabulary.messages import catalogue

@@ -14,7 +14,7 @@ from trustreport.report import doctor
 from trustreport.report.write import LIBRARIES
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOTS = ("trustreport.study.ingest", "trustreport.assessment.assess", "trustreport.planning.parallel")
+ROOTS = ("trustreport.study.ingest", "trustreport.assessment.assess", "trustreport.api.parallel")
 
 
 def file_of(module: str) -> Path | None:

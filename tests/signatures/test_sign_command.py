@@ -284,7 +284,7 @@ def test_without_the_extra_one_message_names_it(
 def test_the_time_stamps_of_a_lock_are_verified_with_the_study(
     tmp_path: Path, identity: dict[str, Any], authority: StampAuthority
 ) -> None:
-    from trustreport.commands.stamps import lock_stamps
+    from trustreport.commands.signing import lock_stamps
 
     study = Path(shutil.copytree(EXAMPLES / "certification-dossier", tmp_path / "study"))
     (study / FILE).unlink(missing_ok=True)

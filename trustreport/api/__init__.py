@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from trustreport.api.parallel import BACKENDS, Backend, workers
     from trustreport.assessment.assess import Assessment, Cancel, Progress, Seen
     from trustreport.measures.similarity.tasks import Run
     from trustreport.planning import StudySizes
-    from trustreport.planning.parallel import BACKENDS, Backend, workers
     from trustreport.report.drawing import DrawingProcess
     from trustreport.report.files import FileStatus
     from trustreport.report.layout_process import LayoutProcesses
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 ELSEWHERE = {
     "Assessed": "report.notebook",
     "Assessment": "assessment.assess",
-    "BACKENDS": "planning.parallel",
-    "Backend": "planning.parallel",
+    "BACKENDS": "api.parallel",
+    "Backend": "api.parallel",
     "Cancel": "assessment.assess",
     "FORMATS": "report.write",
     "Plan": "study.plan",
@@ -44,7 +44,7 @@ ELSEWHERE = {
     "Study": "study.study",
     "Written": "report.write",
     "as_data": "report.write",
-    "workers": "planning.parallel",
+    "workers": "api.parallel",
 }
 __all__ = [
     "BACKENDS",

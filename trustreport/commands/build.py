@@ -10,8 +10,7 @@ import click
 
 from trustreport.commands.fleet import LANGUAGES, backend_option
 from trustreport.commands.init import KINDS
-from trustreport.commands.options import allow_outside_option
-from trustreport.commands.output import problems_on_stderr, steps
+from trustreport.commands.output import allow_outside_option, problems_on_stderr, steps
 
 if TYPE_CHECKING:
     from datetime import datetime

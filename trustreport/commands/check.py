@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trustreport.commands.options import allow_outside_option
-from trustreport.commands.output import PROBLEMS, print_problems
+from trustreport.commands.output import PROBLEMS, allow_outside_option, print_problems
 
 if TYPE_CHECKING:
     from trustreport.assessment.assess import Assessment

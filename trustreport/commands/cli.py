@@ -8,13 +8,11 @@ import click
 from trustreport.commands.build import build
 from trustreport.commands.calculate import calculate, table
 from trustreport.commands.check import check
-from trustreport.commands.compare import compare
-from trustreport.commands.doctor import doctor
-from trustreport.commands.export import export
+from trustreport.commands.doctor import doctor, list_packs
+from trustreport.commands.export import compare, export
 from trustreport.commands.fleet import fleet
 from trustreport.commands.init import init
 from trustreport.commands.lock import lock
-from trustreport.commands.packs import list_packs
 from trustreport.commands.plan import plan_study
 from trustreport.commands.service import audit_log, backup, restore, serve, worker
 from trustreport.commands.signatures import sign, verify

@@ -1,17 +1,18 @@
-"""`trustreport export`: readings and results in the forms of others."""
+"""`trustreport export` and `compare`: a report in the forms of others, and what differs between two."""
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from trustreport.commands.options import allow_outside_option
-from trustreport.commands.output import PROBLEMS, problems_on_stderr
+from trustreport.commands.output import PROBLEMS, allow_outside_option, problems_on_stderr
 
 if TYPE_CHECKING:
     from trustreport.study.plan import Plan
     from trustreport.study.study import Study
+
 
 EXPORTS = (
     *("imrmc", "csv", "dcurves", "chai", "cyclonedx", "fhir", "huggingface"),
@@ -70,3 +71,31 @@ def _export_imrmc(read: "Study", plan: "Plan", out: Path, task: str | None) -> N
         known = f"the study has {', '.join(filter(None, tasks)) or 'one, without a name'}"
         raise click.BadParameter(known if tasks else "the study has no readings", param_hint="--task")
     out.write_text(write_imrmc(found[0], title=plan.report.title or "Readings of a study"), encoding="utf-8")
+
+
+@click.command()
+@click.argument("old", type=click.Path(path_type=Path, exists=True))
+@click.argument("new", type=click.Path(path_type=Path, exists=True))
+@click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
+def compare(old: Path, new: Path, as_json: bool) -> None:
+    """Compare two reports: numbers, verdicts and checks.
+
+    OLD and NEW are report folders or results.json files.
+    """
+    from trustreport.report.compare import compare as hold
+    from trustreport.report.compare import lines, load, table
+
+    try:
+        found = hold(load(old), load(new))
+    except (OSError, ValueError) as error:
+        click.echo(str(error), err=True)
+        sys.exit(PROBLEMS)
+    if as_json:
+        click.echo(json.dumps(found.as_dict(), sort_keys=True, ensure_ascii=False, indent=1))
+    elif sys.stdout.isatty():
+        from rich.console import Console
+
+        Console().print(table(found))
+    else:
+        for line in lines(found):
+            click.echo(line)

@@ -11,7 +11,7 @@ from trustreport.report.pipes import collect_as_usual
 
 if TYPE_CHECKING:
     from trustreport.api.fleet.run import FleetSummary
-    from trustreport.planning.parallel import Backend
+    from trustreport.api.parallel import Backend
 
 BACKENDS = ("loky", "threading", "dask", "ray")
 LANGUAGES = ("en", "it", "fr", "de")

@@ -1,4 +1,4 @@
-"""What commands print and how they end: problems, columns, progress."""
+"""What commands share: an option, printed problems and columns, progress, exit status."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -9,6 +9,7 @@ import click
 
 if TYPE_CHECKING:
     from trustreport.vocabulary.errors import StudyError
+
 
 PROBLEMS = 1
 
@@ -60,3 +61,8 @@ def steps() -> Iterator[Callable[[str, float], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=1.0)
         yield lambda step, share: bar.update(task, description=step.replace("_", " "), completed=share)
+
+
+allow_outside_option = click.option(
+    "--allow-outside", is_flag=True, help="Allow the manifest to name files outside its folder."
+)

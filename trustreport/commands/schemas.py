@@ -5,19 +5,23 @@ what the models and the register give.
 """
 
 import json
+import re
 import sys
+from collections.abc import Iterable
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
 from trustreport.assessment.checks import CHECKS
-from trustreport.commands.documented import with_facts, with_quantities
+from trustreport.assessment.checks.check import Check
 from trustreport.report.document import ResultsDocument
+from trustreport.study.limits import Limit
 from trustreport.study.plan import Plan
-from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.packs import Pack
-from trustreport.vocabulary.quantities import ROWS
+from trustreport.vocabulary.quantities import ROWS, Quantity
 from trustreport.vocabulary.resources import folder
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -70,3 +74,69 @@ def main(arguments: list[str]) -> int:
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
+
+
+ROW = re.compile(r"^\| (P\d\d) \|.*$", re.MULTILINE)
+
+
+def with_facts(text: str, checks: Iterable[Check]) -> str:
+    """docs/checks.md with letter, limits and withheld verdicts of each check as the register has them.
+
+    What makes a check fire, and what it needs, is kept as it is written.
+
+    Raises
+    ------
+    ValueError : a row of no check, or of another form
+    """
+    by_id = {check.id: check for check in checks}
+
+    def row(found: re.Match[str]) -> str:
+        cells = [cell.strip() for cell in found[0].strip("| ").split(" | ")]
+        if found[1] not in by_id or len(cells) < 4:
+            raise ValueError(f"no row of a check: {found[0]}")
+        return _of_check(by_id[found[1]], cells[2], cells[3])
+
+    return ROW.sub(row, text)
+
+
+def _of_check(check: Check, fires: str, needs: str) -> str:
+    limits = "; ".join(_of_limit(name, limit) for name, limit in check.limits.items())
+    withholds = check.withholds.says if check.severity == "B" else ""
+    return _line(check.id, check.severity, fires, needs, limits, withholds)
+
+
+def _of_limit(name: str, limit: Limit) -> str:
+    """A limit with its customary value, and the side to which the manifest may move it."""
+    value = "" if limit.customary is None else f" {limit.customary:g}"
+    return f"`{name}`{value}" + (f" or {limit.stricter}" if limit.stricter else "")
+
+
+def with_quantities(text: str, rows: Iterable[Quantity], say: Catalogue) -> str:
+    """docs/quantities.md, what is before its table as it is written."""
+    heads = ("quantity", "name", "unit", "better", "no effect", "range", "scale", "")
+    lines = [_line(*heads), _line(*["---"] * len(heads)), *(_of_quantity(row, say) for row in rows)]
+    return text.partition("| quantity |")[0] + "\n".join(lines) + "\n"
+
+
+def _of_quantity(row: Quantity, say: Catalogue) -> str:
+    name = say(f"quantity.{row.id}")
+    if row.same_as:
+        name += f"; the same as `{row.same_as}`"
+    better = f"{row.better:g}" if isinstance(row.better, float) else row.better or "-"
+    low, high = (f"{end:g}" if isfinite(end) else "" for end in (row.low, row.high))
+    within = f"{low} to {high}" if low and high else f"from {low}" if low else f"to {high}" if high else ""
+    marks = (("D", row.counts_decisions), ("P", row.by_prevalence), ("R", row.needs_probabilities))
+    return _line(
+        f"`{row.id}`",
+        name,
+        row.unit,
+        better,
+        "" if row.no_effect is None else f"{row.no_effect:g}",
+        within,
+        row.scale,
+        " ".join(mark for mark, has in marks if has),
+    )
+
+
+def _line(*cells: str) -> str:
+    return "".join(f"| {cell} " if cell else "| " for cell in cells) + "|"

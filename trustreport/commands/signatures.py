@@ -5,8 +5,7 @@ from pathlib import Path
 
 import click
 
-from trustreport.commands.options import allow_outside_option
-from trustreport.commands.output import PROBLEMS, problems_on_stderr
+from trustreport.commands.output import PROBLEMS, allow_outside_option, problems_on_stderr
 
 SIGNATURE_FORMS = ("statement", "in-toto", "pdf")
 
@@ -55,7 +54,7 @@ def sign(
     Verify them with trustreport verify. Nothing is signed where the report has been changed, and nothing is
     written where a signature or a time stamp cannot be had.
     """
-    from trustreport.commands.sign import SignRequest, run
+    from trustreport.commands.signing import SignRequest, run
 
     for file in run(SignRequest(out, key, signatory, act, meaning, forms, certificate, tsa)):
         click.echo(file)
@@ -105,13 +104,13 @@ def verify(
     --statsmodels, intervals of shares, those of two independent groups and exact McNemar tests are computed
     again by that library, and each number that differs is printed. Exit status 1 if anything differs.
     """
-    from trustreport.commands.keys import roots_of, signers_of
+    from trustreport.commands.signing import roots_of, signers_of
     from trustreport.report.bundle import verify as look
 
     trusted = None if roots is None else roots_of(roots)
     lines = look(out, None if signers is None else signers_of(signers), trusted)
     if study is not None:
-        from trustreport.commands.stamps import lock_stamps
+        from trustreport.commands.signing import lock_stamps
 
         lines += lock_stamps(study, trusted)
         from trustreport.api import reproduce

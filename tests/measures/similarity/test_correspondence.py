@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from trustreport.api.parallel import Backend, workers
 from trustreport.measures.similarity import distances as distance_module
 from trustreport.measures.similarity import notes, permutation
 from trustreport.measures.similarity.correspondence import correspondence
@@ -19,7 +20,6 @@ from trustreport.measures.similarity.features import Features, standardise
 from trustreport.measures.similarity.mmd import mmd
 from trustreport.measures.similarity.permutation import divisions, observed_and_random, subsets, upper_tail
 from trustreport.measures.similarity.tasks import one_by_one
-from trustreport.planning.parallel import Backend, workers
 
 Floats = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from typing import Any, Self
 from trustreport.api.fleet import records
 from trustreport.api.fleet.build_process import build_one, end_idle
 from trustreport.api.fleet.studies import FleetStudy, studies_of
-from trustreport.planning.parallel import Backend, executor
+from trustreport.api.parallel import Backend, executor
 
 TIMEOUT = 3600.0  # seconds
 MOST_LOST = 3  # times that a worker may be lost with a study
