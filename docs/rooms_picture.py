@@ -2,8 +2,8 @@
 
     python docs/rooms_picture.py
 
-A room is a folder of `trustreport/`, with the first sentence of its docstring and what stands in it. A line goes
-to each room that it imports, unless that is imported through another one anyway. A test draws it again.
+A room is a folder of `trustreport/`, with the first sentence of its docstring and what stands in it. A line
+goes to each room that it imports, unless that is imported through another one anyway. A test draws it again.
 """
 
 import ast
@@ -62,7 +62,7 @@ def texts(room: str, width: int) -> tuple[str, list[str]]:
     inside = sorted(
         f"{entry.name}/" if entry.is_dir() else entry.stem
         for entry in folder.iterdir()
-        if entry.suffix == ".py" and entry.stem != "__init__" or (entry / "__init__.py").is_file()
+        if (entry.suffix == ".py" and entry.stem != "__init__") or (entry / "__init__.py").is_file()
     )
     return said.split("\n\n")[0].replace("\n", " "), wrap(", ".join(inside), int((width - 24) / CHARACTERS))
 

@@ -10,12 +10,14 @@ Each reader read every fourth case a second time with the output.
 """
 
 import csv
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from trustreport.planning.simulate import Behaviour, SequentialReading, sequential_reading
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from sequential_reading import Behaviour, SequentialReading, sequential_reading
 
 SEED = 5
 N_CASES, N_POSITIVES = 80, 32

@@ -7,12 +7,14 @@ and 0.227 after advice (doi 10.5220/0011679600003414, Table 1). Nothing else was
 """
 
 import csv
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from trustreport.planning.simulate import Behaviour, SequentialReading, sequential_reading
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from sequential_reading import Behaviour, SequentialReading, sequential_reading
 
 SEED = 21
 N_CASES, N_POSITIVES = 120, 54
