@@ -97,10 +97,10 @@ def ece(
     within, place = known or binned(truth, score, binning, bins)
     gap = np.abs(within.observed - within.mean_score)
     details = {"largest_gap": float(np.nanmax(gap)), "filled_bins": float((within.n > 0).sum())}
-    return gap_bounds(of_bins, within, place, truth, score, cluster, level=level, details=details)
+    return gap_bounds(ece_of_bins, within, place, truth, score, cluster, level=level, details=details)
 
 
-def of_bins(n: Counts, events: Counts, total: Floats) -> Floats:
+def ece_of_bins(n: Counts, events: Counts, total: Floats) -> Floats:
     """The error from what bins hold, over the last axis."""
     error: Floats = np.abs(events - total).sum(axis=-1) / n.sum(axis=-1)
     return error

@@ -86,9 +86,9 @@ def gap_bounds(
     Examples
     --------
     >>> from trustreport.measures.calibration.bins import equal_width_and_places
-    >>> from trustreport.measures.calibration.ece import of_bins
+    >>> from trustreport.measures.calibration.ece import ece_of_bins
     >>> truth, score = np.arange(80) % 3 == 0, np.linspace(0.1, 0.8, 80)
-    >>> print(gap_bounds(of_bins, *equal_width_and_places(truth, score, 2), truth, score))
+    >>> print(gap_bounds(ece_of_bins, *equal_width_and_places(truth, score, 2), truth, score))
     0.17 (95% CI 0.00 to 0.28; n = 80)
     """
     n, bins = len(score), len(within.n)

@@ -85,7 +85,7 @@ def gici(
     over, under = float(over_of_bins(*held)), float(under_of_bins(*held))
     direction = (0 if np.isnan(over) else 1 - over) - (0 if np.isnan(under) else 1 - under)
     details = {"direction": direction, "filled_bins": float((within.n > 0).sum())}
-    overall = gap_bounds(of_bins, within, place, truth, score, cluster, level=level, details=details)
+    overall = gap_bounds(gici_of_bins, within, place, truth, score, cluster, level=level, details=details)
     return Gici(
         overall,
         _side(over, within.n[within.events < within.total], notes.NO_OVER, level),
@@ -93,7 +93,7 @@ def gici(
     )
 
 
-def of_bins(n: Counts, events: Counts, total: Floats) -> Floats:
+def gici_of_bins(n: Counts, events: Counts, total: Floats) -> Floats:
     """The index from what bins hold, over the last axis."""
     return _mean(_local(n, events, total), n)
 

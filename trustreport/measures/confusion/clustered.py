@@ -143,7 +143,7 @@ def clustered(
     held = _clusters(measure.among if isinstance(interval, CaseShare) else None, cells)
     n_clusters = len(cells)
     if held < 2 or not np.isfinite(gradient).all():
-        note = notes.ONE_CLUSTER if held < 2 else notes.AT_THE_EDGE
+        note = notes.ONE_CLUSTER_OF_SUCH if held < 2 else notes.AT_THE_EDGE
         return Estimate(value, nan, nan, n, level, interval.word, note)
     influence = cells @ gradient
     variance = n_clusters / (n_clusters - 1) * float(influence @ influence)

@@ -14,7 +14,7 @@ NO_ERROR_IN_A_CLASS = "no error in one of the classes: the odds ratio is infinit
 ONE_CLASS_ALL_RIGHT = (
     "one class was called right throughout and the other wrong throughout: the odds ratio is undefined"
 )
-ONE_CLUSTER = "fewer than two clusters hold such a case: no interval"
+ONE_CLUSTER_OF_SUCH = "fewer than two clusters hold such a case: no interval"
 AT_THE_EDGE = "the value is at the end of its range: this method has no interval"
 NO_SPREAD_BETWEEN_CLUSTERS = "nothing varies between clusters: no interval"
 CLUSTERS_AS_CASES = "nothing varies between clusters: each cluster is analysed as one case"

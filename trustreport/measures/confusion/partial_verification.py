@@ -190,7 +190,7 @@ def begg_greenes_logit(
         variance, n = clustered_variance(influence, cluster)
         df, details = n - 1.0, {**details, "clusters": float(n)}
         if n < 2:
-            return replace(bare, note=notes.ONE_CLUSTER, details=details)
+            return replace(bare, note=notes.ONE_CLUSTER_OF_SUCH, details=details)
     half = quantile(df, level) * sqrt(variance)
     centre = log(bare.value / (1 - bare.value))
     low, high = (float(expit(centre + side * half)) for side in (-1, 1))
