@@ -15,14 +15,14 @@ from trustreport.measures.mrmc.interval import two_sided_p
 from trustreport.measures.proportion import normal_quantile
 
 LEAST = 1e-300  # a mean score that expects nothing: the ratio is beyond the numbers that are left
-Interval = Literal["oe_delta", "log_wald"]
+OeInterval = Literal["oe_delta", "log_wald"]
 
 
 def oe_ratio(
     truth: NDArray[np.bool_],
     score: NDArray[np.float64],
     *,
-    interval: Interval = "log_wald",
+    interval: OeInterval = "log_wald",
     cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> Estimate:

@@ -16,7 +16,7 @@ from trustreport.measures.monitoring.run_length import (
 )
 from trustreport.measures.monitoring.weights import Weights, weights, why_not
 
-METHOD = "cusum_markov"
+CUSUM = "cusum_markov"
 MOST_STATES = 20_000
 
 
@@ -183,7 +183,7 @@ def cusum(
     n = int(sizes.sum())
     why = why_not(in_control, to_detect) or ("" if 0 < budget < 1 else notes.BUDGET_AT_END)
     if why or not n:
-        return undefined(n, why or notes.NO_LOOK, level=level, method=METHOD), None
+        return undefined(n, why or notes.NO_LOOK, level=level, method=CUSUM), None
     designed = design(in_control, to_detect, budget=budget, sizes=planned or sizes.tolist())
     found = chart(designed, events, sizes)
     first = found.alerts[0] if found.alerts else -1
@@ -206,7 +206,7 @@ def cusum(
     }
     details = {name: value for name, value in details.items() if not np.isnan(value)}
     last = float(found.statistic[-1])
-    return Estimate(last, nan, nan, n, level, METHOD, notes.STATISTIC, details=details), found
+    return Estimate(last, nan, nan, n, level, CUSUM, notes.STATISTIC, details=details), found
 
 
 def planned_looks(sizes: Sequence[int], cases: int) -> list[int]:

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.monitoring import notes
-from trustreport.measures.monitoring.cusum import METHOD as CUSUM
+from trustreport.measures.monitoring.cusum import CUSUM
 from trustreport.measures.monitoring.cusum import CusumDesign
 from trustreport.measures.monitoring.run_length import (
     average_run_length,
@@ -16,7 +16,7 @@ from trustreport.measures.monitoring.run_length import (
     median_run_length,
     restarting_moves,
 )
-from trustreport.measures.monitoring.sprt import METHOD as SPRT
+from trustreport.measures.monitoring.sprt import SPRT
 from trustreport.measures.monitoring.sprt import SprtChart
 
 STATISTICS = ("mean", "median")

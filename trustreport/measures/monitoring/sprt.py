@@ -18,7 +18,7 @@ from trustreport.measures.monitoring.run_length import (
 )
 from trustreport.measures.monitoring.weights import Weights, weights, why_not
 
-METHOD = "sprt_wald"
+SPRT = "sprt_wald"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def sprt(
     why = why or ("" if 0 < budget < 1 and 0 < missed < 1 and budget + missed < 1 else notes.BUDGET_AT_END)
     n = len(events)
     if why or not n:
-        return undefined(n, why or notes.NO_LOOK, level=level, method=METHOD), None
+        return undefined(n, why or notes.NO_LOOK, level=level, method=SPRT), None
     found = weights(in_control, to_detect)
     lowest, highest = wald_limits(budget, missed)
     low, high = floor(lowest / found.unit), ceil(highest / found.unit)
@@ -128,7 +128,7 @@ def sprt(
         **characteristics(found, low, high, n),
     }
     last = float(run.statistic[-1])
-    return Estimate(last, nan, nan, n, level, METHOD, notes.STATISTIC, details=details), run
+    return Estimate(last, nan, nan, n, level, SPRT, notes.STATISTIC, details=details), run
 
 
 def _run(found: Weights, events: NDArray[np.int64], low: int, high: int) -> SprtChart:

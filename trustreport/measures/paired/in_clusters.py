@@ -12,7 +12,7 @@ from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
 from trustreport.measures.paired.difference import score_limits, score_variance
 
-METHOD = "tango_clustered"
+CLUSTERED_TANGO = "tango_clustered"
 CLUSTERS_AS_CASES = "no pair differs: the interval counts clusters as cases"
 
 
@@ -54,7 +54,7 @@ def tango_clustered(
     """
     n = len(change)
     if not n:
-        return undefined(0, notes.NO_PAIR, level=level, method=METHOD)
+        return undefined(0, notes.NO_PAIR, level=level, method=CLUSTERED_TANGO)
     value = float(change.mean())
     variance, clusters = clustered_variance((change - value) / n, cluster)
     alone = clustered_variance((change - value) / n, np.arange(n))[0]
@@ -62,13 +62,13 @@ def tango_clustered(
         variance = max(variance, clustered_variance((change - value) / n, within)[0])
     details = {"clusters": float(clusters)}
     if clusters < 2:
-        return replace(undefined(n, ONE_CLUSTER, level=level, method=METHOD), value=value, details=details)
+        return replace(undefined(n, ONE_CLUSTER, level=level, method=CLUSTERED_TANGO), value=value, details=details)
     effect = max(1.0, variance / alone) if alone > 0 else n / clusters
     gained, lost = (float(np.count_nonzero(change == sign)) / effect for sign in (1, -1))
     details |= {"design_effect": effect, "gained": gained, "lost": lost, "pairs": n / effect}
     low, high = score_limits(gained, lost, n / effect, quantile(clusters - 1.0, level))
     found = Estimate(
-        value, low, high, n, level, METHOD, "" if alone > 0 else CLUSTERS_AS_CASES,
+        value, low, high, n, level, CLUSTERED_TANGO, "" if alone > 0 else CLUSTERS_AS_CASES,
         df=clusters - 1.0, details=details,
     )  # fmt: skip
     at_none = score_variance(0.0, gained, lost, n / effect)

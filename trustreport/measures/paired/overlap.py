@@ -12,7 +12,7 @@ from trustreport.measures.paired.difference import correlation, third_side
 from trustreport.measures.paired.table import PairedTable
 from trustreport.measures.proportion import wilson
 
-METHOD = "newcombe_overlap"
+OVERLAP = "newcombe_overlap"
 FARTHEST = 8.0  # standard errors: a p below 2e-15 has no digits left in 1 - p
 
 
@@ -61,7 +61,7 @@ def newcombe_overlap(
     (x1, n1), (x2, n2) = compared, baseline
     n = min(n1, n2)
     if not n:
-        return undefined(0, notes.NO_CASE, level=level, method=METHOD)
+        return undefined(0, notes.NO_CASE, level=level, method=OVERLAP)
     rho = correlation(pairs) * pairs.n / sqrt(n1 * n2)
     value = x1 / n1 - x2 / n2
 
@@ -72,7 +72,7 @@ def newcombe_overlap(
         return value - third_side(below, up, rho), value + third_side(above, down, rho)
 
     low, high = limits(level)
-    return Estimate(value, low, high, n, level, METHOD, p=_p(value, limits), details={"rho": rho})
+    return Estimate(value, low, high, n, level, OVERLAP, p=_p(value, limits), details={"rho": rho})
 
 
 def _p(value: float, limits: Callable[[float], tuple[float, float]]) -> float:

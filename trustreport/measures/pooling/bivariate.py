@@ -25,7 +25,7 @@ AT_END = 1 - 1e-5  # a correlation from here on is one of 1
 END = 1 - 1e-9
 MOST_TAU = 20.0
 OUTCOMES = ("sensitivity", "specificity")
-CORRECTED = {"all": notes.CORRECTED, "zeros": notes.CORRECTED_ZEROS}
+CORRECTIONS = {"all": notes.CORRECTED, "zeros": notes.CORRECTED_ZEROS}
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class PooledStudies:
     @property
     def note(self) -> str:
         """What bears on every number of the model."""
-        said = [CORRECTED[self.corrected]] if self.corrected else []
+        said = [CORRECTIONS[self.corrected]] if self.corrected else []
         if not self.together:
             said.append(notes.THREE_STUDIES)
         elif min(self.between[0, 0], self.between[1, 1]) <= NOTHING:

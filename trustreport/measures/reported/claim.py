@@ -4,10 +4,10 @@ import re
 from dataclasses import dataclass
 from math import isfinite, isinf
 
-_SIGNS = str.maketrans(
+_TYPESET = str.maketrans(
     "\N{MINUS SIGN}\N{EN DASH}\N{NO-BREAK SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}", "--   "
 )
-_NUMBER = re.compile(r"([+-]?)(\d{1,3}(?:[ ,']\d{3})+|\d*)(?:[.,](\d*))?\s*(%?)")
+_CLAIMED = re.compile(r"([+-]?)(\d{1,3}(?:[ ,']\d{3})+|\d*)(?:[.,](\d*))?\s*(%?)")
 NOT_DEFINED = frozenset(
     {"", "-", "na", "n/a", "n.a.", "nan", "none", "not defined", "undefined", "not applicable"}
 )
@@ -45,10 +45,10 @@ def declared(text: str) -> Declared | None:
     >>> declared("21,572"), declared("0,945"), declared("NA")
     (Declared(value=21572.0, places=0, percent=False), Declared(value=0.945, places=3, percent=False), None)
     """
-    said = text.translate(_SIGNS).strip()
+    said = text.translate(_TYPESET).strip()
     if said in ("\N{INFINITY}", "inf", "infinity"):
         return Declared(float("inf"), 0, False)
-    match = _NUMBER.fullmatch(said)
+    match = _CLAIMED.fullmatch(said)
     if match is None or not (match[2] or match[3]):
         return None
     sign, whole, decimals, percent = match[1], match[2], match[3] or "", match[4]
@@ -64,4 +64,4 @@ def says_not_defined(text: str) -> bool:
     >>> says_not_defined("NA"), says_not_defined("\N{EN DASH}"), says_not_defined("0")
     (True, True, False)
     """
-    return text.translate(_SIGNS).strip().casefold() in NOT_DEFINED
+    return text.translate(_TYPESET).strip().casefold() in NOT_DEFINED

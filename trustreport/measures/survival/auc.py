@@ -11,7 +11,7 @@ from trustreport.measures.roc.auc import exponential_variance, newcombe_limits, 
 from trustreport.measures.survival import notes
 from trustreport.measures.survival.horizon import AtHorizon, Floats
 
-METHOD, AT_THE_END = "ipcw_logit", "ipcw_newcombe"
+AUC_METHOD, AT_THE_END = "ipcw_logit", "ipcw_newcombe"
 
 
 def auc_at_horizon(
@@ -61,7 +61,7 @@ def auc_at_horizon(
     check_level(level)
     n = len(state)
     if why := state.why_not:
-        return undefined(n, why, level=level, method=METHOD)
+        return undefined(n, why, level=level, method=AUC_METHOD)
     case, control = state.event, state.known & ~state.event
     w1, w0 = state.weight[case], state.weight[control]
     of_case = _outscored(score[case], score[control], w0)
@@ -71,10 +71,10 @@ def auc_at_horizon(
     k1, k0 = state.size(case), state.size(control)
     details = {**state.details, "effective_events": k1, "effective_free": k0}
     if min(w1.size, w0.size) < 2:
-        return Estimate(area, nan, nan, n, level, METHOD, notes.ONE_EVENT, details=details)
+        return Estimate(area, nan, nan, n, level, AUC_METHOD, notes.ONE_EVENT, details=details)
     if min(area, 1 - area) < 1e-12:
         if cluster is not None:
-            return Estimate(round(area), nan, nan, n, level, METHOD, notes.PERFECT, details=details)
+            return Estimate(round(area), nan, nan, n, level, AUC_METHOD, notes.PERFECT, details=details)
         low, high, p = newcombe_limits(round(area), k1, k0, inf, level)
         return Estimate(round(area), low, high, n, level, AT_THE_END, p=p, details=details)
     value = np.zeros(n)
@@ -82,10 +82,10 @@ def auc_at_horizon(
     value[control] = (of_control - area) * (n / w0.sum())
     variance, df = state.variance(state.influence(value), cluster)
     if not variance > 0:
-        return Estimate(area, nan, nan, n, level, METHOD, notes.NO_NOISE, details=details)
+        return Estimate(area, nan, nan, n, level, AUC_METHOD, notes.NO_NOISE, details=details)
     se = sqrt(max(variance, exponential_variance(area, k1, k0)))
     low, high, p = on_logit_scale(area, se, inf if cluster is None else df, level)
-    return Estimate(area, low, high, n, level, METHOD, se=se, p=p, details=details)
+    return Estimate(area, low, high, n, level, AUC_METHOD, se=se, p=p, details=details)
 
 
 def _outscored(of: Floats, others: Floats, weight: Floats) -> Floats:

@@ -14,7 +14,7 @@ from trustreport.measures.notes import OFTEN_ABOVE
 from trustreport.measures.survival import notes
 from trustreport.measures.survival.horizon import AtHorizon
 
-METHOD = "ipcw_wilson"
+SHARE_METHOD = "ipcw_wilson"
 FEW_CALLED = 15
 Share = Literal["sensitivity", "specificity", "ppv", "npv"]
 
@@ -111,14 +111,14 @@ def _share(
     denominator = among & state.known
     n = int(np.count_nonzero(denominator))
     if why:
-        return undefined(n, why, level=level, method=METHOD)
+        return undefined(n, why, level=level, method=SHARE_METHOD)
     weight = state.weight * denominator
     total = float(weight.sum())
     value = min(max(float(weight @ of) / total, 0.0), 1.0)
     variance, df = state.variance(state.influence(denominator * (of - value) * (len(state) / total)), cluster)
     details = state.details
     if cluster is not None and not df > 0:
-        return Estimate(value, nan, nan, n, level, METHOD, notes.ONE_CLUSTER, details=details)
+        return Estimate(value, nan, nan, n, level, SHARE_METHOD, notes.ONE_CLUSTER, details=details)
     alone = state.size(denominator)
     size = _size(value, variance, total if censored_count else alone, alone)
     t = quantile(np.inf if cluster is None else df, level)
@@ -127,7 +127,7 @@ def _share(
     low = 0.0 if value == 0 else max(0.0, middle - half)
     high = 1.0 if value == 1 else min(1.0, middle + half)
     se = sqrt(variance) if variance > 0 else nan
-    return Estimate(value, low, high, n, level, METHOD, se=se, details={**details, "effective_n": size})
+    return Estimate(value, low, high, n, level, SHARE_METHOD, se=se, details={**details, "effective_n": size})
 
 
 def _size(value: float, variance: float, most: float, alone: float) -> float:
