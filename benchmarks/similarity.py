@@ -30,10 +30,8 @@ from scipy.spatial.distance import cdist
 
 from trustreport.api.parallel import workers
 from trustreport.measures.similarity.correspondence import correspondence
-from trustreport.measures.similarity.distances import distances, neighbours
-from trustreport.measures.similarity.features import standardise
-from trustreport.measures.similarity.mmd import mmd
-from trustreport.measures.similarity.permutation import divisions, upper_tail
+from trustreport.measures.similarity.distances import distances, neighbours, standardise
+from trustreport.measures.similarity.permutation import divisions, mmd, upper_tail
 
 Floats = NDArray[np.float64]
 

@@ -16,7 +16,8 @@ import pytest
 from trustreport.api import assess, read_study
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.verdicts.judge import measure
-from trustreport.measures.confusion.measure import Delta, OfClasses, measured
+from trustreport.measures.confusion.form import Delta, OfClasses
+from trustreport.measures.confusion.measure import measured
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
 from trustreport.study import criteria

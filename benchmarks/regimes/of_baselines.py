@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from regimes.of_readers import gaps, read
 from regimes.regime import ARMS, LEVEL, Found, Regime
 from trustreport.assessment.dimensions.decision_benefit.quarters import QUARTERS, quarter_results
-from trustreport.measures.baseline_change import oldham_slope
-from trustreport.measures.mrmc.quarters import quarter_gain
+from trustreport.measures.mrmc.reader_effects import quarter_gain
+from trustreport.measures.number_needed import oldham_slope
 from trustreport.study.study import Floats
 from trustreport.vocabulary.place import Place
 

@@ -22,15 +22,9 @@ from trustreport.assessment.performance.reader_errors import reader_errors
 from trustreport.assessment.performance.readers import AIDED, endpoints, every_endpoint
 from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
 from trustreport.measures.agreement.interval import coefficient_interval
+from trustreport.measures.agreement.weighted_concordance import weighted_concordance
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.weighted_concordance import weighted_concordance
-from trustreport.planning.simulate import (
-    STRUCTURES,
-    expected_auc,
-    expected_sensitivity,
-    expected_specificity,
-    roe_metz,
-)
+from trustreport.planning.simulate import STRUCTURES, roe_metz
 from trustreport.study.study import (
     ArmCounts,
     Cases,
@@ -88,9 +82,9 @@ def reader_truths(structure: str, mu: tuple[float, float], cut: float, n1: int, 
     var = STRUCTURES[structure]
     found: dict[str, float] = {}
     of = {
-        "sensitivity": [float(expected_sensitivity(m, cut, var)) for m in mu],
-        "specificity": [float(expected_specificity(cut, var))] * 2,
-        "auc": [float(expected_auc(m, var)) for m in mu],
+        "sensitivity": [float(ndtr((m - cut) / sqrt(var.total))) for m in mu],
+        "specificity": [float(ndtr(cut / sqrt(var.total)))] * 2,
+        "auc": [float(ndtr(m / sqrt(2 * var.total))) for m in mu],
     }
     of["accuracy"] = [(n1 * a + n0 * b) / (n1 + n0) for a, b in zip(of["sensitivity"], of["specificity"])]
     of["youden_j"] = [a + b - 1 for a, b in zip(of["sensitivity"], of["specificity"])]
@@ -394,7 +388,7 @@ def device_and_readers() -> Iterator[Regime]:
                 if r.primary and r.place.arm == "unaided":
                     yield f"{r.endpoint}, device less readers", r.estimate
 
-        (own,), (theirs,) = ([float(expected_sensitivity(m, CUT, STRUCTURES[structure]))] for m in (mu, 1.5))
+        (own,), (theirs,) = ([float(ndtr((m - CUT) / sqrt(STRUCTURES[structure].total)))] for m in (mu, 1.5))
         gain = {"sensitivity": own - theirs, "specificity": 0.0, "accuracy": (own - theirs) / 2}
         true = {f"{name}, device less readers": value for name, value in gain.items()}
         design = f"{n_readers} readers, {PER_CLASS}+{PER_CLASS} cases, {structure}, {kind}, device {mu:g}"

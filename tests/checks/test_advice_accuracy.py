@@ -7,7 +7,7 @@ import pytest
 
 from tests.studies import counts, plan
 from trustreport.assessment.assess import assess
-from trustreport.measures.reported.claim import declared
+from trustreport.measures.reported.printed import declared
 from trustreport.study.plan import Confusion, Plan, Reported
 from trustreport.study.study import Cases, Dataset, Labels, Scores, Study
 from trustreport.vocabulary.messages import catalogue

@@ -12,9 +12,8 @@ from tests.dimensions.test_reliance import rules_hold, texts
 from tests.studies import plan, readings
 from trustreport.assessment.dimensions.decision_benefit import DIMENSION
 from trustreport.assessment.finding import Finding
-from trustreport.measures.mrmc.fixed_reader import fixed_against_readers
-from trustreport.measures.paired.difference import tango
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.mrmc.one_reader import fixed_against_readers
+from trustreport.measures.paired.difference import PairedTable, tango
 from trustreport.study.study import Study
 from trustreport.vocabulary.results import Result
 

@@ -17,9 +17,7 @@ from trustreport.assessment.dimensions.candidates import DIMENSION, answer
 from trustreport.assessment.dimensions.candidates.entries import indistinguishable
 from trustreport.assessment.finding import PlainTable
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.paired.difference import tango
-from trustreport.measures.paired.in_clusters import CLUSTERS_AS_CASES
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import CLUSTERS_AS_CASES, PairedTable, tango
 from trustreport.measures.proportion import wilson
 from trustreport.study.plan import Plan
 from trustreport.study.study import Cases, Coded, Dataset, Labels, Scores, Study

@@ -14,8 +14,7 @@ from trustreport.assessment.assess import Assessment
 from trustreport.assessment.dimensions.advice_accuracy import answer
 from trustreport.assessment.finding import Finding
 from trustreport.measures.case_mean import case_mean
-from trustreport.measures.paired.difference import tango
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import PairedTable, tango
 from trustreport.measures.two_arm.difference import newcombe
 from trustreport.measures.utility.ranking import independent_difference
 from trustreport.report.answer.without_criteria import answer as without_criteria

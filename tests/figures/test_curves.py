@@ -32,7 +32,7 @@ from trustreport.figures.decision_curve import DecisionCurves
 from trustreport.figures.measures_chart import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
 from trustreport.figures.roc import DevicePoint, EqualYield, RocFigure, RocLine, RocPanel
 from trustreport.measures.roc.curve import roc_curve
-from trustreport.measures.utility.operating import best_point
+from trustreport.measures.utility.information import best_point
 from trustreport.vocabulary.digits import by_width
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.messages import say as message

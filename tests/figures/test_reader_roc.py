@@ -18,8 +18,7 @@ from trustreport.assessment.finding import Figure
 from trustreport.figures import style
 from trustreport.figures.curves import thinned
 from trustreport.figures.reader_roc import FEW, ArmCurves, ReaderCurve, ReaderRoc
-from trustreport.measures.roc.curve import roc_curve
-from trustreport.measures.roc.mean_curve import mean_curve
+from trustreport.measures.roc.curve import mean_curve, roc_curve
 from trustreport.study.study import Study
 from trustreport.vocabulary.messages import Catalogue, catalogue
 

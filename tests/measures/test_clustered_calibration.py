@@ -14,12 +14,11 @@ from statsmodels.regression.linear_model import OLS, WLS
 
 from trustreport.measures.calibration.advice import advice_values
 from trustreport.measures.calibration.bins import equal_width_and_places
-from trustreport.measures.calibration.brier import brier
+from trustreport.measures.calibration.brier import brier, oe_ratio
 from trustreport.measures.calibration.ece import ece
-from trustreport.measures.calibration.gici import gici as gici_of
+from trustreport.measures.calibration.ece import gici as gici_of
 from trustreport.measures.calibration.in_clusters import sandwich
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
-from trustreport.measures.calibration.oe import oe_ratio
 from trustreport.measures.case_mean import mean_of_clusters
 from trustreport.measures.cluster import ONE_CLUSTER
 from trustreport.measures.confusion.clustered import clustered

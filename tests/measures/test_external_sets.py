@@ -9,22 +9,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from trustreport.measures.calibration.brier import brier
-from trustreport.measures.calibration.ece import ece
-from trustreport.measures.calibration.gici import gici
+from trustreport.measures.calibration.brier import brier, oe_ratio
+from trustreport.measures.calibration.ece import ece, gici
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
-from trustreport.measures.calibration.oe import oe_ratio
 from trustreport.measures.calibration.smooth import loess_error, smooth_error
-from trustreport.measures.net_benefit import (
-    net_benefit,
-    standardized_net_benefit,
-    treat_all,
-    weighted_utility,
-)
 from trustreport.measures.roc.auc import delong
 from trustreport.measures.sample_size.auc import newcombe_se
 from trustreport.measures.similarity.correspondence import correspondence
-from trustreport.measures.similarity.features import standardise
+from trustreport.measures.similarity.distances import standardise
+from trustreport.measures.utility.net_benefit import net_benefit, treat_all
+from trustreport.measures.utility.standardized_net_benefit import standardized_net_benefit, weighted_utility
 
 Scored = tuple[NDArray[np.bool_], NDArray[np.float64]]
 FEATURES = {

@@ -10,14 +10,18 @@ from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_of_statsmodels
 from trustreport.measures.agreement.cohen import cohen_kappa
 from trustreport.measures.agreement.fleiss import fleiss_kappa
 from trustreport.measures.agreement.icc import icc
-from trustreport.measures.agreement.percent import percent_agreement
+from trustreport.measures.agreement.interval import percent_agreement
 from trustreport.measures.agreement.tally import variance_of_mean
 from trustreport.measures.monitoring.rates import median
 from trustreport.measures.mrmc.crossed_clusters import clustered_means, independent_readings
 from trustreport.measures.mrmc.ustatistic import ustatistic
-from trustreport.measures.paired.difference import score_limits, tango
-from trustreport.measures.paired.in_clusters import correlation_of_sums, tango_clustered
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import (
+    PairedTable,
+    correlation_of_sums,
+    score_limits,
+    tango,
+    tango_clustered,
+)
 
 CLUSTER = np.repeat(np.arange(60), 4)
 

@@ -12,26 +12,24 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import norm, t
 
-from trustreport.measures.binomial_normal import LEAST_TAU, binomial_normal
-from trustreport.measures.calibration import notes
-from trustreport.measures.calibration.brier import brier
-from trustreport.measures.calibration.ece import ece
-from trustreport.measures.calibration.gici import gici
-from trustreport.measures.calibration.loess import loess
+from trustreport.measures.calibration.bins import CONSTANT_SCORE, NOTHING_EXPECTED
+from trustreport.measures.calibration.brier import brier, oe_ratio
+from trustreport.measures.calibration.ece import ece, gici
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
-from trustreport.measures.calibration.oe import oe_ratio
+from trustreport.measures.calibration.lowess import loess
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.table import MEASURES
-from trustreport.measures.interventions_avoided import AT_ZERO, interventions_avoided
 from trustreport.measures.mrmc.auc import fit_auc, reader_auc
 from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
-from trustreport.measures.net_benefit import net_benefit
-from trustreport.measures.paired.mcnemar import mcnemar_exact
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import PairedTable
+from trustreport.measures.paired.odds_ratio import mcnemar_exact
+from trustreport.measures.pooling.binomial_normal import LEAST_TAU, binomial_normal
 from trustreport.measures.proportion import clopper_pearson, wilson
 from trustreport.measures.roc.auc import auc_logit_larger, delong, newcombe_auc
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.measures.two_arm.difference import newcombe
+from trustreport.measures.utility.net_benefit import net_benefit
+from trustreport.measures.utility.standardized_net_benefit import AT_ZERO, interventions_avoided
 
 Bools = NDArray[np.bool_]
 HUGE = 10**12
@@ -177,8 +175,8 @@ def test_ranks_of_scores_next_to_zero(area: Any) -> None:
 
 def test_probabilities_next_to_zero() -> None:
     score = (SCORE * 64) * LEAST
-    assert calibration_slope(TRUTH, score).note == notes.CONSTANT_SCORE  # all 1e-8 once moved inwards
-    assert oe_ratio(TRUTH, score).note == notes.NOTHING_EXPECTED
+    assert calibration_slope(TRUTH, score).note == CONSTANT_SCORE  # all 1e-8 once moved inwards
+    assert oe_ratio(TRUTH, score).note == NOTHING_EXPECTED
     # Nothing is expected: the Brier score is the share of events, the intercept ln(odds) - ln(odds of 1e-8).
     share = TRUTH.mean()
     assert brier(TRUTH, score).value == pytest.approx(share)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from trustreport.measures import notes
-from trustreport.measures.two_arm import difference, odds_ratio, ratio
+from trustreport.measures.two_arm import difference, odds_ratio
+from trustreport.measures.two_arm import difference as ratio
 
 DIFFERENCES = [difference.wald, difference.newcombe, difference.miettinen_nurminen]
 RATIOS = [ratio.katz, ratio.koopman]

@@ -13,24 +13,22 @@ from hypothesis import strategies as st
 from tests.performance.test_cases import scored
 from trustreport.assessment.performance.measures import METHODS, lead
 from trustreport.measures import notes
-from trustreport.measures.calibration.brier import brier
+from trustreport.measures.calibration.brier import brier, oe_ratio
 from trustreport.measures.calibration.ece import ece
 from trustreport.measures.calibration.logistic import calibration_intercept
-from trustreport.measures.calibration.oe import oe_ratio
-from trustreport.measures.cell_mean import cell_mean
+from trustreport.measures.case_mean import cell_mean
 from trustreport.measures.cluster import ONE_OF_A_CLASS
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.net_benefit import (
+from trustreport.measures.roc.auc import auc_logit_larger
+from trustreport.measures.roc.clustered import auc_logit_obuchowski
+from trustreport.measures.utility.net_benefit import net_benefit, net_benefit_mover
+from trustreport.measures.utility.standardized_net_benefit import (
     FEW_CLUSTERS,
     NO_LOSS,
-    net_benefit,
-    net_benefit_mover,
     snb_jackknife,
     snb_mover,
     weighted_utility,
 )
-from trustreport.measures.roc.auc import auc_logit_larger
-from trustreport.measures.roc.clustered import auc_logit_obuchowski
 from trustreport.vocabulary.quantities import quantity
 
 Cases = tuple[np.ndarray, np.ndarray, np.ndarray]

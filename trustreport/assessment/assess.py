@@ -11,7 +11,7 @@ from trustreport.assessment.dimensions.case_mix import CaseMix, Errors, case_mix
 from trustreport.assessment.dimensions.flow import TaskFlow, flow_figures, task_flows
 from trustreport.assessment.finding import CheckOutcome, Figure, Finding, Unanswered
 from trustreport.assessment.verdicts import AtLevel, Verdict, verdicts
-from trustreport.measures.similarity.tasks import Run, one_by_one
+from trustreport.measures.similarity.distances import Run, one_by_one
 from trustreport.study.identity.release import released
 from trustreport.study.plan import Language, Plan, undeclared
 from trustreport.study.study import Study

@@ -11,8 +11,7 @@ from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.proportion import clopper_pearson, wald
-from trustreport.measures.reported.claim import Declared, declared, says_not_defined
-from trustreport.measures.reported.printed import CELLS, metric_named
+from trustreport.measures.reported.printed import CELLS, Declared, declared, metric_named, says_not_defined
 from trustreport.study.plan import Claim, Plan
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place

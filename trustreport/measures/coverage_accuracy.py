@@ -6,7 +6,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.measures.case_share import case_share
+from trustreport.measures.case_mean import case_share
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.proportion import wilson

@@ -15,11 +15,15 @@ import numpy as np
 from trustreport.assessment.finding import EstimateRow, EstimateTable
 from trustreport.assessment.infer import Inference, infer
 from trustreport.assessment.narrative.names import heading
+from trustreport.measures.agreement.label_accuracy import (
+    NO_SAMPLING_ERROR,
+    actual_accuracy,
+    nomogram_accuracy,
+)
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.h_accuracy.measure import h_accuracy, two_class_scores
-from trustreport.measures.label_accuracy import NO_SAMPLING_ERROR, actual_accuracy, nomogram_accuracy
 from trustreport.measures.reported.printed import CELLS, Rounding, metric_named
 from trustreport.measures.robustness import p_acceptability, p_performance, spr, wpr
 from trustreport.measures.seeds import generator

@@ -11,7 +11,8 @@ from functools import cache
 from math import inf
 from typing import Any, Literal
 
-from trustreport.measures.confusion.measure import CellMeasure, Need
+from trustreport.measures.confusion.form import Need
+from trustreport.measures.confusion.measure import CellMeasure
 from trustreport.measures.confusion.table import MEASURES
 
 Unit = Literal["proportion", "difference", "ratio", "decisions", "count", "score", "seconds", "p", "utility"]

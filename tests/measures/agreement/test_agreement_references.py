@@ -7,22 +7,25 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from trustreport.measures.agreement import weights
 from trustreport.measures.agreement.bootstrap import bootstrap
 from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
-from trustreport.measures.agreement.conger import conger_kappa
-from trustreport.measures.agreement.fleiss import fleiss_kappa
-from trustreport.measures.agreement.gwet import gwet_ac1, gwet_ac2
-from trustreport.measures.agreement.krippendorff import krippendorff_alpha
-from trustreport.measures.agreement.percent import percent_agreement
+from trustreport.measures.agreement.fleiss import (
+    conger_kappa,
+    fleiss_kappa,
+    gwet_ac1,
+    gwet_ac2,
+    krippendorff_alpha,
+)
+from trustreport.measures.agreement.interval import percent_agreement
+from trustreport.measures.agreement.tally import linear, ordinal, quadratic
 
 Knee = tuple[NDArray[np.int64], NDArray[np.float64]]
 TABLES = ("gwet", "complete", "paired", "sparse", "two", "ordered")
 WEIGHTS = {
     "identity": np.eye,
-    "linear": weights.linear,
-    "quadratic": weights.quadratic,
-    "ordinal": weights.ordinal,
+    "linear": linear,
+    "quadratic": quadratic,
+    "ordinal": ordinal,
 }
 
 
@@ -105,8 +108,8 @@ def test_complete_tables_as_statsmodels(table: str, tables: dict[str, Any]) -> N
     if table == "two":
         for name, w in (
             ("none", None),
-            ("linear", weights.linear(q)),
-            ("quadratic", weights.quadratic(q)),
+            ("linear", linear(q)),
+            ("quadratic", quadratic(q)),
         ):
             value, se = there[f"statsmodels cohen {name}"]
             est = cohen_kappa(codes[:, 0], codes[:, 1], q, weights=w)

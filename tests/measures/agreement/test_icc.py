@@ -11,9 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from trustreport.measures.agreement import notes, weights
+from trustreport.measures.agreement import tally as weights
 from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
 from trustreport.measures.agreement.icc import Form, icc
+from trustreport.measures.agreement.tally import (
+    INCOMPLETE_LEFT_OUT,
+    NO_PAIR,
+    NO_VARIATION,
+    NO_WHOLE_CASES,
+    ONE_CATEGORY,
+)
 from trustreport.measures.notes import OFTEN_ABOVE
 
 REFERENCE = Path(__file__).resolve().parents[2] / "reference"
@@ -78,7 +85,7 @@ def test_cases_that_a_rater_did_not_label_are_left_out_and_said() -> None:
     gaps = np.vstack([ANXIETY, [[1, np.nan, 2], [np.nan, np.nan, 4]]])
     e, whole = icc(gaps), icc(ANXIETY)
     assert (e.value, e.low, e.n) == (whole.value, whole.low, 20)
-    assert e.note == f"{notes.INCOMPLETE_LEFT_OUT}; {OFTEN_ABOVE}"
+    assert e.note == f"{INCOMPLETE_LEFT_OUT}; {OFTEN_ABOVE}"
     assert e.details == {"raters": 3.0, "left_out": 2.0}
     nobody = np.column_stack([gaps, np.full(len(gaps), np.nan)])  # a rater without any label is none
     assert icc(nobody) == e
@@ -87,10 +94,10 @@ def test_cases_that_a_rater_did_not_label_are_left_out_and_said() -> None:
 @pytest.mark.parametrize(
     ("values", "note"),
     [
-        (np.empty((0, 3)), notes.NO_PAIR),
-        (np.ones((5, 1)), notes.NO_PAIR),
-        (np.array([[1.0, 2], [3, np.nan]]), notes.NO_WHOLE_CASES),
-        (np.full((5, 3), 2.0), notes.ONE_CATEGORY),
+        (np.empty((0, 3)), NO_PAIR),
+        (np.ones((5, 1)), NO_PAIR),
+        (np.array([[1.0, 2], [3, np.nan]]), NO_WHOLE_CASES),
+        (np.full((5, 3), 2.0), ONE_CATEGORY),
     ],
 )
 def test_undefined_with_its_reason(values: np.ndarray, note: str) -> None:
@@ -103,7 +110,7 @@ def test_labels_that_all_agree_say_nothing_of_precision() -> None:
     e = icc(np.repeat(np.arange(4.0)[:, None], 3, axis=1))
     assert e.value == 1
     assert isnan(e.low)
-    assert e.note == notes.NO_VARIATION
+    assert e.note == NO_VARIATION
 
 
 @given(arrays(int, st.tuples(st.integers(2, 7), st.integers(2, 4)), elements=st.integers(1, 5)))

@@ -12,13 +12,25 @@ from hypothesis import assume, example, given, settings
 from hypothesis.extra.numpy import arrays
 from ruamel.yaml import YAML
 
-from trustreport.measures.confusion import notes
 from trustreport.measures.confusion.at_prevalence import at_prevalence
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
-from trustreport.measures.confusion.propagation import propagated, score_limit, weighed
+from trustreport.measures.confusion.form import (
+    ALL_ALIKE,
+    NO_CASE,
+    NO_ERROR_IN_A_CLASS,
+    NO_FALSE_POSITIVE,
+    NO_NEGATIVE,
+    NO_POSITIVE,
+    NONE_CALLED_NEGATIVE,
+    NONE_CALLED_POSITIVE,
+    NOTHING_NEGATIVE,
+    NOTHING_POSITIVE,
+    ONE_CLASS_ALL_RIGHT,
+)
+from trustreport.measures.confusion.independent import propagated, score_limit, weighed
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.proportion import wilson
-from trustreport.measures.two_arm.ratio import koopman
+from trustreport.measures.two_arm.difference import koopman
 from trustreport.vocabulary.quantities import quantity
 
 RANGE = dict.fromkeys(MEASURES, (0.0, 1.0)) | {
@@ -233,23 +245,23 @@ def test_predictive_values_move_the_right_way():
 
 
 @pytest.mark.parametrize(("table", "name", "note"), [
-    ((0, 0, 0, 0), "accuracy", notes.NO_CASE),
-    ((0, 0, 0, 0), "mcc", notes.NO_CASE),
-    ((0, 3, 0, 5), "sensitivity", notes.NO_POSITIVE),
-    ((3, 0, 5, 0), "specificity", notes.NO_NEGATIVE),
-    ((0, 0, 3, 5), "ppv", notes.NONE_CALLED_POSITIVE),
-    ((3, 5, 0, 0), "npv", notes.NONE_CALLED_NEGATIVE),
-    ((0, 0, 0, 5), "f1", notes.NOTHING_POSITIVE),
-    ((5, 0, 0, 0), "f1_negative", notes.NOTHING_NEGATIVE),
-    ((0, 0, 0, 5), "threat_score", notes.NOTHING_POSITIVE),
-    ((0, 0, 3, 5), "fowlkes_mallows", notes.NONE_CALLED_POSITIVE),
-    ((3, 5, 0, 0), "mcc", notes.NONE_CALLED_NEGATIVE),
-    ((0, 3, 0, 5), "youden_j", notes.NO_POSITIVE),
-    ((3, 0, 5, 0), "balanced_accuracy", notes.NO_NEGATIVE),
-    ((0, 0, 3, 5), "lr_positive", notes.NONE_CALLED_POSITIVE),
-    ((3, 5, 0, 0), "lr_negative", notes.NONE_CALLED_NEGATIVE),
-    ((0, 0, 3, 5), "diagnostic_odds_ratio", notes.ONE_CLASS_ALL_RIGHT),
-    ((5, 0, 0, 0), "cohen_kappa", notes.ALL_ALIKE),
+    ((0, 0, 0, 0), "accuracy", NO_CASE),
+    ((0, 0, 0, 0), "mcc", NO_CASE),
+    ((0, 3, 0, 5), "sensitivity", NO_POSITIVE),
+    ((3, 0, 5, 0), "specificity", NO_NEGATIVE),
+    ((0, 0, 3, 5), "ppv", NONE_CALLED_POSITIVE),
+    ((3, 5, 0, 0), "npv", NONE_CALLED_NEGATIVE),
+    ((0, 0, 0, 5), "f1", NOTHING_POSITIVE),
+    ((5, 0, 0, 0), "f1_negative", NOTHING_NEGATIVE),
+    ((0, 0, 0, 5), "threat_score", NOTHING_POSITIVE),
+    ((0, 0, 3, 5), "fowlkes_mallows", NONE_CALLED_POSITIVE),
+    ((3, 5, 0, 0), "mcc", NONE_CALLED_NEGATIVE),
+    ((0, 3, 0, 5), "youden_j", NO_POSITIVE),
+    ((3, 0, 5, 0), "balanced_accuracy", NO_NEGATIVE),
+    ((0, 0, 3, 5), "lr_positive", NONE_CALLED_POSITIVE),
+    ((3, 5, 0, 0), "lr_negative", NONE_CALLED_NEGATIVE),
+    ((0, 0, 3, 5), "diagnostic_odds_ratio", ONE_CLASS_ALL_RIGHT),
+    ((5, 0, 0, 0), "cohen_kappa", ALL_ALIKE),
 ])  # fmt: skip
 def test_undefined_says_why(table, name, note):
     est = MEASURES[name](ConfusionCounts(*table))
@@ -259,19 +271,19 @@ def test_undefined_says_why(table, name, note):
 
 def test_at_a_prevalence_an_absent_class_is_said():
     for name in DEPEND_ON_PREVALENCE:
-        assert at_prevalence(name, ConfusionCounts(0, 3, 0, 5), 0.2).note == notes.NO_POSITIVE
-    assert at_prevalence("ppv", ConfusionCounts(0, 0, 3, 5), 0.2).note == notes.NONE_CALLED_POSITIVE
+        assert at_prevalence(name, ConfusionCounts(0, 3, 0, 5), 0.2).note == NO_POSITIVE
+    assert at_prevalence("ppv", ConfusionCounts(0, 0, 3, 5), 0.2).note == NONE_CALLED_POSITIVE
 
 
 def test_infinite_ratios_keep_a_lower_limit():
     c = ConfusionCounts(20, 0, 5, 30)
     plus, odds = MEASURES["lr_positive"](c), MEASURES["diagnostic_odds_ratio"](c)
     assert plus.value == plus.high == inf
-    assert plus.note == notes.NO_FALSE_POSITIVE
+    assert plus.note == NO_FALSE_POSITIVE
     assert plus.low > 5
     assert odds.value == odds.high == inf
     assert odds.low > 5
-    assert odds.note == notes.NO_ERROR_IN_A_CLASS
+    assert odds.note == NO_ERROR_IN_A_CLASS
 
 
 def test_counts_of_a_million_million_are_exact():

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.measures.confusion.measure import CaseShare, CellMeasure, Delta, Need, OfClasses
+from trustreport.measures.confusion.form import CaseShare, Delta, Need, OfClasses
+from trustreport.measures.confusion.measure import CellMeasure
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
 

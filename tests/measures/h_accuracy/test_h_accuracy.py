@@ -15,17 +15,27 @@ from ruamel.yaml import YAML
 
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.table import MEASURES
-from trustreport.measures.h_accuracy import notes
 from trustreport.measures.h_accuracy import parameters as from_raters
 from trustreport.measures.h_accuracy.measure import (
+    CLASS_ABSENT,
+    FEW_CREDITED,
+    FEW_DIFFER,
+    NO_COMPLEXITY,
+    NO_WIDTH,
     credits_of,
     h_accuracy,
     h_accuracy_difference,
     two_class_scores,
 )
-from trustreport.measures.h_accuracy.profile import mix_surface, over_complex_mix
-from trustreport.measures.h_accuracy.risk import net_benefit_of, risk_accuracy, risk_priority
-from trustreport.measures.net_benefit import net_benefit, standardized_net_benefit
+from trustreport.measures.h_accuracy.profile import (
+    mix_surface,
+    net_benefit_of,
+    over_complex_mix,
+    risk_accuracy,
+    risk_priority,
+)
+from trustreport.measures.utility.net_benefit import net_benefit
+from trustreport.measures.utility.standardized_net_benefit import standardized_net_benefit
 
 nan = float("nan")
 cell = st.integers(1, 30)
@@ -345,7 +355,7 @@ def test_a_difference_is_paired_case_by_case():
     alone = h_accuracy(truth, one, tau=0.8, rng=rng())
     assert est.high - est.low < alone.high - alone.low
     same = h_accuracy_difference(truth, one, other, rng=rng())
-    assert (same.value, same.note) == (0.0, notes.FEW_DIFFER)
+    assert (same.value, same.note) == (0.0, FEW_DIFFER)
     assert isnan(same.low)
 
 
@@ -380,22 +390,22 @@ def test_undefined_says_why():
     scores = two_class_scores(np.array([0.9, 0.8]))
     absent = h_accuracy(np.array([1, 1]), scores, rng=rng())
     assert isnan(absent.value)
-    assert absent.note == notes.CLASS_ABSENT
+    assert absent.note == CLASS_ABSENT
     assert value([1, 1], scores, priority=[0, 1]) == 1.0
     empty = h_accuracy(np.array([0, 1]), scores, complexity=np.array([0.0, 1]), rng=rng())
-    assert empty.note == notes.NO_COMPLEXITY
+    assert empty.note == NO_COMPLEXITY
     truth = np.repeat([0, 1], 12)
     certain = two_class_scores(truth * 1.0)
-    assert h_accuracy(truth, certain, rng=rng()).note == notes.NO_WIDTH
+    assert h_accuracy(truth, certain, rng=rng()).note == NO_WIDTH
     nine = np.where(np.arange(24) % 12 < 9, 1.0, 0.0)
     for few in (
         h_accuracy(truth, certain, complexity=nine, rng=rng()),  # others count for nothing
         h_accuracy(truth, certain, cluster=np.arange(24) % 9, rng=rng()),
     ):
-        assert (few.value, few.note) == (1.0, notes.FEW_CREDITED)
+        assert (few.value, few.note) == (1.0, FEW_CREDITED)
         assert isnan(few.low)
         assert isnan(few.high)
-    assert risk_accuracy(np.zeros(3, bool), np.ones(3), 0.5, rng=rng()).note == notes.CLASS_ABSENT
+    assert risk_accuracy(np.zeros(3, bool), np.ones(3), 0.5, rng=rng()).note == CLASS_ABSENT
 
 
 @pytest.mark.parametrize(("change", "words"), [

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from scipy.special import pdtr
 
-from trustreport.measures.monitoring import cusum, notes, run_length, sprt, weights
+from trustreport.measures.monitoring import cusum, run_length, weights
+from trustreport.measures.monitoring import cusum as sprt
+from trustreport.measures.monitoring.weights import BUDGET_AT_END, EQUAL_RATES, NO_LOOK, RATE_AT_END
 
 REFERENCE = Path(__file__).resolve().parents[2] / "reference" / "monitoring.csv"
 
@@ -145,10 +147,10 @@ def test_planned_looks_beyond_those_seen_leave_budget_unspent() -> None:
 @pytest.mark.parametrize(
     "rates, budget, why",
     [
-        ((0.1, 0.1), 0.05, notes.EQUAL_RATES),
-        ((0.0, 0.1), 0.05, notes.RATE_AT_END),
-        ((0.9, 1.0), 0.05, notes.RATE_AT_END),
-        ((0.1, 0.2), 0.0, notes.BUDGET_AT_END),
+        ((0.1, 0.1), 0.05, EQUAL_RATES),
+        ((0.0, 0.1), 0.05, RATE_AT_END),
+        ((0.9, 1.0), 0.05, RATE_AT_END),
+        ((0.1, 0.2), 0.0, BUDGET_AT_END),
     ],
 )
 def test_rates_without_a_chart_say_why(rates: tuple[float, float], budget: float, why: str) -> None:
@@ -164,8 +166,8 @@ def test_rates_without_a_chart_say_why(rates: tuple[float, float], budget: float
 
 def test_no_case_gives_no_statistic() -> None:
     none = np.zeros(0, np.int64)
-    assert cusum.cusum(none, none, 0.1, 0.2, budget=0.05)[0].note == notes.NO_LOOK
-    assert sprt.sprt(none, 0.1, 0.2, budget=0.05)[0].note == notes.NO_LOOK
+    assert cusum.cusum(none, none, 0.1, 0.2, budget=0.05)[0].note == NO_LOOK
+    assert sprt.sprt(none, 0.1, 0.2, budget=0.05)[0].note == NO_LOOK
 
 
 def test_limits_are_those_of_the_handbook() -> None:

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from trustreport.measures.monitoring import cusum, notes, run_length, sprt
+from trustreport.measures.monitoring import cusum, run_length
+from trustreport.measures.monitoring import cusum as sprt
 from trustreport.measures.monitoring.detection_delay import cusum_delay, sprt_delay
+from trustreport.measures.monitoring.weights import DELAY
 
 REFERENCE = Path(__file__).resolve().parents[2] / "reference" / "detection_delay.csv"
 STATES = 160
@@ -101,4 +103,4 @@ def test_an_sprt_that_accepts_is_late_by_its_next_tests() -> None:
     of_one, missed = estimate.details["cases_needed_to_detect"], estimate.details["missed_exact"]
     assert found["mean"].value == pytest.approx(of_one / (1 - missed), rel=1e-9)
     assert found["median"].value < found["mean"].value
-    assert notes.DELAY in found["median"].note
+    assert DELAY in found["median"].note

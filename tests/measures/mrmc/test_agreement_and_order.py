@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from trustreport.measures.agreement.fleiss import fleiss_kappa
-from trustreport.measures.agreement.percent import percent_agreement
+from trustreport.measures.agreement.interval import percent_agreement
 from trustreport.measures.mrmc.bootstrap import Draws
-from trustreport.measures.mrmc.reader_agreement import agreement_difference
-from trustreport.measures.mrmc.reading_order import halves, trend
+from trustreport.measures.mrmc.period import halves, trend
+from trustreport.measures.mrmc.reader_effects import agreement_difference
 
 MEASURES = {"percent_agreement": percent_agreement, "fleiss_kappa": fleiss_kappa}
 

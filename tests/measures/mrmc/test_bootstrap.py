@@ -17,8 +17,8 @@ from trustreport.measures.mrmc.bootstrap import (
     Draws,
     canonical_order,
 )
-from trustreport.measures.mrmc.covariance import proportions
-from trustreport.measures.mrmc.weighted import auc_difference, combined, ratio_difference, ratio_mean
+from trustreport.measures.mrmc.clustered import auc_difference, combined, ratio_difference, ratio_mean
+from trustreport.measures.mrmc.ustatistic import proportions
 
 STRATA = np.arange(40) % 2
 SECONDS = np.random.default_rng(17).normal(60, 10, (2, 5, 40))

@@ -14,7 +14,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.auc import auc_ustatistic, fit_auc
+from trustreport.measures.mrmc.auc import fit_auc
+from trustreport.measures.mrmc.auc_ustatistic import auc_ustatistic
 from trustreport.measures.mrmc.in_range import (
     area_of_cases,
     by_score,
@@ -31,9 +32,7 @@ from trustreport.measures.mrmc.one_reader import OneReader, OneReaderArea, OneRe
 from trustreport.measures.mrmc.power import components, components_with_gaps, expected_width, sources
 from trustreport.measures.mrmc.ustatistic import UStatistic, ustatistic
 from trustreport.measures.mrmc.youden import youden_in_range
-from trustreport.measures.paired.difference import newcombe_paired
-from trustreport.measures.paired.overlap import newcombe_overlap
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import PairedTable, newcombe_overlap, newcombe_paired
 from trustreport.measures.roc.auc import auc_logit_larger
 from trustreport.measures.roc.difference import paired_difference, unpaired_difference
 from trustreport.measures.two_arm.difference import newcombe

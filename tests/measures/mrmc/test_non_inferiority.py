@@ -10,7 +10,8 @@ from scipy.special import ndtri
 
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.auc import auc_ustatistic, fit_auc
+from trustreport.measures.mrmc.auc import fit_auc
+from trustreport.measures.mrmc.auc_ustatistic import auc_ustatistic
 from trustreport.measures.mrmc.interval import no_interval, symmetric
 from trustreport.measures.mrmc.non_inferiority import (
     equivalence,

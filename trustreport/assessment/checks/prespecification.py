@@ -14,7 +14,7 @@ from trustreport.assessment.checks.threshold_origin import ChosenOn, read_origin
 from trustreport.assessment.checks.withholding import COUNTED_DECISIONS, CRITERIA
 from trustreport.assessment.narrative.names import endpoint_name, quantity_name
 from trustreport.assessment.performance.cases import place_of_set
-from trustreport.measures.order import ascending
+from trustreport.measures.blocks import ascending
 from trustreport.study import criteria, lock
 from trustreport.study.plan import Endpoint
 from trustreport.study.study import DEVELOPMENT_ROLES, Dataset, Scores

@@ -16,8 +16,8 @@ from trustreport.measures.association import equal_shares, fisher_exact
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.period import SLACK, can_adjust, needs_adjusting
 from trustreport.measures.multiplicity import holm
-from trustreport.measures.paired.mcnemar import mcnemar_exact
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import PairedTable
+from trustreport.measures.paired.odds_ratio import mcnemar_exact
 from trustreport.study.study import Floats, Readings
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from trustreport.assessment.performance.follow_up import is_mature
 from trustreport.assessment.performance.keys import case_key
+from trustreport.measures.blocks import Order, ascending
 from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.confusion.clustered import cluster_cells
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
-from trustreport.measures.order import Order, ascending
 from trustreport.study.clusters import clusters_of
 from trustreport.study.plan import Plan
 from trustreport.study.study import Binary, Codes, Dataset, Floats, Scores, Study

@@ -12,10 +12,13 @@ import numpy as np
 
 from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.assessment.performance.entries import as_entries, pair
-from trustreport.measures.case_share import case_share
+from trustreport.measures.case_mean import case_share
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.interventions_avoided import interventions_avoided
-from trustreport.measures.net_benefit import snb_jackknife, snb_mover
+from trustreport.measures.utility.standardized_net_benefit import (
+    interventions_avoided,
+    snb_jackknife,
+    snb_mover,
+)
 from trustreport.vocabulary import digits
 from trustreport.vocabulary.results import Result
 

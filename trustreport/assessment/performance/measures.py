@@ -13,28 +13,18 @@ import numpy as np
 
 from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.measures import notes
-from trustreport.measures.calibration.brier import brier, brier_parts
-from trustreport.measures.calibration.ece import ece
+from trustreport.measures.calibration.brier import brier, brier_parts, oe_ratio
+from trustreport.measures.calibration.ece import ece, gici
 from trustreport.measures.calibration.gap_bounds import BOUNDS
-from trustreport.measures.calibration.gici import gici
 from trustreport.measures.calibration.logistic import (
     calibration_intercept,
     calibration_slope,
     fitted_intercept,
 )
-from trustreport.measures.calibration.oe import oe_ratio
 from trustreport.measures.confusion.at_prevalence import at_prevalence
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate, undefined
-from trustreport.measures.net_benefit import (
-    net_benefit,
-    net_benefit_mover,
-    snb_jackknife,
-    snb_mover,
-    standardized_net_benefit,
-    weighted_utility,
-)
 from trustreport.measures.proportion import wilson
 from trustreport.measures.roc.auc import (
     area_and_variance,
@@ -50,6 +40,13 @@ from trustreport.measures.roc.average_precision import (
     outranked,
 )
 from trustreport.measures.roc.clustered import auc_logit_obuchowski, clustered_auc
+from trustreport.measures.utility.net_benefit import net_benefit, net_benefit_mover
+from trustreport.measures.utility.standardized_net_benefit import (
+    snb_jackknife,
+    snb_mover,
+    standardized_net_benefit,
+    weighted_utility,
+)
 from trustreport.study.study import Floats
 from trustreport.vocabulary.quantities import quantity
 from trustreport.vocabulary.results import estimate_of

@@ -14,7 +14,8 @@ from trustreport.assessment.performance.period import compared_later
 from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.auc import COVARIANCE_METHODS, auc_ustatistic, fit_auc, reader_auc, same_pair
+from trustreport.measures.mrmc.auc import COVARIANCE_METHODS, fit_auc, reader_auc, same_pair
+from trustreport.measures.mrmc.auc_ustatistic import auc_ustatistic
 from trustreport.measures.mrmc.crossed_clusters import (
     ClusteredReaders,
     ClusteredYouden,
@@ -33,7 +34,13 @@ from trustreport.measures.mrmc.in_range import (
     on_logit,
 )
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette, fit_proportions, leading
-from trustreport.measures.mrmc.one_reader import OneReader, OneReaderArea, OneReaderYouden
+from trustreport.measures.mrmc.one_reader import (
+    OneReader,
+    OneReaderArea,
+    OneReaderYouden,
+    reader_auc_benefit,
+    reader_auc_estimate,
+)
 from trustreport.measures.mrmc.period import (
     PeriodAdjusted,
     an_arm_each,
@@ -41,7 +48,6 @@ from trustreport.measures.mrmc.period import (
     needs_adjusting,
     period_adjusted,
 )
-from trustreport.measures.mrmc.reader_auc import reader_auc_benefit, reader_auc_estimate
 from trustreport.measures.mrmc.reader_effects import (
     reader_benefit,
     reader_changes,

@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from trustreport.assessment.performance.readers import AIDED, UNAIDED, patients_of
 from trustreport.measures.cluster import Clusters
-from trustreport.measures.reliance import notes
-from trustreport.measures.reliance.patterns import RATES, patterns
-from trustreport.measures.reliance.tertiles import tertiles
+from trustreport.measures.reliance.patterns import NO_READING, RATES, patterns, tertiles
 from trustreport.study.plan import Plan
 from trustreport.study.study import Binary, Floats, Readings
 
@@ -58,7 +56,7 @@ class Grids:
 
     def lacking(self, rate: str) -> str:
         """Why a rate is undefined where no reading belongs to its base."""
-        return notes.NO_READING if np.isnan(self.patterns).all() else RATES[rate].lacking
+        return NO_READING if np.isnan(self.patterns).all() else RATES[rate].lacking
 
 
 def grids(readings: Readings, arms: tuple[str, str], advice: Binary) -> Grids:

@@ -11,11 +11,10 @@ from trustreport.assessment.performance.cases import Mask, Outputs, outputs, pla
 from trustreport.assessment.performance.entries import as_entries
 from trustreport.assessment.performance.keys import case_key
 from trustreport.assessment.performance.readers import place_of_task
-from trustreport.measures.case_share import case_share
+from trustreport.measures.case_mean import case_share
 from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.estimate import Estimate, undefined
-from trustreport.measures.reliance.clustered import clustered_share
-from trustreport.measures.reliance.linearised import Linearised
+from trustreport.measures.reliance.clustered import Linearised, clustered_share
 from trustreport.measures.repeatability import (
     NO_REPEAT,
     OF_DIFFERENCES,

@@ -9,8 +9,7 @@ from trustreport.assessment.performance.measures import CALIBRATION
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.monitoring import shared
-from trustreport.measures.monitoring.shared import Floats
+from trustreport.measures.monitoring.rates import Floats, of_area, of_cells, of_net_benefit, of_risk, of_share
 from trustreport.study.clusters import clusters_of, clusters_over
 from trustreport.study.plan import Plan
 from trustreport.study.study import Dataset
@@ -46,22 +45,22 @@ def influence(case: ScoredCases, name: str, value: Estimate) -> Floats | None:
     if name == "error_rate":
         name = "accuracy"
     if name == "failure_rate":
-        return shared.of_share(case.failed)
+        return of_share(case.failed)
     if name in MEASURES:
-        return None if case.decision is None else shared.of_cells(name, case.truth, case.decision)
+        return None if case.decision is None else of_cells(name, case.truth, case.decision)
     if case.score is None or (name != "auc" and case.risk is None):
         return None
     found = np.zeros(len(case))
     if name == "auc":
         truth, score, _ = case.ranked
-        found[case.scored | case.failed] = shared.of_area(truth, score)
+        found[case.scored | case.failed] = of_area(truth, score)
     elif name in CALIBRATION:
         truth, score, _ = case.with_scores
-        found[case.scored] = shared.of_risk(name, truth, score)
+        found[case.scored] = of_risk(name, truth, score)
     elif name in ("net_benefit", "standardized_net_benefit") and case.risk_threshold is not None:
         truth, score, _ = case.acted_on
         ratio = value.value if name == "standardized_net_benefit" else 0.0
-        gain = shared.of_net_benefit(truth, score >= case.risk_threshold, case.risk_threshold, ratio)
+        gain = of_net_benefit(truth, score >= case.risk_threshold, case.risk_threshold, ratio)
         found[case.scored | case.failed] = gain
     else:
         return None

@@ -17,8 +17,6 @@ from trustreport.assessment.performance.cases import ScoredCases, made, outputs,
 from trustreport.assessment.performance.measures import NO_DECISION, NO_SCORE, NO_SCORE_OF_CASES, why_no_risk
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, undefined
-from trustreport.measures.survival.auc import AUC_METHOD as AUC
-from trustreport.measures.survival.auc import auc_at_horizon
 from trustreport.measures.survival.calibration import (
     BRIER,
     LINE,
@@ -32,10 +30,10 @@ from trustreport.measures.survival.calibration import (
     scaled_brier_at_horizon,
     slope_at_horizon,
 )
-from trustreport.measures.survival.censoring import CensoringTest, censoring_by_score
-from trustreport.measures.survival.horizon import AtHorizon, at_horizon
+from trustreport.measures.survival.horizon import AtHorizon, CensoringTest, at_horizon, censoring_by_score
+from trustreport.measures.survival.shares import AUC_METHOD as AUC
 from trustreport.measures.survival.shares import SHARE_METHOD as SHARE
-from trustreport.measures.survival.shares import risk_at_horizon, share_at_horizon
+from trustreport.measures.survival.shares import auc_at_horizon, risk_at_horizon, share_at_horizon
 from trustreport.study.clusters import clusters_of
 from trustreport.study.plan import Plan
 from trustreport.study.study import Dataset, Floats, Study

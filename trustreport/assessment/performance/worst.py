@@ -7,7 +7,7 @@ from math import isfinite, nan
 from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.assessment.performance.measures import lead
 from trustreport.measures.confusion.clustered import korn_graubard
-from trustreport.measures.confusion.measure import CaseShare
+from trustreport.measures.confusion.form import CaseShare
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.proportion import clopper_pearson
 from trustreport.vocabulary.quantities import quantity

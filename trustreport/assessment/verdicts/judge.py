@@ -14,7 +14,7 @@ from trustreport.assessment.verdicts.blocks import blocking, of_precision, of_th
 from trustreport.assessment.verdicts.entries import entry
 from trustreport.assessment.verdicts.risk import NeededRatio, limit, needed_ratios, ratio_entry
 from trustreport.assessment.verdicts.verdict import Locked, RiskLimit, Verdict, Word
-from trustreport.measures.confusion.measure import Need
+from trustreport.measures.confusion.form import Need
 from trustreport.measures.estimate import Estimate, Limit
 from trustreport.measures.notes import of_simulations
 from trustreport.study import criteria

@@ -7,9 +7,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.measures.agreement import notes
-from trustreport.measures.agreement.tally import check_codes
-from trustreport.measures.agreement.weights import ordinal
+from trustreport.measures.agreement.tally import (
+    NO_PAIR,
+    NO_RESAMPLE,
+    NO_VARIATION,
+    ONE_CATEGORY,
+    SOME_RESAMPLES,
+    check_codes,
+    ordinal,
+)
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, check_level, undefined
 
@@ -86,7 +92,7 @@ def bootstrap(
     everybody = np.ones((1, codes.shape[1]))
     n = int(cases[(patterns >= 0).sum(axis=1) > 1].sum())
     if not n:
-        return {name: undefined(0, notes.NO_PAIR, level=level, method=method) for name in NAMES[scale]}
+        return {name: undefined(0, NO_PAIR, level=level, method=method) for name in NAMES[scale]}
     whole = labels.coefficients(everybody, cases[None].astype(float))
     found: dict[str, list[Floats]] = {name: [] for name in NAMES[scale]}
     for times, drawn in _draws(pattern.reshape(-1), unit, codes.shape[1], rng, resamples, labels.at_once):
@@ -96,7 +102,7 @@ def bootstrap(
     return {
         name: percentile(float(whole[name][0]), np.concatenate(values), n, level=level, method=method)
         if not np.isnan(whole[name][0])
-        else undefined(n, notes.ONE_CATEGORY, level=level, method=method)
+        else undefined(n, ONE_CATEGORY, level=level, method=method)
         for name, values in found.items()
     }
 
@@ -269,15 +275,11 @@ def percentile(value: float, found: NDArray[np.float64], n: int, *, level: float
     defined = found[~np.isnan(found)]
     details = {"resamples": float(len(found)), "undefined": float(len(found) - len(defined))}
     if len(defined) < len(found) / 2:
-        return Estimate(
-            value, float("nan"), float("nan"), n, level, method, notes.NO_RESAMPLE, details=details
-        )
+        return Estimate(value, float("nan"), float("nan"), n, level, method, NO_RESAMPLE, details=details)
     low, high = (float(x) for x in np.quantile(defined, [(1 - level) / 2, (1 + level) / 2]))
     if not high > low:
-        return Estimate(
-            value, float("nan"), float("nan"), n, level, method, notes.NO_VARIATION, details=details
-        )
-    note = notes.SOME_RESAMPLES if len(defined) < (1 - WORTH_A_WORD) * len(found) else ""
+        return Estimate(value, float("nan"), float("nan"), n, level, method, NO_VARIATION, details=details)
+    note = SOME_RESAMPLES if len(defined) < (1 - WORTH_A_WORD) * len(found) else ""
     return Estimate(
         value, low, high, n, level, method, note, se=float(np.std(defined, ddof=1)), details=details
     )

@@ -7,9 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.measures.agreement import notes
-from trustreport.measures.agreement.tally import METHOD, Floats, check_codes, linearised, tally
-from trustreport.measures.agreement.weights import check_weights
+from trustreport.measures.agreement.tally import (
+    METHOD,
+    NO_PAIR,
+    NO_PAIR_DEFINED,
+    ONE_CATEGORY,
+    SOME_PAIRS_UNDEFINED,
+    Floats,
+    check_codes,
+    check_weights,
+    linearised,
+    tally,
+)
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, undefined
 
@@ -69,11 +78,11 @@ def cohen_kappa(
     both = (codes >= 0).all(axis=1)
     n = int(np.count_nonzero(both))
     if not n:
-        return undefined(0, notes.NO_PAIR, level=level, method=METHOD)
+        return undefined(0, NO_PAIR, level=level, method=METHOD)
     cell = codes[both, 0] * n_categories + codes[both, 1]
     value, parts, details = _kappa(np.bincount(cell, minlength=n_categories**2), weights)
     if value != value:
-        return undefined(n, notes.ONE_CATEGORY, level=level, method=METHOD)
+        return undefined(n, ONE_CATEGORY, level=level, method=METHOD)
     cluster = None if cluster is None else cluster[both]
     return linearised(value, parts[cell], n=n, cluster=cluster, level=level, details=details)
 
@@ -147,7 +156,7 @@ def light_kappa(
     """
     t = tally(codes, n_categories, weights, None, cluster)
     if not t.n:
-        return undefined(0, notes.NO_PAIR, level=level, method=METHOD)
+        return undefined(0, NO_PAIR, level=level, method=METHOD)
     times = np.ones(t.codes.shape[1]) if multiplicity is None else np.asarray(multiplicity, float)
     columns = np.ascontiguousarray(t.codes.T).astype(np.int32)
     n = len(t.codes)
@@ -165,8 +174,8 @@ def light_kappa(
         parts[both] += share * n / len(both) * of_cell[cell]
     details = {"pairs": float(len(pairs)), "pairs_left_out": float(left_out)}
     if not weight:
-        return undefined(t.n, notes.NO_PAIR_DEFINED, level=level, method=METHOD)
-    note = notes.SOME_PAIRS_UNDEFINED if left_out else ""
+        return undefined(t.n, NO_PAIR_DEFINED, level=level, method=METHOD)
+    note = SOME_PAIRS_UNDEFINED if left_out else ""
     total, parts = total / weight, parts / weight
     return linearised(total, parts, n=t.n, cluster=t.cluster, level=level, note=note, details=details)
 

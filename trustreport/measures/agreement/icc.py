@@ -7,7 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtri
 
-from trustreport.measures.agreement import notes
+from trustreport.measures.agreement.tally import (
+    IN_CLUSTERS,
+    INCOMPLETE_LEFT_OUT,
+    NO_F_LIMITS,
+    NO_PAIR,
+    NO_VARIATION,
+    NO_WHOLE_CASES,
+    ONE_CATEGORY,
+)
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.notes import OFTEN_ABOVE
@@ -81,20 +89,20 @@ def icc(
     whole = values[~np.isnan(values).any(axis=1)]
     (n, k), left_out = whole.shape, len(values) - len(whole)
     if k < 2:
-        return undefined(n, notes.NO_PAIR, level=level, method=METHOD)
+        return undefined(n, NO_PAIR, level=level, method=METHOD)
     if n < 2:
-        return undefined(n, notes.NO_WHOLE_CASES, level=level, method=METHOD)
+        return undefined(n, NO_WHOLE_CASES, level=level, method=METHOD)
     squares = _mean_squares(whole)
     value = _value(form, n, k, *squares)
     if isnan(value):
-        return undefined(n, notes.ONE_CATEGORY, level=level, method=METHOD)
+        return undefined(n, ONE_CATEGORY, level=level, method=METHOD)
     # Cases that do not differ at all, or labels of a case that do not, leave limits of no width.
     bare = value == 1 or squares[0] == 0 or cluster is not None
     low, high = (nan, nan) if bare else _limits(form, n, k, *squares, level)
-    without = notes.NO_VARIATION if value == 1 else notes.NO_F_LIMITS if isnan(low) else ""
-    without = notes.IN_CLUSTERS if cluster is not None else without
+    without = NO_VARIATION if value == 1 else NO_F_LIMITS if isnan(low) else ""
+    without = IN_CLUSTERS if cluster is not None else without
     often = OFTEN_ABOVE if k <= FEW_RATERS and not without else ""
-    note = "; ".join(filter(None, (notes.INCOMPLETE_LEFT_OUT if left_out else "", without, often)))
+    note = "; ".join(filter(None, (INCOMPLETE_LEFT_OUT if left_out else "", without, often)))
     details = {"raters": float(k), "left_out": float(left_out)}
     return Estimate(value, low, high, n, level, METHOD, note, details=details)
 

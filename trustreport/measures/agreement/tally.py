@@ -2,22 +2,93 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf, nan, sqrt
+from math import comb, inf, nan, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from trustreport.measures.agreement import notes
-from trustreport.measures.agreement.weights import check_weights
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, clustered_variance
 from trustreport.measures.estimate import Estimate, check_level, undefined
 
+Floats = NDArray[np.float64]
+
+NO_PAIR = "no case was labelled by two raters"
+ONE_CATEGORY = "all labels are the same: agreement by chance is complete and nothing can be said beyond it"
+ONE_CASE = "fewer than two cases were labelled by two raters: the spread between cases cannot be estimated"
+NO_VARIATION = "cases do not vary in agreement: no standard error, and nothing said about precision"
+NO_PAIR_DEFINED = "no two raters labelled a common case in more than one way: their kappa is undefined"
+SOME_PAIRS_UNDEFINED = "pairs of raters without a kappa (no common case, or one label only) are left out"
+FEW_OF_A_LABEL = (
+    "two raters gave fewer than 10 cases the rarer label: an interval of the coefficient would include its "
+    "true value too rarely (57% in place of 95% in simulations)"
+)
+FEW_AGREED = (
+    "fewer than 5 cases on which a pair of raters agrees in the rarer label: an interval of the coefficient "
+    "would include its true value too rarely (27% to 92% in place of 95% in simulations)"
+)
+FEW_OFF_THE_USUAL = (
+    "fewer than 5 cases on which a pair of raters agrees in another label than the most frequent "
+    "one: an interval "
+    "of the coefficient would include its true value too rarely (41% to 94% in place of 95% in simulations)"
+)
+ALL_AGREE = (
+    "every pair of labels agrees: the lower limit is that of the agreement, "
+    "with agreement by chance as observed"
+)
+SINGLE_LABELS = (
+    "cases with one label count for how often each label is used, not for agreement: with other labels "
+    "missing the value would differ"
+)
+SINGLE_LABELS_ADD = (
+    "a case with one label adds the accuracy of its rater, so that the value depends on which labels are "
+    "missing"
+)
+NO_RESAMPLE = "the coefficient is undefined in nearly every resample"
+SOME_RESAMPLES = "resamples in which the coefficient is undefined are left out"
+NO_WHOLE_CASES = "fewer than two cases were labelled by every rater"
+INCOMPLETE_LEFT_OUT = "cases that a rater did not label are left out"
+IN_CLUSTERS = "cases belong together, and limits by the F distribution take them as independent: no interval"
+NO_F_LIMITS = "cases or labels of a case do not differ enough for limits by the F distribution"
+
+
+def linear(n_categories: int) -> Floats:
+    """1 - |k - l| / (n_categories - 1): each step costs the same."""
+    return 1 - _steps(n_categories) / max(n_categories - 1, 1)
+
+
+def quadratic(n_categories: int) -> Floats:
+    """1 - (k - l)^2 / (n_categories - 1)^2: far disagreements cost most."""
+    return 1 - (_steps(n_categories) / max(n_categories - 1, 1)) ** 2
+
+
+def ordinal(n_categories: int) -> Floats:
+    """Gwet's weights for ranks: 1 - C(|k - l| + 1, 2) / C(n_categories, 2), C the binomial coefficient."""
+    spans = _steps(n_categories).astype(int)
+    pairs = np.array([comb(span + 1, 2) for span in range(n_categories)], float)
+    return np.asarray(1 - pairs[spans] / max(pairs[-1], 1.0), np.float64)
+
+
+def _steps(n_categories: int) -> Floats:
+    k = np.arange(n_categories, dtype=float)
+    return np.abs(k[:, None] - k)
+
+
+def check_weights(weights: NDArray[Any], n_categories: int) -> Floats:
+    """Refuse weights that are not symmetric in [0, 1] with 1 for the same category."""
+    weights = np.asarray(weights, float)
+    if weights.shape != (n_categories, n_categories):
+        raise ValueError(f"weights must have shape {(n_categories, n_categories)}, got {weights.shape}.")
+    if not (weights == weights.T).all() or not (np.diag(weights) == 1).all():
+        raise ValueError("weights must be symmetric, with 1 for two labels that are the same.")
+    if weights.min() < 0 or weights.max() > 1:
+        raise ValueError(f"weights must lie in [0, 1], got {weights.min():g} to {weights.max():g}.")
+    return weights
+
+
 METHOD = "gwet_variance"
 NEGLIGIBLE = 1e-24  # a variance below this is rounding
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +169,7 @@ def tally(
 def lacking(t: Tally, level: float) -> Estimate | None:
     """Why no coefficient can be computed, where no case has a pair of labels."""
     check_level(level)
-    return None if t.n else undefined(0, notes.NO_PAIR, level=level, method=METHOD)
+    return None if t.n else undefined(0, NO_PAIR, level=level, method=METHOD)
 
 
 def chance_corrected(t: Tally, chance: float, chance_of_case: Floats, *, level: float) -> Estimate:
@@ -114,7 +185,7 @@ def chance_corrected(t: Tally, chance: float, chance_of_case: Floats, *, level: 
     """
     details = {"observed": t.observed, "expected": chance}
     if 1 - chance < 1e-12:
-        return undefined(t.n, notes.ONE_CATEGORY, level=level, method=METHOD)
+        return undefined(t.n, ONE_CATEGORY, level=level, method=METHOD)
     value = (t.observed - chance) / (1 - chance)
     share = len(t.codes) / t.n
     parts = share * (t.agreement - chance * t.paired) - 2 * (1 - value) * (chance_of_case - chance)
@@ -139,14 +210,14 @@ def linearised(
     """
     details = dict(details or {})
     if n < 2:
-        return _bare(value, n, notes.ONE_CASE, level, details)
+        return _bare(value, n, ONE_CASE, level, details)
     variance, size = variance_of_mean(parts, cluster)
     if cluster is not None:
         details["clusters"] = float(size)
     if size < 2:
         return _bare(value, n, ONE_CLUSTER, level, details)
     if variance < NEGLIGIBLE:
-        return _bare(value, n, notes.NO_VARIATION, level, details)
+        return _bare(value, n, NO_VARIATION, level, details)
     se = sqrt(variance)
     half = float(-stdtrit(size - 1, (1 - level) / 2)) * se
     low, high = max(value - half, least), min(value + half, 1.0)

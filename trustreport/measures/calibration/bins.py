@@ -1,12 +1,35 @@
 """Cases in bins of their score: how many, how many events, what the scores promised."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.measures.order import Order, ascending
+from trustreport.measures.blocks import Order, ascending
+
+NO_CASE = "no case"
+ONE_CASE = "one case: no spread to judge by"
+NO_NOISE = "nothing varies from sample to sample: the interval has no width and says nothing about precision"
+NO_SPREAD = "every case has the same error: the interval has no width and says nothing about precision"
+ALIKE = "every case has the same error: no interval"
+ONE_CLASS = "calibration needs cases of both classes"
+CONSTANT_SCORE = "all scores are alike: no slope"
+SEPARATED = "the scores separate the classes: the slope is infinite"
+CLIPPED = "scores of 0 or 1 were moved inwards by 1e-8"
+NO_CONVERGENCE = "the fit did not converge"
+NOTHING_EXPECTED = "the scores expect no event: the ratio is undefined"
+NO_EVENT = "no event: the ratio has no interval on the logarithmic scale"
+ALL_EVENTS = "nothing but events: the planning variance of the ratio is zero, no interval"
+NO_OVER = "no bin overestimates"
+NO_UNDER = "no bin underestimates"
+FEW_SCORES = "too few different scores for a smooth curve"
+SIDE = "no interval: which bins are of this kind changes from sample to sample"
+MANY_GROUPED = "more than 200,000 cases: the curve runs through means of neighbouring cases"
+MANY_LOESS = "more than 200,000 cases: no second smoother"
+NO_INTERVAL = "no interval is computed for it"
+NO_RESAMPLING = "no interval without resampling"
 
 CHUNK = 1_000_000  # cases whose scores are summed at once
 MOST_SMALL = 255  # bins whose numbers fit into a byte
@@ -165,3 +188,12 @@ def _by_mass(truth: NDArray[np.bool_], score: NDArray[np.float64], groups: int, 
 def _ratio(above: NDArray[np.float64] | NDArray[np.int64], below: NDArray[np.int64]) -> NDArray[np.float64]:
     share: NDArray[np.float64] = np.full(len(below), np.nan)
     return np.divide(above, below, out=share, where=below > 0)
+
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64] | Floats
+OfBins = Callable[..., Floats]
+"""From number of cases, events and sum of scores, each (..., bins), to the measure, (...).
+
+Sums of further columns of the cases, each (..., bins), follow where there are any.
+"""

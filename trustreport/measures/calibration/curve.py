@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.measures.calibration.bins import check, equal_mass, equal_width
-from trustreport.measures.calibration.ece import Binning
-from trustreport.measures.calibration.gici import local_index
+from trustreport.measures.calibration.ece import Binning, local_index
 from trustreport.measures.estimate import Estimate, check_level
 from trustreport.measures.proportion import wilson
 
@@ -71,3 +70,6 @@ def calibration_curve(
         )
         for b in np.flatnonzero(within.n)
     )
+
+
+Floats = NDArray[np.float64]

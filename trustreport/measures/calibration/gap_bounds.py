@@ -1,27 +1,18 @@
-"""The interval of measures that are made of bins: bounds, without resampling."""
+"""Limits of a calibration error over bins: where the sizes of its gaps may lie."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import inf, nan, pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.measures.blocks import filled as filled_in
-from trustreport.measures.calibration import notes
-from trustreport.measures.calibration.bins import Bins, Place
+from trustreport.measures.calibration.bins import ONE_CASE, Bins, Floats, OfBins, Place
 from trustreport.measures.cluster import ONE_CLUSTER, ONE_OF_A_CLASS, Clusters, clusters_of_scarcer_class
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.interval import quantile
 
 BOUNDS = "gap_bounds"
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64] | Floats
-OfBins = Callable[..., Floats]
-"""From number of cases, events and sum of scores, each (..., bins), to the measure, (...).
-
-Sums of further columns of the cases, each (..., bins), follow where there are any.
-"""
 
 
 def gap_bounds(
@@ -99,7 +90,7 @@ def gap_bounds(
     if cluster is not None:
         found["clusters"] = float(held)
     if held < 2:
-        note = notes.ONE_CASE if cluster is None else ONE_OF_A_CLASS
+        note = ONE_CASE if cluster is None else ONE_OF_A_CLASS
         if cluster is not None and len(np.unique(cluster)) < 2:
             note = ONE_CLUSTER
         return Estimate(value, nan, nan, n, level, BOUNDS, note, details=found)

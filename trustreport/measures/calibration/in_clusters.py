@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from trustreport.measures.calibration import notes
+from trustreport.measures.calibration.bins import (
+    NO_NOISE,
+)
 from trustreport.measures.cluster import (
     ONE_CLUSTER,
     ONE_OF_A_CLASS,
@@ -18,6 +20,12 @@ from trustreport.measures.cluster import (
 )
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile, two_sided_p
+
+
+def join(*notes: str) -> str:
+    """The notes that apply, as one fragment."""
+    return "; ".join(note for note in notes if note)
+
 
 Floats = NDArray[np.float64]
 SANDWICH, CASES = "cluster_sandwich", "sandwich"
@@ -99,9 +107,9 @@ def sandwich(
         found["clusters"] = float(held)
     if held < 2:
         why = ONE_CLUSTER if n_clusters < 2 else ONE_OF_A_CLASS
-        return Estimate(value, nan, nan, n, level, method, notes.join(note, why), details=found)
+        return Estimate(value, nan, nan, n, level, method, join(note, why), details=found)
     if not variance > NEGLIGIBLE:
-        return Estimate(value, nan, nan, n, level, method, notes.join(note, notes.NO_NOISE), details=found)
+        return Estimate(value, nan, nan, n, level, method, join(note, NO_NOISE), details=found)
     se, df = sqrt(variance), float(held - 1)
     half = quantile(df, level) * se
     if scale == "log":

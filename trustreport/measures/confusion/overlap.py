@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from trustreport.measures.confusion import notes
-from trustreport.measures.confusion.measure import Delta, measured
+from trustreport.measures.confusion.form import NOTHING_NEGATIVE, NOTHING_POSITIVE, Delta
+from trustreport.measures.confusion.measure import measured
 
 if TYPE_CHECKING:
     from trustreport.measures.confusion.counts import ConfusionCounts
@@ -17,7 +17,7 @@ def _of_any_positive(counts: "ConfusionCounts", level: float) -> "Estimate":
 
     n = counts.tp + counts.fp + counts.fn
     if n == 0:
-        return undefined(0, notes.NOTHING_POSITIVE, level=level, method="wilson")
+        return undefined(0, NOTHING_POSITIVE, level=level, method="wilson")
     return wilson(counts.tp, n, level)
 
 
@@ -36,7 +36,7 @@ def _of_f1_negative(counts: "ConfusionCounts", level: float) -> "Estimate":
     from trustreport.measures.estimate import undefined
 
     if counts.n == counts.tp:
-        return undefined(0, notes.NOTHING_NEGATIVE, level=level, method="wilson")
+        return undefined(0, NOTHING_NEGATIVE, level=level, method="wilson")
     return _of_f1(counts.swapped(), level)
 
 
@@ -111,3 +111,57 @@ def fowlkes_mallows(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     0.78 (95% CI 0.72 to 0.83; n = 210)
     """
     return tp / ((tp + fp) * (tp + fn)) ** 0.5
+
+
+FROM_MINUS_ONE: dict[str, Any] = {"unit": "score", "low": -1.0, "decimals": 2}
+
+
+@measured(
+    Delta("atanh"),
+    *("positives", "negatives", "called_positive", "called_negative"),
+    by_prevalence=True,
+    **FROM_MINUS_ONE,
+)
+def mcc(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """Matthews correlation coefficient, the correlation of decision and truth.
+
+    Estimand: the same in the population, cases sampled as they come; depends on the prevalence. In [-1, 1];
+    undefined where a class is absent or all decisions are the same.
+
+    References
+    ----------
+    Matthews (1975), Biochim. Biophys. Acta 405, 442-451.
+
+    Examples
+    --------
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["mcc"](ConfusionCounts(97, 12, 46, 55)))
+    0.47 (95% CI 0.34 to 0.57; n = 210)
+    """
+    return (tp * tn - fp * fn) / ((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)) ** 0.5
+
+
+@measured(Delta("atanh"), "two_cells", by_prevalence=True, **FROM_MINUS_ONE)
+def cohen_kappa(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """Agreement of decisions with the truth, chance agreement taken off.
+
+    ::
+
+        (p - e) / (1 - e),   p = accuracy, e = share expected to agree if decision and truth were unrelated
+
+    Estimand: the same in the population, cases sampled as they come; depends on the prevalence. In [-1, 1];
+    undefined where all cases fall into one cell.
+
+    References
+    ----------
+    Cohen (1960), Educ. Psychol. Meas. 20, 37-46.
+
+    Examples
+    --------
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["cohen_kappa"](ConfusionCounts(97, 12, 46, 55)))
+    0.44 (95% CI 0.32 to 0.55; n = 210)
+    """
+    return 2 * (tp * tn - fp * fn) / ((tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))

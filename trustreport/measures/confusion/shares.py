@@ -1,8 +1,28 @@
 """Measures that are a share of counted cases."""
 
-from typing import Any
+from dataclasses import replace
+from math import inf, nan
+from typing import TYPE_CHECKING, Any
 
-from trustreport.measures.confusion.measure import CaseShare, measured
+from trustreport.measures.confusion.form import (
+    NO_ERROR_IN_A_CLASS,
+    NO_FALSE_POSITIVE,
+    NO_TRUE_NEGATIVE,
+    NONE_CALLED_NEGATIVE,
+    NONE_CALLED_POSITIVE,
+    ONE_CLASS_ALL_RIGHT,
+    CaseShare,
+    Delta,
+    OfClasses,
+    one_class,
+)
+from trustreport.measures.confusion.measure import measured
+from trustreport.measures.estimate import OFTEN_ABOVE, Estimate, undefined
+from trustreport.measures.proportion import normal_quantile
+
+if TYPE_CHECKING:
+    from trustreport.measures.confusion.counts import ConfusionCounts
+
 
 TP, FN, TN = 0, 2, 3
 
@@ -77,3 +97,180 @@ def npv(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     0.54 (95% CI 0.45 to 0.64; n = 101)
     """
     return tn / (fn + tn)
+
+
+@measured(
+    OfClasses(-1.0, 1.0, 1.0, scale="atanh"), "positives", "negatives", unit="score", low=-1.0, decimals=2
+)
+def youden_j(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """Sensitivity + specificity - 1: share called positive among positives minus that among negatives.
+
+    Estimand: the same in the population; cases of the two classes independent, hence Newcombe's interval
+    for a difference.
+
+    References
+    ----------
+    Youden (1950), Cancer 3, 32-35.
+
+    Examples
+    --------
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["youden_j"](ConfusionCounts(97, 12, 46, 55)))
+    0.50 (95% CI 0.36 to 0.60; n = 210)
+    """
+    return (tp * tn - fp * fn) / ((tp + fn) * (fp + tn))
+
+
+@measured(OfClasses(0.0, 0.5, 0.5), "positives", "negatives")
+def balanced_accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """Mean of sensitivity and specificity.
+
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["balanced_accuracy"](ConfusionCounts(97, 12, 46, 55)))
+    0.75 (95% CI 0.68 to 0.80; n = 210)
+    """
+    return (tp * (fp + tn) + tn * (tp + fn)) / (2 * (tp + fn) * (fp + tn))
+
+
+RATIO: dict[str, Any] = {"unit": "ratio", "high": inf}
+
+
+def _of_positive(counts: "ConfusionCounts", level: float) -> Estimate:
+    note = "" if counts.fp else NO_FALSE_POSITIVE if counts.tp else NONE_CALLED_POSITIVE
+    return _koopman(counts, (counts.tp, counts.positives, counts.fp, counts.negatives), note, level)
+
+
+def _of_negative(counts: "ConfusionCounts", level: float) -> Estimate:
+    note = "" if counts.tn else NO_TRUE_NEGATIVE if counts.fn else NONE_CALLED_NEGATIVE
+    return _koopman(counts, (counts.fn, counts.positives, counts.tn, counts.negatives), note, level)
+
+
+def _koopman(
+    counts: "ConfusionCounts", pairs: tuple[int, int, int, int], note: str, level: float
+) -> Estimate:
+    """A ratio of two independent shares."""
+    from trustreport.measures.two_arm.difference import koopman
+
+    missing = one_class(counts)
+    if missing:
+        return undefined(counts.n, missing, level=level, method="koopman")
+    return replace(koopman(*pairs, level), note=note)
+
+
+def _of_odds(counts: "ConfusionCounts", level: float) -> Estimate:
+    missing = one_class(counts)
+    if missing:
+        return undefined(counts.n, missing, level=level, method="miettinen_nurminen")
+    tp, fp, fn, tn = counts.tp, counts.fp, counts.fn, counts.tn
+    z = normal_quantile(level)
+    value = tp * tn / (fp * fn) if fp * fn else inf if tp * tn else nan
+    note = "" if fp * fn else NO_ERROR_IN_A_CLASS if tp * tn else ONE_CLASS_ALL_RIGHT
+    low = 1 / _highest_odds_ratio(fn, tn, tp, fp, z)
+    return Estimate(
+        value, low, _highest_odds_ratio(tp, fp, fn, tn, z), counts.n, level, "miettinen_nurminen", note
+    )
+
+
+@measured(Delta("log"), "positives", "negatives", "called_positive", alone=_of_positive, **RATIO)
+def lr_positive(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """How many times more often a case with the condition is called positive than one without it.
+
+    ::
+
+        sensitivity / (1 - specificity)
+
+    A ratio of two independent shares, hence Koopman's score interval. In [0, inf]; infinite with a note where
+    there is no false positive, undefined where nobody was called positive or a class is absent.
+
+    References
+    ----------
+    Simel, Samsa, Matchar (1991), J. Clin. Epidemiol. 44, 763-770.
+    Koopman (1984), Biometrics 40, 513-517.
+
+    Examples
+    --------
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["lr_positive"](ConfusionCounts(97, 12, 46, 55)))
+    3.79 (95% CI 2.32 to 6.50; n = 210)
+    """
+    return tp * (fp + tn) / (fp * (tp + fn))
+
+
+@measured(
+    Delta("log", few=OFTEN_ABOVE),
+    *("positives", "negatives", "called_negative"),
+    alone=_of_negative,
+    better="down",
+    **RATIO,
+)
+def lr_negative(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """How many times more often a case with the condition is called negative than one without it.
+
+    ::
+
+        (1 - sensitivity) / specificity
+
+    Koopman's score interval; edges as in `lr_positive`.
+
+    Examples
+    --------
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["lr_negative"](ConfusionCounts(97, 12, 46, 55)))
+    0.39 (95% CI 0.30 to 0.51; n = 210)
+    """
+    return fn * (fp + tn) / (tn * (tp + fn))
+
+
+@measured(
+    Delta("log"),
+    *("positives", "negatives", "called_positive", "called_negative"),
+    alone=_of_odds,
+    **RATIO,
+)
+def diagnostic_odds_ratio(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """Odds of a positive decision with the condition over those without it; free of the prevalence.
+
+    The limits are the odds ratios at which the score test just accepts. With h cases moved from the wrong to
+    the right decisions in either class (or back), which is what an odds ratio further up (down) fits::
+
+        h^2 (1/(tp+h) + 1/(fp-h) + 1/(fn-h) + 1/(tn+h)) = z^2 N / (N - 1)
+
+    so that no count need be above zero. In [0, inf]; infinite with a note where a class has no error,
+    undefined where 0/0 or a class is absent.
+
+    References
+    ----------
+    Glas et al. (2003), J. Clin. Epidemiol. 56, 1129-1135.
+    Miettinen, Nurminen (1985), Stat. Med. 4, 213-226 (score interval of the odds ratio).
+
+    Examples
+    --------
+    >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.table import MEASURES
+    >>> print(MEASURES["diagnostic_odds_ratio"](ConfusionCounts(97, 12, 46, 55)))
+    9.66 (95% CI 4.75 to 19.64; n = 210)
+    """
+    return tp * tn / (fp * fn)
+
+
+def _highest_odds_ratio(tp: int, fp: int, fn: int, tn: int, z: float) -> float:
+    """The largest odds ratio that the score test accepts; above the smallest wrong count there is none."""
+    from trustreport.measures.two_arm.difference import score_distance
+
+    farthest = min(fp, fn)
+    if farthest == 0:
+        return inf
+    n = tp + fp + fn + tn
+
+    def variance(h: float) -> float:
+        if h >= farthest or min(tp, tn) + h == 0:
+            return 0.0
+        return n / (n - 1) / (1 / (tp + h) + 1 / (fp - h) + 1 / (fn - h) + 1 / (tn + h))
+
+    h = score_distance(variance, z, float(farthest))
+    wrong = (fp - h) * (fn - h)
+    return (tp + h) * (tn + h) / wrong if wrong > 0 else inf

@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, check_level, undefined
-from trustreport.measures.h_accuracy import notes
+
+CLASS_ABSENT = "a class that has priority has no case"
+NO_COMPLEXITY = "the cases of a class that has priority have no complexity"
+FEW_CREDITED = "fewer than 10 cases or clusters of a class earn credit: no interval"
+"""Of a class that has priority; `measure.FEWEST`."""
+FEW_DIFFER = "the credits differ in fewer than 10 cases or clusters of a class: no interval"
+NO_WIDTH = "every resample gives the same value: the interval has no width and says nothing about precision"
+
 
 Floats = NDArray[np.float64]
 METHOD, CLUSTERED = "bootstrap_percentile", "bootstrap_clusters"
@@ -94,7 +101,7 @@ def h_accuracy(
     """
     credit = credits_of(truth, scores, tau, called)
     given = CaseWeights.of(truth, scores.shape[1], priority, complexity, cluster)
-    return averaged(credit, given, notes.FEW_CREDITED, resamples, rng, level)
+    return averaged(credit, given, FEW_CREDITED, resamples, rng, level)
 
 
 def h_accuracy_difference(
@@ -149,7 +156,7 @@ def h_accuracy_difference(
     """
     gap = credits_of(truth, scores, tau, called) - credits_of(truth, other, tau, other_called)
     given = CaseWeights.of(truth, scores.shape[1], priority, complexity, cluster)
-    return averaged(gap, given, notes.FEW_DIFFER, resamples, rng, level)
+    return averaged(gap, given, FEW_DIFFER, resamples, rng, level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +206,7 @@ def averaged(
         own = truth == label
         if not weight:
             continue
-        missing = "" if complexity[own].any() else notes.NO_COMPLEXITY if own.any() else notes.CLASS_ABSENT
+        missing = "" if complexity[own].any() else NO_COMPLEXITY if own.any() else CLASS_ABSENT
         if missing:
             return undefined(len(truth), missing, level=level, method=method)
         got, most = complexity[own] * earned[own], complexity[own]
@@ -289,7 +296,7 @@ def _cluster_draws(
 def _percentiles(drawn: Floats, level: float) -> tuple[float, float, str]:
     there = drawn[~np.isnan(drawn)]
     low, high = (float(q) for q in np.quantile(there, [(1 - level) / 2, (1 + level) / 2]))
-    return low, high, "" if there.min() < there.max() else notes.NO_WIDTH
+    return low, high, "" if there.min() < there.max() else NO_WIDTH
 
 
 def _check(truth: NDArray[np.int64], scores: Floats, called: NDArray[np.int64] | None) -> None:

@@ -9,10 +9,17 @@ from numpy.typing import NDArray
 
 from trustreport.measures.cluster import clustered_variance
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
-from trustreport.measures.confusion.propagation import score_limit
+from trustreport.measures.confusion.independent import score_limit
 from trustreport.measures.estimate import Estimate, check_level, undefined
-from trustreport.measures.lesions import notes
-from trustreport.measures.lesions.marked import Floats, Marked
+from trustreport.measures.lesions.marked import (
+    ALL_ALIKE,
+    NO_FALSE_MARK,
+    NO_LESION,
+    NOT_REACHED,
+    ONE_CASE,
+    Floats,
+    Marked,
+)
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
 from trustreport.measures.notes import OFTEN_ABOVE
 from trustreport.measures.proportion import normal_quantile
@@ -123,17 +130,17 @@ def froc_sensitivity(
     if not rates or min(rates) <= 0:
         raise ValueError("rates of false marks must be positive numbers, at least one.")
     if not marked.n_lesions:
-        none = undefined(0, notes.NO_LESION, level=level, method=METHOD)
+        none = undefined(0, NO_LESION, level=level, method=METHOD)
         return FrocEstimates((none,) * len(rates), none)
     curve, wanted = froc_curve(marked), np.array(rates, dtype=np.float64)
     values = _at(curve.false_marks[None], curve.sensitivity[None], wanted)[0]
     drawn = _drawn(marked, wanted, rng, resamples)
     last = float(curve.false_marks[-1])
     at = tuple(
-        _interval(float(value), own, marked, level, notes.NOT_REACHED if rate > last else "")
+        _interval(float(value), own, marked, level, NOT_REACHED if rate > last else "")
         for value, own, rate in zip(values, drawn.T, rates)
     )
-    note = notes.NOT_REACHED if max(rates) > last else ""
+    note = NOT_REACHED if max(rates) > last else ""
     mean = _interval(float(values.mean()), drawn.mean(axis=1), marked, level, note)
     return FrocEstimates(at, mean)
 
@@ -172,13 +179,13 @@ def false_marks_per_case(marked: Marked, *, level: float = 0.95) -> Estimate:
     count = np.bincount(marked.false_case, minlength=n).astype(np.float64)
     mean = float(count.mean()) if n else float("nan")
     if not n:
-        return undefined(0, notes.NO_LESION, level=level, method=RATE)
+        return undefined(0, NO_LESION, level=level, method=RATE)
     if mean == 0:
         high = -log((1 - level) / 2) / marked.n_patients
-        return Estimate(0.0, 0.0, high, n, level, RATE, notes.NO_FALSE_MARK)
+        return Estimate(0.0, 0.0, high, n, level, RATE, NO_FALSE_MARK)
     variance, groups = clustered_variance((count - mean) / n, marked.patients)
     if groups < 2 or not variance > NEGLIGIBLE:
-        return Estimate(mean, float("nan"), float("nan"), n, level, RATE, notes.ONE_CASE)
+        return Estimate(mean, float("nan"), float("nan"), n, level, RATE, ONE_CASE)
     se = sqrt(variance)
     half = quantile(groups - 1.0, level) * se / mean
     return Estimate(mean, mean * exp(-half), mean * exp(half), n, level, RATE, se=se, df=groups - 1.0)
@@ -256,13 +263,13 @@ def _interval(value: float, drawn: Floats, marked: Marked, level: float, note: s
     n = marked.n_lesions
     variance = float(drawn.var(ddof=1)) if len(drawn) > 1 else 0.0
     if g1 < 2:
-        both = "; ".join(filter(None, (note, notes.ONE_CASE)))
+        both = "; ".join(filter(None, (note, ONE_CASE)))
         return Estimate(value, float("nan"), float("nan"), n, level, METHOD, both)
     varies = variance > NEGLIGIBLE and 0 < value < 1
     effective = min(value * (1 - value) / variance, float(n)) if varies else float(g1)
     t = quantile(g1 - 1.0, level) if varies else normal_quantile(level)
     if not varies:
-        note = "; ".join(filter(None, (note, notes.ALL_ALIKE)))
+        note = "; ".join(filter(None, (note, ALL_ALIKE)))
     elif g1 < FEW_PATIENTS:
         note = "; ".join(filter(None, (note, OFTEN_ABOVE)))
     low, high = score_limit(value * effective, effective, np.array([-t, t]))

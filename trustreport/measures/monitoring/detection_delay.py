@@ -5,9 +5,7 @@ from math import isfinite, nan
 from scipy.sparse import csr_array
 
 from trustreport.measures.estimate import Estimate, check_level, undefined
-from trustreport.measures.monitoring import notes
-from trustreport.measures.monitoring.cusum import CUSUM
-from trustreport.measures.monitoring.cusum import CusumDesign
+from trustreport.measures.monitoring.cusum import CUSUM, SPRT, CusumDesign, SprtChart
 from trustreport.measures.monitoring.run_length import (
     average_run_length,
     bernoulli,
@@ -16,8 +14,7 @@ from trustreport.measures.monitoring.run_length import (
     median_run_length,
     restarting_moves,
 )
-from trustreport.measures.monitoring.sprt import SPRT
-from trustreport.measures.monitoring.sprt import SprtChart
+from trustreport.measures.monitoring.weights import DELAY, NO_ALERT
 
 STATISTICS = ("mean", "median")
 
@@ -76,7 +73,7 @@ def sprt_delay(run: SprtChart, *, n: int = 0, level: float = 0.95, note: str = "
 
     Examples
     --------
-    >>> from trustreport.measures.monitoring.sprt import sprt
+    >>> from trustreport.measures.monitoring.cusum import sprt
     >>> import numpy as np
     >>> run = sprt(np.zeros(9, np.int64), 0.10, 0.20, budget=0.05)[1]
     >>> {name: round(e.value) for name, e in sprt_delay(run).items()}
@@ -95,10 +92,10 @@ def _delay(
     made = {}
     for name, of in zip(STATISTICS, (average_run_length, median_run_length)):
         looks = of(moves, start)
-        said = "; ".join(filter(None, (notes.DELAY, note)))
+        said = "; ".join(filter(None, (DELAY, note)))
         made[name] = (
             Estimate(cases * looks, nan, nan, n, level, method, said, details={"looks": looks})
             if isfinite(looks)
-            else undefined(n, notes.NO_ALERT, level=level, method=method)
+            else undefined(n, NO_ALERT, level=level, method=method)
         )
     return made

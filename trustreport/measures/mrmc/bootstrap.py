@@ -124,7 +124,7 @@ class Draws:
 
         Examples
         --------
-        >>> from trustreport.measures.mrmc.weighted import ratio_difference
+        >>> from trustreport.measures.mrmc.clustered import ratio_difference
         >>> rng = np.random.default_rng(3)
         >>> seconds = (
         ...     rng.normal(60, 10, (6, 1)) + rng.normal(0, 5, (2, 6, 90)) - np.array([0, 8])[:, None, None]

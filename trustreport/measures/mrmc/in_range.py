@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from trustreport.measures.confusion.propagation import score_limit
+from trustreport.measures.confusion.independent import score_limit
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.interval import quantile, two_sided_p

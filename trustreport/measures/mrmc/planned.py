@@ -9,8 +9,7 @@ from math import inf, nan, sqrt
 from typing import Literal
 
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
-from trustreport.measures.mrmc.noncentral import equivalence_power, one_sided_power, two_sided_power
-from trustreport.measures.mrmc.power import Components
+from trustreport.measures.mrmc.power import Components, equivalence_power, one_sided_power, two_sided_power
 
 Hypothesis = Literal["superiority", "non_inferiority", "equivalence"]
 

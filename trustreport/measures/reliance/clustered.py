@@ -1,16 +1,19 @@
 """A share of readings with an interval for readers and cases in general."""
 
-from math import exp, inf, log, sqrt
+from dataclasses import dataclass, field
+from math import exp, inf, log, nan, sqrt
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.measures.case_share import case_share
+from trustreport.measures.case_mean import case_share
 from trustreport.measures.cluster import Clusters, grouped
-from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc import notes as mrmc_notes
-from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, quantile
-from trustreport.measures.reliance import notes
+from trustreport.measures.mrmc.bootstrap import Statistic
+from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, quantile, two_sided_p
+from trustreport.measures.reliance.patterns import ALL_ALIKE, LARGER_ONE_WAY, NO_NARROWER, NO_READING
 
 METHOD = "cluster_twoway_t"
 
@@ -20,7 +23,7 @@ def clustered_share(
     *,
     cluster: Clusters | None = None,
     level: float = 0.95,
-    lacking: str = notes.NO_READING,
+    lacking: str = NO_READING,
 ) -> Estimate:
     """Share of readings, pooled over readers, where readers and cases are both sampled.
 
@@ -85,7 +88,7 @@ def clustered_share(
         readings = cells * (quantile(cells - 1, level) / quantile(fewer - 1, level)) ** 2
         reach = 1 - ((1 - level) / 2) ** (1 / readings)  # Clopper-Pearson without an event
         low, high = (0.0, reach) if share == 0 else (1 - reach, 1.0)
-        return Estimate(share, low, high, n, level, METHOD, notes.ALL_ALIKE, details=details)
+        return Estimate(share, low, high, n, level, METHOD, ALL_ALIKE, details=details)
     residual = grouped(np.where(based, outcome - share, 0.0) / n, cluster)
     by_case, by_reader, by_reading = (
         float((sums**2).sum() * count / (count - 1))
@@ -93,7 +96,7 @@ def clustered_share(
     )
     variance, note = by_case + by_reader - by_reading, ""
     if variance <= NEGLIGIBLE:
-        variance, note = max(by_case, by_reader), notes.LARGER_ONE_WAY
+        variance, note = max(by_case, by_reader), LARGER_ONE_WAY
     se, df = sqrt(variance), fewer - 1.0
     centre, half = log(share / (1 - share)), quantile(df, level) * se / (share * (1 - share))
     low, high = (_expit(centre + side) for side in (-half, half))
@@ -105,10 +108,244 @@ def clustered_share(
     )
     if independent.low < low or independent.high > high:
         low, high = min(low, independent.low), max(high, independent.high)
-        note = mrmc_notes.join(note, notes.NO_NARROWER)
+        note = mrmc_notes.join(note, NO_NARROWER)
     return Estimate(share, low, high, n, level, METHOD, note, se=se, df=df, details=details)
 
 
 def _expit(x: float) -> float:
     """1 / (1 + exp(-x)), without overflow."""
     return 1 / (1 + exp(-x)) if x > -700 else 0.0 if x == -inf else exp(x)
+
+
+Floats = NDArray[np.float64]
+INDEPENDENT, CLUSTERS = "delta_readings", "delta_clusters"
+
+
+@dataclass(frozen=True, eq=False)
+class Linearised:
+    """A value and what each reading adds to its deviation: intervals for clusters, or independent readings.
+
+    With u the influence of a reading, already over n, and G the readers, cases or readings::
+
+        V = V_case + V_reader - V_reading,  each  sum over its clusters of (sum u)^2 x G / (G - 1)
+        identity: value -+ t sqrt(V);  log: value x exp(-+ t sqrt(V)), u the influence on the logarithm
+
+    Parameters
+    ----------
+    value : float
+    influence : float array, shape (n_readers, n_cases)
+        NaN where there is no such reading.
+    scale : "identity" or "log"
+    n : int
+        Readings of the denominator, as the result reports it.
+    times : float array of that shape, optional
+        How many readings a cell stands for, where a published table counts them.
+    least : float
+        A variance that independent readings have at least.
+    """
+
+    value: float
+    influence: Floats
+    scale: Literal["identity", "log"]
+    n: int
+    note: str = ""
+    times: Floats | None = None
+    least: float = 0.0
+    details: dict[str, float] = field(default_factory=dict)
+
+    def independent(self, level: float = 0.95, cluster: Clusters | None = None) -> Estimate:
+        """The normal interval for readings taken as independent, or for clusters of cases (n_cases,).
+
+        Estimand: the value for readings like these, each independent of the others.
+
+        Examples
+        --------
+        >>> u = np.array([[0.1, -0.1, 0.05], [0.0, -0.1, 0.05]])
+        >>> print(Linearised(0.5, u, "identity", 6).independent())
+        0.50 (95% CI 0.10 to 0.90; n = 6)
+        """
+        check_level(level)
+        if cluster is None:
+            return self._limits(self._of_readings(None), inf, level, INDEPENDENT, self.note)
+        sums = grouped(np.where(np.isnan(self.influence), 0.0, self.influence).sum(axis=0), cluster)
+        held = grouped((~np.isnan(self.influence)).any(axis=0).astype(float), cluster) > 0
+        n = int(held.sum())
+        if n < 2:
+            one = mrmc_notes.join(self.note, mrmc_notes.ONE_CLUSTER)
+            return no_interval(self.value, self.n, one, level=level, method=CLUSTERS, details=self.details)
+        return self._limits(float(sums @ sums) * n / (n - 1), n - 1.0, level, CLUSTERS, self.note)
+
+    def clustered(self, level: float = 0.95, cluster: Clusters | None = None) -> Estimate:
+        """The interval for readers and cases in general, never narrower than that of independent readings.
+
+        Student's t has min(readers, cases) - 1 df. No limits with one reader or one case. Where V is not
+        positive the larger one-way variance takes its place, and a note says so. With a `cluster` (n_cases,)
+        patients stand in for cases.
+
+        References
+        ----------
+        Cameron, Gelbach, Miller (2011), J. Bus. Econ. Stat. 29, 238-249 (two-way clusters).
+        Binder (1983), Int. Stat. Rev. 51, 279-292 (linearisation).
+
+        Examples
+        --------
+        >>> u = np.array([[0.1, -0.1, 0.05], [0.0, -0.1, 0.05]])
+        >>> print(Linearised(0.5, u, "identity", 6).clustered())
+        0.50 (95% CI -2.56 to 3.56; n = 6)
+        """
+        check_level(level)
+        based = ~np.isnan(self.influence)
+        held = grouped(based.astype(float), cluster) > 0
+        readers, cases = int(held.any(axis=1).sum()), int(held.any(axis=0).sum())
+        fewer, note = min(readers, cases), self.note
+        if fewer < 2:
+            one = mrmc_notes.join(note, mrmc_notes.ONE_CLUSTER)
+            return no_interval(self.value, self.n, one, level=level, method=METHOD, details=self.details)
+        u, of_readings = grouped(np.where(based, self.influence, 0.0), cluster), self._of_readings(cluster)
+        by_case, by_reader = (
+            float((u.sum(axis=axis) ** 2).sum() * count / (count - 1))
+            for axis, count in ((0, cases), (1, readers))
+        )
+        variance = by_case + by_reader - of_readings
+        if variance <= NEGLIGIBLE < max(by_case, by_reader):
+            variance, note = max(by_case, by_reader), mrmc_notes.join(note, LARGER_ONE_WAY)
+        df = fewer - 1.0
+        floor = of_readings * (quantile(inf, level) / quantile(df, level)) ** 2
+        if variance < floor:
+            variance, note = floor, mrmc_notes.join(note, NO_NARROWER)
+        return self._limits(variance, df, level, METHOD, note)
+
+    def _of_readings(self, cluster: Clusters | None) -> float:
+        """The variance if readings, or those of one reader and patient together, were independent."""
+        based = ~np.isnan(self.influence)
+        if cluster is not None:
+            cells = grouped(np.where(based, self.influence, 0.0), cluster)
+            n = int((grouped(based.astype(float), cluster) > 0).sum())
+            return max(float((cells**2).sum()) * n / (n - 1), self.least) if n > 1 else self.least
+        times = based.astype(float) if self.times is None else np.where(based, self.times, 0.0)
+        count = float(times.sum())
+        squares = float((times * np.where(based, self.influence, 0.0) ** 2).sum())
+        return max(squares * count / (count - 1), self.least) if count > 1 else self.least
+
+    def _limits(self, variance: float, df: float, level: float, method: str, note: str) -> Estimate:
+        if variance <= NEGLIGIBLE:
+            why = mrmc_notes.join(note, mrmc_notes.NO_VARIATION)
+            return no_interval(self.value, self.n, why, level=level, method=method, details=self.details)
+        se = sqrt(variance)
+        half = quantile(df, level) * se
+        shown = nan if df == inf else df
+        if self.scale == "identity":
+            p = two_sided_p(self.value / se, df)
+            low, high = self.value - half, self.value + half
+            return Estimate(
+                self.value, low, high, self.n, level, method, note, se, shown, p, details=self.details
+            )
+        low, high = self.value * exp(-half), self.value * exp(half)
+        details = {**self.details, "log_se": se}
+        return Estimate(self.value, low, high, self.n, level, method, note, df=shown, details=details)
+
+
+def persuasion(first: Floats, advice: Floats, final: Floats) -> Statistic:
+    """How far readers were drawn towards the advice: mean over readers of kappa(final) - kappa(first).
+
+    ::
+
+        index = mean over readers of kappa(final decision, advice) - kappa(first decision, advice)
+
+    Estimand: over readers in general, the gain in chance-corrected agreement with the advice, on decisions
+    (yes or no), not on their being right.
+
+    Parameters
+    ----------
+    first, advice, final : float arrays, shape (n_readers, n_cases)
+        Decisions: 1.0 positive, 0.0 negative, NaN unknown. Readings with all three count.
+
+    Returns
+    -------
+    Statistic for `Draws.estimate`
+        Readers whose kappa is undefined (decisions and advice all alike) are left out of the mean.
+
+    References
+    ----------
+    Cohen (1960), Educ. Psychol. Meas. 20, 37-46.
+
+    Examples
+    --------
+    >>> first, advice = np.array([[1.0, 0, 0, 1]]), np.array([[1.0, 1, 0, 0]])
+    >>> persuasion(first, advice, advice)(np.ones((1, 1)), np.ones((1, 4)))
+    array([1.])
+    """
+    held = ~(np.isnan(first) | np.isnan(advice) | np.isnan(final))
+    cells = [
+        [(held & (decision == d) & (advice == a)).astype(float) for d in (0, 1) for a in (0, 1)]
+        for decision in (final, first)
+    ]
+
+    def statistic(readers: Floats, cases: Floats) -> Floats:
+        of_final, of_first = (_kappa(*(cases @ cell.T for cell in arm)) for arm in cells)
+        return _mean(of_final - of_first, readers)
+
+    return statistic
+
+
+def spread_ratio(correct: Floats) -> Statistic:
+    """Spread of the readers' accuracies with the aid over that without: below 1, they are more alike with it.
+
+    ::
+
+        SD over readers of accuracy, aided / SD over readers of accuracy, unaided
+
+    Estimand: over readers in general, the ratio of the standard deviations; either holds the chance of
+    finitely many cases.
+
+    Parameters
+    ----------
+    correct : float array, shape (2, n_readers, n_cases)
+        Aided, then unaided: 1.0 right, 0.0 wrong, NaN unknown; readings known in both arms count.
+
+    Returns
+    -------
+    Statistic for `Draws.estimate`
+        NaN with fewer than two readers, or where the unaided accuracies are all alike.
+
+    Examples
+    --------
+    >>> correct = np.array([[[1.0, 1, 1, 0], [1, 1, 0, 0]], [[1, 1, 1, 1], [1, 1, 0, 0]]])
+    >>> spread_ratio(correct)(np.ones((1, 2)), np.ones((1, 4)))
+    array([0.5])
+    """
+    held = ~np.isnan(correct).any(axis=0)
+    right = [np.where(held, arm, 0.0) for arm in correct]
+    known = held.astype(float)
+
+    def statistic(readers: Floats, cases: Floats) -> Floats:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            n = cases @ known.T
+            aided, unaided = (_variance(cases @ arm.T / n, readers) for arm in right)
+            return np.where(unaided > 1e-15, np.sqrt(aided / unaided), np.nan)
+
+    return statistic
+
+
+def _kappa(n00: Floats, n01: Floats, n10: Floats, n11: Floats) -> Floats:
+    """Cohen's kappa of each reader in each draw, (draws, n_readers); NaN where it is undefined."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        n = n00 + n01 + n10 + n11
+        agreed = (n00 + n11) / n
+        by_chance = ((n00 + n01) * (n00 + n10) + (n10 + n11) * (n01 + n11)) / n**2
+        return np.where(by_chance < 1 - 1e-12, (agreed - by_chance) / (1 - by_chance), np.nan)
+
+
+def _mean(values: Floats, readers: Floats) -> Floats:
+    """The mean over the readers of each draw, (draws,), those without a value left out."""
+    weight = np.where(np.isnan(values), 0.0, readers)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((weight * np.nan_to_num(values)).sum(axis=1) / weight.sum(axis=1))
+
+
+def _variance(values: Floats, readers: Floats) -> Floats:
+    weight = np.where(np.isnan(values), 0.0, readers)
+    mean = _mean(values, readers)[:, None]
+    squares = (weight * np.nan_to_num(values - mean) ** 2).sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(squares / (weight.sum(axis=1) - 1))

@@ -9,7 +9,37 @@ from numpy.typing import ArrayLike, NDArray
 
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.proportion import wilson
-from trustreport.measures.reliance import notes
+
+NO_READING = "no reading with both decisions, advice and truth"
+NO_ADVICE = "no reading with advice"
+WRONG_THEN_RIGHT_ADVICE = "no reader was wrong where the advice was right"
+RIGHT_THEN_WRONG_ADVICE = "no reader was right where the advice was wrong"
+WRONG_THEN_WRONG_ADVICE = "no reader was wrong where the advice was wrong"
+RIGHT_THEN_RIGHT_ADVICE = "no reader was right where the advice was right"
+NO_DISAGREEMENT = "no reader differed from the advice before seeing it"
+NO_RIGHT_ADVICE = "the advice was never right"
+NO_WRONG_ADVICE = "the advice was never wrong"
+ALL_ALIKE = "all readings alike: exact limits, for fewer readings as readers or cases are few"
+LARGER_ONE_WAY = "two-way variance not positive: the larger of those by case and by reader is used"
+NO_NARROWER = "made as wide as for independent readings"
+ONLY_THESE = (
+    "one reader, one case, or no spread to judge by: readings taken as independent, for these readers only"
+)
+ZERO_CELL = "one of the counts behind these odds is 0"
+NO_CHANGE = "no decision differs without and with the advice"
+NO_ADVICE_RESISTED = "no reader was contrary to the advice both times"
+NO_ADVICE_TAKEN = "no decision agrees with the advice only once it is shown"
+NO_CONFIDENCE = "no reading with the reader's confidence before and after the advice"
+NOTHING_LEFT = "chance alone would make all reliance appropriate"
+NO_COMPLEXITY = "no such reading of a case of known complexity"
+EMPTY_LEVELS = "levels of complexity without such a reading are left out: {levels}"
+NOT_WITH_BOTH = "no such reading with one of the two types of advice"
+ONE_DECISION_ONLY = "no reader whose agreement with the advice can be corrected for chance before and after"
+NO_SPREAD = "fewer than two readers, or all alike without the aid"
+NO_DECISIONS = "the table has no decisions of readers"
+ONLY_THIS_READER = "one reader: cases alone are drawn again"
+NO_TWO_ARMS = "no readings without the aid"
+
 
 PATTERNS = ("000", "001", "010", "011", "100", "101", "110", "111")
 
@@ -38,35 +68,35 @@ def _rate(counted: str, among: str, lacking: str) -> Rate:
 # Decisions and advice agree where both are right or both wrong: so it is with two classes.
 RATES: Mapping[str, Rate] = MappingProxyType(
     {
-        "rair": _rate("011", "011 010", notes.WRONG_THEN_RIGHT_ADVICE),
-        "rsr": _rate("101", "101 100", notes.RIGHT_THEN_WRONG_ADVICE),
-        "rbod": _rate("001", "001 000", notes.WRONG_THEN_WRONG_ADVICE),
-        "rbt": _rate("111", "111 110", notes.RIGHT_THEN_RIGHT_ADVICE),
-        "harmful_switch_rate": _rate("100", "101 100", notes.RIGHT_THEN_WRONG_ADVICE),
-        "beneficial_switch_rate": _rate("011", "011 010", notes.WRONG_THEN_RIGHT_ADVICE),
-        "switch_rate": _rate("011 100", "010 011 100 101", notes.NO_DISAGREEMENT),
-        "override_rate": _rate("001 010 101 110", " ".join(PATTERNS), notes.NO_READING),
-        "agreement_unaided": _rate("000 001 110 111", " ".join(PATTERNS), notes.NO_READING),
-        "agreement_aided": _rate("000 011 100 111", " ".join(PATTERNS), notes.NO_READING),
-        "override_of_right_advice": _rate("010 110", "010 011 110 111", notes.NO_RIGHT_ADVICE),
-        "override_of_wrong_advice": _rate("001 101", "000 001 100 101", notes.NO_WRONG_ADVICE),
+        "rair": _rate("011", "011 010", WRONG_THEN_RIGHT_ADVICE),
+        "rsr": _rate("101", "101 100", RIGHT_THEN_WRONG_ADVICE),
+        "rbod": _rate("001", "001 000", WRONG_THEN_WRONG_ADVICE),
+        "rbt": _rate("111", "111 110", RIGHT_THEN_RIGHT_ADVICE),
+        "harmful_switch_rate": _rate("100", "101 100", RIGHT_THEN_WRONG_ADVICE),
+        "beneficial_switch_rate": _rate("011", "011 010", WRONG_THEN_RIGHT_ADVICE),
+        "switch_rate": _rate("011 100", "010 011 100 101", NO_DISAGREEMENT),
+        "override_rate": _rate("001 010 101 110", " ".join(PATTERNS), NO_READING),
+        "agreement_unaided": _rate("000 001 110 111", " ".join(PATTERNS), NO_READING),
+        "agreement_aided": _rate("000 011 100 111", " ".join(PATTERNS), NO_READING),
+        "override_of_right_advice": _rate("010 110", "010 011 110 111", NO_RIGHT_ADVICE),
+        "override_of_wrong_advice": _rate("001 101", "000 001 100 101", NO_WRONG_ADVICE),
         # Readers' decisions by what became of them: changed, kept against the advice, changed to it.
-        "dominance_share": _rate("001 011 100 110", " ".join(PATTERNS), notes.NO_READING),
-        "determination_share": _rate("010 101", " ".join(PATTERNS), notes.NO_READING),
-        "deference_share": _rate("011 100", " ".join(PATTERNS), notes.NO_READING),
-        "dominance_helpful": _rate("001 011", "001 011 100 110", notes.NO_CHANGE),
-        "determination_helpful": _rate("101", "010 101", notes.NO_ADVICE_RESISTED),
-        "deference_helpful": _rate("011", "011 100", notes.NO_ADVICE_TAKEN),
-        "advice_not_taken": _rate("010", "011 010", notes.WRONG_THEN_RIGHT_ADVICE),
-        "appropriate_at_least": _rate("011 101", " ".join(PATTERNS), notes.NO_READING),
-        "appropriate_at_most": _rate("011 101 000 111", " ".join(PATTERNS), notes.NO_READING),
-        "accuracy_unaided": _rate("100 101 110 111", " ".join(PATTERNS), notes.NO_READING),
-        "accuracy_aided": _rate("001 011 101 111", " ".join(PATTERNS), notes.NO_READING),
-        "accuracy_of_advice": _rate("010 011 110 111", " ".join(PATTERNS), notes.NO_READING),
-        "accuracy_unaided_right_advice": _rate("110 111", "010 011 110 111", notes.NO_RIGHT_ADVICE),
-        "accuracy_unaided_wrong_advice": _rate("100 101", "000 001 100 101", notes.NO_WRONG_ADVICE),
-        "accuracy_aided_right_advice": _rate("011 111", "010 011 110 111", notes.NO_RIGHT_ADVICE),
-        "accuracy_aided_wrong_advice": _rate("001 101", "000 001 100 101", notes.NO_WRONG_ADVICE),
+        "dominance_share": _rate("001 011 100 110", " ".join(PATTERNS), NO_READING),
+        "determination_share": _rate("010 101", " ".join(PATTERNS), NO_READING),
+        "deference_share": _rate("011 100", " ".join(PATTERNS), NO_READING),
+        "dominance_helpful": _rate("001 011", "001 011 100 110", NO_CHANGE),
+        "determination_helpful": _rate("101", "010 101", NO_ADVICE_RESISTED),
+        "deference_helpful": _rate("011", "011 100", NO_ADVICE_TAKEN),
+        "advice_not_taken": _rate("010", "011 010", WRONG_THEN_RIGHT_ADVICE),
+        "appropriate_at_least": _rate("011 101", " ".join(PATTERNS), NO_READING),
+        "appropriate_at_most": _rate("011 101 000 111", " ".join(PATTERNS), NO_READING),
+        "accuracy_unaided": _rate("100 101 110 111", " ".join(PATTERNS), NO_READING),
+        "accuracy_aided": _rate("001 011 101 111", " ".join(PATTERNS), NO_READING),
+        "accuracy_of_advice": _rate("010 011 110 111", " ".join(PATTERNS), NO_READING),
+        "accuracy_unaided_right_advice": _rate("110 111", "010 011 110 111", NO_RIGHT_ADVICE),
+        "accuracy_unaided_wrong_advice": _rate("100 101", "000 001 100 101", NO_WRONG_ADVICE),
+        "accuracy_aided_right_advice": _rate("011 111", "010 011 110 111", NO_RIGHT_ADVICE),
+        "accuracy_aided_wrong_advice": _rate("001 101", "000 001 100 101", NO_WRONG_ADVICE),
     }
 )
 
@@ -156,3 +186,35 @@ def rate(counts: Mapping[str, int], name: str, level: float = 0.95) -> Estimate:
     if n == 0:
         return undefined(0, which.lacking, level=level, method="wilson")
     return wilson(sum(counts[p] for p in which.counted), n, level)
+
+
+def tertiles(values: NDArray[np.float64]) -> tuple[NDArray[np.int8], tuple[tuple[float, float], ...]]:
+    """Bands of about equal size, lowest first; equal values stay together.
+
+    ::
+
+        cuts = smallest values that at least a third, at least two thirds of all do not exceed
+
+    Returns
+    -------
+    codes : int array of the shape of `values`
+        Band of each value, -1 where it is NaN.
+    ranges : (lowest, highest) value of each band
+        Three bands; fewer where many values are equal, none without values.
+
+    Examples
+    --------
+    >>> codes, ranges = tertiles(np.array([1.0, 2, 2, 3, 5, np.nan, 4]))
+    >>> codes.tolist(), ranges
+    ([0, 0, 0, 1, 2, -1, 2], ((1.0, 2.0), (3.0, 3.0), (4.0, 5.0)))
+    """
+    codes = np.full(values.shape, -1, np.int8)
+    known = ~np.isnan(values)
+    given = values[known]
+    if not given.size:
+        return codes, ()
+    cuts = np.quantile(given, [1 / 3, 2 / 3], method="inverted_cdf")
+    place = np.searchsorted(cuts, given, side="left")
+    bands, codes[known] = np.unique(place, return_inverse=True)
+    ranges = tuple((float(given[place == b].min()), float(given[place == b].max())) for b in bands)
+    return codes, ranges

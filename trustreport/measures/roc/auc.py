@@ -7,13 +7,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtr
 
+from trustreport.measures.blocks import Order
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
-from trustreport.measures.order import Order
 from trustreport.measures.proportion import normal_quantile
-from trustreport.measures.roc import notes
-from trustreport.measures.roc.scores import Floats, split, split_sorted
-from trustreport.measures.two_arm.score import score_distance
+from trustreport.measures.roc.curve import (
+    ALL_PAIRS_ALIKE,
+    NO_NEGATIVE,
+    NO_POSITIVE,
+    ONE_CASE,
+    PERFECT,
+    Floats,
+    split,
+    split_sorted,
+)
+from trustreport.measures.two_arm.difference import score_distance
 
 Area = tuple[float, float, int, int, str]
 """What `area_and_variance` returns."""
@@ -160,7 +168,7 @@ def auc_logit_larger(
     details = {"positives": float(n1), "negatives": float(n0)}
     if area != area:
         return undefined(n1 + n0, note, level=level, method=AUC_LARGER)
-    if note == notes.PERFECT:
+    if note == PERFECT:
         low, high, p = newcombe_limits(area, n1, n0, inf, level)
         return Estimate(area, low, high, n1 + n0, level, AUC_NEWCOMBE, p=p, details=details)
     if note:
@@ -239,20 +247,20 @@ def area_and_variance(truth: NDArray[np.bool_], score: NDArray[Any], *, order: O
     positive, negative = split(truth, score) if order is None else split_sorted(truth, score, order)
     n1, n0 = len(positive), len(negative)
     if n1 == 0 or n0 == 0:
-        return nan, nan, n1, n0, notes.NO_NEGATIVE if n1 else notes.NO_POSITIVE
+        return nan, nan, n1, n0, NO_NEGATIVE if n1 else NO_POSITIVE
     if order is None:
         positive.sort()
         negative.sort()
     won = _won(positive, negative)
     area = int(won.sum()) / (2 * n1 * n0)
     if min(n1, n0) < 2:
-        return area, nan, n1, n0, notes.ONE_CASE
+        return area, nan, n1, n0, ONE_CASE
     variance = _variance(won, n0) / n1
     del won  # half of the memory that a set of many millions needs
     variance += _variance(_won(negative, positive), n1) / n0
     if area in (0.0, 1.0):
-        return area, variance, n1, n0, notes.PERFECT
-    return area, variance, n1, n0, "" if variance > 0 else notes.ALL_PAIRS_ALIKE
+        return area, variance, n1, n0, PERFECT
+    return area, variance, n1, n0, "" if variance > 0 else ALL_PAIRS_ALIKE
 
 
 def _won(of: NDArray[Any], against: NDArray[Any]) -> NDArray[np.int64]:

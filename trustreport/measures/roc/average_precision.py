@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.measures.blocks import Order, ascending
 from trustreport.measures.cluster import (
     ONE_CLUSTER,
     ONE_OF_A_CLASS,
@@ -17,10 +18,15 @@ from trustreport.measures.cluster import (
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc.interval import quantile
 from trustreport.measures.notes import OFTEN_ABOVE
-from trustreport.measures.order import Order, ascending
 from trustreport.measures.proportion import normal_quantile
-from trustreport.measures.roc import notes
-from trustreport.measures.roc.scores import check_scores, split_sorted
+from trustreport.measures.roc.curve import (
+    NO_NEGATIVE,
+    NO_POSITIVE,
+    ONE_CASE,
+    PERFECT,
+    check_scores,
+    split_sorted,
+)
 
 CLUSTERED = "cluster_influence"
 # With fewer positives the influences vary less than the value does.
@@ -146,14 +152,14 @@ def _average_precision(
     check_scores(truth, score)
     n1, n = int(np.count_nonzero(truth)), truth.size
     if n1 == 0:
-        return undefined(n, notes.NO_POSITIVE, level=level, method=method)
+        return undefined(n, NO_POSITIVE, level=level, method=method)
     known = known or outranked(truth, score)
     highest, lowest, above, false = known.positive, known.negative, known.above, known.false
     own = above / (above + false)
     value = float(own.mean())
     details = {"prevalence": n1 / n}
     if value == 1 or (n1 < 2 and method != "logit_binomial"):
-        note = notes.NO_NEGATIVE if n1 == n else notes.PERFECT if value == 1 else notes.ONE_CASE
+        note = NO_NEGATIVE if n1 == n else PERFECT if value == 1 else ONE_CASE
         return Estimate(value, nan, nan, n, level, method, note, details=details)
     if method == "logit_binomial":
         variance = value * (1 - value) / n1

@@ -1,13 +1,55 @@
 """The points of an ROC curve, and the threshold at which sensitivity and specificity sum highest."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.measures.order import Order, ascending
-from trustreport.measures.roc.scores import Floats, check_scores
+from trustreport.measures.blocks import Order, ascending
+
+NO_POSITIVE = "no case has the condition"
+NO_NEGATIVE = "every case has the condition"
+ONE_CASE = "a class has one case: no interval"
+PERFECT = "the scores separate the classes completely, or the wrong way round: no interval"
+ALL_PAIRS_ALIKE = "every pair of a positive and a negative counts alike: no interval"
+NO_VARIATION = "the two scores rank all pairs alike: no interval"
+NOTHING_IN_GROUP = "the curve has no length between these false positive rates"
+FEW_RESAMPLES = "in some resamples the curve has no length between these false positive rates: no interval"
+
+
+Floats = NDArray[np.float64]
+
+
+def check_scores(truth: NDArray[np.bool_], *scores: NDArray[Any]) -> None:
+    """Refuse arrays that are not one number per case; NaN is no score."""
+    for score in scores:
+        if truth.ndim != 1 or score.shape != truth.shape:
+            raise ValueError(
+                "truth and score must have one entry per case each, "
+                f"got shapes {truth.shape} and {score.shape}."
+            )
+        if score.dtype.kind == "f" and np.isnan(score).any():
+            raise ValueError(
+                f"{int(np.isnan(score).sum())} of {score.size} scores are missing: leave these cases out, "
+                "or count them as indeterminate."
+            )
+
+
+def split(truth: NDArray[np.bool_], score: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Scores of the positives and of the negatives, in the order of the cases."""
+    check_scores(truth, score)
+    return score[truth], score[~truth]
+
+
+def split_sorted(
+    truth: NDArray[np.bool_], score: NDArray[Any], order: Order
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The same, the lowest score first; `order` is `ascending(score)`."""
+    check_scores(truth, score)
+    return score[order[truth[order]]], score[order[~truth[order]]]
+
 
 CHUNK = 1_000_000  # points worked on at once
 
@@ -75,3 +117,51 @@ def roc_curve(truth: NDArray[np.bool_], score: NDArray[Any], *, order: Order | N
     fp = np.concatenate([[-1], last]).astype(np.int64, copy=False)
     fp += 1 - tp
     return RocCurve(threshold, tp, fp)
+
+
+def mean_curve(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """The curve whose sensitivity at each false positive rate is the mean of those of the curves.
+
+    ::
+
+        y(x) = mean of y_j(x),   a rise of curve j at x taken from its lower to its upper end
+
+    The area under it is the mean of the areas.
+
+    Estimand: describes these curves; it has no interval of its own.
+
+    Parameters
+    ----------
+    curves : at least one pair of float arrays (fpr, tpr), shape (n_points,) each
+        Points from (0, 0) to (1, 1), neither falling, as `roc_curve` gives them.
+
+    Returns
+    -------
+    fpr, tpr : float arrays, shape (n_points,)
+        From (0, 0) to (1, 1), neither falling; two points where the mean rises.
+
+    References
+    ----------
+    Fawcett (2006), Pattern Recognit. Lett. 27, 861-874, section 8.1 (vertical averaging).
+    Chen and Samuelson (2014), Br. J. Radiol. 87, 20140016.
+
+    Examples
+    --------
+    >>> fpr, tpr = mean_curve(
+    ...     [(np.array([0, 0, 1.0]), np.array([0, 1, 1.0])), (np.array([0, 1.0]),) * 2]
+    ... )
+    >>> fpr, tpr
+    (array([0., 0., 1.]), array([0. , 0.5, 1. ]))
+    """
+    at = np.unique(np.concatenate([fpr for fpr, _ in curves]))
+    low, high = np.zeros(len(at)), np.zeros(len(at))
+    for fpr, tpr in curves:
+        first = np.minimum(np.searchsorted(fpr, at, "left"), len(fpr) - 1)
+        last = np.maximum(np.searchsorted(fpr, at, "right") - 1, 0)
+        between = np.interp(at, fpr, tpr)
+        meets = fpr[first] == at
+        low += np.where(meets, tpr[first], between) / len(curves)
+        high += np.where(meets, tpr[last], between) / len(curves)
+    x, y = np.repeat(at, 2), np.column_stack([low, high]).ravel()
+    kept = np.append(True, (np.diff(x) > 0) | (np.diff(y) > 0))
+    return x[kept], y[kept]

@@ -30,8 +30,7 @@ from trustreport.assessment.performance.published import counts_of_candidates
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.seeds import generator
-from trustreport.measures.utility.matrices import greatest_expected
-from trustreport.measures.utility.operating import not_dominated
+from trustreport.measures.utility.information import not_dominated
 from trustreport.measures.utility.ranking import (
     Ranking,
     independent_difference,
@@ -40,7 +39,7 @@ from trustreport.measures.utility.ranking import (
     share_of_ranges,
     yield_difference,
 )
-from trustreport.measures.utility.utility_yield import confusion_matrix, yield_of_decisions
+from trustreport.measures.utility.utility_yield import confusion_matrix, greatest_expected, yield_of_decisions
 from trustreport.study.plan import Plan, UtilityMatrix
 from trustreport.study.study import Floats, Study
 from trustreport.vocabulary.place import Place

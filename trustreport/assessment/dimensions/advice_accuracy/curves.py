@@ -21,8 +21,8 @@ from trustreport.figures.roc import DevicePoint, EqualYield, ReaderPoint, RocFig
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.net_benefit import DecisionCurve, decision_curve
 from trustreport.measures.roc.curve import roc_curve
+from trustreport.measures.utility.net_benefit import DecisionCurve, decision_curve
 from trustreport.study.plan import Plan
 from trustreport.study.study import Readings, Study
 from trustreport.vocabulary.messages import Message, say

@@ -23,9 +23,10 @@ from trustreport.measures.confusion.clustered import clustered
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.net_benefit import treat_all, treat_none, weighted_utility
-from trustreport.measures.roc.group import auc_group
+from trustreport.measures.roc.difference import auc_group
 from trustreport.measures.seeds import generator
+from trustreport.measures.utility.net_benefit import treat_all, treat_none
+from trustreport.measures.utility.standardized_net_benefit import weighted_utility
 from trustreport.study.plan import Confusion, Plan
 from trustreport.study.study import Study
 from trustreport.vocabulary.place import Place

@@ -24,7 +24,7 @@ from trustreport.measures.h_accuracy.measure import (
     h_accuracy_difference,
     two_class_scores,
 )
-from trustreport.measures.h_accuracy.risk import risk_priority
+from trustreport.measures.h_accuracy.profile import risk_priority
 from trustreport.measures.seeds import generator
 from trustreport.study.clusters import clusters_of
 from trustreport.study.plan import Complexity, HAccuracy, Plan

@@ -13,7 +13,7 @@ from trustreport.assessment.narrative.sentences import failed_cases
 from trustreport.assessment.narrative.tables import table
 from trustreport.figures.field import MapPlace as Point
 from trustreport.figures.field import RegionChart
-from trustreport.measures.utility.space import point_of, utility_map
+from trustreport.measures.utility.utility_yield import point_of, utility_map
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.digits import Rounded
 from trustreport.vocabulary.messages import Message, say

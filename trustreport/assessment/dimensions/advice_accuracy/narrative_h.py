@@ -28,11 +28,16 @@ from trustreport.figures.roc import DevicePoint, ReaderPoint, RocFigure, RocLine
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.h_accuracy import parameters as choose
-from trustreport.measures.h_accuracy.profile import mix_surface, over_complex_mix, over_priority, over_tau
-from trustreport.measures.h_accuracy.risk import risk_accuracy_of
-from trustreport.measures.net_benefit import decision_curve
+from trustreport.measures.h_accuracy.profile import (
+    mix_surface,
+    over_complex_mix,
+    over_priority,
+    over_tau,
+    risk_accuracy_of,
+)
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.measures.seeds import generator
+from trustreport.measures.utility.net_benefit import decision_curve
 from trustreport.study.plan import HAccuracy, Plan
 from trustreport.vocabulary.digits import as_declared
 from trustreport.vocabulary.messages import Message, say

@@ -13,7 +13,7 @@ from trustreport.figures import ticks
 from trustreport.figures.curves import MOST_PANELS
 from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
 from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.measures.confusion.propagation import weighed
+from trustreport.measures.confusion.independent import weighed
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.messages import say

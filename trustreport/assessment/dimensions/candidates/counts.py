@@ -14,8 +14,7 @@ from trustreport.assessment.performance.published import counts_of_candidates
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.paired.difference import tango
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import PairedTable, tango
 from trustreport.measures.two_arm.difference import newcombe
 from trustreport.study.plan import Plan
 from trustreport.study.study import Study

@@ -19,7 +19,7 @@ from trustreport.assessment.performance.readers import (
     patients_of,
     reading_key,
 )
-from trustreport.measures.mrmc.fixed_reader import fixed_against_readers
+from trustreport.measures.mrmc.one_reader import fixed_against_readers
 from trustreport.study.study import Floats, Readings
 from trustreport.vocabulary.digits import Rounded
 from trustreport.vocabulary.messages import Message, say

@@ -14,11 +14,11 @@ from trustreport.assessment.performance.readers import (
     correct_decisions,
     reading_key,
 )
-from trustreport.measures.baseline_change import oldham_slope
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.interval import no_interval
 from trustreport.measures.mrmc.notes import ONE_ORDER
 from trustreport.measures.mrmc.period import one_order
+from trustreport.measures.number_needed import oldham_slope
 from trustreport.study.plan import Plan
 from trustreport.study.study import Coded, Readings
 from trustreport.vocabulary.place import Place

@@ -24,17 +24,15 @@ from trustreport.assessment.performance.readers import (
     reading_key,
 )
 from trustreport.measures.agreement.fleiss import fleiss_kappa
-from trustreport.measures.agreement.interval import coefficient_interval
-from trustreport.measures.agreement.percent import percent_agreement
+from trustreport.measures.agreement.interval import coefficient_interval, percent_agreement
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.bootstrap import Draws, Statistic, canonical_order
+from trustreport.measures.mrmc.clustered import ratio_difference, ratio_mean
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette
-from trustreport.measures.mrmc.predictive import fit_ratio
-from trustreport.measures.mrmc.reader_agreement import Coefficient, agreement_difference
-from trustreport.measures.mrmc.reading_order import halves, trend
-from trustreport.measures.mrmc.weighted import ratio_difference, ratio_mean
+from trustreport.measures.mrmc.period import halves, trend
+from trustreport.measures.mrmc.reader_effects import Coefficient, agreement_difference, fit_ratio
 from trustreport.measures.seeds import DEFAULT, generator
 from trustreport.study.plan import Plan
 from trustreport.study.study import Floats, Readings

@@ -16,8 +16,8 @@ from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.net_benefit import standardized_net_benefit, weighted_utility
 from trustreport.measures.roc.auc import area_and_variance
+from trustreport.measures.utility.standardized_net_benefit import standardized_net_benefit, weighted_utility
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.quantities import quantity

@@ -28,11 +28,10 @@ from trustreport.assessment.performance.features import ID
 from trustreport.assessment.performance.keys import joined_key
 from trustreport.assessment.performance.measures import without_interval
 from trustreport.assessment.performance.worst import worst_of
-from trustreport.measures.binomial_normal import binomial_normal
 from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.pooling.between_sites import Heterogeneity, heterogeneity
+from trustreport.measures.pooling.binomial_normal import binomial_normal
 from trustreport.measures.robustness import (
-    Heterogeneity,
-    heterogeneity,
     p_acceptability,
     p_performance,
     similarity_performance_correlation,

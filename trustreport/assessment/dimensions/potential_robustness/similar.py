@@ -8,13 +8,14 @@ from typing import Any
 from trustreport.assessment.performance.features import ID, Pair
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.seeds import DEFAULT, generator
-from trustreport.measures.similarity.correspondence import correspondence
-from trustreport.measures.similarity.distances import HELD, distances
-from trustreport.measures.similarity.effect import domain_classifier, normalised_energy
-from trustreport.measures.similarity.features import Features
-from trustreport.measures.similarity.fixed_size import at_fixed_size
-from trustreport.measures.similarity.mmd import mmd
-from trustreport.measures.similarity.tasks import Run, one_by_one
+from trustreport.measures.similarity.correspondence import (
+    at_fixed_size,
+    correspondence,
+    domain_classifier,
+    normalised_energy,
+)
+from trustreport.measures.similarity.distances import HELD, Features, Run, distances, one_by_one
+from trustreport.measures.similarity.permutation import mmd
 from trustreport.study.plan import Plan, Similarity
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result

@@ -20,7 +20,7 @@ from trustreport.assessment.performance.readers import (
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.mrmc.clustered import CLUSTERINGS, clustered_difference, mcnemar_clustered_case
 from trustreport.measures.mrmc.gee import gee_odds_ratio
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import PairedTable
 from trustreport.study.plan import Plan
 from trustreport.study.study import ArmCounts, Floats, Readings
 from trustreport.vocabulary.place import Place

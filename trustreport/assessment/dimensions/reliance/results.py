@@ -15,11 +15,8 @@ from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.clustered import Clustering, clustered_difference
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.notes import OFTEN_ABOVE
-from trustreport.measures.paired.difference import tango
-from trustreport.measures.paired.in_clusters import tango_clustered
-from trustreport.measures.reliance import notes
-from trustreport.measures.reliance.patterns import PATTERNS, pattern_counts, rate
-from trustreport.measures.reliance.tertiles import tertiles
+from trustreport.measures.paired.difference import tango, tango_clustered
+from trustreport.measures.reliance.patterns import ONLY_THESE, PATTERNS, pattern_counts, rate, tertiles
 from trustreport.study.plan import RelianceCounts
 from trustreport.study.study import Binary, Readings
 from trustreport.vocabulary.place import Place
@@ -214,7 +211,7 @@ def _changes(contrast: Place, found: Grids, level: float, cases: str) -> list[Re
                 of_reader = np.nonzero(both)[0] * (1 + patients.max(initial=0)) + patients
                 paired = tango_clustered(change[both], patients, within=of_reader, level=level)
             if alone:
-                paired = replace(paired, note=notes.ONLY_THESE)
+                paired = replace(paired, note=ONLY_THESE)
             id = f"{ID}.accuracy_change"
             of: dict[str, Any] = {"endpoint": endpoint, "parameters": {"advice": advice}, "cases": cases}
             results += [

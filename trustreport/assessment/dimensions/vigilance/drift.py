@@ -13,7 +13,7 @@ from trustreport.measures.estimate import undefined
 from trustreport.measures.monitoring.drift import energy, kolmogorov_smirnov, mix_change, psi
 from trustreport.measures.multiplicity import holm
 from trustreport.measures.seeds import generator
-from trustreport.measures.similarity.effect import domain_classifier, normalised_energy
+from trustreport.measures.similarity.correspondence import domain_classifier, normalised_energy
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.results import Result, results_for
 

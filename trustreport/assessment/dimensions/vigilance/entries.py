@@ -13,13 +13,13 @@ from trustreport.assessment.performance.entries import CLUSTERED
 from trustreport.assessment.performance.measures import CALIBRATION, METHODS, lead
 from trustreport.assessment.performance.shared_clusters import influence
 from trustreport.measures.estimate import Estimate, undefined
-from trustreport.measures.monitoring import notes
-from trustreport.measures.monitoring.change import mover_change, ratio_change, wald_change
-from trustreport.measures.monitoring.shared import SharedCorrelation, of_share, shared
+from trustreport.measures.monitoring.drift import mover_change, ratio_change, wald_change
+from trustreport.measures.monitoring.rates import SharedCorrelation, of_share, shared
 from trustreport.measures.monitoring.standardisation import (
     clustered_standardised_change,
     standardised_change,
 )
+from trustreport.measures.monitoring.weights import NOT_MATCHED, SHARED, SHARED_NOT_COUNTED
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.mrmc.notes import join
 from trustreport.measures.roc.clustered import clustered_auc, clustered_unpaired_difference
@@ -110,7 +110,7 @@ def changed(now: Period, then: Period, endpoint: str, level: float, plan: Plan) 
     clusters = now.matched(then, plan)
     if not clusters.any:
         found = _change(now, then, endpoint, (one, other), UNSHARED, level)
-        return found if clusters.known else replace(found, note=join(found.note, notes.NOT_MATCHED))
+        return found if clusters.known else replace(found, note=join(found.note, NOT_MATCHED))
     parts = [
         (found, cluster[rows])
         for period, e, cluster in ((now, one, clusters.one), (then, other, clusters.other))
@@ -119,11 +119,11 @@ def changed(now: Period, then: Period, endpoint: str, level: float, plan: Plan) 
     ]
     if len(parts) < 2:
         found = _change(now, then, endpoint, (one, other), UNSHARED, level)
-        return replace(found, note=join(found.note, notes.SHARED_NOT_COUNTED))
+        return replace(found, note=join(found.note, SHARED_NOT_COUNTED))
     together = shared(*parts[0], *parts[1])
     found = _change(now, then, endpoint, (one, other), together, level)
     details = {"shared_clusters": float(together.both), "correlation": together.correlation}
-    note = join(found.note, notes.SHARED) if together.both else found.note
+    note = join(found.note, SHARED) if together.both else found.note
     return replace(found, details={**found.details, **details}, note=note)
 
 

@@ -17,8 +17,7 @@ from trustreport.assessment.narrative.names import heading
 from trustreport.assessment.narrative.tables import Spec, table
 from trustreport.figures import control_chart, curves, funnel, stacked, trend
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.monitoring.cusum import CusumChart
-from trustreport.measures.monitoring.sprt import SprtChart
+from trustreport.measures.monitoring.cusum import CusumChart, SprtChart
 from trustreport.vocabulary import digits
 from trustreport.vocabulary.messages import Message, say
 

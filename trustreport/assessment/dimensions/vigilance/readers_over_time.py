@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trustreport.assessment.dimensions.vigilance.periods import ID, Timeline, readings_of
 from trustreport.assessment.performance.readers import AIDED, patients_of, place_of_task, reading_key
 from trustreport.assessment.performance.reliance import Grids, advice_of, grids
-from trustreport.measures.case_share import case_share
+from trustreport.measures.case_mean import case_share
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.monitoring.rates import median
 from trustreport.measures.reliance.clustered import clustered_share

@@ -11,7 +11,7 @@ from scipy.special import chdtrc, chdtri, expit, logit
 
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile
-from trustreport.measures.robustness import (
+from trustreport.measures.pooling.between_sites import (
     CHANCES,
     NO_PREDICTION,
     NO_SPREAD_FOUND,
