@@ -56,8 +56,8 @@ def tables_of_counts() -> Iterator[Check]:
     one = {"wilson": "wilson", "clopper_pearson": "clopper_pearson"}
     paired = {
         "matched_exact": ("paired.odds_ratio.matched_exact", ("value", "low", "high")),
-        "mcnemar_exact": ("paired.mcnemar.mcnemar_exact", ("p",)),
-        "mcnemar_midp": ("paired.mcnemar.mcnemar_midp", ("p",)),
+        "mcnemar_exact": ("paired.odds_ratio.mcnemar_exact", ("p",)),
+        "mcnemar_midp": ("paired.odds_ratio.mcnemar_midp", ("p",)),
     }
     for row in rows("twobytwo.csv"):
         kind, level = row["kind"], float(row["level"])
@@ -73,7 +73,7 @@ def tables_of_counts() -> Iterator[Check]:
             yield check("two_arm.odds_ratio.exact_conditional", case, [*counts, level], values, r)
         elif kind in paired:
             function, names = paired[kind]
-            table = {"call": "paired.table.PairedTable", "arguments": [7, *counts[:2], 5]}
+            table = {"call": "paired.difference.PairedTable", "arguments": [7, *counts[:2], 5]}
             case = f"7, {counts[0]}, {counts[1]} and 5 pairs, level {level}"
             yield check(function, case, [table, level], relative(row, 1e-9, *names), r)
 
@@ -100,11 +100,11 @@ def agreement() -> Iterator[Check]:
             )
     found = json.loads((HERE / "agreement.json").read_text())
     software = {name: f"{name} {version}" for name, version in found["versions"].items()}
-    functions = {"fleiss": "fleiss.fleiss_kappa", "conger": "conger.conger_kappa", "gwet": "gwet.gwet_ac2"}
+    functions = {"fleiss": "fleiss_kappa", "conger": "conger_kappa", "gwet": "gwet_ac2"}
     for name, table in found["tables"].items():
         codes, q = table["codes"], table["n_categories"]
         for scheme in ("linear", "quadratic"):
-            weights = {"call": f"agreement.weights.{scheme}", "arguments": [q]}
+            weights = {"call": f"agreement.tally.{scheme}", "arguments": [q]}
             for key, function in functions.items():
                 value, low, high, se = table["values"][f"{key} {scheme}"]
                 values = {
@@ -114,7 +114,7 @@ def agreement() -> Iterator[Check]:
                     "high": (high, 1e-8),
                 }
                 yield check(
-                    f"agreement.{function}",
+                    f"agreement.fleiss.{function}",
                     f"table {name}, {scheme} weights",
                     [codes, q],
                     values,
@@ -124,7 +124,7 @@ def agreement() -> Iterator[Check]:
         for metric in ("nominal", "ordinal", "interval"):
             value = table["values"].get(f"alpha {metric}")
             yield check(
-                "agreement.krippendorff.krippendorff_alpha",
+                "agreement.fleiss.krippendorff_alpha",
                 f"table {name}, {metric}",
                 [codes, q],
                 {"value": (value, 1e-10)},
@@ -180,7 +180,7 @@ def pooled_studies() -> Iterator[Check]:
 
 def at_a_horizon(data: dict[str, list[float]]) -> Iterator[Check]:
     functions = {
-        "auc": "survival.auc.auc_at_horizon",
+        "auc": "survival.shares.auc_at_horizon",
         "brier": "survival.calibration.brier_at_horizon",
         "scaled_brier": "survival.calibration.scaled_brier_at_horizon",
         "slope": "survival.calibration.slope_at_horizon",

@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 SHARE, TWO_GROUPS, MCNEMAR, FLEISS = (
     "proportion.wilson",
     "two_arm.odds_ratio.exact_conditional",
-    "paired.mcnemar.mcnemar_exact",
+    "paired.odds_ratio.mcnemar_exact",
     "agreement.fleiss.fleiss_kappa",
 )
 HERE = "on this machine"  # in the source of a value, what no file holds
@@ -52,7 +52,9 @@ def checks(document: Mapping[str, Any]) -> Iterator[Check]:
         yield from _two_groups(*one["arguments"])
     discordant = [one["arguments"][0]["arguments"] for one in cases.get(MCNEMAR, ())]
     for table in discordant:
-        yield _check("paired.mcnemar.mcnemar_exact", _pairs(table), [_table(table)], p=mcnemar_p(*table[1:3]))
+        yield _check(
+            "paired.odds_ratio.mcnemar_exact", _pairs(table), [_table(table)], p=mcnemar_p(*table[1:3])
+        )
     if discordant:
         yield _holm([mcnemar_p(*table[1:3]) for table in discordant])
     tables = {str(one["arguments"]): one["arguments"] for one in cases.get(FLEISS, ())}
@@ -99,13 +101,13 @@ def _two_groups(x1: int, n1: int, x2: int, n2: int, level: float) -> Iterator[Ch
             yield _check(f"two_arm.difference.{method}", case, arguments, low=low, high=high)
     if 0 in (x1, x2, n1 - x1, n2 - x2):
         return
-    for function, method in (("ratio", "katz"), ("odds_ratio", "woolf")):
+    for function, method in (("difference", "katz"), ("odds_ratio", "woolf")):
         low, high = ratio_limits(table, level, method)
         yield _check(f"two_arm.{function}.{method}", case, arguments, low=low, high=high)
 
 
 def _table(pairs: Sequence[int]) -> Check:
-    return {"call": "paired.table.PairedTable", "arguments": list(pairs)}
+    return {"call": "paired.difference.PairedTable", "arguments": list(pairs)}
 
 
 def _pairs(table: Sequence[int]) -> str:
@@ -179,4 +181,4 @@ def _line(before: list[float], after: list[float]) -> Check:
     mean = (first + second) / 2
     fit = OLS(second - first, np.column_stack([np.ones(len(mean)), mean])).fit()
     values = {"value": fit.params[1], "se": fit.bse[1], "p": fit.pvalues[1]}
-    return _check("baseline_change.oldham_slope", f"{len(mean)} pairs of values", [before, after], **values)
+    return _check("number_needed.oldham_slope", f"{len(mean)} pairs of values", [before, after], **values)
