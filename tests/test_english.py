@@ -37,6 +37,16 @@ INSTEAD = {
     r"\brose by \+|\bfell by [-−]": "rose by, without a sign",
 }
 
+# Notes with such a word that results.json prints. Rewording one changes the bytes of reports.
+KEPT = frozenset(
+    (
+        "note.fewer_than_20_cases_or_clusters",
+        "note.labels_without_confidence_count_as_sure",
+        "note.interval_difference_holds_zero_number_needed",
+        "note.these_readers_read_one_arm_mostly",
+    )
+)
+
 
 def found(text: str) -> list[str]:
     """Words of a text that are not written so, with what is written in their place."""
@@ -73,8 +83,9 @@ def commands(command: click.Command, name: str) -> Iterator[tuple[str, str]]:
 )
 def test_the_catalogue(file: Path) -> None:
     of = dict(texts(tomllib.loads(file.read_text(encoding="utf-8"))))
-    wrong = [f"{key} {word}" for key, text in of.items() for word in found(text)]
+    wrong = [f"{key} {word}" for key, text in of.items() for word in found(text) if key not in KEPT]
     assert not wrong, "\n".join(wrong)
+    assert all(found(of[key]) for key in KEPT & of.keys()), "a kept note has no such word any more"
 
 
 PAGES = [

@@ -374,9 +374,15 @@ def _add(texts: dict[str, Any], more: Mapping[str, Any], file: str) -> None:
 
 
 def notes_of(language: str) -> dict[str, str]:
-    """What estimates note, by the English text."""
-    file = folder("templates") / "messages" / f"{language}.notes.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+    """What estimates note, by the English text: a note and its translation have the same key."""
+
+    def texts(of: str) -> dict[str, str]:
+        file = folder("templates") / "messages" / of / "notes.toml"
+        found: dict[str, str] = tomllib.loads(file.read_text(encoding="utf-8"))["note"]
+        return found
+
+    own = texts(language)
+    return {text: own[key] for key, text in texts("en").items()}
 
 
 def terms(language: str) -> dict[str, Any]:
