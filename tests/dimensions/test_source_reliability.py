@@ -13,8 +13,8 @@ from tests.rated import noisy, rated, raters_study
 from tests.studies import plan
 from trustreport.dimensions.source_reliability import answer, has_data
 from trustreport.dimensions.source_reliability.rater_panel import panel_of
-from trustreport.figures.joyplot import Joyplot
-from trustreport.figures.nomogram import NomogramFigure as NomogramFigure
+from trustreport.figures.reliability import Joyplot
+from trustreport.figures.reliability import NomogramFigure as NomogramFigure
 from trustreport.finding import EstimateTable, Finding, PlainTable
 from trustreport.measures.agreement.cohen import cohen_kappa
 from trustreport.measures.proportion import wilson

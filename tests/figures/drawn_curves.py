@@ -8,9 +8,17 @@ from typing import Any
 import numpy as np
 from drawn_studies import LONG, estimate
 
-from trustreport.figures.decision_curve import BenefitPoint, DecisionCurves, DecisionLine, DecisionPanel
-from trustreport.figures.group_rows import GroupBlock, GroupMeasure, GroupRow, GroupRows
-from trustreport.figures.measures_chart import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
+from trustreport.figures.lines import BenefitPoint, DecisionCurves, DecisionLine, DecisionPanel
+from trustreport.figures.measure_rows import (
+    GroupBlock,
+    GroupMeasure,
+    GroupRow,
+    GroupRows,
+    MeasureCell,
+    MeasureColumn,
+    MeasureRow,
+    MeasuresChart,
+)
 from trustreport.figures.roc import DevicePoint, ReaderPoint, RocFigure, RocLine, RocPanel
 from trustreport.measures.net_benefit import decision_curve
 from trustreport.measures.roc.auc import delong

@@ -29,8 +29,8 @@ from test_drawn_values import drawn, written
 from trustreport.digits import by_width
 from trustreport.figures import style
 from trustreport.figures.curves import STROKES, above, thinned
-from trustreport.figures.decision_curve import DecisionCurves
-from trustreport.figures.measures_chart import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
+from trustreport.figures.lines import DecisionCurves
+from trustreport.figures.measure_rows import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
 from trustreport.figures.roc import DevicePoint, EqualYield, RocFigure, RocLine, RocPanel
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.measures.utility.operating import best_point

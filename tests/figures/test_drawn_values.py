@@ -10,11 +10,9 @@ import pytest
 from drawn_studies import EXTREME_RATIOS, MEAN, MEAN_SLOPE, benefits, differences, estimate, rates, slopes
 
 from trustreport.figures import numbers, style
-from trustreport.figures.benefit import GLYPHS, BenefitDiagram
-from trustreport.figures.effect import EffectPlot, EffectRow
-from trustreport.figures.error_rates import ErrorRateRow, ErrorRates
+from trustreport.figures.benefit import GLYPHS, BenefitDiagram, SlopePlot
+from trustreport.figures.effect import EffectPlot, EffectRow, ErrorRateRow, ErrorRates
 from trustreport.figures.flow import FlowFigure, Step
-from trustreport.figures.slope import SlopePlot
 from trustreport.messages import Catalogue
 
 

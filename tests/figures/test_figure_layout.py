@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from test_drawings import boxes
 
 from trustreport.figures import style, ticks
-from trustreport.figures.forest import Forest, ForestColumn
 from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
-from trustreport.figures.sample_size import SampleSizes, SizeRow
-from trustreport.figures.slope import spread
+from trustreport.figures.placing import spread
+from trustreport.figures.sites import Forest, ForestColumn, SampleSizes, SizeRow
 from trustreport.messages import Catalogue, Message
 
 ENDS = st.tuples(st.floats(-7, -0.02), st.floats(0.02, 7)).map(lambda e: (10 ** e[0], 10 ** e[1]))

@@ -14,7 +14,7 @@ from tests.marked import of_candidates, of_readers
 from tests.studies import plan
 from trustreport.dimensions.localisation import DIMENSION, READERS
 from trustreport.figures import style
-from trustreport.figures.froc import FrocArm, FrocFigure, FrocLine
+from trustreport.figures.mean_curves import FrocArm, FrocFigure, FrocLine
 from trustreport.measures.lesions.froc import froc_curve
 from trustreport.messages import Catalogue, catalogue
 from trustreport.performance.lesions import marked_cases

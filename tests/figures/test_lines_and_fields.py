@@ -11,10 +11,17 @@ from drawn_studies import LONG
 from test_drawings import boxes
 
 from trustreport.figures import style
-from trustreport.figures.bubbles import Bubble, BubblesChart, BubblesPanel
-from trustreport.figures.field import FieldChart, FieldPanel, MapPlace, RegionChart
-from trustreport.figures.histogram import HistogramChart, HistogramMark, HistogramPanel
+from trustreport.figures.field import (
+    FieldChart,
+    FieldPanel,
+    HistogramChart,
+    HistogramMark,
+    HistogramPanel,
+    MapPlace,
+    RegionChart,
+)
 from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
+from trustreport.figures.plane import Bubble, BubblesChart, BubblesPanel
 from trustreport.measures.utility.space import utility_map
 from trustreport.messages import Catalogue, catalogue, say
 

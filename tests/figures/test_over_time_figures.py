@@ -13,11 +13,24 @@ from test_drawings import boxes, texts
 from test_drawn_values import drawn
 
 from trustreport.figures import style
-from trustreport.figures.control_chart import ControlCharts, ControlPanel
-from trustreport.figures.funnel import FunnelLimits, FunnelPlot, FunnelUnit
-from trustreport.figures.stacked import Stacked, StackPanel, StackPart
-from trustreport.figures.timeline import EventTimeline, TimelineMark, TimelinePeriod, TimelineTrack
-from trustreport.figures.trend import Trend, TrendPanel
+from trustreport.figures.monitoring import (
+    EventTimeline,
+    FunnelLimits,
+    FunnelPlot,
+    FunnelUnit,
+    TimelineMark,
+    TimelinePeriod,
+    TimelineTrack,
+)
+from trustreport.figures.trend import (
+    ControlCharts,
+    ControlPanel,
+    Stacked,
+    StackPanel,
+    StackPart,
+    Trend,
+    TrendPanel,
+)
 from trustreport.messages import Catalogue, catalogue
 from trustreport.messages import say as message
 

@@ -16,7 +16,7 @@ from tests.studies import plan, readings
 from trustreport.dimensions.decision_benefit import DIMENSION
 from trustreport.figures import style
 from trustreport.figures.curves import thinned
-from trustreport.figures.reader_roc import FEW, ArmCurves, ReaderCurve, ReaderRoc
+from trustreport.figures.mean_curves import FEW, ArmCurves, ReaderCurve, ReaderRoc
 from trustreport.finding import Figure
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.measures.roc.mean_curve import mean_curve

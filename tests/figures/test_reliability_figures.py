@@ -11,8 +11,7 @@ from test_drawings import boxes, texts
 from test_drawn_values import drawn, written
 
 from trustreport.figures import style
-from trustreport.figures.joyplot import Joyplot
-from trustreport.figures.nomogram import NomogramFigure
+from trustreport.figures.reliability import Joyplot, NomogramFigure
 from trustreport.messages import Catalogue, catalogue
 
 

@@ -11,8 +11,8 @@ from test_drawings import boxes
 
 from trustreport.estimate import Estimate
 from trustreport.figures import style
+from trustreport.figures.flow import TrustFlow
 from trustreport.figures.trust import LEFTS, SIDE, TOP, TrustDiagram, TrustPoint
-from trustreport.figures.trust_flow import TrustFlow
 from trustreport.messages import Catalogue
 
 WHY = "no reader was right where the advice was wrong"

@@ -18,19 +18,24 @@ from test_drawings import boxes, texts
 from trustreport.figures import style
 from trustreport.figures.calibration import CalibrationFigure, CalibrationPanel, Histogram
 from trustreport.figures.external_performance import (
-    DISC,
     HEIGHT,
     WIDTH,
     Axis,
     ExternalPerformance,
     SitePerformance,
     SitePoint,
-    label_places,
-    spread_discs,
 )
-from trustreport.figures.forest import MOST_SITES, Forest, ForestColumn
-from trustreport.figures.meta_validation import Correlated, MetaValidation
-from trustreport.figures.sample_size import CUT, SampleSizes, SizeRow
+from trustreport.figures.placing import DISC, label_places, spread_discs
+from trustreport.figures.sites import (
+    CUT,
+    MOST_SITES,
+    Correlated,
+    Forest,
+    ForestColumn,
+    MetaValidation,
+    SampleSizes,
+    SizeRow,
+)
 from trustreport.measures.calibration.bins import equal_width
 from trustreport.measures.calibration.curve import calibration_curve
 from trustreport.messages import Catalogue, catalogue

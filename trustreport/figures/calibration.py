@@ -5,12 +5,12 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from trustreport.estimate import Estimate
-from trustreport.figures import numbers, style
+from trustreport.figures import curves, numbers, style
+from trustreport.figures.panel import Chart, Panel
 from trustreport.measures.calibration.curve import CurvePoint
 from trustreport.messages import Catalogue, Message
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MOST_PANELS = 12
@@ -22,6 +22,7 @@ MOST_HEAD = 14.0  # two lines of name, two of numbers
 ROW_GAP = 5.0
 BELOW, KEY = 10.5, 4.2
 
+MARK: dict[str, Any] = {"marker": "o", "mfc": style.TEAL, "mec": style.PAPER, "mew": 0.5}
 BAND = (0.055, 0.486, 0.482, 0.16)  # teal, see-through
 
 
@@ -47,7 +48,7 @@ class CalibrationPanel:
 
 
 @dataclass(frozen=True, slots=True)
-class CalibrationFigure:
+class CalibrationFigure(Chart):
     """Panels side by side; on the diagonal the scores mean what they say.
 
     The band of a bin reaches over its scores and over the interval of the observed share.
@@ -60,23 +61,15 @@ class CalibrationFigure:
         """A row per bin of each panel."""
         return [
             {
-                "label": style.label_text(say, panel.label),
+                "label": style.label(say, panel.label),
                 "bin_from": point.low,
                 "bin_to": point.high,
                 "mean_score": point.mean_score,
-                "value": point.observed.value,
-                "low": point.observed.low,
-                "high": point.observed.high,
-                "n": point.observed.n,
+                **numbers.columns(point.observed, "n"),
             }
             for panel in self.panels
             for point in panel.points
         ]
-
-    def draw(self, say: Catalogue) -> "Figure":
-        """The figure at its final size."""
-        with style.settings():
-            return self._draw(say)
 
     def _draw(self, say: Catalogue) -> "Figure":
         n = len(self.panels)
@@ -89,9 +82,10 @@ class CalibrationFigure:
         side = min(side, (style.PAGE_HEIGHT - fixed) / (1 + STRIP) / down)
         strip = STRIP * side
         titles = [_title(say, panel.label, side) for panel in self.panels]
+        line = style.height_of(" ", style.SMALL)
         heads = [
             max(style.height_of(title, style.TICK) for title in titles[row * across : (row + 1) * across])
-            + 2 * style.height_of(" ", style.SMALL)
+            + 2 * line
             + 2.0
             for row in range(down)
         ]
@@ -100,105 +94,87 @@ class CalibrationFigure:
         figure, sheet = style.figure(style.TEXT_WIDTH, height)
         gap = 2 * GAP if across == 2 else GAP
         left_of_all = LEFT + (room - across * side - (across - 1) * gap) / 2
-        top = 0.0
-        for row in range(down):
-            head = heads[row]
-            for column in range(min(across, n - row * across)):
-                i = row * across + column
-                left = left_of_all + column * (side + gap)
-                self._head(say, sheet, self.panels[i], titles[i], left, top + head)
-                plot = style.panel(figure, left, top + head, side, side)
-                last = i + across >= n
-                self._curve(say, plot, i, first=column == 0)
-                below = style.panel(figure, left, top + head + side + STRIP_GAP, side, strip)
-                self._histogram(say, below, i, first=column == 0, last=last)
-            top += head + block
+        start = 0.0
+        for i, (panel, title) in enumerate(zip(self.panels, titles)):
+            row, column = divmod(i, across)
+            if row and column == 0:
+                start += heads[row - 1] + block
+            left, top = left_of_all + column * (side + gap), start + heads[row]
+            for k, (name, e) in enumerate((("oe_ratio", panel.oe_ratio), ("slope", panel.slope))):
+                text = say(f"figure.calibration.{name}", number=numbers.estimate(say, e, "number"))
+                style.write(sheet, left, top - 1.6 - line * (k + 0.5), text, **style.MUTED)
+            if title:
+                style.write(sheet, left, top - 1.8 - 2 * line, title, va="bottom", **style.HEADING)
+            ends = {"first": column == 0, "last": i + across >= n}
+            self._curve(say, Panel(figure, left, top, side, side, **ends), i)
+            below = top + side + STRIP_GAP
+            self._histogram(say, Panel(figure, left, below, side, strip, **ends), i)
         for k, text in enumerate(key):
-            style.write(sheet, 0, height - KEY * (len(key) - k - 0.5), text, **_MUTED)
+            style.write(sheet, 0, height - KEY * (len(key) - k - 0.5), text, **style.MUTED)
         return figure
 
+    @property
+    def _ends(self) -> tuple[float, ...]:
+        return curves.QUARTERS if len(self.panels) <= 4 else (0.0, 0.5, 1.0)
+
+    def _ticks(self, say: Catalogue, *, shown: bool) -> tuple[tuple[float, ...], list[str]]:
+        return self._ends, [numbers.plain(say, x) if shown else "" for x in self._ends]
+
     def _key(self, say: Catalogue) -> list[str]:
-        level = numbers.plain(say, round(100 * self.panels[0].points[0].observed.level, 6))
+        level = numbers.level(say, self.panels[0].points[0].observed)
         text = say(f"figure.calibration.key{'_at_horizon' if self.at_horizon else ''}", level=level)
         return style.wrap(text, style.TEXT_WIDTH, style.SMALL).split("\n")
 
-    def _head(
-        self, say: Catalogue, sheet: "Axes", panel: CalibrationPanel, title: str, left: float, bottom: float
-    ) -> None:
-        """The set's name, slope and ratio above the panel."""
-        line = style.height_of(" ", style.SMALL)
-        for k, (name, e) in enumerate((("oe_ratio", panel.oe_ratio), ("slope", panel.slope))):
-            number = numbers.estimate(say, e, "number")
-            text = say(f"figure.calibration.{name}", number=number)
-            style.write(sheet, left, bottom - 1.6 - line * (k + 0.5), text, **_MUTED)
-        if title:
-            how: dict[str, Any] = {"size": style.TICK, "weight": style.SEMIBOLD, "va": "bottom"}
-            style.write(sheet, left, bottom - 1.8 - 2 * line, title, **how)
-
-    def _curve(self, say: Catalogue, plot: "Axes", i: int, *, first: bool) -> None:
+    def _curve(self, say: Catalogue, plot: Panel, i: int) -> None:
         panel = self.panels[i]
-        plot.set(xlim=(0, 1), ylim=(0, 1))
-        plot.spines["left"].set_visible(True)
-        ends = (0.0, 0.25, 0.5, 0.75, 1.0) if len(self.panels) <= 4 else (0.0, 0.5, 1.0)
-        plot.set_yticks(ends, [numbers.plain(say, x) if first else "" for x in ends])
-        plot.set_xticks(ends, ["" for _ in ends])
-        plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE, pad=2)
-        if first:
-            y = say(f"figure.calibration.y{'_at_horizon' if self.at_horizon else ''}")
-            plot.set_ylabel(y, size=style.TICK, labelpad=3)
-        plot.plot([0, 1], [0, 1], color=style.INK, lw=style.THIN, zorder=1, gid=f"as-said-{i}")
+        plot.across((0, 1))
+        plot.upward((0, 1))
+        plot.ticks(self._ticks(say, shown=False), self._ticks(say, shown=plot.first), pad=2)
+        if plot.first:
+            text = say(f"figure.calibration.y{'_at_horizon' if self.at_horizon else ''}")
+            plot.axes.set_ylabel(text, size=style.TICK, labelpad=3)
+        plot.diagonal(f"as-said-{i}", style.INK)
         for k, point in enumerate(panel.points):
             e = point.observed
-            x = [point.low, point.high, point.high, point.low]
-            plot.fill(x, [e.low, e.low, e.high, e.high], color=BAND, lw=0, zorder=0.5, gid=f"band-{i}-{k}")
+            x, y = [point.low, point.high, point.high, point.low], [e.low, e.low, e.high, e.high]
+            plot.axes.fill(x, y, color=BAND, lw=0, zorder=0.5, gid=f"band-{i}-{k}")
         if panel.smooth:
-            across, upward = zip(*panel.smooth)
-            plot.plot(across, upward, color=style.MUTE, lw=style.LINE, zorder=2, gid=f"smooth-{i}")
-        small = len(self.panels) > 4
+            plot.line(panel.smooth, f"smooth-{i}", color=style.MUTE, lw=style.LINE, zorder=2)
         for k, point in enumerate(panel.points):
-            e = point.observed
-            middle = [point.mean_score] * 2
-            plot.plot(
-                middle, [e.low, e.high], color=style.TEAL, lw=style.THIN, zorder=2.5, gid=f"interval-{i}-{k}"
-            )
-            how: dict[str, Any] = {"marker": "o", "ms": 3.2 if small else 4.6, "mfc": style.TEAL}
+            e, at = point.observed, point.mean_score
+            line: dict[str, Any] = {"color": style.TEAL, "lw": style.THIN, "zorder": 2.5}
+            plot.line(((at, e.low), (at, e.high)), f"interval-{i}-{k}", **line)
             scores = [numbers.one(say, edge, 2, "number") for edge in (point.low, point.high)]
             between = say("figure.mark_between", **dict(zip(("from", "to"), scores)))
-            how["label"] = numbers.of_mark(say, e, "percent", style.label_text(say, panel.label), between)
-            style.mark(plot, point.mean_score, e.value, f"mark-{i}-{k}", mec=style.PAPER, mew=0.5, **how)
+            label = numbers.of_mark(say, e, "percent", style.label(say, panel.label), between)
+            size = 3.2 if len(self.panels) > 4 else 4.6
+            plot.mark(at, e.value, f"mark-{i}-{k}", label=label, ms=size, **MARK)
 
-    def _histogram(self, say: Catalogue, plot: "Axes", i: int, *, first: bool, last: bool) -> None:
+    def _histogram(self, say: Catalogue, plot: Panel, i: int) -> None:
         """Cases with the condition upward, without it downward, on one scale."""
         counts = self.panels[i].histogram
         most = max(*counts.present, *counts.absent, 1)
-        plot.set(xlim=(0, 1), ylim=(-1.08 * most, 1.08 * most))
-        plot.spines["bottom"].set_visible(False)
-        edges = counts.edges
+        plot.across((0, 1))
+        plot.upward((-1.08 * most, 1.08 * most), line=False)
+        plot.axes.spines["bottom"].set_visible(False)
         for name, sign, of, colour in (
             ("present", 1, counts.present, style.BLUE),
             ("absent", -1, counts.absent, style.FAINT),
         ):
-            for k, n in enumerate(of):
+            for k, (n, low, high) in enumerate(zip(of, counts.edges, counts.edges[1:])):
                 if n:
-                    x = [edges[k], edges[k + 1], edges[k + 1], edges[k]]
-                    y = [0, 0, sign * n, sign * n]
-                    plot.fill(x, y, color=colour, ec=style.PAPER, lw=0.4, gid=f"{name}-{i}-{k}")
-        plot.axhline(0, color=style.MUTE, lw=style.HAIR)
-        ends = (0.0, 0.25, 0.5, 0.75, 1.0) if len(self.panels) <= 4 else (0.0, 0.5, 1.0)
-        plot.set_xticks(ends, [numbers.plain(say, x) if last else "" for x in ends])
-        plot.set_yticks([most], [say.numbers.count(most)])
-        plot.tick_params(axis="x", length=2, width=style.HAIR, color=style.MUTE)
-        plot.tick_params(axis="y", length=0, labelsize=style.SMALLEST, pad=1.5)
-        if last:
-            plot.set_xlabel(say("figure.calibration.x"), size=style.TICK, labelpad=2)
+                    x, y = [low, high, high, low], [0, 0, sign * n, sign * n]
+                    plot.axes.fill(x, y, color=colour, ec=style.PAPER, lw=0.4, gid=f"{name}-{i}-{k}")
+        plot.axes.axhline(0, color=style.MUTE, lw=style.HAIR)
+        plot.ticks(self._ticks(say, shown=plot.last), ([most], [say.numbers.count(most)]))
+        plot.axes.tick_params(axis="y", length=0, labelsize=style.SMALLEST, pad=1.5)
+        if plot.last:
+            plot.axes.set_xlabel(say("figure.calibration.x"), size=style.TICK, labelpad=2)
 
 
 def _title(say: Catalogue, label: Message | str, width: float) -> str:
     """The name of a set in at most two lines."""
-    lines = style.wrap(style.label_text(say, label), width - 3.0, style.TICK, style.SEMIBOLD).split("\n")
+    lines = style.wrap(style.label(say, label), width - 3.0, style.TICK, style.SEMIBOLD).split("\n")
     if len(lines) > 2:
         lines = [lines[0], say("word.shortened", text=lines[1])]
     return "\n".join(lines)
-
-
-_MUTED: dict[str, Any] = {"size": style.SMALL, "color": style.MUTE}

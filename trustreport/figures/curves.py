@@ -1,6 +1,6 @@
 """What figures of curves share: panels in rows, thinned lines, strokes that differ without colour, a key."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import ceil, hypot, isfinite
@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style
-from trustreport.messages import Catalogue
+from trustreport.figures.panel import Panel
+from trustreport.messages import Catalogue, Message
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,16 +95,14 @@ def above(points: Points, least: float) -> list[Points]:
     return [tuple(part) for part in parts if len(part) > 1]
 
 
-@dataclass(frozen=True, slots=True)
-class PanelPlace:
-    """Where a panel lies, in millimetres; `first` of its row, `last` of its column."""
+def strokes(labels: Iterable[Message | str]) -> dict[str, int]:
+    """The stroke of each candidate, by its plain name: that of its first appearance."""
+    return {name: i for i, name in enumerate(dict.fromkeys(map(style.plain, labels)))}
 
-    left: float
-    top: float
-    width: float
-    height: float
-    first: bool
-    last: bool
+
+def stroke(which: int) -> dict[str, Any]:
+    """Colour, width and dashes of the n-th line."""
+    return STROKES[which % len(STROKES)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,30 +115,18 @@ class LegendEntry:
     leads: bool = False
 
 
-def stroke(which: int) -> Sample:
-    """A sample of the n-th line."""
+def line_sample(how: Mapping[str, Any], less: float = 1.4) -> Sample:
+    """A piece of a line drawn so, for the key, this much shorter than the room of a sample."""
 
     def draw(sheet: "Axes", x: float, y: float) -> None:
-        sheet.plot([x, x + SAMPLE - 2.0], [y, y], **STROKES[which % len(STROKES)])
+        sheet.plot([x, x + SAMPLE - less], [y, y], **how)
 
     return draw
 
 
-@dataclass(frozen=True, slots=True)
-class AxisLabels:
-    """What lies across and what upward, the same for every panel."""
-
-    x: str
-    y: str
-
-
-def line_sample(how: Mapping[str, Any]) -> Sample:
-    """A piece of a line drawn so, for the key."""
-
-    def draw(sheet: "Axes", x: float, y: float) -> None:
-        sheet.plot([x, x + SAMPLE - 1.4], [y, y], **how)
-
-    return draw
+def stroke_sample(which: int) -> Sample:
+    """A piece of the n-th line, for the key."""
+    return line_sample(stroke(which), 2.0)
 
 
 def mark_sample(how: Mapping[str, Any]) -> Sample:
@@ -151,82 +138,118 @@ def mark_sample(how: Mapping[str, Any]) -> Sample:
     return draw
 
 
+def interval_sample(how: Mapping[str, Any], *, crossed: bool = False) -> Sample:
+    """A mark drawn so with its interval, or `crossed` with those of both axes, for the key."""
+
+    def draw(sheet: "Axes", x: float, y: float) -> None:
+        middle = x + SAMPLE / 2 - 1.0
+        line: dict[str, Any] = {"color": style.TEAL, "lw": style.LINE}
+        if crossed:
+            sheet.plot([middle - 2.4, middle + 2.4], [y, y], **line)
+        sheet.plot([middle, middle], [y - 1.5, y + 1.5], **line)
+        sheet.plot([middle], [y], ls="none", mfc=style.TEAL, **how)
+
+    return draw
+
+
+def box_sample(tall: float = 2.4, **how: Any) -> Sample:
+    """A box filled so, for the key."""
+
+    def draw(sheet: "Axes", x: float, y: float) -> None:
+        from matplotlib.patches import Rectangle
+
+        sheet.add_patch(Rectangle((x, y - tall / 2), SAMPLE - 2.0, tall, **how))
+
+    return draw
+
+
+CHANCE = line_sample({"color": style.FAINT, "lw": style.THIN}, 2.0)
+
+
 def area_text(say: Catalogue, e: Estimate, kind: str) -> str:
     """The area under a curve of a kind (``roc``, ``froc``) with its interval, where it has one."""
-    if not (isfinite(e.value) and isfinite(e.low) and isfinite(e.high)):
+    if not (isfinite(e.value) and numbers.has_interval(e)):
         return say(f"figure.{kind}.area", number=numbers.estimate(say, e, "number"))
     value, low, high = numbers.parts(say, e, "number")
-    level = numbers.plain(say, round(100 * e.level, 6))
-    return say(f"figure.{kind}.area_interval", value=value, low=low, high=high, level=level)
+    return say(f"figure.{kind}.area_interval", value=value, low=low, high=high, level=numbers.level(say, e))
 
 
 def lay_out(
-    titles: Sequence[str], labels: AxisLabels, key: Sequence[LegendEntry], *, ratio: float, gap: float
-) -> tuple["Figure", "Axes", list[PanelPlace]]:
-    """A sheet with a place for each panel; their titles, the labels of the axes and the key are written.
+    titles: Sequence[str],
+    axes: tuple[str, str],
+    key: Sequence[LegendEntry],
+    *,
+    ratio: float,
+    gap: float = 6.0,
+) -> tuple["Figure", list[Panel]]:
+    """A figure with a panel for each title; the names of both axes and the key are written.
 
     One panel has its key beside it, several have it below. `ratio` is the height of a panel by its width.
     """
     n = len(titles)
     if n == 1:
-        return _alone(titles[0], labels, key, ALONE * ratio)
+        return _alone(titles[0], axes, key, ALONE * ratio)
     across = 2 if n in (2, 4) else 3 if n <= 9 else 4
     width = min((style.TEXT_WIDTH - LEFT - RIGHT - (across - 1) * gap) / across, 70.0)
     height = width * ratio
     broken = [style.wrap(title, width, style.TICK, style.SEMIBOLD) for title in titles]
-    places, top = [], 0.4
+    tops, top = [], 0.4
     for row in range(ceil(n / across)):
-        members = range(row * across, min((row + 1) * across, n))
-        top += max(style.height_of(broken[i], style.TICK) for i in members) + HEAD_AIR
-        for i in members:
-            left = LEFT + (i % across) * (width + gap)
-            places.append(PanelPlace(left, top, width, height, i % across == 0, i + across >= n))
+        members = broken[row * across : (row + 1) * across]
+        top += max(style.height_of(title, style.TICK) for title in members) + HEAD_AIR
+        tops.append(top)
         top += height + ROW_GAP
     bottom = top - ROW_GAP
     rows = _flow(key)
     below = bottom + BELOW
     figure, sheet = style.figure(style.TEXT_WIDTH, below + sum(_tall(entries) for entries in rows))
-    for place, title in zip(places, broken):
-        _title(sheet, place, title)
-    _label(sheet, labels, LEFT + (across * (width + gap) - gap) / 2, places[0].top, bottom)
+    panels = []
+    for i, title in enumerate(broken):
+        left, at = LEFT + (i % across) * (width + gap), tops[i // across]
+        panels.append(Panel(figure, left, at, width, height, first=i % across == 0, last=i + across >= n))
+        _title(sheet, left, at, title)
+    _label(sheet, axes, LEFT + (across * (width + gap) - gap) / 2, tops[0], bottom)
     for entries in rows:
         x = LEFT
         for entry in entries:
             _write(sheet, x, below, entry, style.TEXT_WIDTH - LEFT)
             x += _wide(entry) + 6.0
         below += _tall(entries)
-    return figure, sheet, places
+    return figure, panels
 
 
 def _alone(
-    title: str, labels: AxisLabels, key: Sequence[LegendEntry], height: float
-) -> tuple["Figure", "Axes", list[PanelPlace]]:
+    title: str, axes: tuple[str, str], key: Sequence[LegendEntry], height: float
+) -> tuple["Figure", list[Panel]]:
     broken = style.wrap(title, ALONE, style.TICK, style.SEMIBOLD)
     top = style.height_of(broken, style.TICK) + HEAD_AIR + 0.4 if broken else 2.0
     room = style.TEXT_WIDTH - SIDE
     tall = sum(_height(entry, room) + 2.0 for entry in key)
     figure, sheet = style.figure(style.TEXT_WIDTH, max(top + height + BELOW - 2.0, tall + 2.0))
-    place = PanelPlace(LEFT, top, ALONE, height, True, True)
-    _title(sheet, place, broken)
-    _label(sheet, labels, LEFT + ALONE / 2, top, top + height)
+    _title(sheet, LEFT, top, broken)
+    _label(sheet, axes, LEFT + ALONE / 2, top, top + height)
     y = max(min(top, top + height - tall), 0.5)
     for entry in key:
         _write(sheet, SIDE, y, entry, room)
         y += _height(entry, room) + 2.0
-    return figure, sheet, [place]
+    return figure, [Panel(figure, LEFT, top, ALONE, height)]
 
 
-def _label(sheet: "Axes", labels: AxisLabels, middle: float, top: float, bottom: float) -> None:
-    how: dict[str, Any] = {"size": style.TICK, "ha": "center"}
-    style.write(sheet, middle, bottom + 7.4, labels.x, **how)
-    upward = style.wrap(labels.y, bottom - top, style.TICK)
-    style.write(sheet, 2.0, (top + bottom) / 2, upward, rotation=90, multialignment="center", **how)
+def _label(sheet: "Axes", names: tuple[str, str], middle: float, top: float, bottom: float) -> None:
+    style.write(sheet, middle, bottom + 7.4, names[0], ha="center", **style.AXIS)
+    upward(sheet, names[1], top, bottom)
 
 
-def _title(sheet: "Axes", place: PanelPlace, text: str) -> None:
+def upward(sheet: "Axes", name: str, top: float, bottom: float) -> None:
+    """The name of an upright axis, at the left edge of the sheet."""
+    text = style.wrap(name, bottom - top, style.TICK)
+    how: dict[str, Any] = {"ha": "center", "rotation": 90, "multialignment": "center"}
+    style.write(sheet, 2.0, (top + bottom) / 2, text, **how, **style.AXIS)
+
+
+def _title(sheet: "Axes", left: float, top: float, text: str) -> None:
     if text:
-        how: dict[str, Any] = {"size": style.TICK, "weight": style.SEMIBOLD, "va": "bottom"}
-        style.write(sheet, place.left, place.top - HEAD_AIR, text, **how)
+        style.write(sheet, left, top - HEAD_AIR, text, va="bottom", **style.HEADING)
 
 
 def _weight(entry: LegendEntry) -> int:
@@ -275,34 +298,36 @@ def _write(sheet: "Axes", x: float, y: float, entry: LegendEntry, room: float) -
         y += style.height_of(text, style.TICK)
 
 
-def unit_square(say: Catalogue, plot: "Axes") -> None:
+QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def rates(say: Catalogue, ends: Sequence[float] = QUARTERS) -> tuple[Sequence[float], list[str]]:
+    """Ticks of an axis from 0 to 100 %."""
+    return ends, [numbers.percent(say, end) for end in ends]
+
+
+def unit_square(say: Catalogue, plot: Panel) -> None:
     """Both axes from 0 to 100 %, and the diagonal of chance."""
-    plot.set(xlim=(0, 1), ylim=(0, 1))
-    plot.spines["left"].set_visible(True)
-    ends = (0.0, 0.25, 0.5, 0.75, 1.0)
-    labels = [say("figure.percent_tick", value=numbers.plain(say, 100 * end)) for end in ends]
-    plot.set_xticks(ends, labels)
-    plot.set_yticks(ends, labels)
-    plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE)
-    plot.plot([0, 1], [0, 1], color=style.FAINT, lw=style.THIN, zorder=1, gid="chance")
+    plot.across((0, 1))
+    plot.upward((0, 1))
+    plot.ticks(rates(say), rates(say))
+    plot.diagonal("chance")
 
 
-def write_stack(
-    plot: "Axes", texts: Sequence[tuple[str, int | None]], place: PanelPlace, *, low: bool
-) -> None:
+def write_stack(plot: Panel, texts: Sequence[tuple[str, int | None]], *, low: bool) -> None:
     """Texts in the lower right corner of a panel, or in the upper left one, each after its line's stroke."""
-    size = style.SMALL if place.width > 40 else style.SMALLEST
+    size = style.SMALL if plot.width > 40 else style.SMALLEST
     sample = 5.0 if any(which is not None for _, which in texts) else 0.0
-    broken = [style.wrap(text, 0.8 * place.width - sample, size) for text, _ in texts]
+    broken = [style.wrap(text, 0.8 * plot.width - sample, size) for text, _ in texts]
     heights = [style.height_of(text, size) + 0.5 for text in broken]
     widest = max(style.width_of(text, size) for text in broken)
-    left = place.width - 1.2 - widest if low else 1.2 + sample
-    y = sum(heights) + 1.0 if low else place.height - 1.0
+    left = plot.width - 1.2 - widest if low else 1.2 + sample
+    y = sum(heights) + 1.0 if low else plot.height - 1.0
     for text, (_, which), tall in zip(broken, texts, heights):
-        where: dict[str, Any] = {"transform": plot.transAxes, "zorder": 4}
-        style.write(plot, left / place.width, y / place.height, text, va="top", size=size, **where)
+        where: dict[str, Any] = {"transform": plot.axes.transAxes, "zorder": 4}
+        plot.write(left / plot.width, y / plot.height, text, va="top", size=size, **where)
         if which is not None:
-            middle = (y - style.height_of(" ", size) / 2) / place.height
-            ends = [(left - sample) / place.width, (left - 1.2) / place.width]
-            plot.plot(ends, [middle, middle], **where, **STROKES[which % len(STROKES)])
+            middle = (y - style.height_of(" ", size) / 2) / plot.height
+            ends = [(left - sample) / plot.width, (left - 1.2) / plot.width]
+            plot.axes.plot(ends, [middle, middle], **where, **stroke(which))
         y -= tall

@@ -1,4 +1,4 @@
-"""Lines over a range: several of one panel, with bands and marked places, and a line that users ask for."""
+"""Lines over a range, with bands and marked places; among them decision curves of net benefit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,19 +6,23 @@ from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
 from trustreport.estimate import Estimate
-from trustreport.figures import curves, numbers, style, ticks
+from trustreport.figures import curves, numbers, style
+from trustreport.figures.curves import Points
+from trustreport.figures.panel import Chart, Panel
 from trustreport.messages import Catalogue, Message
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 GAP = 13.0
 ASIDE = 1.3  # millimetres between the limits of two lines at one place
 WIDEST = 2.6  # and between those of the first and the last
 CLEAR = 1.5  # of a mark at an end of the axis from what is written beside it
+BELOW_ZERO = 0.22  # room below zero, as a share of the largest net benefit
 MARK: dict[str, Any] = {"marker": "o", "ms": 5.0, "mec": style.PAPER, "mew": 0.7}
 ASKED: dict[str, Any] = {"color": style.RUST, "lw": style.THIN, "ls": (0, (1.2, 1.6))}
+ALL: dict[str, Any] = {"color": style.MUTE, "lw": style.LINE, "ls": style.DASHED}
+NONE: dict[str, Any] = {"color": style.INK, "lw": style.THIN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,11 @@ class LinePoint:
     y: float
     low: float = nan
     high: float = nan
+
+    @property
+    def estimate(self) -> Estimate:
+        """The value with its limits, as it is written."""
+        return Estimate(self.y, self.low, self.high, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +57,41 @@ class LinesPanel:
     lines: tuple[LineOver, ...]
 
 
+def _draw_line(
+    plot: Panel,
+    line: LineOver,
+    how: dict[str, Any],
+    labels: Sequence[str],
+    *,
+    ids: tuple[str, str, str],
+    band: float,
+    aside: float,
+) -> None:
+    """A line with its band, as opaque as `band`, and its marked places with their limits, set `aside`.
+
+    `labels` say what each mark is; `ids` are the kind of line and of mark, and what tells this one apart.
+    """
+    least, most = plot.axes.get_ylim()
+    line_id, mark_id, name = ids
+    limited = [p for p in line.points if numbers.has_interval(p.estimate)]
+    if band and len(limited) > 1:
+        x, low, high = zip(
+            *((p.x, *(plot.inside(y, upright=True) for y in (p.low, p.high))) for p in limited)
+        )
+        filled = plot.axes.fill_between(x, low, high, color=how["color"], alpha=band, lw=0, zorder=1)
+        filled.set_gid(f"band-{name}")
+    drawn = tuple((p.x, min(p.y, most)) for p in line.points if isfinite(p.y))
+    for part in curves.above(drawn, least):
+        plot.line(part, f"{line_id}-{name}", zorder=2, clip_on=False, **how)
+    for k, (p, label) in enumerate(zip(line.marked, labels)):
+        if least <= p.y <= most:
+            thin: dict[str, Any] = {"color": how["color"], "zorder": 2.5, "clip_on": False, "upright": True}
+            plot.interval(p.low, p.high, p.x + aside, f"interval-{name}-{k}", **thin)
+            plot.mark(p.x + aside, p.y, f"{mark_id}-{name}-{k}", mfc=how["color"], label=label, **MARK)
+
+
 @dataclass(frozen=True, slots=True)
-class LinesChart:
+class LinesChart(Chart):
     """Panels with one pair of axes; what lies below `y_range` is cut off.
 
     `asked` is a level that was declared beforehand, drawn across every panel, and `marked` says what the
@@ -68,128 +110,225 @@ class LinesChart:
 
     def values(self, say: Catalogue) -> list[dict[str, Any]]:
         """A row per point of each line, then its marked places."""
-        rows: list[dict[str, Any]] = []
-        for panel in self.panels:
-            for line in panel.lines:
-                for points, declared in ((line.points, False), (line.marked, True)):
-                    rows += [
-                        {
-                            "label": style.label_text(say, line.label),
-                            "place": style.label_text(say, panel.label),
-                            "at": p.x,
-                            "value": p.y,
-                            "low": p.low,
-                            "high": p.high,
-                            "declared": declared,
-                        }
-                        for p in points
-                    ]
+        rows: list[dict[str, Any]] = [
+            {
+                "label": style.label(say, line.label),
+                "place": style.label(say, panel.label),
+                "at": p.x,
+                **numbers.columns(p.estimate),
+                "declared": declared,
+            }
+            for panel in self.panels
+            for line in panel.lines
+            for points, declared in ((line.points, False), (line.marked, True))
+            for p in points
+        ]
         if isfinite(self.asked):
-            rows.append(
-                {"label": style.label_text(say, self.asked_label), "value": self.asked, "declared": True}
-            )
+            rows.append({"label": style.label(say, self.asked_label), "value": self.asked, "declared": True})
         return rows
 
-    def draw(self, say: Catalogue) -> "Figure":
-        """The figure at its final size."""
-        with style.settings():
-            return self._draw(say)
-
     def _draw(self, say: Catalogue) -> "Figure":
-        titles = [style.label_text(say, panel.label) for panel in self.panels]
+        titles = [style.label(say, panel.label) for panel in self.panels]
         ratio = 0.8 if len(titles) == 1 else 0.74
-        labels = curves.AxisLabels(say(self.x), say(self.y))
-        figure, _, places = curves.lay_out(titles, labels, self._key(say), ratio=ratio, gap=GAP)
-        for i, (panel, place) in enumerate(zip(self.panels, places)):
-            plot = style.panel(figure, place.left, place.top, place.width, place.height)
-            self._frame(say, plot, place, panel)
+        figure, plots = curves.lay_out(
+            titles, (say(self.x), say(self.y)), self._key(say), ratio=ratio, gap=GAP
+        )
+        which = curves.strokes(line.label for panel in self.panels for line in panel.lines)
+        for i, (panel, plot) in enumerate(zip(self.panels, plots)):
+            self._frame(say, plot, panel)
             if isfinite(self.asked):
-                plot.axhline(self.asked, zorder=1.5, gid=f"asked-{i}", **ASKED)
+                plot.axes.axhline(self.asked, zorder=1.5, gid=f"asked-{i}", **ASKED)
             marked = [k for k, line in enumerate(panel.lines) if line.marked]
-            step = min(ASIDE, WIDEST / max(len(marked) - 1, 1)) / place.width
+            step = min(ASIDE, WIDEST / max(len(marked) - 1, 1)) / plot.width
             for k, line in enumerate(panel.lines):
                 aside = (marked.index(k) - (len(marked) - 1) / 2) * step if k in marked else 0.0
-                said = [self._of_mark(say, panel, line, p) for p in line.marked]
-                self._line(plot, line, f"{i}-{k}", aside * (self.x_range[1] - self.x_range[0]), said)
+                _draw_line(
+                    plot,
+                    line,
+                    curves.stroke(which[style.plain(line.label)]),
+                    [self._of_mark(say, panel, line, p) for p in line.marked],
+                    ids=("line", "marked", f"{i}-{k}"),
+                    band=0.12,
+                    aside=aside * (self.x_range[1] - self.x_range[0]),
+                )
         return figure
 
-    def _frame(self, say: Catalogue, plot: "Axes", place: curves.PanelPlace, panel: LinesPanel) -> None:
+    def _frame(self, say: Catalogue, plot: Panel, panel: LinesPanel) -> None:
         (left, right), marked = self.x_range, [p.x for line in panel.lines for p in line.marked]
-        room = (WIDEST / 2 + CLEAR) * (right - left) / place.width
+        room = (WIDEST / 2 + CLEAR) * (right - left) / plot.width
         if marked:  # those at an end keep clear of the labels of the axis
             left, right = min(left, min(marked) - room), max(right, max(marked) + room)
-        plot.set(xlim=(left, right), ylim=self.y_range)
-        plot.spines["left"].set_visible(True)
-
-        def across(value: float) -> str:
-            if self.percent:
-                return say("figure.percent_tick", value=numbers.plain(say, round(100 * value, 8)))
-            return numbers.plain(say, round(value, 10))
-
-        def upward(value: float) -> str:
-            return numbers.plain(say, round(value, 10))
-
-        plot.set_xticks(*ticks.linear(*self.x_range, place.width, across))
-        plot.set_yticks(*ticks.linear(*self.y_range, place.height, upward, upright=True))
-        plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE)
+        written = numbers.tick(say, "percent" if self.percent else "number")
+        plot.across((left, right), written, over=self.x_range)
+        plot.upward(self.y_range, numbers.tick(say, "number"))
         if self.y_range[0] < 0:
-            plot.axhline(0, color=style.HAIRLINE, lw=style.HAIR, zorder=0)
-
-    def _stroke(self, label: Message | str) -> dict[str, Any]:
-        """That of the line's first appearance."""
-        names = list(dict.fromkeys(str(line.label) for panel in self.panels for line in panel.lines))
-        return curves.STROKES[names.index(str(label)) % len(curves.STROKES)]
+            plot.axes.axhline(0, color=style.HAIRLINE, lw=style.HAIR, zorder=0)
 
     def _of_mark(self, say: Catalogue, panel: LinesPanel, line: LineOver, p: LinePoint) -> str:
         """What a marked place says about itself."""
         at = say.numbers.percent(p.x, 1) if self.percent else numbers.plain(say, round(p.x, 4))
-        names = (style.label_text(say, panel.label), style.label_text(say, line.label), at)
-        return numbers.of_mark(say, Estimate(p.y, p.low, p.high, 0), "number", *names)
-
-    def _line(self, plot: "Axes", line: LineOver, name: str, aside: float, labels: Sequence[str]) -> None:
-        how, (least, most) = self._stroke(line.label), self.y_range
-
-        def inside(value: float) -> float:
-            return min(max(value, least), most)
-
-        band = [p for p in line.points if isfinite(p.low) and isfinite(p.high)]
-        if len(band) > 1:
-            x, low, high = zip(*((p.x, inside(p.low), inside(p.high)) for p in band))
-            filled = plot.fill_between(x, low, high, color=how["color"], alpha=0.12, lw=0, zorder=1)
-            filled.set_gid(f"band-{name}")
-        drawn = tuple((p.x, min(p.y, most)) for p in line.points if isfinite(p.y))
-        for part in curves.above(drawn, least):
-            across, up = zip(*part)
-            plot.plot(across, up, zorder=2, gid=f"line-{name}", clip_on=False, **how)
-        for k, (p, label) in enumerate(zip(line.marked, labels)):
-            if not (isfinite(p.y) and least <= p.y <= most):
-                continue
-            if isfinite(p.low) and isfinite(p.high):
-                at, ends = [p.x + aside] * 2, [inside(p.low), inside(p.high)]
-                thin: dict[str, Any] = {"color": how["color"], "lw": style.LINE, "zorder": 2.5}
-                plot.plot(at, ends, gid=f"interval-{name}-{k}", clip_on=False, **thin)
-            mark = {**MARK, "mfc": how["color"], "label": label}
-            style.mark(plot, p.x + aside, p.y, f"marked-{name}-{k}", **mark)
+        names = (style.label(say, panel.label), style.label(say, line.label), at)
+        return numbers.of_mark(say, p.estimate, "number", *names)
 
     def _key(self, say: Catalogue) -> list[curves.LegendEntry]:
-        labels = list(dict.fromkeys(str(line.label) for panel in self.panels for line in panel.lines))
-        by_name = {str(line.label): line.label for panel in self.panels for line in panel.lines}
+        lines = [line for panel in self.panels for line in panel.lines]
+        labels = {style.plain(line.label): line.label for line in lines}
         entries = [
-            curves.LegendEntry(curves.stroke(i), style.label_text(say, by_name[name]))
-            for i, name in enumerate(labels)
+            curves.LegendEntry(curves.stroke_sample(i), style.label(say, labels[name]))
+            for name, i in curves.strokes(line.label for line in lines).items()
         ]
-        if self.marked and any(line.marked for panel in self.panels for line in panel.lines):
-            entries.append(curves.LegendEntry(_marked, style.label_text(say, self.marked)))
+        if self.marked and any(line.marked for line in lines):
+            entries.append(curves.LegendEntry(curves.interval_sample(MARK), style.label(say, self.marked)))
         if isfinite(self.asked):
-            entries.append(curves.LegendEntry(_declared_sample, style.label_text(say, self.asked_label)))
+            sample = curves.line_sample(ASKED, 2.0)
+            entries.append(curves.LegendEntry(sample, style.label(say, self.asked_label)))
         return entries
 
 
-def _marked(sheet: "Axes", x: float, y: float) -> None:
-    middle = x + curves.SAMPLE / 2 - 1.0
-    sheet.plot([middle, middle], [y - 1.5, y + 1.5], color=style.TEAL, lw=style.LINE)
-    sheet.plot([middle], [y], ls="none", mfc=style.TEAL, **MARK)
+@dataclass(frozen=True, slots=True)
+class BenefitPoint:
+    """Net benefit at one threshold with its limits."""
+
+    threshold: float
+    value: float
+    low: float
+    high: float
+
+    @property
+    def estimate(self) -> Estimate:
+        """The net benefit with its limits, as it is written."""
+        return Estimate(self.value, self.low, self.high, 0)
 
 
-def _declared_sample(sheet: "Axes", x: float, y: float) -> None:
-    sheet.plot([x, x + curves.SAMPLE - 2.0], [y, y], **ASKED)
+@dataclass(frozen=True, slots=True)
+class DecisionLine:
+    """One candidate: net benefit at many thresholds, and at those that were declared."""
+
+    label: Message | str
+    points: tuple[BenefitPoint, ...]
+    declared: tuple[BenefitPoint, ...] = ()
+
+    @property
+    def over(self) -> LineOver:
+        """The same over the range of thresholds."""
+        points, declared = (
+            tuple(LinePoint(p.threshold, p.value, p.low, p.high) for p in found)
+            for found in (self.points, self.declared)
+        )
+        return LineOver(self.label, points, declared)
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionPanel:
+    """One data set; `treat_all` is (threshold, net benefit) of acting on everybody."""
+
+    label: Message | str
+    lines: tuple[DecisionLine, ...]
+    treat_all: Points
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionCurves(Chart):
+    """A line with its band for each candidate, treat-all, treat-none, declared thresholds marked.
+
+    What lies far below zero is cut off: there acting on nobody is better, however much worse the rest is.
+    """
+
+    panels: tuple[DecisionPanel, ...]
+    level: float = 0.95
+
+    def values(self, say: Catalogue) -> list[dict[str, Any]]:
+        """A row per point of each line; those of treat-all last."""
+        rows: list[dict[str, Any]] = []
+        for panel in self.panels:
+            place = style.label(say, panel.label)
+            rows += [
+                {
+                    "label": _name(say, line),
+                    "place": place,
+                    "threshold": p.threshold,
+                    **numbers.columns(p.estimate),
+                    "declared": declared,
+                }
+                for line in panel.lines
+                for points, declared in ((line.points, False), (line.declared, True))
+                for p in points
+            ]
+            label = say("figure.decision_curve.treat_all")
+            rows += [{"label": label, "place": place, "threshold": t, "value": y} for t, y in panel.treat_all]
+        return rows
+
+    def _draw(self, say: Catalogue) -> "Figure":
+        titles = [style.label(say, panel.label) for panel in self.panels]
+        axes = say("figure.decision_curve.x"), say("figure.decision_curve.y")
+        ratio = 0.8 if len(titles) == 1 else 0.74
+        figure, plots = curves.lay_out(titles, axes, self._key(say), ratio=ratio, gap=GAP)
+        which = curves.strokes(line.label for panel in self.panels for line in panel.lines)
+        for i, (panel, plot) in enumerate(zip(self.panels, plots)):
+            x0, x1 = panel.treat_all[0][0], panel.treat_all[-1][0]
+            drawn = [p for line in panel.lines for p in (*line.points, *line.declared)]
+            # Upper limits count where the line itself lies above zero.
+            tops = [y for p in drawn for y in ((p.value, p.high) if p.value > 0 else (p.value,))]
+            most = max(0.01, panel.treat_all[0][1], *tops)
+            plot.across((x0, x1), numbers.tick(say, "percent"))
+            plot.upward((-BELOW_ZERO * most, 1.06 * most), numbers.tick(say, "number"))
+            plot.axes.axhline(0, zorder=1.5, gid=f"treat-none-{i}", **NONE)
+            for part in curves.above(panel.treat_all, -BELOW_ZERO * most):
+                plot.line(part, f"treat-all-{i}", zorder=1.8, **ALL)
+            # Several lines have limits at the declared thresholds only, side by side.
+            for k, line in enumerate(panel.lines):
+                _draw_line(
+                    plot,
+                    line.over,
+                    curves.stroke(which[style.plain(line.label)]),
+                    [
+                        numbers.of_mark(
+                            say,
+                            p.estimate,
+                            "number",
+                            style.label(say, panel.label),
+                            style.label(say, line.label),
+                            numbers.percent(say, p.threshold),
+                        )
+                        for p in line.declared
+                    ],
+                    ids=("curve", "declared", f"{i}-{k}"),
+                    band=0.14 if len(panel.lines) == 1 else 0.0,
+                    aside=(k - (len(panel.lines) - 1) / 2) * ASIDE / plot.width * (x1 - x0),
+                )
+        return figure
+
+    def _key(self, say: Catalogue) -> list[curves.LegendEntry]:
+        lines = [line for panel in self.panels for line in panel.lines]
+        first = {style.plain(line.label): line for line in reversed(lines)}
+        alone, bands = len(self.panels) == 1, all(len(panel.lines) == 1 for panel in self.panels)
+        level = numbers.plain(say, round(100 * self.level, 6))
+        entries = []
+        for name, i in curves.strokes(line.label for line in lines).items():
+            text = _name(say, first[name])
+            if bands:
+                text = say("figure.decision_curve.line", name=text, level=level)
+            details = self._numbers(say, first[name]) if alone else ()
+            entries.append(curves.LegendEntry(curves.stroke_sample(i), text, details, leads=alone))
+        if any(line.declared for line in lines):
+            text = say("figure.decision_curve.declared", level=level)
+            entries.append(curves.LegendEntry(curves.interval_sample(MARK), text))
+        for treated, how in (("all", ALL), ("none", NONE)):
+            text = say(f"figure.decision_curve.treat_{treated}")
+            entries.append(curves.LegendEntry(curves.line_sample(how), text))
+        return entries
+
+    def _numbers(self, say: Catalogue, line: DecisionLine) -> tuple[str, ...]:
+        """Net benefit at the first declared thresholds."""
+        found = []
+        for p in line.declared[:4]:
+            value, low, high = numbers.parts(say, p.estimate, "number")
+            threshold = numbers.percent(say, p.threshold)
+            found.append(
+                say("figure.decision_curve.at", threshold=threshold, value=value, low=low, high=high)
+            )
+        return tuple(found)
+
+
+def _name(say: Catalogue, line: DecisionLine) -> str:
+    return style.label(say, line.label) or say("figure.decision_curve.device")

@@ -1,7 +1,8 @@
 """How a drawn number is written: with the decimals that it knows, in the unit of its scale."""
 
+from collections.abc import Callable
 from math import floor, isfinite, isnan, log10
-from typing import Literal
+from typing import Any, Literal
 
 from trustreport.digits import by_width, of_ratio, of_share, places_in
 from trustreport.estimate import Estimate
@@ -76,13 +77,54 @@ def parts(say: Catalogue, e: Estimate, scale: Scale) -> tuple[str, str, str]:
 
 def of_mark(say: Catalogue, shown: Estimate, scale: Scale, *names: str) -> str:
     """What a mark says about itself: of what it is, its estimate, and of how many."""
-    number = estimate(say, shown, scale)
-    name = " · ".join(filter(None, names))
-    text = say("figure.mark", name=name, number=number) if name else number
+    text = named(say, " · ".join(filter(None, names)), estimate(say, shown, scale))
     return say("figure.mark_of", text=text, n=shown.n) if shown.n else text
+
+
+def named(say: Catalogue, name: str, number: str) -> str:
+    """A number after the name of what it is, where that has one."""
+    return say("figure.mark", name=name, number=number) if name else number
+
+
+def shares(say: Catalogue, sensitivity: Estimate, specificity: Estimate) -> tuple[str, str]:
+    """Both of the shares that a point of a ROC curve stands for."""
+    first = say("figure.roc.sensitivity", number=estimate(say, sensitivity, "percent"))
+    return first, say("figure.roc.specificity", number=estimate(say, specificity, "percent"))
 
 
 def plain(say: Catalogue, value: float) -> str:
     """A tick's number: as many decimals as it needs."""
     text = f"{abs(value):.10f}".rstrip("0")
     return say.numbers.fixed(value, len(text.partition(".")[2]))
+
+
+def percent(say: Catalogue, value: float) -> str:
+    """A share as the per cent of a tick."""
+    return say("figure.percent_tick", value=plain(say, round(100 * value, 10)))
+
+
+def level(say: Catalogue, e: Estimate) -> str:
+    """The level of an interval in per cent, without its sign."""
+    return plain(say, round(100 * e.level, 6))
+
+
+def tick(say: Catalogue, scale: Scale) -> Callable[[float], str]:
+    """How the ticks of a scale are written."""
+
+    def written(value: float) -> str:
+        if scale == "percent":
+            return percent(say, value)
+        text = plain(say, round(hundredfold(value, scale), 10))
+        return "+" + text if scale in ("points", "difference") and value > 0 else text
+
+    return written
+
+
+def columns(e: Estimate, *more: str) -> dict[str, Any]:
+    """The columns of an estimate in a table of values: value and limits, and what else is asked for."""
+    return {name: getattr(e, name) for name in ("value", "low", "high", *more)}
+
+
+def has_interval(e: Estimate) -> bool:
+    """Whether both limits are known and finite."""
+    return isfinite(e.low) and isfinite(e.high)

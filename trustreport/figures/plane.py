@@ -1,21 +1,18 @@
-"""Estimates in two measures at once: a mark each with both intervals, named in a key beside the plane."""
+"""Marks in a plane: estimates in two measures at once, and answers by two graded judgements."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from math import isfinite, isnan
+from math import isnan, sqrt
 from typing import TYPE_CHECKING, Any
 
 from trustreport.estimate import Estimate
 from trustreport.figures import curves, numbers, style, ticks
-from trustreport.figures.curves import PanelPlace
+from trustreport.figures.panel import Chart, Panel
 from trustreport.messages import Catalogue, Message
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-GAP = 6.0
+LARGEST = 6.2  # millimetres: the diameter of the largest disc
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +41,7 @@ class PlaneAxis:
 
 
 @dataclass(frozen=True, slots=True)
-class PlaneChart:
+class PlaneChart(Chart):
     """Points that differ in shape and colour, each with its intervals and its numbers in the key."""
 
     points: tuple[PlanePoint, ...]
@@ -55,7 +52,7 @@ class PlaneChart:
         """A row per point."""
         return [
             {
-                "label": style.label_text(say, point.label),
+                "label": style.label(say, point.label),
                 **{
                     f"{axis}{end}": getattr(e, field)
                     for axis, e in (("at", point.across), ("value", point.upward))
@@ -65,17 +62,11 @@ class PlaneChart:
             for point in self.points
         ]
 
-    def draw(self, say: Catalogue) -> "Figure":
-        """The figure at its final size."""
-        with style.settings():
-            return self._draw(say)
-
     def _draw(self, say: Catalogue) -> "Figure":
-        labels = curves.AxisLabels(say(self.x.label), say(self.y.label))
         key = [self._entry(say, i, point) for i, point in enumerate(self.points)]
-        figure, _, (place,) = curves.lay_out([""], labels, key, ratio=0.8, gap=GAP)
-        plot = style.panel(figure, place.left, place.top, place.width, place.height)
-        self._frame(say, plot, place)
+        figure, (plot,) = curves.lay_out([""], (say(self.x.label), say(self.y.label)), key, ratio=0.8)
+        plot.upward(self._axis(say, plot, self.y, [p.upward for p in self.points], upright=True))
+        plot.across(self._axis(say, plot, self.x, [p.across for p in self.points]))
         for i, point in enumerate(self.points):
             self._mark(say, plot, i, point)
         return figure
@@ -84,47 +75,42 @@ class PlaneChart:
         details = tuple(
             say(
                 "figure.plane.number",
-                measure=style.label_text(say, axis.short),
+                measure=style.label(say, axis.short),
                 number=numbers.estimate(say, e, axis.scale),
             )
             for axis, e in ((self.y, point.upward), (self.x, point.across))
         )
         sample = curves.mark_sample({"ms": 5.2, **_how(i, point)})
-        return curves.LegendEntry(sample, style.label_text(say, point.label), details)
+        return curves.LegendEntry(sample, style.label(say, point.label), details)
 
-    def _frame(self, say: Catalogue, plot: "Axes", place: PanelPlace) -> None:
-        for name, axis, of, length in (
-            ("x", self.x, [p.across for p in self.points], place.width),
-            ("y", self.y, [p.upward for p in self.points], place.height),
-        ):
-            shown = [x for e in of for x in (e.value, e.low, e.high)]
-            shown += [axis.null] if axis.null is not None else []
-            text = partial(_tick, say, axis.scale)
-            (low, high), found = ticks.fitted(shown, length, text, axis.least, axis.most)
-            plot.set(**{f"{name}lim": (low, high)})
-            getattr(plot, f"set_{name}ticks")(*found)
-            if axis.null is not None:
-                line = plot.axvline if name == "x" else plot.axhline
-                line(axis.null, color=style.INK, lw=style.THIN, zorder=1, gid=f"null-{name}")
-        plot.spines["left"].set_visible(True)
-        plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE)
+    def _axis(
+        self, say: Catalogue, plot: Panel, axis: PlaneAxis, found: list[Estimate], *, upright: bool = False
+    ) -> tuple[float, float]:
+        """Ticks and the line of an axis; the ends that fit its values."""
+        shown = [x for e in found for x in (e.value, e.low, e.high)]
+        shown += [axis.null] if axis.null is not None else []
+        length = plot.height if upright else plot.width
+        ends, ticked = ticks.fitted(shown, length, numbers.tick(say, axis.scale), axis.least, axis.most)
+        plot.ticks(**{"y" if upright else "x": ticked})
+        if axis.null is not None:
+            line = plot.axes.axhline if upright else plot.axes.axvline
+            name = "null-y" if upright else "null-x"
+            line(axis.null, color=style.INK, lw=style.THIN, zorder=1, gid=name)
+        return ends
 
-    def _mark(self, say: Catalogue, plot: "Axes", i: int, point: PlanePoint) -> None:
+    def _mark(self, say: Catalogue, plot: Panel, i: int, point: PlanePoint) -> None:
         x, y = point.across, point.upward
         if isnan(x.value) or isnan(y.value):
             return
-        colour = style.SERIES[i % len(style.SERIES)]
-        how: dict[str, Any] = {"color": colour, "lw": style.THIN, "zorder": 2, "clip_on": False}
-        if isfinite(x.low) and isfinite(x.high):
-            plot.plot(_within(plot.get_xlim(), x), [y.value] * 2, gid=f"interval-x-{i}", **how)
-        if isfinite(y.low) and isfinite(y.high):
-            plot.plot([x.value] * 2, _within(plot.get_ylim(), y), gid=f"interval-y-{i}", **how)
+        how: dict[str, Any] = {"color": style.SERIES[i % len(style.SERIES)], "lw": style.THIN}
+        plot.interval(x.low, x.high, y.value, f"interval-x-{i}", clip_on=False, **how)
+        plot.interval(y.low, y.high, x.value, f"interval-y-{i}", upright=True, clip_on=False, **how)
         said = "; ".join(
-            numbers.of_mark(say, e, axis.scale, style.label_text(say, axis.short))
+            numbers.of_mark(say, e, axis.scale, style.label(say, axis.short))
             for axis, e in ((self.y, y), (self.x, x))
         )
-        text = say("figure.mark", name=style.label_text(say, point.label), number=said)
-        style.mark(plot, x.value, y.value, f"mark-{i}", **{"ms": 5.6, **_how(i, point)}, label=text)
+        text = say("figure.mark", name=style.label(say, point.label), number=said)
+        plot.mark(x.value, y.value, f"mark-{i}", **{"ms": 5.6, **_how(i, point)}, label=text)
 
 
 def _how(i: int, point: PlanePoint) -> dict[str, Any]:
@@ -132,10 +118,84 @@ def _how(i: int, point: PlanePoint) -> dict[str, Any]:
     return how | style.hollow(str(how["mec"])) if point.hollow else how
 
 
-def _within(ends: Sequence[float], e: Estimate) -> list[float]:
-    return [min(max(x, ends[0]), ends[1]) for x in (e.low, e.high)]
+@dataclass(frozen=True, slots=True)
+class Bubble:
+    """Answers at one place: how many were right and how many wrong."""
+
+    x: float
+    y: float
+    right: int
+    wrong: int
 
 
-def _tick(say: Catalogue, scale: numbers.Scale, value: float) -> str:
-    text = numbers.plain(say, round(numbers.hundredfold(value, scale), 10))
-    return say("figure.percent_tick", value=text) if scale == "percent" else text
+@dataclass(frozen=True, slots=True)
+class BubblesPanel:
+    """The answers of the device, or of the raters."""
+
+    label: Message | str
+    bubbles: tuple[Bubble, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BubblesChart(Chart):
+    """Pairs of half discs: right answers to the left, wrong ones to the right of each place."""
+
+    panels: tuple[BubblesPanel, ...]
+    x: Message
+    y: Message
+    x_range: tuple[float, float]
+    y_range: tuple[float, float]
+
+    def values(self, say: Catalogue) -> list[dict[str, Any]]:
+        """A row per place."""
+        return [
+            {
+                "place": style.label(say, panel.label),
+                "at": b.x,
+                "at_y": b.y,
+                "right": b.right,
+                "wrong": b.wrong,
+            }
+            for panel in self.panels
+            for b in panel.bubbles
+        ]
+
+    def _draw(self, say: Catalogue) -> "Figure":
+        titles = [style.label(say, panel.label) for panel in self.panels]
+        key = [
+            curves.LegendEntry(
+                curves.mark_sample({**_half(side, colour), "ms": 8.0}), say(f"figure.bubbles.{name}")
+            )
+            for name, side, colour in (("right", "left", style.TEAL), ("wrong", "right", style.RUST))
+        ]
+        figure, plots = curves.lay_out(titles, (say(self.x), say(self.y)), key, ratio=0.85, gap=13.0)
+        written = numbers.tick(say, "number")
+        for panel, plot in zip(self.panels, plots):
+            plot.across(_wider(*self.x_range), written, over=self.x_range)
+            plot.upward(_wider(*self.y_range), written, over=self.y_range)
+            most = max((max(b.right, b.wrong) for b in panel.bubbles), default=1)
+            for i, b in enumerate(panel.bubbles):
+                for side, n, colour in (("left", b.right, style.TEAL), ("right", b.wrong, style.RUST)):
+                    if n:
+                        size = LARGEST * sqrt(n / most) * style.MM
+                        plot.axes.plot(
+                            [b.x], [b.y], ms=size, ls="none", clip_on=False, gid=f"{side}-{i}", zorder=2,
+                            **_half(side, colour),
+                        )  # fmt: skip
+        return figure
+
+
+def _wider(low: float, high: float) -> tuple[float, float]:
+    room = 0.07 * (high - low)
+    return low - room, high + room
+
+
+def _half(side: str, colour: str) -> dict[str, Any]:
+    """One half of a disc."""
+    return {
+        "marker": "o",
+        "fillstyle": side,
+        "mfc": colour,
+        "mec": "none",
+        "markerfacecoloralt": "none",
+    }

@@ -56,6 +56,13 @@ HAIR, THIN, LINE, HEAVY = 0.5, 0.8, 1.3, 2.2
 # Families of the text, and of the signs that it lacks; not the names of fonts that may be installed.
 TEXT_FACE, SIGNS_FACE = "Report Text", "Report Signs"
 
+# Roles of small text: beside marks, in keys, as a heading of a panel or a column.
+AXIS: dict[str, Any] = {"size": TICK}
+MUTED: dict[str, Any] = {"size": SMALL, "color": MUTE}
+TINY: dict[str, Any] = {"size": SMALLEST, "color": MUTE}
+HEADING: dict[str, Any] = {"size": TICK, "weight": SEMIBOLD}
+ON_PAPER: dict[str, Any] = {"facecolor": PAPER, "edgecolor": "none"}  # text that covers lines below it
+
 # Millimetres.
 TEXT_WIDTH = 170.0
 PAGE_HEIGHT = 225.0  # a taller figure leaves no room for its caption on a page
@@ -127,19 +134,6 @@ def figure(width: float, height: float) -> "tuple[Figure, Axes]":
     return drawn, sheet
 
 
-def panel(drawn: "Figure", left: float, top: float, width: float, height: float) -> "Axes":
-    """Axes at a place in millimetres, with a thin grey line below and no ticks yet."""
-    full_width, full_height = (side * 25.4 for side in drawn.get_size_inches())
-    axes = drawn.add_axes(
-        (left / full_width, 1 - (top + height) / full_height, width / full_width, height / full_height),
-        facecolor="none",
-    )
-    axes.spines[["left", "right", "top"]].set_visible(False)
-    axes.tick_params(length=0, labelsize=TICK, labelcolor=MUTE, pad=3)
-    axes.set(xticks=[], yticks=[])
-    return axes
-
-
 def write(axes: "Axes", x: float, y: float, text: str, **how: Any) -> Any:
     """Text at a place of the axes; several lines are set as one block."""
     return axes.text(x, y, text, **{"size": LABEL, "va": "center", **how})
@@ -175,9 +169,14 @@ def series(i: int) -> dict[str, Any]:
     return {"marker": SHAPES[i % len(SHAPES)], **filled(SERIES[i % len(SERIES)])}
 
 
-def label_text(say: Catalogue, label: Message | str) -> str:
+def label(say: Catalogue, text: Message | str) -> str:
     """A label as text: a message of the catalogue, the note of an estimate, or a name of the study's own."""
-    return say(label) if isinstance(label, Message) else say.noted(label)
+    return say(text) if isinstance(text, Message) else say.noted(text)
+
+
+def plain(text: Message | str) -> str:
+    """What tells one label from another, whatever the language."""
+    return text if isinstance(text, str) else text.key + repr(sorted(text.values.items()))
 
 
 def width_of(text: str, size: float = LABEL, weight: int = REGULAR) -> float:

@@ -13,8 +13,8 @@ from trustreport.dimensions.advice_accuracy.entries import ID, are_risks, thresh
 from trustreport.dimensions.advice_accuracy.view import ResultView
 from trustreport.estimate import Estimate
 from trustreport.figures.curves import MOST_PANELS, MOST_POINTS, Points
-from trustreport.figures.decision_curve import BenefitPoint, DecisionCurves, DecisionLine, DecisionPanel
-from trustreport.figures.measures_chart import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
+from trustreport.figures.lines import BenefitPoint, DecisionCurves, DecisionLine, DecisionPanel
+from trustreport.figures.measure_rows import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
 from trustreport.figures.roc import DevicePoint, EqualYield, ReaderPoint, RocFigure, RocLine, RocPanel
 from trustreport.finding import Figure
 from trustreport.measures.confusion.counts import ConfusionCounts

@@ -17,12 +17,11 @@ from trustreport.dimensions.advice_accuracy.h_accuracy import (
     Weighed,
     kind_of,
 )
-from trustreport.figures.bubbles import Bubble, BubblesChart, BubblesPanel
 from trustreport.figures.curves import MOST_PANELS
-from trustreport.figures.error_rates import ErrorRateRow, ErrorRates
-from trustreport.figures.field import FieldChart, FieldPanel
-from trustreport.figures.histogram import HistogramChart, HistogramMark, HistogramPanel
+from trustreport.figures.effect import ErrorRateRow, ErrorRates
+from trustreport.figures.field import FieldChart, FieldPanel, HistogramChart, HistogramMark, HistogramPanel
 from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
+from trustreport.figures.plane import Bubble, BubblesChart, BubblesPanel
 from trustreport.figures.roc import DevicePoint, ReaderPoint, RocFigure, RocLine, RocPanel
 from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.measures.confusion.counts import ConfusionCounts

@@ -16,9 +16,8 @@ from trustreport.dimensions.decision_benefit.variance_sources import (
     source_tables,
 )
 from trustreport.estimate import Estimate
-from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit
+from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit, ReaderSlope, SlopePlot
 from trustreport.figures.effect import EffectPlot, EffectRow
-from trustreport.figures.slope import ReaderSlope, SlopePlot
 from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name, title_of

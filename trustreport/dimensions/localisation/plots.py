@@ -6,7 +6,7 @@ import numpy as np
 
 from trustreport.dimensions.localisation.entries import ID, READERS_ID
 from trustreport.figures.curves import MOST_POINTS, Points, thinned
-from trustreport.figures.froc import AIR, FrocArm, FrocFigure, FrocLine
+from trustreport.figures.mean_curves import AIR, FrocArm, FrocFigure, FrocLine
 from trustreport.finding import Figure
 from trustreport.measures.lesions.froc import FrocCurve, froc_curve
 from trustreport.messages import say

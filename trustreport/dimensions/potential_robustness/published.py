@@ -25,7 +25,7 @@ from trustreport.dimensions.potential_robustness.similar import band
 from trustreport.dimensions.potential_robustness.sizes import BY_ERROR, width
 from trustreport.estimate import Estimate
 from trustreport.figures import external_performance as diagram
-from trustreport.figures.meta_validation import Correlated, MetaValidation
+from trustreport.figures.sites import Correlated, MetaValidation
 from trustreport.finding import Figure, Part
 from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.robustness import p_acceptability, p_performance, spr, wpr

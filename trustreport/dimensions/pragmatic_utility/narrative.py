@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from math import isfinite, isnan
 
 from trustreport.dimensions.pragmatic_utility.comparison import ArmComparison, crosses
-from trustreport.figures.effect import EffectPlot, EffectRow
-from trustreport.figures.error_rates import ErrorRateRow, ErrorRates
+from trustreport.figures.effect import EffectPlot, EffectRow, ErrorRateRow, ErrorRates
 from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.messages import Message, say
 from trustreport.narrative.sentences import numbers

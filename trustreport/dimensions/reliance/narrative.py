@@ -6,8 +6,8 @@ from typing import Any
 
 from trustreport.dimensions.reliance.results import Reliance
 from trustreport.estimate import Estimate
+from trustreport.figures.flow import TrustFlow
 from trustreport.figures.trust import TrustDiagram, TrustPoint
-from trustreport.figures.trust_flow import TrustFlow
 from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.measures.reliance.patterns import PATTERNS
 from trustreport.messages import Message, say

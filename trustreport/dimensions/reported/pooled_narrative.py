@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from trustreport.dimensions.reported.pooled import NEW, TYPICAL, PooledSets, zeros
 from trustreport.estimate import Estimate
 from trustreport.figures.curves import Points
-from trustreport.figures.forest import Forest, ForestColumn
-from trustreport.figures.summary_roc import StudyPoint, SummaryRoc
+from trustreport.figures.mean_curves import StudyPoint, SummaryRoc
+from trustreport.figures.sites import Forest, ForestColumn
 from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.measures.pooling.bivariate import METHOD, OUTCOMES, PooledStudies
 from trustreport.messages import Message, say

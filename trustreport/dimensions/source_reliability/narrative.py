@@ -9,13 +9,14 @@ from trustreport.dimensions.source_reliability.advice_truth import AdviceAccurac
 from trustreport.dimensions.source_reliability.rater_panel import Panel
 from trustreport.dimensions.source_reliability.raters import COEFFICIENTS, ID
 from trustreport.estimate import Estimate
-from trustreport.figures.joyplot import Joyplot, Ridge
-from trustreport.figures.nomogram import (
+from trustreport.figures.reliability import (
     CONCORDANCES,
     NAMED_UP_TO,
+    Joyplot,
     NomogramFigure,
     NomogramLine,
     NomogramPoint,
+    Ridge,
 )
 from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.measures.agreement.bootstrap import OVER_RATERS_AND_CASES

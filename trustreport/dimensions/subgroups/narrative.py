@@ -12,7 +12,7 @@ from trustreport.dimensions.subgroups.groups import REST, Division
 from trustreport.dimensions.subgroups.odds import odds_in_words
 from trustreport.estimate import Estimate
 from trustreport.figures.effect import EffectPlot, EffectRow
-from trustreport.figures.measures_chart import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
+from trustreport.figures.measure_rows import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
 from trustreport.finding import Figure, Part, PlainTable
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name, title_of

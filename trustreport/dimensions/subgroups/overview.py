@@ -13,7 +13,7 @@ from trustreport.dimensions.subgroups.families import Groups, comparisons, test_
 from trustreport.dimensions.subgroups.groups import REST, Division
 from trustreport.dimensions.subgroups.narrative import MAIN, MOST_NAMED
 from trustreport.estimate import Estimate
-from trustreport.figures.group_rows import GroupBlock, GroupMeasure, GroupRow, GroupRows
+from trustreport.figures.measure_rows import GroupBlock, GroupMeasure, GroupRow, GroupRows
 from trustreport.finding import Figure, Part, PlainTable
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name, title_of

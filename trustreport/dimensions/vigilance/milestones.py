@@ -9,7 +9,7 @@ import numpy as np
 
 from trustreport.dimensions.vigilance.charts import Charted
 from trustreport.dimensions.vigilance.periods import ID, Period, Timeline, mix_columns, names_of
-from trustreport.figures.timeline import TimelineMark, TimelineTrack
+from trustreport.figures.monitoring import TimelineMark, TimelineTrack
 from trustreport.messages import Message, say
 from trustreport.narrative.names import heading
 from trustreport.narrative.where import labelled

@@ -13,7 +13,7 @@ from trustreport.dimensions.vigilance.milestones import tracks
 from trustreport.dimensions.vigilance.periods import ID, Period
 from trustreport.dimensions.vigilance.view import MonitoringView
 from trustreport.estimate import Estimate
-from trustreport.figures import timeline as figure
+from trustreport.figures import monitoring as figure
 from trustreport.finding import Figure, Part, PlainTable
 from trustreport.messages import Message, say
 from trustreport.narrative.names import heading
