@@ -3,17 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import hypot, isfinite, isnan
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style, ticks
-from trustreport.figures.panel import Chart, Panel
+from trustreport.figures.panel import Chart, Panel, Sheet
 from trustreport.figures.placing import Box, around, meet, spread
 from trustreport.messages import Catalogue, Message
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 ACCURACY = Message("figure.benefit.accuracy")
 # Marker and whether it is filled, a stratum each; all further strata share the cross.
@@ -78,15 +74,15 @@ class BenefitDiagram(Chart):
     def _scale(self) -> numbers.Scale:
         return "points" if self.unit == "percent" else "difference"
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         key = self._key(say)
         mean_text, note_text = self._mean_text(say)
         key_height = sum(style.height_of(text, style.TICK) + 1.4 for text, *_ in key)
         mean_height = style.height_of(mean_text, style.TICK) + style.height_of(note_text, style.SMALL)
         height = max(PLOT_HEIGHT, key_height + mean_height + 4.0)
-        figure, sheet = style.figure(style.TEXT_WIDTH, height + 12.5)
+        sheet = Sheet(height + 12.5)
         top = 2.5
-        plot = Panel(figure, LEFT, top, PLOT_WIDTH, height)
+        plot = sheet.panel(LEFT, top, PLOT_WIDTH, height)
         self._axes(say, plot)
         self._regions(say, plot)
         at = self._draw_mean(plot)
@@ -100,12 +96,12 @@ class BenefitDiagram(Chart):
             y = min(max(at, first), last) - mean_height / 2
             colour = style.MUTE if self.mean is None or isnan(self.mean.value) else style.TEAL
             how: dict[str, Any] = {"color": colour, "va": "top"}
-            style.write(sheet, SIDE, y, mean_text, **how, **style.HEADING)
+            sheet.write(SIDE, y, mean_text, **how, **style.HEADING)
             if note_text:
                 y += style.height_of(mean_text, style.TICK)
-                style.write(sheet, SIDE, y, note_text, size=style.SMALL, **how)
+                sheet.write(SIDE, y, note_text, size=style.SMALL, **how)
         self._write_key(sheet, key, top if key_first else bottom - key_height)
-        return figure
+        return sheet
 
     def _glyphs(self) -> dict[str, tuple[str, bool]]:
         """The glyph of each stratum."""
@@ -213,7 +209,7 @@ class BenefitDiagram(Chart):
                 plot.interval(e.low, e.high, row.baseline, f"interval-{i}", **thin)
             names = style.label(say, row.reader), style.label(say, row.stratum)
             label = numbers.of_mark(say, e, self._scale, *names)
-            plot.axes.plot([row.baseline], [e.value], gid=f"mark-{i}", label=label, **_glyph(glyph))
+            plot.plot([row.baseline], [e.value], gid=f"mark-{i}", label=label, **_glyph(glyph))
             x, y = (row.baseline - x0) / (x1 - x0) * PLOT_WIDTH, (e.value - y0) / (y1 - y0) * plot.height
             same = [
                 k for k, (a, b, g, _) in enumerate(places) if g == glyph and hypot(a - x, b - y) < SAME_PLACE
@@ -244,13 +240,13 @@ class BenefitDiagram(Chart):
             place = (box[0] / PLOT_WIDTH, (box[2] + box[3]) / 2 / height)
             plot.write(*place, text, size=style.SMALL, transform=plot.axes.transAxes, zorder=4)
 
-    def _write_key(self, sheet: "Axes", key: Sequence[Any], y: float) -> None:
+    def _write_key(self, sheet: Sheet, key: Sequence[Any], y: float) -> None:
         for text, glyph in key:
             if glyph:
                 middle = y + style.height_of(" ", style.TICK) / 2
                 sheet.plot([SIDE + 1.4], [middle], **_glyph(glyph))
             how = {"color": style.INK if glyph else style.MUTE, "va": "top", **style.AXIS}
-            style.write(sheet, SIDE + (5.0 if glyph else 0), y, text, **how)
+            sheet.write(SIDE + (5.0 if glyph else 0), y, text, **how)
             y += style.height_of(text, style.TICK) + 1.4
 
 
@@ -311,7 +307,7 @@ class SlopePlot(Chart):
             for arm, shown in zip(self.arms, (row.unaided, row.aided))
         ]
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         drawn = [(i, row) for i, row in enumerate(self.rows) if _complete(row)]
         mean = self.mean if self.mean is not None and _complete(self.mean) else None
         names = [(style.label(say, row.reader), style.REGULAR) for _, row in drawn]
@@ -329,8 +325,8 @@ class SlopePlot(Chart):
         height = max(LEAST_HEIGHT, sum(tall) + 4.0)
         key = self._key(say)
         key_height = sum(style.height_of(text, style.TICK) + 1.0 for text, *_ in key)
-        figure, sheet = style.figure(style.TEXT_WIDTH, height + 9.0 + key_height + 1.0)
-        plot = Panel(figure, LEFT, 2.0, width, height)
+        sheet = Sheet(height + 9.0 + key_height + 1.0)
+        plot = sheet.panel(LEFT, 2.0, width, height)
         at = (BEFORE, width - AFTER)
         plot.across((0, width))
         plot.upward(_limits([row for _, row in drawn], mean), numbers.tick(say, self.unit), line=False)
@@ -356,15 +352,15 @@ class SlopePlot(Chart):
             if mean and k == len(labels) - 1:
                 _write_mean(sheet, beside, y, labels[k], "left")
             else:
-                style.write(sheet, beside, y, labels[k], **style.AXIS)
+                sheet.write(beside, y, labels[k], **style.AXIS)
         y = 2.0 + height + 8.0
         for text, colour, weight in key:
             y += style.height_of(text, style.TICK) / 2
             if weight:
                 sheet.plot([LEFT, LEFT + 9.0], [y, y], color=colour, lw=weight)
-            style.write(sheet, LEFT + 11.0, y, text, color=colour, **style.AXIS)
+            sheet.write(LEFT + 11.0, y, text, color=colour, **style.AXIS)
             y += style.height_of(text, style.TICK) / 2 + 1.0
-        return figure
+        return sheet
 
     def _mean_label(self, say: Catalogue, shown: Estimate) -> str:
         value = numbers.one(say, shown.value, numbers.places_of(shown, self.unit), self.unit)
@@ -418,6 +414,6 @@ def _mean_line(plot: Panel, at: tuple[float, float], mean: ReaderSlope) -> None:
         plot.mark(x, e.value, f"mean-{arm}", **mark)
 
 
-def _write_mean(sheet: "Axes", x: float, y: float, text: str, side: str) -> None:
+def _write_mean(sheet: Sheet, x: float, y: float, text: str, side: str) -> None:
     how: dict[str, Any] = {"color": style.TEAL, "ha": side, "multialignment": side, **style.HEADING}
-    style.write(sheet, x, y, text, **how)
+    sheet.write(x, y, text, **how)

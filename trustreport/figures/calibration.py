@@ -2,16 +2,13 @@
 
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trustreport.estimate import Estimate
 from trustreport.figures import curves, numbers, style
-from trustreport.figures.panel import Chart, Panel
+from trustreport.figures.panel import Chart, Panel, Sheet
 from trustreport.measures.calibration.curve import CurvePoint
 from trustreport.messages import Catalogue, Message
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MOST_PANELS = 12
 # Millimetres.
@@ -71,7 +68,7 @@ class CalibrationFigure(Chart):
             for point in panel.points
         ]
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         n = len(self.panels)
         across = 1 if n == 1 else 2 if n in (2, 4) else 3 if n <= 9 else 4
         down = ceil(n / across)
@@ -91,7 +88,7 @@ class CalibrationFigure(Chart):
         ]
         block = side + STRIP_GAP + strip + ROW_GAP
         height = sum(heads) + down * block - ROW_GAP + BELOW + 2.0 + KEY * len(key)
-        figure, sheet = style.figure(style.TEXT_WIDTH, height)
+        sheet = Sheet(height)
         gap = 2 * GAP if across == 2 else GAP
         left_of_all = LEFT + (room - across * side - (across - 1) * gap) / 2
         start = 0.0
@@ -102,16 +99,16 @@ class CalibrationFigure(Chart):
             left, top = left_of_all + column * (side + gap), start + heads[row]
             for k, (name, e) in enumerate((("oe_ratio", panel.oe_ratio), ("slope", panel.slope))):
                 text = say(f"figure.calibration.{name}", number=numbers.estimate(say, e, "number"))
-                style.write(sheet, left, top - 1.6 - line * (k + 0.5), text, **style.MUTED)
+                sheet.write(left, top - 1.6 - line * (k + 0.5), text, **style.MUTED)
             if title:
-                style.write(sheet, left, top - 1.8 - 2 * line, title, va="bottom", **style.HEADING)
+                sheet.write(left, top - 1.8 - 2 * line, title, va="bottom", **style.HEADING)
             ends = {"first": column == 0, "last": i + across >= n}
-            self._curve(say, Panel(figure, left, top, side, side, **ends), i)
+            self._curve(say, sheet.panel(left, top, side, side, **ends), i)
             below = top + side + STRIP_GAP
-            self._histogram(say, Panel(figure, left, below, side, strip, **ends), i)
+            self._histogram(say, sheet.panel(left, below, side, strip, **ends), i)
         for k, text in enumerate(key):
-            style.write(sheet, 0, height - KEY * (len(key) - k - 0.5), text, **style.MUTED)
-        return figure
+            sheet.write(0, height - KEY * (len(key) - k - 0.5), text, **style.MUTED)
+        return sheet
 
     @property
     def _ends(self) -> tuple[float, ...]:

@@ -4,22 +4,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import ceil, hypot, isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style
-from trustreport.figures.panel import Panel
+from trustreport.figures.panel import Panel, Sheet
 from trustreport.messages import Catalogue, Message
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 Points = tuple[tuple[float, float], ...]
-Sample = Callable[["Axes", float, float], None]
+Sample = Callable[[Sheet, float, float], None]
 
 MOST_POINTS = 400
 MOST_PANELS = 12
@@ -118,7 +114,7 @@ class LegendEntry:
 def line_sample(how: Mapping[str, Any], less: float = 1.4) -> Sample:
     """A piece of a line drawn so, for the key, this much shorter than the room of a sample."""
 
-    def draw(sheet: "Axes", x: float, y: float) -> None:
+    def draw(sheet: Sheet, x: float, y: float) -> None:
         sheet.plot([x, x + SAMPLE - less], [y, y], **how)
 
     return draw
@@ -132,7 +128,7 @@ def stroke_sample(which: int) -> Sample:
 def mark_sample(how: Mapping[str, Any]) -> Sample:
     """A mark drawn so, for the key."""
 
-    def draw(sheet: "Axes", x: float, y: float) -> None:
+    def draw(sheet: Sheet, x: float, y: float) -> None:
         sheet.plot([x + SAMPLE / 2 - 1.0], [y], ls="none", **how)
 
     return draw
@@ -141,7 +137,7 @@ def mark_sample(how: Mapping[str, Any]) -> Sample:
 def interval_sample(how: Mapping[str, Any], *, crossed: bool = False) -> Sample:
     """A mark drawn so with its interval, or `crossed` with those of both axes, for the key."""
 
-    def draw(sheet: "Axes", x: float, y: float) -> None:
+    def draw(sheet: Sheet, x: float, y: float) -> None:
         middle = x + SAMPLE / 2 - 1.0
         line: dict[str, Any] = {"color": style.TEAL, "lw": style.LINE}
         if crossed:
@@ -155,10 +151,10 @@ def interval_sample(how: Mapping[str, Any], *, crossed: bool = False) -> Sample:
 def box_sample(tall: float = 2.4, **how: Any) -> Sample:
     """A box filled so, for the key."""
 
-    def draw(sheet: "Axes", x: float, y: float) -> None:
+    def draw(sheet: Sheet, x: float, y: float) -> None:
         from matplotlib.patches import Rectangle
 
-        sheet.add_patch(Rectangle((x, y - tall / 2), SAMPLE - 2.0, tall, **how))
+        sheet.axes.add_patch(Rectangle((x, y - tall / 2), SAMPLE - 2.0, tall, **how))
 
     return draw
 
@@ -181,7 +177,7 @@ def lay_out(
     *,
     ratio: float,
     gap: float = 6.0,
-) -> tuple["Figure", list[Panel]]:
+) -> tuple[Sheet, list[Panel]]:
     """A figure with a panel for each title; the names of both axes and the key are written.
 
     One panel has its key beside it, several have it below. `ratio` is the height of a panel by its width.
@@ -202,11 +198,11 @@ def lay_out(
     bottom = top - ROW_GAP
     rows = _flow(key)
     below = bottom + BELOW
-    figure, sheet = style.figure(style.TEXT_WIDTH, below + sum(_tall(entries) for entries in rows))
+    sheet = Sheet(below + sum(_tall(entries) for entries in rows))
     panels = []
     for i, title in enumerate(broken):
         left, at = LEFT + (i % across) * (width + gap), tops[i // across]
-        panels.append(Panel(figure, left, at, width, height, first=i % across == 0, last=i + across >= n))
+        panels.append(sheet.panel(left, at, width, height, first=i % across == 0, last=i + across >= n))
         _title(sheet, left, at, title)
     _label(sheet, axes, LEFT + (across * (width + gap) - gap) / 2, tops[0], bottom)
     for entries in rows:
@@ -215,41 +211,41 @@ def lay_out(
             _write(sheet, x, below, entry, style.TEXT_WIDTH - LEFT)
             x += _wide(entry) + 6.0
         below += _tall(entries)
-    return figure, panels
+    return sheet, panels
 
 
 def _alone(
     title: str, axes: tuple[str, str], key: Sequence[LegendEntry], height: float
-) -> tuple["Figure", list[Panel]]:
+) -> tuple[Sheet, list[Panel]]:
     broken = style.wrap(title, ALONE, style.TICK, style.SEMIBOLD)
     top = style.height_of(broken, style.TICK) + HEAD_AIR + 0.4 if broken else 2.0
     room = style.TEXT_WIDTH - SIDE
     tall = sum(_height(entry, room) + 2.0 for entry in key)
-    figure, sheet = style.figure(style.TEXT_WIDTH, max(top + height + BELOW - 2.0, tall + 2.0))
+    sheet = Sheet(max(top + height + BELOW - 2.0, tall + 2.0))
     _title(sheet, LEFT, top, broken)
     _label(sheet, axes, LEFT + ALONE / 2, top, top + height)
     y = max(min(top, top + height - tall), 0.5)
     for entry in key:
         _write(sheet, SIDE, y, entry, room)
         y += _height(entry, room) + 2.0
-    return figure, [Panel(figure, LEFT, top, ALONE, height)]
+    return sheet, [sheet.panel(LEFT, top, ALONE, height)]
 
 
-def _label(sheet: "Axes", names: tuple[str, str], middle: float, top: float, bottom: float) -> None:
-    style.write(sheet, middle, bottom + 7.4, names[0], ha="center", **style.AXIS)
+def _label(sheet: Sheet, names: tuple[str, str], middle: float, top: float, bottom: float) -> None:
+    sheet.write(middle, bottom + 7.4, names[0], ha="center", **style.AXIS)
     upward(sheet, names[1], top, bottom)
 
 
-def upward(sheet: "Axes", name: str, top: float, bottom: float) -> None:
+def upward(sheet: Sheet, name: str, top: float, bottom: float) -> None:
     """The name of an upright axis, at the left edge of the sheet."""
     text = style.wrap(name, bottom - top, style.TICK)
     how: dict[str, Any] = {"ha": "center", "rotation": 90, "multialignment": "center"}
-    style.write(sheet, 2.0, (top + bottom) / 2, text, **how, **style.AXIS)
+    sheet.write(2.0, (top + bottom) / 2, text, **how, **style.AXIS)
 
 
-def _title(sheet: "Axes", left: float, top: float, text: str) -> None:
+def _title(sheet: Sheet, left: float, top: float, text: str) -> None:
     if text:
-        style.write(sheet, left, top - HEAD_AIR, text, va="bottom", **style.HEADING)
+        sheet.write(left, top - HEAD_AIR, text, va="bottom", **style.HEADING)
 
 
 def _weight(entry: LegendEntry) -> int:
@@ -289,12 +285,12 @@ def _flow(key: Sequence[LegendEntry]) -> list[list[LegendEntry]]:
     return rows
 
 
-def _write(sheet: "Axes", x: float, y: float, entry: LegendEntry, room: float) -> None:
+def _write(sheet: Sheet, x: float, y: float, entry: LegendEntry, room: float) -> None:
     entry.sample(sheet, x, y + style.height_of(" ", style.TICK) / 2)
     for i, text in enumerate(_lines(entry, room)):
         weight, colour = (_weight(entry), style.INK) if i == 0 else (style.REGULAR, style.MUTE)
         how: dict[str, Any] = {"size": style.TICK, "weight": weight, "color": colour, "va": "top"}
-        style.write(sheet, x + SAMPLE, y, text, **how)
+        sheet.write(x + SAMPLE, y, text, **how)
         y += style.height_of(text, style.TICK)
 
 
@@ -329,5 +325,5 @@ def write_stack(plot: Panel, texts: Sequence[tuple[str, int | None]], *, low: bo
         if which is not None:
             middle = (y - style.height_of(" ", size) / 2) / plot.height
             ends = [(left - sample) / plot.width, (left - 1.2) / plot.width]
-            plot.axes.plot(ends, [middle, middle], **where, **stroke(which))
+            plot.plot(ends, [middle, middle], **where, **stroke(which))
         y -= tall

@@ -4,16 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp, inf, isfinite, isnan, log, nan
 from statistics import median
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style, ticks
-from trustreport.figures.panel import Chart, Panel
+from trustreport.figures.panel import Chart, Panel, Sheet
 from trustreport.figures.rows import GAP, Columns, Text, lay_out, number_header
 from trustreport.messages import Catalogue, Message
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 AT_NO_EFFECT = Message("figure.effect.no_effect")
 FEWER_ERRORS = Message("figure.effect.fewer_errors")
@@ -77,7 +74,7 @@ class EffectPlot(Chart):
             for row in self.rows
         ]
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         estimates, ratio = [row.estimate for row in self.rows], self.scale == "ratio"
         header = number_header(say, style.label(say, self.quantity), estimates)
         low, high = _span(estimates, [row.leads for row in self.rows], self.scale, self.margins)
@@ -108,7 +105,7 @@ class EffectPlot(Chart):
             _mark(plot, i, row, y, text)
         right = plot.left + plot.width
         self._write_axis(say, drawn, plot.left + share * plot.width, meanings(plot.left, right))
-        return drawn.figure
+        return drawn.sheet
 
     def _lines(self, say: Catalogue) -> list[Text]:
         lines = []
@@ -149,7 +146,7 @@ class EffectPlot(Chart):
             else:  # neither label reaches beyond the middle between the lines
                 lack = half + 1.0 - abs(across(self.margins[1 - i]) - at) / 2
                 middle = at + max(lack, 0.0) * (1 if i else -1)
-            style.write(drawn.sheet, middle, plot.top - 4.2 - MARGIN_ROOM, text, ha="center", **style.AXIS)
+            drawn.sheet.write(middle, plot.top - 4.2 - MARGIN_ROOM, text, ha="center", **style.AXIS)
 
     def _tick(self, say: Catalogue) -> Callable[[float], str]:
         written = numbers.tick(say, self.scale)
@@ -172,10 +169,10 @@ class EffectPlot(Chart):
             (meanings[1], line + 1.5, "left", worse),
         ):
             how = {"ha": side, "va": "top", "multialignment": side, "color": colour, **style.AXIS}
-            style.write(sheet, at, bottom + 6.6, text, **how)
+            sheet.write(at, bottom + 6.6, text, **how)
         unit = say("figure.effect.log_axis" if self.scale == "ratio" else f"figure.effect.{self.scale}_axis")
         unit = style.wrap(unit, plot.left - GAP, style.SMALL)
-        style.write(sheet, 0, bottom + 3.4, unit, **style.MUTED)
+        sheet.write(0, bottom + 3.4, unit, **style.MUTED)
 
 
 def _span(
@@ -222,7 +219,7 @@ def _mark(plot: Panel, i: int, row: EffectRow, y: float, text: str) -> None:
     if not isnan(shown.low) and not isnan(shown.high):
         ends = [plot.inside(shown.low), plot.inside(shown.high)]
         line: dict[str, Any] = {"color": colour, "lw": style.HEAVY if row.leads else style.LINE}
-        plot.axes.plot(ends, [y, y], gid=f"interval-{i}", zorder=2, clip_on=False, **line)
+        plot.plot(ends, [y, y], gid=f"interval-{i}", zorder=2, clip_on=False, **line)
         if shown.low < x0:
             arrow(x0, "<", "low-beyond")
         if shown.high > x1:
@@ -283,7 +280,7 @@ class ErrorRates(Chart):
             shown.append({"label": label, "value": self.asked, "declared": True})
         return shown
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         estimates = [row.estimate for row in self.rows]
         lines = [
             Text(
@@ -314,7 +311,7 @@ class ErrorRates(Chart):
         if isfinite(self.asked):
             drawn.level(self.asked, "asked", **ASKED)
             drawn.write_above(plot.aside(self.asked), style.label(say, self.asked_label), style.RUST)
-        return drawn.figure
+        return drawn.sheet
 
 
 def _shares_shown(estimates: list[Estimate], asked: float = nan) -> tuple[float, float]:

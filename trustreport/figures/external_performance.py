@@ -3,17 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import hypot, isfinite, isnan, nan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style, ticks
-from trustreport.figures.panel import Chart, Panel
+from trustreport.figures.panel import Chart, Panel, Sheet
 from trustreport.figures.placing import DISC, Box, Labelled, Occupied, Place, labelled, spread_discs
 from trustreport.messages import Catalogue, Message
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # Similarity from which each band reaches up to the next.
 BANDS = (("low", 0.0), ("slight", 0.2), ("moderate", 0.4), ("significant", 0.6), ("fundamental", 0.8))
@@ -93,35 +89,35 @@ class ExternalPerformance(Chart):
             for axis, shown in zip(self.axes, site.performances)
         ]
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         names = [style.label(say, site.label) for site in self.sites]
         spots = labelled(names, [self._occupied(say, p) for p in range(len(self.axes))])
         key = _SetKey(say, self, names, numbered=spots.numbered)
         top = TOP + HEIGHT + 13.0
-        figure, sheet = style.figure(style.TEXT_WIDTH, top + key.height)
+        sheet = Sheet(top + key.height)
         self._similarity(say, sheet)
         for p, axis in enumerate(self.axes):
             left = LEFT + p * (WIDTH + GAP)
-            style.write(sheet, left, 2.4, style.label(say, axis.title), weight=style.SEMIBOLD)
-            plot = Panel(figure, left, TOP, WIDTH, HEIGHT)
+            sheet.write(left, 2.4, style.label(say, axis.title), weight=style.SEMIBOLD)
+            plot = sheet.panel(left, TOP, WIDTH, HEIGHT)
             self._frame(say, plot, p)
             self._marks(say, plot, p, spots)
         key.write(sheet, top)
-        return figure
+        return sheet
 
-    def _similarity(self, say: Catalogue, sheet: "Axes") -> None:
+    def _similarity(self, say: Catalogue, sheet: Sheet) -> None:
         """What the axis shows and its numbers to the left, the names of the bands to the right."""
         ends = [start for _, start in BANDS[1:]] + [1.0]
         for (name, start), end in zip(BANDS, ends):
             y = TOP + HEIGHT * _down((start + end) / 2)
             right = LEFT + 3 * WIDTH + 2 * GAP + 1.6
-            style.write(sheet, right, y, say(f"figure.external.{name}"), color=style.MUTE, **style.AXIS)
+            sheet.write(right, y, say(f"figure.external.{name}"), color=style.MUTE, **style.AXIS)
         for at in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
             y = TOP + HEIGHT * _down(at)
-            style.write(sheet, LEFT - 1.6, y, numbers.plain(say, at), ha="right", **style.TINY)
+            sheet.write(LEFT - 1.6, y, numbers.plain(say, at), ha="right", **style.TINY)
         middle = TOP + HEIGHT * _down(0.5)
         text = say("figure.external.similarity")
-        style.write(sheet, 1.8, middle, text, rotation=90, ha="center", **style.AXIS)
+        sheet.write(1.8, middle, text, rotation=90, ha="center", **style.AXIS)
 
     def _frame(self, say: Catalogue, plot: Panel, p: int) -> None:
         """Fields, bands, ticks and the names of the qualities."""
@@ -263,14 +259,14 @@ class _SetKey:
         self.height = self.head + sum(self.row_heights) + 3.0 + style.height_of(self.legend, style.SMALL)
         self.height += 5.0 + style.height_of(self.absent, style.SMALL)
 
-    def write(self, sheet: "Axes", top: float) -> None:
+    def write(self, sheet: Sheet, top: float) -> None:
         """The key below the panels."""
         lefts = [column * style.TEXT_WIDTH / self.columns for column in range(self.columns)]
         for left in lefts:
-            style.write(sheet, left, top + 1.4, self.say("figure.external.size_head"), **style.TINY)
+            sheet.write(left, top + 1.4, self.say("figure.external.size_head"), **style.TINY)
             for p, axis in enumerate(self.drawing.axes):
                 text = style.label(self.say, axis.short)
-                style.write(sheet, self._right(left, p), top + 1.4, text, ha="right", **style.TINY)
+                sheet.write(self._right(left, p), top + 1.4, text, ha="right", **style.TINY)
         y = top + self.head
         for row, height in enumerate(self.row_heights):
             for k, left in zip(range(row, len(self.names), self.rows), lefts):
@@ -281,28 +277,28 @@ class _SetKey:
     def _right(self, left: float, p: int) -> float:
         return left + 5.0 + NAME + (p + 1) * SHARE * (1.4 if self.columns == 1 else 1.0)
 
-    def _site(self, sheet: "Axes", k: int, left: float, y: float) -> None:
+    def _site(self, sheet: Sheet, k: int, left: float, y: float) -> None:
         say, site = self.say, self.drawing.sites[k]
         sheet.plot([left + 1.4], [y], ls="none", **glyph(k, REACHED))
-        style.write(sheet, left + 5.0, y, self.names[k], size=style.SMALL)
+        sheet.write(left + 5.0, y, self.names[k], size=style.SMALL)
         for p, shown in enumerate(site.performances):
             text = say("table.empty") if isnan(shown.reached) else share(say, shown.reached)
-            style.write(sheet, self._right(left, p), y, text, size=style.SMALL, ha="right")
+            sheet.write(self._right(left, p), y, text, size=style.SMALL, ha="right")
 
-    def _meanings(self, sheet: "Axes", y: float) -> None:
+    def _meanings(self, sheet: Sheet, y: float) -> None:
         x = 0.0
         unknown = [isnan(shown.reached) for site in self.drawing.sites for shown in site.performances]
         states = [] if all(unknown) else [("reached", REACHED), ("below", 0.0)]
         for name, reached in [*states, ("unknown", nan)] if any(unknown) else states:
             sheet.plot([x + 1.4], [y], ls="none", **glyph(0, reached))
             text = self.say(f"figure.external.{name}")
-            style.write(sheet, x + 5.0, y, text, **style.MUTED)
+            sheet.write(x + 5.0, y, text, **style.MUTED)
             x += 5.0 + style.width_of(text, style.SMALL) + 6.0
         y += 2.8
-        style.write(sheet, 0, y, self.legend, va="top", **style.MUTED)
+        sheet.write(0, y, self.legend, va="top", **style.MUTED)
         if self.absent:
             y += style.height_of(self.legend, style.SMALL)
-            style.write(sheet, 0, y, self.absent, va="top", **style.MUTED)
+            sheet.write(0, y, self.absent, va="top", **style.MUTED)
 
 
 def glyph(i: int, reached: float) -> dict[str, Any]:

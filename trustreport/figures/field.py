@@ -3,19 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.figures import curves, numbers, style, ticks
-from trustreport.figures.panel import Chart, Panel
+from trustreport.figures.panel import Chart, Panel, Sheet
 from trustreport.measures.utility.space import matrix_at
 from trustreport.messages import Catalogue, Message
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Grid = tuple[tuple[float, ...], ...]
 MOST_CELLS = 41  # rows and columns that the table of values lists
@@ -78,7 +74,7 @@ class FieldChart(Chart):
             ]
         return rows
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         from matplotlib.colors import LinearSegmentedColormap
 
         shades = LinearSegmentedColormap.from_list("shades", SHADES)
@@ -90,7 +86,7 @@ class FieldChart(Chart):
         titles = [style.label(say, panel.label) for panel in self.panels]
         sample = curves.box_sample(fc=shades(0.6), ec="none")
         key = [curves.LegendEntry(sample, say("figure.field.key", value=self.value))]
-        figure, plots = curves.lay_out(titles, (say(self.x), say(self.y)), key, ratio=0.8, gap=15.0)
+        sheet, plots = curves.lay_out(titles, (say(self.x), say(self.y)), key, ratio=0.8, gap=15.0)
         for i, (panel, plot) in enumerate(zip(self.panels, plots)):
             grid = np.ma.masked_invalid(np.array(panel.values, float))
             mesh = plot.axes.pcolormesh(
@@ -106,7 +102,7 @@ class FieldChart(Chart):
                 )
             plot.across((panel.x[0], panel.x[-1]), numbers.tick(say, "number"))
             plot.upward((panel.y[0], panel.y[-1]), numbers.tick(say, "number"))
-        return figure
+        return sheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +152,7 @@ class RegionChart(Chart):
         ]
         return rows
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         grid = np.array(self.best)
         key = [
             curves.LegendEntry(
@@ -171,7 +167,7 @@ class RegionChart(Chart):
             curves.LegendEntry(_number(i + 1), say("figure.field.place", name=place.label))
             for i, place in enumerate(self.places[:MOST_NUMBERED])
         ]
-        figure, (plot,) = curves.lay_out([""], (say(self.x), say(self.y)), key, ratio=0.95)
+        sheet, (plot,) = curves.lay_out([""], (say(self.x), say(self.y)), key, ratio=0.95)
         axes, x, y = plot.axes, np.array(self.x_at), np.array(self.y_at)
         for k, name in enumerate(self.candidates):
             own = (grid == k).astype(float)
@@ -196,7 +192,7 @@ class RegionChart(Chart):
             plot.write(x0, y0, say.numbers.count(i + 1), zorder=4, **IN_DISC)
         plot.across((-1.04, 1.04), numbers.tick(say, "number"))
         plot.upward((-1.04, 1.04), numbers.tick(say, "number"))
-        return figure
+        return sheet
 
 
 def _matrix(
@@ -213,7 +209,7 @@ def _matrix(
             plot.write(x, y, say.numbers.count(int(matrix[i, j])), va="center_baseline", **how)
     for x, inward in ((left, 0.12 * width), (left + width, -0.12 * width)):
         across, up = [x + inward, x, x, x + inward], [low, low, low + height, low + height]
-        plot.axes.plot(across, up, color=style.INK, lw=style.HAIR, zorder=2.4)
+        plot.plot(across, up, color=style.INK, lw=style.HAIR, zorder=2.4)
 
 
 def _middle(own: Any, x: Any, y: Any) -> tuple[float, float, float]:
@@ -232,10 +228,10 @@ def _middle(own: Any, x: Any, y: Any) -> tuple[float, float, float]:
 
 
 def _number(i: int) -> curves.Sample:
-    def draw(sheet: "Axes", x: float, y: float) -> None:
+    def draw(sheet: Sheet, x: float, y: float) -> None:
         middle = x + curves.SAMPLE / 2 - 1.0
         sheet.plot([middle], [y], ls="none", marker="o", ms=8.0, mfc=style.INK, mec=style.PAPER, mew=0.5)
-        style.write(sheet, middle, y, str(i), **IN_DISC)
+        sheet.write(middle, y, str(i), **IN_DISC)
 
     return draw
 
@@ -300,15 +296,15 @@ class HistogramChart(Chart):
             ]
         return rows
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         titles = [style.label(say, panel.label) for panel in self.panels]
         key = []
         if any(panel.marks for panel in self.panels):
             key = [curves.LegendEntry(curves.line_sample(ABOVE), style.label(say, self.marked))]
-        figure, plots = curves.lay_out(titles, (say(self.x), say(self.y)), key, ratio=0.62, gap=13.0)
+        sheet, plots = curves.lay_out(titles, (say(self.x), say(self.y)), key, ratio=0.62, gap=13.0)
         for i, (panel, plot) in enumerate(zip(self.panels, plots)):
             self._bars(say, plot, panel, str(i))
-        return figure
+        return sheet
 
     def _bars(self, say: Catalogue, plot: Panel, panel: HistogramPanel, name: str) -> None:
         left = panel.bars[0].at - panel.width * 0.6

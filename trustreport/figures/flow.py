@@ -2,15 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from trustreport.figures import style
-from trustreport.figures.panel import Chart
+from trustreport.figures.panel import Chart, Sheet
 from trustreport.messages import Catalogue, Message
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 PAD = 2.2  # between a box and its text, millimetres
 DROP = 7.0  # between two boxes
@@ -53,7 +49,7 @@ class FlowFigure(Chart):
                     rows.append({"place": beside, "of": label, "label": why, "value": count})
         return rows
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         width = (style.TEXT_WIDTH - ARMS_APART) / 2
         aside_width = style.TEXT_WIDTH - width - BESIDE
         steps = [_box(say, [(step.label, step.count, True)], width) for step in self.steps]
@@ -74,7 +70,7 @@ class FlowFigure(Chart):
         total = sum(heights) + DROP * (len(heights) - 1)
         if arms:
             total += sum(a.height + 3.0 for a in arms) + 3.0 if listed else DROP + max(a.height for a in arms)
-        figure, sheet = style.figure(style.TEXT_WIDTH, total + 2.0)
+        sheet = Sheet(total + 2.0)
 
         y, axis = 1.0, width / 2
         for i, (box, aside, height) in enumerate(zip(steps, asides, heights)):
@@ -94,7 +90,7 @@ class FlowFigure(Chart):
             _list_arms(sheet, arms, 8.0, y + 3.0, arm_width, start)
         elif arms:
             _spread_arms(sheet, arms, arm_width, y, axis, start)
-        return figure
+        return sheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +100,14 @@ class _Box:
     lines: tuple[tuple[str, str, bool], ...]
     height: float
 
-    def draw(self, sheet: "Axes", left: float, top: float, width: float, name: str) -> None:
+    def draw(self, sheet: Sheet, left: float, top: float, width: float, name: str) -> None:
         """A thin frame, labels at its left, counts flush at its right."""
         from matplotlib.patches import Rectangle
 
         left, width = left + EDGE, width - 2 * EDGE
         edge = style.MUTE if self.lines[0][2] else style.HAIRLINE
         frame: dict[str, Any] = {"facecolor": style.PAPER, "edgecolor": edge, "lw": style.THIN}
-        sheet.add_patch(Rectangle((left, top), width, self.height, gid=name, **frame))
+        sheet.axes.add_patch(Rectangle((left, top), width, self.height, gid=name, **frame))
         y = top + PAD
         for label, number, heads in self.lines:
             size, weight = _type(heads)
@@ -121,9 +117,9 @@ class _Box:
                 "color": style.INK if heads else style.MUTE,
             }
             height = style.height_of(label, size)
-            style.write(sheet, left + PAD, y + height / 2, label, **how)
+            sheet.write(left + PAD, y + height / 2, label, **how)
             middle = y + style.height_of(number, size) / 2
-            style.write(sheet, left + width - PAD, middle, number, ha="right", **how)
+            sheet.write(left + width - PAD, middle, number, ha="right", **how)
             y += height + 0.8
 
 
@@ -143,12 +139,12 @@ def _type(heads: bool) -> tuple[float, int]:
     return (style.LABEL, style.SEMIBOLD) if heads else (style.TICK, style.REGULAR)
 
 
-def _arrow(sheet: "Axes", start: tuple[float, float], end: tuple[float, float]) -> None:
+def _arrow(sheet: Sheet, start: tuple[float, float], end: tuple[float, float]) -> None:
     how = {"arrowstyle": "-|>,head_width=0.13,head_length=0.26", "color": style.MUTE, "lw": style.THIN}
-    sheet.annotate("", end, start, arrowprops={**how, "shrinkA": 0, "shrinkB": 0})
+    sheet.axes.annotate("", end, start, arrowprops={**how, "shrinkA": 0, "shrinkB": 0})
 
 
-def _spread_arms(sheet: "Axes", arms: list[_Box], width: float, y: float, axis: float, start: float) -> None:
+def _spread_arms(sheet: Sheet, arms: list[_Box], width: float, y: float, axis: float, start: float) -> None:
     """Arms side by side below a line that divides."""
     line: dict[str, Any] = {"color": style.MUTE, "lw": style.THIN}
     centres = [i * (width + ARMS_APART) + width / 2 for i in range(len(arms))]
@@ -160,7 +156,7 @@ def _spread_arms(sheet: "Axes", arms: list[_Box], width: float, y: float, axis: 
         arm.draw(sheet, centre - width / 2, y + DROP, width, f"arm-{i}")
 
 
-def _list_arms(sheet: "Axes", arms: list[_Box], left: float, y: float, width: float, start: float) -> None:
+def _list_arms(sheet: Sheet, arms: list[_Box], left: float, y: float, width: float, start: float) -> None:
     """Arms below each other along a line at their left."""
     trunk = left / 2
     for i, arm in enumerate(arms):
@@ -211,9 +207,7 @@ class TrustFlow:
         """The group of texts: of changed decisions, or of separate readings."""
         return "separate" if self.separate else "flow"
 
-    def draw(
-        self, say: Catalogue, sheet: "Axes", panel: Advice, left: float, top: float, wide: float
-    ) -> None:
+    def draw(self, say: Catalogue, sheet: Sheet, panel: Advice, left: float, top: float, wide: float) -> None:
         """Two bars on a sheet in millimetres, each from those that were right afterwards to those wrong."""
         y = top
         how: dict[str, Any] = {"va": "center", **style.AXIS}
@@ -221,7 +215,7 @@ class TrustFlow:
             after = self.of(panel, before)
             n = sum(after)
             text = say(f"figure.trust.{self.words}.{before}_head", n=n)
-            style.write(sheet, left, y + HEAD / 2, text, **how)
+            sheet.write(left, y + HEAD / 2, text, **how)
             y += HEAD
             split, right = left + wide * after[0] / n if n else left, left + wide
             good, bad = (
@@ -235,9 +229,9 @@ class TrustFlow:
                 if end > start:
                     box = [start, end, end, start], [y, y, y + BAR, y + BAR]
                     line: dict[str, Any] = {"fc": fill, "ec": edge, "lw": style.HAIR}
-                    sheet.fill(*box, gid=f"flow-{panel}-{before}-{name}", label=said, **line)
+                    sheet.axes.fill(*box, gid=f"flow-{panel}-{before}-{name}", label=said, **line)
             y += BAR
             if n:
-                style.write(sheet, left, y + WORDS / 2, good, color=style.BLUE, **how)
-                style.write(sheet, right, y + WORDS / 2, bad, color=style.RUST, ha="right", **how)
+                sheet.write(left, y + WORDS / 2, good, color=style.BLUE, **how)
+                sheet.write(right, y + WORDS / 2, bad, color=style.RUST, ha="right", **how)
             y += WORDS + BETWEEN

@@ -3,16 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite, nan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trustreport.estimate import Estimate
 from trustreport.figures import curves, numbers, style
 from trustreport.figures.curves import Points
-from trustreport.figures.panel import Chart, Panel
+from trustreport.figures.panel import Chart, Panel, Sheet
 from trustreport.messages import Catalogue, Message
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 GAP = 13.0
 ASIDE = 1.3  # millimetres between the limits of two lines at one place
@@ -127,10 +124,10 @@ class LinesChart(Chart):
             rows.append({"label": style.label(say, self.asked_label), "value": self.asked, "declared": True})
         return rows
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         titles = [style.label(say, panel.label) for panel in self.panels]
         ratio = 0.8 if len(titles) == 1 else 0.74
-        figure, plots = curves.lay_out(
+        sheet, plots = curves.lay_out(
             titles, (say(self.x), say(self.y)), self._key(say), ratio=ratio, gap=GAP
         )
         which = curves.strokes(line.label for panel in self.panels for line in panel.lines)
@@ -151,7 +148,7 @@ class LinesChart(Chart):
                     band=0.12,
                     aside=aside * (self.x_range[1] - self.x_range[0]),
                 )
-        return figure
+        return sheet
 
     def _frame(self, say: Catalogue, plot: Panel, panel: LinesPanel) -> None:
         (left, right), marked = self.x_range, [p.x for line in panel.lines for p in line.marked]
@@ -258,11 +255,11 @@ class DecisionCurves(Chart):
             rows += [{"label": label, "place": place, "threshold": t, "value": y} for t, y in panel.treat_all]
         return rows
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         titles = [style.label(say, panel.label) for panel in self.panels]
         axes = say("figure.decision_curve.x"), say("figure.decision_curve.y")
         ratio = 0.8 if len(titles) == 1 else 0.74
-        figure, plots = curves.lay_out(titles, axes, self._key(say), ratio=ratio, gap=GAP)
+        sheet, plots = curves.lay_out(titles, axes, self._key(say), ratio=ratio, gap=GAP)
         which = curves.strokes(line.label for panel in self.panels for line in panel.lines)
         for i, (panel, plot) in enumerate(zip(self.panels, plots)):
             x0, x1 = panel.treat_all[0][0], panel.treat_all[-1][0]
@@ -296,7 +293,7 @@ class DecisionCurves(Chart):
                     band=0.14 if len(panel.lines) == 1 else 0.0,
                     aside=(k - (len(panel.lines) - 1) / 2) * ASIDE / plot.width * (x1 - x0),
                 )
-        return figure
+        return sheet
 
     def _key(self, say: Catalogue) -> list[curves.LegendEntry]:
         lines = [line for panel in self.panels for line in panel.lines]

@@ -2,17 +2,14 @@
 
 from dataclasses import dataclass
 from math import isfinite, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trustreport.estimate import Estimate
 from trustreport.figures import curves, numbers, style
 from trustreport.figures.curves import Points
-from trustreport.figures.panel import Chart, Panel
+from trustreport.figures.panel import Chart, Panel, Sheet
 from trustreport.figures.roc import both_rates
 from trustreport.messages import Catalogue, Message
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # How the arms look, by whether they are aided: a thin line for each reader, a heavy one for the mean.
 READER: dict[bool, dict[str, Any]] = {
@@ -96,9 +93,9 @@ class ReaderRoc(Chart):
             ]
         return rows
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         axes = say("figure.roc.x"), say("figure.roc.y")
-        figure, (plot,) = curves.lay_out([""], axes, self._key(say), ratio=1.0)
+        sheet, (plot,) = curves.lay_out([""], axes, self._key(say), ratio=1.0)
         curves.unit_square(say, plot)
         for a, arm in enumerate(self.arms):
             how = {**SHARP, "clip_on": False}
@@ -110,7 +107,7 @@ class ReaderRoc(Chart):
             for k, reader in enumerate(arm.readers):
                 if reader.decisions:
                     plot.mark(*reader.decisions, f"point-{a}-{k}", **DECISIONS[arm.aided])
-        return figure
+        return sheet
 
     @property
     def _thin(self) -> dict[bool, dict[str, Any]]:
@@ -199,9 +196,9 @@ class FrocFigure(Chart):
             for x, e in line.at
         ]
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         axes = say("figure.froc.x"), say("figure.froc.y")
-        figure, (plot,) = curves.lay_out([""], axes, self._key(say), ratio=0.8)
+        sheet, (plot,) = curves.lay_out([""], axes, self._key(say), ratio=0.8)
         plot.across((0, self.most), numbers.tick(say, "number"))
         plot.upward((0, 1))
         plot.ticks(y=curves.rates(say))
@@ -212,7 +209,7 @@ class FrocFigure(Chart):
             for k, (_, points) in enumerate(arm.readers):
                 plot.line(points, f"curve-{a}-{k}", zorder=2, **SHARP, **READER[arm.aided])
             plot.line(arm.mean, f"mean-{a}", zorder=2.6, **SHARP, **MEAN[arm.aided])
-        return figure
+        return sheet
 
     def _estimates(self, say: Catalogue, plot: Panel, i: int, line: FrocLine) -> None:
         """The sensitivity at each rate; its interval where a single line leaves room for it."""
@@ -283,9 +280,9 @@ class SummaryRoc(Chart):
     def _lines(self) -> tuple[tuple[str, Points], ...]:
         return ("curve", self.curve), ("region", self.region), ("new", self.new_study)
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         axes = say("figure.roc.x"), say("figure.roc.y")
-        figure, (plot,) = curves.lay_out([""], axes, self._key(say), ratio=1.0)
+        sheet, (plot,) = curves.lay_out([""], axes, self._key(say), ratio=1.0)
         curves.unit_square(say, plot)
         for (kind, points), how in zip(self._lines(), (CURVE, REGION, NEW)):
             if points:
@@ -301,7 +298,7 @@ class SummaryRoc(Chart):
             mark(study.label, f"study-{k}", study.sensitivity, study.specificity, ms=size, **STUDY)
         name = say("figure.summary_roc.mean")
         mark(name, "mean", self.sensitivity, self.specificity, **SUMMARY, zorder=4)
-        return figure
+        return sheet
 
     def _key(self, say: Catalogue) -> list[curves.LegendEntry]:
         details = numbers.shares(say, self.sensitivity, self.specificity)

@@ -3,17 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan, nan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style, ticks
-from trustreport.figures.panel import Chart, Panel
+from trustreport.figures.panel import Chart, Panel, Sheet
 from trustreport.figures.rows import columns_beside, rule
 from trustreport.messages import Catalogue, Message
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MOST_ROWS = 40
 # Millimetres.
@@ -76,7 +72,7 @@ class MeasuresChart(Chart):
             if cell is not None
         ]
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         size = style.TICK if len(self.rows) <= 24 else style.SMALLEST
         air = 2.4 if len(self.rows) <= 12 else 1.5 if len(self.rows) <= 24 else 0.9
         said = [style.label(say, row.label) for row in self.rows]
@@ -88,18 +84,18 @@ class MeasuresChart(Chart):
         top = max(8.0, max(style.height_of(head, style.TICK) for head in heads) + 3.0)
         bottom = top + sum(heights)
         key = self._key(say)
-        figure, sheet = style.figure(style.TEXT_WIDTH, bottom + BELOW + 4.2 * len(key))
+        sheet = Sheet(bottom + BELOW + 4.2 * len(key))
         y, at = [], top
         for label, tall in zip(labels, heights):
             y.append(at + tall / 2)
-            style.write(sheet, 0, y[-1], label, size=size)
+            sheet.write(0, y[-1], label, size=size)
             at += tall
             if at < bottom - 0.1:
                 rule(sheet, at)
         for k, (column, head, left) in enumerate(zip(self.columns, heads, lefts)):
             how = {"va": "bottom", "ha": "center", "multialignment": "center", **style.HEADING}
-            style.write(sheet, left + width / 2, top - 1.6, head, **how)
-            plot = Panel(figure, left, top, width, bottom - top)
+            sheet.write(left + width / 2, top - 1.6, head, **how)
+            plot = sheet.panel(left, top, width, bottom - top)
             own = [row.cells[k] for row in self.rows]
             shown = [x for c in own if c for x in (*_ends(c.estimate), c.reference)]
             ends, found = ticks.fitted(shown, width, numbers.tick(say, "number"), column.least, column.most)
@@ -115,8 +111,8 @@ class MeasuresChart(Chart):
             line = bottom + BELOW + 4.2 * (i + 0.5)
             if i == 0 and self.reference:
                 sheet.plot([1.0, 1.0], [line - 1.3, line + 1.3], color=style.RUST, lw=style.LINE)
-            style.write(sheet, 3.0 if self.reference else 0.0, line, text, **style.MUTED)
-        return figure
+            sheet.write(3.0 if self.reference else 0.0, line, text, **style.MUTED)
+        return sheet
 
     def _key(self, say: Catalogue) -> list[str]:
         named = any(c is not None and isfinite(c.reference) for row in self.rows for c in row.cells)
@@ -206,7 +202,7 @@ class GroupRows(Chart):
             if e is not None and isfinite(e.value)
         ]
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         said = [style.label(say, row.label) for block in self.blocks for row in block.rows]
         room = max([style.width_of(text, style.TICK) for text in said] + [12.0]) + 2.0
         names = min(room, 38.0)
@@ -220,16 +216,16 @@ class GroupRows(Chart):
         bottom = top + sum(
             key.height + height * len(block.rows) for key, height, block in zip(keys, tall, self.blocks)
         )
-        figure, sheet = style.figure(style.TEXT_WIDTH, bottom + 10.5)
+        sheet = Sheet(bottom + 10.5)
         for left, head in zip(lefts, heads):
-            style.write(sheet, left, top - 0.6, head, va="bottom", **style.HEADING)
+            sheet.write(left, top - 0.6, head, va="bottom", **style.HEADING)
         axes = [self._axis(say, c, width) for c in range(len(self.measures))]
         y = top
         for b, (block, key, height) in enumerate(zip(self.blocks, keys, tall)):
             key.write(sheet, y)
             y += key.height
             below = y + height * len(block.rows)
-            plots = [Panel(figure, left, y, width, below - y) for left in lefts]
+            plots = [sheet.panel(left, y, width, below - y) for left in lefts]
             for measure, plot, (ends, found) in zip(self.measures, plots, axes):
                 plot.across(ends)
                 plot.upward((below, y), line=False)
@@ -242,9 +238,7 @@ class GroupRows(Chart):
             for i, row in enumerate(block.rows):
                 rule(sheet, y)
                 label = style.label(say, row.label)
-                style.write(
-                    sheet, 0, y + height / 2, style.wrap(label, names - 1.0, style.TICK), **style.AXIS
-                )
+                sheet.write(0, y + height / 2, style.wrap(label, names - 1.0, style.TICK), **style.AXIS)
                 for c, (measure, plot) in enumerate(zip(self.measures, plots)):
                     where = f"{label} · {style.label(say, measure.label)}"
                     said = [
@@ -255,8 +249,8 @@ class GroupRows(Chart):
                 y += height
         line = bottom + 8.5
         sheet.plot([1.0, 1.0], [line - 1.4, line + 1.4], color=style.MUTE, lw=style.LINE)
-        style.write(sheet, 3.0, line, style.label(say, self.overall), **style.MUTED)
-        return figure
+        sheet.write(3.0, line, style.label(say, self.overall), **style.MUTED)
+        return sheet
 
     def _axis(self, say: Catalogue, c: int, width: float) -> tuple[tuple[float, float], ticks.Ticks]:
         """The ends and ticks of a measure in all blocks."""
@@ -300,12 +294,12 @@ class _GroupKey:
             x += wide
         self.height = HEAD * len(self.lines) + 1.0
 
-    def write(self, sheet: "Axes", top: float) -> None:
+    def write(self, sheet: Sheet, top: float) -> None:
         """The key from this height on."""
         y = top + 1.0 + HEAD / 2
-        style.write(sheet, 0, y, self.title, **style.HEADING)
+        sheet.write(0, y, self.title, **style.HEADING)
         for line in self.lines:
             for x, g, text in line:
                 sheet.plot([x + 1.0], [y], ls="none", ms=MARK, **style.series(g))
-                style.write(sheet, x + GLYPH, y, text, size=style.TICK, color=style.MUTE)
+                sheet.write(x + GLYPH, y, text, size=style.TICK, color=style.MUTE)
             y += HEAD

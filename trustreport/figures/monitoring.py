@@ -4,19 +4,15 @@ import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite, isnan, nan
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from trustreport.estimate import Estimate
 from trustreport.figures import curves, numbers, style
 from trustreport.figures.curves import Points
-from trustreport.figures.panel import Chart, Panel
+from trustreport.figures.panel import Chart, Panel, Sheet
 from trustreport.figures.placing import Box, around, meet, spread
 from trustreport.figures.trend import BASELINE, EVENT, IN_CONTROL, LATEST, PERIOD, TO_DETECT, axis_range
 from trustreport.messages import Catalogue, Message
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MarkKind = Literal["version", "threshold", "group", "alert", "signal", "closed", "incident", "complaint"]
 
@@ -105,27 +101,27 @@ class EventTimeline(Chart):
         first, last = self.span
         return ((day - first).days + (0.5 if middle else 0.0)) / (last - first).days * WIDE
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         placed = [_rows(say, track, self._at) for track in self.tracks]
         tall = [max(row for *_, row in marks) + 1 for marks in placed]
         head = TOP + sum(ROW * n + BETWEEN for n in tall) + 5.0
-        figure, sheet = style.figure(style.TEXT_WIDTH, head + TALL + 12.0)
+        sheet = Sheet(head + TALL + 12.0)
         top = TOP
         for k, (track, marks, n) in enumerate(zip(self.tracks, placed, tall)):
             name = style.wrap(style.label(say, track.label), NAMES + SLOT - 4.0, style.SMALL)
-            style.write(sheet, 0.0, top + ROW / 2, name.split("\n")[0], **style.MUTED)
+            sheet.write(0.0, top + ROW / 2, name.split("\n")[0], **style.MUTED)
             low = top + ROW * n + BETWEEN / 2
             sheet.plot([0, LEFT + WIDE], [low, low], color=style.HAIRLINE, lw=style.HAIR, zorder=0)
             for i, (mark, text, left, x, row) in enumerate(marks):
                 y = top + ROW * (row + 0.5)
-                style.mark(sheet, LEFT + x, y, f"event-{k}-{i}", **SHAPES[mark.kind])
-                style.write(sheet, LEFT + left, y, text, size=style.SMALL)
+                sheet.mark(LEFT + x, y, f"event-{k}-{i}", **SHAPES[mark.kind])
+                sheet.write(LEFT + left, y, text, size=style.SMALL)
             top += ROW * n + BETWEEN
-        style.write(sheet, 0.0, head - 2.4, style.label(say, self.label), **style.HEADING)
-        self._indicator(say, Panel(figure, NAMES, head, SLOT + WIDE, TALL), sheet)
-        return figure
+        sheet.write(0.0, head - 2.4, style.label(say, self.label), **style.HEADING)
+        self._indicator(say, sheet.panel(NAMES, head, SLOT + WIDE, TALL), sheet)
+        return sheet
 
-    def _indicator(self, say: Catalogue, plot: Panel, sheet: "Axes") -> None:
+    def _indicator(self, say: Catalogue, plot: Panel, sheet: Sheet) -> None:
         found = [e for e in (self.baseline, *(p.estimate for p in self.periods)) if e is not None]
         ends = axis_range(found, (self.in_control, self.to_detect), percent=self.percent)
         plot.across((-SLOT, WIDE))
@@ -139,14 +135,14 @@ class EventTimeline(Chart):
         if self.baseline is not None:
             _estimate(plot, -SLOT / 2, self.baseline, "baseline", BASELINE)
             under = say("figure.trend.baseline")
-            style.write(sheet, NAMES + SLOT / 2, bottom + 3.2, under, size=style.SMALL, ha="center")
+            sheet.write(NAMES + SLOT / 2, bottom + 3.2, under, size=style.SMALL, ha="center")
         last = max((k for k, p in enumerate(self.periods) if not isnan(p.estimate.value)), default=-1)
         for k, period in enumerate(self.periods):
             middle = (self._at(period.start, middle=False) + self._at(period.end) + 0.5) / 2
             _estimate(plot, middle, period.estimate, f"period-{k}", LATEST if k == last else PERIOD)
         self._months(say, plot, sheet, bottom)
 
-    def _rates(self, say: Catalogue, plot: Panel, sheet: "Axes") -> None:
+    def _rates(self, say: Catalogue, plot: Panel, sheet: Sheet) -> None:
         rates = (("in_control", self.in_control, IN_CONTROL), ("to_detect", self.to_detect, TO_DETECT))
         drawn = [rate for rate in rates if isfinite(rate[1])]
         texts = [style.wrap(say(f"figure.trend.{name}"), RIGHT - 2.0, style.SMALL) for name, *_ in drawn]
@@ -155,9 +151,9 @@ class EventTimeline(Chart):
         places = spread(wanted, tall, plot.top, plot.top + TALL)
         for (name, at, how), text, y in zip(drawn, texts, places):
             plot.line(((-SLOT, at), (WIDE, at)), name.replace("_", "-"), zorder=1, **how)
-            style.write(sheet, LEFT + WIDE + 2.0, y, text, size=style.SMALL, color=how["color"])
+            sheet.write(LEFT + WIDE + 2.0, y, text, size=style.SMALL, color=how["color"])
 
-    def _months(self, say: Catalogue, plot: Panel, sheet: "Axes", bottom: float) -> None:
+    def _months(self, say: Catalogue, plot: Panel, sheet: Sheet, bottom: float) -> None:
         """A stroke where a month begins and its name in its middle; the year below the first, and January."""
         first, last = self.span
         months = list(_months(first, last))
@@ -171,10 +167,10 @@ class EventTimeline(Chart):
             if right - left < style.width_of(name, style.SMALL) + 0.6:
                 continue
             middle = LEFT + (left + right) / 2
-            style.write(sheet, middle, bottom + 3.2, name, ha="center", **style.MUTED)
+            sheet.write(middle, bottom + 3.2, name, ha="center", **style.MUTED)
             if start.year != year:
                 year = start.year
-                style.write(sheet, middle, bottom + 7.0, str(year), ha="center", **style.MUTED)
+                sheet.write(middle, bottom + 7.0, str(year), ha="center", **style.MUTED)
 
 
 def _row_of(label: str, when: str, event: str, e: Estimate | None = None) -> dict[str, Any]:
@@ -283,9 +279,9 @@ class FunnelPlot(Chart):
         pairs = (("inner", self.inner, INNER), ("outer", self.outer, OUTER), ("naive", self.naive, NAIVE))
         return [(name, pair, how) for name, pair, how in pairs if pair is not None]
 
-    def _draw(self, say: Catalogue) -> "Figure":
-        figure, sheet = style.figure(style.TEXT_WIDTH, F_TOP + F_TALL + F_BELOW)
-        plot = Panel(figure, F_LEFT, F_TOP, F_WIDE, F_TALL)
+    def _draw(self, say: Catalogue) -> Sheet:
+        sheet = Sheet(F_TOP + F_TALL + F_BELOW)
+        plot = sheet.panel(F_LEFT, F_TOP, F_WIDE, F_TALL)
         last = 1.08 * max(unit.n for unit in self.units)  # a little more cases than the largest unit has
         plot.across((0.0, last), say.numbers.count)
         plot.upward(self._range(last), numbers.tick(say, "percent"))
@@ -303,10 +299,10 @@ class FunnelPlot(Chart):
             plot.mark(unit.n, unit.share, f"unit-{k}", label=said, **(OUTSIDE if unit.outside else INSIDE))
         self._names(sheet, plot, last)
         middle, bottom = F_LEFT + F_WIDE / 2, F_TOP + F_TALL
-        style.write(sheet, middle, bottom + 7.6, say("figure.funnel.x"), ha="center", **style.AXIS)
+        sheet.write(middle, bottom + 7.6, say("figure.funnel.x"), ha="center", **style.AXIS)
         curves.upward(sheet, style.label(say, self.label), F_TOP, bottom)
         self._limits(say, sheet, plot)
-        return figure
+        return sheet
 
     def _range(self, last: float) -> tuple[float, float]:
         """The axis of shares: all units, and their limits from the smallest unit on."""
@@ -318,7 +314,7 @@ class FunnelPlot(Chart):
         seen = [y for y in seen if 0 < y < 1] or seen
         return max(0.0, min(seen) - air), min(1.0 + air / 3, max(seen) + air)
 
-    def _names(self, sheet: "Axes", plot: Panel, last: float) -> None:
+    def _names(self, sheet: Sheet, plot: Panel, last: float) -> None:
         """A name close to each mark, where it is over no mark or name; those outside choose first."""
         spots = [(plot.aside(unit.n), plot.down(unit.share)) for unit in self.units]
         points = [p for _, pair, _ in self._pairs for side in (pair.low, pair.high) for p in side]
@@ -336,9 +332,9 @@ class FunnelPlot(Chart):
             taken.append(box)
             colour = style.RUST if unit.outside else style.INK
             middle = (box[2] + box[3]) / 2
-            style.write(sheet, box[0] + 0.3, middle, unit.name, size=style.SMALL, color=colour)
+            sheet.write(box[0] + 0.3, middle, unit.name, size=style.SMALL, color=colour)
 
-    def _limits(self, say: Catalogue, sheet: "Axes", plot: Panel) -> None:
+    def _limits(self, say: Catalogue, sheet: Sheet, plot: Panel) -> None:
         """What each line is, written where it ends."""
         named: list[tuple[float, str, str]] = [(self.target, say("figure.funnel.target"), style.INK)]
         low, high = plot.axes.get_ylim()
@@ -352,7 +348,7 @@ class FunnelPlot(Chart):
         tall = [style.height_of(text, style.SMALL) + 0.4 for text in texts]
         places = spread([plot.down(y) for y, *_ in named], tall, F_TOP, F_TOP + F_TALL)
         for (_, _, colour), text, y in zip(named, texts, places):
-            style.write(sheet, MARGIN, y, text, size=style.SMALL, color=colour)
+            sheet.write(MARGIN, y, text, size=style.SMALL, color=colour)
 
 
 def _beside(spot: tuple[float, float], wide: float, high: float) -> Iterator[Box]:

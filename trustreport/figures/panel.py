@@ -22,13 +22,48 @@ class Chart:
     def draw(self, say: Catalogue) -> "Figure":
         """The figure at its final size."""
         with style.settings():
-            return self._draw(say)
+            return self._draw(say).figure
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> "Sheet":
         raise NotImplementedError
 
 
-class Panel:
+class _Ground:
+    """Axes on which text, lines and marks are drawn."""
+
+    axes: "Axes"
+
+    def write(self, x: float, y: float, text: str, **how: Any) -> None:
+        """Text at a place; several lines are set as one block."""
+        self.axes.text(x, y, text, **{"size": style.LABEL, "va": "center", **how})
+
+    def plot(self, x: Sequence[float], y: Sequence[float], **how: Any) -> None:
+        """A line, or marks without one, through places."""
+        self.axes.plot(x, y, **how)
+
+    def line(self, points: Iterable[tuple[float, float]], name: str, **how: Any) -> None:
+        """A line through points; its `name` is its id in the SVG."""
+        self.axes.plot(*zip(*points), gid=name, **how)
+
+    def mark(self, x: float, y: float, name: str, **how: Any) -> None:
+        """One glyph; its `label` says what it marks to those who do not see it."""
+        self.axes.plot([x], [y], gid=name, **{"ls": "none", "mew": 1.1, "clip_on": False, "zorder": 3, **how})
+
+
+class Sheet(_Ground):
+    """All of a figure as wide as the text, in millimetres from its upper left corner."""
+
+    def __init__(self, height: float) -> None:
+        self.figure, self.axes = style.figure(style.TEXT_WIDTH, height)
+
+    def panel(
+        self, left: float, top: float, width: float, height: float, *, first: bool = True, last: bool = True
+    ) -> "Panel":
+        """A panel at a place of the sheet."""
+        return Panel(self.figure, (left, top, width, height), first=first, last=last)
+
+
+class Panel(_Ground):
     """Axes at a place of the sheet, in millimetres, with a thin grey line below and no ticks yet.
 
     `first` says that the panel leads its row, `last` that it ends its column: there stand the tick labels
@@ -36,20 +71,12 @@ class Panel:
     """
 
     def __init__(
-        self,
-        figure: "Figure",
-        left: float,
-        top: float,
-        width: float,
-        height: float,
-        *,
-        first: bool = True,
-        last: bool = True,
+        self, figure: "Figure", place: tuple[float, float, float, float], *, first: bool, last: bool
     ) -> None:
-        self.left, self.top, self.width, self.height = left, top, width, height
+        self.left, self.top, self.width, self.height = left, top, width, height = place
         self.first, self.last = first, last
         full_width, full_height = (side * 25.4 for side in figure.get_size_inches())
-        self.axes: Axes = figure.add_axes(
+        self.axes = figure.add_axes(
             (left / full_width, 1 - (top + height) / full_height, width / full_width, height / full_height),
             facecolor="none",
         )
@@ -114,18 +141,6 @@ class Panel:
             ends, places = [self.inside(x, upright=upright) for x in (low, high)], [at, at]
             shown = {"color": style.FAINT, "lw": style.LINE, "zorder": 2, **how}
             self.axes.plot(*((places, ends) if upright else (ends, places)), gid=name, **shown)
-
-    def line(self, points: Iterable[tuple[float, float]], name: str, **how: Any) -> None:
-        """A line through points."""
-        self.axes.plot(*zip(*points), gid=name, **how)
-
-    def mark(self, x: float, y: float, name: str, **how: Any) -> None:
-        """One glyph; its `label` says what it marks to those who do not see it."""
-        style.mark(self.axes, x, y, name, **how)
-
-    def write(self, x: float, y: float, text: str, **how: Any) -> None:
-        """Text at a place of the axes."""
-        style.write(self.axes, x, y, text, **how)
 
     def down(self, y: float) -> float:
         """How far down the sheet a value of the upright axis lies."""

@@ -2,15 +2,12 @@
 
 from dataclasses import dataclass
 from math import isnan, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trustreport.estimate import Estimate
 from trustreport.figures import curves, numbers, style, ticks
-from trustreport.figures.panel import Chart, Panel
+from trustreport.figures.panel import Chart, Panel, Sheet
 from trustreport.messages import Catalogue, Message
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LARGEST = 6.2  # millimetres: the diameter of the largest disc
 
@@ -62,14 +59,14 @@ class PlaneChart(Chart):
             for point in self.points
         ]
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         key = [self._entry(say, i, point) for i, point in enumerate(self.points)]
-        figure, (plot,) = curves.lay_out([""], (say(self.x.label), say(self.y.label)), key, ratio=0.8)
+        sheet, (plot,) = curves.lay_out([""], (say(self.x.label), say(self.y.label)), key, ratio=0.8)
         plot.upward(self._axis(say, plot, self.y, [p.upward for p in self.points], upright=True))
         plot.across(self._axis(say, plot, self.x, [p.across for p in self.points]))
         for i, point in enumerate(self.points):
             self._mark(say, plot, i, point)
-        return figure
+        return sheet
 
     def _entry(self, say: Catalogue, i: int, point: PlanePoint) -> curves.LegendEntry:
         details = tuple(
@@ -160,7 +157,7 @@ class BubblesChart(Chart):
             for b in panel.bubbles
         ]
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         titles = [style.label(say, panel.label) for panel in self.panels]
         key = [
             curves.LegendEntry(
@@ -168,7 +165,7 @@ class BubblesChart(Chart):
             )
             for name, side, colour in (("right", "left", style.TEAL), ("wrong", "right", style.RUST))
         ]
-        figure, plots = curves.lay_out(titles, (say(self.x), say(self.y)), key, ratio=0.85, gap=13.0)
+        sheet, plots = curves.lay_out(titles, (say(self.x), say(self.y)), key, ratio=0.85, gap=13.0)
         written = numbers.tick(say, "number")
         for panel, plot in zip(self.panels, plots):
             plot.across(_wider(*self.x_range), written, over=self.x_range)
@@ -178,11 +175,11 @@ class BubblesChart(Chart):
                 for side, n, colour in (("left", b.right, style.TEAL), ("right", b.wrong, style.RUST)):
                     if n:
                         size = LARGEST * sqrt(n / most) * style.MM
-                        plot.axes.plot(
+                        plot.plot(
                             [b.x], [b.y], ms=size, ls="none", clip_on=False, gid=f"{side}-{i}", zorder=2,
                             **_half(side, colour),
                         )  # fmt: skip
-        return figure
+        return sheet
 
 
 def _wider(low: float, high: float) -> tuple[float, float]:

@@ -3,17 +3,13 @@
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style, ticks
-from trustreport.figures.panel import Chart, Panel
+from trustreport.figures.panel import Chart, Panel, Sheet
 from trustreport.figures.placing import spread
 from trustreport.messages import Catalogue, Message
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # Millimetres.
 LEFT, TOP, PLOT_WIDTH, PLOT_HEIGHT = 15.0, 13.0, 108.0, 66.0
@@ -100,7 +96,7 @@ class NomogramFigure(Chart):
             for at, actual in (line.places[0], line.places[-1])
         ]
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         named = len(self.points) <= NAMED_UP_TO
         shown = [(i, p) for i, p in enumerate(self.points) if isfinite(p.actual)]
         names = [self._name(say, p) for _, p in shown] if named else []
@@ -108,8 +104,8 @@ class NomogramFigure(Chart):
         mark = self._mark_text(say)
         mark_height = style.height_of(mark, style.TICK) + 3.0 if mark else 0.0
         height = max(PLOT_HEIGHT, sum(talls) + mark_height)
-        figure, sheet = style.figure(style.TEXT_WIDTH, TOP + height + 12.5)
-        plot = Panel(figure, LEFT, TOP, PLOT_WIDTH, height)
+        sheet = Sheet(TOP + height + 12.5)
+        plot = sheet.panel(LEFT, TOP, PLOT_WIDTH, height)
         bounds = [b for _, p in shown for b in (p.low_bound, p.high_bound)] if named else []
         low = min([0.5, *(y for line in self.lines for _, y in line.places), *bounds])
         air = 0.012 * (1 - low)
@@ -118,7 +114,7 @@ class NomogramFigure(Chart):
         self._axes(say, plot, sheet)
         if mark:
             self._mark_raters(plot)
-            style.write(sheet, BESIDE, TOP + height, mark, va="bottom", color=style.TEAL, **style.HEADING)
+            sheet.write(BESIDE, TOP + height, mark, va="bottom", color=style.TEAL, **style.HEADING)
         for line in self.lines:
             name = f"line-{line.measured:g}"
             plot.line(line.places, name, color=style.MUTE, lw=style.THIN, zorder=2)
@@ -130,10 +126,10 @@ class NomogramFigure(Chart):
         for (_, p), at, y, name in zip(shown, wanted, places, names):
             ends = [plot.aside(p.label_accuracy) + 1.2, BESIDE - 3.0, BESIDE - 0.8]
             sheet.plot(ends, [at, at, y], color=style.FAINT, lw=style.HAIR, zorder=1)
-            style.write(sheet, BESIDE, y, name, size=style.SMALL)
-        return figure
+            sheet.write(BESIDE, y, name, size=style.SMALL)
+        return sheet
 
-    def _axes(self, say: Catalogue, plot: Panel, sheet: "Axes") -> None:
+    def _axes(self, say: Catalogue, plot: Panel, sheet: Sheet) -> None:
         axes = plot.axes
         axes.set_ylabel(say("figure.nomogram.actual"), size=style.TICK)
         axes.yaxis.set_label_coords(-(LEFT - 3.4) / PLOT_WIDTH, 0.5)
@@ -147,9 +143,9 @@ class NomogramFigure(Chart):
         for x, text in zip(*above):
             place = plot.aside(x)
             sheet.plot([place, place], [TOP - 0.7, TOP], color=style.MUTE, lw=style.HAIR)
-            style.write(sheet, place, TOP - 1.6, text, color=style.MUTE, **how)
+            sheet.write(place, TOP - 1.6, text, color=style.MUTE, **how)
         middle = LEFT + PLOT_WIDTH / 2
-        style.write(sheet, middle, TOP - 6.4, say("figure.nomogram.labels"), color=style.INK, **how)
+        sheet.write(middle, TOP - 6.4, say("figure.nomogram.labels"), color=style.INK, **how)
 
     def _mark_text(self, say: Catalogue) -> str:
         """What is said of the reliability of the raters; nothing where it is not marked."""
@@ -191,7 +187,7 @@ class NomogramFigure(Chart):
         said = say("figure.nomogram.point", actual=actual, **bounds)
         return name + "\n" + style.wrap(said, width, style.SMALL)
 
-    def _label_lines(self, say: Catalogue, plot: Panel, sheet: "Axes") -> None:
+    def _label_lines(self, say: Catalogue, plot: Panel, sheet: Sheet) -> None:
         """The measured accuracy at the right end of its line, apart where lines end close together."""
         labels = [numbers.percent(say, round(line.measured, 3)) for line in self.lines]
         wanted = [plot.down(line.places[-1][1]) for line in self.lines]
@@ -201,8 +197,8 @@ class NomogramFigure(Chart):
         for text, at, y in zip(labels, wanted, places):
             ends = [RIGHT + 0.4, LINE_LABEL - 0.6]
             sheet.plot(ends, [at, y], color=style.FAINT, lw=style.HAIR, zorder=1)
-            style.write(sheet, LINE_LABEL, y, text, bbox={**style.ON_PAPER, "pad": 0.8}, **how)
-        style.write(sheet, LINE_LABEL, TOP - 6.4, say("figure.nomogram.measured"), va="bottom", **how)
+            sheet.write(LINE_LABEL, y, text, bbox={**style.ON_PAPER, "pad": 0.8}, **how)
+        sheet.write(LINE_LABEL, TOP - 6.4, say("figure.nomogram.measured"), va="bottom", **how)
 
 
 def _draw_point(plot: Panel, point: NomogramPoint, i: int, *, named: bool) -> None:
@@ -258,7 +254,7 @@ class Joyplot(Chart):
             rows.append({"label": say("figure.joyplot.mean_of", rater=label), "value": row.mean, "n": row.n})
         return rows
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         labels = [style.wrap(style.label(say, row.rater), LABEL_WIDTH, style.TICK) for row in self.rows]
         room = style.PAGE_HEIGHT - ABOVE - BELOW
         base = min(MOST_ROW, max(LEAST_ROW, USUAL_HEIGHT / len(self.rows)))
@@ -272,8 +268,8 @@ class Joyplot(Chart):
         top, height = ABOVE + first, sum(heights)
         head = style.width_of(say("figure.joyplot.rater"), style.SMALL)
         left = max(head, *(style.width_of(label, size) for label in labels)) + GAP
-        figure, sheet = style.figure(style.TEXT_WIDTH, top + height + BELOW)
-        plot = Panel(figure, left, top, style.TEXT_WIDTH - NUMBER_WIDTH - left, height)
+        sheet = Sheet(top + height + BELOW)
+        plot = sheet.panel(left, top, style.TEXT_WIDTH - NUMBER_WIDTH - left, height)
         edge = self._bar / 2 + 0.01 if self.discrete else 0.01  # room beyond 0 and 1 for half a bar
         plot.across((-edge, 1 + edge), numbers.tick(say, "number"), over=(0, 1))
         plot.upward((top + height, top), line=False)
@@ -285,15 +281,15 @@ class Joyplot(Chart):
             (style.TEXT_WIDTH, say("figure.joyplot.mean"), "right"),
             (left, tallest, "left"),
         ):
-            style.write(sheet, x, ABOVE - 3.0, text, ha=side, va="bottom", **style.MUTED)
+            sheet.write(x, ABOVE - 3.0, text, ha=side, va="bottom", **style.MUTED)
         bottom = top
         for i, (row, label, tall) in enumerate(zip(self.rows, labels, heights)):
             bottom += tall
             self._ridge(plot, row, i, bottom, min(heights) / (most or 1.0))
-            style.write(sheet, 0, bottom - base / 2, label, size=size)
+            sheet.write(0, bottom - base / 2, label, size=size)
             mean = numbers.one(say, row.mean, 2, "number")
-            style.write(sheet, style.TEXT_WIDTH, bottom - base / 2, mean, ha="right", size=size)
-        return figure
+            sheet.write(style.TEXT_WIDTH, bottom - base / 2, mean, ha="right", size=size)
+        return sheet
 
     def _first_line(self, say: Catalogue, row: Ridge) -> str:
         """As much of a long name as one line holds."""

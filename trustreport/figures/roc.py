@@ -2,19 +2,15 @@
 
 from dataclasses import dataclass
 from math import isfinite, isnan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import ArrayLike
 
 from trustreport.estimate import Estimate
 from trustreport.figures import curves, numbers, style
 from trustreport.figures.curves import Points
-from trustreport.figures.panel import Chart, Panel
+from trustreport.figures.panel import Chart, Panel, Sheet
 from trustreport.messages import Catalogue, Message
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 GAP = 8.5
 UNAIDED: dict[str, Any] = {"marker": "s", "ms": 4.0, **style.hollow(style.INK)}
@@ -165,10 +161,10 @@ class RocFigure(Chart):
             ]
         return rows
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         titles = [style.label(say, panel.label) for panel in self.panels]
         axes = say("figure.roc.x"), say("figure.roc.y")
-        figure, plots = curves.lay_out(titles, axes, self._key(say), ratio=1.0, gap=GAP)
+        sheet, plots = curves.lay_out(titles, axes, self._key(say), ratio=1.0, gap=GAP)
         for i, (panel, plot) in enumerate(zip(self.panels, plots)):
             plot.across((0, 1))
             plot.upward((0, 1))
@@ -186,7 +182,7 @@ class RocFigure(Chart):
                 self._reader(say, plot, reader, f"{i}-{k}")
             if len(self.panels) > 1:
                 self._areas(say, plot, panel)
-        return figure
+        return sheet
 
     def _name(self, say: Catalogue, panel: RocPanel, line: RocLine) -> str:
         names = [style.label(say, name) for name in (panel.label, line.label) if name]
@@ -306,7 +302,7 @@ def _short(say: Catalogue, value: float) -> str:
 
 
 def _tangent(colour: str) -> curves.Sample:
-    def draw(sheet: "Axes", x: float, y: float) -> None:
+    def draw(sheet: Sheet, x: float, y: float) -> None:
         sheet.plot([x, x + curves.SAMPLE - 2.0], [y, y], color=colour, **EQUAL)
         sheet.plot([x + curves.SAMPLE / 2 - 1.0], [y], ls="none", mec=colour, **TOUCH)
 

@@ -2,16 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style
-from trustreport.figures.panel import Panel
+from trustreport.figures.panel import Panel, Sheet
 from trustreport.messages import Catalogue
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 GAP = 5.0
 LABEL_WIDTH = 52.0
@@ -19,7 +15,7 @@ NUMBER_WIDTH = 48.0
 LEAST_LABEL_WIDTH = 24.0
 
 
-def rule(sheet: "Axes", y: float, colour: str = style.HAIRLINE) -> None:
+def rule(sheet: Sheet, y: float, colour: str = style.HAIRLINE) -> None:
     """A thin line across the sheet, between two rows."""
     sheet.plot([0, style.TEXT_WIDTH], [y, y], color=colour, lw=style.HAIR, zorder=0)
 
@@ -46,8 +42,7 @@ class Text:
 class Columns:
     """The figure laid out: `plot` goes upward in millimetres of the sheet, `y` is the middle of each row."""
 
-    figure: "Figure"
-    sheet: "Axes"
+    sheet: Sheet
     plot: Panel
     y: tuple[float, ...]
 
@@ -61,7 +56,7 @@ class Columns:
         half = style.width_of(text, style.TICK) / 2
         middle = min(max(x, self.plot.left + half), self.plot.left + self.plot.width - half)
         how: dict[str, Any] = {"ha": "center", "color": colour, **style.AXIS}
-        style.write(self.sheet, middle, self.plot.top - 4.2, text, **how)
+        self.sheet.write(middle, self.plot.top - 4.2, text, **how)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +93,12 @@ def lay_out(
             break
     top = max(above, style.height_of(done.header, style.SMALL) + 2.0)
     bottom = top + done.height
-    figure, sheet = style.figure(style.TEXT_WIDTH, bottom + below(done.left, done.right))
-    plot = Panel(figure, done.left, top, done.right - done.left, done.height)
+    sheet = Sheet(bottom + below(done.left, done.right))
+    plot = sheet.panel(done.left, top, done.right - done.left, done.height)
     plot.upward((bottom, top), line=False)
     how = {"ha": "right", "va": "bottom", "multialignment": "right", **style.MUTED}
-    style.write(sheet, style.TEXT_WIDTH, top - 1.5, done.header, **how)
-    return Columns(figure, sheet, plot, tuple(_write_rows(sheet, done, lines, top)))
+    sheet.write(style.TEXT_WIDTH, top - 1.5, done.header, **how)
+    return Columns(sheet, plot, tuple(_write_rows(sheet, done, lines, top)))
 
 
 def _set(lines: Sequence[Text], header: str, size: float) -> _Set:
@@ -141,7 +136,7 @@ def _set(lines: Sequence[Text], header: str, size: float) -> _Set:
     return _Set(size, label_left, left, right, header, tuple(rows), heights)
 
 
-def _write_rows(sheet: "Axes", done: _Set, lines: Sequence[Text], top: float) -> list[float]:
+def _write_rows(sheet: Sheet, done: _Set, lines: Sequence[Text], top: float) -> list[float]:
     """Write the rows below each other, group by group; the height of each row's middle in the order given."""
     remark: dict[str, Any] = {"size": max(done.size - 1.0, style.SMALLEST), "color": style.MUTE}
     y = [0.0] * len(lines)
@@ -151,7 +146,7 @@ def _write_rows(sheet: "Axes", done: _Set, lines: Sequence[Text], top: float) ->
         spare = group_height - sum(done.rows[i][1] for i in members)
         if group:
             text = done.rows[members[0]][0].group
-            style.write(sheet, 0, start + group_height / 2, text, size=done.size, weight=style.SEMIBOLD)
+            sheet.write(0, start + group_height / 2, text, size=done.size, weight=style.SEMIBOLD)
             if start > top:
                 sheet.plot([0, style.TEXT_WIDTH], [start, start], color=style.HAIRLINE, lw=style.HAIR)
         at = start + spare / 2
@@ -161,13 +156,13 @@ def _write_rows(sheet: "Axes", done: _Set, lines: Sequence[Text], top: float) ->
             at += height
             how: dict[str, Any] = {"size": done.size, "weight": _weight(row)}
             label, note = style.height_of(row.label, done.size), style.height_of(row.note, remark["size"])
-            style.write(sheet, done.label_left, y[i] - note / 2, row.label, **how)
+            sheet.write(done.label_left, y[i] - note / 2, row.label, **how)
             if row.note:
-                style.write(sheet, done.label_left, y[i] + label / 2, row.note, **remark)
-            style.write(sheet, style.TEXT_WIDTH, y[i], row.number, ha="right", multialignment="right", **how)
+                sheet.write(done.label_left, y[i] + label / 2, row.note, **remark)
+            sheet.write(style.TEXT_WIDTH, y[i], row.number, ha="right", multialignment="right", **how)
             if row.reason:  # its paper covers the line of no effect
                 paper = {**style.ON_PAPER, "pad": 1}
-                style.write(sheet, done.left, y[i], row.reason, zorder=5, bbox=paper, **remark)
+                sheet.write(done.left, y[i], row.reason, zorder=5, bbox=paper, **remark)
         start += group_height
     return y
 

@@ -3,19 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, hypot, isfinite, isnan, nan
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style, ticks
 from trustreport.figures.external_performance import REACHED, disc, glyph, number_and_name, share
-from trustreport.figures.panel import Chart, Panel
+from trustreport.figures.panel import Chart, Panel, Sheet
 from trustreport.figures.placing import Box, Labelled, Occupied, Place, labelled, spread_discs
 from trustreport.figures.rows import columns_beside, rule
 from trustreport.messages import Catalogue, Message
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MOST_SITES = 22
 # Millimetres.
@@ -83,7 +79,7 @@ class Forest(Chart):
             for name, e in zip(names, self._rows(column))
         ]
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         said = [style.label(say, label) for label in self.labels]
         last = [say(f"figure.forest.{self.of}.{row}") for row in self._last()]
         widest = max(style.width_of(name, style.TICK, style.SEMIBOLD) for name in (*said, *last))
@@ -97,18 +93,16 @@ class Forest(Chart):
         bottom = top + sum(heights)
         key = say(f"figure.forest.{self.of}.{'key' if self.expects else 'key_alone'}")
         key = style.wrap(key, style.TEXT_WIDTH, style.SMALL)
-        figure, sheet = style.figure(
-            style.TEXT_WIDTH, bottom + BELOW + style.height_of(key, style.SMALL) + 0.6
-        )
+        sheet = Sheet(bottom + BELOW + style.height_of(key, style.SMALL) + 0.6)
         starts = [top + sum(heights[:i]) for i in range(len(heights))]
         for i, (name, y, height) in enumerate(zip((*names, *last), starts, heights)):
             rule(sheet, y, style.INK if i == len(names) else style.HAIRLINE)
             weight = style.SEMIBOLD if i >= len(names) else style.REGULAR
-            style.write(sheet, 0, y + height / 2, name, size=style.TICK, weight=weight)
+            sheet.write(0, y + height / 2, name, size=style.TICK, weight=weight)
         kinds = ["site"] * len(names) + ["mean", "new"]
         for c, (column, head, left) in enumerate(zip(self.columns, heads, lefts)):
-            style.write(sheet, left, top - 0.9, head, va="bottom", **style.HEADING)
-            plot = Panel(figure, left, top, width, bottom - top)
+            sheet.write(left, top - 0.9, head, va="bottom", **style.HEADING)
+            plot = sheet.panel(left, top, width, bottom - top)
             low, high = _range(column)
             plot.upward((bottom, top), line=False)
             if column.ratio:
@@ -129,8 +123,8 @@ class Forest(Chart):
             for i, (e, y, height) in enumerate(zip(self._rows(column), starts, heights)):
                 at = y + (height - ROW) / 2
                 self._row(say, plot, e, at, kinds[i], f"{kinds[i]}-{i}-{c}", *names[i : i + 1])
-        style.write(sheet, 0, bottom + BELOW - 1.0, key, va="top", **style.MUTED)
-        return figure
+        sheet.write(0, bottom + BELOW - 1.0, key, va="top", **style.MUTED)
+        return sheet
 
     def _row(
         self, say: Catalogue, plot: Panel, e: Estimate, y: float, kind: str, name: str, site: str = ""
@@ -225,7 +219,7 @@ class SampleSizes(Chart):
             for measure, needed in zip(self.measures, row.needed)
         ]
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         said = [
             say("figure.sample_size.site", name=style.label(say, row.label), n=row.n) for row in self.rows
         ]
@@ -237,10 +231,10 @@ class SampleSizes(Chart):
         heights = [max(S_ROW, style.height_of(name, style.TICK) + 2.0) for name in names]
         bottom = head + sum(heights)
         key = style.wrap(say("figure.sample_size.key"), style.TEXT_WIDTH, style.SMALL)
-        figure, sheet = style.figure(style.TEXT_WIDTH, bottom + 4.0 + style.height_of(key, style.SMALL))
+        sheet = Sheet(bottom + 4.0 + style.height_of(key, style.SMALL))
         for m, (text, left) in enumerate(zip(heads, lefts)):
-            style.write(sheet, left, head - 1.6, text, va="bottom", **style.MUTED)
-            plot = Panel(figure, left, head, width, bottom - head)
+            sheet.write(left, head - 1.6, text, va="bottom", **style.MUTED)
+            plot = sheet.panel(left, head, width, bottom - head)
             plot.across((0, CUT))
             plot.upward((bottom, head), line=False)
             plot.axes.spines["bottom"].set_visible(False)
@@ -254,10 +248,10 @@ class SampleSizes(Chart):
         y = head
         for name, height in zip(names, heights):
             rule(sheet, y)
-            style.write(sheet, 0, y + height / 2, name, **style.AXIS)
+            sheet.write(0, y + height / 2, name, **style.AXIS)
             y += height
-        style.write(sheet, 0, bottom + 2.4, key, va="top", **style.MUTED)
-        return figure
+        sheet.write(0, bottom + 2.4, key, va="top", **style.MUTED)
+        return sheet
 
 
 def _bar(say: Catalogue, plot: Panel, n: int, needed: float, name: str, y: float) -> None:
@@ -333,21 +327,21 @@ class MetaValidation(Chart):
             for measure in self.measures
         ]
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         k = len(self.measures)
         width = (style.TEXT_WIDTH - C_LEFT - C_RIGHT - (k - 1) * C_GAP) / k
         names = [style.label(say, label) for label in self.labels]
         spots = labelled(names, [self._occupied(measure, width) for measure in self.measures])
         key = _Key([number_and_name(say, i, n) for i, n in enumerate(names)] if spots.numbered else names)
         below = C_TOP + C_HEIGHT + C_BELOW
-        figure, sheet = style.figure(style.TEXT_WIDTH, below + key.height + 1.0)
+        sheet = Sheet(below + key.height + 1.0)
         written = numbers.tick(say, "number")
         for p, measure in enumerate(self.measures):
             left = C_LEFT + p * (width + C_GAP)
-            style.write(sheet, left, 2.4, style.label(say, measure.title), weight=style.SEMIBOLD)
+            sheet.write(left, 2.4, style.label(say, measure.title), weight=style.SEMIBOLD)
             text = style.wrap(self._correlation(say, measure.correlation), width, style.SMALL)
-            style.write(sheet, left, 4.9, text, va="top", **style.MUTED)
-            plot = Panel(figure, left, C_TOP + 2.0, width, C_TALL)
+            sheet.write(left, 4.9, text, va="top", **style.MUTED)
+            plot = sheet.panel(left, C_TOP + 2.0, width, C_TALL)
             plot.across((-ASIDE, 1 + ASIDE), written, over=(0.0, 1.0))
             plot.upward((measure.low, measure.high))
             least, most = sorted((measure.low, measure.high))
@@ -355,7 +349,7 @@ class MetaValidation(Chart):
             plot.axes.set_xlabel(say("figure.meta.similarity"), size=style.TICK, labelpad=2)
             self._marks(say, plot, p, names, spots)
         key.write(sheet, below)
-        return figure
+        return sheet
 
     def _correlation(self, say: Catalogue, r: Estimate) -> str:
         if not isfinite(r.value):
@@ -410,9 +404,9 @@ class _Key:
             x += wide + 4.0
         self.height = y + LINE
 
-    def write(self, sheet: "Axes", top: float) -> None:
+    def write(self, sheet: Sheet, top: float) -> None:
         """The key from this height on."""
         for i, (x, y, text) in enumerate(self.entries):
             middle = top + y + LINE / 2
             sheet.plot([x + 1.4], [middle], ls="none", **glyph(i, REACHED))
-            style.write(sheet, x + ENTRY, middle, text, **style.MUTED)
+            sheet.write(x + ENTRY, middle, text, **style.MUTED)

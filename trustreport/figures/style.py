@@ -134,16 +134,6 @@ def figure(width: float, height: float) -> "tuple[Figure, Axes]":
     return drawn, sheet
 
 
-def write(axes: "Axes", x: float, y: float, text: str, **how: Any) -> Any:
-    """Text at a place of the axes; several lines are set as one block."""
-    return axes.text(x, y, text, **{"size": LABEL, "va": "center", **how})
-
-
-def mark(axes: "Axes", x: float, y: float, name: str, **how: Any) -> None:
-    """One glyph at one place; its `name` is its id in the SVG."""
-    axes.plot([x], [y], gid=name, **{"ls": "none", "mew": 1.1, "clip_on": False, "zorder": 3, **how})
-
-
 def filled(colour: str) -> dict[str, Any]:
     """A mark of what is assessed."""
     return {"mfc": colour, "mec": colour, "mew": 0.4}

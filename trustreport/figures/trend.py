@@ -3,17 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan, nan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trustreport.estimate import Estimate
 from trustreport.figures import curves, numbers, style
 from trustreport.figures.curves import Points
-from trustreport.figures.panel import Chart, Panel
+from trustreport.figures.panel import Chart, Panel, Sheet
 from trustreport.messages import Catalogue, Message
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 CROSS = "\N{MULTIPLICATION SIGN}"  # stands where nothing can be estimated
 MOST_LABELS = 12  # period numbers under a panel; of more periods some go without
@@ -65,13 +61,13 @@ class Trend(Chart):
             for name, e in zip(self.names, panel.estimates)
         ]
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         titles = [style.label(say, panel.label) for panel in self.panels]
         axes = say("figure.trend.x"), ""
-        figure, plots = curves.lay_out(titles, axes, self._key(say), ratio=0.62, gap=12.0)
+        sheet, plots = curves.lay_out(titles, axes, self._key(say), ratio=0.62, gap=12.0)
         for k, (panel, plot) in enumerate(zip(self.panels, plots)):
             self._panel(say, plot, panel, k)
-        return figure
+        return sheet
 
     def _panel(self, say: Catalogue, plot: Panel, panel: TrendPanel, number: int) -> None:
         low, high = axis_range(panel.estimates, (panel.in_control, panel.to_detect), percent=panel.percent)
@@ -159,13 +155,13 @@ def _every(labels: list[str], room: int) -> tuple[tuple[int, ...], tuple[str, ..
     return tuple(range(0, len(labels), step)), tuple(labels[::step])
 
 
-def _upright(sheet: "Axes", x: float, y: float) -> None:
+def _upright(sheet: Sheet, x: float, y: float) -> None:
     at = x + curves.SAMPLE / 2 - 1.0
     sheet.plot([at, at], [y - 1.4, y + 1.4], **EVENT)
 
 
-def _cross(sheet: "Axes", x: float, y: float) -> None:
-    style.write(sheet, x + curves.SAMPLE / 2 - 1.8, y, CROSS, size=style.TICK, color=style.MUTE)
+def _cross(sheet: Sheet, x: float, y: float) -> None:
+    sheet.write(x + curves.SAMPLE / 2 - 1.8, y, CROSS, size=style.TICK, color=style.MUTE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,21 +175,20 @@ class _Strips:
     between: float
 
     def on(
-        self, figure: "Figure", sheet: "Axes", labels: Sequence[str], below: str, title: float
+        self, sheet: Sheet, labels: Sequence[str], below: str, title: float
     ) -> Iterator[tuple[int, Panel]]:
         """Each panel with its label as far above it as `title`, and at last what lies along the last axis."""
         top = self.head
         for k, label in enumerate(labels):
-            style.write(sheet, self.left, top - title, label, **style.HEADING)
-            yield k, Panel(figure, self.left, top, self.wide, self.tall)
+            sheet.write(self.left, top - title, label, **style.HEADING)
+            yield k, sheet.panel(self.left, top, self.wide, self.tall)
             top += self.tall + self.between + self.head
         middle, bottom = self.left + self.wide / 2, top - self.between - self.head
-        style.write(sheet, middle, bottom + 7.6, below, ha="center", **style.AXIS)
+        sheet.write(middle, bottom + 7.6, below, ha="center", **style.AXIS)
 
-    def sheet(self, n: int) -> "tuple[Figure, Axes]":
-        """A figure for so many panels, and its sheet."""
-        height = n * (self.head + self.tall) + (n - 1) * self.between + 11.0
-        return style.figure(style.TEXT_WIDTH, height)
+    def sheet(self, n: int) -> Sheet:
+        """A sheet for so many panels."""
+        return Sheet(n * (self.head + self.tall) + (n - 1) * self.between + 11.0)
 
 
 STACKS = _Strips(left=15.0, wide=96.0, tall=27.0, head=6.5, between=8.5)
@@ -247,13 +242,13 @@ class Stacked(Chart):
             for part in panel.parts
         ]
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         labels = [style.label(say, panel.label) for panel in self.panels]
-        figure, sheet = STACKS.sheet(len(labels))
-        for k, plot in STACKS.on(figure, sheet, labels, say("figure.trend.x"), 3.6):
+        sheet = STACKS.sheet(len(labels))
+        for k, plot in STACKS.on(sheet, labels, say("figure.trend.x"), 3.6):
             self._bars(say, plot, self.panels[k], k)
             self._key(say, sheet, self.panels[k], plot.top)
-        return figure
+        return sheet
 
     def _bars(self, say: Catalogue, plot: Panel, panel: StackPanel, number: int) -> None:
         n = len(self.names)
@@ -278,7 +273,7 @@ class Stacked(Chart):
                 bar.set_label(say("figure.mark", name=name, number=counted))
             base = [b + h for b, h in zip(base, heights)]
 
-    def _key(self, say: Catalogue, sheet: "Axes", panel: StackPanel, y: float) -> None:
+    def _key(self, say: Catalogue, sheet: Sheet, panel: StackPanel, y: float) -> None:
         """The groups beside the bars, the uppermost first, as they are stacked."""
         from matplotlib.patches import Rectangle
 
@@ -287,8 +282,10 @@ class Stacked(Chart):
             name = style.wrap(style.label(say, part.label), room, style.SMALL)
             middle = y + style.height_of(" ", style.SMALL) / 2
             fill = FILLS[j % len(FILLS)]
-            sheet.add_patch(Rectangle((STACK_KEY, middle - 1.2), 2.8, 2.4, facecolor=fill, edgecolor="none"))
-            style.write(sheet, STACK_KEY + 4.6, y, name, size=style.SMALL, va="top")
+            sheet.axes.add_patch(
+                Rectangle((STACK_KEY, middle - 1.2), 2.8, 2.4, facecolor=fill, edgecolor="none")
+            )
+            sheet.write(STACK_KEY + 4.6, y, name, size=style.SMALL, va="top")
             y += style.height_of(name, style.SMALL) + 1.0
 
 
@@ -339,14 +336,14 @@ class ControlCharts(Chart):
             for x, y in panel.path
         ]
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         labels = [style.label(say, panel.label) for panel in self.panels]
-        figure, sheet = CONTROLS.sheet(len(labels))
-        for k, plot in CONTROLS.on(figure, sheet, labels, say("figure.control_chart.x"), 7.0):
+        sheet = CONTROLS.sheet(len(labels))
+        for k, plot in CONTROLS.on(sheet, labels, say("figure.control_chart.x"), 7.0):
             self._panel(say, plot, sheet, self.panels[k], k)
-        return figure
+        return sheet
 
-    def _panel(self, say: Catalogue, plot: Panel, sheet: "Axes", panel: ControlPanel, number: int) -> None:
+    def _panel(self, say: Catalogue, plot: Panel, sheet: Sheet, panel: ControlPanel, number: int) -> None:
         y = [y for _, y in panel.path]
         last, right = max(panel.path[-1][0], 1.0), plot.left + plot.width
         low = min([0.0, *y, *([panel.low] if isfinite(panel.low) else [])])
@@ -359,17 +356,17 @@ class ControlCharts(Chart):
             if isfinite(at):
                 plot.line(((0, at), (last, at)), f"{name}-{number}", zorder=1.5, **how)
                 text = say(f"figure.control_chart.{name}", limit=say.numbers.fixed(at, 2))
-                style.write(sheet, right + 2.0, plot.down(at), text, size=style.SMALL, color=how["color"])
+                sheet.write(right + 2.0, plot.down(at), text, size=style.SMALL, color=how["color"])
         plot.line(panel.path, f"path-{number}", zorder=2, clip_on=False, **PATH)
         for i, place in enumerate(panel.alerts):
             plot.mark(*place, f"alert-{number}-{i}", **ALERT)
         for place in panel.accepted:
             plot.mark(*place, f"accepted-{number}", **ACCEPT)
         said = say("figure.control_chart.alerts", n=len(panel.alerts))
-        style.write(sheet, right, plot.top - 7.0, said, ha="right", **style.MUTED)
+        sheet.write(right, plot.top - 7.0, said, ha="right", **style.MUTED)
 
     @staticmethod
-    def _periods(say: Catalogue, plot: Panel, sheet: "Axes", panel: ControlPanel, last: float) -> None:
+    def _periods(say: Catalogue, plot: Panel, sheet: Sheet, panel: ControlPanel, last: float) -> None:
         """Thin upright lines where a period ends, and its number above its middle where there is room."""
         start = 0.0
         for number, end in enumerate(panel.periods, 1):
@@ -378,5 +375,5 @@ class ControlCharts(Chart):
             text = say("figure.control_chart.period", number=number)
             if (end - start) / last * plot.width > style.width_of(text, style.SMALLEST) + 1.5:
                 middle = plot.left + (start + end) / 2 / last * plot.width
-                style.write(sheet, middle, plot.top - 2.2, text, ha="center", **style.TINY)
+                sheet.write(middle, plot.top - 2.2, text, ha="center", **style.TINY)
             start = end

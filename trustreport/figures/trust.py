@@ -3,18 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import hypot, isfinite, isnan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trustreport.estimate import Estimate
 from trustreport.figures import curves, flow, numbers, style
 from trustreport.figures.flow import Advice, TrustFlow
-from trustreport.figures.panel import Chart, Panel
+from trustreport.figures.panel import Chart, Panel, Sheet
 from trustreport.figures.placing import Box, around, meet
 from trustreport.messages import Catalogue, Message
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # Millimetres.
 SIDE = 60.0
@@ -90,21 +86,21 @@ class TrustDiagram(Chart):
             rows += self.flow.values(say, panel) if self.flow else []
         return rows
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> Sheet:
         led = any(point.leads for point in self.points)
         top = TOP + (FLOW if self.flow else 0.0)
         bottom = top + SIDE + 12.5
         key_top = bottom + (9.5 if led else 0.0)
         # A line for marks without their names: which those are shows only when the panels are drawn.
         key = _key_lines(self._entries(say))
-        figure, sheet = style.figure(style.TEXT_WIDTH, key_top + KEY * (len(key) + self.named) + 2.0)
+        sheet = Sheet(key_top + KEY * (len(key) + self.named) + 2.0)
         unnamed = 0
         for panel in LEFTS:
             title = say(f"figure.trust.advice_{panel}")
-            style.write(sheet, LEFTS[panel], 2.2, title, weight=style.SEMIBOLD)
+            sheet.write(LEFTS[panel], 2.2, title, weight=style.SEMIBOLD)
             if self.flow:
                 self.flow.draw(say, sheet, panel, LEFTS[panel], 5.4, SIDE)
-            plot = Panel(figure, LEFTS[panel], top, SIDE, SIDE)
+            plot = sheet.panel(LEFTS[panel], top, SIDE, SIDE)
             self._frame(say, plot, panel)
             left_out = self._marks(say, plot, panel)
             unnamed += left_out if self.named else 0
@@ -113,7 +109,7 @@ class TrustDiagram(Chart):
         if unnamed:
             key.append([(LEFTS["wrong"], "", say("figure.trust.unnamed", n=unnamed))])
         _write_key(sheet, key, key_top + 2.5)
-        return figure
+        return sheet
 
     def _frame(self, say: Catalogue, plot: Panel, panel: Advice) -> None:
         """Quadrants and axes."""
@@ -128,8 +124,8 @@ class TrustDiagram(Chart):
         for name, x, y, colour in quadrants:
             corners = [x, x + 0.5, x + 0.5, x], [y, y, y + 0.5, y + 0.5]
             plot.axes.fill(*corners, color=colour, lw=0, zorder=0, gid=f"{panel}-{name}")
-        plot.axes.plot([0.5, 0.5], [0, 1], color=style.PAPER, lw=style.LINE, zorder=1)
-        plot.axes.plot([0, 1], [0.5, 0.5], color=style.PAPER, lw=style.LINE, zorder=1)
+        plot.plot([0.5, 0.5], [0, 1], color=style.PAPER, lw=style.LINE, zorder=1)
+        plot.plot([0, 1], [0.5, 0.5], color=style.PAPER, lw=style.LINE, zorder=1)
         # Room between the axis and its numbers for marks at the edge.
         plot.ticks(curves.rates(say), curves.rates(say), pad=8)
         across, upward = (say(f"figure.trust.{self._words}.{axis}") for axis in ("x", "y"))
@@ -195,14 +191,14 @@ class TrustDiagram(Chart):
         first = style.wrap(text, NAME_WIDTH, style.SMALL).split("\n")[0]
         return text if first == text else say("word.shortened", text=first)
 
-    def _write_numbers(self, say: Catalogue, sheet: "Axes", panel: Advice, y: float) -> None:
+    def _write_numbers(self, say: Catalogue, sheet: Sheet, panel: Advice, y: float) -> None:
         """The leading shares of a panel in figures."""
         point = next(p for p in self.points if p.leads)
         for line, (axis, e) in enumerate(zip(("y", "x"), reversed(point.place(panel)))):
             number = numbers.estimate(say, e, "percent")
             name = self._axis_name(say, panel, axis)
             text = say("figure.trust.number", measure=name, number=number)
-            style.write(sheet, LEFTS[panel], y + 2.2 + 4.0 * line, text, color=style.TEAL, **style.AXIS)
+            sheet.write(LEFTS[panel], y + 2.2 + 4.0 * line, text, color=style.TEAL, **style.AXIS)
 
     def _axis_name(self, say: Catalogue, panel: Advice, axis: str) -> str:
         """The measure of an axis of a panel."""
@@ -239,13 +235,13 @@ def _key_lines(entries: Sequence[tuple[str, str]]) -> list[list[tuple[float, str
     return lines
 
 
-def _write_key(sheet: "Axes", lines: Sequence[Sequence[tuple[float, str, str]]], y: float) -> None:
+def _write_key(sheet: Sheet, lines: Sequence[Sequence[tuple[float, str, str]]], y: float) -> None:
     for line in lines:
         for x, glyph, text in line:
             if glyph:
                 sheet.plot([x + 1.2], [y], ls="none", clip_on=False, **GLYPHS[glyph])
             start = x + (4.2 if glyph else 0.0)
-            style.write(sheet, start, y, text, color=style.MUTE, **style.AXIS)
+            sheet.write(start, y, text, color=style.MUTE, **style.AXIS)
         y += KEY
 
 
