@@ -8,7 +8,7 @@ import pytest
 from drawn_studies import DRAWINGS, estimate
 from hypothesis import given
 from hypothesis import strategies as st
-from test_drawings import boxes
+from looked_at import boxes
 
 from trustreport.figures import style, ticks
 from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
