@@ -298,11 +298,7 @@ class SlopePlot(Chart):
     def values(self, say: Catalogue) -> list[dict[str, Any]]:
         """A row per reader and arm, the mean last."""
         return [
-            {
-                "label": style.label(say, row.reader),
-                "arm": style.label(say, arm),
-                **numbers.columns(shown, "n"),
-            }
+            numbers.entry(say, shown, "n", label=row.reader, arm=arm)
             for row in (*self.rows, *([self.mean] if self.mean else []))
             for arm, shown in zip(self.arms, (row.unaided, row.aided))
         ]

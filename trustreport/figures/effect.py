@@ -65,12 +65,7 @@ class EffectPlot(Chart):
         names = ("margin",) if len(self.margins) == 1 else ("margin_low", "margin_high")
         margins = dict(zip(names, self.margins))
         return [
-            {
-                "label": style.label(say, row.label),
-                **numbers.columns(row.estimate, "level", "n"),
-                "leads": row.leads,
-                **margins,
-            }
+            numbers.entry(say, row.estimate, "level", "n", label=row.label) | {"leads": row.leads, **margins}
             for row in self.rows
         ]
 

@@ -76,10 +76,8 @@ class ExternalPerformance(Chart):
     def values(self, say: Catalogue) -> list[dict[str, Any]]:
         """A row per site and panel."""
         return [
-            {
-                "label": style.label(say, site.label),
-                "measure": style.label(say, axis.label),
-                **numbers.columns(shown.estimate, "n"),
+            numbers.entry(say, shown.estimate, "n", label=site.label, measure=axis.label)
+            | {
                 "similarity": site.similarity.value,
                 "similarity_low": site.similarity.low,
                 "similarity_high": site.similarity.high,

@@ -61,12 +61,8 @@ class MeasuresChart(Chart):
     def values(self, say: Catalogue) -> list[dict[str, Any]]:
         """A row per set and measure."""
         return [
-            {
-                "label": style.label(say, row.label),
-                "measure": style.label(say, column.label),
-                **numbers.columns(cell.estimate, "n"),
-                "reference": cell.reference,
-            }
+            numbers.entry(say, cell.estimate, "n", label=row.label, measure=column.label)
+            | {"reference": cell.reference}
             for row in self.rows
             for column, cell in zip(self.columns, row.cells)
             if cell is not None
@@ -187,14 +183,10 @@ class GroupRows(Chart):
     def values(self, say: Catalogue) -> list[dict[str, Any]]:
         """A row per attribute, set, group and measure."""
         return [
-            {
-                "attribute": style.label(say, block.label),
-                "label": style.label(say, row.label),
-                "group": style.label(say, name),
-                "measure": style.label(say, measure.label),
-                **numbers.columns(e, "n"),
-                "reference": nan if whole is None else whole.value,
-            }
+            numbers.entry(
+                say, e, "n", attribute=block.label, label=row.label, group=name, measure=measure.label
+            )
+            | {"reference": nan if whole is None else whole.value}
             for block in self.blocks
             for row in block.rows
             for name, estimates in zip(block.groups, row.groups)

@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 from trustreport.digits import by_width, of_ratio, of_share, places_in
 from trustreport.estimate import Estimate
-from trustreport.messages import Catalogue
+from trustreport.figures import style
+from trustreport.messages import Catalogue, Message
 
 Scale = Literal["ratio", "points", "difference", "percent", "number"]
 
@@ -123,6 +124,11 @@ def tick(say: Catalogue, scale: Scale) -> Callable[[float], str]:
 def columns(e: Estimate, *more: str) -> dict[str, Any]:
     """The columns of an estimate in a table of values: value and limits, and what else is asked for."""
     return {name: getattr(e, name) for name in ("value", "low", "high", *more)}
+
+
+def entry(say: Catalogue, e: Estimate, *more: str, **labels: Message | str) -> dict[str, Any]:
+    """A row of a table of values: what an estimate is of, then its columns."""
+    return {name: style.label(say, text) for name, text in labels.items()} | columns(e, *more)
 
 
 def has_interval(e: Estimate) -> bool:
