@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from drawn_studies import LONG, estimate
 
-from trustreport.figures.lines import BenefitPoint, DecisionCurves, DecisionLine, DecisionPanel
+from trustreport.figures.curves import BenefitPoint, DecisionCurves, DecisionLine, DecisionPanel
 from trustreport.figures.measure_rows import (
     GroupBlock,
     GroupMeasure,

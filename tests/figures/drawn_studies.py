@@ -8,8 +8,8 @@ import numpy as np
 from trustreport.estimate import Estimate
 from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit, ReaderSlope, SlopePlot
 from trustreport.figures.effect import EffectPlot, EffectRow, ErrorRateRow, ErrorRates
+from trustreport.figures.field import PlaneAxis, PlaneChart, PlanePoint
 from trustreport.figures.flow import FlowFigure, Step
-from trustreport.figures.plane import PlaneAxis, PlaneChart, PlanePoint
 from trustreport.messages import Message
 
 LONG = (

@@ -24,10 +24,10 @@ from looked_at import lines as drawn
 from looked_at import written
 
 from trustreport.digits import by_width
-from trustreport.figures.curves import STROKES, above, thinned
-from trustreport.figures.lines import DecisionCurves
+from trustreport.figures.curves import DecisionCurves, above, thinned
 from trustreport.figures.measure_rows import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
 from trustreport.figures.roc import DevicePoint, EqualYield, RocFigure, RocLine, RocPanel
+from trustreport.figures.style import STROKES
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.measures.utility.operating import best_point
 from trustreport.messages import Catalogue, catalogue

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from drawn_studies import LONG
 
+from trustreport.figures.calibration import HistogramChart, HistogramMark, HistogramPanel
+from trustreport.figures.curves import LineOver, LinePoint, LinesChart, LinesPanel
 from trustreport.figures.field import (
+    Bubble,
+    BubblesChart,
+    BubblesPanel,
     FieldChart,
     FieldPanel,
-    HistogramChart,
-    HistogramMark,
-    HistogramPanel,
     MapPlace,
     RegionChart,
 )
-from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
-from trustreport.figures.plane import Bubble, BubblesChart, BubblesPanel
 from trustreport.measures.utility.space import utility_map
 from trustreport.messages import Catalogue, say
 

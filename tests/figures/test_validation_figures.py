@@ -24,7 +24,7 @@ from trustreport.figures.external_performance import (
     SitePerformance,
     SitePoint,
 )
-from trustreport.figures.placing import DISC, label_places, spread_discs
+from trustreport.figures.layout import DISC, label_places, spread_discs
 from trustreport.figures.sites import (
     CUT,
     MOST_SITES,

@@ -6,9 +6,9 @@ from math import hypot, isfinite, isnan
 from typing import Any, Literal
 
 from trustreport.estimate import Estimate
-from trustreport.figures import numbers, style, ticks
-from trustreport.figures.panel import Chart, Panel, Sheet
-from trustreport.figures.placing import Box, around, meet, spread
+from trustreport.figures import numbers, style
+from trustreport.figures.layout import Box, around, meet, spread
+from trustreport.figures.panels import Chart, Panel, Sheet
 from trustreport.messages import Catalogue, Message
 
 ACCURACY = Message("figure.benefit.accuracy")
@@ -168,7 +168,9 @@ class BenefitDiagram(Chart):
         x0, x1, y0, y1 = self._limits(plot.height)
         plot.across((x0, x1))
         plot.upward((y0, y1), numbers.tick(say, self._scale), line=False)
-        found = zip(*ticks.linear(x0, x1, PLOT_WIDTH, numbers.tick(say, "percent" if percent else "number")))
+        found = zip(
+            *numbers.linear_ticks(x0, x1, PLOT_WIDTH, numbers.tick(say, "percent" if percent else "number"))
+        )
         within = [(x, text) for x, text in found if 0 <= x <= 1]
         plot.ticks(([x for x, _ in within], [text for _, text in within]))
         text = say("figure.benefit.x", endpoint=style.label(say, self.endpoint))

@@ -1,12 +1,16 @@
-"""Calibration curves: the share of cases with the condition against what the scores said; a panel a set."""
+"""Calibration curves with the spread of scores, and histograms of values."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from trustreport.estimate import Estimate
-from trustreport.figures import curves, numbers, style
-from trustreport.figures.panel import Chart, Panel, Sheet
+from trustreport.figures import numbers, panels, style
+from trustreport.figures.panels import Chart, LegendEntry, Panel, Sheet
 from trustreport.measures.calibration.curve import CurvePoint
 from trustreport.messages import Catalogue, Message
 
@@ -112,7 +116,7 @@ class CalibrationFigure(Chart):
 
     @property
     def _ends(self) -> tuple[float, ...]:
-        return curves.QUARTERS if len(self.panels) <= 4 else (0.0, 0.5, 1.0)
+        return panels.QUARTERS if len(self.panels) <= 4 else (0.0, 0.5, 1.0)
 
     def _ticks(self, say: Catalogue, *, shown: bool) -> tuple[tuple[float, ...], list[str]]:
         return self._ends, [numbers.plain(say, x) if shown else "" for x in self._ends]
@@ -175,3 +179,123 @@ def _title(say: Catalogue, label: Message | str, width: float) -> str:
     if len(lines) > 2:
         lines = [lines[0], say("word.shortened", text=lines[1])]
     return "\n".join(lines)
+
+
+MOST_VALUES = 12  # of more distinct values, counts are put together in equal steps
+STEPS = 10
+FILLED = 0.82  # of the room of a bar
+LINE_ROOM = 1.2  # millimetres between the lowest line of labels and the bars
+ABOVE: dict[str, Any] = {"color": style.RUST, "lw": style.THIN, "ls": style.DASHED, "zorder": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramBar:
+    """How many have a value, or lie in the step around it."""
+
+    at: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramMark:
+    """A value above which, or from which on, a part lies; `label` says which part."""
+
+    at: float
+    label: Message | str
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramPanel:
+    """The bars of one data set, each `width` wide."""
+
+    label: Message | str
+    bars: tuple[HistogramBar, ...]
+    width: float
+    marks: tuple[HistogramMark, ...] = ()
+
+    @classmethod
+    def of(
+        cls, label: Message | str, values: NDArray[np.float64], marks: Sequence[HistogramMark] = ()
+    ) -> "HistogramPanel":
+        """Bars at the values themselves where they are few, else over equal steps."""
+        distinct, counts = np.unique(values, return_counts=True)
+        width = float(np.diff(distinct).min()) if len(distinct) > 1 else 1.0
+        if len(distinct) > MOST_VALUES:
+            counts, edges = np.histogram(values, STEPS)
+            distinct, width = (edges[1:] + edges[:-1]) / 2, float(edges[1] - edges[0])
+        bars = tuple(HistogramBar(float(x), int(n)) for x, n in zip(distinct.tolist(), counts.tolist()))
+        return cls(label, bars, width, tuple(marks))
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramChart(Chart):
+    """Panels side by side, each with an axis of its own counts; `marked` says what the dashed lines are."""
+
+    panels: tuple[HistogramPanel, ...]
+    x: Message
+    y: Message
+    marked: Message | str = ""
+
+    def values(self, say: Catalogue) -> list[dict[str, Any]]:
+        """A row per bar, then per marked value."""
+        rows: list[dict[str, Any]] = []
+        for panel in self.panels:
+            place = style.label(say, panel.label)
+            rows += [{"place": place, "at": bar.at, "value": bar.n} for bar in panel.bars]
+            rows += [
+                {"place": place, "label": style.label(say, m.label), "at": m.at, "declared": True}
+                for m in panel.marks
+            ]
+        return rows
+
+    def _draw(self, say: Catalogue) -> Sheet:
+        titles = [style.label(say, panel.label) for panel in self.panels]
+        key = []
+        if any(panel.marks for panel in self.panels):
+            key = [LegendEntry(panels.line_sample(ABOVE), style.label(say, self.marked))]
+        sheet, plots = panels.lay_out(titles, (say(self.x), say(self.y)), key, ratio=0.62, gap=13.0)
+        for i, (panel, plot) in enumerate(zip(self.panels, plots)):
+            self._bars(say, plot, panel, str(i))
+        return sheet
+
+    def _bars(self, say: Catalogue, plot: Panel, panel: HistogramPanel, name: str) -> None:
+        left = panel.bars[0].at - panel.width * 0.6
+        right = panel.bars[-1].at + panel.width * 0.6
+        span, tallest = right - left, max(bar.n for bar in panel.bars)
+        texts = [style.label(say, mark.label) for mark in panel.marks]
+        rows = _rows([mark.at * plot.width / span for mark in panel.marks], texts)
+        # The labels of marks stand above the bars, on as many lines as keep them apart.
+        line = style.LINE_HEIGHT * style.SMALLEST
+        room = (max(rows, default=-1) + 1) * line + (LINE_ROOM if rows else 0.0)
+        top = tallest * 1.04 / (1 - room / plot.height)
+        plot.across((left, right))
+        plot.upward((0, top))
+        for k, bar in enumerate(panel.bars):
+            (drawn,) = plot.axes.bar(bar.at, bar.n, panel.width * FILLED, color=style.BLUE, lw=0, zorder=1)
+            drawn.set_gid(f"bar-{name}-{k}")
+        for k, (mark, row, text) in enumerate(zip(panel.marks, rows, texts)):
+            up = top * (1 - (row + 0.5) * line / plot.height)
+            plot.line(((mark.at, 0), (mark.at, up - top * line / 2 / plot.height)), f"at-{name}-{k}", **ABOVE)
+            half = style.width_of(text, style.SMALLEST) / 2 * span / plot.width
+            how: dict[str, Any] = {"size": style.SMALLEST, "color": style.RUST, "ha": "center", "zorder": 3}
+            plot.write(min(max(mark.at, left + half), right - half), up, text, **how)
+        plain = numbers.tick(say, "number")
+        at = [bar.at for bar in panel.bars]
+        spoken = tuple(at), tuple(map(plain, at))
+        fits = all(style.width_of(text, style.TICK) + 1.5 < plot.width / len(at) for text in spoken[1])
+        even = len(at) < 3 or np.ptp(np.diff(at)) < 1e-9
+        own = fits and even and len(at) < STEPS
+        plot.ticks(spoken if own else numbers.linear_ticks(left, right, plot.width, plain))
+        counted = zip(*numbers.linear_ticks(0, tallest, plot.height, plain, upright=True))
+        heights, counts = zip(*((y, text) for y, text in counted if y == int(y)))
+        plot.ticks(y=(heights, counts))
+
+
+def _rows(at: Sequence[float], texts: Sequence[str]) -> list[int]:
+    """On which line each label stands, so that none lies over another; `at` in millimetres."""
+    half = [style.width_of(text, style.SMALLEST) / 2 for text in texts]
+    rows: list[int] = []
+    for k, x in enumerate(at):
+        taken = {rows[j] for j in range(k) if abs(at[j] - x) < half[k] + half[j] + 2.0}
+        rows.append(next(row for row in range(k + 1) if row not in taken))
+    return rows

@@ -7,9 +7,9 @@ from statistics import median
 from typing import Any, Literal
 
 from trustreport.estimate import Estimate
-from trustreport.figures import numbers, style, ticks
-from trustreport.figures.panel import Chart, Panel, Sheet
-from trustreport.figures.rows import GAP, Columns, Text, lay_out, number_header
+from trustreport.figures import numbers, style
+from trustreport.figures.layout import GAP, Columns, Text, lay_out, number_header
+from trustreport.figures.panels import Chart, Panel, Sheet
 from trustreport.messages import Catalogue, Message
 
 AT_NO_EFFECT = Message("figure.effect.no_effect")
@@ -91,7 +91,9 @@ class EffectPlot(Chart):
         if ratio:
             plot.axes.set_xscale("log")
         plot.across((low, high))
-        plot.ticks((ticks.ratio if ratio else ticks.linear)(low, high, plot.width, self._tick(say)))
+        plot.ticks(
+            (numbers.ratio_ticks if ratio else numbers.linear_ticks)(low, high, plot.width, self._tick(say))
+        )
         plot.axes.set_xticks([], minor=True)
         drawn.level(1.0 if ratio else 0.0, "no-effect", color=style.INK, lw=style.THIN)
         self._draw_margins(say, drawn, low, high)

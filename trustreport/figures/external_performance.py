@@ -6,9 +6,9 @@ from math import hypot, isfinite, isnan, nan
 from typing import Any
 
 from trustreport.estimate import Estimate
-from trustreport.figures import numbers, style, ticks
-from trustreport.figures.panel import Chart, Panel, Sheet
-from trustreport.figures.placing import DISC, Box, Labelled, Occupied, Place, labelled, spread_discs
+from trustreport.figures import numbers, style
+from trustreport.figures.layout import DISC, Box, Labelled, Occupied, Place, labelled, spread_discs
+from trustreport.figures.panels import Chart, Panel, Sheet
 from trustreport.messages import Catalogue, Message
 
 # Similarity from which each band reaches up to the next.
@@ -131,7 +131,7 @@ class ExternalPerformance(Chart):
         for _, start in BANDS:
             plot.axes.axhline(start, color=style.HAIRLINE, lw=style.HAIR, zorder=0.5)
         least, most = sorted((axis.worst, axis.best))
-        plot.ticks(ticks.linear(least, most, WIDTH, numbers.tick(say, "number")))
+        plot.ticks(numbers.linear_ticks(least, most, WIDTH, numbers.tick(say, "number")))
         label = style.wrap(style.label(say, axis.label), WIDTH + GAP - 1.0, style.TICK)
         plot.axes.set_xlabel(label, size=style.TICK, labelpad=2)
         for text, left, box in self._words(say, p):

@@ -1,15 +1,14 @@
-"""Counts of values, shades of a value over two parameters, and regions in which a candidate is best."""
+"""Planes of two parameters or measures: shades, regions of the best candidate, estimates, half discs."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, isnan, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trustreport.figures import curves, numbers, style, ticks
-from trustreport.figures.panel import Chart, Panel, Sheet
+from trustreport.estimate import Estimate
+from trustreport.figures import numbers, panels, style
+from trustreport.figures.panels import Chart, LegendEntry, Panel, Sheet
 from trustreport.measures.utility.space import matrix_at
 from trustreport.messages import Catalogue, Message
 
@@ -34,11 +33,7 @@ IN_DISC: dict[str, Any] = {
     "ha": "center",
     "va": "center_baseline",
 }
-MOST_VALUES = 12  # of more distinct values, counts are put together in equal steps
-STEPS = 10
-FILLED = 0.82  # of the room of a bar
-LINE_ROOM = 1.2  # millimetres between the lowest line of labels and the bars
-ABOVE: dict[str, Any] = {"color": style.RUST, "lw": style.THIN, "ls": style.DASHED, "zorder": 2}
+LARGEST = 6.2  # millimetres: the diameter of the largest disc
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +76,12 @@ class FieldChart(Chart):
         found = [v for panel in self.panels for row in panel.values for v in row if isfinite(v)]
         low, high = (min(found), max(found)) if found else (0.0, 1.0)
         room = max(high - low, 0.02)
-        levels = ticks.linear(low, low + room, 70.0, numbers.tick(say, "number"))[0]
+        levels = numbers.linear_ticks(low, low + room, 70.0, numbers.tick(say, "number"))[0]
         levels = tuple(x for x in levels if low < x < high)
         titles = [style.label(say, panel.label) for panel in self.panels]
-        sample = curves.box_sample(fc=shades(0.6), ec="none")
-        key = [curves.LegendEntry(sample, say("figure.field.key", value=self.value))]
-        sheet, plots = curves.lay_out(titles, (say(self.x), say(self.y)), key, ratio=0.8, gap=15.0)
+        sample = panels.box_sample(fc=shades(0.6), ec="none")
+        key = [LegendEntry(sample, say("figure.field.key", value=self.value))]
+        sheet, plots = panels.lay_out(titles, (say(self.x), say(self.y)), key, ratio=0.8, gap=15.0)
         for i, (panel, plot) in enumerate(zip(self.panels, plots)):
             grid = np.ma.masked_invalid(np.array(panel.values, float))
             mesh = plot.axes.pcolormesh(
@@ -155,8 +150,8 @@ class RegionChart(Chart):
     def _draw(self, say: Catalogue) -> Sheet:
         grid = np.array(self.best)
         key = [
-            curves.LegendEntry(
-                curves.box_sample(2.8, fc=REGIONS[k % len(REGIONS)], ec=style.FAINT, lw=style.HAIR),
+            LegendEntry(
+                panels.box_sample(2.8, fc=REGIONS[k % len(REGIONS)], ec=style.FAINT, lw=style.HAIR),
                 name,
                 (say("figure.field.share", share=numbers.plain(say, round(100 * self.area[k], 1))),),
                 leads=True,
@@ -164,10 +159,10 @@ class RegionChart(Chart):
             for k, name in enumerate(self.candidates)
         ]
         key += [
-            curves.LegendEntry(_number(i + 1), say("figure.field.place", name=place.label))
+            LegendEntry(_number(i + 1), say("figure.field.place", name=place.label))
             for i, place in enumerate(self.places[:MOST_NUMBERED])
         ]
-        sheet, (plot,) = curves.lay_out([""], (say(self.x), say(self.y)), key, ratio=0.95)
+        sheet, (plot,) = panels.lay_out([""], (say(self.x), say(self.y)), key, ratio=0.95)
         axes, x, y = plot.axes, np.array(self.x_at), np.array(self.y_at)
         for k, name in enumerate(self.candidates):
             own = (grid == k).astype(float)
@@ -227,9 +222,9 @@ def _middle(own: Any, x: Any, y: Any) -> tuple[float, float, float]:
     return float(x[column]), float(y[row]), float(depth.max() * (x[1] - x[0]))
 
 
-def _number(i: int) -> curves.Sample:
+def _number(i: int) -> panels.Sample:
     def draw(sheet: Sheet, x: float, y: float) -> None:
-        middle = x + curves.SAMPLE / 2 - 1.0
+        middle = x + panels.SAMPLE / 2 - 1.0
         sheet.plot([middle], [y], ls="none", marker="o", ms=8.0, mfc=style.INK, mec=style.PAPER, mew=0.5)
         sheet.write(middle, y, str(i), **IN_DISC)
 
@@ -237,113 +232,186 @@ def _number(i: int) -> curves.Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class HistogramBar:
-    """How many have a value, or lie in the step around it."""
-
-    at: float
-    n: int
-
-
-@dataclass(frozen=True, slots=True)
-class HistogramMark:
-    """A value above which, or from which on, a part lies; `label` says which part."""
-
-    at: float
-    label: Message | str
-
-
-@dataclass(frozen=True, slots=True)
-class HistogramPanel:
-    """The bars of one data set, each `width` wide."""
+class PlanePoint:
+    """What stands at one place; `hollow` marks what the others are compared with."""
 
     label: Message | str
-    bars: tuple[HistogramBar, ...]
-    width: float
-    marks: tuple[HistogramMark, ...] = ()
-
-    @classmethod
-    def of(
-        cls, label: Message | str, values: NDArray[np.float64], marks: Sequence[HistogramMark] = ()
-    ) -> "HistogramPanel":
-        """Bars at the values themselves where they are few, else over equal steps."""
-        distinct, counts = np.unique(values, return_counts=True)
-        width = float(np.diff(distinct).min()) if len(distinct) > 1 else 1.0
-        if len(distinct) > MOST_VALUES:
-            counts, edges = np.histogram(values, STEPS)
-            distinct, width = (edges[1:] + edges[:-1]) / 2, float(edges[1] - edges[0])
-        bars = tuple(HistogramBar(float(x), int(n)) for x, n in zip(distinct.tolist(), counts.tolist()))
-        return cls(label, bars, width, tuple(marks))
+    across: Estimate
+    upward: Estimate
+    hollow: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class HistogramChart(Chart):
-    """Panels side by side, each with an axis of its own counts; `marked` says what the dashed lines are."""
+class PlaneAxis:
+    """What lies along an axis: a share in per cent, or a number; the ends of what is possible.
 
-    panels: tuple[HistogramPanel, ...]
-    x: Message
-    y: Message
-    marked: Message | str = ""
+    `short` names it in the key. A line stands at `null`; `low` and `high` say what its sides mean.
+    """
+
+    label: Message
+    short: Message
+    scale: numbers.Scale
+    least: float
+    most: float
+    null: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlaneChart(Chart):
+    """Points that differ in shape and colour, each with its intervals and its numbers in the key."""
+
+    points: tuple[PlanePoint, ...]
+    x: PlaneAxis
+    y: PlaneAxis
 
     def values(self, say: Catalogue) -> list[dict[str, Any]]:
-        """A row per bar, then per marked value."""
-        rows: list[dict[str, Any]] = []
-        for panel in self.panels:
-            place = style.label(say, panel.label)
-            rows += [{"place": place, "at": bar.at, "value": bar.n} for bar in panel.bars]
-            rows += [
-                {"place": place, "label": style.label(say, m.label), "at": m.at, "declared": True}
-                for m in panel.marks
-            ]
-        return rows
+        """A row per point."""
+        return [
+            {
+                "label": style.label(say, point.label),
+                **{
+                    f"{axis}{end}": getattr(e, field)
+                    for axis, e in (("at", point.across), ("value", point.upward))
+                    for end, field in (("", "value"), ("_low", "low"), ("_high", "high"), ("_n", "n"))
+                },
+            }
+            for point in self.points
+        ]
+
+    def _draw(self, say: Catalogue) -> Sheet:
+        key = [self._entry(say, i, point) for i, point in enumerate(self.points)]
+        sheet, (plot,) = panels.lay_out([""], (say(self.x.label), say(self.y.label)), key, ratio=0.8)
+        plot.upward(self._axis(say, plot, self.y, [p.upward for p in self.points], upright=True))
+        plot.across(self._axis(say, plot, self.x, [p.across for p in self.points]))
+        for i, point in enumerate(self.points):
+            self._mark(say, plot, i, point)
+        return sheet
+
+    def _entry(self, say: Catalogue, i: int, point: PlanePoint) -> LegendEntry:
+        details = tuple(
+            say(
+                "figure.plane.number",
+                measure=style.label(say, axis.short),
+                number=numbers.estimate(say, e, axis.scale),
+            )
+            for axis, e in ((self.y, point.upward), (self.x, point.across))
+        )
+        sample = panels.mark_sample({"ms": 5.2, **_how(i, point)})
+        return LegendEntry(sample, style.label(say, point.label), details)
+
+    def _axis(
+        self, say: Catalogue, plot: Panel, axis: PlaneAxis, found: list[Estimate], *, upright: bool = False
+    ) -> tuple[float, float]:
+        """Ticks and the line of an axis; the ends that fit its values."""
+        shown = [x for e in found for x in (e.value, e.low, e.high)]
+        shown += [axis.null] if axis.null is not None else []
+        length = plot.height if upright else plot.width
+        ends, ticked = numbers.fitted_ticks(
+            shown, length, numbers.tick(say, axis.scale), axis.least, axis.most
+        )
+        plot.ticks(**{"y" if upright else "x": ticked})
+        if axis.null is not None:
+            line = plot.axes.axhline if upright else plot.axes.axvline
+            name = "null-y" if upright else "null-x"
+            line(axis.null, color=style.INK, lw=style.THIN, zorder=1, gid=name)
+        return ends
+
+    def _mark(self, say: Catalogue, plot: Panel, i: int, point: PlanePoint) -> None:
+        x, y = point.across, point.upward
+        if isnan(x.value) or isnan(y.value):
+            return
+        how: dict[str, Any] = {"color": style.SERIES[i % len(style.SERIES)], "lw": style.THIN}
+        plot.interval(x.low, x.high, y.value, f"interval-x-{i}", clip_on=False, **how)
+        plot.interval(y.low, y.high, x.value, f"interval-y-{i}", upright=True, clip_on=False, **how)
+        said = "; ".join(
+            numbers.of_mark(say, e, axis.scale, style.label(say, axis.short))
+            for axis, e in ((self.y, y), (self.x, x))
+        )
+        text = say("figure.mark", name=style.label(say, point.label), number=said)
+        plot.mark(x.value, y.value, f"mark-{i}", **{"ms": 5.6, **_how(i, point)}, label=text)
+
+
+def _how(i: int, point: PlanePoint) -> dict[str, Any]:
+    how = style.series(i)
+    return how | style.hollow(str(how["mec"])) if point.hollow else how
+
+
+@dataclass(frozen=True, slots=True)
+class Bubble:
+    """Answers at one place: how many were right and how many wrong."""
+
+    x: float
+    y: float
+    right: int
+    wrong: int
+
+
+@dataclass(frozen=True, slots=True)
+class BubblesPanel:
+    """The answers of the device, or of the raters."""
+
+    label: Message | str
+    bubbles: tuple[Bubble, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BubblesChart(Chart):
+    """Pairs of half discs: right answers to the left, wrong ones to the right of each place."""
+
+    panels: tuple[BubblesPanel, ...]
+    x: Message
+    y: Message
+    x_range: tuple[float, float]
+    y_range: tuple[float, float]
+
+    def values(self, say: Catalogue) -> list[dict[str, Any]]:
+        """A row per place."""
+        return [
+            {
+                "place": style.label(say, panel.label),
+                "at": b.x,
+                "at_y": b.y,
+                "right": b.right,
+                "wrong": b.wrong,
+            }
+            for panel in self.panels
+            for b in panel.bubbles
+        ]
 
     def _draw(self, say: Catalogue) -> Sheet:
         titles = [style.label(say, panel.label) for panel in self.panels]
-        key = []
-        if any(panel.marks for panel in self.panels):
-            key = [curves.LegendEntry(curves.line_sample(ABOVE), style.label(say, self.marked))]
-        sheet, plots = curves.lay_out(titles, (say(self.x), say(self.y)), key, ratio=0.62, gap=13.0)
-        for i, (panel, plot) in enumerate(zip(self.panels, plots)):
-            self._bars(say, plot, panel, str(i))
+        key = [
+            LegendEntry(panels.mark_sample({**_half(side, colour), "ms": 8.0}), say(f"figure.bubbles.{name}"))
+            for name, side, colour in (("right", "left", style.TEAL), ("wrong", "right", style.RUST))
+        ]
+        sheet, plots = panels.lay_out(titles, (say(self.x), say(self.y)), key, ratio=0.85, gap=13.0)
+        written = numbers.tick(say, "number")
+        for panel, plot in zip(self.panels, plots):
+            plot.across(_wider(*self.x_range), written, over=self.x_range)
+            plot.upward(_wider(*self.y_range), written, over=self.y_range)
+            most = max((max(b.right, b.wrong) for b in panel.bubbles), default=1)
+            for i, b in enumerate(panel.bubbles):
+                for side, n, colour in (("left", b.right, style.TEAL), ("right", b.wrong, style.RUST)):
+                    if n:
+                        size = LARGEST * sqrt(n / most) * style.MM
+                        plot.plot(
+                            [b.x], [b.y], ms=size, ls="none", clip_on=False, gid=f"{side}-{i}", zorder=2,
+                            **_half(side, colour),
+                        )  # fmt: skip
         return sheet
 
-    def _bars(self, say: Catalogue, plot: Panel, panel: HistogramPanel, name: str) -> None:
-        left = panel.bars[0].at - panel.width * 0.6
-        right = panel.bars[-1].at + panel.width * 0.6
-        span, tallest = right - left, max(bar.n for bar in panel.bars)
-        texts = [style.label(say, mark.label) for mark in panel.marks]
-        rows = _rows([mark.at * plot.width / span for mark in panel.marks], texts)
-        # The labels of marks stand above the bars, on as many lines as keep them apart.
-        line = style.LINE_HEIGHT * style.SMALLEST
-        room = (max(rows, default=-1) + 1) * line + (LINE_ROOM if rows else 0.0)
-        top = tallest * 1.04 / (1 - room / plot.height)
-        plot.across((left, right))
-        plot.upward((0, top))
-        for k, bar in enumerate(panel.bars):
-            (drawn,) = plot.axes.bar(bar.at, bar.n, panel.width * FILLED, color=style.BLUE, lw=0, zorder=1)
-            drawn.set_gid(f"bar-{name}-{k}")
-        for k, (mark, row, text) in enumerate(zip(panel.marks, rows, texts)):
-            up = top * (1 - (row + 0.5) * line / plot.height)
-            plot.line(((mark.at, 0), (mark.at, up - top * line / 2 / plot.height)), f"at-{name}-{k}", **ABOVE)
-            half = style.width_of(text, style.SMALLEST) / 2 * span / plot.width
-            how: dict[str, Any] = {"size": style.SMALLEST, "color": style.RUST, "ha": "center", "zorder": 3}
-            plot.write(min(max(mark.at, left + half), right - half), up, text, **how)
-        plain = numbers.tick(say, "number")
-        at = [bar.at for bar in panel.bars]
-        spoken = tuple(at), tuple(map(plain, at))
-        fits = all(style.width_of(text, style.TICK) + 1.5 < plot.width / len(at) for text in spoken[1])
-        even = len(at) < 3 or np.ptp(np.diff(at)) < 1e-9
-        own = fits and even and len(at) < STEPS
-        plot.ticks(spoken if own else ticks.linear(left, right, plot.width, plain))
-        counted = zip(*ticks.linear(0, tallest, plot.height, plain, upright=True))
-        heights, counts = zip(*((y, text) for y, text in counted if y == int(y)))
-        plot.ticks(y=(heights, counts))
+
+def _wider(low: float, high: float) -> tuple[float, float]:
+    room = 0.07 * (high - low)
+    return low - room, high + room
 
 
-def _rows(at: Sequence[float], texts: Sequence[str]) -> list[int]:
-    """On which line each label stands, so that none lies over another; `at` in millimetres."""
-    half = [style.width_of(text, style.SMALLEST) / 2 for text in texts]
-    rows: list[int] = []
-    for k, x in enumerate(at):
-        taken = {rows[j] for j in range(k) if abs(at[j] - x) < half[k] + half[j] + 2.0}
-        rows.append(next(row for row in range(k + 1) if row not in taken))
-    return rows
+def _half(side: str, colour: str) -> dict[str, Any]:
+    """One half of a disc."""
+    return {
+        "marker": "o",
+        "fillstyle": side,
+        "mfc": colour,
+        "mec": "none",
+        "markerfacecoloralt": "none",
+    }

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from trustreport.figures import style
-from trustreport.figures.panel import Chart, Sheet
+from trustreport.figures.panels import Chart, Sheet
 from trustreport.messages import Catalogue, Message
 
 PAD = 2.2  # between a box and its text, millimetres

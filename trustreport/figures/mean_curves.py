@@ -5,10 +5,10 @@ from math import isfinite, sqrt
 from typing import Any
 
 from trustreport.estimate import Estimate
-from trustreport.figures import curves, numbers, style
+from trustreport.figures import numbers, panels, style
 from trustreport.figures.curves import Points
-from trustreport.figures.panel import Chart, Panel, Sheet
-from trustreport.figures.roc import both_rates
+from trustreport.figures.panels import Chart, LegendEntry, Panel, Sheet
+from trustreport.figures.roc import area_text, both_rates
 from trustreport.messages import Catalogue, Message
 
 # How the arms look, by whether they are aided: a thin line for each reader, a heavy one for the mean.
@@ -95,8 +95,8 @@ class ReaderRoc(Chart):
 
     def _draw(self, say: Catalogue) -> Sheet:
         axes = say("figure.roc.x"), say("figure.roc.y")
-        sheet, (plot,) = curves.lay_out([""], axes, self._key(say), ratio=1.0)
-        curves.unit_square(say, plot)
+        sheet, (plot,) = panels.lay_out([""], axes, self._key(say), ratio=1.0)
+        panels.unit_square(say, plot)
         for a, arm in enumerate(self.arms):
             how = {**SHARP, "clip_on": False}
             for k, reader in enumerate(arm.readers):
@@ -113,10 +113,10 @@ class ReaderRoc(Chart):
     def _thin(self) -> dict[bool, dict[str, Any]]:
         return READER if max(len(arm.readers) for arm in self.arms) <= FEW else PALE
 
-    def _key(self, say: Catalogue) -> list[curves.LegendEntry]:
+    def _key(self, say: Catalogue) -> list[LegendEntry]:
         """The means with their areas, then the readers and their decisions, then the diagonal."""
         entries = [
-            _mean_entry(say, arm.label, arm.aided, curves.area_text(say, arm.auc, "roc")) for arm in self.arms
+            _mean_entry(say, arm.label, arm.aided, area_text(say, arm.auc, "roc")) for arm in self.arms
         ]
         for arm in self.arms:
             n = sum(bool(reader.points) for reader in arm.readers)
@@ -124,24 +124,24 @@ class ReaderRoc(Chart):
         for arm in self.arms:
             if any(reader.decisions for reader in arm.readers):
                 text = say("figure.reader_roc.points", arm=style.label(say, arm.label))
-                sample = curves.mark_sample({"mew": 1.1, **DECISIONS[arm.aided]})
-                entries.append(curves.LegendEntry(sample, text))
+                sample = panels.mark_sample({"mew": 1.1, **DECISIONS[arm.aided]})
+                entries.append(LegendEntry(sample, text))
         return [*entries, _chance(say)]
 
 
-def _mean_entry(say: Catalogue, arm: Message | str, aided: bool, area: str) -> curves.LegendEntry:
+def _mean_entry(say: Catalogue, arm: Message | str, aided: bool, area: str) -> LegendEntry:
     text = say("figure.reader_roc.mean", arm=style.label(say, arm))
-    return curves.LegendEntry(curves.line_sample(MEAN[aided]), text, (area,), aided)
+    return LegendEntry(panels.line_sample(MEAN[aided]), text, (area,), aided)
 
 
-def _readers_entry(say: Catalogue, arm: Message | str, n: int, how: dict[str, Any]) -> curves.LegendEntry:
+def _readers_entry(say: Catalogue, arm: Message | str, n: int, how: dict[str, Any]) -> LegendEntry:
     text = say("figure.reader_roc.readers", n=n, arm=style.label(say, arm))
-    return curves.LegendEntry(curves.line_sample(how), text)
+    return LegendEntry(panels.line_sample(how), text)
 
 
-def _chance(say: Catalogue) -> curves.LegendEntry:
-    sample = curves.line_sample({"color": style.FAINT, "lw": style.THIN})
-    return curves.LegendEntry(sample, say("figure.roc.chance"))
+def _chance(say: Catalogue) -> LegendEntry:
+    sample = panels.line_sample({"color": style.FAINT, "lw": style.THIN})
+    return LegendEntry(sample, say("figure.roc.chance"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,12 +198,12 @@ class FrocFigure(Chart):
 
     def _draw(self, say: Catalogue) -> Sheet:
         axes = say("figure.froc.x"), say("figure.froc.y")
-        sheet, (plot,) = curves.lay_out([""], axes, self._key(say), ratio=0.8)
+        sheet, (plot,) = panels.lay_out([""], axes, self._key(say), ratio=0.8)
         plot.across((0, self.most), numbers.tick(say, "number"))
         plot.upward((0, 1))
-        plot.ticks(y=curves.rates(say))
+        plot.ticks(y=panels.rates(say))
         for i, line in enumerate(self.lines):
-            plot.line(line.points, f"curve-{i}", zorder=2.6, **SHARP, **curves.stroke(i))
+            plot.line(line.points, f"curve-{i}", zorder=2.6, **SHARP, **style.stroke(i))
             self._estimates(say, plot, i, line)
         for a, arm in enumerate(self.arms):
             for k, (_, points) in enumerate(arm.readers):
@@ -213,7 +213,7 @@ class FrocFigure(Chart):
 
     def _estimates(self, say: Catalogue, plot: Panel, i: int, line: FrocLine) -> None:
         """The sensitivity at each rate; its interval where a single line leaves room for it."""
-        colour = curves.stroke(i)["color"]
+        colour = style.stroke(i)["color"]
         for k, (x, e) in enumerate(line.at):
             if x > self.most or not isfinite(e.value):
                 continue
@@ -224,21 +224,20 @@ class FrocFigure(Chart):
             said = numbers.of_mark(say, e, "percent", style.label(say, line.label), name)
             plot.mark(x, e.value, f"point-{i}-{k}", label=said, mfc=colour, **AT_RATE)
 
-    def _key(self, say: Catalogue) -> list[curves.LegendEntry]:
+    def _key(self, say: Catalogue) -> list[LegendEntry]:
         """Each line with its area; then the estimates, or the readers of each arm."""
         entries = []
         for i, line in enumerate(self.lines):
             text = style.label(say, line.label) or say("figure.froc.curve")
-            area = curves.area_text(say, line.area, "froc")
-            entries.append(curves.LegendEntry(curves.stroke_sample(i), text, (area,), leads=not i))
+            area = area_text(say, line.area, "froc")
+            entries.append(LegendEntry(panels.stroke_sample(i), text, (area,), leads=not i))
         if any(line.at for line in self.lines):
             key = "figure.froc.points_interval" if len(self.lines) == 1 else "figure.froc.points"
             level = next(numbers.level(say, e) for line in self.lines for _, e in line.at)
-            sample = curves.mark_sample({"mfc": style.TEAL, **AT_RATE})
-            entries.append(curves.LegendEntry(sample, say(key, level=level)))
+            sample = panels.mark_sample({"mfc": style.TEAL, **AT_RATE})
+            entries.append(LegendEntry(sample, say(key, level=level)))
         entries += [
-            _mean_entry(say, arm.label, arm.aided, curves.area_text(say, arm.area, "froc"))
-            for arm in self.arms
+            _mean_entry(say, arm.label, arm.aided, area_text(say, arm.area, "froc")) for arm in self.arms
         ]
         return entries + [
             _readers_entry(say, arm.label, len(arm.readers), READER[arm.aided]) for arm in self.arms
@@ -282,8 +281,8 @@ class SummaryRoc(Chart):
 
     def _draw(self, say: Catalogue) -> Sheet:
         axes = say("figure.roc.x"), say("figure.roc.y")
-        sheet, (plot,) = curves.lay_out([""], axes, self._key(say), ratio=1.0)
-        curves.unit_square(say, plot)
+        sheet, (plot,) = panels.lay_out([""], axes, self._key(say), ratio=1.0)
+        panels.unit_square(say, plot)
         for (kind, points), how in zip(self._lines(), (CURVE, REGION, NEW)):
             if points:
                 plot.line(points, kind, zorder=2.4, clip_on=False, **how)
@@ -300,19 +299,19 @@ class SummaryRoc(Chart):
         mark(name, "mean", self.sensitivity, self.specificity, **SUMMARY, zorder=4)
         return sheet
 
-    def _key(self, say: Catalogue) -> list[curves.LegendEntry]:
+    def _key(self, say: Catalogue) -> list[LegendEntry]:
         details = numbers.shares(say, self.sensitivity, self.specificity)
         level = numbers.level(say, self.sensitivity)
         mean = say("figure.summary_roc.mean")
-        entries = [curves.LegendEntry(curves.mark_sample(SUMMARY), mean, details, leads=True)]
+        entries = [LegendEntry(panels.mark_sample(SUMMARY), mean, details, leads=True)]
         for name, points, how in (("region", self.region, REGION), ("new", self.new_study, NEW)):
             if points:
                 text = say(f"figure.summary_roc.{name}_key", level=level)
-                entries.append(curves.LegendEntry(curves.line_sample(how), text))
+                entries.append(LegendEntry(panels.line_sample(how), text))
         if self.curve and isfinite(self.area.value):
-            area = (curves.area_text(say, self.area, "roc"),)
+            area = (area_text(say, self.area, "roc"),)
             text = say("figure.summary_roc.curve_key")
-            entries.append(curves.LegendEntry(curves.line_sample(CURVE), text, area))
+            entries.append(LegendEntry(panels.line_sample(CURVE), text, area))
         text = say("figure.summary_roc.studies", n=len(self.studies))
-        entries.append(curves.LegendEntry(curves.mark_sample({"ms": 5.0, **STUDY}), text))
+        entries.append(LegendEntry(panels.mark_sample({"ms": 5.0, **STUDY}), text))
         return [*entries, _chance(say)]

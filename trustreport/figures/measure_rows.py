@@ -6,9 +6,9 @@ from math import isfinite, isnan, nan
 from typing import Any
 
 from trustreport.estimate import Estimate
-from trustreport.figures import numbers, style, ticks
-from trustreport.figures.panel import Chart, Panel, Sheet
-from trustreport.figures.rows import columns_beside, rule
+from trustreport.figures import numbers, style
+from trustreport.figures.layout import columns_beside, rule
+from trustreport.figures.panels import Chart, Panel, Sheet
 from trustreport.messages import Catalogue, Message
 
 MOST_ROWS = 40
@@ -94,7 +94,9 @@ class MeasuresChart(Chart):
             plot = sheet.panel(left, top, width, bottom - top)
             own = [row.cells[k] for row in self.rows]
             shown = [x for c in own if c for x in (*_ends(c.estimate), c.reference)]
-            ends, found = ticks.fitted(shown, width, numbers.tick(say, "number"), column.least, column.most)
+            ends, found = numbers.fitted_ticks(
+                shown, width, numbers.tick(say, "number"), column.least, column.most
+            )
             plot.across(ends)
             plot.upward((bottom, top), line=False)
             plot.ticks(found)
@@ -244,12 +246,12 @@ class GroupRows(Chart):
         sheet.write(3.0, line, style.label(say, self.overall), **style.MUTED)
         return sheet
 
-    def _axis(self, say: Catalogue, c: int, width: float) -> tuple[tuple[float, float], ticks.Ticks]:
+    def _axis(self, say: Catalogue, c: int, width: float) -> tuple[tuple[float, float], numbers.Ticks]:
         """The ends and ticks of a measure in all blocks."""
         measure = self.measures[c]
         own = [each[c] for block in self.blocks for row in block.rows for each in (*row.groups, row.overall)]
         shown = [x for e in own if e is not None for x in _ends(e)] + [measure.null]
-        return ticks.fitted(shown, width, numbers.tick(say, "number"), measure.least, measure.most)
+        return numbers.fitted_ticks(shown, width, numbers.tick(say, "number"), measure.least, measure.most)
 
 
 def _row(plot: Panel, row: GroupRow, c: int, y: float, height: float, name: str, said: Sequence[str]) -> None:

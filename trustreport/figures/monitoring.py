@@ -7,10 +7,10 @@ from math import isfinite, isnan, nan
 from typing import Any, Literal
 
 from trustreport.estimate import Estimate
-from trustreport.figures import curves, numbers, style
+from trustreport.figures import numbers, panels, style
 from trustreport.figures.curves import Points
-from trustreport.figures.panel import Chart, Panel, Sheet
-from trustreport.figures.placing import Box, around, meet, spread
+from trustreport.figures.layout import Box, around, meet, spread
+from trustreport.figures.panels import Chart, Panel, Sheet
 from trustreport.figures.trend import BASELINE, EVENT, IN_CONTROL, LATEST, PERIOD, TO_DETECT, axis_range
 from trustreport.messages import Catalogue, Message
 
@@ -300,7 +300,7 @@ class FunnelPlot(Chart):
         self._names(sheet, plot, last)
         middle, bottom = F_LEFT + F_WIDE / 2, F_TOP + F_TALL
         sheet.write(middle, bottom + 7.6, say("figure.funnel.x"), ha="center", **style.AXIS)
-        curves.upward(sheet, style.label(say, self.label), F_TOP, bottom)
+        panels.upward(sheet, style.label(say, self.label), F_TOP, bottom)
         self._limits(say, sheet, plot)
         return sheet
 

@@ -6,9 +6,9 @@ from math import isfinite
 from typing import Any
 
 from trustreport.estimate import Estimate
-from trustreport.figures import numbers, style, ticks
-from trustreport.figures.panel import Chart, Panel, Sheet
-from trustreport.figures.placing import spread
+from trustreport.figures import numbers, style
+from trustreport.figures.layout import spread
+from trustreport.figures.panels import Chart, Panel, Sheet
 from trustreport.messages import Catalogue, Message
 
 # Millimetres.
@@ -137,7 +137,7 @@ class NomogramFigure(Chart):
         axes.set_xlabel(say("figure.nomogram.concordance"), size=style.TICK, labelpad=3)
         axes.grid(color=style.HAIRLINE, lw=style.HAIR, zorder=0)
         axes.set_axisbelow(True)
-        above = ticks.linear(0.5, 1.0, PLOT_WIDTH, partial(numbers.percent, say))
+        above = numbers.linear_ticks(0.5, 1.0, PLOT_WIDTH, partial(numbers.percent, say))
         how: dict[str, Any] = {"ha": "center", "va": "bottom", **style.AXIS}
         sheet.plot([LEFT, RIGHT], [TOP, TOP], color=style.HAIRLINE, lw=style.THIN, zorder=1)
         for x, text in zip(*above):

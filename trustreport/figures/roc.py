@@ -1,5 +1,6 @@
 """ROC curves: sensitivity against false alarms, a panel for each data set, a line for each candidate."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan
 from typing import Any
@@ -7,9 +8,9 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from trustreport.estimate import Estimate
-from trustreport.figures import curves, numbers, style
-from trustreport.figures.curves import Points
-from trustreport.figures.panel import Chart, Panel, Sheet
+from trustreport.figures import numbers, panels, style
+from trustreport.figures.curves import MOST_POINTS, Points, thinned
+from trustreport.figures.panels import Chart, LegendEntry, Panel, Sheet
 from trustreport.messages import Catalogue, Message
 
 GAP = 8.5
@@ -54,10 +55,10 @@ class RocLine:
         auc: Estimate,
         point: DevicePoint | None = None,
         *,
-        most: int = curves.MOST_POINTS,
+        most: int = MOST_POINTS,
     ) -> "RocLine":
         """The line with at most `most` of its points."""
-        return cls(label, curves.thinned(fpr, tpr, most), auc, point)
+        return cls(label, thinned(fpr, tpr, most), auc, point)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ class RocFigure(Chart):
 
     @property
     def _strokes(self) -> dict[str, int]:
-        return curves.strokes(line.label for line in self._lines)
+        return style.strokes(line.label for line in self._lines)
 
     def values(self, say: Catalogue) -> list[dict[str, Any]]:
         """A row per point of a curve, then the points of decisions and of readers."""
@@ -164,18 +165,18 @@ class RocFigure(Chart):
     def _draw(self, say: Catalogue) -> Sheet:
         titles = [style.label(say, panel.label) for panel in self.panels]
         axes = say("figure.roc.x"), say("figure.roc.y")
-        sheet, plots = curves.lay_out(titles, axes, self._key(say), ratio=1.0, gap=GAP)
+        sheet, plots = panels.lay_out(titles, axes, self._key(say), ratio=1.0, gap=GAP)
         for i, (panel, plot) in enumerate(zip(self.panels, plots)):
             plot.across((0, 1))
             plot.upward((0, 1))
-            ends, labels = curves.rates(say, curves.QUARTERS if plot.width > 60 else (0.0, 0.5, 1.0))
+            ends, labels = panels.rates(say, panels.QUARTERS if plot.width > 60 else (0.0, 0.5, 1.0))
             hidden = [""] * len(ends)
             plot.ticks((ends, labels if plot.last else hidden), (ends, labels if plot.first else hidden))
             plot.diagonal(f"chance-{i}")
             for k, line in enumerate(panel.lines):
                 self._line(say, plot, line, f"{i}-{k}")
             for k, touching in enumerate(panel.equal_yield):
-                colour = curves.stroke(self._strokes[style.plain(touching.line)])["color"]
+                colour = style.stroke(self._strokes[style.plain(touching.line)])["color"]
                 plot.line(touching.ends, f"equal-yield-{i}-{k}", color=colour, zorder=2.2, **EQUAL)
                 plot.mark(touching.fpr, touching.tpr, f"touch-{i}-{k}", mec=colour, **TOUCH)
             for k, reader in enumerate(panel.readers):
@@ -189,7 +190,7 @@ class RocFigure(Chart):
         return say("word.pair", first=names[0], second=names[1]) if len(names) == 2 else "".join(names)
 
     def _line(self, say: Catalogue, plot: Panel, line: RocLine, name: str) -> None:
-        how = curves.stroke(self._strokes[style.plain(line.label)])
+        how = style.stroke(self._strokes[style.plain(line.label)])
         plot.line(line.points, f"curve-{name}", zorder=2.6, clip_on=False, solid_joinstyle="miter", **how)
         if line.point is None or not line.point.drawn:
             return
@@ -219,7 +220,7 @@ class RocFigure(Chart):
             (self._area(say, line), which[style.plain(line.label)] if len(which) > 1 else None)
             for line in panel.lines
         ]
-        curves.write_stack(plot, texts, low=not areas or sum(areas) / len(areas) >= 0.5)
+        write_stack(plot, texts, low=not areas or sum(areas) / len(areas) >= 0.5)
 
     def _area(self, say: Catalogue, line: RocLine) -> str:
         """The area with its interval, and its level where there is room for it."""
@@ -230,27 +231,27 @@ class RocFigure(Chart):
         key = "figure.roc.area_interval" if len(self.panels) == 1 else "figure.roc.auc_short"
         return say(key, value=value, low=low, high=high, level=numbers.level(say, e))
 
-    def _key(self, say: Catalogue) -> list[curves.LegendEntry]:
+    def _key(self, say: Catalogue) -> list[LegendEntry]:
         """What each line and mark stands for; of a single panel also the numbers."""
         alone, entries = len(self.panels) == 1, []
         lines = {style.plain(line.label): line for line in reversed(self._lines)}
         for name, which in self._strokes.items() if alone or len(lines) > 1 else ():
             details = self._numbers(say, lines[name]) if alone else ()
             text = style.label(say, lines[name].label) or say("figure.roc.curve")
-            entries.append(curves.LegendEntry(curves.stroke_sample(which), text, details, leads=alone))
+            entries.append(LegendEntry(panels.stroke_sample(which), text, details, leads=alone))
         entries += self._touching(say)
         points = [line.point for line in self._lines if line.point is not None]
         if any(point.drawn for point in points):
             text = say("figure.roc.point", level=numbers.level(say, points[0].sensitivity))
-            entries.append(curves.LegendEntry(curves.interval_sample(POINT, crossed=True), text))
+            entries.append(LegendEntry(panels.interval_sample(POINT, crossed=True), text))
         for kind, how in POINTS.items():
             n = sum(reader.kind == kind for panel in self.panels for reader in panel.readers)
             if n:
                 text = say(f"figure.roc.readers_{kind}", n=n)
-                entries.append(curves.LegendEntry(curves.mark_sample(how), text))
-        return [*entries, curves.LegendEntry(curves.CHANCE, say("figure.roc.chance"))]
+                entries.append(LegendEntry(panels.mark_sample(how), text))
+        return [*entries, LegendEntry(panels.CHANCE, say("figure.roc.chance"))]
 
-    def _touching(self, say: Catalogue) -> list[curves.LegendEntry]:
+    def _touching(self, say: Catalogue) -> list[LegendEntry]:
         """What the lines of equal yield are; of a single panel also their slopes and thresholds."""
         found: dict[str, list[EqualYield]] = {}
         for touching in (each for panel in self.panels for each in panel.equal_yield):
@@ -272,8 +273,8 @@ class RocFigure(Chart):
                 for each in (lines if len(self.panels) == 1 else ())
             ]
             which = self._strokes[style.plain(lines[0].line)]
-            colour = style.MUTE if several else curves.stroke(which)["color"]
-            entries.append(curves.LegendEntry(_tangent(colour), text, tuple(details)))
+            colour = style.MUTE if several else style.stroke(which)["color"]
+            entries.append(LegendEntry(_tangent(colour), text, tuple(details)))
         return entries
 
     def _numbers(self, say: Catalogue, line: RocLine) -> tuple[str, ...]:
@@ -301,9 +302,36 @@ def _short(say: Catalogue, value: float) -> str:
     return numbers.plain(say, float(f"{value:.3g}")) if isfinite(value) else "∞"
 
 
-def _tangent(colour: str) -> curves.Sample:
+def _tangent(colour: str) -> panels.Sample:
     def draw(sheet: Sheet, x: float, y: float) -> None:
-        sheet.plot([x, x + curves.SAMPLE - 2.0], [y, y], color=colour, **EQUAL)
-        sheet.plot([x + curves.SAMPLE / 2 - 1.0], [y], ls="none", mec=colour, **TOUCH)
+        sheet.plot([x, x + panels.SAMPLE - 2.0], [y, y], color=colour, **EQUAL)
+        sheet.plot([x + panels.SAMPLE / 2 - 1.0], [y], ls="none", mec=colour, **TOUCH)
 
     return draw
+
+
+def area_text(say: Catalogue, e: Estimate, kind: str) -> str:
+    """The area under a curve of a kind (``roc``, ``froc``) with its interval, where it has one."""
+    if not (isfinite(e.value) and numbers.has_interval(e)):
+        return say(f"figure.{kind}.area", number=numbers.estimate(say, e, "number"))
+    value, low, high = numbers.parts(say, e, "number")
+    return say(f"figure.{kind}.area_interval", value=value, low=low, high=high, level=numbers.level(say, e))
+
+
+def write_stack(plot: Panel, texts: Sequence[tuple[str, int | None]], *, low: bool) -> None:
+    """Texts in the lower right corner of a panel, or in the upper left one, each after its line's stroke."""
+    size = style.SMALL if plot.width > 40 else style.SMALLEST
+    sample = 5.0 if any(which is not None for _, which in texts) else 0.0
+    broken = [style.wrap(text, 0.8 * plot.width - sample, size) for text, _ in texts]
+    heights = [style.height_of(text, size) + 0.5 for text in broken]
+    widest = max(style.width_of(text, size) for text in broken)
+    left = plot.width - 1.2 - widest if low else 1.2 + sample
+    y = sum(heights) + 1.0 if low else plot.height - 1.0
+    for text, (_, which), tall in zip(broken, texts, heights):
+        where: dict[str, Any] = {"transform": plot.axes.transAxes, "zorder": 4}
+        plot.write(left / plot.width, y / plot.height, text, va="top", size=size, **where)
+        if which is not None:
+            middle = (y - style.height_of(" ", size) / 2) / plot.height
+            ends = [(left - sample) / plot.width, (left - 1.2) / plot.width]
+            plot.plot(ends, [middle, middle], **where, **style.stroke(which))
+        y -= tall

@@ -6,11 +6,19 @@ from math import ceil, floor, hypot, isfinite, isnan, nan
 from typing import Any, Literal
 
 from trustreport.estimate import Estimate
-from trustreport.figures import numbers, style, ticks
+from trustreport.figures import numbers, style
 from trustreport.figures.external_performance import REACHED, disc, glyph, number_and_name, share
-from trustreport.figures.panel import Chart, Panel, Sheet
-from trustreport.figures.placing import Box, Labelled, Occupied, Place, labelled, spread_discs
-from trustreport.figures.rows import columns_beside, rule
+from trustreport.figures.layout import (
+    Box,
+    Labelled,
+    Occupied,
+    Place,
+    columns_beside,
+    labelled,
+    rule,
+    spread_discs,
+)
+from trustreport.figures.panels import Chart, Panel, Sheet
 from trustreport.messages import Catalogue, Message
 
 MOST_SITES = 22
@@ -110,7 +118,9 @@ class Forest(Chart):
             plot.across((low, high))
             plot.axes.minorticks_off()
             written = numbers.tick(say, "number")
-            plot.ticks((ticks.ratio if column.ratio else ticks.linear)(low, high, width, written))
+            plot.ticks(
+                (numbers.ratio_ticks if column.ratio else numbers.linear_ticks)(low, high, width, written)
+            )
             # Lines down the panel are left out where numbers stand.
             under = [(y + (height - ROW) / 2 + UNDER, y + height) for y, height in zip(starts, heights)]
             lines = (
@@ -345,7 +355,7 @@ class MetaValidation(Chart):
             plot.across((-ASIDE, 1 + ASIDE), written, over=(0.0, 1.0))
             plot.upward((measure.low, measure.high))
             least, most = sorted((measure.low, measure.high))
-            plot.ticks(y=ticks.linear(least, most, C_HEIGHT, written, upright=True))
+            plot.ticks(y=numbers.linear_ticks(least, most, C_HEIGHT, written, upright=True))
             plot.axes.set_xlabel(say("figure.meta.similarity"), size=style.TICK, labelpad=2)
             self._marks(say, plot, p, names, spots)
         key.write(sheet, below)

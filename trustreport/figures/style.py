@@ -7,7 +7,7 @@ Draw *and save* inside `settings()`: matplotlib reads some of them (``svg.hashsa
 import re
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -44,6 +44,16 @@ DASHED: Any = (0, (4.0, 1.8))
 DOTTED: Any = (0, (1.2, 1.2))
 SHAPES = ("o", "s", "^", "D", "v", "P", "X", "<", "*", ">", "d")
 SERIES = (BLUE, RUST, TEAL, AMBER, INK)
+
+# Colour, width and dashes; a further line begins anew.
+STROKES: tuple[dict[str, Any], ...] = (
+    {"color": TEAL, "lw": 1.8},
+    {"color": BLUE, "lw": 1.4, "ls": (0, (5, 1.6))},
+    {"color": INK, "lw": 1.4, "ls": (0, (1.2, 1.2))},
+    {"color": AMBER, "lw": 1.3, "ls": (0, (6, 1.5, 1.2, 1.5))},
+    {"color": MUTE, "lw": 1.1},
+    {"color": RUST, "lw": 1.1, "ls": (0, (2.6, 1.4))},
+)
 
 # Points.
 LABEL = 7.8
@@ -167,6 +177,16 @@ def label(say: Catalogue, text: Message | str) -> str:
 def plain(text: Message | str) -> str:
     """What tells one label from another, whatever the language."""
     return text if isinstance(text, str) else text.key + repr(sorted(text.values.items()))
+
+
+def strokes(labels: Iterable[Message | str]) -> dict[str, int]:
+    """The stroke of each candidate, by its plain name: that of its first appearance."""
+    return {name: i for i, name in enumerate(dict.fromkeys(map(plain, labels)))}
+
+
+def stroke(which: int) -> dict[str, Any]:
+    """Colour, width and dashes of the n-th line."""
+    return STROKES[which % len(STROKES)]
 
 
 def width_of(text: str, size: float = LABEL, weight: int = REGULAR) -> float:

@@ -6,9 +6,9 @@ from math import isfinite, isnan, nan
 from typing import Any
 
 from trustreport.estimate import Estimate
-from trustreport.figures import curves, numbers, style
+from trustreport.figures import numbers, panels, style
 from trustreport.figures.curves import Points
-from trustreport.figures.panel import Chart, Panel, Sheet
+from trustreport.figures.panels import Chart, LegendEntry, Panel, Sheet
 from trustreport.messages import Catalogue, Message
 
 CROSS = "\N{MULTIPLICATION SIGN}"  # stands where nothing can be estimated
@@ -64,7 +64,7 @@ class Trend(Chart):
     def _draw(self, say: Catalogue) -> Sheet:
         titles = [style.label(say, panel.label) for panel in self.panels]
         axes = say("figure.trend.x"), ""
-        sheet, plots = curves.lay_out(titles, axes, self._key(say), ratio=0.62, gap=12.0)
+        sheet, plots = panels.lay_out(titles, axes, self._key(say), ratio=0.62, gap=12.0)
         for k, (panel, plot) in enumerate(zip(self.panels, plots)):
             self._panel(say, plot, panel, k)
         return sheet
@@ -107,20 +107,20 @@ class Trend(Chart):
         for x, letters in shown:
             plot.write(x + 0.08, top, letters, ha="left", va="top", **style.TINY)
 
-    def _key(self, say: Catalogue) -> list[curves.LegendEntry]:
+    def _key(self, say: Catalogue) -> list[LegendEntry]:
         marks = (("baseline", BASELINE), ("period", PERIOD), ("latest", LATEST))
         entries = [
-            curves.LegendEntry(curves.mark_sample(how), say(f"figure.trend.{name}"), leads=how is LATEST)
+            LegendEntry(panels.mark_sample(how), say(f"figure.trend.{name}"), leads=how is LATEST)
             for name, how in marks[0 if self.baseline else 1 :]
         ]
         for name, how in (("in_control", IN_CONTROL), ("to_detect", TO_DETECT)):
             if any(isfinite(getattr(panel, name)) for panel in self.panels):
-                entries.append(curves.LegendEntry(curves.line_sample(how), say(f"figure.trend.{name}")))
+                entries.append(LegendEntry(panels.line_sample(how), say(f"figure.trend.{name}")))
         if any(isnan(e.value) for panel in self.panels for e in panel.estimates):
-            entries.append(curves.LegendEntry(_cross, say("figure.not_estimable")))
+            entries.append(LegendEntry(_cross, say("figure.not_estimable")))
         for letter, (_, label) in zip(LETTERS, self.events):
             text = say("figure.trend.event", letter=letter, event=style.label(say, label))
-            entries.append(curves.LegendEntry(_upright, text))
+            entries.append(LegendEntry(_upright, text))
         return entries
 
 
@@ -156,12 +156,12 @@ def _every(labels: list[str], room: int) -> tuple[tuple[int, ...], tuple[str, ..
 
 
 def _upright(sheet: Sheet, x: float, y: float) -> None:
-    at = x + curves.SAMPLE / 2 - 1.0
+    at = x + panels.SAMPLE / 2 - 1.0
     sheet.plot([at, at], [y - 1.4, y + 1.4], **EVENT)
 
 
 def _cross(sheet: Sheet, x: float, y: float) -> None:
-    sheet.write(x + curves.SAMPLE / 2 - 1.8, y, CROSS, size=style.TICK, color=style.MUTE)
+    sheet.write(x + panels.SAMPLE / 2 - 1.8, y, CROSS, size=style.TICK, color=style.MUTE)
 
 
 @dataclass(frozen=True, slots=True)

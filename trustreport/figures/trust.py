@@ -6,10 +6,10 @@ from math import hypot, isfinite, isnan
 from typing import Any
 
 from trustreport.estimate import Estimate
-from trustreport.figures import curves, flow, numbers, style
+from trustreport.figures import flow, numbers, panels, style
 from trustreport.figures.flow import Advice, TrustFlow
-from trustreport.figures.panel import Chart, Panel, Sheet
-from trustreport.figures.placing import Box, around, meet
+from trustreport.figures.layout import Box, around, meet
+from trustreport.figures.panels import Chart, Panel, Sheet
 from trustreport.messages import Catalogue, Message
 
 # Millimetres.
@@ -127,7 +127,7 @@ class TrustDiagram(Chart):
         plot.plot([0.5, 0.5], [0, 1], color=style.PAPER, lw=style.LINE, zorder=1)
         plot.plot([0, 1], [0.5, 0.5], color=style.PAPER, lw=style.LINE, zorder=1)
         # Room between the axis and its numbers for marks at the edge.
-        plot.ticks(curves.rates(say), curves.rates(say), pad=8)
+        plot.ticks(panels.rates(say), panels.rates(say), pad=8)
         across, upward = (say(f"figure.trust.{self._words}.{axis}") for axis in ("x", "y"))
         plot.axes.set_xlabel(across, size=style.TICK, labelpad=2)
         plot.axes.set_ylabel(upward, size=style.TICK)

@@ -7,7 +7,7 @@ from math import isnan
 from typing import Any
 
 import trustreport
-from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
+from trustreport.figures.curves import LineOver, LinePoint, LinesChart, LinesPanel
 from trustreport.finding import Figure
 from trustreport.messages import Catalogue, Message, catalogue, say
 from trustreport.narrative.names import endpoint_name

@@ -10,9 +10,9 @@ import numpy as np
 from trustreport.digits import share
 from trustreport.dimensions.advice_accuracy.entries import ID
 from trustreport.estimate import Estimate
-from trustreport.figures import ticks
-from trustreport.figures.curves import MOST_PANELS
-from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
+from trustreport.figures import numbers
+from trustreport.figures.curves import LineOver, LinePoint, LinesChart, LinesPanel
+from trustreport.figures.panels import MOST_PANELS
 from trustreport.finding import Figure, Part
 from trustreport.measures.coverage_accuracy import ByCertainty, accuracy_at_coverage, by_certainty
 from trustreport.messages import Message, say
@@ -179,7 +179,7 @@ def _figure(some: Sequence[Coverage], number: int, level: float) -> Figure:
     panels = tuple(_panel(one, level, named=len(some) > 1) for one in some)
     drawn = [p for panel in panels for line in panel.lines for p in (*line.points, *line.marked)]
     first = min(*(p.x for p in drawn), HALF)  # where all confidences are equal there is one point
-    ends = ticks.ends((y for p in drawn for y in (p.y, p.low, p.high)), 0.0, 1.0)
+    ends = numbers.axis_ends((y for p in drawn for y in (p.y, p.low, p.high)), 0.0, 1.0)
     full = [one.at(one.decided / len(one.case), level) for one in some]
     return Figure(
         f"coverage_{number}",

@@ -17,11 +17,11 @@ from trustreport.dimensions.advice_accuracy.h_accuracy import (
     Weighed,
     kind_of,
 )
-from trustreport.figures.curves import MOST_PANELS
+from trustreport.figures.calibration import HistogramChart, HistogramMark, HistogramPanel
+from trustreport.figures.curves import LineOver, LinePoint, LinesChart, LinesPanel
 from trustreport.figures.effect import ErrorRateRow, ErrorRates
-from trustreport.figures.field import FieldChart, FieldPanel, HistogramChart, HistogramMark, HistogramPanel
-from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
-from trustreport.figures.plane import Bubble, BubblesChart, BubblesPanel
+from trustreport.figures.field import Bubble, BubblesChart, BubblesPanel, FieldChart, FieldPanel
+from trustreport.figures.panels import MOST_PANELS
 from trustreport.figures.roc import DevicePoint, ReaderPoint, RocFigure, RocLine, RocPanel
 from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.measures.confusion.counts import ConfusionCounts

@@ -8,7 +8,7 @@ from trustreport.digits import Rounded, per, rounded
 from trustreport.dimensions.decision_benefit.entries import ID
 from trustreport.dimensions.decision_benefit.protocols import ProtocolComparison
 from trustreport.estimate import Estimate
-from trustreport.figures.plane import PlaneAxis, PlaneChart, PlanePoint
+from trustreport.figures.field import PlaneAxis, PlaneChart, PlanePoint
 from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.measures.protocols import READER
 from trustreport.messages import Message, say

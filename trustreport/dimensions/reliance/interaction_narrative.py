@@ -8,7 +8,7 @@ from trustreport.dimensions.reliance.rates import ID
 from trustreport.dimensions.reliance.results import Reliance
 from trustreport.estimate import Estimate
 from trustreport.figures.effect import EffectPlot, EffectRow
-from trustreport.figures.plane import PlaneAxis, PlaneChart, PlanePoint
+from trustreport.figures.field import PlaneAxis, PlaneChart, PlanePoint
 from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.messages import Message, say
 from trustreport.narrative.names import quantity_name
