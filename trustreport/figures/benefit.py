@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style
-from trustreport.figures.layout import Box, around, meet, spread
-from trustreport.figures.panels import Chart, Panel, Sheet
+from trustreport.figures.layout import Box, mark_box, overlap, spread
+from trustreport.figures.panels import Chart, PlotPanel, PlotSheet
 from trustreport.messages import Catalogue, Message
 
 ACCURACY = Message("figure.benefit.accuracy")
@@ -74,13 +74,13 @@ class BenefitDiagram(Chart):
     def _scale(self) -> numbers.Scale:
         return "points" if self.unit == "percent" else "difference"
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         key = self._key(say)
         mean_text, note_text = self._mean_text(say)
         key_height = sum(style.height_of(text, style.TICK) + 1.4 for text, *_ in key)
         mean_height = style.height_of(mean_text, style.TICK) + style.height_of(note_text, style.SMALL)
         height = max(PLOT_HEIGHT, key_height + mean_height + 4.0)
-        sheet = Sheet(height + 12.5)
+        sheet = PlotSheet(height + 12.5)
         top = 2.5
         plot = sheet.panel(LEFT, top, PLOT_WIDTH, height)
         self._axes(say, plot)
@@ -105,7 +105,7 @@ class BenefitDiagram(Chart):
 
     def _glyphs(self) -> dict[str, tuple[str, bool]]:
         """The glyph of each stratum."""
-        strata = list(dict.fromkeys(style.plain(row.stratum) for row in self.rows))
+        strata = list(dict.fromkeys(style.label_key(row.stratum) for row in self.rows))
         return {name: GLYPHS[i] if i < len(GLYPHS) else OTHERS for i, name in enumerate(strata)}
 
     def _key(self, say: Catalogue) -> list[tuple[str, tuple[str, bool] | None]]:
@@ -115,7 +115,7 @@ class BenefitDiagram(Chart):
         names: dict[tuple[str, bool], str] = {}
         glyphs = self._glyphs()
         for row in (self.rows[i] for i in self._drawn):
-            glyph = glyphs[style.plain(row.stratum)]
+            glyph = glyphs[style.label_key(row.stratum)]
             counts[glyph] = counts.get(glyph, 0) + 1
             name = style.label(say, row.stratum) or say("figure.benefit.readers")
             names[glyph] = say("figure.benefit.other_strata") if glyph == OTHERS else name
@@ -163,11 +163,11 @@ class BenefitDiagram(Chart):
         shift = max(-beyond - x0, 0.0) - max(x1 - 1 - beyond, 0.0)
         return x0 + shift, x1 + shift, y0, y1
 
-    def _axes(self, say: Catalogue, plot: Panel) -> None:
+    def _axes(self, say: Catalogue, plot: PlotPanel) -> None:
         percent = self.unit == "percent"
         x0, x1, y0, y1 = self._limits(plot.height)
-        plot.across((x0, x1))
-        plot.upward((y0, y1), numbers.tick(say, self._scale), line=False)
+        plot.x_axis((x0, x1))
+        plot.y_axis((y0, y1), numbers.tick(say, self._scale), line=False)
         found = zip(
             *numbers.linear_ticks(x0, x1, PLOT_WIDTH, numbers.tick(say, "percent" if percent else "number"))
         )
@@ -178,7 +178,7 @@ class BenefitDiagram(Chart):
         plot.axes.set_ylabel(say(f"figure.benefit.y{'_points' if percent else ''}"), size=style.TICK)
         plot.axes.yaxis.set_label_coords(-(LEFT - 3.4) / PLOT_WIDTH, 0.5)
 
-    def _regions(self, say: Catalogue, plot: Panel) -> None:
+    def _regions(self, say: Catalogue, plot: PlotPanel) -> None:
         """Benefit above zero and detriment below it, as far as a proportion allows."""
         axes, strip = plot.axes, STRIP / 2 / plot.height
         axes.fill([0, 1, 0], [0, 0, 1], color=style.BLUE_WASH, lw=0, zorder=0, gid="benefit")
@@ -188,7 +188,7 @@ class BenefitDiagram(Chart):
             text = say(f"figure.benefit.{key}")
             plot.write(1.5 / PLOT_WIDTH, y, text, color=colour, transform=axes.transAxes, **style.AXIS)
 
-    def _draw_mean(self, plot: Panel) -> float:
+    def _draw_mean(self, plot: PlotPanel) -> float:
         """The mean's band and line; how far down the sheet the line lies."""
         mean = self.mean
         if mean is None or isnan(mean.value):
@@ -197,15 +197,15 @@ class BenefitDiagram(Chart):
             band: dict[str, Any] = {"color": style.TEAL, "alpha": 0.16, "lw": 0, "zorder": 1}
             plot.axes.axhspan(mean.low, mean.high, gid="mean-interval", **band)
         plot.axes.axhline(mean.value, color=style.TEAL, lw=style.HEAVY * 0.75, zorder=2, gid="mean")
-        return plot.down(mean.value)
+        return plot.sheet_y(mean.value)
 
-    def _draw_readers(self, say: Catalogue, plot: Panel) -> None:
+    def _draw_readers(self, say: Catalogue, plot: PlotPanel) -> None:
         (x0, x1), (y0, y1) = plot.axes.get_xlim(), plot.axes.get_ylim()
         glyphs = self._glyphs()
         places: list[tuple[float, float, tuple[str, bool], int]] = []  # millimetres, glyph, readers there
         for i in self._drawn:
             row = self.rows[i]
-            glyph, e = glyphs[style.plain(row.stratum)], row.benefit
+            glyph, e = glyphs[style.label_key(row.stratum)], row.benefit
             if self.intervals:
                 thin: dict[str, Any] = {"upright": True, "lw": 0.7, "zorder": 2.5}
                 plot.interval(e.low, e.high, row.baseline, f"interval-{i}", **thin)
@@ -223,9 +223,9 @@ class BenefitDiagram(Chart):
                 places.append((x, y, glyph, 1))
         self._write_counts(say, plot, places)
 
-    def _write_counts(self, say: Catalogue, plot: Panel, places: Sequence[Any]) -> None:
+    def _write_counts(self, say: Catalogue, plot: PlotPanel, places: Sequence[Any]) -> None:
         """How many readers lie in one place, beside it where nothing else is."""
-        taken, height = [around((x, y), 1.1) for x, y, *_ in places], plot.height
+        taken, height = [mark_box((x, y), 1.1) for x, y, *_ in places], plot.height
         for x, y, _, n in places:
             if n == 1:
                 continue
@@ -236,13 +236,13 @@ class BenefitDiagram(Chart):
             inside = [
                 b for b in boxes if b[0] > 0 and b[1] < PLOT_WIDTH and b[2] > STRIP and b[3] < height - STRIP
             ]
-            free = [b for b in inside if not any(meet(b, other) for other in taken)]
+            free = [b for b in inside if not any(overlap(b, other) for other in taken)]
             box = (free or inside or boxes)[0]
             taken.append(box)
             place = (box[0] / PLOT_WIDTH, (box[2] + box[3]) / 2 / height)
             plot.write(*place, text, size=style.SMALL, transform=plot.axes.transAxes, zorder=4)
 
-    def _write_key(self, sheet: Sheet, key: Sequence[Any], y: float) -> None:
+    def _write_key(self, sheet: PlotSheet, key: Sequence[Any], y: float) -> None:
         for text, glyph in key:
             if glyph:
                 middle = y + style.height_of(" ", style.TICK) / 2
@@ -305,7 +305,7 @@ class SlopePlot(Chart):
             for arm, shown in zip(self.arms, (row.unaided, row.aided))
         ]
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         drawn = [(i, row) for i, row in enumerate(self.rows) if _complete(row)]
         mean = self.mean if self.mean is not None and _complete(self.mean) else None
         names = [(style.label(say, row.reader), style.REGULAR) for _, row in drawn]
@@ -323,11 +323,11 @@ class SlopePlot(Chart):
         height = max(LEAST_HEIGHT, sum(tall) + 4.0)
         key = self._key(say)
         key_height = sum(style.height_of(text, style.TICK) + 1.0 for text, *_ in key)
-        sheet = Sheet(height + 9.0 + key_height + 1.0)
+        sheet = PlotSheet(height + 9.0 + key_height + 1.0)
         plot = sheet.panel(LEFT, 2.0, width, height)
         at = (BEFORE, width - AFTER)
-        plot.across((0, width))
-        plot.upward(_limits([row for _, row in drawn], mean), numbers.tick(say, self.unit), line=False)
+        plot.x_axis((0, width))
+        plot.y_axis(_limits([row for _, row in drawn], mean), numbers.tick(say, self.unit), line=False)
         plot.ticks((at, [style.label(say, arm) for arm in self.arms]))
         plot.axes.tick_params(axis="x", labelcolor=style.INK)
         plot.axes.set_ylabel(style.label(say, self.endpoint), size=style.TICK)
@@ -342,8 +342,8 @@ class SlopePlot(Chart):
         if mean:
             _mean_line(plot, at, mean)
             text = style.wrap(self._mean_label(say, mean.unaided), BEFORE - 4.0, style.TICK, style.SEMIBOLD)
-            _write_mean(sheet, LEFT + at[0] - 2.5, plot.down(mean.unaided.value), text, "right")
-        wanted, beside = [plot.down(end) for end in ends], LEFT + width + LEADER
+            _write_mean(sheet, LEFT + at[0] - 2.5, plot.sheet_y(mean.unaided.value), text, "right")
+        wanted, beside = [plot.sheet_y(end) for end in ends], LEFT + width + LEADER
         for k, (end, y) in enumerate(zip(wanted, spread(wanted, tall, 2.0, 2.0 + height))):
             bend = [LEFT + at[1] + 1.8, LEFT + width + 1.0, beside - 1.0]
             sheet.plot(bend, [end, end, y], color=style.FAINT, lw=style.HAIR, zorder=1)
@@ -390,7 +390,7 @@ def _way(row: ReaderSlope) -> str:
     return "higher" if change > 0 else "lower" if change < 0 else "same"
 
 
-def _line(plot: Panel, at: tuple[float, float], row: ReaderSlope, i: int, said: Sequence[str]) -> None:
+def _line(plot: PlotPanel, at: tuple[float, float], row: ReaderSlope, i: int, said: Sequence[str]) -> None:
     """Unaided a hollow square, aided a filled disc, as in the figure of error rates."""
     colour, weight = WAYS[_way(row)]
     ends = [*zip(at, (row.unaided.value, row.aided.value))]
@@ -401,7 +401,7 @@ def _line(plot: Panel, at: tuple[float, float], row: ReaderSlope, i: int, said: 
     plot.mark(*ends[1], f"mark-{i}-aided", label=said[1], **aided)
 
 
-def _mean_line(plot: Panel, at: tuple[float, float], mean: ReaderSlope) -> None:
+def _mean_line(plot: PlotPanel, at: tuple[float, float], mean: ReaderSlope) -> None:
     how: dict[str, Any] = {"color": style.TEAL, "zorder": 4}
     ends = zip(at, (mean.unaided.value, mean.aided.value))
     plot.line(ends, "mean", lw=style.HEAVY, **how)
@@ -412,6 +412,6 @@ def _mean_line(plot: Panel, at: tuple[float, float], mean: ReaderSlope) -> None:
         plot.mark(x, e.value, f"mean-{arm}", **mark)
 
 
-def _write_mean(sheet: Sheet, x: float, y: float, text: str, side: str) -> None:
+def _write_mean(sheet: PlotSheet, x: float, y: float, text: str, side: str) -> None:
     how: dict[str, Any] = {"color": style.TEAL, "ha": side, "multialignment": side, **style.HEADING}
     sheet.write(x, y, text, **how)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, panels, style
-from trustreport.figures.panels import Chart, LegendEntry, Panel, Sheet
+from trustreport.figures.panels import Chart, LegendEntry, PlotPanel, PlotSheet
 from trustreport.measures.calibration.curve import CurvePoint
 from trustreport.messages import Catalogue, Message
 
@@ -72,7 +72,7 @@ class CalibrationFigure(Chart):
             for point in panel.points
         ]
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         n = len(self.panels)
         across = 1 if n == 1 else 2 if n in (2, 4) else 3 if n <= 9 else 4
         down = ceil(n / across)
@@ -92,7 +92,7 @@ class CalibrationFigure(Chart):
         ]
         block = side + STRIP_GAP + strip + ROW_GAP
         height = sum(heads) + down * block - ROW_GAP + BELOW + 2.0 + KEY * len(key)
-        sheet = Sheet(height)
+        sheet = PlotSheet(height)
         gap = 2 * GAP if across == 2 else GAP
         left_of_all = LEFT + (room - across * side - (across - 1) * gap) / 2
         start = 0.0
@@ -126,10 +126,10 @@ class CalibrationFigure(Chart):
         text = say(f"figure.calibration.key{'_at_horizon' if self.at_horizon else ''}", level=level)
         return style.wrap(text, style.TEXT_WIDTH, style.SMALL).split("\n")
 
-    def _curve(self, say: Catalogue, plot: Panel, i: int) -> None:
+    def _curve(self, say: Catalogue, plot: PlotPanel, i: int) -> None:
         panel = self.panels[i]
-        plot.across((0, 1))
-        plot.upward((0, 1))
+        plot.x_axis((0, 1))
+        plot.y_axis((0, 1))
         plot.ticks(self._ticks(say, shown=False), self._ticks(say, shown=plot.first), pad=2)
         if plot.first:
             text = say(f"figure.calibration.y{'_at_horizon' if self.at_horizon else ''}")
@@ -151,12 +151,12 @@ class CalibrationFigure(Chart):
             size = 3.2 if len(self.panels) > 4 else 4.6
             plot.mark(at, e.value, f"mark-{i}-{k}", label=label, ms=size, **MARK)
 
-    def _histogram(self, say: Catalogue, plot: Panel, i: int) -> None:
+    def _histogram(self, say: Catalogue, plot: PlotPanel, i: int) -> None:
         """Cases with the condition upward, without it downward, on one scale."""
         counts = self.panels[i].histogram
         most = max(*counts.present, *counts.absent, 1)
-        plot.across((0, 1))
-        plot.upward((-1.08 * most, 1.08 * most), line=False)
+        plot.x_axis((0, 1))
+        plot.y_axis((-1.08 * most, 1.08 * most), line=False)
         plot.axes.spines["bottom"].set_visible(False)
         for name, sign, of, colour in (
             ("present", 1, counts.present, style.BLUE),
@@ -248,7 +248,7 @@ class HistogramChart(Chart):
             ]
         return rows
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         titles = [style.label(say, panel.label) for panel in self.panels]
         key = []
         if any(panel.marks for panel in self.panels):
@@ -258,7 +258,7 @@ class HistogramChart(Chart):
             self._bars(say, plot, panel, str(i))
         return sheet
 
-    def _bars(self, say: Catalogue, plot: Panel, panel: HistogramPanel, name: str) -> None:
+    def _bars(self, say: Catalogue, plot: PlotPanel, panel: HistogramPanel, name: str) -> None:
         left = panel.bars[0].at - panel.width * 0.6
         right = panel.bars[-1].at + panel.width * 0.6
         span, tallest = right - left, max(bar.n for bar in panel.bars)
@@ -268,8 +268,8 @@ class HistogramChart(Chart):
         line = style.LINE_HEIGHT * style.SMALLEST
         room = (max(rows, default=-1) + 1) * line + (LINE_ROOM if rows else 0.0)
         top = tallest * 1.04 / (1 - room / plot.height)
-        plot.across((left, right))
-        plot.upward((0, top))
+        plot.x_axis((left, right))
+        plot.y_axis((0, top))
         for k, bar in enumerate(panel.bars):
             (drawn,) = plot.axes.bar(bar.at, bar.n, panel.width * FILLED, color=style.BLUE, lw=0, zorder=1)
             drawn.set_gid(f"bar-{name}-{k}")

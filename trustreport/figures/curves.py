@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, panels, style
-from trustreport.figures.panels import Chart, LegendEntry, Panel, Sheet
+from trustreport.figures.panels import Chart, LegendEntry, PlotPanel, PlotSheet
 from trustreport.messages import Catalogue, Message
 
 Points = tuple[tuple[float, float], ...]
@@ -110,7 +110,7 @@ class LinesPanel:
 
 
 def _draw_line(
-    plot: Panel,
+    plot: PlotPanel,
     line: LineOver,
     how: dict[str, Any],
     labels: Sequence[str],
@@ -128,7 +128,7 @@ def _draw_line(
     limited = [p for p in line.points if numbers.has_interval(p.estimate)]
     if band and len(limited) > 1:
         x, low, high = zip(
-            *((p.x, *(plot.inside(y, upright=True) for y in (p.low, p.high))) for p in limited)
+            *((p.x, *(plot.clipped(y, upright=True) for y in (p.low, p.high))) for p in limited)
         )
         filled = plot.axes.fill_between(x, low, high, color=how["color"], alpha=band, lw=0, zorder=1)
         filled.set_gid(f"band-{name}")
@@ -179,7 +179,7 @@ class LinesChart(Chart):
             rows.append({"label": style.label(say, self.asked_label), "value": self.asked, "declared": True})
         return rows
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         titles = [style.label(say, panel.label) for panel in self.panels]
         ratio = 0.8 if len(titles) == 1 else 0.74
         sheet, plots = panels.lay_out(
@@ -197,7 +197,7 @@ class LinesChart(Chart):
                 _draw_line(
                     plot,
                     line,
-                    style.stroke(which[style.plain(line.label)]),
+                    style.stroke(which[style.label_key(line.label)]),
                     [self._of_mark(say, panel, line, p) for p in line.marked],
                     ids=("line", "marked", f"{i}-{k}"),
                     band=0.12,
@@ -205,14 +205,14 @@ class LinesChart(Chart):
                 )
         return sheet
 
-    def _frame(self, say: Catalogue, plot: Panel, panel: LinesPanel) -> None:
+    def _frame(self, say: Catalogue, plot: PlotPanel, panel: LinesPanel) -> None:
         (left, right), marked = self.x_range, [p.x for line in panel.lines for p in line.marked]
         room = (WIDEST / 2 + CLEAR) * (right - left) / plot.width
         if marked:  # those at an end keep clear of the labels of the axis
             left, right = min(left, min(marked) - room), max(right, max(marked) + room)
         written = numbers.tick(say, "percent" if self.percent else "number")
-        plot.across((left, right), written, over=self.x_range)
-        plot.upward(self.y_range, numbers.tick(say, "number"))
+        plot.x_axis((left, right), written, over=self.x_range)
+        plot.y_axis(self.y_range, numbers.tick(say, "number"))
         if self.y_range[0] < 0:
             plot.axes.axhline(0, color=style.HAIRLINE, lw=style.HAIR, zorder=0)
 
@@ -224,7 +224,7 @@ class LinesChart(Chart):
 
     def _key(self, say: Catalogue) -> list[LegendEntry]:
         lines = [line for panel in self.panels for line in panel.lines]
-        labels = {style.plain(line.label): line.label for line in lines}
+        labels = {style.label_key(line.label): line.label for line in lines}
         entries = [
             LegendEntry(panels.stroke_sample(i), style.label(say, labels[name]))
             for name, i in style.strokes(line.label for line in lines).items()
@@ -310,7 +310,7 @@ class DecisionCurves(Chart):
             rows += [{"label": label, "place": place, "threshold": t, "value": y} for t, y in panel.treat_all]
         return rows
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         titles = [style.label(say, panel.label) for panel in self.panels]
         axes = say("figure.decision_curve.x"), say("figure.decision_curve.y")
         ratio = 0.8 if len(titles) == 1 else 0.74
@@ -322,8 +322,8 @@ class DecisionCurves(Chart):
             # Upper limits count where the line itself lies above zero.
             tops = [y for p in drawn for y in ((p.value, p.high) if p.value > 0 else (p.value,))]
             most = max(0.01, panel.treat_all[0][1], *tops)
-            plot.across((x0, x1), numbers.tick(say, "percent"))
-            plot.upward((-BELOW_ZERO * most, 1.06 * most), numbers.tick(say, "number"))
+            plot.x_axis((x0, x1), numbers.tick(say, "percent"))
+            plot.y_axis((-BELOW_ZERO * most, 1.06 * most), numbers.tick(say, "number"))
             plot.axes.axhline(0, zorder=1.5, gid=f"treat-none-{i}", **NONE)
             for part in above(panel.treat_all, -BELOW_ZERO * most):
                 plot.line(part, f"treat-all-{i}", zorder=1.8, **ALL)
@@ -332,7 +332,7 @@ class DecisionCurves(Chart):
                 _draw_line(
                     plot,
                     line.over,
-                    style.stroke(which[style.plain(line.label)]),
+                    style.stroke(which[style.label_key(line.label)]),
                     [
                         numbers.of_mark(
                             say,
@@ -352,7 +352,7 @@ class DecisionCurves(Chart):
 
     def _key(self, say: Catalogue) -> list[LegendEntry]:
         lines = [line for panel in self.panels for line in panel.lines]
-        first = {style.plain(line.label): line for line in reversed(lines)}
+        first = {style.label_key(line.label): line for line in reversed(lines)}
         alone, bands = len(self.panels) == 1, all(len(panel.lines) == 1 for panel in self.panels)
         level = numbers.plain(say, round(100 * self.level, 6))
         entries = []

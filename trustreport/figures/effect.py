@@ -9,7 +9,7 @@ from typing import Any, Literal
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style
 from trustreport.figures.layout import GAP, Columns, Text, lay_out, number_header
-from trustreport.figures.panels import Chart, Panel, Sheet
+from trustreport.figures.panels import Chart, PlotPanel, PlotSheet
 from trustreport.messages import Catalogue, Message
 
 AT_NO_EFFECT = Message("figure.effect.no_effect")
@@ -69,7 +69,7 @@ class EffectPlot(Chart):
             for row in self.rows
         ]
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         estimates, ratio = [row.estimate for row in self.rows], self.scale == "ratio"
         header = number_header(say, style.label(say, self.quantity), estimates)
         low, high = _span(estimates, [row.leads for row in self.rows], self.scale, self.margins)
@@ -90,7 +90,7 @@ class EffectPlot(Chart):
         plot = drawn.plot
         if ratio:
             plot.axes.set_xscale("log")
-        plot.across((low, high))
+        plot.x_axis((low, high))
         plot.ticks(
             (numbers.ratio_ticks if ratio else numbers.linear_ticks)(low, high, plot.width, self._tick(say))
         )
@@ -201,7 +201,7 @@ def _span(
     return back(low - room - before), back(high + room + after)
 
 
-def _mark(plot: Panel, i: int, row: EffectRow, y: float, text: str) -> None:
+def _mark(plot: PlotPanel, i: int, row: EffectRow, y: float, text: str) -> None:
     """The interval and the estimate of a row, which says `text`; arrow heads point beyond the axis."""
     shown = row.estimate
     if isnan(shown.value):
@@ -214,7 +214,7 @@ def _mark(plot: Panel, i: int, row: EffectRow, y: float, text: str) -> None:
         plot.mark(edge, y, f"{name}-{i}", marker=pointing, ms=size, mew=0, mfc=colour, zorder=2)
 
     if not isnan(shown.low) and not isnan(shown.high):
-        ends = [plot.inside(shown.low), plot.inside(shown.high)]
+        ends = [plot.clipped(shown.low), plot.clipped(shown.high)]
         line: dict[str, Any] = {"color": colour, "lw": style.HEAVY if row.leads else style.LINE}
         plot.plot(ends, [y, y], gid=f"interval-{i}", zorder=2, clip_on=False, **line)
         if shown.low < x0:
@@ -277,7 +277,7 @@ class ErrorRates(Chart):
             shown.append({"label": label, "value": self.asked, "declared": True})
         return shown
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         estimates = [row.estimate for row in self.rows]
         lines = [
             Text(
@@ -294,7 +294,7 @@ class ErrorRates(Chart):
         above = ASKED_ROOM if isfinite(self.asked) else 3.0
         drawn = lay_out(lines, header, above=above, below=lambda left, right: 11.0)
         plot = drawn.plot
-        plot.across(_shares_shown(estimates, self.asked), numbers.tick(say, "percent"))
+        plot.x_axis(_shares_shown(estimates, self.asked), numbers.tick(say, "percent"))
         plot.axes.set_xlabel(style.label(say, self.axis), size=style.TICK, color=style.INK, labelpad=3)
         for i, (row, e, y) in enumerate(zip(self.rows, estimates, drawn.y)):
             colour = style.BLUE if row.aided else style.MUTE
@@ -307,7 +307,7 @@ class ErrorRates(Chart):
                 plot.mark(e.value, y, f"mark-{i}", label=said, **glyph)
         if isfinite(self.asked):
             drawn.level(self.asked, "asked", **ASKED)
-            drawn.write_above(plot.aside(self.asked), style.label(say, self.asked_label), style.RUST)
+            drawn.write_above(plot.sheet_x(self.asked), style.label(say, self.asked_label), style.RUST)
         return drawn.sheet
 
 

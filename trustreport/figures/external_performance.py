@@ -8,7 +8,7 @@ from typing import Any
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style
 from trustreport.figures.layout import DISC, Box, Labelled, Occupied, Place, labelled, spread_discs
-from trustreport.figures.panels import Chart, Panel, Sheet
+from trustreport.figures.panels import Chart, PlotPanel, PlotSheet
 from trustreport.messages import Catalogue, Message
 
 # Similarity from which each band reaches up to the next.
@@ -87,12 +87,12 @@ class ExternalPerformance(Chart):
             for axis, shown in zip(self.axes, site.performances)
         ]
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         names = [style.label(say, site.label) for site in self.sites]
         spots = labelled(names, [self._occupied(say, p) for p in range(len(self.axes))])
         key = _SetKey(say, self, names, numbered=spots.numbered)
         top = TOP + HEIGHT + 13.0
-        sheet = Sheet(top + key.height)
+        sheet = PlotSheet(top + key.height)
         self._similarity(say, sheet)
         for p, axis in enumerate(self.axes):
             left = LEFT + p * (WIDTH + GAP)
@@ -103,7 +103,7 @@ class ExternalPerformance(Chart):
         key.write(sheet, top)
         return sheet
 
-    def _similarity(self, say: Catalogue, sheet: Sheet) -> None:
+    def _similarity(self, say: Catalogue, sheet: PlotSheet) -> None:
         """What the axis shows and its numbers to the left, the names of the bands to the right."""
         ends = [start for _, start in BANDS[1:]] + [1.0]
         for (name, start), end in zip(BANDS, ends):
@@ -117,11 +117,11 @@ class ExternalPerformance(Chart):
         text = say("figure.external.similarity")
         sheet.write(1.8, middle, text, rotation=90, ha="center", **style.AXIS)
 
-    def _frame(self, say: Catalogue, plot: Panel, p: int) -> None:
+    def _frame(self, say: Catalogue, plot: PlotPanel, p: int) -> None:
         """Fields, bands, ticks and the names of the qualities."""
         axis = self.axes[p]
-        plot.across((axis.worst, axis.best))
-        plot.upward((-STRIP, 1 + ABOVE))
+        plot.x_axis((axis.worst, axis.best))
+        plot.y_axis((-STRIP, 1 + ABOVE))
         starts = dict(BANDS)
         ends = (*axis.bands[1:], axis.best)
         for q, (start, end) in enumerate(zip(axis.bands, ends)):
@@ -165,7 +165,7 @@ class ExternalPerformance(Chart):
         marks = spread_discs([self._millimetres(i, p) for i in there], WIDTH, HEIGHT, floor=floor)
         return Occupied(tuple(there), tuple(marks), (*words, *self._bars(there, p)), WIDTH, HEIGHT)
 
-    def _marks(self, say: Catalogue, plot: Panel, p: int, spots: Labelled) -> None:
+    def _marks(self, say: Catalogue, plot: PlotPanel, p: int, spots: Labelled) -> None:
         axis, held = self.axes[p], spots.panels[p]
         if not held.sites:
             reasons = [s.similarity.note or s.performances[p].estimate.note for s in self.sites]
@@ -194,7 +194,7 @@ class ExternalPerformance(Chart):
                 boxes.append((ends[0], ends[1], y - 0.3, y + 0.3))
         return boxes
 
-    def _interval(self, plot: Panel, i: int, p: int) -> None:
+    def _interval(self, plot: PlotPanel, i: int, p: int) -> None:
         """Bars over both intervals; an arrow head where one leaves the panel."""
         axis, site = self.axes[p], self.sites[i]
         e, s = site.performances[p].estimate, site.similarity
@@ -206,7 +206,7 @@ class ExternalPerformance(Chart):
                 pointing = "<" if at == axis.worst else ">"
                 arrow = {"marker": pointing, "ms": 3.4, "mew": 0, "mfc": style.TEAL, "zorder": 2}
                 plot.mark(at, s.value, f"beyond-{p}-{i}", **arrow)
-        ends, at = (max(s.low, 0.0), min(s.high, 1.0)), plot.inside(e.value)
+        ends, at = (max(s.low, 0.0), min(s.high, 1.0)), plot.clipped(e.value)
         if numbers.has_interval(s):
             plot.interval(*ends, at, f"similarity-{p}-{i}", upright=True, **how)
 
@@ -221,7 +221,9 @@ class ExternalPerformance(Chart):
         return axis.worst + x / WIDTH * (axis.best - axis.worst), y / HEIGHT * (1 + ABOVE + STRIP) - STRIP
 
 
-def disc(plot: Panel, name: str, place: Place | None, at: Place, *, order: float = 2.9, **how: Any) -> None:
+def disc(
+    plot: PlotPanel, name: str, place: Place | None, at: Place, *, order: float = 2.9, **how: Any
+) -> None:
     """The mark of a site; where it makes room for another, a line leads to its true place."""
     if place is not None:
         plot.line((place, at), f"leader-{name}", color=style.MUTE, lw=style.HAIR, zorder=2.8)
@@ -257,7 +259,7 @@ class _SetKey:
         self.height = self.head + sum(self.row_heights) + 3.0 + style.height_of(self.legend, style.SMALL)
         self.height += 5.0 + style.height_of(self.absent, style.SMALL)
 
-    def write(self, sheet: Sheet, top: float) -> None:
+    def write(self, sheet: PlotSheet, top: float) -> None:
         """The key below the panels."""
         lefts = [column * style.TEXT_WIDTH / self.columns for column in range(self.columns)]
         for left in lefts:
@@ -275,7 +277,7 @@ class _SetKey:
     def _right(self, left: float, p: int) -> float:
         return left + 5.0 + NAME + (p + 1) * SHARE * (1.4 if self.columns == 1 else 1.0)
 
-    def _site(self, sheet: Sheet, k: int, left: float, y: float) -> None:
+    def _site(self, sheet: PlotSheet, k: int, left: float, y: float) -> None:
         say, site = self.say, self.drawing.sites[k]
         sheet.plot([left + 1.4], [y], ls="none", **glyph(k, REACHED))
         sheet.write(left + 5.0, y, self.names[k], size=style.SMALL)
@@ -283,7 +285,7 @@ class _SetKey:
             text = say("table.empty") if isnan(shown.reached) else share(say, shown.reached)
             sheet.write(self._right(left, p), y, text, size=style.SMALL, ha="right")
 
-    def _meanings(self, sheet: Sheet, y: float) -> None:
+    def _meanings(self, sheet: PlotSheet, y: float) -> None:
         x = 0.0
         unknown = [isnan(shown.reached) for site in self.drawing.sites for shown in site.performances]
         states = [] if all(unknown) else [("reached", REACHED), ("below", 0.0)]

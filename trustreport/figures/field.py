@@ -8,7 +8,7 @@ import numpy as np
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, panels, style
-from trustreport.figures.panels import Chart, LegendEntry, Panel, Sheet
+from trustreport.figures.panels import Chart, LegendEntry, PlotPanel, PlotSheet
 from trustreport.measures.utility.space import matrix_at
 from trustreport.messages import Catalogue, Message
 
@@ -69,7 +69,7 @@ class FieldChart(Chart):
             ]
         return rows
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         from matplotlib.colors import LinearSegmentedColormap
 
         shades = LinearSegmentedColormap.from_list("shades", SHADES)
@@ -95,8 +95,8 @@ class FieldChart(Chart):
                 plot.axes.clabel(
                     lines, fmt=lambda v: numbers.plain(say, round(v, 8)), fontsize=style.SMALLEST, inline=True
                 )
-            plot.across((panel.x[0], panel.x[-1]), numbers.tick(say, "number"))
-            plot.upward((panel.y[0], panel.y[-1]), numbers.tick(say, "number"))
+            plot.x_axis((panel.x[0], panel.x[-1]), numbers.tick(say, "number"))
+            plot.y_axis((panel.y[0], panel.y[-1]), numbers.tick(say, "number"))
         return sheet
 
 
@@ -147,7 +147,7 @@ class RegionChart(Chart):
         ]
         return rows
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         grid = np.array(self.best)
         key = [
             LegendEntry(
@@ -185,13 +185,13 @@ class RegionChart(Chart):
             plot.mark(place.x, place.y, f"place-{i}", marker="o", ms=4.6, mfc=style.INK, mec=style.PAPER)
             plot.mark(x0, y0, f"number-{i}", **DISC)
             plot.write(x0, y0, say.numbers.count(i + 1), zorder=4, **IN_DISC)
-        plot.across((-1.04, 1.04), numbers.tick(say, "number"))
-        plot.upward((-1.04, 1.04), numbers.tick(say, "number"))
+        plot.x_axis((-1.04, 1.04), numbers.tick(say, "number"))
+        plot.y_axis((-1.04, 1.04), numbers.tick(say, "number"))
         return sheet
 
 
 def _matrix(
-    say: Catalogue, plot: Panel, matrix: Any, at: tuple[float, float], aligned: tuple[str, str]
+    say: Catalogue, plot: PlotPanel, matrix: Any, at: tuple[float, float], aligned: tuple[str, str]
 ) -> None:
     """A utility matrix of two classes between brackets, with one of its corners at a place."""
     width, height = 2.08 * MATRIX_WIDTH / plot.width, 2.08 * MATRIX_HEIGHT / plot.height
@@ -223,7 +223,7 @@ def _middle(own: Any, x: Any, y: Any) -> tuple[float, float, float]:
 
 
 def _number(i: int) -> panels.Sample:
-    def draw(sheet: Sheet, x: float, y: float) -> None:
+    def draw(sheet: PlotSheet, x: float, y: float) -> None:
         middle = x + panels.SAMPLE / 2 - 1.0
         sheet.plot([middle], [y], ls="none", marker="o", ms=8.0, mfc=style.INK, mec=style.PAPER, mew=0.5)
         sheet.write(middle, y, str(i), **IN_DISC)
@@ -278,11 +278,11 @@ class PlaneChart(Chart):
             for point in self.points
         ]
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         key = [self._entry(say, i, point) for i, point in enumerate(self.points)]
         sheet, (plot,) = panels.lay_out([""], (say(self.x.label), say(self.y.label)), key, ratio=0.8)
-        plot.upward(self._axis(say, plot, self.y, [p.upward for p in self.points], upright=True))
-        plot.across(self._axis(say, plot, self.x, [p.across for p in self.points]))
+        plot.y_axis(self._axis(say, plot, self.y, [p.upward for p in self.points], upright=True))
+        plot.x_axis(self._axis(say, plot, self.x, [p.across for p in self.points]))
         for i, point in enumerate(self.points):
             self._mark(say, plot, i, point)
         return sheet
@@ -300,7 +300,13 @@ class PlaneChart(Chart):
         return LegendEntry(sample, style.label(say, point.label), details)
 
     def _axis(
-        self, say: Catalogue, plot: Panel, axis: PlaneAxis, found: list[Estimate], *, upright: bool = False
+        self,
+        say: Catalogue,
+        plot: PlotPanel,
+        axis: PlaneAxis,
+        found: list[Estimate],
+        *,
+        upright: bool = False,
     ) -> tuple[float, float]:
         """Ticks and the line of an axis; the ends that fit its values."""
         shown = [x for e in found for x in (e.value, e.low, e.high)]
@@ -316,7 +322,7 @@ class PlaneChart(Chart):
             line(axis.null, color=style.INK, lw=style.THIN, zorder=1, gid=name)
         return ends
 
-    def _mark(self, say: Catalogue, plot: Panel, i: int, point: PlanePoint) -> None:
+    def _mark(self, say: Catalogue, plot: PlotPanel, i: int, point: PlanePoint) -> None:
         x, y = point.across, point.upward
         if isnan(x.value) or isnan(y.value):
             return
@@ -378,7 +384,7 @@ class BubblesChart(Chart):
             for b in panel.bubbles
         ]
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         titles = [style.label(say, panel.label) for panel in self.panels]
         key = [
             LegendEntry(panels.mark_sample({**_half(side, colour), "ms": 8.0}), say(f"figure.bubbles.{name}"))
@@ -387,8 +393,8 @@ class BubblesChart(Chart):
         sheet, plots = panels.lay_out(titles, (say(self.x), say(self.y)), key, ratio=0.85, gap=13.0)
         written = numbers.tick(say, "number")
         for panel, plot in zip(self.panels, plots):
-            plot.across(_wider(*self.x_range), written, over=self.x_range)
-            plot.upward(_wider(*self.y_range), written, over=self.y_range)
+            plot.x_axis(_wider(*self.x_range), written, over=self.x_range)
+            plot.y_axis(_wider(*self.y_range), written, over=self.y_range)
             most = max((max(b.right, b.wrong) for b in panel.bubbles), default=1)
             for i, b in enumerate(panel.bubbles):
                 for side, n, colour in (("left", b.right, style.TEAL), ("right", b.wrong, style.RUST)):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from trustreport.figures import style
-from trustreport.figures.panels import Chart, Sheet
+from trustreport.figures.panels import Chart, PlotSheet
 from trustreport.messages import Catalogue, Message
 
 PAD = 2.2  # between a box and its text, millimetres
@@ -49,7 +49,7 @@ class FlowFigure(Chart):
                     rows.append({"place": beside, "of": label, "label": why, "value": count})
         return rows
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         width = (style.TEXT_WIDTH - ARMS_APART) / 2
         aside_width = style.TEXT_WIDTH - width - BESIDE
         steps = [_box(say, [(step.label, step.count, True)], width) for step in self.steps]
@@ -70,7 +70,7 @@ class FlowFigure(Chart):
         total = sum(heights) + DROP * (len(heights) - 1)
         if arms:
             total += sum(a.height + 3.0 for a in arms) + 3.0 if listed else DROP + max(a.height for a in arms)
-        sheet = Sheet(total + 2.0)
+        sheet = PlotSheet(total + 2.0)
 
         y, axis = 1.0, width / 2
         for i, (box, aside, height) in enumerate(zip(steps, asides, heights)):
@@ -100,7 +100,7 @@ class _Box:
     lines: tuple[tuple[str, str, bool], ...]
     height: float
 
-    def draw(self, sheet: Sheet, left: float, top: float, width: float, name: str) -> None:
+    def draw(self, sheet: PlotSheet, left: float, top: float, width: float, name: str) -> None:
         """A thin frame, labels at its left, counts flush at its right."""
         from matplotlib.patches import Rectangle
 
@@ -139,12 +139,14 @@ def _type(heads: bool) -> tuple[float, int]:
     return (style.LABEL, style.SEMIBOLD) if heads else (style.TICK, style.REGULAR)
 
 
-def _arrow(sheet: Sheet, start: tuple[float, float], end: tuple[float, float]) -> None:
+def _arrow(sheet: PlotSheet, start: tuple[float, float], end: tuple[float, float]) -> None:
     how = {"arrowstyle": "-|>,head_width=0.13,head_length=0.26", "color": style.MUTE, "lw": style.THIN}
     sheet.axes.annotate("", end, start, arrowprops={**how, "shrinkA": 0, "shrinkB": 0})
 
 
-def _spread_arms(sheet: Sheet, arms: list[_Box], width: float, y: float, axis: float, start: float) -> None:
+def _spread_arms(
+    sheet: PlotSheet, arms: list[_Box], width: float, y: float, axis: float, start: float
+) -> None:
     """Arms side by side below a line that divides."""
     line: dict[str, Any] = {"color": style.MUTE, "lw": style.THIN}
     centres = [i * (width + ARMS_APART) + width / 2 for i in range(len(arms))]
@@ -156,7 +158,7 @@ def _spread_arms(sheet: Sheet, arms: list[_Box], width: float, y: float, axis: f
         arm.draw(sheet, centre - width / 2, y + DROP, width, f"arm-{i}")
 
 
-def _list_arms(sheet: Sheet, arms: list[_Box], left: float, y: float, width: float, start: float) -> None:
+def _list_arms(sheet: PlotSheet, arms: list[_Box], left: float, y: float, width: float, start: float) -> None:
     """Arms below each other along a line at their left."""
     trunk = left / 2
     for i, arm in enumerate(arms):
@@ -207,7 +209,9 @@ class TrustFlow:
         """The group of texts: of changed decisions, or of separate readings."""
         return "separate" if self.separate else "flow"
 
-    def draw(self, say: Catalogue, sheet: Sheet, panel: Advice, left: float, top: float, wide: float) -> None:
+    def draw(
+        self, say: Catalogue, sheet: PlotSheet, panel: Advice, left: float, top: float, wide: float
+    ) -> None:
         """Two bars on a sheet in millimetres, each from those that were right afterwards to those wrong."""
         y = top
         how: dict[str, Any] = {"va": "center", **style.AXIS}

@@ -7,7 +7,7 @@ from typing import Any
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style
-from trustreport.figures.panels import Panel, Sheet
+from trustreport.figures.panels import PlotPanel, PlotSheet
 from trustreport.messages import Catalogue
 
 GAP = 5.0
@@ -22,12 +22,12 @@ DISC = 2.5  # across a mark
 FURTHER = (3.0, 6.0, 9.0, 12.0, 15.0, 18.0)  # how far from its mark a name may go, with a line to it
 
 
-def rule(sheet: Sheet, y: float, colour: str = style.HAIRLINE) -> None:
+def rule(sheet: PlotSheet, y: float, colour: str = style.HAIRLINE) -> None:
     """A thin line across the sheet, between two rows."""
     sheet.plot([0, style.TEXT_WIDTH], [y, y], color=colour, lw=style.HAIR, zorder=0)
 
 
-def columns_beside(names: float, n: int, gap: float, right: float) -> tuple[float, list[float]]:
+def measure_columns(names: float, n: int, gap: float, right: float) -> tuple[float, list[float]]:
     """The width of so many columns beside the names of the rows, and where each begins."""
     width = (style.TEXT_WIDTH - names - n * gap - right) / n
     return width, [names + gap + k * (width + gap) for k in range(n)]
@@ -49,8 +49,8 @@ class Text:
 class Columns:
     """The figure laid out: `plot` goes upward in millimetres of the sheet, `y` is the middle of each row."""
 
-    sheet: Sheet
-    plot: Panel
+    sheet: PlotSheet
+    plot: PlotPanel
     y: tuple[float, ...]
 
     def level(self, x: float, name: str, beyond: float = 2.0, **how: Any) -> None:
@@ -100,9 +100,9 @@ def lay_out(
             break
     top = max(above, style.height_of(done.header, style.SMALL) + 2.0)
     bottom = top + done.height
-    sheet = Sheet(bottom + below(done.left, done.right))
+    sheet = PlotSheet(bottom + below(done.left, done.right))
     plot = sheet.panel(done.left, top, done.right - done.left, done.height)
-    plot.upward((bottom, top), line=False)
+    plot.y_axis((bottom, top), line=False)
     how = {"ha": "right", "va": "bottom", "multialignment": "right", **style.MUTED}
     sheet.write(style.TEXT_WIDTH, top - 1.5, done.header, **how)
     return Columns(sheet, plot, tuple(_write_rows(sheet, done, lines, top)))
@@ -143,7 +143,7 @@ def _set(lines: Sequence[Text], header: str, size: float) -> _Set:
     return _Set(size, label_left, left, right, header, tuple(rows), heights)
 
 
-def _write_rows(sheet: Sheet, done: _Set, lines: Sequence[Text], top: float) -> list[float]:
+def _write_rows(sheet: PlotSheet, done: _Set, lines: Sequence[Text], top: float) -> list[float]:
     """Write the rows below each other, group by group; the height of each row's middle in the order given."""
     remark: dict[str, Any] = {"size": max(done.size - 1.0, style.SMALLEST), "color": style.MUTE}
     y = [0.0] * len(lines)
@@ -181,12 +181,12 @@ def number_header(say: Catalogue, quantity: str, estimates: Sequence[Estimate]) 
     return say("figure.header", quantity=quantity, level=numbers.level(say, estimates[0]))
 
 
-def meet(a: Box, b: Box) -> bool:
+def overlap(a: Box, b: Box) -> bool:
     """Whether two boxes lie over each other."""
     return a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3]
 
 
-def around(place: Place, half: float) -> Box:
+def mark_box(place: Place, half: float) -> Box:
     """The box of a mark."""
     x, y = place
     return x - half, x + half, y - half, y + half
@@ -235,7 +235,7 @@ class Labelled:
     spots: tuple[tuple[Place | None, ...], ...]
     numbered: bool
 
-    def write(self, plot: Panel, p: int, back: Callable[[float, float], Place]) -> None:
+    def write(self, plot: PlotPanel, p: int, back: Callable[[float, float], Place]) -> None:
         """The labels of a panel; `back` takes millimetres to its axes. A far one has a line to its mark."""
         held = self.panels[p]
         for i, mark, spot in zip(held.sites, held.marks, self.spots[p]):
@@ -274,7 +274,7 @@ def label_places(
 ) -> list[Place | None]:
     """Where the name of each mark begins, beside it or near, over nothing else; None where it has no room."""
     half = DISC / 2
-    used = [*taken, *(around(mark, half) for mark in marks)]
+    used = [*taken, *(mark_box(mark, half) for mark in marks)]
     tall = style.height_of(" ", style.SMALLEST)
     found: list[Place | None] = []
     for name, (x, y) in zip(names, marks):
@@ -292,7 +292,7 @@ def label_places(
         for a, b in spots:
             box = (a, a + wide, b - tall / 2, b + tall / 2)
             inside = box[0] >= 0 and box[1] <= width and box[2] >= 0 and box[3] <= height
-            if inside and not any(meet(box, other) for other in used):
+            if inside and not any(overlap(box, other) for other in used):
                 found.append((a, b))
                 used.append(box)
                 break

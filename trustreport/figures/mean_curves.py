@@ -7,7 +7,7 @@ from typing import Any
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, panels, style
 from trustreport.figures.curves import Points
-from trustreport.figures.panels import Chart, LegendEntry, Panel, Sheet
+from trustreport.figures.panels import Chart, LegendEntry, PlotPanel, PlotSheet
 from trustreport.figures.roc import area_text, both_rates
 from trustreport.messages import Catalogue, Message
 
@@ -93,7 +93,7 @@ class ReaderRoc(Chart):
             ]
         return rows
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         axes = say("figure.roc.x"), say("figure.roc.y")
         sheet, (plot,) = panels.lay_out([""], axes, self._key(say), ratio=1.0)
         panels.unit_square(say, plot)
@@ -196,11 +196,11 @@ class FrocFigure(Chart):
             for x, e in line.at
         ]
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         axes = say("figure.froc.x"), say("figure.froc.y")
         sheet, (plot,) = panels.lay_out([""], axes, self._key(say), ratio=0.8)
-        plot.across((0, self.most), numbers.tick(say, "number"))
-        plot.upward((0, 1))
+        plot.x_axis((0, self.most), numbers.tick(say, "number"))
+        plot.y_axis((0, 1))
         plot.ticks(y=panels.rates(say))
         for i, line in enumerate(self.lines):
             plot.line(line.points, f"curve-{i}", zorder=2.6, **SHARP, **style.stroke(i))
@@ -211,7 +211,7 @@ class FrocFigure(Chart):
             plot.line(arm.mean, f"mean-{a}", zorder=2.6, **SHARP, **MEAN[arm.aided])
         return sheet
 
-    def _estimates(self, say: Catalogue, plot: Panel, i: int, line: FrocLine) -> None:
+    def _estimates(self, say: Catalogue, plot: PlotPanel, i: int, line: FrocLine) -> None:
         """The sensitivity at each rate; its interval where a single line leaves room for it."""
         colour = style.stroke(i)["color"]
         for k, (x, e) in enumerate(line.at):
@@ -279,7 +279,7 @@ class SummaryRoc(Chart):
     def _lines(self) -> tuple[tuple[str, Points], ...]:
         return ("curve", self.curve), ("region", self.region), ("new", self.new_study)
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         axes = say("figure.roc.x"), say("figure.roc.y")
         sheet, (plot,) = panels.lay_out([""], axes, self._key(say), ratio=1.0)
         panels.unit_square(say, plot)

@@ -7,8 +7,8 @@ from typing import Any
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style
-from trustreport.figures.layout import columns_beside, rule
-from trustreport.figures.panels import Chart, Panel, Sheet
+from trustreport.figures.layout import measure_columns, rule
+from trustreport.figures.panels import Chart, PlotPanel, PlotSheet
 from trustreport.messages import Catalogue, Message
 
 MOST_ROWS = 40
@@ -68,19 +68,19 @@ class MeasuresChart(Chart):
             if cell is not None
         ]
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         size = style.TICK if len(self.rows) <= 24 else style.SMALLEST
         air = 2.4 if len(self.rows) <= 12 else 1.5 if len(self.rows) <= 24 else 0.9
         said = [style.label(say, row.label) for row in self.rows]
         names = min(max(*(style.width_of(text, size) for text in said), NARROWEST), WIDEST)
         labels = [style.wrap(text, names, size) for text in said]
         heights = [style.height_of(label, size) + air for label in labels]
-        width, lefts = columns_beside(names, len(self.columns), GAP, RIGHT)
+        width, lefts = measure_columns(names, len(self.columns), GAP, RIGHT)
         heads = [style.wrap(style.label(say, c.label), width + GAP - 1.0, style.TICK) for c in self.columns]
         top = max(8.0, max(style.height_of(head, style.TICK) for head in heads) + 3.0)
         bottom = top + sum(heights)
         key = self._key(say)
-        sheet = Sheet(bottom + BELOW + 4.2 * len(key))
+        sheet = PlotSheet(bottom + BELOW + 4.2 * len(key))
         y, at = [], top
         for label, tall in zip(labels, heights):
             y.append(at + tall / 2)
@@ -97,8 +97,8 @@ class MeasuresChart(Chart):
             ends, found = numbers.fitted_ticks(
                 shown, width, numbers.tick(say, "number"), column.least, column.most
             )
-            plot.across(ends)
-            plot.upward((bottom, top), line=False)
+            plot.x_axis(ends)
+            plot.y_axis((bottom, top), line=False)
             plot.ticks(found)
             plot.grid(found[0])
             for i, cell in enumerate(own):
@@ -120,7 +120,7 @@ class MeasuresChart(Chart):
         return style.wrap(text, style.TEXT_WIDTH - 3.0, style.SMALL).split("\n")
 
     def _mark(
-        self, say: Catalogue, plot: Panel, cell: MeasureCell, y: float, name: str, room: float,
+        self, say: Catalogue, plot: PlotPanel, cell: MeasureCell, y: float, name: str, room: float,
         titles: tuple[str, str],
     ) -> None:  # fmt: skip
         e = cell.estimate
@@ -130,7 +130,7 @@ class MeasuresChart(Chart):
             plot.write(sum(plot.axes.get_xlim()) / 2, y, text, **how, **style.TINY)
             return
         if isfinite(cell.reference):
-            half, at = min(0.38 * room, 1.6), plot.inside(cell.reference)
+            half, at = min(0.38 * room, 1.6), plot.clipped(cell.reference)
             stroke: dict[str, Any] = {"color": style.RUST, "lw": style.LINE, "zorder": 1.8}
             plot.line(((at, y - half), (at, y + half)), f"reference-{name}", clip_on=False, **stroke)
         plot.interval(e.low, e.high, y, f"interval-{name}", clip_on=False)
@@ -196,11 +196,11 @@ class GroupRows(Chart):
             if e is not None and isfinite(e.value)
         ]
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         said = [style.label(say, row.label) for block in self.blocks for row in block.rows]
         room = max([style.width_of(text, style.TICK) for text in said] + [12.0]) + 2.0
         names = min(room, 38.0)
-        width, lefts = columns_beside(names, len(self.measures), GROUP_GAP, RIGHT)
+        width, lefts = measure_columns(names, len(self.measures), GROUP_GAP, RIGHT)
         heads = [
             style.wrap(style.label(say, m.label), width + GROUP_GAP - 2.0, style.TICK) for m in self.measures
         ]
@@ -210,7 +210,7 @@ class GroupRows(Chart):
         bottom = top + sum(
             key.height + height * len(block.rows) for key, height, block in zip(keys, tall, self.blocks)
         )
-        sheet = Sheet(bottom + 10.5)
+        sheet = PlotSheet(bottom + 10.5)
         for left, head in zip(lefts, heads):
             sheet.write(left, top - 0.6, head, va="bottom", **style.HEADING)
         axes = [self._axis(say, c, width) for c in range(len(self.measures))]
@@ -221,8 +221,8 @@ class GroupRows(Chart):
             below = y + height * len(block.rows)
             plots = [sheet.panel(left, y, width, below - y) for left in lefts]
             for measure, plot, (ends, found) in zip(self.measures, plots, axes):
-                plot.across(ends)
-                plot.upward((below, y), line=False)
+                plot.x_axis(ends)
+                plot.y_axis((below, y), line=False)
                 plot.grid(found[0])
                 if ends[0] <= measure.null <= ends[1]:
                     plot.axes.axvline(measure.null, color=style.INK, lw=style.THIN, zorder=0.5)
@@ -254,7 +254,9 @@ class GroupRows(Chart):
         return numbers.fitted_ticks(shown, width, numbers.tick(say, "number"), measure.least, measure.most)
 
 
-def _row(plot: Panel, row: GroupRow, c: int, y: float, height: float, name: str, said: Sequence[str]) -> None:
+def _row(
+    plot: PlotPanel, row: GroupRow, c: int, y: float, height: float, name: str, said: Sequence[str]
+) -> None:
     whole = row.overall[c]
     if whole is not None and isfinite(whole.value):
         how: dict[str, Any] = {"color": style.MUTE, "lw": style.LINE, "zorder": 1.5}
@@ -288,7 +290,7 @@ class _GroupKey:
             x += wide
         self.height = HEAD * len(self.lines) + 1.0
 
-    def write(self, sheet: Sheet, top: float) -> None:
+    def write(self, sheet: PlotSheet, top: float) -> None:
         """The key from this height on."""
         y = top + 1.0 + HEAD / 2
         sheet.write(0, y, self.title, **style.HEADING)

@@ -9,8 +9,8 @@ from typing import Any, Literal
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, panels, style
 from trustreport.figures.curves import Points
-from trustreport.figures.layout import Box, around, meet, spread
-from trustreport.figures.panels import Chart, Panel, Sheet
+from trustreport.figures.layout import Box, mark_box, overlap, spread
+from trustreport.figures.panels import Chart, PlotPanel, PlotSheet
 from trustreport.figures.trend import BASELINE, EVENT, IN_CONTROL, LATEST, PERIOD, TO_DETECT, axis_range
 from trustreport.messages import Catalogue, Message
 
@@ -101,11 +101,11 @@ class EventTimeline(Chart):
         first, last = self.span
         return ((day - first).days + (0.5 if middle else 0.0)) / (last - first).days * WIDE
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         placed = [_rows(say, track, self._at) for track in self.tracks]
         tall = [max(row for *_, row in marks) + 1 for marks in placed]
         head = TOP + sum(ROW * n + BETWEEN for n in tall) + 5.0
-        sheet = Sheet(head + TALL + 12.0)
+        sheet = PlotSheet(head + TALL + 12.0)
         top = TOP
         for k, (track, marks, n) in enumerate(zip(self.tracks, placed, tall)):
             name = style.wrap(style.label(say, track.label), NAMES + SLOT - 4.0, style.SMALL)
@@ -121,11 +121,11 @@ class EventTimeline(Chart):
         self._indicator(say, sheet.panel(NAMES, head, SLOT + WIDE, TALL), sheet)
         return sheet
 
-    def _indicator(self, say: Catalogue, plot: Panel, sheet: Sheet) -> None:
+    def _indicator(self, say: Catalogue, plot: PlotPanel, sheet: PlotSheet) -> None:
         found = [e for e in (self.baseline, *(p.estimate for p in self.periods)) if e is not None]
         ends = axis_range(found, (self.in_control, self.to_detect), percent=self.percent)
-        plot.across((-SLOT, WIDE))
-        plot.upward(ends, numbers.tick(say, "percent" if self.percent else "number"))
+        plot.x_axis((-SLOT, WIDE))
+        plot.y_axis(ends, numbers.tick(say, "percent" if self.percent else "number"))
         for track in self.tracks:
             for mark in track.marks:
                 if mark.kind in GUIDED:
@@ -142,18 +142,18 @@ class EventTimeline(Chart):
             _estimate(plot, middle, period.estimate, f"period-{k}", LATEST if k == last else PERIOD)
         self._months(say, plot, sheet, bottom)
 
-    def _rates(self, say: Catalogue, plot: Panel, sheet: Sheet) -> None:
+    def _rates(self, say: Catalogue, plot: PlotPanel, sheet: PlotSheet) -> None:
         rates = (("in_control", self.in_control, IN_CONTROL), ("to_detect", self.to_detect, TO_DETECT))
         drawn = [rate for rate in rates if isfinite(rate[1])]
         texts = [style.wrap(say(f"figure.trend.{name}"), RIGHT - 2.0, style.SMALL) for name, *_ in drawn]
-        wanted = [plot.down(at) for _, at, _ in drawn]
+        wanted = [plot.sheet_y(at) for _, at, _ in drawn]
         tall = [style.height_of(text, style.SMALL) + 0.4 for text in texts]
         places = spread(wanted, tall, plot.top, plot.top + TALL)
         for (name, at, how), text, y in zip(drawn, texts, places):
             plot.line(((-SLOT, at), (WIDE, at)), name.replace("_", "-"), zorder=1, **how)
             sheet.write(LEFT + WIDE + 2.0, y, text, size=style.SMALL, color=how["color"])
 
-    def _months(self, say: Catalogue, plot: Panel, sheet: Sheet, bottom: float) -> None:
+    def _months(self, say: Catalogue, plot: PlotPanel, sheet: PlotSheet, bottom: float) -> None:
         """A stroke where a month begins and its name in its middle; the year below the first, and January."""
         first, last = self.span
         months = list(_months(first, last))
@@ -178,7 +178,7 @@ def _row_of(label: str, when: str, event: str, e: Estimate | None = None) -> dic
     return {"label": label, "period": when, "event": event, **(numbers.columns(e) if e else nothing)}
 
 
-def _estimate(plot: Panel, x: float, e: Estimate, name: str, how: dict[str, Any]) -> None:
+def _estimate(plot: PlotPanel, x: float, e: Estimate, name: str, how: dict[str, Any]) -> None:
     if not isnan(e.value):
         plot.interval(e.low, e.high, x, f"interval-{name}", upright=True)
         plot.mark(x, e.value, f"mark-{name}", **how)
@@ -279,12 +279,12 @@ class FunnelPlot(Chart):
         pairs = (("inner", self.inner, INNER), ("outer", self.outer, OUTER), ("naive", self.naive, NAIVE))
         return [(name, pair, how) for name, pair, how in pairs if pair is not None]
 
-    def _draw(self, say: Catalogue) -> Sheet:
-        sheet = Sheet(F_TOP + F_TALL + F_BELOW)
+    def _draw(self, say: Catalogue) -> PlotSheet:
+        sheet = PlotSheet(F_TOP + F_TALL + F_BELOW)
         plot = sheet.panel(F_LEFT, F_TOP, F_WIDE, F_TALL)
         last = 1.08 * max(unit.n for unit in self.units)  # a little more cases than the largest unit has
-        plot.across((0.0, last), say.numbers.count)
-        plot.upward(self._range(last), numbers.tick(say, "percent"))
+        plot.x_axis((0.0, last), say.numbers.count)
+        plot.y_axis(self._range(last), numbers.tick(say, "percent"))
         target = (0.0, self.target), (last, self.target)
         plot.line(target, "target", color=style.INK, lw=style.THIN, zorder=1)
         for name, pair, how in self._pairs[2:] + self._pairs[:2]:
@@ -300,7 +300,7 @@ class FunnelPlot(Chart):
         self._names(sheet, plot, last)
         middle, bottom = F_LEFT + F_WIDE / 2, F_TOP + F_TALL
         sheet.write(middle, bottom + 7.6, say("figure.funnel.x"), ha="center", **style.AXIS)
-        panels.upward(sheet, style.label(say, self.label), F_TOP, bottom)
+        panels.write_y_label(sheet, style.label(say, self.label), F_TOP, bottom)
         self._limits(say, sheet, plot)
         return sheet
 
@@ -314,18 +314,18 @@ class FunnelPlot(Chart):
         seen = [y for y in seen if 0 < y < 1] or seen
         return max(0.0, min(seen) - air), min(1.0 + air / 3, max(seen) + air)
 
-    def _names(self, sheet: Sheet, plot: Panel, last: float) -> None:
+    def _names(self, sheet: PlotSheet, plot: PlotPanel, last: float) -> None:
         """A name close to each mark, where it is over no mark or name; those outside choose first."""
-        spots = [(plot.aside(unit.n), plot.down(unit.share)) for unit in self.units]
+        spots = [(plot.sheet_x(unit.n), plot.sheet_y(unit.share)) for unit in self.units]
         points = [p for _, pair, _ in self._pairs for side in (pair.low, pair.high) for p in side]
         points += [(i / 200 * last, self.target) for i in range(200)]
-        lines = [(plot.aside(n), plot.down(y)) for n, y in points]
-        taken = [around(spot, 1.2) for spot in spots]
+        lines = [(plot.sheet_x(n), plot.sheet_y(y)) for n, y in points]
+        taken = [mark_box(spot, 1.2) for spot in spots]
         order = sorted(range(len(self.units)), key=lambda k: not self.units[k].outside)
         for k in order[:MOST_NAMED]:
             unit = self.units[k]
             size = style.width_of(unit.name, style.SMALL) + 0.6, style.height_of(unit.name, style.SMALL)
-            free = [b for b in _beside(spots[k], *size) if not any(meet(b, other) for other in taken)]
+            free = [b for b in _spots_near(spots[k], *size) if not any(overlap(b, other) for other in taken)]
             if not free:
                 continue  # the table has it
             box = min(free, key=lambda b: any(b[0] < x < b[1] and b[2] < y < b[3] for x, y in lines))
@@ -334,7 +334,7 @@ class FunnelPlot(Chart):
             middle = (box[2] + box[3]) / 2
             sheet.write(box[0] + 0.3, middle, unit.name, size=style.SMALL, color=colour)
 
-    def _limits(self, say: Catalogue, sheet: Sheet, plot: Panel) -> None:
+    def _limits(self, say: Catalogue, sheet: PlotSheet, plot: PlotPanel) -> None:
         """What each line is, written where it ends."""
         named: list[tuple[float, str, str]] = [(self.target, say("figure.funnel.target"), style.INK)]
         low, high = plot.axes.get_ylim()
@@ -346,12 +346,12 @@ class FunnelPlot(Chart):
                     named.append((inside[-1], say(f"figure.funnel.{name}"), colour))
         texts = [style.wrap(text, style.TEXT_WIDTH - MARGIN, style.SMALL) for _, text, _ in named]
         tall = [style.height_of(text, style.SMALL) + 0.4 for text in texts]
-        places = spread([plot.down(y) for y, *_ in named], tall, F_TOP, F_TOP + F_TALL)
+        places = spread([plot.sheet_y(y) for y, *_ in named], tall, F_TOP, F_TOP + F_TALL)
         for (_, _, colour), text, y in zip(named, texts, places):
             sheet.write(MARGIN, y, text, size=style.SMALL, color=colour)
 
 
-def _beside(spot: tuple[float, float], wide: float, high: float) -> Iterator[Box]:
+def _spots_near(spot: tuple[float, float], wide: float, high: float) -> Iterator[Box]:
     """Places for a name around its mark, the nearest first, within the plot."""
     x, y = spot
     for reach in REACH:

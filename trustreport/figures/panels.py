@@ -40,7 +40,7 @@ class Chart:
         with style.settings():
             return self._draw(say).figure
 
-    def _draw(self, say: Catalogue) -> "Sheet":
+    def _draw(self, say: Catalogue) -> "PlotSheet":
         raise NotImplementedError
 
 
@@ -66,7 +66,7 @@ class _Ground:
         self.axes.plot([x], [y], gid=name, **{"ls": "none", "mew": 1.1, "clip_on": False, "zorder": 3, **how})
 
 
-class Sheet(_Ground):
+class PlotSheet(_Ground):
     """All of a figure as wide as the text, in millimetres from its upper left corner."""
 
     def __init__(self, height: float) -> None:
@@ -74,12 +74,12 @@ class Sheet(_Ground):
 
     def panel(
         self, left: float, top: float, width: float, height: float, *, first: bool = True, last: bool = True
-    ) -> "Panel":
+    ) -> "PlotPanel":
         """A panel at a place of the sheet."""
-        return Panel(self.figure, (left, top, width, height), first=first, last=last)
+        return PlotPanel(self.figure, (left, top, width, height), first=first, last=last)
 
 
-class Panel(_Ground):
+class PlotPanel(_Ground):
     """Axes at a place of the sheet, in millimetres, with a thin grey line below and no ticks yet.
 
     `first` says that the panel leads its row, `last` that it ends its column: there stand the tick labels
@@ -100,7 +100,7 @@ class Panel(_Ground):
         self.axes.tick_params(length=0, labelsize=style.TICK, labelcolor=style.MUTE, pad=3)
         self.axes.set(xticks=[], yticks=[])
 
-    def across(
+    def x_axis(
         self, ends: Ends, text: Callable[[float], str] | None = None, *, over: Ends | None = None
     ) -> None:
         """The ends of the axis below; with `text` also round ticks, `over` a part of it."""
@@ -108,7 +108,7 @@ class Panel(_Ground):
         if text:
             self.ticks(x=numbers.linear_ticks(*(over or ends), self.width, text))
 
-    def upward(
+    def y_axis(
         self,
         ends: Ends,
         text: Callable[[float], str] | None = None,
@@ -144,7 +144,7 @@ class Panel(_Ground):
         """The line on which both axes are equal."""
         self.axes.plot([0, 1], [0, 1], color=colour, lw=style.THIN, zorder=1, gid=name)
 
-    def inside(self, value: float, *, upright: bool = False) -> float:
+    def clipped(self, value: float, *, upright: bool = False) -> float:
         """The value, or the end of the axis beyond which it lies."""
         low, high = sorted(self.axes.get_ylim() if upright else self.axes.get_xlim())
         return min(max(value, low), high)
@@ -154,22 +154,22 @@ class Panel(_Ground):
     ) -> None:
         """The line between two limits, as far as the axis reaches; none where there is no interval."""
         if isfinite(low) and isfinite(high):
-            ends, places = [self.inside(x, upright=upright) for x in (low, high)], [at, at]
+            ends, places = [self.clipped(x, upright=upright) for x in (low, high)], [at, at]
             shown = {"color": style.FAINT, "lw": style.LINE, "zorder": 2, **how}
             self.axes.plot(*((places, ends) if upright else (ends, places)), gid=name, **shown)
 
-    def down(self, y: float) -> float:
+    def sheet_y(self, y: float) -> float:
         """How far down the sheet a value of the upright axis lies."""
         low, high = self.axes.get_ylim()
         return self.top + (high - y) / (high - low) * self.height
 
-    def aside(self, x: float) -> float:
+    def sheet_x(self, x: float) -> float:
         """How far to the right on the sheet a value of the axis below lies."""
         low, high = self.axes.get_xlim()
         return self.left + (x - low) / (high - low) * self.width
 
 
-Sample = Callable[[Sheet, float, float], None]
+Sample = Callable[[PlotSheet, float, float], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class LegendEntry:
 def line_sample(how: Mapping[str, Any], less: float = 1.4) -> Sample:
     """A piece of a line drawn so, for the key, this much shorter than the room of a sample."""
 
-    def draw(sheet: Sheet, x: float, y: float) -> None:
+    def draw(sheet: PlotSheet, x: float, y: float) -> None:
         sheet.plot([x, x + SAMPLE - less], [y, y], **how)
 
     return draw
@@ -199,7 +199,7 @@ def stroke_sample(which: int) -> Sample:
 def mark_sample(how: Mapping[str, Any]) -> Sample:
     """A mark drawn so, for the key."""
 
-    def draw(sheet: Sheet, x: float, y: float) -> None:
+    def draw(sheet: PlotSheet, x: float, y: float) -> None:
         sheet.plot([x + SAMPLE / 2 - 1.0], [y], ls="none", **how)
 
     return draw
@@ -208,7 +208,7 @@ def mark_sample(how: Mapping[str, Any]) -> Sample:
 def interval_sample(how: Mapping[str, Any], *, crossed: bool = False) -> Sample:
     """A mark drawn so with its interval, or `crossed` with those of both axes, for the key."""
 
-    def draw(sheet: Sheet, x: float, y: float) -> None:
+    def draw(sheet: PlotSheet, x: float, y: float) -> None:
         middle = x + SAMPLE / 2 - 1.0
         line: dict[str, Any] = {"color": style.TEAL, "lw": style.LINE}
         if crossed:
@@ -222,7 +222,7 @@ def interval_sample(how: Mapping[str, Any], *, crossed: bool = False) -> Sample:
 def box_sample(tall: float = 2.4, **how: Any) -> Sample:
     """A box filled so, for the key."""
 
-    def draw(sheet: Sheet, x: float, y: float) -> None:
+    def draw(sheet: PlotSheet, x: float, y: float) -> None:
         from matplotlib.patches import Rectangle
 
         sheet.axes.add_patch(Rectangle((x, y - tall / 2), SAMPLE - 2.0, tall, **how))
@@ -240,7 +240,7 @@ def lay_out(
     *,
     ratio: float,
     gap: float = 6.0,
-) -> tuple[Sheet, list[Panel]]:
+) -> tuple[PlotSheet, list[PlotPanel]]:
     """A figure with a panel for each title; the names of both axes and the key are written.
 
     One panel has its key beside it, several have it below. `ratio` is the height of a panel by its width.
@@ -261,7 +261,7 @@ def lay_out(
     bottom = top - ROW_GAP
     rows = _flow(key)
     below = bottom + BELOW
-    sheet = Sheet(below + sum(_tall(entries) for entries in rows))
+    sheet = PlotSheet(below + sum(_tall(entries) for entries in rows))
     panels = []
     for i, title in enumerate(broken):
         left, at = LEFT + (i % across) * (width + gap), tops[i // across]
@@ -279,12 +279,12 @@ def lay_out(
 
 def _alone(
     title: str, axes: tuple[str, str], key: Sequence[LegendEntry], height: float
-) -> tuple[Sheet, list[Panel]]:
+) -> tuple[PlotSheet, list[PlotPanel]]:
     broken = style.wrap(title, ALONE, style.TICK, style.SEMIBOLD)
     top = style.height_of(broken, style.TICK) + HEAD_AIR + 0.4 if broken else 2.0
     room = style.TEXT_WIDTH - SIDE
     tall = sum(_height(entry, room) + 2.0 for entry in key)
-    sheet = Sheet(max(top + height + BELOW - 2.0, tall + 2.0))
+    sheet = PlotSheet(max(top + height + BELOW - 2.0, tall + 2.0))
     _title(sheet, LEFT, top, broken)
     _label(sheet, axes, LEFT + ALONE / 2, top, top + height)
     y = max(min(top, top + height - tall), 0.5)
@@ -294,19 +294,19 @@ def _alone(
     return sheet, [sheet.panel(LEFT, top, ALONE, height)]
 
 
-def _label(sheet: Sheet, names: tuple[str, str], middle: float, top: float, bottom: float) -> None:
+def _label(sheet: PlotSheet, names: tuple[str, str], middle: float, top: float, bottom: float) -> None:
     sheet.write(middle, bottom + 7.4, names[0], ha="center", **style.AXIS)
-    upward(sheet, names[1], top, bottom)
+    write_y_label(sheet, names[1], top, bottom)
 
 
-def upward(sheet: Sheet, name: str, top: float, bottom: float) -> None:
+def write_y_label(sheet: PlotSheet, name: str, top: float, bottom: float) -> None:
     """The name of an upright axis, at the left edge of the sheet."""
     text = style.wrap(name, bottom - top, style.TICK)
     how: dict[str, Any] = {"ha": "center", "rotation": 90, "multialignment": "center"}
     sheet.write(2.0, (top + bottom) / 2, text, **how, **style.AXIS)
 
 
-def _title(sheet: Sheet, left: float, top: float, text: str) -> None:
+def _title(sheet: PlotSheet, left: float, top: float, text: str) -> None:
     if text:
         sheet.write(left, top - HEAD_AIR, text, va="bottom", **style.HEADING)
 
@@ -348,7 +348,7 @@ def _flow(key: Sequence[LegendEntry]) -> list[list[LegendEntry]]:
     return rows
 
 
-def _write(sheet: Sheet, x: float, y: float, entry: LegendEntry, room: float) -> None:
+def _write(sheet: PlotSheet, x: float, y: float, entry: LegendEntry, room: float) -> None:
     entry.sample(sheet, x, y + style.height_of(" ", style.TICK) / 2)
     for i, text in enumerate(_lines(entry, room)):
         weight, colour = (_weight(entry), style.INK) if i == 0 else (style.REGULAR, style.MUTE)
@@ -362,9 +362,9 @@ def rates(say: Catalogue, ends: Sequence[float] = QUARTERS) -> tuple[Sequence[fl
     return ends, [numbers.percent(say, end) for end in ends]
 
 
-def unit_square(say: Catalogue, plot: Panel) -> None:
+def unit_square(say: Catalogue, plot: PlotPanel) -> None:
     """Both axes from 0 to 100 %, and the diagonal of chance."""
-    plot.across((0, 1))
-    plot.upward((0, 1))
+    plot.x_axis((0, 1))
+    plot.y_axis((0, 1))
     plot.ticks(rates(say), rates(say))
     plot.diagonal("chance")

@@ -8,7 +8,7 @@ from typing import Any
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style
 from trustreport.figures.layout import spread
-from trustreport.figures.panels import Chart, Panel, Sheet
+from trustreport.figures.panels import Chart, PlotPanel, PlotSheet
 from trustreport.messages import Catalogue, Message
 
 # Millimetres.
@@ -96,7 +96,7 @@ class NomogramFigure(Chart):
             for at, actual in (line.places[0], line.places[-1])
         ]
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         named = len(self.points) <= NAMED_UP_TO
         shown = [(i, p) for i, p in enumerate(self.points) if isfinite(p.actual)]
         names = [self._name(say, p) for _, p in shown] if named else []
@@ -104,13 +104,13 @@ class NomogramFigure(Chart):
         mark = self._mark_text(say)
         mark_height = style.height_of(mark, style.TICK) + 3.0 if mark else 0.0
         height = max(PLOT_HEIGHT, sum(talls) + mark_height)
-        sheet = Sheet(TOP + height + 12.5)
+        sheet = PlotSheet(TOP + height + 12.5)
         plot = sheet.panel(LEFT, TOP, PLOT_WIDTH, height)
         bounds = [b for _, p in shown for b in (p.low_bound, p.high_bound)] if named else []
         low = min([0.5, *(y for line in self.lines for _, y in line.places), *bounds])
         air = 0.012 * (1 - low)
-        plot.across((0.5, 1.0))
-        plot.upward((low - air, 1.0 + air), partial(numbers.percent, say), line=False)
+        plot.x_axis((0.5, 1.0))
+        plot.y_axis((low - air, 1.0 + air), partial(numbers.percent, say), line=False)
         self._axes(say, plot, sheet)
         if mark:
             self._mark_raters(plot)
@@ -121,15 +121,15 @@ class NomogramFigure(Chart):
         self._label_lines(say, plot, sheet)
         for i, point in shown:
             _draw_point(plot, point, i, named=named)
-        wanted = [plot.down(p.actual) for _, p in shown] if named else []
+        wanted = [plot.sheet_y(p.actual) for _, p in shown] if named else []
         places = spread(wanted, talls, TOP, TOP + height - mark_height)
         for (_, p), at, y, name in zip(shown, wanted, places, names):
-            ends = [plot.aside(p.label_accuracy) + 1.2, BESIDE - 3.0, BESIDE - 0.8]
+            ends = [plot.sheet_x(p.label_accuracy) + 1.2, BESIDE - 3.0, BESIDE - 0.8]
             sheet.plot(ends, [at, at, y], color=style.FAINT, lw=style.HAIR, zorder=1)
             sheet.write(BESIDE, y, name, size=style.SMALL)
         return sheet
 
-    def _axes(self, say: Catalogue, plot: Panel, sheet: Sheet) -> None:
+    def _axes(self, say: Catalogue, plot: PlotPanel, sheet: PlotSheet) -> None:
         axes = plot.axes
         axes.set_ylabel(say("figure.nomogram.actual"), size=style.TICK)
         axes.yaxis.set_label_coords(-(LEFT - 3.4) / PLOT_WIDTH, 0.5)
@@ -141,7 +141,7 @@ class NomogramFigure(Chart):
         how: dict[str, Any] = {"ha": "center", "va": "bottom", **style.AXIS}
         sheet.plot([LEFT, RIGHT], [TOP, TOP], color=style.HAIRLINE, lw=style.THIN, zorder=1)
         for x, text in zip(*above):
-            place = plot.aside(x)
+            place = plot.sheet_x(x)
             sheet.plot([place, place], [TOP - 0.7, TOP], color=style.MUTE, lw=style.HAIR)
             sheet.write(place, TOP - 1.6, text, color=style.MUTE, **how)
         middle = LEFT + PLOT_WIDTH / 2
@@ -159,7 +159,7 @@ class NomogramFigure(Chart):
         )
         return style.wrap(text, style.TEXT_WIDTH - BESIDE, style.TICK, style.SEMIBOLD)
 
-    def _mark_raters(self, plot: Panel) -> None:
+    def _mark_raters(self, plot: PlotPanel) -> None:
         """Where the labels of the study stand: a line with its band."""
         label = self.label
         assert label is not None
@@ -187,10 +187,10 @@ class NomogramFigure(Chart):
         said = say("figure.nomogram.point", actual=actual, **bounds)
         return name + "\n" + style.wrap(said, width, style.SMALL)
 
-    def _label_lines(self, say: Catalogue, plot: Panel, sheet: Sheet) -> None:
+    def _label_lines(self, say: Catalogue, plot: PlotPanel, sheet: PlotSheet) -> None:
         """The measured accuracy at the right end of its line, apart where lines end close together."""
         labels = [numbers.percent(say, round(line.measured, 3)) for line in self.lines]
-        wanted = [plot.down(line.places[-1][1]) for line in self.lines]
+        wanted = [plot.sheet_y(line.places[-1][1]) for line in self.lines]
         tall = [style.height_of(text, style.TICK) + 0.2 for text in labels]
         how: dict[str, Any] = {"color": style.MUTE, **style.AXIS}
         places = spread(wanted, tall, TOP - 1.0, plot.top + plot.height + 1.0)
@@ -201,7 +201,7 @@ class NomogramFigure(Chart):
         sheet.write(LINE_LABEL, TOP - 6.4, say("figure.nomogram.measured"), va="bottom", **how)
 
 
-def _draw_point(plot: Panel, point: NomogramPoint, i: int, *, named: bool) -> None:
+def _draw_point(plot: PlotPanel, point: NomogramPoint, i: int, *, named: bool) -> None:
     """The point on its line; when there are few, its bounds and the ways to both axes."""
     x, y = point.label_accuracy, point.actual
     if named:
@@ -254,7 +254,7 @@ class Joyplot(Chart):
             rows.append({"label": say("figure.joyplot.mean_of", rater=label), "value": row.mean, "n": row.n})
         return rows
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         labels = [style.wrap(style.label(say, row.rater), LABEL_WIDTH, style.TICK) for row in self.rows]
         room = style.PAGE_HEIGHT - ABOVE - BELOW
         base = min(MOST_ROW, max(LEAST_ROW, USUAL_HEIGHT / len(self.rows)))
@@ -268,11 +268,11 @@ class Joyplot(Chart):
         top, height = ABOVE + first, sum(heights)
         head = style.width_of(say("figure.joyplot.rater"), style.SMALL)
         left = max(head, *(style.width_of(label, size) for label in labels)) + GAP
-        sheet = Sheet(top + height + BELOW)
+        sheet = PlotSheet(top + height + BELOW)
         plot = sheet.panel(left, top, style.TEXT_WIDTH - NUMBER_WIDTH - left, height)
         edge = self._bar / 2 + 0.01 if self.discrete else 0.01  # room beyond 0 and 1 for half a bar
-        plot.across((-edge, 1 + edge), numbers.tick(say, "number"), over=(0, 1))
-        plot.upward((top + height, top), line=False)
+        plot.x_axis((-edge, 1 + edge), numbers.tick(say, "number"), over=(0, 1))
+        plot.y_axis((top + height, top), line=False)
         most = max((share for row in self.rows for share in row.shares), default=0.0)
         plot.axes.set_xlabel(say("figure.joyplot.confidence"), size=style.TICK, labelpad=3)
         tallest = say("figure.joyplot.height", share=say.numbers.percent(most, 0))
@@ -302,7 +302,7 @@ class Joyplot(Chart):
         steps = [b - a for a, b in zip(self.at, self.at[1:])]
         return min(0.6 * min(steps, default=0.1), 0.08)
 
-    def _ridge(self, plot: Panel, row: Ridge, i: int, bottom: float, scale: float) -> None:
+    def _ridge(self, plot: PlotPanel, row: Ridge, i: int, bottom: float, scale: float) -> None:
         """One rater's shares, drawn upward from the line that the row stands on; later rows lie in front."""
         axes, order = plot.axes, 2 + i / (len(self.rows) + 1)
         axes.plot(axes.get_xlim(), [bottom, bottom], color=style.HAIRLINE, lw=style.HAIR, zorder=order)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, panels, style
 from trustreport.figures.curves import MOST_POINTS, Points, thinned
-from trustreport.figures.panels import Chart, LegendEntry, Panel, Sheet
+from trustreport.figures.panels import Chart, LegendEntry, PlotPanel, PlotSheet
 from trustreport.messages import Catalogue, Message
 
 GAP = 8.5
@@ -162,13 +162,13 @@ class RocFigure(Chart):
             ]
         return rows
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         titles = [style.label(say, panel.label) for panel in self.panels]
         axes = say("figure.roc.x"), say("figure.roc.y")
         sheet, plots = panels.lay_out(titles, axes, self._key(say), ratio=1.0, gap=GAP)
         for i, (panel, plot) in enumerate(zip(self.panels, plots)):
-            plot.across((0, 1))
-            plot.upward((0, 1))
+            plot.x_axis((0, 1))
+            plot.y_axis((0, 1))
             ends, labels = panels.rates(say, panels.QUARTERS if plot.width > 60 else (0.0, 0.5, 1.0))
             hidden = [""] * len(ends)
             plot.ticks((ends, labels if plot.last else hidden), (ends, labels if plot.first else hidden))
@@ -176,7 +176,7 @@ class RocFigure(Chart):
             for k, line in enumerate(panel.lines):
                 self._line(say, plot, line, f"{i}-{k}")
             for k, touching in enumerate(panel.equal_yield):
-                colour = style.stroke(self._strokes[style.plain(touching.line)])["color"]
+                colour = style.stroke(self._strokes[style.label_key(touching.line)])["color"]
                 plot.line(touching.ends, f"equal-yield-{i}-{k}", color=colour, zorder=2.2, **EQUAL)
                 plot.mark(touching.fpr, touching.tpr, f"touch-{i}-{k}", mec=colour, **TOUCH)
             for k, reader in enumerate(panel.readers):
@@ -189,8 +189,8 @@ class RocFigure(Chart):
         names = [style.label(say, name) for name in (panel.label, line.label) if name]
         return say("word.pair", first=names[0], second=names[1]) if len(names) == 2 else "".join(names)
 
-    def _line(self, say: Catalogue, plot: Panel, line: RocLine, name: str) -> None:
-        how = style.stroke(self._strokes[style.plain(line.label)])
+    def _line(self, say: Catalogue, plot: PlotPanel, line: RocLine, name: str) -> None:
+        how = style.stroke(self._strokes[style.label_key(line.label)])
         plot.line(line.points, f"curve-{name}", zorder=2.6, clip_on=False, solid_joinstyle="miter", **how)
         if line.point is None or not line.point.drawn:
             return
@@ -204,7 +204,7 @@ class RocFigure(Chart):
         )
         plot.mark(across, up, f"point-{name}", label=said, mfc=how["color"], **POINT)
 
-    def _reader(self, say: Catalogue, plot: Panel, reader: ReaderPoint, name: str) -> None:
+    def _reader(self, say: Catalogue, plot: PlotPanel, reader: ReaderPoint, name: str) -> None:
         up, across = reader.sensitivity, reader.specificity
         if isfinite(up.value) and isfinite(across.value):
             said = numbers.named(
@@ -212,12 +212,12 @@ class RocFigure(Chart):
             )
             plot.mark(1 - across.value, up.value, f"reader-{name}", label=said, **POINTS[reader.kind])
 
-    def _areas(self, say: Catalogue, plot: Panel, panel: RocPanel) -> None:
+    def _areas(self, say: Catalogue, plot: PlotPanel, panel: RocPanel) -> None:
         """The areas in the corner that curves leave free."""
         areas = [line.auc.value for line in panel.lines if not isnan(line.auc.value)]
         which = self._strokes
         texts: list[tuple[str, int | None]] = [
-            (self._area(say, line), which[style.plain(line.label)] if len(which) > 1 else None)
+            (self._area(say, line), which[style.label_key(line.label)] if len(which) > 1 else None)
             for line in panel.lines
         ]
         write_stack(plot, texts, low=not areas or sum(areas) / len(areas) >= 0.5)
@@ -234,7 +234,7 @@ class RocFigure(Chart):
     def _key(self, say: Catalogue) -> list[LegendEntry]:
         """What each line and mark stands for; of a single panel also the numbers."""
         alone, entries = len(self.panels) == 1, []
-        lines = {style.plain(line.label): line for line in reversed(self._lines)}
+        lines = {style.label_key(line.label): line for line in reversed(self._lines)}
         for name, which in self._strokes.items() if alone or len(lines) > 1 else ():
             details = self._numbers(say, lines[name]) if alone else ()
             text = style.label(say, lines[name].label) or say("figure.roc.curve")
@@ -272,7 +272,7 @@ class RocFigure(Chart):
                 )
                 for each in (lines if len(self.panels) == 1 else ())
             ]
-            which = self._strokes[style.plain(lines[0].line)]
+            which = self._strokes[style.label_key(lines[0].line)]
             colour = style.MUTE if several else style.stroke(which)["color"]
             entries.append(LegendEntry(_tangent(colour), text, tuple(details)))
         return entries
@@ -303,7 +303,7 @@ def _short(say: Catalogue, value: float) -> str:
 
 
 def _tangent(colour: str) -> panels.Sample:
-    def draw(sheet: Sheet, x: float, y: float) -> None:
+    def draw(sheet: PlotSheet, x: float, y: float) -> None:
         sheet.plot([x, x + panels.SAMPLE - 2.0], [y, y], color=colour, **EQUAL)
         sheet.plot([x + panels.SAMPLE / 2 - 1.0], [y], ls="none", mec=colour, **TOUCH)
 
@@ -318,7 +318,7 @@ def area_text(say: Catalogue, e: Estimate, kind: str) -> str:
     return say(f"figure.{kind}.area_interval", value=value, low=low, high=high, level=numbers.level(say, e))
 
 
-def write_stack(plot: Panel, texts: Sequence[tuple[str, int | None]], *, low: bool) -> None:
+def write_stack(plot: PlotPanel, texts: Sequence[tuple[str, int | None]], *, low: bool) -> None:
     """Texts in the lower right corner of a panel, or in the upper left one, each after its line's stroke."""
     size = style.SMALL if plot.width > 40 else style.SMALLEST
     sample = 5.0 if any(which is not None for _, which in texts) else 0.0

@@ -13,12 +13,12 @@ from trustreport.figures.layout import (
     Labelled,
     Occupied,
     Place,
-    columns_beside,
     labelled,
+    measure_columns,
     rule,
     spread_discs,
 )
-from trustreport.figures.panels import Chart, Panel, Sheet
+from trustreport.figures.panels import Chart, PlotPanel, PlotSheet
 from trustreport.messages import Catalogue, Message
 
 MOST_SITES = 22
@@ -87,7 +87,7 @@ class Forest(Chart):
             for name, e in zip(names, self._rows(column))
         ]
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         said = [style.label(say, label) for label in self.labels]
         last = [say(f"figure.forest.{self.of}.{row}") for row in self._last()]
         widest = max(style.width_of(name, style.TICK, style.SEMIBOLD) for name in (*said, *last))
@@ -95,13 +95,13 @@ class Forest(Chart):
         names = [style.wrap(name, label - 2.0, style.TICK) for name in said]
         last = [style.wrap(name, label - 2.0, style.TICK, style.SEMIBOLD) for name in last]
         heights = [max(ROW, style.height_of(name, style.TICK) + 1.6) for name in (*names, *last)]
-        width, lefts = columns_beside(label, len(self.columns), GAP, RIGHT)
+        width, lefts = measure_columns(label, len(self.columns), GAP, RIGHT)
         heads = [style.wrap(style.label(say, c.label), width, style.TICK) for c in self.columns]
         top = max(HEAD, max(style.height_of(head, style.TICK) for head in heads) + 1.6)
         bottom = top + sum(heights)
         key = say(f"figure.forest.{self.of}.{'key' if self.expects else 'key_alone'}")
         key = style.wrap(key, style.TEXT_WIDTH, style.SMALL)
-        sheet = Sheet(bottom + BELOW + style.height_of(key, style.SMALL) + 0.6)
+        sheet = PlotSheet(bottom + BELOW + style.height_of(key, style.SMALL) + 0.6)
         starts = [top + sum(heights[:i]) for i in range(len(heights))]
         for i, (name, y, height) in enumerate(zip((*names, *last), starts, heights)):
             rule(sheet, y, style.INK if i == len(names) else style.HAIRLINE)
@@ -112,10 +112,10 @@ class Forest(Chart):
             sheet.write(left, top - 0.9, head, va="bottom", **style.HEADING)
             plot = sheet.panel(left, top, width, bottom - top)
             low, high = _range(column)
-            plot.upward((bottom, top), line=False)
+            plot.y_axis((bottom, top), line=False)
             if column.ratio:
                 plot.axes.set_xscale("log")
-            plot.across((low, high))
+            plot.x_axis((low, high))
             plot.axes.minorticks_off()
             written = numbers.tick(say, "number")
             plot.ticks(
@@ -137,7 +137,7 @@ class Forest(Chart):
         return sheet
 
     def _row(
-        self, say: Catalogue, plot: Panel, e: Estimate, y: float, kind: str, name: str, site: str = ""
+        self, say: Catalogue, plot: PlotPanel, e: Estimate, y: float, kind: str, name: str, site: str = ""
     ) -> None:
         low, high = plot.axes.get_xlim()
         # What a row says stands over its mark, at the left end of the panel.
@@ -156,7 +156,7 @@ class Forest(Chart):
         if numbers.has_interval(e):
             line = style.FAINT if kind == "site" else style.TEAL
             if kind == "mean":
-                x = [plot.inside(end) for end in (e.low, e.value, e.high, e.value)]
+                x = [plot.clipped(end) for end in (e.low, e.value, e.high, e.value)]
                 up = [at, at - 1.2, at, at + 1.2]
                 plot.axes.fill(x, up, color=line, lw=0, zorder=2.5, gid=name)
             else:
@@ -229,24 +229,24 @@ class SampleSizes(Chart):
             for measure, needed in zip(self.measures, row.needed)
         ]
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         said = [
             say("figure.sample_size.site", name=style.label(say, row.label), n=row.n) for row in self.rows
         ]
         label = min(max(style.width_of(name, style.TICK) for name in said) + 2.0, NAME)
-        width, lefts = columns_beside(label, len(self.measures), S_GAP, 1.5)
+        width, lefts = measure_columns(label, len(self.measures), S_GAP, 1.5)
         heads = [style.wrap(style.label(say, m), width, style.SMALL) for m in self.measures]
         head = max(style.height_of(text, style.SMALL) for text in heads) + 3.0
         names = [style.wrap(name, label - 2.0, style.TICK) for name in said]
         heights = [max(S_ROW, style.height_of(name, style.TICK) + 2.0) for name in names]
         bottom = head + sum(heights)
         key = style.wrap(say("figure.sample_size.key"), style.TEXT_WIDTH, style.SMALL)
-        sheet = Sheet(bottom + 4.0 + style.height_of(key, style.SMALL))
+        sheet = PlotSheet(bottom + 4.0 + style.height_of(key, style.SMALL))
         for m, (text, left) in enumerate(zip(heads, lefts)):
             sheet.write(left, head - 1.6, text, va="bottom", **style.MUTED)
             plot = sheet.panel(left, head, width, bottom - head)
-            plot.across((0, CUT))
-            plot.upward((bottom, head), line=False)
+            plot.x_axis((0, CUT))
+            plot.y_axis((bottom, head), line=False)
             plot.axes.spines["bottom"].set_visible(False)
             y = head
             for i, (row, height) in enumerate(zip(self.rows, heights)):
@@ -264,7 +264,7 @@ class SampleSizes(Chart):
         return sheet
 
 
-def _bar(say: Catalogue, plot: Panel, n: int, needed: float, name: str, y: float) -> None:
+def _bar(say: Catalogue, plot: PlotPanel, n: int, needed: float, name: str, y: float) -> None:
     if isnan(needed):
         plot.write(0.0, y - 1.7, say("figure.not_estimable"), zorder=3, **style.TINY)
         return
@@ -337,14 +337,14 @@ class MetaValidation(Chart):
             for measure in self.measures
         ]
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         k = len(self.measures)
         width = (style.TEXT_WIDTH - C_LEFT - C_RIGHT - (k - 1) * C_GAP) / k
         names = [style.label(say, label) for label in self.labels]
         spots = labelled(names, [self._occupied(measure, width) for measure in self.measures])
         key = _Key([number_and_name(say, i, n) for i, n in enumerate(names)] if spots.numbered else names)
         below = C_TOP + C_HEIGHT + C_BELOW
-        sheet = Sheet(below + key.height + 1.0)
+        sheet = PlotSheet(below + key.height + 1.0)
         written = numbers.tick(say, "number")
         for p, measure in enumerate(self.measures):
             left = C_LEFT + p * (width + C_GAP)
@@ -352,8 +352,8 @@ class MetaValidation(Chart):
             text = style.wrap(self._correlation(say, measure.correlation), width, style.SMALL)
             sheet.write(left, 4.9, text, va="top", **style.MUTED)
             plot = sheet.panel(left, C_TOP + 2.0, width, C_TALL)
-            plot.across((-ASIDE, 1 + ASIDE), written, over=(0.0, 1.0))
-            plot.upward((measure.low, measure.high))
+            plot.x_axis((-ASIDE, 1 + ASIDE), written, over=(0.0, 1.0))
+            plot.y_axis((measure.low, measure.high))
             least, most = sorted((measure.low, measure.high))
             plot.ticks(y=numbers.linear_ticks(least, most, C_HEIGHT, written, upright=True))
             plot.axes.set_xlabel(say("figure.meta.similarity"), size=style.TICK, labelpad=2)
@@ -380,7 +380,7 @@ class MetaValidation(Chart):
                 bars.append((x - 0.3, x + 0.3, min(ends), max(ends)))
         return Occupied(tuple(there), tuple(spread_discs(places, width, C_TALL)), tuple(bars), width, C_TALL)
 
-    def _marks(self, say: Catalogue, plot: Panel, p: int, names: Sequence[str], spots: Labelled) -> None:
+    def _marks(self, say: Catalogue, plot: PlotPanel, p: int, names: Sequence[str], spots: Labelled) -> None:
         measure, held = self.measures[p], spots.panels[p]
 
         def back(across: float, upward: float) -> Place:
@@ -414,7 +414,7 @@ class _Key:
             x += wide + 4.0
         self.height = y + LINE
 
-    def write(self, sheet: Sheet, top: float) -> None:
+    def write(self, sheet: PlotSheet, top: float) -> None:
         """The key from this height on."""
         for i, (x, y, text) in enumerate(self.entries):
             middle = top + y + LINE / 2

@@ -174,14 +174,14 @@ def label(say: Catalogue, text: Message | str) -> str:
     return say(text) if isinstance(text, Message) else say.noted(text)
 
 
-def plain(text: Message | str) -> str:
+def label_key(text: Message | str) -> str:
     """What tells one label from another, whatever the language."""
     return text if isinstance(text, str) else text.key + repr(sorted(text.values.items()))
 
 
 def strokes(labels: Iterable[Message | str]) -> dict[str, int]:
     """The stroke of each candidate, by its plain name: that of its first appearance."""
-    return {name: i for i, name in enumerate(dict.fromkeys(map(plain, labels)))}
+    return {name: i for i, name in enumerate(dict.fromkeys(map(label_key, labels)))}
 
 
 def stroke(which: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, panels, style
 from trustreport.figures.curves import Points
-from trustreport.figures.panels import Chart, LegendEntry, Panel, Sheet
+from trustreport.figures.panels import Chart, LegendEntry, PlotPanel, PlotSheet
 from trustreport.messages import Catalogue, Message
 
 CROSS = "\N{MULTIPLICATION SIGN}"  # stands where nothing can be estimated
@@ -61,7 +61,7 @@ class Trend(Chart):
             for name, e in zip(self.names, panel.estimates)
         ]
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         titles = [style.label(say, panel.label) for panel in self.panels]
         axes = say("figure.trend.x"), ""
         sheet, plots = panels.lay_out(titles, axes, self._key(say), ratio=0.62, gap=12.0)
@@ -69,11 +69,11 @@ class Trend(Chart):
             self._panel(say, plot, panel, k)
         return sheet
 
-    def _panel(self, say: Catalogue, plot: Panel, panel: TrendPanel, number: int) -> None:
+    def _panel(self, say: Catalogue, plot: PlotPanel, panel: TrendPanel, number: int) -> None:
         low, high = axis_range(panel.estimates, (panel.in_control, panel.to_detect), percent=panel.percent)
         n, scale = len(self.names), _scale(panel.percent)
-        plot.across((-0.6, n - 0.4))
-        plot.upward((low, high), numbers.tick(say, scale))
+        plot.x_axis((-0.6, n - 0.4))
+        plot.y_axis((low, high), numbers.tick(say, scale))
         labels = _period_names(say, self.short, n, baseline=self.baseline)
         widest = max(style.width_of(label, style.TICK) for label in labels)
         room = min(MOST_LABELS, max(2, int(plot.width / max(4.0, widest + 1.5))))
@@ -93,9 +93,9 @@ class Trend(Chart):
             plot.interval(e.low, e.high, i, f"interval-{number}-{i}", upright=True)
             how = BASELINE if self.baseline and i == 0 else LATEST if i == last else PERIOD
             label = numbers.of_mark(say, e, scale, style.label(say, panel.label), self.names[i])
-            plot.mark(i, plot.inside(e.value, upright=True), f"mark-{number}-{i}", label=label, **how)
+            plot.mark(i, plot.clipped(e.value, upright=True), f"mark-{number}-{i}", label=label, **how)
 
-    def _events(self, plot: Panel, top: float) -> None:
+    def _events(self, plot: PlotPanel, top: float) -> None:
         """A dotted line at each event, with its letter; letters that would touch stand together."""
         shown: list[tuple[float, str]] = []
         for k, (x, _) in enumerate(self.events):
@@ -155,12 +155,12 @@ def _every(labels: list[str], room: int) -> tuple[tuple[int, ...], tuple[str, ..
     return tuple(range(0, len(labels), step)), tuple(labels[::step])
 
 
-def _upright(sheet: Sheet, x: float, y: float) -> None:
+def _upright(sheet: PlotSheet, x: float, y: float) -> None:
     at = x + panels.SAMPLE / 2 - 1.0
     sheet.plot([at, at], [y - 1.4, y + 1.4], **EVENT)
 
 
-def _cross(sheet: Sheet, x: float, y: float) -> None:
+def _cross(sheet: PlotSheet, x: float, y: float) -> None:
     sheet.write(x + panels.SAMPLE / 2 - 1.8, y, CROSS, size=style.TICK, color=style.MUTE)
 
 
@@ -175,8 +175,8 @@ class _Strips:
     between: float
 
     def on(
-        self, sheet: Sheet, labels: Sequence[str], below: str, title: float
-    ) -> Iterator[tuple[int, Panel]]:
+        self, sheet: PlotSheet, labels: Sequence[str], below: str, title: float
+    ) -> Iterator[tuple[int, PlotPanel]]:
         """Each panel with its label as far above it as `title`, and at last what lies along the last axis."""
         top = self.head
         for k, label in enumerate(labels):
@@ -186,9 +186,9 @@ class _Strips:
         middle, bottom = self.left + self.wide / 2, top - self.between - self.head
         sheet.write(middle, bottom + 7.6, below, ha="center", **style.AXIS)
 
-    def sheet(self, n: int) -> Sheet:
+    def sheet(self, n: int) -> PlotSheet:
         """A sheet for so many panels."""
-        return Sheet(n * (self.head + self.tall) + (n - 1) * self.between + 11.0)
+        return PlotSheet(n * (self.head + self.tall) + (n - 1) * self.between + 11.0)
 
 
 STACKS = _Strips(left=15.0, wide=96.0, tall=27.0, head=6.5, between=8.5)
@@ -242,7 +242,7 @@ class Stacked(Chart):
             for part in panel.parts
         ]
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         labels = [style.label(say, panel.label) for panel in self.panels]
         sheet = STACKS.sheet(len(labels))
         for k, plot in STACKS.on(sheet, labels, say("figure.trend.x"), 3.6):
@@ -250,12 +250,12 @@ class Stacked(Chart):
             self._key(say, sheet, self.panels[k], plot.top)
         return sheet
 
-    def _bars(self, say: Catalogue, plot: Panel, panel: StackPanel, number: int) -> None:
+    def _bars(self, say: Catalogue, plot: PlotPanel, panel: StackPanel, number: int) -> None:
         n = len(self.names)
         totals = [sum(part.counts[i] for part in panel.parts) for i in range(n)]
         most = 1.0 if panel.shares else float(max([*totals, 1]))
-        plot.across((-0.6, n - 0.4))
-        plot.upward((0, most), numbers.tick(say, "percent") if panel.shares else say.numbers.count)
+        plot.x_axis((-0.6, n - 0.4))
+        plot.y_axis((0, most), numbers.tick(say, "percent") if panel.shares else say.numbers.count)
         plot.ticks(_every(_period_names(say, self.short, n, baseline=self.baseline), 24))
         base = [0.0] * n
         for j, part in enumerate(panel.parts):
@@ -273,7 +273,7 @@ class Stacked(Chart):
                 bar.set_label(say("figure.mark", name=name, number=counted))
             base = [b + h for b, h in zip(base, heights)]
 
-    def _key(self, say: Catalogue, sheet: Sheet, panel: StackPanel, y: float) -> None:
+    def _key(self, say: Catalogue, sheet: PlotSheet, panel: StackPanel, y: float) -> None:
         """The groups beside the bars, the uppermost first, as they are stacked."""
         from matplotlib.patches import Rectangle
 
@@ -336,27 +336,29 @@ class ControlCharts(Chart):
             for x, y in panel.path
         ]
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         labels = [style.label(say, panel.label) for panel in self.panels]
         sheet = CONTROLS.sheet(len(labels))
         for k, plot in CONTROLS.on(sheet, labels, say("figure.control_chart.x"), 7.0):
             self._panel(say, plot, sheet, self.panels[k], k)
         return sheet
 
-    def _panel(self, say: Catalogue, plot: Panel, sheet: Sheet, panel: ControlPanel, number: int) -> None:
+    def _panel(
+        self, say: Catalogue, plot: PlotPanel, sheet: PlotSheet, panel: ControlPanel, number: int
+    ) -> None:
         y = [y for _, y in panel.path]
         last, right = max(panel.path[-1][0], 1.0), plot.left + plot.width
         low = min([0.0, *y, *([panel.low] if isfinite(panel.low) else [])])
         high = max([*y, panel.high])
         air = 0.08 * (high - low)
-        plot.across((0, last), say.numbers.count)
-        plot.upward((low - (air if low < 0 else 0.0), high + air), numbers.tick(say, "number"))
+        plot.x_axis((0, last), say.numbers.count)
+        plot.y_axis((low - (air if low < 0 else 0.0), high + air), numbers.tick(say, "number"))
         self._periods(say, plot, sheet, panel, last)
         for name, at, how in (("high", panel.high, LIMIT), ("low", panel.low, FLOOR)):
             if isfinite(at):
                 plot.line(((0, at), (last, at)), f"{name}-{number}", zorder=1.5, **how)
                 text = say(f"figure.control_chart.{name}", limit=say.numbers.fixed(at, 2))
-                sheet.write(right + 2.0, plot.down(at), text, size=style.SMALL, color=how["color"])
+                sheet.write(right + 2.0, plot.sheet_y(at), text, size=style.SMALL, color=how["color"])
         plot.line(panel.path, f"path-{number}", zorder=2, clip_on=False, **PATH)
         for i, place in enumerate(panel.alerts):
             plot.mark(*place, f"alert-{number}-{i}", **ALERT)
@@ -366,7 +368,7 @@ class ControlCharts(Chart):
         sheet.write(right, plot.top - 7.0, said, ha="right", **style.MUTED)
 
     @staticmethod
-    def _periods(say: Catalogue, plot: Panel, sheet: Sheet, panel: ControlPanel, last: float) -> None:
+    def _periods(say: Catalogue, plot: PlotPanel, sheet: PlotSheet, panel: ControlPanel, last: float) -> None:
         """Thin upright lines where a period ends, and its number above its middle where there is room."""
         start = 0.0
         for number, end in enumerate(panel.periods, 1):

@@ -8,8 +8,8 @@ from typing import Any
 from trustreport.estimate import Estimate
 from trustreport.figures import flow, numbers, panels, style
 from trustreport.figures.flow import Advice, TrustFlow
-from trustreport.figures.layout import Box, around, meet
-from trustreport.figures.panels import Chart, Panel, Sheet
+from trustreport.figures.layout import Box, mark_box, overlap
+from trustreport.figures.panels import Chart, PlotPanel, PlotSheet
 from trustreport.messages import Catalogue, Message
 
 # Millimetres.
@@ -86,14 +86,14 @@ class TrustDiagram(Chart):
             rows += self.flow.values(say, panel) if self.flow else []
         return rows
 
-    def _draw(self, say: Catalogue) -> Sheet:
+    def _draw(self, say: Catalogue) -> PlotSheet:
         led = any(point.leads for point in self.points)
         top = TOP + (FLOW if self.flow else 0.0)
         bottom = top + SIDE + 12.5
         key_top = bottom + (9.5 if led else 0.0)
         # A line for marks without their names: which those are shows only when the panels are drawn.
         key = _key_lines(self._entries(say))
-        sheet = Sheet(key_top + KEY * (len(key) + self.named) + 2.0)
+        sheet = PlotSheet(key_top + KEY * (len(key) + self.named) + 2.0)
         unnamed = 0
         for panel in LEFTS:
             title = say(f"figure.trust.advice_{panel}")
@@ -111,10 +111,10 @@ class TrustDiagram(Chart):
         _write_key(sheet, key, key_top + 2.5)
         return sheet
 
-    def _frame(self, say: Catalogue, plot: Panel, panel: Advice) -> None:
+    def _frame(self, say: Catalogue, plot: PlotPanel, panel: Advice) -> None:
         """Quadrants and axes."""
-        plot.across((0, 1))
-        plot.upward((0, 1))
+        plot.x_axis((0, 1))
+        plot.y_axis((0, 1))
         quadrants = (
             ("both-right", 0.5, 0.5, style.BLUE_WASH),
             ("wrong-stays", 0.0, 0.5, style.RUST_WASH),
@@ -133,7 +133,7 @@ class TrustDiagram(Chart):
         plot.axes.set_ylabel(upward, size=style.TICK)
         plot.axes.yaxis.set_label_coords(-(LEFTS["wrong"] - 3.2) / SIDE, 0.5)
 
-    def _marks(self, say: Catalogue, plot: Panel, panel: Advice) -> int:
+    def _marks(self, say: Catalogue, plot: PlotPanel, panel: Advice) -> int:
         """The points of a panel; how many names found no room."""
         places: list[tuple[float, float, list[str]]] = []
         sizes = self._sizes(panel)
@@ -168,7 +168,7 @@ class TrustDiagram(Chart):
             plot.write(0.5, 0.5, text, multialignment="center", zorder=4, **muted)
         texts = [(x, y, self._mark_label(say, names)) for x, y, names in places]
         crosses = [cross for p in self.points if p.leads for cross in _cross(*p.place(panel))]
-        marks = [around((x, y), 1.4) for x, y, _ in places]
+        marks = [mark_box((x, y), 1.4) for x, y, _ in places]
         taken = _write_quadrants(say, plot, panel, [*marks, *crosses])
         return _write_labels(plot, texts, [*crosses, *taken])
 
@@ -191,7 +191,7 @@ class TrustDiagram(Chart):
         first = style.wrap(text, NAME_WIDTH, style.SMALL).split("\n")[0]
         return text if first == text else say("word.shortened", text=first)
 
-    def _write_numbers(self, say: Catalogue, sheet: Sheet, panel: Advice, y: float) -> None:
+    def _write_numbers(self, say: Catalogue, sheet: PlotSheet, panel: Advice, y: float) -> None:
         """The leading shares of a panel in figures."""
         point = next(p for p in self.points if p.leads)
         for line, (axis, e) in enumerate(zip(("y", "x"), reversed(point.place(panel)))):
@@ -235,7 +235,7 @@ def _key_lines(entries: Sequence[tuple[str, str]]) -> list[list[tuple[float, str
     return lines
 
 
-def _write_key(sheet: Sheet, lines: Sequence[Sequence[tuple[float, str, str]]], y: float) -> None:
+def _write_key(sheet: PlotSheet, lines: Sequence[Sequence[tuple[float, str, str]]], y: float) -> None:
     for line in lines:
         for x, glyph, text in line:
             if glyph:
@@ -245,7 +245,7 @@ def _write_key(sheet: Sheet, lines: Sequence[Sequence[tuple[float, str, str]]], 
         y += KEY
 
 
-def _write_quadrants(say: Catalogue, plot: Panel, panel: Advice, marks: Sequence[Box]) -> list[Box]:
+def _write_quadrants(say: Catalogue, plot: PlotPanel, panel: Advice, marks: Sequence[Box]) -> list[Box]:
     """What each quadrant stands for, inside it where fewest marks are; the boxes that the words take."""
     taken = []
     for name, x, ys, colour in (
@@ -261,7 +261,7 @@ def _write_quadrants(say: Catalogue, plot: Panel, panel: Advice, marks: Sequence
             middle = min(max(y * SIDE, tall / 2 + 0.8), SIDE - tall / 2 - 0.8)
             return x * SIDE - wide / 2, x * SIDE + wide / 2, middle - tall / 2, middle + tall / 2
 
-        best = min((box(y) for y in ys), key=lambda found: sum(meet(found, other) for other in marks))
+        best = min((box(y) for y in ys), key=lambda found: sum(overlap(found, other) for other in marks))
         how: dict[str, Any] = {"size": style.SMALL, "color": colour, "ha": "center", "zorder": 1.5}
         plot.write(x, (best[2] + best[3]) / 2 / SIDE, text, multialignment="center", **how)
         taken.append(best)
@@ -282,7 +282,7 @@ def _cross(across: Estimate, upward: Estimate) -> list[Box]:
     x, y = across.value * SIDE, upward.value * SIDE
     if not isfinite(x + y):
         return []
-    boxes = [around((x, y), 1.2)]
+    boxes = [mark_box((x, y), 1.2)]
     if isfinite(across.high - across.low):
         boxes.append((across.low * SIDE, across.high * SIDE, y - 0.4, y + 0.4))
     if isfinite(upward.high - upward.low):
@@ -290,9 +290,9 @@ def _cross(across: Estimate, upward: Estimate) -> list[Box]:
     return boxes
 
 
-def _write_labels(plot: Panel, texts: Sequence[tuple[float, float, str]], also: Sequence[Box]) -> int:
+def _write_labels(plot: PlotPanel, texts: Sequence[tuple[float, float, str]], also: Sequence[Box]) -> int:
     """Texts beside their marks where nothing else is, in millimetres; how many found no room."""
-    taken = [*(around((x, y), 1.2) for x, y, _ in texts), *also]
+    taken = [*(mark_box((x, y), 1.2) for x, y, _ in texts), *also]
     left_out = 0
     for x, y, text in texts:
         if not text:
@@ -305,7 +305,7 @@ def _write_labels(plot: Panel, texts: Sequence[tuple[float, float, str]], also: 
             if dy or dx > 0
         ] + [(-1.8 - width, 0.0)]
         boxes = [(x + dx, x + dx + width, y + dy - tall / 2, y + dy + tall / 2) for dx, dy in shifts]
-        free = [b for b in boxes if _inside(b) and not any(meet(b, other) for other in taken)]
+        free = [b for b in boxes if _inside(b) and not any(overlap(b, other) for other in taken)]
         if free:
             box = free[0]
             taken.append(box)
