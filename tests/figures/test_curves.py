@@ -157,9 +157,9 @@ def test_net_benefit_stands_where_it_is_and_what_is_far_below_zero_is_cut(say: C
     figure = DecisionCurves((panel,)).draw(say)
     lines = drawn(figure)
     line = panel.lines[0]
-    assert lines["curve-0-0"].get_xydata().tolist() == [[p.threshold, p.value] for p in line.points]
-    for k, p in enumerate(line.declared):
-        assert lines[f"declared-0-0-{k}"].get_xydata().tolist() == [[p.threshold, p.value]]
+    assert lines["curve-0-0"].get_xydata().tolist() == [[p.x, p.y] for p in line.points]
+    for k, p in enumerate(line.marked):
+        assert lines[f"declared-0-0-{k}"].get_xydata().tolist() == [[p.x, p.y]]
         assert list(lines[f"interval-0-0-{k}"].get_ydata()) == [p.low, p.high]
     assert set(lines["treat-none-0"].get_ydata()) == {0}
     least = figure.axes[1].get_ylim()[0]

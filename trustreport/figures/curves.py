@@ -238,44 +238,14 @@ class LinesChart(Chart):
 
 
 @dataclass(frozen=True, slots=True)
-class BenefitPoint:
-    """Net benefit at one threshold with its limits."""
-
-    threshold: float
-    value: float
-    low: float
-    high: float
-
-    @property
-    def estimate(self) -> Estimate:
-        """The net benefit with its limits, as it is written."""
-        return Estimate(self.value, self.low, self.high, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class DecisionLine:
-    """One candidate: net benefit at many thresholds, and at those that were declared."""
-
-    label: Message | str
-    points: tuple[BenefitPoint, ...]
-    declared: tuple[BenefitPoint, ...] = ()
-
-    @property
-    def over(self) -> LineOver:
-        """The same over the range of thresholds."""
-        points, declared = (
-            tuple(LinePoint(p.threshold, p.value, p.low, p.high) for p in found)
-            for found in (self.points, self.declared)
-        )
-        return LineOver(self.label, points, declared)
-
-
-@dataclass(frozen=True, slots=True)
 class DecisionPanel:
-    """One data set; `treat_all` is (threshold, net benefit) of acting on everybody."""
+    """One data set: net benefit over thresholds, a line for each candidate, declared thresholds marked.
+
+    `treat_all` is (threshold, net benefit) of acting on everybody.
+    """
 
     label: Message | str
-    lines: tuple[DecisionLine, ...]
+    lines: tuple[LineOver, ...]
     treat_all: Points
 
 
@@ -298,12 +268,12 @@ class DecisionCurves(Chart):
                 {
                     "label": _name(say, line),
                     "place": place,
-                    "threshold": p.threshold,
+                    "threshold": p.x,
                     **numbers.columns(p.estimate),
                     "declared": declared,
                 }
                 for line in panel.lines
-                for points, declared in ((line.points, False), (line.declared, True))
+                for points, declared in ((line.points, False), (line.marked, True))
                 for p in points
             ]
             label = say("figure.decision_curve.treat_all")
@@ -318,9 +288,9 @@ class DecisionCurves(Chart):
         which = style.strokes(line.label for panel in self.panels for line in panel.lines)
         for i, (panel, plot) in enumerate(zip(self.panels, plots)):
             x0, x1 = panel.treat_all[0][0], panel.treat_all[-1][0]
-            drawn = [p for line in panel.lines for p in (*line.points, *line.declared)]
+            drawn = [p for line in panel.lines for p in (*line.points, *line.marked)]
             # Upper limits count where the line itself lies above zero.
-            tops = [y for p in drawn for y in ((p.value, p.high) if p.value > 0 else (p.value,))]
+            tops = [y for p in drawn for y in ((p.y, p.high) if p.y > 0 else (p.y,))]
             most = max(0.01, panel.treat_all[0][1], *tops)
             plot.x_axis((x0, x1), numbers.tick(say, "percent"))
             plot.y_axis((-BELOW_ZERO * most, 1.06 * most), numbers.tick(say, "number"))
@@ -331,7 +301,7 @@ class DecisionCurves(Chart):
             for k, line in enumerate(panel.lines):
                 _draw_line(
                     plot,
-                    line.over,
+                    line,
                     style.stroke(which[style.label_key(line.label)]),
                     [
                         numbers.of_mark(
@@ -340,9 +310,9 @@ class DecisionCurves(Chart):
                             "number",
                             style.label(say, panel.label),
                             style.label(say, line.label),
-                            numbers.percent(say, p.threshold),
+                            numbers.percent(say, p.x),
                         )
-                        for p in line.declared
+                        for p in line.marked
                     ],
                     ids=("curve", "declared", f"{i}-{k}"),
                     band=0.14 if len(panel.lines) == 1 else 0.0,
@@ -362,7 +332,7 @@ class DecisionCurves(Chart):
                 text = say("figure.decision_curve.line", name=text, level=level)
             details = self._numbers(say, first[name]) if alone else ()
             entries.append(LegendEntry(panels.stroke_sample(i), text, details, leads=alone))
-        if any(line.declared for line in lines):
+        if any(line.marked for line in lines):
             text = say("figure.decision_curve.declared", level=level)
             entries.append(LegendEntry(panels.interval_sample(MARK), text))
         for treated, how in (("all", ALL), ("none", NONE)):
@@ -370,17 +340,17 @@ class DecisionCurves(Chart):
             entries.append(LegendEntry(panels.line_sample(how), text))
         return entries
 
-    def _numbers(self, say: Catalogue, line: DecisionLine) -> tuple[str, ...]:
+    def _numbers(self, say: Catalogue, line: LineOver) -> tuple[str, ...]:
         """Net benefit at the first declared thresholds."""
         found = []
-        for p in line.declared[:4]:
+        for p in line.marked[:4]:
             value, low, high = numbers.parts(say, p.estimate, "number")
-            threshold = numbers.percent(say, p.threshold)
+            threshold = numbers.percent(say, p.x)
             found.append(
                 say("figure.decision_curve.at", threshold=threshold, value=value, low=low, high=high)
             )
         return tuple(found)
 
 
-def _name(say: Catalogue, line: DecisionLine) -> str:
+def _name(say: Catalogue, line: LineOver) -> str:
     return style.label(say, line.label) or say("figure.decision_curve.device")

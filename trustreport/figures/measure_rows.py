@@ -23,11 +23,15 @@ MARK = 4.0  # points
 
 @dataclass(frozen=True, slots=True)
 class MeasureColumn:
-    """A measure, and the ends of what is possible; its axis fits its values."""
+    """A measure, and the ends of what is possible; its axis fits its values.
+
+    `null` is where a line stands through the rows of groups, NaN for none.
+    """
 
     label: Message | str
     least: float = 0.0
     most: float = 1.0
+    null: float = nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,16 +148,6 @@ def _ends(e: Estimate) -> tuple[float, float, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupMeasure:
-    """A measure, and the ends of what is possible; `null` is where a line stands, NaN for none."""
-
-    label: Message | str
-    least: float = 0.0
-    most: float = 1.0
-    null: float = nan
-
-
-@dataclass(frozen=True, slots=True)
 class GroupRow:
     """A set: for each group of the block its estimates, a measure each, and those of all its cases."""
 
@@ -178,7 +172,7 @@ class GroupRows(Chart):
     `overall` says what the upright stroke through a row is.
     """
 
-    measures: tuple[GroupMeasure, ...]
+    measures: tuple[MeasureColumn, ...]
     blocks: tuple[GroupBlock, ...]
     overall: Message | str
 
@@ -277,25 +271,18 @@ class _GroupKey:
 
     def __init__(self, say: Catalogue, block: GroupBlock) -> None:
         self.title = style.label(say, block.label)
-        self.lines: list[list[tuple[float, int, str]]] = [[]]
-        x = style.width_of(self.title, style.TICK, style.SEMIBOLD) + SPACE
-        start = x if x < style.TEXT_WIDTH / 2 else 0.0
-        for g, name in enumerate(block.groups):
-            text = style.label(say, name)
-            wide = GLYPH + style.width_of(text, style.TICK) + SPACE
-            if x + wide - SPACE > style.TEXT_WIDTH and (self.lines[-1] or x > start):
-                self.lines.append([])
-                x = start
-            self.lines[-1].append((x, g, text))
-            x += wide
-        self.height = HEAD * len(self.lines) + 1.0
+        self.texts = [style.label(say, name) for name in block.groups]
+        widths = (GLYPH + style.width_of(text, style.TICK) for text in self.texts)
+        after = style.width_of(self.title, style.TICK, style.SEMIBOLD) + SPACE
+        start = after if after < style.TEXT_WIDTH / 2 else 0.0
+        self.places = style.flowed(widths, SPACE, start=start, first=after)
+        self.height = HEAD * (self.places[-1][0] + 1) + 1.0
 
     def write(self, sheet: PlotSheet, top: float) -> None:
         """The key from this height on."""
-        y = top + 1.0 + HEAD / 2
-        sheet.write(0, y, self.title, **style.HEADING)
-        for line in self.lines:
-            for x, g, text in line:
-                sheet.plot([x + 1.0], [y], ls="none", ms=MARK, **style.series(g))
-                sheet.write(x + GLYPH, y, text, size=style.TICK, color=style.MUTE)
-            y += HEAD
+        middle = top + 1.0 + HEAD / 2
+        sheet.write(0, middle, self.title, **style.HEADING)
+        for g, (text, (line, x)) in enumerate(zip(self.texts, self.places)):
+            y = middle + HEAD * line
+            sheet.plot([x + 1.0], [y], ls="none", ms=MARK, **style.series(g))
+            sheet.write(x + GLYPH, y, text, color=style.MUTE, **style.AXIS)

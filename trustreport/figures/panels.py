@@ -181,6 +181,34 @@ class LegendEntry:
     details: tuple[str, ...] = ()
     leads: bool = False
 
+    @property
+    def _weight(self) -> int:
+        return style.SEMIBOLD if self.leads else style.REGULAR
+
+    @property
+    def width(self) -> float:
+        """On one line, with the sample."""
+        widths = [style.width_of(self.text, style.TICK, self._weight)]
+        widths += [style.width_of(text, style.TICK) for text in self.details]
+        return min(SAMPLE + max(widths), style.TEXT_WIDTH - LEFT)
+
+    def _lines(self, room: float) -> list[str]:
+        head = style.wrap(self.text, room - SAMPLE, style.TICK, self._weight)
+        return [head, *(style.wrap(text, room - SAMPLE, style.TICK) for text in self.details)]
+
+    def height(self, room: float) -> float:
+        """Of text and details, broken into lines."""
+        return sum(style.height_of(text, style.TICK) for text in self._lines(room)) + LINE_AIR
+
+    def write(self, sheet: PlotSheet, x: float, y: float, room: float) -> None:
+        """The entry from this height on."""
+        self.sample(sheet, x, y + style.height_of(" ", style.TICK) / 2)
+        weight, colour = self._weight, style.INK
+        for text in self._lines(room):
+            sheet.write(x + SAMPLE, y, text, weight=weight, color=colour, va="top", **style.AXIS)
+            y += style.height_of(text, style.TICK)
+            weight, colour = style.REGULAR, style.MUTE
+
 
 def line_sample(how: Mapping[str, Any], less: float = 1.4) -> Sample:
     """A piece of a line drawn so, for the key, this much shorter than the room of a sample."""
@@ -259,21 +287,19 @@ def lay_out(
         tops.append(top)
         top += height + ROW_GAP
     bottom = top - ROW_GAP
-    rows = _flow(key)
-    below = bottom + BELOW
-    sheet = PlotSheet(below + sum(_tall(entries) for entries in rows))
+    below, room = bottom + BELOW, style.TEXT_WIDTH - LEFT
+    places = style.flowed((entry.width for entry in key), 6.0, start=LEFT)
+    rows = [[entry for entry, (at, _) in zip(key, places) if at == k] for k in range(len(key))]
+    talls = [max(entry.height(room) for entry in row) + 0.4 for row in rows if row]
+    sheet = PlotSheet(below + sum(talls))
     panels = []
     for i, title in enumerate(broken):
         left, at = LEFT + (i % across) * (width + gap), tops[i // across]
         panels.append(sheet.panel(left, at, width, height, first=i % across == 0, last=i + across >= n))
         _title(sheet, left, at, title)
     _label(sheet, axes, LEFT + (across * (width + gap) - gap) / 2, tops[0], bottom)
-    for entries in rows:
-        x = LEFT
-        for entry in entries:
-            _write(sheet, x, below, entry, style.TEXT_WIDTH - LEFT)
-            x += _wide(entry) + 6.0
-        below += _tall(entries)
+    for entry, (line, x) in zip(key, places):
+        entry.write(sheet, x, below + sum(talls[:line]), room)
     return sheet, panels
 
 
@@ -283,14 +309,14 @@ def _alone(
     broken = style.wrap(title, ALONE, style.TICK, style.SEMIBOLD)
     top = style.height_of(broken, style.TICK) + HEAD_AIR + 0.4 if broken else 2.0
     room = style.TEXT_WIDTH - SIDE
-    tall = sum(_height(entry, room) + 2.0 for entry in key)
+    tall = sum(entry.height(room) + 2.0 for entry in key)
     sheet = PlotSheet(max(top + height + BELOW - 2.0, tall + 2.0))
     _title(sheet, LEFT, top, broken)
     _label(sheet, axes, LEFT + ALONE / 2, top, top + height)
     y = max(min(top, top + height - tall), 0.5)
     for entry in key:
-        _write(sheet, SIDE, y, entry, room)
-        y += _height(entry, room) + 2.0
+        entry.write(sheet, SIDE, y, room)
+        y += entry.height(room) + 2.0
     return sheet, [sheet.panel(LEFT, top, ALONE, height)]
 
 
@@ -309,52 +335,6 @@ def write_y_label(sheet: PlotSheet, name: str, top: float, bottom: float) -> Non
 def _title(sheet: PlotSheet, left: float, top: float, text: str) -> None:
     if text:
         sheet.write(left, top - HEAD_AIR, text, va="bottom", **style.HEADING)
-
-
-def _weight(entry: LegendEntry) -> int:
-    return style.SEMIBOLD if entry.leads else style.REGULAR
-
-
-def _lines(entry: LegendEntry, room: float) -> list[str]:
-    """Text and details, broken into lines."""
-    head = style.wrap(entry.text, room - SAMPLE, style.TICK, _weight(entry))
-    return [head, *(style.wrap(text, room - SAMPLE, style.TICK) for text in entry.details)]
-
-
-def _height(entry: LegendEntry, room: float) -> float:
-    return sum(style.height_of(text, style.TICK) for text in _lines(entry, room)) + LINE_AIR
-
-
-def _wide(entry: LegendEntry) -> float:
-    widths = [style.width_of(entry.text, style.TICK, _weight(entry))]
-    widths += [style.width_of(text, style.TICK) for text in entry.details]
-    return min(SAMPLE + max(widths), style.TEXT_WIDTH - LEFT)
-
-
-def _tall(entries: Sequence[LegendEntry]) -> float:
-    return max(_height(entry, style.TEXT_WIDTH - LEFT) for entry in entries) + 0.4
-
-
-def _flow(key: Sequence[LegendEntry]) -> list[list[LegendEntry]]:
-    """The entries in rows as wide as the sheet."""
-    rows: list[list[LegendEntry]] = []
-    x = style.TEXT_WIDTH
-    for entry in key:
-        if x + _wide(entry) > style.TEXT_WIDTH:
-            rows.append([])
-            x = LEFT
-        rows[-1].append(entry)
-        x += _wide(entry) + 6.0
-    return rows
-
-
-def _write(sheet: PlotSheet, x: float, y: float, entry: LegendEntry, room: float) -> None:
-    entry.sample(sheet, x, y + style.height_of(" ", style.TICK) / 2)
-    for i, text in enumerate(_lines(entry, room)):
-        weight, colour = (_weight(entry), style.INK) if i == 0 else (style.REGULAR, style.MUTE)
-        how: dict[str, Any] = {"size": style.TICK, "weight": weight, "color": colour, "va": "top"}
-        sheet.write(x + SAMPLE, y, text, **how)
-        y += style.height_of(text, style.TICK)
 
 
 def rates(say: Catalogue, ends: Sequence[float] = QUARTERS) -> tuple[Sequence[float], list[str]]:

@@ -342,9 +342,11 @@ class MetaValidation(Chart):
         width = (style.TEXT_WIDTH - C_LEFT - C_RIGHT - (k - 1) * C_GAP) / k
         names = [style.label(say, label) for label in self.labels]
         spots = labelled(names, [self._occupied(measure, width) for measure in self.measures])
-        key = _Key([number_and_name(say, i, n) for i, n in enumerate(names)] if spots.numbered else names)
+        key = [number_and_name(say, i, n) for i, n in enumerate(names)] if spots.numbered else names
+        key = [style.wrap(text, style.TEXT_WIDTH - ENTRY, style.SMALL).replace("\n", " ") for text in key]
+        places = style.flowed((ENTRY + style.width_of(text, style.SMALL) for text in key), 4.0)
         below = C_TOP + C_HEIGHT + C_BELOW
-        sheet = PlotSheet(below + key.height + 1.0)
+        sheet = PlotSheet(below + LINE * (places[-1][0] + 1) + 1.0)
         written = numbers.tick(say, "number")
         for p, measure in enumerate(self.measures):
             left = C_LEFT + p * (width + C_GAP)
@@ -358,7 +360,10 @@ class MetaValidation(Chart):
             plot.ticks(y=numbers.linear_ticks(least, most, C_HEIGHT, written, upright=True))
             plot.axes.set_xlabel(say("figure.meta.similarity"), size=style.TICK, labelpad=2)
             self._marks(say, plot, p, names, spots)
-        key.write(sheet, below)
+        for i, (text, (line, x)) in enumerate(zip(key, places)):
+            middle = below + LINE * line + LINE / 2
+            sheet.plot([x + 1.4], [middle], ls="none", **glyph(i, REACHED))
+            sheet.write(x + ENTRY, middle, text, **style.MUTED)
         return sheet
 
     def _correlation(self, say: Catalogue, r: Estimate) -> str:
@@ -397,26 +402,3 @@ class MetaValidation(Chart):
             place = (self.similarity[i], value) if hypot(across - x, upward - y) > 0.1 else None
             disc(plot, f"{p}-{i}", place, back(across, upward), order=3.0, label=said, **glyph(i, REACHED))
         spots.write(plot, p, back)
-
-
-class _Key:
-    """The marks of the sets with their names, on as many lines as they need."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.entries: list[tuple[float, float, str]] = []
-        x = y = 0.0
-        for name in names:
-            text = style.wrap(name, style.TEXT_WIDTH - ENTRY, style.SMALL).replace("\n", " ")
-            wide = ENTRY + style.width_of(text, style.SMALL)
-            if x and x + wide > style.TEXT_WIDTH:
-                x, y = 0.0, y + LINE
-            self.entries.append((x, y, text))
-            x += wide + 4.0
-        self.height = y + LINE
-
-    def write(self, sheet: PlotSheet, top: float) -> None:
-        """The key from this height on."""
-        for i, (x, y, text) in enumerate(self.entries):
-            middle = top + y + LINE / 2
-            sheet.plot([x + 1.4], [middle], ls="none", **glyph(i, REACHED))
-            sheet.write(x + ENTRY, middle, text, **style.MUTED)

@@ -228,3 +228,21 @@ def wrap(text: str, width: float, size: float = LABEL, weight: int = REGULAR) ->
             word = word[fits:]
         lines.append(word)
     return "\n".join(lines)
+
+
+def flowed(
+    widths: Iterable[float], gap: float, *, start: float = 0.0, first: float | None = None
+) -> list[tuple[int, float]]:
+    """On which line each of some entries stands and where it begins, in lines as wide as the sheet.
+
+    Lines begin at `start`, the first one at `first` where something stands before it.
+    """
+    line, x, empty = 0, start if first is None else first, True
+    found = []
+    for width in widths:
+        if x + width > TEXT_WIDTH and (not empty or x > start):
+            line, x = line + 1, start
+        found.append((line, x))
+        x += width + gap
+        empty = False
+    return found

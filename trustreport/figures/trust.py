@@ -92,8 +92,11 @@ class TrustDiagram(Chart):
         bottom = top + SIDE + 12.5
         key_top = bottom + (9.5 if led else 0.0)
         # A line for marks without their names: which those are shows only when the panels are drawn.
-        key = _key_lines(self._entries(say))
-        sheet = PlotSheet(key_top + KEY * (len(key) + self.named) + 2.0)
+        key = self._entries(say)
+        widths = [(4.2 if glyph else 0.0) + style.width_of(text, style.TICK) for glyph, text in key]
+        places = style.flowed(widths, 6.0, start=LEFTS["wrong"])
+        lines = places[-1][0] + 1 if places else 1
+        sheet = PlotSheet(key_top + KEY * (lines + self.named) + 2.0)
         unnamed = 0
         for panel in LEFTS:
             title = say(f"figure.trust.advice_{panel}")
@@ -107,8 +110,13 @@ class TrustDiagram(Chart):
             if led:
                 self._write_numbers(say, sheet, panel, bottom)
         if unnamed:
-            key.append([(LEFTS["wrong"], "", say("figure.trust.unnamed", n=unnamed))])
-        _write_key(sheet, key, key_top + 2.5)
+            key.append(("", say("figure.trust.unnamed", n=unnamed)))
+            places.append((lines, LEFTS["wrong"]))
+        for (glyph, text), (line, x) in zip(key, places):
+            y = key_top + 2.5 + KEY * line
+            if glyph:
+                sheet.plot([x + 1.2], [y], ls="none", clip_on=False, **GLYPHS[glyph])
+            sheet.write(x + (4.2 if glyph else 0.0), y, text, color=style.MUTE, **style.AXIS)
         return sheet
 
     def _frame(self, say: Catalogue, plot: PlotPanel, panel: Advice) -> None:
@@ -219,30 +227,6 @@ class TrustDiagram(Chart):
         if any(isnan(a.value) != isnan(b.value) for p in self.points for a, b in map(p.place, LEFTS)):
             entries.append(("edge", say("figure.trust.edge")))
         return entries
-
-
-def _key_lines(entries: Sequence[tuple[str, str]]) -> list[list[tuple[float, str, str]]]:
-    """The entries of a key with where each begins, on as many lines as they need."""
-    lines: list[list[tuple[float, str, str]]] = [[]]
-    x = LEFTS["wrong"]
-    for glyph, text in entries:
-        wide = (4.2 if glyph else 0.0) + style.width_of(text, style.TICK)
-        if lines[-1] and x + wide > style.TEXT_WIDTH:
-            lines.append([])
-            x = LEFTS["wrong"]
-        lines[-1].append((x, glyph, text))
-        x += wide + 6.0
-    return lines
-
-
-def _write_key(sheet: PlotSheet, lines: Sequence[Sequence[tuple[float, str, str]]], y: float) -> None:
-    for line in lines:
-        for x, glyph, text in line:
-            if glyph:
-                sheet.plot([x + 1.2], [y], ls="none", clip_on=False, **GLYPHS[glyph])
-            start = x + (4.2 if glyph else 0.0)
-            sheet.write(start, y, text, color=style.MUTE, **style.AXIS)
-        y += KEY
 
 
 def _write_quadrants(say: Catalogue, plot: PlotPanel, panel: Advice, marks: Sequence[Box]) -> list[Box]:

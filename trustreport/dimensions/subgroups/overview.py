@@ -13,7 +13,7 @@ from trustreport.dimensions.subgroups.families import Groups, comparisons, test_
 from trustreport.dimensions.subgroups.groups import REST, Division
 from trustreport.dimensions.subgroups.narrative import MAIN, MOST_NAMED
 from trustreport.estimate import Estimate
-from trustreport.figures.measure_rows import GroupBlock, GroupMeasure, GroupRow, GroupRows
+from trustreport.figures.measure_rows import GroupBlock, GroupRow, GroupRows, MeasureColumn
 from trustreport.finding import Figure, Part, PlainTable
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name, title_of
@@ -261,9 +261,9 @@ def _figures(sets: Sequence[SetOfGroups], gaps: Sequence[GroupGap]) -> Iterator[
     if rows < every:
         caption = say(f"{NAME}.overview.figure_part", caption=caption, n=rows, of=every)
     measures = tuple(
-        GroupMeasure(say(f"{NAME}.overview.change", measure=say(f"{NAME}.heading.{name}")), -1.0, 1.0, 0.0)
+        MeasureColumn(say(f"{NAME}.overview.change", measure=say(f"{NAME}.heading.{name}")), -1.0, 1.0, 0.0)
         if of_readers
-        else GroupMeasure(say(f"{NAME}.heading.{name}"))
+        else MeasureColumn(say(f"{NAME}.heading.{name}"))
         for name in endpoints
     )
     yield Figure(
