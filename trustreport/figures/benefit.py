@@ -207,8 +207,7 @@ class BenefitDiagram(Chart):
             row = self.rows[i]
             glyph, e = glyphs[style.label_key(row.stratum)], row.benefit
             if self.intervals:
-                thin: dict[str, Any] = {"upright": True, "lw": 0.7, "zorder": 2.5}
-                plot.interval(e.low, e.high, row.baseline, f"interval-{i}", **thin)
+                plot.interval(e.low, e.high, row.baseline, f"interval-{i}", upright=True, lw=0.7, zorder=2.5)
             names = style.label(say, row.reader), style.label(say, row.stratum)
             label = numbers.of_mark(say, e, self._scale, *names)
             plot.plot([row.baseline], [e.value], gid=f"mark-{i}", label=label, **_glyph(glyph))
@@ -395,23 +394,18 @@ def _line(plot: PlotPanel, at: tuple[float, float], row: ReaderSlope, i: int, sa
     colour, weight = WAYS[_way(row)]
     ends = [*zip(at, (row.unaided.value, row.aided.value))]
     plot.line(ends, f"line-{i}", color=colour, lw=weight, zorder=2)
-    unaided: dict[str, Any] = {"marker": "s", "ms": 3.8, **style.hollow(style.MUTE)}
-    aided: dict[str, Any] = {"marker": "o", "ms": 4.2, **style.filled(style.BLUE)}
-    plot.mark(*ends[0], f"mark-{i}-unaided", label=said[0], **unaided)
-    plot.mark(*ends[1], f"mark-{i}-aided", label=said[1], **aided)
+    plot.mark(*ends[0], f"mark-{i}-unaided", label=said[0], marker="s", ms=3.8, **style.hollow(style.MUTE))
+    plot.mark(*ends[1], f"mark-{i}-aided", label=said[1], marker="o", ms=4.2, **style.filled(style.BLUE))
 
 
 def _mean_line(plot: PlotPanel, at: tuple[float, float], mean: ReaderSlope) -> None:
-    how: dict[str, Any] = {"color": style.TEAL, "zorder": 4}
     ends = zip(at, (mean.unaided.value, mean.aided.value))
-    plot.line(ends, "mean", lw=style.HEAVY, **how)
+    plot.line(ends, "mean", lw=style.HEAVY, color=style.TEAL, zorder=4)
     thin: dict[str, Any] = {"color": style.TEAL, "lw": style.THIN, "zorder": 1.8, "upright": True}
     for arm, x, e in zip(("unaided", "aided"), at, (mean.unaided, mean.aided)):
         plot.interval(e.low, e.high, x, f"mean-interval-{arm}", **thin)
-        mark = {"marker": "D", "ms": 5.4, "mec": style.TEAL, "mfc": style.TEAL, "zorder": 5}
-        plot.mark(x, e.value, f"mean-{arm}", **mark)
+        plot.mark(x, e.value, f"mean-{arm}", marker="D", ms=5.4, mec=style.TEAL, mfc=style.TEAL, zorder=5)
 
 
 def _write_mean(sheet: PlotSheet, x: float, y: float, text: str, side: str) -> None:
-    how: dict[str, Any] = {"color": style.TEAL, "ha": side, "multialignment": side, **style.HEADING}
-    sheet.write(x, y, text, **how)
+    sheet.write(x, y, text, color=style.TEAL, ha=side, multialignment=side, **style.HEADING)

@@ -62,8 +62,7 @@ class Columns:
         """What a line is, above it and within the plot."""
         half = style.width_of(text, style.TICK) / 2
         middle = min(max(x, self.plot.left + half), self.plot.left + self.plot.width - half)
-        how: dict[str, Any] = {"ha": "center", "color": colour, **style.AXIS}
-        self.sheet.write(middle, self.plot.top - 4.2, text, **how)
+        self.sheet.write(middle, self.plot.top - 4.2, text, ha="center", color=colour, **style.AXIS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -218,8 +218,7 @@ class FrocFigure(Chart):
             if x > self.most or not isfinite(e.value):
                 continue
             if len(self.lines) == 1:
-                ends = {"upright": True, "color": colour, "zorder": 2.8}
-                plot.interval(e.low, e.high, x, f"interval-{i}-{k}", **ends)
+                plot.interval(e.low, e.high, x, f"interval-{i}-{k}", upright=True, color=colour, zorder=2.8)
             name = say("figure.froc.at_rate", rate=numbers.plain(say, x))
             said = numbers.of_mark(say, e, "percent", style.label(say, line.label), name)
             plot.mark(x, e.value, f"point-{i}-{k}", label=said, mfc=colour, **AT_RATE)

@@ -139,8 +139,7 @@ class MeasuresChart(Chart):
             plot.line(((at, y - half), (at, y + half)), f"reference-{name}", clip_on=False, **stroke)
         plot.interval(e.low, e.high, y, f"interval-{name}", clip_on=False)
         title = numbers.of_mark(say, e, "number", *titles)
-        glyph: dict[str, Any] = {"marker": "o", "ms": 4.2, **style.filled(style.BLUE)}
-        plot.mark(e.value, y, f"mark-{name}", label=title, **glyph)
+        plot.mark(e.value, y, f"mark-{name}", label=title, marker="o", ms=4.2, **style.filled(style.BLUE))
 
 
 def _ends(e: Estimate) -> tuple[float, float, float]:
@@ -253,9 +252,8 @@ def _row(
 ) -> None:
     whole = row.overall[c]
     if whole is not None and isfinite(whole.value):
-        how: dict[str, Any] = {"color": style.MUTE, "lw": style.LINE, "zorder": 1.5}
         ends = (whole.value, y + 0.6), (whole.value, y + height - 0.6)
-        plot.line(ends, f"overall-{name}", **how)
+        plot.line(ends, f"overall-{name}", color=style.MUTE, lw=style.LINE, zorder=1.5)
     first = y + (height - LINE * len(row.groups)) / 2 + LINE / 2
     for g, estimates in enumerate(row.groups):
         e = estimates[c]

@@ -319,5 +319,4 @@ class Joyplot(Chart):
             xs, ys = [self.at[0], *self.at, self.at[-1]], [bottom, *tops, bottom]
             axes.fill(xs, ys, color=style.TEAL_WASH, alpha=0.9, lw=0, **how)
             plot.line(zip(self.at, tops), f"ridge-{i}", color=style.BLUE, lw=style.THIN, **how)
-        mean: dict[str, Any] = {"marker": "o", "ms": 3.6, "mfc": style.INK, "mec": style.PAPER, "mew": 0.6}
-        plot.mark(row.mean, bottom, f"mean-{i}", **mean)
+        plot.mark(row.mean, bottom, f"mean-{i}", marker="o", ms=3.6, mfc=style.INK, mec=style.PAPER, mew=0.6)

@@ -164,8 +164,7 @@ class Forest(Chart):
                 plot.interval(e.low, e.high, at, f"interval-{name}", color=line, lw=weight)
             for end, beyond, pointing in ((low, e.low < low, "<"), (high, e.high > high, ">")):
                 if beyond:
-                    arrow = {"marker": pointing, "ms": 3.4, "mew": 0, "mfc": line, "zorder": 2}
-                    plot.mark(end, at, f"beyond-{name}", **arrow)
+                    plot.mark(end, at, f"beyond-{name}", marker=pointing, ms=3.4, mew=0, mfc=line, zorder=2)
         if kind == "site" and low <= e.value <= high:
             said = numbers.of_mark(say, e, "number", site)
             plot.mark(e.value, at, name, label=said, marker="s", ms=3.6, **style.filled(style.BLUE))
@@ -273,8 +272,7 @@ def _bar(say: Catalogue, plot: PlotPanel, n: int, needed: float, name: str, y: f
     fill = style.TEAL if reached >= REACHED else style.FAINT
     plot.axes.fill([0, end, end, 0], [low, low, high, high], fc=fill, lw=0, gid=f"bar-{name}", zorder=2)
     if reached > CUT:
-        beyond = {"marker": ">", "ms": 4.0, "mew": 0, "mfc": style.TEAL}
-        plot.mark(CUT, (low + high) / 2, f"beyond-{name}", **beyond)
+        plot.mark(CUT, (low + high) / 2, f"beyond-{name}", marker=">", ms=4.0, mew=0, mfc=style.TEAL)
     text = say("figure.sample_size.of", share=share(say, reached), needed=needed)
     plot.write(0.0, y - 1.7, text, zorder=3, **style.TINY)
 
