@@ -219,8 +219,8 @@ def _months(first: dt.date, last: dt.date) -> Iterator[tuple[dt.date, dt.date]]:
 
 
 # Of the funnel.
-F_TOP, F_LEFT, F_WIDE, F_TALL, F_BELOW = 3.0, 15.0, 120.0, 66.0, 12.0
-MARGIN = F_LEFT + F_WIDE + 2.0  # where the limits are named
+FUNNEL_TOP, FUNNEL_LEFT, FUNNEL_WIDE, FUNNEL_TALL, FUNNEL_BELOW = 3.0, 15.0, 120.0, 66.0, 12.0
+MARGIN = FUNNEL_LEFT + FUNNEL_WIDE + 2.0  # where the limits are named
 REACH = (2.2, 4.0, 6.5)  # from a mark to its name
 MOST_NAMED = 16
 INNER: dict[str, Any] = {"color": style.TEAL, "lw": style.LINE}
@@ -280,8 +280,8 @@ class FunnelPlot(Chart):
         return [(name, pair, how) for name, pair, how in pairs if pair is not None]
 
     def _draw(self, say: Catalogue) -> PlotSheet:
-        sheet = PlotSheet(F_TOP + F_TALL + F_BELOW)
-        plot = sheet.panel(F_LEFT, F_TOP, F_WIDE, F_TALL)
+        sheet = PlotSheet(FUNNEL_TOP + FUNNEL_TALL + FUNNEL_BELOW)
+        plot = sheet.panel(FUNNEL_LEFT, FUNNEL_TOP, FUNNEL_WIDE, FUNNEL_TALL)
         last = 1.08 * max(unit.n for unit in self.units)  # a little more cases than the largest unit has
         plot.x_axis((0.0, last), say.numbers.count)
         plot.y_axis(self._range(last), numbers.tick(say, "percent"))
@@ -298,9 +298,9 @@ class FunnelPlot(Chart):
             said = numbers.of_mark(say, share, "percent", unit.name, style.label(say, self.label))
             plot.mark(unit.n, unit.share, f"unit-{k}", label=said, **(OUTSIDE if unit.outside else INSIDE))
         self._names(sheet, plot, last)
-        middle, bottom = F_LEFT + F_WIDE / 2, F_TOP + F_TALL
+        middle, bottom = FUNNEL_LEFT + FUNNEL_WIDE / 2, FUNNEL_TOP + FUNNEL_TALL
         sheet.write(middle, bottom + 7.6, say("figure.funnel.x"), ha="center", **style.AXIS)
-        panels.write_y_label(sheet, style.label(say, self.label), F_TOP, bottom)
+        panels.write_y_label(sheet, style.label(say, self.label), FUNNEL_TOP, bottom)
         self._limits(say, sheet, plot)
         return sheet
 
@@ -346,7 +346,7 @@ class FunnelPlot(Chart):
                     named.append((inside[-1], say(f"figure.funnel.{name}"), colour))
         texts = [style.wrap(text, style.TEXT_WIDTH - MARGIN, style.SMALL) for _, text, _ in named]
         tall = [style.height_of(text, style.SMALL) + 0.4 for text in texts]
-        places = spread([plot.sheet_y(y) for y, *_ in named], tall, F_TOP, F_TOP + F_TALL)
+        places = spread([plot.sheet_y(y) for y, *_ in named], tall, FUNNEL_TOP, FUNNEL_TOP + FUNNEL_TALL)
         for (_, _, colour), text, y in zip(named, texts, places):
             sheet.write(MARGIN, y, text, size=style.SMALL, color=colour)
 
@@ -366,6 +366,6 @@ def _spots_near(spot: tuple[float, float], wide: float, high: float) -> Iterator
             (x - near - wide, y - near - high),
             (x - near - wide, y + near),
         ):
-            inside = left >= F_LEFT and left + wide <= F_LEFT + F_WIDE
-            if inside and top >= F_TOP and top + high <= F_TOP + F_TALL:
+            inside = left >= FUNNEL_LEFT and left + wide <= FUNNEL_LEFT + FUNNEL_WIDE
+            if inside and top >= FUNNEL_TOP and top + high <= FUNNEL_TOP + FUNNEL_TALL:
                 yield left, left + wide, top, top + high

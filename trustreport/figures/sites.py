@@ -194,7 +194,7 @@ def _range(column: ForestColumn) -> tuple[float, float]:
 
 MOST_SIZES = 20  # sites whose sample sizes are drawn
 # Millimetres.
-NAME, S_GAP, S_ROW, BAR = 46.0, 3.5, 9.0, 2.2
+NAME, SIZES_GAP, SIZES_ROW, BAR = 46.0, 3.5, 9.0, 2.2
 CUT = 1.6  # a longer bar ends here, with an arrow head
 
 
@@ -233,11 +233,11 @@ class SampleSizes(Chart):
             say("figure.sample_size.site", name=style.label(say, row.label), n=row.n) for row in self.rows
         ]
         label = min(max(style.width_of(name, style.TICK) for name in said) + 2.0, NAME)
-        width, lefts = measure_columns(label, len(self.measures), S_GAP, 1.5)
+        width, lefts = measure_columns(label, len(self.measures), SIZES_GAP, 1.5)
         heads = [style.wrap(style.label(say, m), width, style.SMALL) for m in self.measures]
         head = max(style.height_of(text, style.SMALL) for text in heads) + 3.0
         names = [style.wrap(name, label - 2.0, style.TICK) for name in said]
-        heights = [max(S_ROW, style.height_of(name, style.TICK) + 2.0) for name in names]
+        heights = [max(SIZES_ROW, style.height_of(name, style.TICK) + 2.0) for name in names]
         bottom = head + sum(heights)
         key = style.wrap(say("figure.sample_size.key"), style.TEXT_WIDTH, style.SMALL)
         sheet = PlotSheet(bottom + 4.0 + style.height_of(key, style.SMALL))
@@ -278,8 +278,8 @@ def _bar(say: Catalogue, plot: PlotPanel, n: int, needed: float, name: str, y: f
 
 
 # Of the correlations: places in millimetres, and of the key a line and the room of a mark before its name.
-C_LEFT, C_RIGHT, C_GAP, C_TOP, C_HEIGHT, C_BELOW = 10.0, 2.0, 12.0, 10.5, 46.0, 9.0
-C_TALL = C_HEIGHT - 2.0  # of a panel
+META_LEFT, META_RIGHT, META_GAP, META_TOP, META_HEIGHT, META_BELOW = 10.0, 2.0, 12.0, 10.5, 46.0, 9.0
+META_TALL = META_HEIGHT - 2.0  # of a panel
 LINE, ENTRY = 4.0, 3.6
 ASIDE = 0.07  # of similarity, beyond 0 and 1: room for discs there
 
@@ -337,25 +337,25 @@ class MetaValidation(Chart):
 
     def _draw(self, say: Catalogue) -> PlotSheet:
         k = len(self.measures)
-        width = (style.TEXT_WIDTH - C_LEFT - C_RIGHT - (k - 1) * C_GAP) / k
+        width = (style.TEXT_WIDTH - META_LEFT - META_RIGHT - (k - 1) * META_GAP) / k
         names = [style.label(say, label) for label in self.labels]
         spots = labelled(names, [self._occupied(measure, width) for measure in self.measures])
         key = [number_and_name(say, i, n) for i, n in enumerate(names)] if spots.numbered else names
         key = [style.wrap(text, style.TEXT_WIDTH - ENTRY, style.SMALL).replace("\n", " ") for text in key]
         places = style.flowed((ENTRY + style.width_of(text, style.SMALL) for text in key), 4.0)
-        below = C_TOP + C_HEIGHT + C_BELOW
+        below = META_TOP + META_HEIGHT + META_BELOW
         sheet = PlotSheet(below + LINE * (places[-1][0] + 1) + 1.0)
         written = numbers.tick(say, "number")
         for p, measure in enumerate(self.measures):
-            left = C_LEFT + p * (width + C_GAP)
+            left = META_LEFT + p * (width + META_GAP)
             sheet.write(left, 2.4, style.label(say, measure.title), weight=style.SEMIBOLD)
             text = style.wrap(self._correlation(say, measure.correlation), width, style.SMALL)
             sheet.write(left, 4.9, text, va="top", **style.MUTED)
-            plot = sheet.panel(left, C_TOP + 2.0, width, C_TALL)
+            plot = sheet.panel(left, META_TOP + 2.0, width, META_TALL)
             plot.x_axis((-ASIDE, 1 + ASIDE), written, over=(0.0, 1.0))
             plot.y_axis((measure.low, measure.high))
             least, most = sorted((measure.low, measure.high))
-            plot.ticks(y=numbers.linear_ticks(least, most, C_HEIGHT, written, upright=True))
+            plot.ticks(y=numbers.linear_ticks(least, most, META_HEIGHT, written, upright=True))
             plot.axes.set_xlabel(say("figure.meta.similarity"), size=style.TICK, labelpad=2)
             self._marks(say, plot, p, names, spots)
         for i, (text, (line, x)) in enumerate(zip(key, places)):
@@ -377,25 +377,29 @@ class MetaValidation(Chart):
         places = []
         for i in there:
             x = (self.similarity[i] + ASIDE) / (1 + 2 * ASIDE) * width
-            y, *ends = ((y - measure.low) / (measure.high - measure.low) * C_TALL for y in measure.drawn(i))
+            y, *ends = (
+                (y - measure.low) / (measure.high - measure.low) * META_TALL for y in measure.drawn(i)
+            )
             places.append((x, y))
             if numbers.has_interval(measure.performances[i]):
                 bars.append((x - 0.3, x + 0.3, min(ends), max(ends)))
-        return Occupied(tuple(there), tuple(spread_discs(places, width, C_TALL)), tuple(bars), width, C_TALL)
+        return Occupied(
+            tuple(there), tuple(spread_discs(places, width, META_TALL)), tuple(bars), width, META_TALL
+        )
 
     def _marks(self, say: Catalogue, plot: PlotPanel, p: int, names: Sequence[str], spots: Labelled) -> None:
         measure, held = self.measures[p], spots.panels[p]
 
         def back(across: float, upward: float) -> Place:
             x, spread = across / plot.width * (1 + 2 * ASIDE) - ASIDE, measure.high - measure.low
-            return x, measure.low + upward / C_TALL * spread
+            return x, measure.low + upward / META_TALL * spread
 
         for i, (across, upward) in zip(held.sites, held.marks):
             e, value = measure.performances[i], measure.drawn(i)[0]
             thin: dict[str, Any] = {"upright": True, "lw": style.THIN, "zorder": 1.5}
             plot.interval(e.low, e.high, self.similarity[i], f"interval-{p}-{i}", **thin)
             x = (self.similarity[i] + ASIDE) / (1 + 2 * ASIDE) * plot.width
-            y = (value - measure.low) / (measure.high - measure.low) * C_TALL
+            y = (value - measure.low) / (measure.high - measure.low) * META_TALL
             said = numbers.of_mark(say, e, "number", names[i], style.label(say, measure.title))
             place = (self.similarity[i], value) if hypot(across - x, upward - y) > 0.1 else None
             disc(plot, f"{p}-{i}", place, back(across, upward), order=3.0, label=said, **glyph(i, REACHED))

@@ -12,14 +12,7 @@ from trustreport.dimensions.advice_accuracy.declared_utilities import to_rank_by
 from trustreport.dimensions.advice_accuracy.entries import ID, are_risks, thresholds
 from trustreport.dimensions.advice_accuracy.view import ResultView
 from trustreport.estimate import Estimate
-from trustreport.figures.curves import (
-    MOST_POINTS,
-    DecisionCurves,
-    DecisionPanel,
-    LineOver,
-    LinePoint,
-    Points,
-)
+from trustreport.figures.curves import MOST_POINTS, DecisionCurves, DecisionPanel, LineOver, LinePoint, Points
 from trustreport.figures.measure_rows import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
 from trustreport.figures.panels import MOST_PANELS
 from trustreport.figures.roc import DevicePoint, EqualYield, ReaderPoint, RocFigure, RocLine, RocPanel
