@@ -91,11 +91,11 @@ def test_one_data_set_has_its_curves_beside_its_numbers() -> None:
     assert len(finding.parts) == 2
     roc, decisions = (figure.drawing for figure in finding.parts[0].figures)
     assert len(roc.panels) == 1  # type: ignore[attr-defined]
-    declared = decisions.panels[0].lines[0].declared  # type: ignore[attr-defined]
+    declared = decisions.panels[0].lines[0].marked  # type: ignore[attr-defined]
     for point in declared:
-        scope = {"threshold": point.threshold, "parameters": None}
-        assert point.value == pytest.approx(value(finding, "net_benefit", **scope))
-    assert [p.threshold for p in declared] == [0.2, 0.4]
+        scope = {"threshold": point.x, "parameters": None}
+        assert point.y == pytest.approx(value(finding, "net_benefit", **scope))
+    assert [p.x for p in declared] == [0.2, 0.4]
     assert value(finding, "net_benefit", threshold=0.2, parameters={"strategy": "treat_none"}) == 0
     share = TRUTH.mean()
     everybody = value(finding, "net_benefit", threshold=0.2, parameters={"strategy": "treat_all"})

@@ -14,8 +14,8 @@ from tests.studies import plan
 from trustreport.assessment.dimensions.source_reliability import answer, has_data
 from trustreport.assessment.dimensions.source_reliability.rater_panel import panel_of
 from trustreport.assessment.finding import EstimateTable, Finding, PlainTable
-from trustreport.figures.joyplot import Joyplot
-from trustreport.figures.nomogram import NomogramFigure as NomogramFigure
+from trustreport.figures.reliability import Joyplot
+from trustreport.figures.reliability import NomogramFigure as NomogramFigure
 from trustreport.measures.agreement.cohen import cohen_kappa
 from trustreport.measures.proportion import wilson
 from trustreport.study.plan import Nomogram, Plan

@@ -8,9 +8,16 @@ from typing import Any
 import numpy as np
 from drawn_studies import LONG, estimate
 
-from trustreport.figures.decision_curve import BenefitPoint, DecisionCurves, DecisionLine, DecisionPanel
-from trustreport.figures.group_rows import GroupBlock, GroupMeasure, GroupRow, GroupRows
-from trustreport.figures.measures_chart import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
+from trustreport.figures.curves import DecisionCurves, DecisionPanel, LineOver, LinePoint
+from trustreport.figures.measure_rows import (
+    GroupBlock,
+    GroupRow,
+    GroupRows,
+    MeasureCell,
+    MeasureColumn,
+    MeasureRow,
+    MeasuresChart,
+)
 from trustreport.figures.roc import DevicePoint, ReaderPoint, RocFigure, RocLine, RocPanel
 from trustreport.measures.roc.auc import delong
 from trustreport.measures.roc.curve import roc_curve
@@ -62,11 +69,11 @@ def decision_line(n: int, apart: float, label: str = "", declared: tuple[float, 
 
     def points(at):
         c = decision_curve(truth, score, at)
-        return tuple(BenefitPoint(*map(float, row)) for row in zip(c.threshold, c.value, c.low, c.high))
+        return tuple(LinePoint(*map(float, row)) for row in zip(c.threshold, c.value, c.low, c.high))
 
     found = decision_curve(truth, score, grid)
     treat_all = tuple(zip(map(float, found.threshold), map(float, found.treat_all)))
-    return DecisionLine(label, points(grid), points(np.array(declared))), treat_all
+    return LineOver(label, points(grid), points(np.array(declared))), treat_all
 
 
 def decision_panels(n: int, candidates: int = 1) -> tuple[DecisionPanel, ...]:
@@ -114,7 +121,7 @@ def group_rows(n_sets: int, *n_groups: int, measures: int = 3) -> GroupRows:
         )
         for a, n in enumerate(n_groups)
     ]
-    heads = tuple(GroupMeasure(name) for name in ("Sensitivity", "Specificity", "AUC")[:measures])
+    heads = tuple(MeasureColumn(name) for name in ("Sensitivity", "Specificity", "AUC")[:measures])
     return GroupRows(heads, tuple(blocks), "all cases together")
 
 

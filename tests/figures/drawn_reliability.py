@@ -5,8 +5,7 @@ from math import nan
 import numpy as np
 from drawn_studies import LONG, REASON, estimate
 
-from trustreport.figures.joyplot import Joyplot, Ridge
-from trustreport.figures.nomogram import NomogramFigure, NomogramLine, NomogramPoint
+from trustreport.figures.reliability import Joyplot, NomogramFigure, NomogramLine, NomogramPoint, Ridge
 
 MEASURED = (0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 TICKS = tuple((c, (1 + c**0.5) / 2) for c in (0, 0.04, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1))

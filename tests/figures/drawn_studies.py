@@ -5,12 +5,10 @@ from math import inf, nan
 
 import numpy as np
 
-from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit
-from trustreport.figures.effect import EffectPlot, EffectRow
-from trustreport.figures.error_rates import ErrorRateRow, ErrorRates
+from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit, ReaderSlope, SlopePlot
+from trustreport.figures.effect import EffectPlot, EffectRow, ErrorRateRow, ErrorRates
+from trustreport.figures.field import PlaneAxis, PlaneChart, PlanePoint
 from trustreport.figures.flow import FlowFigure, Step
-from trustreport.figures.plane import PlaneAxis, PlaneChart, PlanePoint
-from trustreport.figures.slope import ReaderSlope, SlopePlot
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Message
 

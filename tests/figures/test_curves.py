@@ -1,15 +1,12 @@
 """ROC and decision curves, measures chart: the values drawn, nothing over anything else, the same bytes."""
 
 from functools import cache
-from io import BytesIO
-from itertools import combinations
 from math import inf, isfinite, nan
 from typing import Any
 
 import numpy as np
 import pytest
 from drawn_curves import (
-    CURVES,
     NOTHING,
     cases,
     chart,
@@ -23,14 +20,13 @@ from drawn_curves import (
 from drawn_studies import estimate
 from hypothesis import given
 from hypothesis import strategies as st
-from test_drawings import boxes, texts
-from test_drawn_values import drawn, written
+from looked_at import lines as drawn
+from looked_at import written
 
-from trustreport.figures import style
-from trustreport.figures.curves import STROKES, above, thinned
-from trustreport.figures.decision_curve import DecisionCurves
-from trustreport.figures.measures_chart import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
+from trustreport.figures.curves import DecisionCurves, above, thinned
+from trustreport.figures.measure_rows import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
 from trustreport.figures.roc import DevicePoint, EqualYield, RocFigure, RocLine, RocPanel
+from trustreport.figures.style import STROKES
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.measures.utility.information import best_point
 from trustreport.vocabulary.digits import by_width
@@ -41,67 +37,6 @@ from trustreport.vocabulary.messages import say as message
 @cache
 def figure_of(name: str) -> Any:
     return curve(name).draw(catalogue("en"))
-
-
-@pytest.mark.parametrize("name", CURVES)
-def test_no_text_lies_over_another_or_outside(name: str) -> None:
-    figure = figure_of(name)
-    with style.settings():
-        found = boxes(figure)
-    sheet = figure.bbox
-    for text, box in found:
-        assert box.x0 >= sheet.x0 - 0.5, text
-        assert box.y0 >= sheet.y0 - 0.5, text
-        assert box.x1 <= sheet.x1 + 1.0, text
-        assert box.y1 <= sheet.y1 + 0.5, text
-    for (a, one), (b, other) in combinations(found, 2):
-        wide = min(one.x1, other.x1) - max(one.x0, other.x0)
-        high = min(one.y1, other.y1) - max(one.y0, other.y0)
-        assert wide < 0.5 or high < 0.8, (a, b)
-
-
-@pytest.mark.parametrize("name", CURVES)
-def test_type_is_large_enough_and_the_page_holds_it(name: str) -> None:
-    figure = figure_of(name)
-    width, height = (side * 25.4 for side in figure.get_size_inches())
-    assert width == pytest.approx(170)
-    assert height <= style.PAGE_HEIGHT
-    assert all(text.get_size() >= 7.0 for text in texts(figure))
-    for axes in figure.axes:
-        (left, right), (low, high) = sorted(axes.get_xlim()), sorted(axes.get_ylim())
-        for line in axes.lines:
-            if line.get_transform() == axes.transData:
-                x, y = line.get_data()
-                assert left - 1e-9 <= min(x) <= max(x) <= right + 1e-9, line.get_gid()
-                assert low - 1e-9 <= min(y) <= max(y) <= high + 1e-9, line.get_gid()
-
-
-@pytest.mark.parametrize("name", CURVES)
-def test_values_are_plain_rows(name: str, say: Catalogue) -> None:
-    rows = curve(name).values(say)
-    assert rows
-    for row in rows:
-        assert {"label", "value"} <= set(row)
-        assert all(isinstance(v, (str, int, float, bool)) for v in row.values())
-
-
-@pytest.mark.parametrize(
-    "name", ["roc-readers", "roc-6-sets-3-candidates", "decision-3-candidates", "measures-20"]
-)
-def test_a_second_drawing_gives_the_same_bytes(name: str, say: Catalogue) -> None:
-    def svg() -> bytes:
-        file = BytesIO()
-        with style.settings():
-            curve(name).draw(say).savefig(file, format="svg", metadata={"Date": None})
-        return file.getvalue()
-
-    assert svg() == svg()
-
-
-@pytest.mark.parametrize("name", CURVES)
-def test_names_of_marks_are_unique(name: str) -> None:
-    names = [line.get_gid() for axes in figure_of(name).axes for line in axes.lines if line.get_gid()]
-    assert len(names) == len(set(names))
 
 
 # ---------------------------------------------------------------- thinning
@@ -222,9 +157,9 @@ def test_net_benefit_stands_where_it_is_and_what_is_far_below_zero_is_cut(say: C
     figure = DecisionCurves((panel,)).draw(say)
     lines = drawn(figure)
     line = panel.lines[0]
-    assert lines["curve-0-0"].get_xydata().tolist() == [[p.threshold, p.value] for p in line.points]
-    for k, p in enumerate(line.declared):
-        assert lines[f"declared-0-0-{k}"].get_xydata().tolist() == [[p.threshold, p.value]]
+    assert lines["curve-0-0"].get_xydata().tolist() == [[p.x, p.y] for p in line.points]
+    for k, p in enumerate(line.marked):
+        assert lines[f"declared-0-0-{k}"].get_xydata().tolist() == [[p.x, p.y]]
         assert list(lines[f"interval-0-0-{k}"].get_ydata()) == [p.low, p.high]
     assert set(lines["treat-none-0"].get_ydata()) == {0}
     least = figure.axes[1].get_ylim()[0]

@@ -8,28 +8,14 @@ from typing import Any
 
 import pytest
 from drawn_studies import EXTREME_RATIOS, MEAN, MEAN_SLOPE, benefits, differences, estimate, rates, slopes
+from looked_at import lines as drawn
+from looked_at import plain, written
 
 from trustreport.figures import numbers, style
-from trustreport.figures.benefit import GLYPHS, BenefitDiagram
-from trustreport.figures.effect import EffectPlot, EffectRow
-from trustreport.figures.error_rates import ErrorRateRow, ErrorRates
+from trustreport.figures.benefit import GLYPHS, BenefitDiagram, SlopePlot
+from trustreport.figures.effect import EffectPlot, EffectRow, ErrorRateRow, ErrorRates
 from trustreport.figures.flow import FlowFigure, Step
-from trustreport.figures.slope import SlopePlot
 from trustreport.vocabulary.messages import Catalogue
-
-
-def drawn(figure: Any) -> dict[str, Any]:
-    """Every line that has a name, by its name."""
-    return {line.get_gid(): line for axes in figure.axes for line in axes.lines if line.get_gid()}
-
-
-def written(figure: Any) -> list[str]:
-    return [plain(text.get_text()) for axes in figure.axes for text in axes.texts]
-
-
-def plain(text: str) -> str:
-    """The text as one line, every space a plain one."""
-    return re.sub(r"\s", " ", text)
 
 
 def test_error_rates_stand_where_they_are_and_arms_differ_in_shape_and_colour(say: Catalogue) -> None:

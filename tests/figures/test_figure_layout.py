@@ -8,13 +8,12 @@ import pytest
 from drawn_studies import DRAWINGS, estimate
 from hypothesis import given
 from hypothesis import strategies as st
-from test_drawings import boxes
+from looked_at import boxes
 
-from trustreport.figures import style, ticks
-from trustreport.figures.forest import Forest, ForestColumn
-from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
-from trustreport.figures.sample_size import SampleSizes, SizeRow
-from trustreport.figures.slope import spread
+from trustreport.figures import numbers, style
+from trustreport.figures.curves import LineOver, LinePoint, LinesChart, LinesPanel
+from trustreport.figures.layout import spread
+from trustreport.figures.sites import Forest, ForestColumn, SampleSizes, SizeRow
 from trustreport.vocabulary.messages import Catalogue, Message
 
 ENDS = st.tuples(st.floats(-7, -0.02), st.floats(0.02, 7)).map(lambda e: (10 ** e[0], 10 ** e[1]))
@@ -31,13 +30,13 @@ ENDS = st.tuples(st.floats(-7, -0.02), st.floats(0.02, 7)).map(lambda e: (10 ** 
     ],
 )
 def test_ticks_of_ratios_are_round(low: float, high: float, expected: tuple[float, ...]) -> None:
-    assert ticks.ratio(low, high, 80.0, lambda x: f"{x:,g}")[0] == pytest.approx(expected)
+    assert numbers.ratio_ticks(low, high, 80.0, lambda x: f"{x:,g}")[0] == pytest.approx(expected)
 
 
 @given(ENDS, st.floats(30, 100))
 def test_ticks_of_ratios_lie_on_the_axis_and_hold_one(ends: tuple[float, float], width: float) -> None:
     low, high = ends
-    values, labels = ticks.ratio(low, high, width, lambda x: f"{x:.4g}")
+    values, labels = numbers.ratio_ticks(low, high, width, lambda x: f"{x:.4g}")
     assert len(values) == len(labels) >= 2
     assert list(values) == sorted(values)
     assert any(abs(log10(value)) < 1e-9 for value in values)
@@ -46,8 +45,8 @@ def test_ticks_of_ratios_lie_on_the_axis_and_hold_one(ends: tuple[float, float],
 
 @given(st.floats(-1e3, 1e3), st.floats(1e-4, 1e3), st.floats(30, 120))
 def test_linear_ticks_lie_on_the_axis(low: float, span: float, length: float) -> None:
-    values, _ = ticks.linear(low, low + span, length, lambda x: f"{x:.4g}")
-    assert 1 <= len(values) <= ticks.MOST
+    values, _ = numbers.linear_ticks(low, low + span, length, lambda x: f"{x:.4g}")
+    assert 1 <= len(values) <= numbers.MOST
     hair = 1e-9 * max(span, 100.0)
     assert low - hair <= values[0] <= values[-1] <= low + span + hair
 

@@ -1,21 +1,18 @@
 """FROC curves: what is drawn and said of it, nothing over anything else, the same bytes."""
 
-from io import BytesIO
-from itertools import combinations
 from math import nan
 from typing import Any
 
 import pytest
 from drawn_studies import LONG, estimate
-from test_drawings import boxes, texts
-from test_drawn_values import drawn, written
+from looked_at import lines as drawn
+from looked_at import texts, written
 
 from tests.marked import of_candidates, of_readers
 from tests.studies import plan
 from trustreport.assessment.dimensions.localisation import DIMENSION, READERS
 from trustreport.assessment.performance.lesions import marked_cases
-from trustreport.figures import style
-from trustreport.figures.froc import FrocArm, FrocFigure, FrocLine
+from trustreport.figures.mean_curves import FrocArm, FrocFigure, FrocLine
 from trustreport.measures.lesions.froc import froc_curve
 from trustreport.study.study import Study
 from trustreport.vocabulary.messages import Catalogue, catalogue
@@ -44,21 +41,6 @@ DRAWINGS = {
     "readers": FrocFigure((), (arm("unaided", False, 5), arm("aided", True, 5)), 2.0),
     "one reader": FrocFigure((), (arm("unaided", False, 1),), 2.0),
 }
-
-
-@pytest.mark.parametrize("name", DRAWINGS)
-def test_no_text_lies_over_another_or_outside(name: str, say: Catalogue) -> None:
-    figure = DRAWINGS[name].draw(say)
-    with style.settings():
-        found = boxes(figure)
-    sheet = figure.bbox
-    for text, box in found:
-        assert sheet.x0 - 0.5 <= box.x0 <= box.x1 <= sheet.x1 + 1.0, text
-        assert sheet.y0 - 0.5 <= box.y0 <= box.y1 <= sheet.y1 + 0.5, text
-    for (a, one), (b, other) in combinations(found, 2):
-        wide = min(one.x1, other.x1) - max(one.x0, other.x0)
-        high = min(one.y1, other.y1) - max(one.y0, other.y0)
-        assert wide <= 0.5 or high <= 0.5, (a, b)
 
 
 def test_the_curve_is_that_of_the_marks() -> None:
@@ -108,13 +90,3 @@ def test_values_are_those_that_are_drawn(say: Catalogue) -> None:
     arms = DRAWINGS["readers"].values(say)
     assert {r["arm"] for r in arms} == {"unaided", "aided"}
     assert len(arms) == 2 * (5 * 3 + 4)
-
-
-def test_the_same_bytes_come_twice(say: Catalogue) -> None:
-    def saved() -> bytes:
-        with style.settings():
-            out = BytesIO()
-            DRAWINGS["several"].draw(say).savefig(out, format="svg", metadata={"Date": None})
-            return out.getvalue()
-
-    assert saved() == saved()

@@ -2,22 +2,34 @@
 
 import datetime as dt
 from functools import cache
-from itertools import combinations, pairwise
+from itertools import pairwise
 from math import nan
 from typing import Any
 
 import numpy as np
 import pytest
 from drawn_studies import LONG, estimate
-from test_drawings import boxes, texts
-from test_drawn_values import drawn
+from looked_at import lines as drawn
+from looked_at import texts
 
-from trustreport.figures import style
-from trustreport.figures.control_chart import ControlCharts, ControlPanel
-from trustreport.figures.funnel import FunnelLimits, FunnelPlot, FunnelUnit
-from trustreport.figures.stacked import Stacked, StackPanel, StackPart
-from trustreport.figures.timeline import EventTimeline, TimelineMark, TimelinePeriod, TimelineTrack
-from trustreport.figures.trend import Trend, TrendPanel
+from trustreport.figures.monitoring import (
+    EventTimeline,
+    FunnelLimits,
+    FunnelPlot,
+    FunnelUnit,
+    TimelineMark,
+    TimelinePeriod,
+    TimelineTrack,
+)
+from trustreport.figures.trend import (
+    ControlCharts,
+    ControlPanel,
+    Stacked,
+    StackPanel,
+    StackPart,
+    Trend,
+    TrendPanel,
+)
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.messages import say as message
 
@@ -137,35 +149,6 @@ OVER_TIME: dict[str, Any] = {
 @cache
 def figure_of(name: str) -> Any:
     return OVER_TIME[name].draw(catalogue("en"))
-
-
-@pytest.mark.parametrize("name", OVER_TIME)
-def test_no_text_lies_over_another_or_outside(name: str) -> None:
-    figure = figure_of(name)
-    with style.settings():
-        found = boxes(figure)
-    sheet = figure.bbox
-    for text, box in found:
-        assert box.x0 >= sheet.x0 - 0.5, text
-        assert box.y0 >= sheet.y0 - 0.5, text
-        assert box.x1 <= sheet.x1 + 1.0, text
-        assert box.y1 <= sheet.y1 + 0.5, text
-    for (a, one), (b, other) in combinations(found, 2):
-        wide = min(one.x1, other.x1) - max(one.x0, other.x0)
-        high = min(one.y1, other.y1) - max(one.y0, other.y0)
-        assert wide < 0.5 or high < 0.8, (a, b)
-
-
-@pytest.mark.parametrize("name", OVER_TIME)
-def test_type_is_large_enough_and_the_page_holds_it(name: str, say: Catalogue) -> None:
-    figure = figure_of(name)
-    width, height = (side * 25.4 for side in figure.get_size_inches())
-    assert width == pytest.approx(170)
-    assert height <= style.PAGE_HEIGHT
-    assert all(text.get_size() >= 7.0 for text in texts(figure))
-    rows = OVER_TIME[name].values(say)
-    assert rows
-    assert all(isinstance(v, (str, int, float, bool)) for row in rows for v in row.values())
 
 
 def test_periods_stand_where_their_estimates_are_and_the_latest_one_leads() -> None:

@@ -1,77 +1,20 @@
 """Nomogram and joyplot: the values drawn, nothing over anything else, the same bytes each time."""
 
 from functools import cache
-from io import BytesIO
-from itertools import combinations
 from typing import Any
 
 import pytest
 from drawn_reliability import BINS, LABEL, RELIABILITY, RHO, STEPS, lines, points, ridges
-from test_drawings import boxes, texts
-from test_drawn_values import drawn, written
+from looked_at import lines as drawn
+from looked_at import written
 
-from trustreport.figures import style
-from trustreport.figures.joyplot import Joyplot
-from trustreport.figures.nomogram import NomogramFigure
+from trustreport.figures.reliability import Joyplot, NomogramFigure
 from trustreport.vocabulary.messages import Catalogue, catalogue
 
 
 @cache
 def figure_of(name: str) -> Any:
     return RELIABILITY[name].draw(catalogue("en"))
-
-
-@pytest.mark.parametrize("name", RELIABILITY)
-def test_no_text_lies_over_another_or_outside(name: str) -> None:
-    figure = figure_of(name)
-    with style.settings():
-        found = boxes(figure)
-    sheet = figure.bbox
-    for text, box in found:
-        assert box.x0 >= sheet.x0 - 0.5, text
-        assert box.y0 >= sheet.y0 - 0.5, text
-        assert box.x1 <= sheet.x1 + 1.0, text
-        assert box.y1 <= sheet.y1 + 0.5, text
-    for (a, one), (b, other) in combinations(found, 2):
-        wide = min(one.x1, other.x1) - max(one.x0, other.x0)
-        high = min(one.y1, other.y1) - max(one.y0, other.y0)
-        assert wide < 0.5 or high < 0.8, (a, b)
-
-
-@pytest.mark.parametrize("name", RELIABILITY)
-def test_type_is_large_enough_and_the_page_holds_it(name: str) -> None:
-    figure = figure_of(name)
-    width, height = (side * 25.4 for side in figure.get_size_inches())
-    assert width == pytest.approx(170)
-    assert height <= style.PAGE_HEIGHT
-    assert all(text.get_size() >= 7.0 for text in texts(figure))
-    for axes in figure.axes:
-        (left, right), (low, high) = sorted(axes.get_xlim()), sorted(axes.get_ylim())
-        for line in axes.lines:
-            if line.get_transform() == axes.transData and not str(line.get_gid()).startswith("ridge"):
-                x, y = line.get_data()
-                assert left - 1e-9 <= min(x) <= max(x) <= right + 1e-9, line.get_gid()
-                assert low - 1e-9 <= min(y) <= max(y) <= high + 1e-9, line.get_gid()
-
-
-@pytest.mark.parametrize("name", RELIABILITY)
-def test_values_are_plain_rows(name: str, say: Catalogue) -> None:
-    rows = RELIABILITY[name].values(say)
-    assert rows
-    for row in rows:
-        assert {"label", "value"} <= set(row)
-        assert all(isinstance(v, (str, int, float, bool)) for v in row.values())
-
-
-@pytest.mark.parametrize("name", ["nomogram-5", "nomogram-raters", "joyplot-8", "joyplot-bins-8"])
-def test_a_second_drawing_gives_the_same_bytes(name: str, say: Catalogue) -> None:
-    def svg() -> bytes:
-        file = BytesIO()
-        with style.settings():
-            RELIABILITY[name].draw(say).savefig(file, format="svg", metadata={"Date": None})
-        return file.getvalue()
-
-    assert svg() == svg()
 
 
 def test_points_of_the_nomogram_stand_where_they_are_with_their_bounds(say: Catalogue) -> None:

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import cache
-from io import BytesIO
 from itertools import combinations
 from math import hypot, isnan, nan
 from typing import Any
@@ -12,25 +11,30 @@ import pytest
 from drawn_studies import LONG, estimate
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looked_at import lines, patches, texts
 from matplotlib.colors import to_hex
-from test_drawings import boxes, texts
 
 from trustreport.figures import style
 from trustreport.figures.calibration import CalibrationFigure, CalibrationPanel, Histogram
 from trustreport.figures.external_performance import (
-    DISC,
     HEIGHT,
     WIDTH,
     Axis,
     ExternalPerformance,
     SitePerformance,
     SitePoint,
-    label_places,
-    spread_discs,
 )
-from trustreport.figures.forest import MOST_SITES, Forest, ForestColumn
-from trustreport.figures.meta_validation import Correlated, MetaValidation
-from trustreport.figures.sample_size import CUT, SampleSizes, SizeRow
+from trustreport.figures.layout import DISC, label_places, spread_discs
+from trustreport.figures.sites import (
+    CUT,
+    MOST_SITES,
+    Correlated,
+    Forest,
+    ForestColumn,
+    MetaValidation,
+    SampleSizes,
+    SizeRow,
+)
 from trustreport.measures.calibration.bins import equal_width
 from trustreport.measures.calibration.curve import calibration_curve
 from trustreport.vocabulary.messages import Catalogue, catalogue
@@ -154,67 +158,6 @@ VALIDATION: dict[str, Any] = {
 @cache
 def figure_of(name: str) -> Any:
     return VALIDATION[name].draw(catalogue("en"))
-
-
-def lines(figure: Any) -> dict[str, Any]:
-    return {line.get_gid(): line for axes in figure.axes for line in axes.lines if line.get_gid()}
-
-
-def patches(figure: Any) -> dict[str, Any]:
-    return {patch.get_gid(): patch for axes in figure.axes for patch in axes.patches if patch.get_gid()}
-
-
-@pytest.mark.parametrize("name", VALIDATION)
-def test_no_text_lies_over_another_or_outside(name: str) -> None:
-    figure = figure_of(name)
-    with style.settings():
-        found = boxes(figure)
-    sheet = figure.bbox
-    for text, box in found:
-        assert box.x0 >= sheet.x0 - 0.5, text
-        assert box.y0 >= sheet.y0 - 0.5, text
-        assert box.x1 <= sheet.x1 + 1.0, text
-        assert box.y1 <= sheet.y1 + 0.5, text
-    for (a, one), (b, other) in combinations(found, 2):
-        wide = min(one.x1, other.x1) - max(one.x0, other.x0)
-        high = min(one.y1, other.y1) - max(one.y0, other.y0)
-        assert wide < 0.5 or high < 0.8, (a, b)
-
-
-@pytest.mark.parametrize("name", VALIDATION)
-def test_type_is_as_large_as_print_needs_and_nothing_drawn_is_lost(name: str) -> None:
-    figure = figure_of(name)
-    assert figure.get_size_inches()[0] == pytest.approx(170 / 25.4)
-    assert figure.get_size_inches()[1] <= style.PAGE_HEIGHT / 25.4
-    for text in texts(figure):
-        assert text.get_size() >= 7.0, text.get_text()
-    for axes in figure.axes:
-        (left, right), (low, high) = sorted(axes.get_xlim()), sorted(axes.get_ylim())
-        for line in axes.lines:
-            if line.get_transform() == axes.transData:
-                x, y = line.get_data()
-                assert left - 1e-9 <= min(x) <= max(x) <= right + 1e-9, line.get_gid()
-                assert low - 1e-9 <= min(y) <= max(y) <= high + 1e-9, line.get_gid()
-
-
-@pytest.mark.parametrize("name", VALIDATION)
-def test_values_are_plain_rows(name: str, say: Catalogue) -> None:
-    rows = VALIDATION[name].values(say)
-    assert rows
-    for row in rows:
-        assert {"label", "value"} <= set(row)
-        assert all(isinstance(v, (str, int, float, bool)) for v in row.values())
-
-
-@pytest.mark.parametrize("name", ["external-12", "calibration-4", "sizes-8"])
-def test_a_second_drawing_gives_the_same_bytes(name: str, say: Catalogue) -> None:
-    def svg() -> bytes:
-        file = BytesIO()
-        with style.settings():
-            VALIDATION[name].draw(say).savefig(file, format="svg", metadata={"Date": None})
-        return file.getvalue()
-
-    assert svg() == svg()
 
 
 def test_sites_stand_where_performance_and_similarity_say() -> None:

@@ -1,16 +1,15 @@
-"""The benefit diagram: what each reader gained with the aid, against what the reader reached without it."""
+"""Readers without and with the aid: the gain of each against where each began, and the way of each."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import hypot, isfinite, isnan
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from trustreport.figures import numbers, style, ticks
+from trustreport.figures import numbers, style
+from trustreport.figures.layout import Box, mark_box, overlap, spread
+from trustreport.figures.panels import Chart, PlotPanel, PlotSheet
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Catalogue, Message
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 ACCURACY = Message("figure.benefit.accuracy")
 # Marker and whether it is filled, a stratum each; all further strata share the cross.
@@ -38,7 +37,7 @@ class ReaderBenefit:
 
 
 @dataclass(frozen=True, slots=True)
-class BenefitDiagram:
+class BenefitDiagram(Chart):
     """A glyph per reader by stratum, the mean as a line with its band, the region that is possible at all.
 
     With `unit` ``percent`` the axes show per cent and percentage points, with ``number`` plain numbers (an
@@ -56,53 +55,38 @@ class BenefitDiagram:
         """A row per reader, and one for the mean."""
         rows: list[dict[str, Any]] = [
             {
-                "label": style.label_text(say, row.reader),
-                "stratum": style.label_text(say, row.stratum),
+                "label": style.label(say, row.reader),
+                "stratum": style.label(say, row.stratum),
                 "baseline": row.baseline,
-                "value": row.benefit.value,
-                "low": row.benefit.low,
-                "high": row.benefit.high,
-                "n": row.benefit.n,
+                **numbers.columns(row.benefit, "n"),
             }
             for row in self.rows
         ]
         if self.mean is not None:
-            mean = self.mean
-            rows.append(
-                {
-                    "label": say("figure.mean_label"),
-                    "value": mean.value,
-                    "low": mean.low,
-                    "high": mean.high,
-                    "n": mean.n,
-                }
-            )
+            rows.append({"label": say("figure.mean_label"), **numbers.columns(self.mean, "n")})
         return rows
-
-    def draw(self, say: Catalogue) -> "Figure":
-        """The figure at its final size."""
-        with style.settings():
-            return self._draw(say)
 
     @property
     def _drawn(self) -> list[int]:
         return [i for i, r in enumerate(self.rows) if isfinite(r.baseline) and isfinite(r.benefit.value)]
 
-    def _draw(self, say: Catalogue) -> "Figure":
+    @property
+    def _scale(self) -> numbers.Scale:
+        return "points" if self.unit == "percent" else "difference"
+
+    def _draw(self, say: Catalogue) -> PlotSheet:
         key = self._key(say)
         mean_text, note_text = self._mean_text(say)
         key_height = sum(style.height_of(text, style.TICK) + 1.4 for text, *_ in key)
         mean_height = style.height_of(mean_text, style.TICK) + style.height_of(note_text, style.SMALL)
         height = max(PLOT_HEIGHT, key_height + mean_height + 4.0)
-        figure, sheet = style.figure(style.TEXT_WIDTH, height + 12.5)
+        sheet = PlotSheet(height + 12.5)
         top = 2.5
-        plot = style.panel(figure, LEFT, top, PLOT_WIDTH, height)
-        x0, x1, y0, y1 = self._limits(height)
-        plot.set(xlim=(x0, x1), ylim=(y0, y1))
-        self._axes(say, plot, height)
-        self._regions(say, plot, height)
-        at = self._draw_mean(plot, height, top)
-        self._draw_readers(say, plot, height)
+        plot = sheet.panel(LEFT, top, PLOT_WIDTH, height)
+        self._axes(say, plot)
+        self._regions(say, plot)
+        at = self._draw_mean(plot)
+        self._draw_readers(say, plot)
 
         bottom = top + height
         key_first = at - top >= height / 2  # the key goes where the mean leaves more room
@@ -112,15 +96,16 @@ class BenefitDiagram:
             y = min(max(at, first), last) - mean_height / 2
             colour = style.MUTE if self.mean is None or isnan(self.mean.value) else style.TEAL
             how: dict[str, Any] = {"color": colour, "va": "top"}
-            style.write(sheet, SIDE, y, mean_text, size=style.TICK, weight=style.SEMIBOLD, **how)
+            sheet.write(SIDE, y, mean_text, **how, **style.HEADING)
             if note_text:
                 y += style.height_of(mean_text, style.TICK)
-                style.write(sheet, SIDE, y, note_text, size=style.SMALL, **how)
+                sheet.write(SIDE, y, note_text, size=style.SMALL, **how)
         self._write_key(sheet, key, top if key_first else bottom - key_height)
-        return figure
+        return sheet
 
-    def _glyphs(self) -> dict[Message | str, tuple[str, bool]]:
-        strata = list(dict.fromkeys(_name(row.stratum) for row in self.rows))
+    def _glyphs(self) -> dict[str, tuple[str, bool]]:
+        """The glyph of each stratum."""
+        strata = list(dict.fromkeys(style.label_key(row.stratum) for row in self.rows))
         return {name: GLYPHS[i] if i < len(GLYPHS) else OTHERS for i, name in enumerate(strata)}
 
     def _key(self, say: Catalogue) -> list[tuple[str, tuple[str, bool] | None]]:
@@ -130,9 +115,9 @@ class BenefitDiagram:
         names: dict[tuple[str, bool], str] = {}
         glyphs = self._glyphs()
         for row in (self.rows[i] for i in self._drawn):
-            glyph = glyphs[_name(row.stratum)]
+            glyph = glyphs[style.label_key(row.stratum)]
             counts[glyph] = counts.get(glyph, 0) + 1
-            name = style.label_text(say, row.stratum) or say("figure.benefit.readers")
+            name = style.label(say, row.stratum) or say("figure.benefit.readers")
             names[glyph] = say("figure.benefit.other_strata") if glyph == OTHERS else name
         key: list[tuple[str, tuple[str, bool] | None]] = [
             (style.wrap(say("figure.benefit.stratum", name=names[g], n=n), width, style.TICK), g)
@@ -147,17 +132,17 @@ class BenefitDiagram:
         if self.mean is None:
             return "", ""
         mean, width = self.mean, style.TEXT_WIDTH - SIDE
-        scale: numbers.Scale = "points" if self.unit == "percent" else "difference"
         if isnan(mean.value):
             text = say("figure.benefit.no_mean", reason=mean.note)
         else:
-            value, low, high = numbers.parts(say, mean, scale)
-            level = numbers.plain(say, round(100 * mean.level, 6))
+            value, low, high = numbers.parts(say, mean, self._scale)
             key = "mean_points" if self.unit == "percent" else "mean"
             if isnan(mean.low) or isnan(mean.high):
                 key += "_no_interval"
-            text = say(f"figure.benefit.{key}", value=value, low=low, high=high, level=level)
-        note = style.wrap(style.label_text(say, self.mean_note), width, style.SMALL)
+            text = say(
+                f"figure.benefit.{key}", value=value, low=low, high=high, level=numbers.level(say, mean)
+            )
+        note = style.wrap(style.label(say, self.mean_note), width, style.SMALL)
         return style.wrap(text, width, style.TICK, style.SEMIBOLD), note
 
     def _limits(self, height: float) -> tuple[float, float, float, float]:
@@ -178,74 +163,55 @@ class BenefitDiagram:
         shift = max(-beyond - x0, 0.0) - max(x1 - 1 - beyond, 0.0)
         return x0 + shift, x1 + shift, y0, y1
 
-    def _axes(self, say: Catalogue, plot: "Axes", height: float) -> None:
+    def _axes(self, say: Catalogue, plot: PlotPanel) -> None:
         percent = self.unit == "percent"
-        factor = 100 if percent else 1
+        x0, x1, y0, y1 = self._limits(plot.height)
+        plot.x_axis((x0, x1))
+        plot.y_axis((y0, y1), numbers.tick(say, self._scale), line=False)
+        found = zip(
+            *numbers.linear_ticks(x0, x1, PLOT_WIDTH, numbers.tick(say, "percent" if percent else "number"))
+        )
+        within = [(x, text) for x, text in found if 0 <= x <= 1]
+        plot.ticks(([x for x, _ in within], [text for _, text in within]))
+        text = say("figure.benefit.x", endpoint=style.label(say, self.endpoint))
+        plot.axes.set_xlabel(text, size=style.TICK, labelpad=3)
+        plot.axes.set_ylabel(say(f"figure.benefit.y{'_points' if percent else ''}"), size=style.TICK)
+        plot.axes.yaxis.set_label_coords(-(LEFT - 3.4) / PLOT_WIDTH, 0.5)
 
-        def across(x: float) -> str:
-            text = numbers.plain(say, round(factor * x, 10))
-            return say("figure.percent_tick", value=text) if percent else text
-
-        def upward(y: float) -> str:
-            text = numbers.plain(say, round(factor * y, 10))
-            return "+" + text if y > 0 else text
-
-        x0, x1, y0, y1 = *plot.get_xlim(), *plot.get_ylim()
-        xs, x_labels = ticks.linear(x0, x1, PLOT_WIDTH, across)
-        within = [(x, label) for x, label in zip(xs, x_labels) if 0 <= x <= 1]
-        plot.set_xticks([x for x, _ in within], [label for _, label in within])
-        plot.set_yticks(*ticks.linear(y0, y1, height, upward, upright=True))
-        plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE)
-        endpoint = style.label_text(say, self.endpoint)
-        plot.set_xlabel(say("figure.benefit.x", endpoint=endpoint), size=style.TICK, labelpad=3)
-        y_label = say("figure.benefit.y_points" if percent else "figure.benefit.y")
-        plot.set_ylabel(y_label, size=style.TICK)
-        plot.yaxis.set_label_coords(-(LEFT - 3.4) / PLOT_WIDTH, 0.5)
-
-    def _regions(self, say: Catalogue, plot: "Axes", height: float) -> None:
+    def _regions(self, say: Catalogue, plot: PlotPanel) -> None:
         """Benefit above zero and detriment below it, as far as a proportion allows."""
-        plot.fill([0, 1, 0], [0, 0, 1], color=style.BLUE_WASH, lw=0, zorder=0, gid="benefit")
-        plot.fill([0, 1, 1], [0, 0, -1], color=style.RUST_WASH, lw=0, zorder=0, gid="detriment")
-        plot.axhline(0, color=style.INK, lw=style.THIN, zorder=1.5, gid="no-change")
-        across = 1.5 / PLOT_WIDTH
-        for y, key, colour in (
-            (1 - STRIP / 2 / height, "benefit", style.BLUE),
-            (STRIP / 2 / height, "detriment", style.RUST),
-        ):
+        axes, strip = plot.axes, STRIP / 2 / plot.height
+        axes.fill([0, 1, 0], [0, 0, 1], color=style.BLUE_WASH, lw=0, zorder=0, gid="benefit")
+        axes.fill([0, 1, 1], [0, 0, -1], color=style.RUST_WASH, lw=0, zorder=0, gid="detriment")
+        axes.axhline(0, color=style.INK, lw=style.THIN, zorder=1.5, gid="no-change")
+        for y, key, colour in ((1 - strip, "benefit", style.BLUE), (strip, "detriment", style.RUST)):
             text = say(f"figure.benefit.{key}")
-            style.write(plot, across, y, text, size=style.TICK, color=colour, transform=plot.transAxes)
+            plot.write(1.5 / PLOT_WIDTH, y, text, color=colour, transform=axes.transAxes, **style.AXIS)
 
-    def _draw_mean(self, plot: "Axes", height: float, top: float) -> float:
+    def _draw_mean(self, plot: PlotPanel) -> float:
         """The mean's band and line; how far down the sheet the line lies."""
         mean = self.mean
         if mean is None or isnan(mean.value):
-            return top + height / 2
-        if isfinite(mean.low) and isfinite(mean.high):
-            plot.axhspan(
-                mean.low, mean.high, color=style.TEAL, alpha=0.16, lw=0, zorder=1, gid="mean-interval"
-            )
-        plot.axhline(mean.value, color=style.TEAL, lw=style.HEAVY * 0.75, zorder=2, gid="mean")
-        y0, y1 = plot.get_ylim()
-        return top + (y1 - mean.value) / (y1 - y0) * height
+            return plot.top + plot.height / 2
+        if numbers.has_interval(mean):
+            band: dict[str, Any] = {"color": style.TEAL, "alpha": 0.16, "lw": 0, "zorder": 1}
+            plot.axes.axhspan(mean.low, mean.high, gid="mean-interval", **band)
+        plot.axes.axhline(mean.value, color=style.TEAL, lw=style.HEAVY * 0.75, zorder=2, gid="mean")
+        return plot.sheet_y(mean.value)
 
-    def _draw_readers(self, say: Catalogue, plot: "Axes", height: float) -> None:
-        (x0, x1), (y0, y1) = plot.get_xlim(), plot.get_ylim()
+    def _draw_readers(self, say: Catalogue, plot: PlotPanel) -> None:
+        (x0, x1), (y0, y1) = plot.axes.get_xlim(), plot.axes.get_ylim()
         glyphs = self._glyphs()
         places: list[tuple[float, float, tuple[str, bool], int]] = []  # millimetres, glyph, readers there
         for i in self._drawn:
             row = self.rows[i]
-            glyph = glyphs[_name(row.stratum)]
-            e = row.benefit
-            if self.intervals and isfinite(e.low) and isfinite(e.high):
-                line = plot.plot([row.baseline] * 2, [e.low, e.high], color=style.FAINT, lw=0.7, zorder=2.5)[
-                    0
-                ]
-                line.set_gid(f"interval-{i}")
-            names = style.label_text(say, row.reader), style.label_text(say, row.stratum)
-            scale: numbers.Scale = "points" if self.unit == "percent" else "difference"
-            label = numbers.of_mark(say, e, scale, *names)
-            _glyph(plot, row.baseline, e.value, glyph, f"mark-{i}", label)
-            x, y = (row.baseline - x0) / (x1 - x0) * PLOT_WIDTH, (e.value - y0) / (y1 - y0) * height
+            glyph, e = glyphs[style.label_key(row.stratum)], row.benefit
+            if self.intervals:
+                plot.interval(e.low, e.high, row.baseline, f"interval-{i}", upright=True, lw=0.7, zorder=2.5)
+            names = style.label(say, row.reader), style.label(say, row.stratum)
+            label = numbers.of_mark(say, e, self._scale, *names)
+            plot.plot([row.baseline], [e.value], gid=f"mark-{i}", label=label, **_glyph(glyph))
+            x, y = (row.baseline - x0) / (x1 - x0) * PLOT_WIDTH, (e.value - y0) / (y1 - y0) * plot.height
             same = [
                 k for k, (a, b, g, _) in enumerate(places) if g == glyph and hypot(a - x, b - y) < SAME_PLACE
             ]
@@ -254,51 +220,192 @@ class BenefitDiagram:
                 places[same[0]] = (a, b, g, n + 1)
             else:
                 places.append((x, y, glyph, 1))
-        self._write_counts(say, plot, places, height)
+        self._write_counts(say, plot, places)
 
-    def _write_counts(self, say: Catalogue, plot: "Axes", places: list[Any], height: float) -> None:
+    def _write_counts(self, say: Catalogue, plot: PlotPanel, places: Sequence[Any]) -> None:
         """How many readers lie in one place, beside it where nothing else is."""
-        taken = [(x - 1.1, x + 1.1, y - 1.1, y + 1.1) for x, y, *_ in places]
+        taken, height = [mark_box((x, y), 1.1) for x, y, *_ in places], plot.height
         for x, y, _, n in places:
             if n == 1:
                 continue
             text = say("figure.benefit.times", n=n)
             width, tall = style.width_of(text, style.SMALL), style.height_of(text, style.SMALL)
             near = [(x + dx, y + dy) for dy in (1.9, -1.9, 0.0, 3.6, -3.6) for dx in (1.5, -1.5 - width)]
-            boxes = [(left, left + width, mid - tall / 2, mid + tall / 2) for left, mid in near]
+            boxes: list[Box] = [(left, left + width, mid - tall / 2, mid + tall / 2) for left, mid in near]
             inside = [
                 b for b in boxes if b[0] > 0 and b[1] < PLOT_WIDTH and b[2] > STRIP and b[3] < height - STRIP
             ]
-            free = [b for b in inside if not any(_meet(b, other) for other in taken)]
+            free = [b for b in inside if not any(overlap(b, other) for other in taken)]
             box = (free or inside or boxes)[0]
             taken.append(box)
             place = (box[0] / PLOT_WIDTH, (box[2] + box[3]) / 2 / height)
-            style.write(plot, *place, text, size=style.SMALL, transform=plot.transAxes, zorder=4)
+            plot.write(*place, text, size=style.SMALL, transform=plot.axes.transAxes, zorder=4)
 
-    def _write_key(self, sheet: "Axes", key: list[Any], y: float) -> None:
+    def _write_key(self, sheet: PlotSheet, key: Sequence[Any], y: float) -> None:
         for text, glyph in key:
-            tall = style.height_of(text, style.TICK)
             if glyph:
-                _glyph(sheet, SIDE + 1.4, y + style.height_of(" ", style.TICK) / 2, glyph, None)
-            colour = style.INK if glyph else style.MUTE
-            style.write(sheet, SIDE + (5.0 if glyph else 0), y, text, size=style.TICK, color=colour, va="top")
-            y += tall + 1.4
+                middle = y + style.height_of(" ", style.TICK) / 2
+                sheet.plot([SIDE + 1.4], [middle], **_glyph(glyph))
+            how = {"color": style.INK if glyph else style.MUTE, "va": "top", **style.AXIS}
+            sheet.write(SIDE + (5.0 if glyph else 0), y, text, **how)
+            y += style.height_of(text, style.TICK) + 1.4
 
 
-def _name(stratum: Message | str) -> str:
-    return stratum if isinstance(stratum, str) else stratum.key + repr(sorted(stratum.values.items()))
-
-
-def _meet(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
-    return a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3]
-
-
-def _glyph(
-    axes: "Axes", x: float, y: float, glyph: tuple[str, bool], name: str | None, label: str = ""
-) -> None:
+def _glyph(glyph: tuple[str, bool]) -> dict[str, Any]:
     """A reader's mark: see-through enough to tell what lies below it."""
     marker, filled = glyph
     size = {"o": 5.2, "s": 4.8, "D": 4.4, "x": 4.8}.get(marker, 5.4)
     fill = (0.12, 0.37, 0.62, 0.8) if filled else (1, 1, 1, 0.7)
     how: dict[str, Any] = {"marker": marker, "ms": size, "mfc": fill, "mec": style.BLUE, "mew": 1.1}
-    axes.plot([x], [y], ls="none", gid=name, label=label, zorder=3, **how)
+    return how | {"ls": "none", "zorder": 3}
+
+
+UNAIDED = Message("figure.slope.unaided")
+AIDED = Message("figure.slope.aided")
+# Of the slopes, in millimetres; the mean's first label stands before the first arm.
+LEAST_HEIGHT = 78.0
+BEFORE, AFTER = 26.0, 5.0  # from the plot's edges to the arms
+LEADER = 7.0
+LABEL_WIDTHS = (45.0, 60.0, 78.0)  # wider where the labels would be higher than a page
+WAYS = {
+    "higher": (style.BLUE, style.THIN),
+    "lower": (style.RUST, 1.7),
+    "same": (style.MUTE, style.HAIR),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderSlope:
+    """One reader's endpoint in both arms."""
+
+    reader: Message | str
+    unaided: Estimate
+    aided: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class SlopePlot(Chart):
+    """A line per reader: thin and blue where the aided value is higher, heavy and rust where it is lower.
+
+    `mean` is drawn in teal. With `unit` ``percent`` values are proportions shown as per cent.
+    """
+
+    rows: tuple[ReaderSlope, ...]
+    mean: ReaderSlope | None = None
+    endpoint: Message | str = ACCURACY
+    unit: Literal["percent", "number"] = "percent"
+    arms: tuple[Message | str, Message | str] = (UNAIDED, AIDED)
+
+    def values(self, say: Catalogue) -> list[dict[str, Any]]:
+        """A row per reader and arm, the mean last."""
+        return [
+            numbers.entry(say, shown, "n", label=row.reader, arm=arm)
+            for row in (*self.rows, *([self.mean] if self.mean else []))
+            for arm, shown in zip(self.arms, (row.unaided, row.aided))
+        ]
+
+    def _draw(self, say: Catalogue) -> PlotSheet:
+        drawn = [(i, row) for i, row in enumerate(self.rows) if _complete(row)]
+        mean = self.mean if self.mean is not None and _complete(self.mean) else None
+        names = [(style.label(say, row.reader), style.REGULAR) for _, row in drawn]
+        ends = [row.aided.value for _, row in drawn]
+        if mean:
+            names.append((self._mean_label(say, mean.aided), style.SEMIBOLD))
+            ends.append(mean.aided.value)
+        for most in LABEL_WIDTHS:
+            labels = [style.wrap(name, most, style.TICK, weight) for name, weight in names]
+            tall = [style.height_of(label, style.TICK) + 0.3 for label in labels]
+            if sum(tall) <= style.PAGE_HEIGHT - 30.0:
+                break
+        label_width = max((style.width_of(x, style.TICK, w) for x, (_, w) in zip(labels, names)), default=0.0)
+        width = style.TEXT_WIDTH - LEFT - label_width - LEADER
+        height = max(LEAST_HEIGHT, sum(tall) + 4.0)
+        key = self._key(say)
+        key_height = sum(style.height_of(text, style.TICK) + 1.0 for text, *_ in key)
+        sheet = PlotSheet(height + 9.0 + key_height + 1.0)
+        plot = sheet.panel(LEFT, 2.0, width, height)
+        at = (BEFORE, width - AFTER)
+        plot.x_axis((0, width))
+        plot.y_axis(_limits([row for _, row in drawn], mean), numbers.tick(say, self.unit), line=False)
+        plot.ticks((at, [style.label(say, arm) for arm in self.arms]))
+        plot.axes.tick_params(axis="x", labelcolor=style.INK)
+        plot.axes.set_ylabel(style.label(say, self.endpoint), size=style.TICK)
+        plot.axes.yaxis.set_label_coords(-(LEFT - 3.4) / width, 0.5)
+        for i, row in drawn:
+            name = style.label(say, row.reader)
+            said = [
+                numbers.of_mark(say, e, self.unit, name, style.label(say, arm))
+                for e, arm in zip((row.unaided, row.aided), self.arms)
+            ]
+            _line(plot, at, row, i, said)
+        if mean:
+            _mean_line(plot, at, mean)
+            text = style.wrap(self._mean_label(say, mean.unaided), BEFORE - 4.0, style.TICK, style.SEMIBOLD)
+            _write_mean(sheet, LEFT + at[0] - 2.5, plot.sheet_y(mean.unaided.value), text, "right")
+        wanted, beside = [plot.sheet_y(end) for end in ends], LEFT + width + LEADER
+        for k, (end, y) in enumerate(zip(wanted, spread(wanted, tall, 2.0, 2.0 + height))):
+            bend = [LEFT + at[1] + 1.8, LEFT + width + 1.0, beside - 1.0]
+            sheet.plot(bend, [end, end, y], color=style.FAINT, lw=style.HAIR, zorder=1)
+            if mean and k == len(labels) - 1:
+                _write_mean(sheet, beside, y, labels[k], "left")
+            else:
+                sheet.write(beside, y, labels[k], **style.AXIS)
+        y = 2.0 + height + 8.0
+        for text, colour, weight in key:
+            y += style.height_of(text, style.TICK) / 2
+            if weight:
+                sheet.plot([LEFT, LEFT + 9.0], [y, y], color=colour, lw=weight)
+            sheet.write(LEFT + 11.0, y, text, color=colour, **style.AXIS)
+            y += style.height_of(text, style.TICK) / 2 + 1.0
+        return sheet
+
+    def _mean_label(self, say: Catalogue, shown: Estimate) -> str:
+        value = numbers.one(say, shown.value, numbers.places_of(shown, self.unit), self.unit)
+        return say(f"figure.slope.{self.unit}", value=value)
+
+    def _key(self, say: Catalogue) -> list[tuple[str, str, float]]:
+        """How many readers went which way, with the line of each, and how many are not drawn."""
+        ways = [_way(row) for row in self.rows if _complete(row)]
+        key = [(say(f"figure.slope.{w}", n=ways.count(w)), *how) for w, how in WAYS.items() if w in ways]
+        absent = len(self.rows) - len(ways)
+        return [*key, (say("figure.slope.not_drawn", n=absent), style.MUTE, 0.0)] if absent else key
+
+
+def _limits(rows: Sequence[ReaderSlope], mean: ReaderSlope | None) -> tuple[float, float]:
+    values = [x for row in rows for x in (row.unaided.value, row.aided.value)]
+    for arm in (mean.unaided, mean.aided) if mean else ():
+        values += [x for x in (arm.value, arm.low, arm.high) if isfinite(x)]
+    values = values or [0.0, 1.0]
+    room = max(0.04 * (max(values) - min(values)), 0.005)
+    return min(values) - room, max(values) + room
+
+
+def _complete(row: ReaderSlope) -> bool:
+    return isfinite(row.unaided.value) and isfinite(row.aided.value)
+
+
+def _way(row: ReaderSlope) -> str:
+    change = row.aided.value - row.unaided.value
+    return "higher" if change > 0 else "lower" if change < 0 else "same"
+
+
+def _line(plot: PlotPanel, at: tuple[float, float], row: ReaderSlope, i: int, said: Sequence[str]) -> None:
+    """Unaided a hollow square, aided a filled disc, as in the figure of error rates."""
+    colour, weight = WAYS[_way(row)]
+    ends = [*zip(at, (row.unaided.value, row.aided.value))]
+    plot.line(ends, f"line-{i}", color=colour, lw=weight, zorder=2)
+    plot.mark(*ends[0], f"mark-{i}-unaided", label=said[0], marker="s", ms=3.8, **style.hollow(style.MUTE))
+    plot.mark(*ends[1], f"mark-{i}-aided", label=said[1], marker="o", ms=4.2, **style.filled(style.BLUE))
+
+
+def _mean_line(plot: PlotPanel, at: tuple[float, float], mean: ReaderSlope) -> None:
+    ends = zip(at, (mean.unaided.value, mean.aided.value))
+    plot.line(ends, "mean", lw=style.HEAVY, color=style.TEAL, zorder=4)
+    thin: dict[str, Any] = {"color": style.TEAL, "lw": style.THIN, "zorder": 1.8, "upright": True}
+    for arm, x, e in zip(("unaided", "aided"), at, (mean.unaided, mean.aided)):
+        plot.interval(e.low, e.high, x, f"mean-interval-{arm}", **thin)
+        plot.mark(x, e.value, f"mean-{arm}", marker="D", ms=5.4, mec=style.TEAL, mfc=style.TEAL, zorder=5)
+
+
+def _write_mean(sheet: PlotSheet, x: float, y: float, text: str, side: str) -> None:
+    sheet.write(x, y, text, color=style.TEAL, ha=side, multialignment=side, **style.HEADING)

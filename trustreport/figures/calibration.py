@@ -1,17 +1,18 @@
-"""Calibration curves: the share of cases with the condition against what the scores said; a panel a set."""
+"""Calibration curves with the spread of scores, and histograms of values."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from trustreport.figures import numbers, style
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.figures import numbers, panels, style
+from trustreport.figures.panels import Chart, LegendEntry, PlotPanel, PlotSheet
 from trustreport.measures.calibration.curve import CurvePoint
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Catalogue, Message
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MOST_PANELS = 12
 # Millimetres.
@@ -22,6 +23,7 @@ MOST_HEAD = 14.0  # two lines of name, two of numbers
 ROW_GAP = 5.0
 BELOW, KEY = 10.5, 4.2
 
+MARK: dict[str, Any] = {"marker": "o", "mfc": style.TEAL, "mec": style.PAPER, "mew": 0.5}
 BAND = (0.055, 0.486, 0.482, 0.16)  # teal, see-through
 
 
@@ -47,7 +49,7 @@ class CalibrationPanel:
 
 
 @dataclass(frozen=True, slots=True)
-class CalibrationFigure:
+class CalibrationFigure(Chart):
     """Panels side by side; on the diagonal the scores mean what they say.
 
     The band of a bin reaches over its scores and over the interval of the observed share.
@@ -60,25 +62,17 @@ class CalibrationFigure:
         """A row per bin of each panel."""
         return [
             {
-                "label": style.label_text(say, panel.label),
+                "label": style.label(say, panel.label),
                 "bin_from": point.low,
                 "bin_to": point.high,
                 "mean_score": point.mean_score,
-                "value": point.observed.value,
-                "low": point.observed.low,
-                "high": point.observed.high,
-                "n": point.observed.n,
+                **numbers.columns(point.observed, "n"),
             }
             for panel in self.panels
             for point in panel.points
         ]
 
-    def draw(self, say: Catalogue) -> "Figure":
-        """The figure at its final size."""
-        with style.settings():
-            return self._draw(say)
-
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> PlotSheet:
         n = len(self.panels)
         across = 1 if n == 1 else 2 if n in (2, 4) else 3 if n <= 9 else 4
         down = ceil(n / across)
@@ -89,116 +83,219 @@ class CalibrationFigure:
         side = min(side, (style.PAGE_HEIGHT - fixed) / (1 + STRIP) / down)
         strip = STRIP * side
         titles = [_title(say, panel.label, side) for panel in self.panels]
+        line = style.height_of(" ", style.SMALL)
         heads = [
             max(style.height_of(title, style.TICK) for title in titles[row * across : (row + 1) * across])
-            + 2 * style.height_of(" ", style.SMALL)
+            + 2 * line
             + 2.0
             for row in range(down)
         ]
         block = side + STRIP_GAP + strip + ROW_GAP
         height = sum(heads) + down * block - ROW_GAP + BELOW + 2.0 + KEY * len(key)
-        figure, sheet = style.figure(style.TEXT_WIDTH, height)
+        sheet = PlotSheet(height)
         gap = 2 * GAP if across == 2 else GAP
         left_of_all = LEFT + (room - across * side - (across - 1) * gap) / 2
-        top = 0.0
-        for row in range(down):
-            head = heads[row]
-            for column in range(min(across, n - row * across)):
-                i = row * across + column
-                left = left_of_all + column * (side + gap)
-                self._head(say, sheet, self.panels[i], titles[i], left, top + head)
-                plot = style.panel(figure, left, top + head, side, side)
-                last = i + across >= n
-                self._curve(say, plot, i, first=column == 0)
-                below = style.panel(figure, left, top + head + side + STRIP_GAP, side, strip)
-                self._histogram(say, below, i, first=column == 0, last=last)
-            top += head + block
+        start = 0.0
+        for i, (panel, title) in enumerate(zip(self.panels, titles)):
+            row, column = divmod(i, across)
+            if row and column == 0:
+                start += heads[row - 1] + block
+            left, top = left_of_all + column * (side + gap), start + heads[row]
+            for k, (name, e) in enumerate((("oe_ratio", panel.oe_ratio), ("slope", panel.slope))):
+                text = say(f"figure.calibration.{name}", number=numbers.estimate(say, e, "number"))
+                sheet.write(left, top - 1.6 - line * (k + 0.5), text, **style.MUTED)
+            if title:
+                sheet.write(left, top - 1.8 - 2 * line, title, va="bottom", **style.HEADING)
+            ends = {"first": column == 0, "last": i + across >= n}
+            self._curve(say, sheet.panel(left, top, side, side, **ends), i)
+            below = top + side + STRIP_GAP
+            self._histogram(say, sheet.panel(left, below, side, strip, **ends), i)
         for k, text in enumerate(key):
-            style.write(sheet, 0, height - KEY * (len(key) - k - 0.5), text, **_MUTED)
-        return figure
+            sheet.write(0, height - KEY * (len(key) - k - 0.5), text, **style.MUTED)
+        return sheet
+
+    @property
+    def _ends(self) -> tuple[float, ...]:
+        return panels.QUARTERS if len(self.panels) <= 4 else (0.0, 0.5, 1.0)
+
+    def _ticks(self, say: Catalogue, *, shown: bool) -> tuple[tuple[float, ...], list[str]]:
+        return self._ends, [numbers.plain(say, x) if shown else "" for x in self._ends]
 
     def _key(self, say: Catalogue) -> list[str]:
-        level = numbers.plain(say, round(100 * self.panels[0].points[0].observed.level, 6))
+        level = numbers.level(say, self.panels[0].points[0].observed)
         text = say(f"figure.calibration.key{'_at_horizon' if self.at_horizon else ''}", level=level)
         return style.wrap(text, style.TEXT_WIDTH, style.SMALL).split("\n")
 
-    def _head(
-        self, say: Catalogue, sheet: "Axes", panel: CalibrationPanel, title: str, left: float, bottom: float
-    ) -> None:
-        """The set's name, slope and ratio above the panel."""
-        line = style.height_of(" ", style.SMALL)
-        for k, (name, e) in enumerate((("oe_ratio", panel.oe_ratio), ("slope", panel.slope))):
-            number = numbers.estimate(say, e, "number")
-            text = say(f"figure.calibration.{name}", number=number)
-            style.write(sheet, left, bottom - 1.6 - line * (k + 0.5), text, **_MUTED)
-        if title:
-            how: dict[str, Any] = {"size": style.TICK, "weight": style.SEMIBOLD, "va": "bottom"}
-            style.write(sheet, left, bottom - 1.8 - 2 * line, title, **how)
-
-    def _curve(self, say: Catalogue, plot: "Axes", i: int, *, first: bool) -> None:
+    def _curve(self, say: Catalogue, plot: PlotPanel, i: int) -> None:
         panel = self.panels[i]
-        plot.set(xlim=(0, 1), ylim=(0, 1))
-        plot.spines["left"].set_visible(True)
-        ends = (0.0, 0.25, 0.5, 0.75, 1.0) if len(self.panels) <= 4 else (0.0, 0.5, 1.0)
-        plot.set_yticks(ends, [numbers.plain(say, x) if first else "" for x in ends])
-        plot.set_xticks(ends, ["" for _ in ends])
-        plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE, pad=2)
-        if first:
-            y = say(f"figure.calibration.y{'_at_horizon' if self.at_horizon else ''}")
-            plot.set_ylabel(y, size=style.TICK, labelpad=3)
-        plot.plot([0, 1], [0, 1], color=style.INK, lw=style.THIN, zorder=1, gid=f"as-said-{i}")
+        plot.x_axis((0, 1))
+        plot.y_axis((0, 1))
+        plot.ticks(self._ticks(say, shown=False), self._ticks(say, shown=plot.first), pad=2)
+        if plot.first:
+            text = say(f"figure.calibration.y{'_at_horizon' if self.at_horizon else ''}")
+            plot.axes.set_ylabel(text, size=style.TICK, labelpad=3)
+        plot.diagonal(f"as-said-{i}", style.INK)
         for k, point in enumerate(panel.points):
             e = point.observed
-            x = [point.low, point.high, point.high, point.low]
-            plot.fill(x, [e.low, e.low, e.high, e.high], color=BAND, lw=0, zorder=0.5, gid=f"band-{i}-{k}")
+            x, y = [point.low, point.high, point.high, point.low], [e.low, e.low, e.high, e.high]
+            plot.axes.fill(x, y, color=BAND, lw=0, zorder=0.5, gid=f"band-{i}-{k}")
         if panel.smooth:
-            across, upward = zip(*panel.smooth)
-            plot.plot(across, upward, color=style.MUTE, lw=style.LINE, zorder=2, gid=f"smooth-{i}")
-        small = len(self.panels) > 4
+            plot.line(panel.smooth, f"smooth-{i}", color=style.MUTE, lw=style.LINE, zorder=2)
         for k, point in enumerate(panel.points):
-            e = point.observed
-            middle = [point.mean_score] * 2
-            plot.plot(
-                middle, [e.low, e.high], color=style.TEAL, lw=style.THIN, zorder=2.5, gid=f"interval-{i}-{k}"
-            )
-            how: dict[str, Any] = {"marker": "o", "ms": 3.2 if small else 4.6, "mfc": style.TEAL}
+            e, at = point.observed, point.mean_score
+            line: dict[str, Any] = {"color": style.TEAL, "lw": style.THIN, "zorder": 2.5}
+            plot.line(((at, e.low), (at, e.high)), f"interval-{i}-{k}", **line)
             scores = [numbers.one(say, edge, 2, "number") for edge in (point.low, point.high)]
             between = say("figure.mark_between", **dict(zip(("from", "to"), scores)))
-            how["label"] = numbers.of_mark(say, e, "percent", style.label_text(say, panel.label), between)
-            style.mark(plot, point.mean_score, e.value, f"mark-{i}-{k}", mec=style.PAPER, mew=0.5, **how)
+            label = numbers.of_mark(say, e, "percent", style.label(say, panel.label), between)
+            size = 3.2 if len(self.panels) > 4 else 4.6
+            plot.mark(at, e.value, f"mark-{i}-{k}", label=label, ms=size, **MARK)
 
-    def _histogram(self, say: Catalogue, plot: "Axes", i: int, *, first: bool, last: bool) -> None:
+    def _histogram(self, say: Catalogue, plot: PlotPanel, i: int) -> None:
         """Cases with the condition upward, without it downward, on one scale."""
         counts = self.panels[i].histogram
         most = max(*counts.present, *counts.absent, 1)
-        plot.set(xlim=(0, 1), ylim=(-1.08 * most, 1.08 * most))
-        plot.spines["bottom"].set_visible(False)
-        edges = counts.edges
+        plot.x_axis((0, 1))
+        plot.y_axis((-1.08 * most, 1.08 * most), line=False)
+        plot.axes.spines["bottom"].set_visible(False)
         for name, sign, of, colour in (
             ("present", 1, counts.present, style.BLUE),
             ("absent", -1, counts.absent, style.FAINT),
         ):
-            for k, n in enumerate(of):
+            for k, (n, low, high) in enumerate(zip(of, counts.edges, counts.edges[1:])):
                 if n:
-                    x = [edges[k], edges[k + 1], edges[k + 1], edges[k]]
-                    y = [0, 0, sign * n, sign * n]
-                    plot.fill(x, y, color=colour, ec=style.PAPER, lw=0.4, gid=f"{name}-{i}-{k}")
-        plot.axhline(0, color=style.MUTE, lw=style.HAIR)
-        ends = (0.0, 0.25, 0.5, 0.75, 1.0) if len(self.panels) <= 4 else (0.0, 0.5, 1.0)
-        plot.set_xticks(ends, [numbers.plain(say, x) if last else "" for x in ends])
-        plot.set_yticks([most], [say.numbers.count(most)])
-        plot.tick_params(axis="x", length=2, width=style.HAIR, color=style.MUTE)
-        plot.tick_params(axis="y", length=0, labelsize=style.SMALLEST, pad=1.5)
-        if last:
-            plot.set_xlabel(say("figure.calibration.x"), size=style.TICK, labelpad=2)
+                    x, y = [low, high, high, low], [0, 0, sign * n, sign * n]
+                    plot.axes.fill(x, y, color=colour, ec=style.PAPER, lw=0.4, gid=f"{name}-{i}-{k}")
+        plot.axes.axhline(0, color=style.MUTE, lw=style.HAIR)
+        plot.ticks(self._ticks(say, shown=plot.last), ([most], [say.numbers.count(most)]))
+        plot.axes.tick_params(axis="y", length=0, labelsize=style.SMALLEST, pad=1.5)
+        if plot.last:
+            plot.axes.set_xlabel(say("figure.calibration.x"), size=style.TICK, labelpad=2)
 
 
 def _title(say: Catalogue, label: Message | str, width: float) -> str:
     """The name of a set in at most two lines."""
-    lines = style.wrap(style.label_text(say, label), width - 3.0, style.TICK, style.SEMIBOLD).split("\n")
+    lines = style.wrap(style.label(say, label), width - 3.0, style.TICK, style.SEMIBOLD).split("\n")
     if len(lines) > 2:
         lines = [lines[0], say("word.shortened", text=lines[1])]
     return "\n".join(lines)
 
 
-_MUTED: dict[str, Any] = {"size": style.SMALL, "color": style.MUTE}
+MOST_VALUES = 12  # of more distinct values, counts are put together in equal steps
+STEPS = 10
+FILLED = 0.82  # of the room of a bar
+LINE_ROOM = 1.2  # millimetres between the lowest line of labels and the bars
+ABOVE: dict[str, Any] = {"color": style.RUST, "lw": style.THIN, "ls": style.DASHED, "zorder": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramBar:
+    """How many have a value, or lie in the step around it."""
+
+    at: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramMark:
+    """A value above which, or from which on, a part lies; `label` says which part."""
+
+    at: float
+    label: Message | str
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramPanel:
+    """The bars of one data set, each `width` wide."""
+
+    label: Message | str
+    bars: tuple[HistogramBar, ...]
+    width: float
+    marks: tuple[HistogramMark, ...] = ()
+
+    @classmethod
+    def of(
+        cls, label: Message | str, values: NDArray[np.float64], marks: Sequence[HistogramMark] = ()
+    ) -> "HistogramPanel":
+        """Bars at the values themselves where they are few, else over equal steps."""
+        distinct, counts = np.unique(values, return_counts=True)
+        width = float(np.diff(distinct).min()) if len(distinct) > 1 else 1.0
+        if len(distinct) > MOST_VALUES:
+            counts, edges = np.histogram(values, STEPS)
+            distinct, width = (edges[1:] + edges[:-1]) / 2, float(edges[1] - edges[0])
+        bars = tuple(HistogramBar(float(x), int(n)) for x, n in zip(distinct.tolist(), counts.tolist()))
+        return cls(label, bars, width, tuple(marks))
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramChart(Chart):
+    """Panels side by side, each with an axis of its own counts; `marked` says what the dashed lines are."""
+
+    panels: tuple[HistogramPanel, ...]
+    x: Message
+    y: Message
+    marked: Message | str = ""
+
+    def values(self, say: Catalogue) -> list[dict[str, Any]]:
+        """A row per bar, then per marked value."""
+        rows: list[dict[str, Any]] = []
+        for panel in self.panels:
+            place = style.label(say, panel.label)
+            rows += [{"place": place, "at": bar.at, "value": bar.n} for bar in panel.bars]
+            rows += [
+                {"place": place, "label": style.label(say, m.label), "at": m.at, "declared": True}
+                for m in panel.marks
+            ]
+        return rows
+
+    def _draw(self, say: Catalogue) -> PlotSheet:
+        titles = [style.label(say, panel.label) for panel in self.panels]
+        key = []
+        if any(panel.marks for panel in self.panels):
+            key = [LegendEntry(panels.line_sample(ABOVE), style.label(say, self.marked))]
+        sheet, plots = panels.lay_out(titles, (say(self.x), say(self.y)), key, ratio=0.62, gap=13.0)
+        for i, (panel, plot) in enumerate(zip(self.panels, plots)):
+            self._bars(say, plot, panel, str(i))
+        return sheet
+
+    def _bars(self, say: Catalogue, plot: PlotPanel, panel: HistogramPanel, name: str) -> None:
+        left = panel.bars[0].at - panel.width * 0.6
+        right = panel.bars[-1].at + panel.width * 0.6
+        span, tallest = right - left, max(bar.n for bar in panel.bars)
+        texts = [style.label(say, mark.label) for mark in panel.marks]
+        rows = _rows([mark.at * plot.width / span for mark in panel.marks], texts)
+        # The labels of marks stand above the bars, on as many lines as keep them apart.
+        line = style.LINE_HEIGHT * style.SMALLEST
+        room = (max(rows, default=-1) + 1) * line + (LINE_ROOM if rows else 0.0)
+        top = tallest * 1.04 / (1 - room / plot.height)
+        plot.x_axis((left, right))
+        plot.y_axis((0, top))
+        for k, bar in enumerate(panel.bars):
+            (drawn,) = plot.axes.bar(bar.at, bar.n, panel.width * FILLED, color=style.BLUE, lw=0, zorder=1)
+            drawn.set_gid(f"bar-{name}-{k}")
+        for k, (mark, row, text) in enumerate(zip(panel.marks, rows, texts)):
+            up = top * (1 - (row + 0.5) * line / plot.height)
+            plot.line(((mark.at, 0), (mark.at, up - top * line / 2 / plot.height)), f"at-{name}-{k}", **ABOVE)
+            half = style.width_of(text, style.SMALLEST) / 2 * span / plot.width
+            how: dict[str, Any] = {"size": style.SMALLEST, "color": style.RUST, "ha": "center", "zorder": 3}
+            plot.write(min(max(mark.at, left + half), right - half), up, text, **how)
+        plain = numbers.tick(say, "number")
+        at = [bar.at for bar in panel.bars]
+        spoken = tuple(at), tuple(map(plain, at))
+        fits = all(style.width_of(text, style.TICK) + 1.5 < plot.width / len(at) for text in spoken[1])
+        even = len(at) < 3 or np.ptp(np.diff(at)) < 1e-9
+        own = fits and even and len(at) < STEPS
+        plot.ticks(spoken if own else numbers.linear_ticks(left, right, plot.width, plain))
+        counted = zip(*numbers.linear_ticks(0, tallest, plot.height, plain, upright=True))
+        heights, counts = zip(*((y, text) for y, text in counted if y == int(y)))
+        plot.ticks(y=(heights, counts))
+
+
+def _rows(at: Sequence[float], texts: Sequence[str]) -> list[int]:
+    """On which line each label stands, so that none lies over another; `at` in millimetres."""
+    half = [style.width_of(text, style.SMALLEST) / 2 for text in texts]
+    rows: list[int] = []
+    for k, x in enumerate(at):
+        taken = {rows[j] for j in range(k) if abs(at[j] - x) < half[k] + half[j] + 2.0}
+        rows.append(next(row for row in range(k + 1) if row not in taken))
+    return rows

@@ -1,48 +1,31 @@
-"""What figures of curves share: panels in rows, thinned lines, strokes that differ without colour, a key."""
+"""Lines over a range, thinned, with bands and marked places; among them decision curves of net benefit."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from math import ceil, hypot, isfinite
-from typing import TYPE_CHECKING, Any
+from math import hypot, isfinite, nan
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trustreport.figures import numbers, style
+from trustreport.figures import numbers, panels, style
+from trustreport.figures.panels import Chart, LegendEntry, PlotPanel, PlotSheet
 from trustreport.measures.estimate import Estimate
-from trustreport.vocabulary.messages import Catalogue
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from trustreport.vocabulary.messages import Catalogue, Message
 
 Points = tuple[tuple[float, float], ...]
-Sample = Callable[["Axes", float, float], None]
 
 MOST_POINTS = 400
-MOST_PANELS = 12
-
-# Millimetres.
-LEFT = 15.0
-ALONE = 88.0  # width of a single panel; the key stands beside it
-SIDE = LEFT + ALONE + 8.0
-RIGHT = 5.0  # room for half of the last tick label
-ROW_GAP = 7.0
-HEAD_AIR = 1.6
-BELOW = 11.5
-SAMPLE = 7.0  # room of a stroke or a mark before its text
-LINE_AIR = 1.3
-
-# Colour, width and dashes; a further line begins anew.
-STROKES: tuple[dict[str, Any], ...] = (
-    {"color": style.TEAL, "lw": 1.8},
-    {"color": style.BLUE, "lw": 1.4, "ls": (0, (5, 1.6))},
-    {"color": style.INK, "lw": 1.4, "ls": (0, (1.2, 1.2))},
-    {"color": style.AMBER, "lw": 1.3, "ls": (0, (6, 1.5, 1.2, 1.5))},
-    {"color": style.MUTE, "lw": 1.1},
-    {"color": style.RUST, "lw": 1.1, "ls": (0, (2.6, 1.4))},
-)
+GAP = 13.0
+ASIDE = 1.3  # millimetres between the limits of two lines at one place
+WIDEST = 2.6  # and between those of the first and the last
+CLEAR = 1.5  # of a mark at an end of the axis from what is written beside it
+BELOW_ZERO = 0.22  # room below zero, as a share of the largest net benefit
+MARK: dict[str, Any] = {"marker": "o", "ms": 5.0, "mec": style.PAPER, "mew": 0.7}
+ASKED: dict[str, Any] = {"color": style.RUST, "lw": style.THIN, "ls": (0, (1.2, 1.6))}
+ALL: dict[str, Any] = {"color": style.MUTE, "lw": style.LINE, "ls": style.DASHED}
+NONE: dict[str, Any] = {"color": style.INK, "lw": style.THIN}
 
 
 def thinned(x: ArrayLike, y: ArrayLike, most: int = MOST_POINTS) -> Points:
@@ -95,214 +78,279 @@ def above(points: Points, least: float) -> list[Points]:
 
 
 @dataclass(frozen=True, slots=True)
-class PanelPlace:
-    """Where a panel lies, in millimetres; `first` of its row, `last` of its column."""
+class LinePoint:
+    """A place on a line, with limits where there are any."""
 
-    left: float
-    top: float
-    width: float
-    height: float
-    first: bool
-    last: bool
+    x: float
+    y: float
+    low: float = nan
+    high: float = nan
 
-
-@dataclass(frozen=True, slots=True)
-class LegendEntry:
-    """A line of the key: a sample, what it stands for, and what is said below in more detail."""
-
-    sample: Sample
-    text: str
-    details: tuple[str, ...] = ()
-    leads: bool = False
-
-
-def stroke(which: int) -> Sample:
-    """A sample of the n-th line."""
-
-    def draw(sheet: "Axes", x: float, y: float) -> None:
-        sheet.plot([x, x + SAMPLE - 2.0], [y, y], **STROKES[which % len(STROKES)])
-
-    return draw
+    @property
+    def estimate(self) -> Estimate:
+        """The value with its limits, as it is written."""
+        return Estimate(self.y, self.low, self.high, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class AxisLabels:
-    """What lies across and what upward, the same for every panel."""
+class LineOver:
+    """A line through points; points with limits of their own make its band. `marked` are declared places."""
 
-    x: str
-    y: str
-
-
-def line_sample(how: Mapping[str, Any]) -> Sample:
-    """A piece of a line drawn so, for the key."""
-
-    def draw(sheet: "Axes", x: float, y: float) -> None:
-        sheet.plot([x, x + SAMPLE - 1.4], [y, y], **how)
-
-    return draw
+    label: Message | str
+    points: tuple[LinePoint, ...]
+    marked: tuple[LinePoint, ...] = ()
 
 
-def mark_sample(how: Mapping[str, Any]) -> Sample:
-    """A mark drawn so, for the key."""
+@dataclass(frozen=True, slots=True)
+class LinesPanel:
+    """The lines of one data set or candidate."""
 
-    def draw(sheet: "Axes", x: float, y: float) -> None:
-        sheet.plot([x + SAMPLE / 2 - 1.0], [y], ls="none", **how)
-
-    return draw
-
-
-def area_text(say: Catalogue, e: Estimate, kind: str) -> str:
-    """The area under a curve of a kind (``roc``, ``froc``) with its interval, where it has one."""
-    if not (isfinite(e.value) and isfinite(e.low) and isfinite(e.high)):
-        return say(f"figure.{kind}.area", number=numbers.estimate(say, e, "number"))
-    value, low, high = numbers.parts(say, e, "number")
-    level = numbers.plain(say, round(100 * e.level, 6))
-    return say(f"figure.{kind}.area_interval", value=value, low=low, high=high, level=level)
+    label: Message | str
+    lines: tuple[LineOver, ...]
 
 
-def lay_out(
-    titles: Sequence[str], labels: AxisLabels, key: Sequence[LegendEntry], *, ratio: float, gap: float
-) -> tuple["Figure", "Axes", list[PanelPlace]]:
-    """A sheet with a place for each panel; their titles, the labels of the axes and the key are written.
-
-    One panel has its key beside it, several have it below. `ratio` is the height of a panel by its width.
-    """
-    n = len(titles)
-    if n == 1:
-        return _alone(titles[0], labels, key, ALONE * ratio)
-    across = 2 if n in (2, 4) else 3 if n <= 9 else 4
-    width = min((style.TEXT_WIDTH - LEFT - RIGHT - (across - 1) * gap) / across, 70.0)
-    height = width * ratio
-    broken = [style.wrap(title, width, style.TICK, style.SEMIBOLD) for title in titles]
-    places, top = [], 0.4
-    for row in range(ceil(n / across)):
-        members = range(row * across, min((row + 1) * across, n))
-        top += max(style.height_of(broken[i], style.TICK) for i in members) + HEAD_AIR
-        for i in members:
-            left = LEFT + (i % across) * (width + gap)
-            places.append(PanelPlace(left, top, width, height, i % across == 0, i + across >= n))
-        top += height + ROW_GAP
-    bottom = top - ROW_GAP
-    rows = _flow(key)
-    below = bottom + BELOW
-    figure, sheet = style.figure(style.TEXT_WIDTH, below + sum(_tall(entries) for entries in rows))
-    for place, title in zip(places, broken):
-        _title(sheet, place, title)
-    _label(sheet, labels, LEFT + (across * (width + gap) - gap) / 2, places[0].top, bottom)
-    for entries in rows:
-        x = LEFT
-        for entry in entries:
-            _write(sheet, x, below, entry, style.TEXT_WIDTH - LEFT)
-            x += _wide(entry) + 6.0
-        below += _tall(entries)
-    return figure, sheet, places
-
-
-def _alone(
-    title: str, labels: AxisLabels, key: Sequence[LegendEntry], height: float
-) -> tuple["Figure", "Axes", list[PanelPlace]]:
-    broken = style.wrap(title, ALONE, style.TICK, style.SEMIBOLD)
-    top = style.height_of(broken, style.TICK) + HEAD_AIR + 0.4 if broken else 2.0
-    room = style.TEXT_WIDTH - SIDE
-    tall = sum(_height(entry, room) + 2.0 for entry in key)
-    figure, sheet = style.figure(style.TEXT_WIDTH, max(top + height + BELOW - 2.0, tall + 2.0))
-    place = PanelPlace(LEFT, top, ALONE, height, True, True)
-    _title(sheet, place, broken)
-    _label(sheet, labels, LEFT + ALONE / 2, top, top + height)
-    y = max(min(top, top + height - tall), 0.5)
-    for entry in key:
-        _write(sheet, SIDE, y, entry, room)
-        y += _height(entry, room) + 2.0
-    return figure, sheet, [place]
-
-
-def _label(sheet: "Axes", labels: AxisLabels, middle: float, top: float, bottom: float) -> None:
-    how: dict[str, Any] = {"size": style.TICK, "ha": "center"}
-    style.write(sheet, middle, bottom + 7.4, labels.x, **how)
-    upward = style.wrap(labels.y, bottom - top, style.TICK)
-    style.write(sheet, 2.0, (top + bottom) / 2, upward, rotation=90, multialignment="center", **how)
-
-
-def _title(sheet: "Axes", place: PanelPlace, text: str) -> None:
-    if text:
-        how: dict[str, Any] = {"size": style.TICK, "weight": style.SEMIBOLD, "va": "bottom"}
-        style.write(sheet, place.left, place.top - HEAD_AIR, text, **how)
-
-
-def _weight(entry: LegendEntry) -> int:
-    return style.SEMIBOLD if entry.leads else style.REGULAR
-
-
-def _lines(entry: LegendEntry, room: float) -> list[str]:
-    """Text and details, broken into lines."""
-    head = style.wrap(entry.text, room - SAMPLE, style.TICK, _weight(entry))
-    return [head, *(style.wrap(text, room - SAMPLE, style.TICK) for text in entry.details)]
-
-
-def _height(entry: LegendEntry, room: float) -> float:
-    return sum(style.height_of(text, style.TICK) for text in _lines(entry, room)) + LINE_AIR
-
-
-def _wide(entry: LegendEntry) -> float:
-    widths = [style.width_of(entry.text, style.TICK, _weight(entry))]
-    widths += [style.width_of(text, style.TICK) for text in entry.details]
-    return min(SAMPLE + max(widths), style.TEXT_WIDTH - LEFT)
-
-
-def _tall(entries: Sequence[LegendEntry]) -> float:
-    return max(_height(entry, style.TEXT_WIDTH - LEFT) for entry in entries) + 0.4
-
-
-def _flow(key: Sequence[LegendEntry]) -> list[list[LegendEntry]]:
-    """The entries in rows as wide as the sheet."""
-    rows: list[list[LegendEntry]] = []
-    x = style.TEXT_WIDTH
-    for entry in key:
-        if x + _wide(entry) > style.TEXT_WIDTH:
-            rows.append([])
-            x = LEFT
-        rows[-1].append(entry)
-        x += _wide(entry) + 6.0
-    return rows
-
-
-def _write(sheet: "Axes", x: float, y: float, entry: LegendEntry, room: float) -> None:
-    entry.sample(sheet, x, y + style.height_of(" ", style.TICK) / 2)
-    for i, text in enumerate(_lines(entry, room)):
-        weight, colour = (_weight(entry), style.INK) if i == 0 else (style.REGULAR, style.MUTE)
-        how: dict[str, Any] = {"size": style.TICK, "weight": weight, "color": colour, "va": "top"}
-        style.write(sheet, x + SAMPLE, y, text, **how)
-        y += style.height_of(text, style.TICK)
-
-
-def unit_square(say: Catalogue, plot: "Axes") -> None:
-    """Both axes from 0 to 100 %, and the diagonal of chance."""
-    plot.set(xlim=(0, 1), ylim=(0, 1))
-    plot.spines["left"].set_visible(True)
-    ends = (0.0, 0.25, 0.5, 0.75, 1.0)
-    labels = [say("figure.percent_tick", value=numbers.plain(say, 100 * end)) for end in ends]
-    plot.set_xticks(ends, labels)
-    plot.set_yticks(ends, labels)
-    plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE)
-    plot.plot([0, 1], [0, 1], color=style.FAINT, lw=style.THIN, zorder=1, gid="chance")
-
-
-def write_stack(
-    plot: "Axes", texts: Sequence[tuple[str, int | None]], place: PanelPlace, *, low: bool
+def _draw_line(
+    plot: PlotPanel,
+    line: LineOver,
+    how: dict[str, Any],
+    labels: Sequence[str],
+    *,
+    ids: tuple[str, str, str],
+    band: float,
+    aside: float,
 ) -> None:
-    """Texts in the lower right corner of a panel, or in the upper left one, each after its line's stroke."""
-    size = style.SMALL if place.width > 40 else style.SMALLEST
-    sample = 5.0 if any(which is not None for _, which in texts) else 0.0
-    broken = [style.wrap(text, 0.8 * place.width - sample, size) for text, _ in texts]
-    heights = [style.height_of(text, size) + 0.5 for text in broken]
-    widest = max(style.width_of(text, size) for text in broken)
-    left = place.width - 1.2 - widest if low else 1.2 + sample
-    y = sum(heights) + 1.0 if low else place.height - 1.0
-    for text, (_, which), tall in zip(broken, texts, heights):
-        where: dict[str, Any] = {"transform": plot.transAxes, "zorder": 4}
-        style.write(plot, left / place.width, y / place.height, text, va="top", size=size, **where)
-        if which is not None:
-            middle = (y - style.height_of(" ", size) / 2) / place.height
-            ends = [(left - sample) / place.width, (left - 1.2) / place.width]
-            plot.plot(ends, [middle, middle], **where, **STROKES[which % len(STROKES)])
-        y -= tall
+    """A line with its band, as opaque as `band`, and its marked places with their limits, set `aside`.
+
+    `labels` say what each mark is; `ids` are the kind of line and of mark, and what tells this one apart.
+    """
+    least, most = plot.axes.get_ylim()
+    line_id, mark_id, name = ids
+    limited = [p for p in line.points if numbers.has_interval(p.estimate)]
+    if band and len(limited) > 1:
+        x, low, high = zip(
+            *((p.x, *(plot.clipped(y, upright=True) for y in (p.low, p.high))) for p in limited)
+        )
+        filled = plot.axes.fill_between(x, low, high, color=how["color"], alpha=band, lw=0, zorder=1)
+        filled.set_gid(f"band-{name}")
+    drawn = tuple((p.x, min(p.y, most)) for p in line.points if isfinite(p.y))
+    for part in above(drawn, least):
+        plot.line(part, f"{line_id}-{name}", zorder=2, clip_on=False, **how)
+    for k, (p, label) in enumerate(zip(line.marked, labels)):
+        if least <= p.y <= most:
+            thin: dict[str, Any] = {"color": how["color"], "zorder": 2.5, "clip_on": False, "upright": True}
+            plot.interval(p.low, p.high, p.x + aside, f"interval-{name}-{k}", **thin)
+            plot.mark(p.x + aside, p.y, f"{mark_id}-{name}-{k}", mfc=how["color"], label=label, **MARK)
+
+
+@dataclass(frozen=True, slots=True)
+class LinesChart(Chart):
+    """Panels with one pair of axes; what lies below `y_range` is cut off.
+
+    `asked` is a level that was declared beforehand, drawn across every panel, and `marked` says what the
+    marks are. `percent` writes x as per cent.
+    """
+
+    panels: tuple[LinesPanel, ...]
+    x: Message
+    y: Message
+    x_range: tuple[float, float]
+    y_range: tuple[float, float] = (0.0, 1.0)
+    marked: Message | str = ""
+    asked: float = nan
+    asked_label: Message | str = ""
+    percent: bool = False
+
+    def values(self, say: Catalogue) -> list[dict[str, Any]]:
+        """A row per point of each line, then its marked places."""
+        rows: list[dict[str, Any]] = [
+            {
+                "label": style.label(say, line.label),
+                "place": style.label(say, panel.label),
+                "at": p.x,
+                **numbers.columns(p.estimate),
+                "declared": declared,
+            }
+            for panel in self.panels
+            for line in panel.lines
+            for points, declared in ((line.points, False), (line.marked, True))
+            for p in points
+        ]
+        if isfinite(self.asked):
+            rows.append({"label": style.label(say, self.asked_label), "value": self.asked, "declared": True})
+        return rows
+
+    def _draw(self, say: Catalogue) -> PlotSheet:
+        titles = [style.label(say, panel.label) for panel in self.panels]
+        ratio = 0.8 if len(titles) == 1 else 0.74
+        sheet, plots = panels.lay_out(
+            titles, (say(self.x), say(self.y)), self._key(say), ratio=ratio, gap=GAP
+        )
+        which = style.strokes(line.label for panel in self.panels for line in panel.lines)
+        for i, (panel, plot) in enumerate(zip(self.panels, plots)):
+            self._frame(say, plot, panel)
+            if isfinite(self.asked):
+                plot.axes.axhline(self.asked, zorder=1.5, gid=f"asked-{i}", **ASKED)
+            marked = [k for k, line in enumerate(panel.lines) if line.marked]
+            step = min(ASIDE, WIDEST / max(len(marked) - 1, 1)) / plot.width
+            for k, line in enumerate(panel.lines):
+                aside = (marked.index(k) - (len(marked) - 1) / 2) * step if k in marked else 0.0
+                _draw_line(
+                    plot,
+                    line,
+                    style.stroke(which[style.label_key(line.label)]),
+                    [self._of_mark(say, panel, line, p) for p in line.marked],
+                    ids=("line", "marked", f"{i}-{k}"),
+                    band=0.12,
+                    aside=aside * (self.x_range[1] - self.x_range[0]),
+                )
+        return sheet
+
+    def _frame(self, say: Catalogue, plot: PlotPanel, panel: LinesPanel) -> None:
+        (left, right), marked = self.x_range, [p.x for line in panel.lines for p in line.marked]
+        room = (WIDEST / 2 + CLEAR) * (right - left) / plot.width
+        if marked:  # those at an end keep clear of the labels of the axis
+            left, right = min(left, min(marked) - room), max(right, max(marked) + room)
+        written = numbers.tick(say, "percent" if self.percent else "number")
+        plot.x_axis((left, right), written, over=self.x_range)
+        plot.y_axis(self.y_range, numbers.tick(say, "number"))
+        if self.y_range[0] < 0:
+            plot.axes.axhline(0, color=style.HAIRLINE, lw=style.HAIR, zorder=0)
+
+    def _of_mark(self, say: Catalogue, panel: LinesPanel, line: LineOver, p: LinePoint) -> str:
+        """What a marked place says about itself."""
+        at = say.numbers.percent(p.x, 1) if self.percent else numbers.plain(say, round(p.x, 4))
+        names = (style.label(say, panel.label), style.label(say, line.label), at)
+        return numbers.of_mark(say, p.estimate, "number", *names)
+
+    def _key(self, say: Catalogue) -> list[LegendEntry]:
+        lines = [line for panel in self.panels for line in panel.lines]
+        labels = {style.label_key(line.label): line.label for line in lines}
+        entries = [
+            LegendEntry(panels.stroke_sample(i), style.label(say, labels[name]))
+            for name, i in style.strokes(line.label for line in lines).items()
+        ]
+        if self.marked and any(line.marked for line in lines):
+            entries.append(LegendEntry(panels.interval_sample(MARK), style.label(say, self.marked)))
+        if isfinite(self.asked):
+            sample = panels.line_sample(ASKED, 2.0)
+            entries.append(LegendEntry(sample, style.label(say, self.asked_label)))
+        return entries
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionPanel:
+    """One data set: net benefit over thresholds, a line for each candidate, declared thresholds marked.
+
+    `treat_all` is (threshold, net benefit) of acting on everybody.
+    """
+
+    label: Message | str
+    lines: tuple[LineOver, ...]
+    treat_all: Points
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionCurves(Chart):
+    """A line with its band for each candidate, treat-all, treat-none, declared thresholds marked.
+
+    What lies far below zero is cut off: there acting on nobody is better, however much worse the rest is.
+    """
+
+    panels: tuple[DecisionPanel, ...]
+    level: float = 0.95
+
+    def values(self, say: Catalogue) -> list[dict[str, Any]]:
+        """A row per point of each line; those of treat-all last."""
+        rows: list[dict[str, Any]] = []
+        for panel in self.panels:
+            place = style.label(say, panel.label)
+            rows += [
+                {
+                    "label": _name(say, line),
+                    "place": place,
+                    "threshold": p.x,
+                    **numbers.columns(p.estimate),
+                    "declared": declared,
+                }
+                for line in panel.lines
+                for points, declared in ((line.points, False), (line.marked, True))
+                for p in points
+            ]
+            label = say("figure.decision_curve.treat_all")
+            rows += [{"label": label, "place": place, "threshold": t, "value": y} for t, y in panel.treat_all]
+        return rows
+
+    def _draw(self, say: Catalogue) -> PlotSheet:
+        titles = [style.label(say, panel.label) for panel in self.panels]
+        axes = say("figure.decision_curve.x"), say("figure.decision_curve.y")
+        ratio = 0.8 if len(titles) == 1 else 0.74
+        sheet, plots = panels.lay_out(titles, axes, self._key(say), ratio=ratio, gap=GAP)
+        which = style.strokes(line.label for panel in self.panels for line in panel.lines)
+        for i, (panel, plot) in enumerate(zip(self.panels, plots)):
+            x0, x1 = panel.treat_all[0][0], panel.treat_all[-1][0]
+            drawn = [p for line in panel.lines for p in (*line.points, *line.marked)]
+            # Upper limits count where the line itself lies above zero.
+            tops = [y for p in drawn for y in ((p.y, p.high) if p.y > 0 else (p.y,))]
+            most = max(0.01, panel.treat_all[0][1], *tops)
+            plot.x_axis((x0, x1), numbers.tick(say, "percent"))
+            plot.y_axis((-BELOW_ZERO * most, 1.06 * most), numbers.tick(say, "number"))
+            plot.axes.axhline(0, zorder=1.5, gid=f"treat-none-{i}", **NONE)
+            for part in above(panel.treat_all, -BELOW_ZERO * most):
+                plot.line(part, f"treat-all-{i}", zorder=1.8, **ALL)
+            # Several lines have limits at the declared thresholds only, side by side.
+            for k, line in enumerate(panel.lines):
+                _draw_line(
+                    plot,
+                    line,
+                    style.stroke(which[style.label_key(line.label)]),
+                    [
+                        numbers.of_mark(
+                            say,
+                            p.estimate,
+                            "number",
+                            style.label(say, panel.label),
+                            style.label(say, line.label),
+                            numbers.percent(say, p.x),
+                        )
+                        for p in line.marked
+                    ],
+                    ids=("curve", "declared", f"{i}-{k}"),
+                    band=0.14 if len(panel.lines) == 1 else 0.0,
+                    aside=(k - (len(panel.lines) - 1) / 2) * ASIDE / plot.width * (x1 - x0),
+                )
+        return sheet
+
+    def _key(self, say: Catalogue) -> list[LegendEntry]:
+        lines = [line for panel in self.panels for line in panel.lines]
+        first = {style.label_key(line.label): line for line in reversed(lines)}
+        alone, bands = len(self.panels) == 1, all(len(panel.lines) == 1 for panel in self.panels)
+        level = numbers.plain(say, round(100 * self.level, 6))
+        entries = []
+        for name, i in style.strokes(line.label for line in lines).items():
+            text = _name(say, first[name])
+            if bands:
+                text = say("figure.decision_curve.line", name=text, level=level)
+            details = self._numbers(say, first[name]) if alone else ()
+            entries.append(LegendEntry(panels.stroke_sample(i), text, details, leads=alone))
+        if any(line.marked for line in lines):
+            text = say("figure.decision_curve.declared", level=level)
+            entries.append(LegendEntry(panels.interval_sample(MARK), text))
+        for treated, how in (("all", ALL), ("none", NONE)):
+            text = say(f"figure.decision_curve.treat_{treated}")
+            entries.append(LegendEntry(panels.line_sample(how), text))
+        return entries
+
+    def _numbers(self, say: Catalogue, line: LineOver) -> tuple[str, ...]:
+        """Net benefit at the first declared thresholds."""
+        found = []
+        for p in line.marked[:4]:
+            value, low, high = numbers.parts(say, p.estimate, "number")
+            threshold = numbers.percent(say, p.x)
+            found.append(
+                say("figure.decision_curve.at", threshold=threshold, value=value, low=low, high=high)
+            )
+        return tuple(found)
+
+
+def _name(say: Catalogue, line: LineOver) -> str:
+    return style.label(say, line.label) or say("figure.decision_curve.device")

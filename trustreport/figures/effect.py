@@ -1,17 +1,16 @@
-"""Effects with their intervals, a row each, against a line of no effect: ratios and differences."""
+"""Estimates in rows with their numbers: effects against no effect, and shares of decisions."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from math import exp, inf, isfinite, isnan, log
+from math import exp, inf, isfinite, isnan, log, nan
 from statistics import median
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from trustreport.figures import columns, numbers, style, ticks
+from trustreport.figures import numbers, style
+from trustreport.figures.layout import GAP, Columns, Text, lay_out, number_header
+from trustreport.figures.panels import Chart, PlotPanel, PlotSheet
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Catalogue, Message
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 AT_NO_EFFECT = Message("figure.effect.no_effect")
 FEWER_ERRORS = Message("figure.effect.fewer_errors")
@@ -19,6 +18,10 @@ MORE_ERRORS = Message("figure.effect.more_errors")
 EDGE = 2.6  # millimetres from the edge of the plot to a mark that belongs beyond it
 LARGEST = 1e7  # a ratio beyond it, or below its inverse, is drawn at the edge
 MARGIN_ROOM = 3.6  # millimetres that the label of a margin takes above that of no effect
+ERROR_RATE = Message("figure.error_rates.quantity")
+OF_WRONG = Message("figure.error_rates.axis")
+ASKED: dict[str, Any] = {"color": style.RUST, "lw": style.THIN, "ls": style.DASHED}
+ASKED_ROOM = 6.5  # millimetres above the rows for what the declared line is
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class EffectRow:
 
 
 @dataclass(frozen=True, slots=True)
-class EffectPlot:
+class EffectPlot(Chart):
     """A label column, a mark and interval per row, a number column.
 
     `scale` is ``ratio`` (logarithmic axis, no effect at 1), ``points`` (differences of proportions, no effect
@@ -62,73 +65,54 @@ class EffectPlot:
         names = ("margin",) if len(self.margins) == 1 else ("margin_low", "margin_high")
         margins = dict(zip(names, self.margins))
         return [
-            {
-                "label": style.label_text(say, row.label),
-                "value": row.estimate.value,
-                "low": row.estimate.low,
-                "high": row.estimate.high,
-                "level": row.estimate.level,
-                "n": row.estimate.n,
-                "leads": row.leads,
-                **margins,
-            }
+            numbers.entry(say, row.estimate, "level", "n", label=row.label) | {"leads": row.leads, **margins}
             for row in self.rows
         ]
 
-    def draw(self, say: Catalogue) -> "Figure":
-        """The figure at its final size."""
-        with style.settings():
-            return self._draw(say)
-
-    @property
-    def _no_effect(self) -> float:
-        return 1.0 if self.scale == "ratio" else 0.0
-
-    def _draw(self, say: Catalogue) -> "Figure":
-        quantity = style.label_text(say, self.quantity)
-        header = columns.header(say, quantity, [row.estimate for row in self.rows])
-        leads = [row.leads for row in self.rows]
-        low, high = _span([row.estimate for row in self.rows], leads, self.scale, self.margins)
-        ratio = self.scale == "ratio"
+    def _draw(self, say: Catalogue) -> PlotSheet:
+        estimates, ratio = [row.estimate for row in self.rows], self.scale == "ratio"
+        header = number_header(say, style.label(say, self.quantity), estimates)
+        low, high = _span(estimates, [row.leads for row in self.rows], self.scale, self.margins)
         share = log(1 / low) / log(high / low) if ratio else -low / (high - low)  # where no effect lies
 
         def meanings(left: float, right: float) -> tuple[str, str]:
             """What either side means, in the room that it has beside the line."""
             line = left + share * (right - left)
             rooms = (line - 2.0, style.TEXT_WIDTH - line - 2.0)
-            sides = (style.label_text(say, self.left), style.label_text(say, self.right))
+            sides = (style.label(say, self.left), style.label(say, self.right))
             return style.wrap(sides[0], rooms[0], style.TICK), style.wrap(sides[1], rooms[1], style.TICK)
 
         def below(left: float, right: float) -> float:
             return 7.0 + max(style.height_of(text, style.TICK) for text in meanings(left, right))
 
         above = 7.0 + (MARGIN_ROOM if self.margins else 0.0)
-        drawn = columns.lay_out(self._lines(say), header, above=above, below=below)
-        plot, width = drawn.plot, drawn.right - drawn.left
+        drawn = lay_out(self._lines(say), header, above=above, below=below)
+        plot = drawn.plot
         if ratio:
-            plot.set_xscale("log")
-            found = ticks.ratio(low, high, width, lambda x: self._tick(say, x))
-        else:
-            found = ticks.linear(low, high, width, lambda x: self._tick(say, x))
-        plot.set_xlim(low, high)
-        columns.tick(plot, found)
-        columns.line_of_no_effect(drawn, self._no_effect)
+            plot.axes.set_xscale("log")
+        plot.x_axis((low, high))
+        plot.ticks(
+            (numbers.ratio_ticks if ratio else numbers.linear_ticks)(low, high, plot.width, self._tick(say))
+        )
+        plot.axes.set_xticks([], minor=True)
+        drawn.level(1.0 if ratio else 0.0, "no-effect", color=style.INK, lw=style.THIN)
         self._draw_margins(say, drawn, low, high)
         for i, (row, y) in enumerate(zip(self.rows, drawn.y)):
-            text = numbers.of_mark(say, row.estimate, self.scale, style.label_text(say, row.label))
-            _mark(plot, i, row, y, width, text)
-        self._write_axis(say, drawn, drawn.left + share * width, meanings(drawn.left, drawn.right))
-        return drawn.figure
+            text = numbers.of_mark(say, row.estimate, self.scale, style.label(say, row.label))
+            _mark(plot, i, row, y, text)
+        right = plot.left + plot.width
+        self._write_axis(say, drawn, plot.left + share * plot.width, meanings(plot.left, right))
+        return drawn.sheet
 
-    def _lines(self, say: Catalogue) -> list[columns.RowText]:
+    def _lines(self, say: Catalogue) -> list[Text]:
         lines = []
         for row in self.rows:
-            shown, said = row.estimate, style.label_text(say, row.note)
+            shown, said = row.estimate, style.label(say, row.note)
             undefined = isnan(shown.value)
             no_interval = isnan(shown.low) or isnan(shown.high)
             lines.append(
-                columns.RowText(
-                    label=style.label_text(say, row.label),
+                Text(
+                    label=style.label(say, row.label),
                     number=numbers.estimate(say, shown, self.scale),
                     note="" if undefined else said or (say.noted(shown.note) if no_interval else ""),
                     reason=said or say.noted(shown.note) if undefined else "",
@@ -137,70 +121,55 @@ class EffectPlot:
             )
         return lines
 
-    def _draw_margins(self, say: Catalogue, drawn: columns.Columns, low: float, high: float) -> None:
+    def _draw_margins(self, say: Catalogue, drawn: Columns, low: float, high: float) -> None:
         """A dashed line through all rows up to its label, which stands above that of no effect."""
+        plot, ratio = drawn.plot, self.scale == "ratio"
 
         def across(x: float) -> float:
-            share = log(x / low) / log(high / low) if self.scale == "ratio" else (x - low) / (high - low)
-            return drawn.left + share * (drawn.right - drawn.left)
+            return plot.left + plot.width * (
+                log(x / low) / log(high / low) if ratio else (x - low) / (high - low)
+            )
 
-        size = {"size": style.TICK, "va": "center"}
-        no_effect = style.width_of(style.label_text(say, self.line), style.TICK) / 2
+        no_effect = style.width_of(style.label(say, self.line), style.TICK) / 2
         for i, margin in enumerate(self.margins):
             at = across(margin)
-            free = abs(at - across(self._no_effect)) > no_effect + 1.0
-            beyond = 1 + (MARGIN_ROOM + 2.4 if free else 2.0) / (drawn.bottom - drawn.top)
-            how: dict[str, Any] = {
-                "color": style.INK,
-                "lw": style.THIN,
-                "ls": style.DASHED,
-                "clip_on": False,
-                "zorder": 1,
-            }
-            drawn.plot.axvline(margin, ymax=beyond, gid=f"margin-{i}", **how)
-            text = say("figure.effect.margin", value=self._tick(say, margin))
+            free = abs(at - across(1.0 if ratio else 0.0)) > no_effect + 1.0
+            how: dict[str, Any] = {"color": style.INK, "lw": style.THIN, "ls": style.DASHED}
+            drawn.level(margin, f"margin-{i}", MARGIN_ROOM + 2.4 if free else 2.0, **how)
+            text = say("figure.effect.margin", value=self._tick(say)(margin))
             half = style.width_of(text, style.TICK) / 2
             if len(self.margins) == 1:
-                middle = min(max(at, half), drawn.right - half)
+                middle = min(max(at, half), plot.left + plot.width - half)
             else:  # neither label reaches beyond the middle between the lines
                 lack = half + 1.0 - abs(across(self.margins[1 - i]) - at) / 2
                 middle = at + max(lack, 0.0) * (1 if i else -1)
-            style.write(drawn.sheet, middle, drawn.top - 4.2 - MARGIN_ROOM, text, ha="center", **size)
+            drawn.sheet.write(middle, plot.top - 4.2 - MARGIN_ROOM, text, ha="center", **style.AXIS)
 
-    def _tick(self, say: Catalogue, value: float) -> str:
-        return _ratio_tick(say, value) if self.scale == "ratio" else self._difference_tick(say, value)
+    def _tick(self, say: Catalogue) -> Callable[[float], str]:
+        written = numbers.tick(say, self.scale)
 
-    def _difference_tick(self, say: Catalogue, value: float) -> str:
-        text = numbers.plain(say, round(numbers.hundredfold(value, self.scale), 10))
-        return "+" + text if value > 0 else text
+        def power(value: float) -> str:
+            exponent = round(log(value, 10))
+            long = not 1e-4 <= value <= 1e6 and abs(value / 10.0**exponent - 1) < 1e-9
+            return numbers.power_of_ten(exponent) if long else written(value)
 
-    def _write_axis(
-        self, say: Catalogue, drawn: columns.Columns, line: float, meanings: tuple[str, str]
-    ) -> None:
+        return power if self.scale == "ratio" else written
+
+    def _write_axis(self, say: Catalogue, drawn: Columns, line: float, meanings: tuple[str, str]) -> None:
         """No effect above its line; what either side means below the ticks, apart in colour and in place."""
-        sheet = drawn.sheet
-        text = style.label_text(say, self.line)
-        half = style.width_of(text, style.TICK) / 2
-        middle = min(max(line, drawn.left + half), drawn.right - half)
-        style.write(sheet, middle, drawn.top - 4.2, text, ha="center", size=style.TICK, color=style.MUTE)
-        below = drawn.bottom + 6.6
+        sheet, plot = drawn.sheet, drawn.plot
+        drawn.write_above(line, style.label(say, self.line), style.MUTE)
+        bottom = plot.top + plot.height
         better, worse = (style.BLUE, style.RUST) if self.benefit == "left" else (style.RUST, style.BLUE)
         for text, at, side, colour in (
             (meanings[0], line - 1.5, "right", better),
             (meanings[1], line + 1.5, "left", worse),
         ):
-            how = {"ha": side, "va": "top", "multialignment": side, "size": style.TICK, "color": colour}
-            style.write(sheet, at, below, text, **how)
+            how = {"ha": side, "va": "top", "multialignment": side, "color": colour, **style.AXIS}
+            sheet.write(at, bottom + 6.6, text, **how)
         unit = say("figure.effect.log_axis" if self.scale == "ratio" else f"figure.effect.{self.scale}_axis")
-        unit = style.wrap(unit, drawn.left - columns.GAP, style.SMALL)
-        style.write(sheet, 0, drawn.bottom + 3.4, unit, size=style.SMALL, color=style.MUTE)
-
-
-def _ratio_tick(say: Catalogue, value: float) -> str:
-    exponent = round(log(value, 10))
-    if not 1e-4 <= value <= 1e6 and abs(value / 10.0**exponent - 1) < 1e-9:
-        return numbers.power_of_ten(exponent)
-    return numbers.plain(say, value)
+        unit = style.wrap(unit, plot.left - GAP, style.SMALL)
+        sheet.write(0, bottom + 3.4, unit, **style.MUTED)
 
 
 def _span(
@@ -232,40 +201,126 @@ def _span(
     return back(low - room - before), back(high + room + after)
 
 
-def _mark(plot: "Axes", i: int, row: EffectRow, y: float, width: float, text: str) -> None:
+def _mark(plot: PlotPanel, i: int, row: EffectRow, y: float, text: str) -> None:
     """The interval and the estimate of a row, which says `text`; arrow heads point beyond the axis."""
     shown = row.estimate
     if isnan(shown.value):
         return
     colour = style.TEAL if row.leads else style.MUTE
-    line = style.HEAVY if row.leads else style.LINE
-    x0, x1 = plot.get_xlim()
-
-    def inside(value: float) -> float:
-        return min(max(value, x0), x1)
+    x0, x1 = plot.axes.get_xlim()
 
     def arrow(edge: float, pointing: str, name: str) -> None:
         size = 4.6 if row.leads else 4.0
-        style.mark(plot, edge, y, f"{name}-{i}", marker=pointing, ms=size, mew=0, mfc=colour, zorder=2)
+        plot.mark(edge, y, f"{name}-{i}", marker=pointing, ms=size, mew=0, mfc=colour, zorder=2)
 
     if not isnan(shown.low) and not isnan(shown.high):
-        ends = [inside(shown.low), inside(shown.high)]
-        plot.plot(ends, [y, y], color=colour, lw=line, gid=f"interval-{i}", zorder=2, clip_on=False)
+        ends = [plot.clipped(shown.low), plot.clipped(shown.high)]
+        line: dict[str, Any] = {"color": colour, "lw": style.HEAVY if row.leads else style.LINE}
+        plot.plot(ends, [y, y], gid=f"interval-{i}", zorder=2, clip_on=False, **line)
         if shown.low < x0:
             arrow(x0, "<", "low-beyond")
         if shown.high > x1:
             arrow(x1, ">", "high-beyond")
-    glyph: dict[str, Any] = {
-        "marker": "D" if row.leads else "o",
-        "ms": 6.0 if row.leads else 5.0,
-        "label": text,
-    }
+    glyph: dict[str, Any] = {"marker": "D", "ms": 6.0} if row.leads else {"marker": "o", "ms": 5.0}
     if x0 <= shown.value <= x1:
-        style.mark(plot, shown.value, y, f"mark-{i}", **glyph, **style.filled(colour))
+        plot.mark(shown.value, y, f"mark-{i}", label=text, **glyph, **style.filled(colour))
         return
     # An estimate of 0, of infinity, or beyond the axis: pale, beside the arrow at the edge.
     left = shown.value < x0
-    share = EDGE / width if left else 1 - EDGE / width
-    across = plot.get_yaxis_transform()
-    style.mark(plot, share, y, f"mark-{i}", transform=across, **glyph, **style.pale())
+    share = EDGE / plot.width if left else 1 - EDGE / plot.width
+    across = plot.axes.get_yaxis_transform()
+    plot.mark(share, y, f"mark-{i}", transform=across, label=text, **glyph, **style.pale())
     arrow(x0 if left else x1, "<" if left else ">", "value-beyond")
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRateRow:
+    """The error rate of one arm, or another share; `note` is said below the label.
+
+    `group` names the published set, the task or the candidate where there are several.
+    """
+
+    label: Message | str
+    estimate: Estimate
+    aided: bool = False
+    leads: bool = False
+    group: Message | str = ""
+    note: Message | str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRates(Chart):
+    """A dot and its interval per row: unaided a hollow grey square, aided, or the device, a filled blue disc.
+
+    `axis` says what the share is of. `asked` is a level that was declared beforehand, drawn through all rows.
+    """
+
+    rows: tuple[ErrorRateRow, ...]
+    quantity: Message | str = ERROR_RATE
+    axis: Message | str = OF_WRONG
+    asked: float = nan
+    asked_label: Message | str = ""
+
+    def values(self, say: Catalogue) -> list[dict[str, Any]]:
+        """Label, arm, rate, limits and decisions of each row, then the declared level."""
+        shown: list[dict[str, Any]] = [
+            {
+                "group": style.label(say, row.group),
+                "label": style.label(say, row.label),
+                "aided": row.aided,
+                **numbers.columns(row.estimate, "level", "n"),
+            }
+            for row in self.rows
+        ]
+        if isfinite(self.asked):
+            label = style.label(say, self.asked_label)
+            shown.append({"label": label, "value": self.asked, "declared": True})
+        return shown
+
+    def _draw(self, say: Catalogue) -> PlotSheet:
+        estimates = [row.estimate for row in self.rows]
+        lines = [
+            Text(
+                label=style.label(say, row.label),
+                number=numbers.estimate(say, row.estimate, "percent"),
+                note=style.label(say, row.note),
+                reason=say.noted(row.estimate.note) if isnan(row.estimate.value) else "",
+                leads=row.leads,
+                group=style.label(say, row.group),
+            )
+            for row in self.rows
+        ]
+        header = number_header(say, style.label(say, self.quantity), estimates)
+        above = ASKED_ROOM if isfinite(self.asked) else 3.0
+        drawn = lay_out(lines, header, above=above, below=lambda left, right: 11.0)
+        plot = drawn.plot
+        plot.x_axis(_shares_shown(estimates, self.asked), numbers.tick(say, "percent"))
+        plot.axes.set_xlabel(style.label(say, self.axis), size=style.TICK, color=style.INK, labelpad=3)
+        for i, (row, e, y) in enumerate(zip(self.rows, estimates, drawn.y)):
+            colour = style.BLUE if row.aided else style.MUTE
+            plot.interval(e.low, e.high, y, f"interval-{i}", color=colour, clip_on=False)
+            if isfinite(e.value):
+                glyph: dict[str, Any] = {"marker": "s", "ms": 5.0, **style.hollow(colour)}
+                if row.aided:
+                    glyph = {"marker": "o", "ms": 5.6, **style.filled(colour)}
+                said = numbers.of_mark(say, e, "percent", style.label(say, row.label))
+                plot.mark(e.value, y, f"mark-{i}", label=said, **glyph)
+        if isfinite(self.asked):
+            drawn.level(self.asked, "asked", **ASKED)
+            drawn.write_above(plot.sheet_x(self.asked), style.label(say, self.asked_label), style.RUST)
+        return drawn.sheet
+
+
+def _shares_shown(estimates: list[Estimate], asked: float = nan) -> tuple[float, float]:
+    """The part of the axis to show: from 0, unless all that is drawn would then fill an eighth of it."""
+    every = [x for e in estimates for x in (e.value, e.low, e.high)]
+    drawn = [x for x in (*every, asked) if isfinite(x)]
+    if not drawn:
+        return 0.0, 1.0
+    low, high = min(drawn), max(drawn)
+    if high <= 0:
+        return 0.0, 0.01
+    if high - low > high / 8:
+        return 0.0, min(high * 1.04, 1.0)
+    room = max((high - low) * 0.5, high * 1e-3)
+    return max(low - room, 0.0), min(high + room, 1.0)

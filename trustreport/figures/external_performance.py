@@ -1,17 +1,15 @@
 """External performance diagram: how a model does elsewhere, against how like the training data that is."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import cos, hypot, isfinite, isnan, nan, pi, sin
-from typing import TYPE_CHECKING, Any
+from math import hypot, isfinite, isnan, nan
+from typing import Any
 
-from trustreport.figures import numbers, style, ticks
+from trustreport.figures import numbers, style
+from trustreport.figures.layout import DISC, Box, Labelled, Occupied, Place, labelled, spread_discs
+from trustreport.figures.panels import Chart, PlotPanel, PlotSheet
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Catalogue, Message
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # Similarity from which each band reaches up to the next.
 BANDS = (("low", 0.0), ("slight", 0.2), ("moderate", 0.4), ("significant", 0.6), ("fundamental", 0.8))
@@ -25,11 +23,7 @@ LEFT, RIGHT, GAP, TOP, HEIGHT = 14.0, 19.0, 5.0, 6.5, 74.0
 WIDTH = (style.TEXT_WIDTH - LEFT - RIGHT - 2 * GAP) / 3
 STRIP = 0.15  # of similarity, below zero: for the words of the qualities and for marks near zero
 ABOVE = 0.04
-DISC = 2.5  # across a mark
-FURTHER = (3.0, 6.0, 9.0, 12.0, 15.0, 18.0)  # how far from its mark a name may go, with a line to it
 NAME, SHARE = 35.0, 14.0  # columns of the key
-
-Box = tuple[float, float, float, float]  # left, right, lower, upper
 
 # From good performance on fairly similar data to excellent performance on data unlike the training data.
 FIELDS = ("#f3f6fa", "#e8eef5", "#dce6f0", "#cfdcea", "#c0d1e3")
@@ -68,7 +62,7 @@ class SitePoint:
 
 
 @dataclass(frozen=True, slots=True)
-class ExternalPerformance:
+class ExternalPerformance(Chart):
     """Panels with one axis of similarity; a mark per site with its name beside it, bars for both intervals.
 
     Marks differ in shape and colour; they are hollow below the minimum sample size, half filled where that is
@@ -82,13 +76,8 @@ class ExternalPerformance:
     def values(self, say: Catalogue) -> list[dict[str, Any]]:
         """A row per site and panel."""
         return [
-            {
-                "label": style.label_text(say, site.label),
-                "measure": style.label_text(say, axis.label),
-                "value": shown.estimate.value,
-                "low": shown.estimate.low,
-                "high": shown.estimate.high,
-                "n": shown.estimate.n,
+            numbers.entry(say, shown.estimate, "n", label=site.label, measure=axis.label)
+            | {
                 "similarity": site.similarity.value,
                 "similarity_low": site.similarity.low,
                 "similarity_high": site.similarity.high,
@@ -98,63 +87,56 @@ class ExternalPerformance:
             for axis, shown in zip(self.axes, site.performances)
         ]
 
-    def draw(self, say: Catalogue) -> "Figure":
-        """The figure at its final size."""
-        with style.settings():
-            return self._draw(say)
-
-    def _draw(self, say: Catalogue) -> "Figure":
-        names = [style.label_text(say, site.label) for site in self.sites]
+    def _draw(self, say: Catalogue) -> PlotSheet:
+        names = [style.label(say, site.label) for site in self.sites]
         spots = labelled(names, [self._occupied(say, p) for p in range(len(self.axes))])
         key = _SetKey(say, self, names, numbered=spots.numbered)
         top = TOP + HEIGHT + 13.0
-        figure, sheet = style.figure(style.TEXT_WIDTH, top + key.height)
+        sheet = PlotSheet(top + key.height)
         self._similarity(say, sheet)
         for p, axis in enumerate(self.axes):
             left = LEFT + p * (WIDTH + GAP)
-            style.write(sheet, left, 2.4, style.label_text(say, axis.title), weight=style.SEMIBOLD)
-            plot = style.panel(figure, left, TOP, WIDTH, HEIGHT)
+            sheet.write(left, 2.4, style.label(say, axis.title), weight=style.SEMIBOLD)
+            plot = sheet.panel(left, TOP, WIDTH, HEIGHT)
             self._frame(say, plot, p)
             self._marks(say, plot, p, spots)
         key.write(sheet, top)
-        return figure
+        return sheet
 
-    def _similarity(self, say: Catalogue, sheet: "Axes") -> None:
+    def _similarity(self, say: Catalogue, sheet: PlotSheet) -> None:
         """What the axis shows and its numbers to the left, the names of the bands to the right."""
         ends = [start for _, start in BANDS[1:]] + [1.0]
         for (name, start), end in zip(BANDS, ends):
             y = TOP + HEIGHT * _down((start + end) / 2)
-            text = say(f"figure.external.{name}")
             right = LEFT + 3 * WIDTH + 2 * GAP + 1.6
-            style.write(sheet, right, y, text, size=style.TICK, color=style.MUTE)
+            sheet.write(right, y, say(f"figure.external.{name}"), color=style.MUTE, **style.AXIS)
         for at in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
-            how: dict[str, Any] = {"size": style.SMALLEST, "color": style.MUTE, "ha": "right"}
-            style.write(sheet, LEFT - 1.6, TOP + HEIGHT * _down(at), numbers.plain(say, at), **how)
-        text = say("figure.external.similarity")
+            y = TOP + HEIGHT * _down(at)
+            sheet.write(LEFT - 1.6, y, numbers.plain(say, at), ha="right", **style.TINY)
         middle = TOP + HEIGHT * _down(0.5)
-        style.write(sheet, 1.8, middle, text, size=style.TICK, rotation=90, ha="center")
+        text = say("figure.external.similarity")
+        sheet.write(1.8, middle, text, rotation=90, ha="center", **style.AXIS)
 
-    def _frame(self, say: Catalogue, plot: "Axes", p: int) -> None:
+    def _frame(self, say: Catalogue, plot: PlotPanel, p: int) -> None:
         """Fields, bands, ticks and the names of the qualities."""
         axis = self.axes[p]
-        plot.set(xlim=(axis.worst, axis.best), ylim=(-STRIP, 1 + ABOVE))
-        plot.spines["left"].set_visible(True)
+        plot.x_axis((axis.worst, axis.best))
+        plot.y_axis((-STRIP, 1 + ABOVE))
         starts = dict(BANDS)
         ends = (*axis.bands[1:], axis.best)
         for q, (start, end) in enumerate(zip(axis.bands, ends)):
             for d, name in enumerate(DISSIMILAR):
-                y = [starts[name]] * 2 + [starts[name] + 0.2] * 2
-                colour = FIELDS[q + d]
-                plot.fill([start, end, end, start], y, color=colour, lw=0, zorder=0, gid=f"field-{p}-{q}-{d}")
+                x, y = [start, end, end, start], [starts[name]] * 2 + [starts[name] + 0.2] * 2
+                plot.axes.fill(x, y, color=FIELDS[q + d], lw=0, zorder=0, gid=f"field-{p}-{q}-{d}")
         for _, start in BANDS:
-            plot.axhline(start, color=style.HAIRLINE, lw=style.HAIR, zorder=0.5)
+            plot.axes.axhline(start, color=style.HAIRLINE, lw=style.HAIR, zorder=0.5)
         least, most = sorted((axis.worst, axis.best))
-        found = ticks.linear(least, most, WIDTH, lambda x: numbers.plain(say, x))
-        plot.set_xticks(*found)
-        plot.tick_params(axis="x", length=2, width=style.HAIR, color=style.MUTE)
-        label = style.wrap(style.label_text(say, axis.label), WIDTH + GAP - 1.0, style.TICK)
-        plot.set_xlabel(label, size=style.TICK, labelpad=2)
-        self._qualities(say, plot, p)
+        plot.ticks(numbers.linear_ticks(least, most, WIDTH, numbers.tick(say, "number")))
+        label = style.wrap(style.label(say, axis.label), WIDTH + GAP - 1.0, style.TICK)
+        plot.axes.set_xlabel(label, size=style.TICK, labelpad=2)
+        for text, left, box in self._words(say, p):
+            at = self._back(left, (box[2] + box[3]) / 2, p)
+            plot.write(*at, text, size=style.SMALLEST, color=style.BLUE)
 
     def _words(self, say: Catalogue, p: int) -> list[tuple[str, float, Box]]:
         """The words of the qualities, the edge to which each is set, and where it is, in millimetres.
@@ -175,12 +157,7 @@ class ExternalPerformance:
             for text, left, w, y in zip(texts, lefts, wide, middles)
         ]
 
-    def _qualities(self, say: Catalogue, plot: "Axes", p: int) -> None:
-        for text, left, box in self._words(say, p):
-            how: dict[str, Any] = {"size": style.SMALLEST, "color": style.BLUE}
-            style.write(plot, *self._back(left, (box[2] + box[3]) / 2, p), text, **how)
-
-    def _occupied(self, say: Catalogue, p: int) -> "Occupied":
+    def _occupied(self, say: Catalogue, p: int) -> Occupied:
         """The marks of a panel, and what else no name may cover."""
         there = [i for i, site in enumerate(self.sites) if _has_place(site, p)]
         words = [box for *_, box in self._words(say, p)]
@@ -188,28 +165,23 @@ class ExternalPerformance:
         marks = spread_discs([self._millimetres(i, p) for i in there], WIDTH, HEIGHT, floor=floor)
         return Occupied(tuple(there), tuple(marks), (*words, *self._bars(there, p)), WIDTH, HEIGHT)
 
-    def _marks(self, say: Catalogue, plot: "Axes", p: int, spots: "Labelled") -> None:
+    def _marks(self, say: Catalogue, plot: PlotPanel, p: int, spots: Labelled) -> None:
         axis, held = self.axes[p], spots.panels[p]
         if not held.sites:
             reasons = [s.similarity.note or s.performances[p].estimate.note for s in self.sites]
             text = style.wrap(say.noted(reasons[0]) if reasons else "", WIDTH - 6.0, style.SMALL)
-            how: dict[str, Any] = {"size": style.SMALL, "color": style.MUTE, "ha": "center"}
-            style.write(plot, (axis.worst + axis.best) / 2, 0.7, text, multialignment="center", **how)
+            middle = (axis.worst + axis.best) / 2
+            plot.write(middle, 0.7, text, ha="center", multialignment="center", **style.MUTED)
             return
         for i, (across, upward) in zip(held.sites, held.marks):
             x, y = self._millimetres(i, p)
             self._interval(plot, i, p)
-            if hypot(across - x, upward - y) > 0.1:
-                ends = [self._back(x, y, p), self._back(across, upward, p)]
-                line: dict[str, Any] = {"color": style.MUTE, "lw": style.HAIR, "zorder": 2.8}
-                plot.plot(*zip(*ends), gid=f"leader-{p}-{i}", **line)
-                how = {"marker": "o", "ms": 1.8, "zorder": 2.9, **style.filled(style.TEAL)}
-                style.mark(plot, *ends[0], f"place-{p}-{i}", **how)
-            at = self._back(across, upward, p)
             site, shown = self.sites[i], self.sites[i].performances[p]
-            titles = (style.label_text(say, text) for text in (site.label, axis.label))
+            titles = (style.label(say, text) for text in (site.label, axis.label))
             said = numbers.of_mark(say, shown.estimate, "number", *titles)
-            style.mark(plot, *at, f"mark-{p}-{i}", label=said, **glyph(i, shown.reached))
+            moved = hypot(across - x, upward - y) > 0.1
+            at, place = self._back(across, upward, p), self._back(x, y, p) if moved else None
+            disc(plot, f"{p}-{i}", place, at, label=said, **glyph(i, shown.reached))
         spots.write(plot, p, lambda x, y: self._back(x, y, p))
 
     def _bars(self, there: Sequence[int], p: int) -> list[Box]:
@@ -217,39 +189,46 @@ class ExternalPerformance:
         axis, boxes = self.axes[p], []
         for i in there:
             e, (_, y) = self.sites[i].performances[p].estimate, self._millimetres(i, p)
-            if isfinite(e.low) and isfinite(e.high):
+            if numbers.has_interval(e):
                 ends = sorted((x - axis.worst) / (axis.best - axis.worst) * WIDTH for x in (e.low, e.high))
                 boxes.append((ends[0], ends[1], y - 0.3, y + 0.3))
         return boxes
 
-    def _interval(self, plot: "Axes", i: int, p: int) -> None:
+    def _interval(self, plot: PlotPanel, i: int, p: int) -> None:
         """Bars over both intervals; an arrow head where one leaves the panel."""
         axis, site = self.axes[p], self.sites[i]
         e, s = site.performances[p].estimate, site.similarity
+        how: dict[str, Any] = {"color": style.TEAL, "lw": style.THIN}
+        plot.interval(e.low, e.high, s.value, f"interval-{p}-{i}", **how)
         least, most = sorted((axis.worst, axis.best))
-        value = min(max(e.value, least), most)
-        how: dict[str, Any] = {"color": style.TEAL, "lw": style.THIN, "zorder": 2}
-        if isfinite(e.low) and isfinite(e.high):
-            ends = [min(max(x, least), most) for x in (e.low, e.high)]
-            plot.plot(ends, [s.value] * 2, gid=f"interval-{p}-{i}", **how)
-            for at, beyond in ((least, e.low < least - 1e-9), (most, e.high > most + 1e-9)):
-                if beyond:
-                    pointing = "<" if at == axis.worst else ">"
-                    arrow = {"marker": pointing, "ms": 3.4, "mew": 0, "mfc": style.TEAL, "zorder": 2}
-                    style.mark(plot, at, s.value, f"beyond-{p}-{i}", **arrow)
-        if isfinite(s.low) and isfinite(s.high):
-            ends = [max(s.low, 0.0), min(s.high, 1.0)]
-            plot.plot([value] * 2, ends, gid=f"similarity-{p}-{i}", **how)
+        for at, beyond in ((least, e.low < least - 1e-9), (most, e.high > most + 1e-9)):
+            if beyond and numbers.has_interval(e):
+                pointing = "<" if at == axis.worst else ">"
+                arrow = {"marker": pointing, "ms": 3.4, "mew": 0, "mfc": style.TEAL, "zorder": 2}
+                plot.mark(at, s.value, f"beyond-{p}-{i}", **arrow)
+        ends, at = (max(s.low, 0.0), min(s.high, 1.0)), plot.clipped(e.value)
+        if numbers.has_interval(s):
+            plot.interval(*ends, at, f"similarity-{p}-{i}", upright=True, **how)
 
-    def _millimetres(self, i: int, p: int) -> tuple[float, float]:
+    def _millimetres(self, i: int, p: int) -> Place:
         """Where a site lies in a panel, from its lower left corner."""
         axis, site = self.axes[p], self.sites[i]
         across = (site.performances[p].estimate.value - axis.worst) / (axis.best - axis.worst)
         return min(max(across, 0.0), 1.0) * WIDTH, (1 - _down(site.similarity.value)) * HEIGHT
 
-    def _back(self, x: float, y: float, p: int) -> tuple[float, float]:
+    def _back(self, x: float, y: float, p: int) -> Place:
         axis = self.axes[p]
         return axis.worst + x / WIDTH * (axis.best - axis.worst), y / HEIGHT * (1 + ABOVE + STRIP) - STRIP
+
+
+def disc(
+    plot: PlotPanel, name: str, place: Place | None, at: Place, *, order: float = 2.9, **how: Any
+) -> None:
+    """The mark of a site; where it makes room for another, a line leads to its true place."""
+    if place is not None:
+        plot.line((place, at), f"leader-{name}", color=style.MUTE, lw=style.HAIR, zorder=2.8)
+        plot.mark(*place, f"place-{name}", marker="o", ms=1.8, zorder=order, **style.filled(style.TEAL))
+    plot.mark(*at, f"mark-{name}", **how)
 
 
 class _SetKey:
@@ -270,7 +249,7 @@ class _SetKey:
         ]
         self.legend = style.wrap(say("figure.external.key"), style.TEXT_WIDTH, style.SMALL)
         missing = [
-            style.label_text(say, site.label)
+            style.label(say, site.label)
             for site in drawing.sites
             if not all(_has_place(site, p) for p in range(len(drawing.axes)))
         ]
@@ -280,54 +259,46 @@ class _SetKey:
         self.height = self.head + sum(self.row_heights) + 3.0 + style.height_of(self.legend, style.SMALL)
         self.height += 5.0 + style.height_of(self.absent, style.SMALL)
 
-    def write(self, sheet: "Axes", top: float) -> None:
+    def write(self, sheet: PlotSheet, top: float) -> None:
         """The key below the panels."""
-        for column in range(self.columns):
-            left = column * style.TEXT_WIDTH / self.columns
-            head: dict[str, Any] = {"size": style.SMALLEST, "color": style.MUTE}
-            style.write(sheet, left, top + 1.4, self.say("figure.external.size_head"), **head)
+        lefts = [column * style.TEXT_WIDTH / self.columns for column in range(self.columns)]
+        for left in lefts:
+            sheet.write(left, top + 1.4, self.say("figure.external.size_head"), **style.TINY)
             for p, axis in enumerate(self.drawing.axes):
-                text = style.label_text(self.say, axis.short)
-                style.write(sheet, self._right(left, p), top + 1.4, text, ha="right", **head)
+                text = style.label(self.say, axis.short)
+                sheet.write(self._right(left, p), top + 1.4, text, ha="right", **style.TINY)
         y = top + self.head
         for row, height in enumerate(self.row_heights):
-            for column in range(self.columns):
-                k = row + column * self.rows
-                if k < len(self.names):
-                    self._site(sheet, k, column * style.TEXT_WIDTH / self.columns, y + height / 2)
+            for k, left in zip(range(row, len(self.names), self.rows), lefts):
+                self._site(sheet, k, left, y + height / 2)
             y += height
         self._meanings(sheet, y + 3.2)
 
     def _right(self, left: float, p: int) -> float:
         return left + 5.0 + NAME + (p + 1) * SHARE * (1.4 if self.columns == 1 else 1.0)
 
-    def _site(self, sheet: "Axes", k: int, left: float, y: float) -> None:
+    def _site(self, sheet: PlotSheet, k: int, left: float, y: float) -> None:
         say, site = self.say, self.drawing.sites[k]
         sheet.plot([left + 1.4], [y], ls="none", **glyph(k, REACHED))
-        style.write(sheet, left + 5.0, y, self.names[k], size=style.SMALL)
+        sheet.write(left + 5.0, y, self.names[k], size=style.SMALL)
         for p, shown in enumerate(site.performances):
             text = say("table.empty") if isnan(shown.reached) else share(say, shown.reached)
-            style.write(sheet, self._right(left, p), y, text, size=style.SMALL, ha="right")
+            sheet.write(self._right(left, p), y, text, size=style.SMALL, ha="right")
 
-    def _meanings(self, sheet: "Axes", y: float) -> None:
+    def _meanings(self, sheet: PlotSheet, y: float) -> None:
         x = 0.0
-        muted: dict[str, Any] = {"size": style.SMALL, "color": style.MUTE}
-        reached_by = [shown.reached for site in self.drawing.sites for shown in site.performances]
-        states = [("reached", REACHED), ("below", 0.0)]
-        states = states if not all(isnan(reached) for reached in reached_by) else []
-        if any(isnan(reached) for reached in reached_by):
-            states.append(("unknown", nan))
-        for name, reached in states:
+        unknown = [isnan(shown.reached) for site in self.drawing.sites for shown in site.performances]
+        states = [] if all(unknown) else [("reached", REACHED), ("below", 0.0)]
+        for name, reached in [*states, ("unknown", nan)] if any(unknown) else states:
             sheet.plot([x + 1.4], [y], ls="none", **glyph(0, reached))
             text = self.say(f"figure.external.{name}")
-            style.write(sheet, x + 5.0, y, text, **muted)
+            sheet.write(x + 5.0, y, text, **style.MUTED)
             x += 5.0 + style.width_of(text, style.SMALL) + 6.0
         y += 2.8
-        style.write(sheet, 0, y, self.legend, va="top", **muted)
+        sheet.write(0, y, self.legend, va="top", **style.MUTED)
         if self.absent:
-            style.write(
-                sheet, 0, y + style.height_of(self.legend, style.SMALL), self.absent, va="top", **muted
-            )
+            y += style.height_of(self.legend, style.SMALL)
+            sheet.write(0, y, self.absent, va="top", **style.MUTED)
 
 
 def glyph(i: int, reached: float) -> dict[str, Any]:
@@ -341,144 +312,6 @@ def glyph(i: int, reached: float) -> dict[str, Any]:
 def number_and_name(say: Catalogue, k: int, name: str) -> str:
     """A site as the key has it where marks carry numbers."""
     return say("figure.external.numbered", n=k + 1, name=name)
-
-
-@dataclass(frozen=True, slots=True)
-class Occupied:
-    """A panel: which sites have a mark, where, and what else no name may cover; in millimetres."""
-
-    sites: tuple[int, ...]
-    marks: tuple[tuple[float, float], ...]
-    taken: tuple[Box, ...]
-    width: float
-    height: float
-
-
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """What is written beside each mark of each panel, and where it begins; numbers of the key, or names."""
-
-    panels: tuple[Occupied, ...]
-    texts: tuple[str, ...]
-    spots: tuple[tuple[tuple[float, float] | None, ...], ...]
-    numbered: bool
-
-    def write(self, plot: "Axes", p: int, back: Callable[[float, float], tuple[float, float]]) -> None:
-        """The labels of a panel; `back` takes millimetres to its axes. A far one has a line to its mark."""
-        held = self.panels[p]
-        for i, mark, spot in zip(held.sites, held.marks, self.spots[p]):
-            if spot is None:
-                continue
-            text = self.texts[i]
-            end = _nearest(spot, text, mark)
-            if hypot(end[0] - mark[0], end[1] - mark[1]) > DISC:
-                line: dict[str, Any] = {"color": style.FAINT, "lw": style.HAIR, "zorder": 2.7}
-                plot.plot(*zip(back(*mark), back(*end)), gid=f"label-{p}-{i}", **line)
-            style.write(plot, *back(*spot), text, size=style.SMALLEST, zorder=4)
-
-
-def labelled(names: Sequence[str], panels: Sequence[Occupied]) -> Labelled:
-    """Every site by its name in every panel where all have room, else by its number in the key."""
-    texts = tuple(names)
-    spots = [_spots_in(panel, texts) for panel in panels]
-    numbered = any(spot is None for own in spots for spot in own)
-    if numbered:
-        texts = tuple(str(k + 1) for k in range(len(names)))
-        spots = [_spots_in(panel, texts) for panel in panels]
-    return Labelled(tuple(panels), texts, tuple(spots), numbered)
-
-
-def _spots_in(panel: Occupied, texts: Sequence[str]) -> tuple[tuple[float, float] | None, ...]:
-    own = [texts[i] for i in panel.sites]
-    return tuple(label_places(own, panel.marks, panel.width, panel.height, panel.taken))
-
-
-def label_places(
-    names: Sequence[str],
-    marks: Sequence[tuple[float, float]],
-    width: float,
-    height: float,
-    taken: Sequence[Box] = (),
-) -> list[tuple[float, float] | None]:
-    """Where the name of each mark begins, beside it or near, over nothing else; None where it has no room."""
-    half = DISC / 2
-    used = [*taken, *((x - half, x + half, y - half, y + half) for x, y in marks)]
-    tall = style.height_of(" ", style.SMALLEST)
-    found: list[tuple[float, float] | None] = []
-    for name, (x, y) in zip(names, marks):
-        wide = style.width_of(name, style.SMALLEST)
-        right, left = x + half + 0.4, x - half - 0.4 - wide
-        middle = min(max(x - wide / 2, 0.3), width - wide - 0.3)
-        above, below = y + half + tall / 2, y - half - tall / 2
-        spots = [(right, y), (left, y), (middle, above), (middle, below)]
-        spots += [(right, above), (left, above), (right, below), (left, below)]
-        for away in FURTHER:
-            spots += [(middle, above + away), (middle, below - away)]
-            for side in (away / 2, away):
-                ups = (0.0, away, -away)
-                spots += [(right + side, y + up) for up in ups] + [(left - side, y + up) for up in ups]
-        boxes = [(a, a + wide, b - tall / 2, b + tall / 2) for a, b in spots]
-        free = [k for k, box in enumerate(boxes) if _free(box, used, width, height)]
-        found.append(spots[free[0]] if free else None)
-        if free:
-            used.append(boxes[free[0]])
-    return found
-
-
-def _nearest(spot: tuple[float, float], text: str, mark: tuple[float, float]) -> tuple[float, float]:
-    """The point of a label that is nearest to its mark."""
-    wide, tall = style.width_of(text, style.SMALLEST), style.height_of(" ", style.SMALLEST)
-    x = min(max(mark[0], spot[0]), spot[0] + wide)
-    return x, min(max(mark[1], spot[1] - tall / 2), spot[1] + tall / 2)
-
-
-def _free(box: Box, used: Sequence[Box], width: float, height: float) -> bool:
-    inside = box[0] >= 0 and box[1] <= width and box[2] >= 0 and box[3] <= height
-    return inside and not any(
-        box[0] < b[1] and b[0] < box[1] and box[2] < b[3] and b[2] < box[3] for b in used
-    )
-
-
-def spread_discs(
-    places: Sequence[tuple[float, float]], width: float, height: float, *, floor: float = 2.45
-) -> list[tuple[float, float]]:
-    """Where discs go so that none covers another: at their place, or the nearest free one, in millimetres.
-
-    No disc reaches below `floor`.
-
-    >>> spread_discs([(5.0, 5.0), (40.0, 5.0)], 45.0, 70.0)
-    [(5.0, 5.0), (40.0, 5.0)]
-    """
-    room = DISC + 0.25
-    taken: list[tuple[float, float]] = []
-    for x, y in places:
-        least = floor + DISC / 2
-        inside = min(max(x, DISC / 2), width - DISC / 2), min(max(y, least), height - DISC / 2)
-        taken.append(min(_around(*inside, width, height, least), key=_costs(taken, inside, room)))
-    return taken
-
-
-def _around(x: float, y: float, width: float, height: float, least: float) -> list[tuple[float, float]]:
-    """Places around a place, the place itself first."""
-    found = [(x, y)]
-    for ring in range(1, 60):
-        radius = 0.8 * ring
-        steps = max(12, int(2 * pi * radius / 1.0))
-        for k in range(steps):
-            a, b = x + radius * cos(2 * pi * k / steps), y + radius * sin(2 * pi * k / steps)
-            if DISC / 2 <= a <= width - DISC / 2 and least <= b <= height - DISC / 2:
-                found.append((a, b))
-    return found
-
-
-def _costs(taken: Sequence[tuple[float, float]], at: tuple[float, float], room: float) -> Any:
-    """How far a place is from where the disc belongs; a place that is taken costs more than any distance."""
-
-    def cost(place: tuple[float, float]) -> float:
-        covered = any(hypot(place[0] - a, place[1] - b) < room for a, b in taken)
-        return hypot(place[0] - at[0], place[1] - at[1]) + (1e6 if covered else 0.0)
-
-    return cost
 
 
 def _has_place(site: SitePoint, p: int) -> bool:

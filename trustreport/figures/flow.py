@@ -1,14 +1,12 @@
-"""What was handed in, what of it was set aside and why, and what was used: boxes from top to bottom."""
+"""Flows: what was provided, set aside and used, and what became of decisions after wrong and right advice."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 from trustreport.figures import style
+from trustreport.figures.panels import Chart, PlotSheet
 from trustreport.vocabulary.messages import Catalogue, Message
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 PAD = 2.2  # between a box and its text, millimetres
 DROP = 7.0  # between two boxes
@@ -28,7 +26,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class FlowFigure:
+class FlowFigure(Chart):
     """The steps below each other, what each sets aside at its right; at the end a box for each arm.
 
     The aside of a step leaves the flow before the next step. The aside of an arm (readings expected,
@@ -43,54 +41,56 @@ class FlowFigure:
         rows = []
         for place, steps in (("step", self.steps), ("arm", self.arms)):
             for step in steps:
-                label = style.label_text(say, step.label)
+                label = style.label(say, step.label)
                 rows.append({"place": say(f"figure.flow.{place}"), "label": label, "value": step.count})
                 for reason, count in step.aside:
-                    why = style.label_text(say, reason)
+                    why = style.label(say, reason)
                     beside = say(f"figure.flow.beside_{place}")
                     rows.append({"place": beside, "of": label, "label": why, "value": count})
         return rows
 
-    def draw(self, say: Catalogue) -> "Figure":
-        """The figure at its final size."""
-        with style.settings():
-            return self._draw(say)
-
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> PlotSheet:
         width = (style.TEXT_WIDTH - ARMS_APART) / 2
         aside_width = style.TEXT_WIDTH - width - BESIDE
-        steps = [_box(say, step.label, step.count, (), width) for step in self.steps]
-        asides = [_aside(say, step.aside, aside_width) for step in self.steps]
+        steps = [_box(say, [(step.label, step.count, True)], width) for step in self.steps]
+        asides = [
+            _box(say, [(*each, False) for each in step.aside], aside_width) if step.aside else None
+            for step in self.steps
+        ]
         columns = max(min(len(self.arms), SIDE_BY_SIDE), 2)
         listed = len(self.arms) > SIDE_BY_SIDE
         apart = ARMS_APART * (columns - 1)
         arm_width = style.TEXT_WIDTH - 8.0 if listed else (style.TEXT_WIDTH - apart) / columns
-        arms = [_box(say, arm.label, arm.count, arm.aside, arm_width) for arm in self.arms]
+        arms = [
+            _box(say, [(arm.label, arm.count, True), *((*each, False) for each in arm.aside)], arm_width)
+            for arm in self.arms
+        ]
 
         heights = [max(box.height, aside.height if aside else 0) for box, aside in zip(steps, asides)]
         total = sum(heights) + DROP * (len(heights) - 1)
         if arms:
             total += sum(a.height + 3.0 for a in arms) + 3.0 if listed else DROP + max(a.height for a in arms)
-        figure, sheet = style.figure(style.TEXT_WIDTH, total + 2.0)
+        sheet = PlotSheet(total + 2.0)
 
         y, axis = 1.0, width / 2
         for i, (box, aside, height) in enumerate(zip(steps, asides, heights)):
             middle = y + height / 2
             top = middle - box.height / 2
-            _draw_box(sheet, box, 0, top, width, f"step-{i}")
+            box.draw(sheet, 0, top, width, f"step-{i}")
             if aside:
                 _arrow(sheet, (width, middle), (width + BESIDE, middle))
-                _draw_box(sheet, aside, width + BESIDE, middle - aside.height / 2, aside_width, f"aside-{i}")
+                aside.draw(sheet, width + BESIDE, middle - aside.height / 2, aside_width, f"aside-{i}")
             y += height
             if i + 1 < len(steps):
                 below = y + DROP + heights[i + 1] / 2 - steps[i + 1].height / 2
                 _arrow(sheet, (axis, top + box.height), (axis, below))
                 y += DROP
+        start = top + box.height if steps else y
         if arms and listed:
-            _list_arms(sheet, arms, 8.0, y + 3.0, arm_width, start=top + box.height if steps else y)
+            _list_arms(sheet, arms, 8.0, y + 3.0, arm_width, start)
         elif arms:
-            _spread_arms(sheet, arms, arm_width, y, axis, top + box.height if steps else y)
-        return figure
+            _spread_arms(sheet, arms, arm_width, y, axis, start)
+        return sheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,25 +100,37 @@ class _Box:
     lines: tuple[tuple[str, str, bool], ...]
     height: float
 
+    def draw(self, sheet: PlotSheet, left: float, top: float, width: float, name: str) -> None:
+        """A thin frame, labels at its left, counts flush at its right."""
+        from matplotlib.patches import Rectangle
 
-def _box(say: Catalogue, label: Message | str, count: int, aside: Any, width: float) -> _Box:
-    parts = [(label, count, True), *((reason, n, False) for reason, n in aside)]
-    return _measured(say, parts, width)
+        left, width = left + EDGE, width - 2 * EDGE
+        edge = style.MUTE if self.lines[0][2] else style.HAIRLINE
+        frame: dict[str, Any] = {"facecolor": style.PAPER, "edgecolor": edge, "lw": style.THIN}
+        sheet.axes.add_patch(Rectangle((left, top), width, self.height, gid=name, **frame))
+        y = top + PAD
+        for label, number, heads in self.lines:
+            size, weight = _type(heads)
+            how: dict[str, Any] = {
+                "size": size,
+                "weight": weight,
+                "color": style.INK if heads else style.MUTE,
+            }
+            height = style.height_of(label, size)
+            sheet.write(left + PAD, y + height / 2, label, **how)
+            middle = y + style.height_of(number, size) / 2
+            sheet.write(left + width - PAD, middle, number, ha="right", **how)
+            y += height + 0.8
 
 
-def _aside(say: Catalogue, aside: Any, width: float) -> _Box | None:
-    if not aside:
-        return None
-    return _measured(say, [(reason, n, False) for reason, n in aside], width)
-
-
-def _measured(say: Catalogue, parts: list[tuple[Message | str, int, bool]], width: float) -> _Box:
+def _box(say: Catalogue, parts: Sequence[tuple[Message | str, int, bool]], width: float) -> _Box:
+    """A box for labels with their counts, and whether each heads it."""
     lines = []
     for label, n, heads in parts:
         size, weight = _type(heads)
         number = say.numbers.count(n)
         room = width - 2 * PAD - style.width_of(number, size, weight) - 3.0
-        lines.append((style.wrap(style.label_text(say, label), room, size, weight), number, heads))
+        lines.append((style.wrap(style.label(say, label), room, size, weight), number, heads))
     height = sum(style.height_of(label, _type(heads)[0]) for label, _, heads in lines)
     return _Box(tuple(lines), height + 2 * PAD + 0.8 * (len(lines) - 1))
 
@@ -127,46 +139,14 @@ def _type(heads: bool) -> tuple[float, int]:
     return (style.LABEL, style.SEMIBOLD) if heads else (style.TICK, style.REGULAR)
 
 
-def _draw_box(sheet: "Axes", box: _Box, left: float, top: float, width: float, name: str) -> None:
-    """A thin frame, labels at its left, counts flush at its right."""
-    from matplotlib.patches import Rectangle
-
-    heads = box.lines[0][2]
-    left, width = left + EDGE, width - 2 * EDGE
-    frame: dict[str, Any] = {
-        "facecolor": style.PAPER,
-        "edgecolor": style.MUTE if heads else style.HAIRLINE,
-        "lw": style.THIN,
-    }
-    sheet.add_patch(Rectangle((left, top), width, box.height, gid=name, **frame))
-    y = top + PAD
-    for label, number, leading in box.lines:
-        size, weight = _type(leading)
-        height = style.height_of(label, size)
-        how: dict[str, Any] = {"size": size, "weight": weight, "color": style.INK if leading else style.MUTE}
-        style.write(sheet, left + PAD, y + height / 2, label, **how)
-        style.write(
-            sheet, left + width - PAD, y + style.height_of(number, size) / 2, number, ha="right", **how
-        )
-        y += height + 0.8
+def _arrow(sheet: PlotSheet, start: tuple[float, float], end: tuple[float, float]) -> None:
+    how = {"arrowstyle": "-|>,head_width=0.13,head_length=0.26", "color": style.MUTE, "lw": style.THIN}
+    sheet.axes.annotate("", end, start, arrowprops={**how, "shrinkA": 0, "shrinkB": 0})
 
 
-def _arrow(sheet: "Axes", start: tuple[float, float], end: tuple[float, float]) -> None:
-    sheet.annotate(
-        "",
-        end,
-        start,
-        arrowprops={
-            "arrowstyle": "-|>,head_width=0.13,head_length=0.26",
-            "color": style.MUTE,
-            "lw": style.THIN,
-            "shrinkA": 0,
-            "shrinkB": 0,
-        },
-    )
-
-
-def _spread_arms(sheet: "Axes", arms: list[_Box], width: float, y: float, axis: float, start: float) -> None:
+def _spread_arms(
+    sheet: PlotSheet, arms: list[_Box], width: float, y: float, axis: float, start: float
+) -> None:
     """Arms side by side below a line that divides."""
     line: dict[str, Any] = {"color": style.MUTE, "lw": style.THIN}
     centres = [i * (width + ARMS_APART) + width / 2 for i in range(len(arms))]
@@ -175,15 +155,87 @@ def _spread_arms(sheet: "Axes", arms: list[_Box], width: float, y: float, axis: 
     sheet.plot([min(*centres, axis), max(*centres, axis)], [fork, fork], **line)
     for i, (arm, centre) in enumerate(zip(arms, centres)):
         _arrow(sheet, (centre, fork), (centre, y + DROP))
-        _draw_box(sheet, arm, centre - width / 2, y + DROP, width, f"arm-{i}")
+        arm.draw(sheet, centre - width / 2, y + DROP, width, f"arm-{i}")
 
 
-def _list_arms(sheet: "Axes", arms: list[_Box], left: float, y: float, width: float, start: float) -> None:
+def _list_arms(sheet: PlotSheet, arms: list[_Box], left: float, y: float, width: float, start: float) -> None:
     """Arms below each other along a line at their left."""
     trunk = left / 2
     for i, arm in enumerate(arms):
-        _draw_box(sheet, arm, left, y, width, f"arm-{i}")
+        arm.draw(sheet, left, y, width, f"arm-{i}")
         _arrow(sheet, (trunk, y + arm.height / 2), (left, y + arm.height / 2))
         end = y + arm.height / 2
         y += arm.height + 3.0
     sheet.plot([trunk, trunk], [start, end], color=style.MUTE, lw=style.THIN, solid_capstyle="projecting")
+
+
+Advice = Literal["wrong", "right"]
+Before = Literal["right", "wrong"]
+
+# Millimetres: a heading, a bar, and what its two parts are.
+HEAD, BAR, WORDS, BETWEEN = 4.2, 3.0, 4.2, 1.6
+HEIGHT = 2 * (HEAD + BAR + WORDS) + BETWEEN
+
+
+@dataclass(frozen=True, slots=True)
+class TrustFlow:
+    """Readings by pattern: three digits for the decision before, the advice and the decision after, 1 right.
+
+    With `separate` readings the decisions are those without and with the aid, and none was changed.
+    """
+
+    counts: Mapping[str, int]
+    separate: bool = False
+
+    def of(self, panel: Advice, before: Before) -> tuple[int, int]:
+        """How many were right afterwards, and how many wrong."""
+        start = f"{int(before == 'right')}{int(panel == 'right')}"
+        return self.counts[start + "1"], self.counts[start + "0"]
+
+    def values(self, say: Catalogue, panel: Advice) -> list[dict[str, Any]]:
+        """A row for those right before, and one for those wrong before."""
+        return [
+            {
+                "label": say(f"figure.trust.{self.words}.{before}_head", n=sum(self.of(panel, before))),
+                "advice": say(f"figure.trust.advice_{panel}"),
+                "right_after": self.of(panel, before)[0],
+                "wrong_after": self.of(panel, before)[1],
+            }
+            for before in ("right", "wrong")
+        ]
+
+    @property
+    def words(self) -> str:
+        """The group of texts: of changed decisions, or of separate readings."""
+        return "separate" if self.separate else "flow"
+
+    def draw(
+        self, say: Catalogue, sheet: PlotSheet, panel: Advice, left: float, top: float, wide: float
+    ) -> None:
+        """Two bars on a sheet in millimetres, each from those that were right afterwards to those wrong."""
+        y = top
+        how: dict[str, Any] = {"va": "center", **style.AXIS}
+        for before in ("right", "wrong"):
+            after = self.of(panel, before)
+            n = sum(after)
+            text = say(f"figure.trust.{self.words}.{before}_head", n=n)
+            sheet.write(left, y + HEAD / 2, text, **how)
+            y += HEAD
+            split, right = left + wide * after[0] / n if n else left, left + wide
+            good, bad = (
+                say(f"figure.trust.{self.words}.{before}_{name}", n=k)
+                for name, k in zip(("good", "bad"), after)
+            )
+            for name, said, start, end, fill, edge in (
+                ("right", good, left, split, style.BLUE, style.BLUE),
+                ("wrong", bad, split, right, style.RUST_WASH, style.RUST),
+            ):
+                if end > start:
+                    box = [start, end, end, start], [y, y, y + BAR, y + BAR]
+                    line: dict[str, Any] = {"fc": fill, "ec": edge, "lw": style.HAIR}
+                    sheet.axes.fill(*box, gid=f"flow-{panel}-{before}-{name}", label=said, **line)
+            y += BAR
+            if n:
+                sheet.write(left, y + WORDS / 2, good, color=style.BLUE, **how)
+                sheet.write(right, y + WORDS / 2, bad, color=style.RUST, ha="right", **how)
+            y += WORDS + BETWEEN

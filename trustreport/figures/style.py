@@ -7,7 +7,7 @@ Draw *and save* inside `settings()`: matplotlib reads some of them (``svg.hashsa
 import re
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -45,6 +45,16 @@ DOTTED: Any = (0, (1.2, 1.2))
 SHAPES = ("o", "s", "^", "D", "v", "P", "X", "<", "*", ">", "d")
 SERIES = (BLUE, RUST, TEAL, AMBER, INK)
 
+# Colour, width and dashes; a further line begins anew.
+STROKES: tuple[dict[str, Any], ...] = (
+    {"color": TEAL, "lw": 1.8},
+    {"color": BLUE, "lw": 1.4, "ls": (0, (5, 1.6))},
+    {"color": INK, "lw": 1.4, "ls": (0, (1.2, 1.2))},
+    {"color": AMBER, "lw": 1.3, "ls": (0, (6, 1.5, 1.2, 1.5))},
+    {"color": MUTE, "lw": 1.1},
+    {"color": RUST, "lw": 1.1, "ls": (0, (2.6, 1.4))},
+)
+
 # Points.
 LABEL = 7.8
 TICK = 7.2
@@ -55,6 +65,13 @@ HAIR, THIN, LINE, HEAVY = 0.5, 0.8, 1.3, 2.2
 
 # Families of the text, and of the signs that it lacks; not the names of fonts that may be installed.
 TEXT_FACE, SIGNS_FACE = "Report Text", "Report Signs"
+
+# Roles of small text: beside marks, in keys, as a heading of a panel or a column.
+AXIS: dict[str, Any] = {"size": TICK}
+MUTED: dict[str, Any] = {"size": SMALL, "color": MUTE}
+TINY: dict[str, Any] = {"size": SMALLEST, "color": MUTE}
+HEADING: dict[str, Any] = {"size": TICK, "weight": SEMIBOLD}
+ON_PAPER: dict[str, Any] = {"facecolor": PAPER, "edgecolor": "none"}  # text that covers lines below it
 
 # Millimetres.
 TEXT_WIDTH = 170.0
@@ -127,29 +144,6 @@ def figure(width: float, height: float) -> "tuple[Figure, Axes]":
     return drawn, sheet
 
 
-def panel(drawn: "Figure", left: float, top: float, width: float, height: float) -> "Axes":
-    """Axes at a place in millimetres, with a thin grey line below and no ticks yet."""
-    full_width, full_height = (side * 25.4 for side in drawn.get_size_inches())
-    axes = drawn.add_axes(
-        (left / full_width, 1 - (top + height) / full_height, width / full_width, height / full_height),
-        facecolor="none",
-    )
-    axes.spines[["left", "right", "top"]].set_visible(False)
-    axes.tick_params(length=0, labelsize=TICK, labelcolor=MUTE, pad=3)
-    axes.set(xticks=[], yticks=[])
-    return axes
-
-
-def write(axes: "Axes", x: float, y: float, text: str, **how: Any) -> Any:
-    """Text at a place of the axes; several lines are set as one block."""
-    return axes.text(x, y, text, **{"size": LABEL, "va": "center", **how})
-
-
-def mark(axes: "Axes", x: float, y: float, name: str, **how: Any) -> None:
-    """One glyph at one place; its `name` is its id in the SVG."""
-    axes.plot([x], [y], gid=name, **{"ls": "none", "mew": 1.1, "clip_on": False, "zorder": 3, **how})
-
-
 def filled(colour: str) -> dict[str, Any]:
     """A mark of what is assessed."""
     return {"mfc": colour, "mec": colour, "mew": 0.4}
@@ -175,9 +169,24 @@ def series(i: int) -> dict[str, Any]:
     return {"marker": SHAPES[i % len(SHAPES)], **filled(SERIES[i % len(SERIES)])}
 
 
-def label_text(say: Catalogue, label: Message | str) -> str:
+def label(say: Catalogue, text: Message | str) -> str:
     """A label as text: a message of the catalogue, the note of an estimate, or a name of the study's own."""
-    return say(label) if isinstance(label, Message) else say.noted(label)
+    return say(text) if isinstance(text, Message) else say.noted(text)
+
+
+def label_key(text: Message | str) -> str:
+    """What tells one label from another, whatever the language."""
+    return text if isinstance(text, str) else text.key + repr(sorted(text.values.items()))
+
+
+def strokes(labels: Iterable[Message | str]) -> dict[str, int]:
+    """The stroke of each candidate, by its plain name: that of its first appearance."""
+    return {name: i for i, name in enumerate(dict.fromkeys(map(label_key, labels)))}
+
+
+def stroke(which: int) -> dict[str, Any]:
+    """Colour, width and dashes of the n-th line."""
+    return STROKES[which % len(STROKES)]
 
 
 def width_of(text: str, size: float = LABEL, weight: int = REGULAR) -> float:
@@ -219,3 +228,21 @@ def wrap(text: str, width: float, size: float = LABEL, weight: int = REGULAR) ->
             word = word[fits:]
         lines.append(word)
     return "\n".join(lines)
+
+
+def flowed(
+    widths: Iterable[float], gap: float, *, start: float = 0.0, first: float | None = None
+) -> list[tuple[int, float]]:
+    """On which line each of some entries stands and where it begins, in lines as wide as the sheet.
+
+    Lines begin at `start`, the first one at `first` where something stands before it.
+    """
+    line, x, empty = 0, start if first is None else first, True
+    found = []
+    for width in widths:
+        if x + width > TEXT_WIDTH and (not empty or x > start):
+            line, x = line + 1, start
+        found.append((line, x))
+        x += width + gap
+        empty = False
+    return found

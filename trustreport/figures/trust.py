@@ -3,22 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import hypot, isfinite, isnan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from trustreport.figures import numbers, style, trust_flow
-from trustreport.figures.trust_flow import Panel, TrustFlow
+from trustreport.figures import flow, numbers, panels, style
+from trustreport.figures.flow import Advice, TrustFlow
+from trustreport.figures.layout import Box, mark_box, overlap
+from trustreport.figures.panels import Chart, PlotPanel, PlotSheet
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Catalogue, Message
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 # Millimetres.
 SIDE = 60.0
-LEFTS: dict[Panel, float] = {"wrong": 17.5, "right": 104.5}
+LEFTS: dict[Advice, float] = {"wrong": 17.5, "right": 104.5}
 TOP = 7.0
-FLOW = trust_flow.HEIGHT + 5.0
+FLOW = flow.HEIGHT + 5.0
 KEY = 4.4  # a line of the key
 SAME_PLACE = 0.6
 NAME_WIDTH = 24.0
@@ -28,9 +26,12 @@ INTERVALS_UP_TO = 4  # sets that are drawn with their intervals
 BOTH_BELOW = "#f5e0da"  # where both shares lie below one half
 READER_FILL = (0.12, 0.37, 0.62, 0.22)
 SMALLEST_MARK, LARGEST_MARK = 2.8, 8.0  # points across
-
-
-Box = tuple[float, float, float, float]  # left, right, lower, upper; millimetres
+# The marks of what leads, of what has a place on one axis only, and of a reader or a set.
+GLYPHS: dict[str, dict[str, Any]] = {
+    "leads": {"marker": "D", "ms": 5.8, **style.filled(style.TEAL), "mew": 1.0, "zorder": 3.5},
+    "edge": {"marker": "o", "ms": 3.6, "zorder": 3, **style.pale()},
+    "one": {"marker": "o", "ms": 5.2, "mfc": READER_FILL, "mec": style.BLUE, "mew": 0.9, "zorder": 3},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +48,13 @@ class TrustPoint:
     rbt: Estimate
     leads: bool = False
 
-    def place(self, panel: Panel) -> tuple[Estimate, Estimate]:
+    def place(self, panel: Advice) -> tuple[Estimate, Estimate]:
         """What lies across and what lies upward in a panel."""
         return (self.rbod, self.rsr) if panel == "wrong" else (self.rair, self.rbt)
 
 
 @dataclass(frozen=True, slots=True)
-class TrustDiagram:
+class TrustDiagram(Chart):
     """Across: right afterwards, of decisions wrong before; upward: the same of decisions right before.
 
     Shares below one half have names: automation bias and complacency after wrong advice, aversion and
@@ -76,7 +77,7 @@ class TrustDiagram:
         for panel in LEFTS:
             for point in self.points:
                 row: dict[str, Any] = {
-                    "label": style.label_text(say, point.label),
+                    "label": style.label(say, point.label),
                     "advice": say(f"figure.trust.advice_{panel}"),
                 }
                 for name, e in zip(("wrong_before", "right_before"), point.place(panel)):
@@ -85,39 +86,43 @@ class TrustDiagram:
             rows += self.flow.values(say, panel) if self.flow else []
         return rows
 
-    def draw(self, say: Catalogue) -> "Figure":
-        """The figure at its final size."""
-        with style.settings():
-            return self._draw(say)
-
-    def _draw(self, say: Catalogue) -> "Figure":
+    def _draw(self, say: Catalogue) -> PlotSheet:
         led = any(point.leads for point in self.points)
         top = TOP + (FLOW if self.flow else 0.0)
         bottom = top + SIDE + 12.5
         key_top = bottom + (9.5 if led else 0.0)
         # A line for marks without their names: which those are shows only when the panels are drawn.
-        key = _key_lines(self._entries(say))
-        figure, sheet = style.figure(style.TEXT_WIDTH, key_top + KEY * (len(key) + self.named) + 2.0)
+        key = self._entries(say)
+        widths = [(4.2 if glyph else 0.0) + style.width_of(text, style.TICK) for glyph, text in key]
+        places = style.flowed(widths, 6.0, start=LEFTS["wrong"])
+        lines = places[-1][0] + 1 if places else 1
+        sheet = PlotSheet(key_top + KEY * (lines + self.named) + 2.0)
         unnamed = 0
         for panel in LEFTS:
             title = say(f"figure.trust.advice_{panel}")
-            style.write(sheet, LEFTS[panel], 2.2, title, weight=style.SEMIBOLD)
+            sheet.write(LEFTS[panel], 2.2, title, weight=style.SEMIBOLD)
             if self.flow:
                 self.flow.draw(say, sheet, panel, LEFTS[panel], 5.4, SIDE)
-            plot = style.panel(figure, LEFTS[panel], top, SIDE, SIDE)
+            plot = sheet.panel(LEFTS[panel], top, SIDE, SIDE)
             self._frame(say, plot, panel)
             left_out = self._marks(say, plot, panel)
             unnamed += left_out if self.named else 0
             if led:
                 self._write_numbers(say, sheet, panel, bottom)
         if unnamed:
-            key.append([(LEFTS["wrong"], "", say("figure.trust.unnamed", n=unnamed))])
-        _write_key(sheet, key, key_top + 2.5)
-        return figure
+            key.append(("", say("figure.trust.unnamed", n=unnamed)))
+            places.append((lines, LEFTS["wrong"]))
+        for (glyph, text), (line, x) in zip(key, places):
+            y = key_top + 2.5 + KEY * line
+            if glyph:
+                sheet.plot([x + 1.2], [y], ls="none", clip_on=False, **GLYPHS[glyph])
+            sheet.write(x + (4.2 if glyph else 0.0), y, text, color=style.MUTE, **style.AXIS)
+        return sheet
 
-    def _frame(self, say: Catalogue, plot: "Axes", panel: Panel) -> None:
+    def _frame(self, say: Catalogue, plot: PlotPanel, panel: Advice) -> None:
         """Quadrants and axes."""
-        plot.set(xlim=(0, 1), ylim=(0, 1))
+        plot.x_axis((0, 1))
+        plot.y_axis((0, 1))
         quadrants = (
             ("both-right", 0.5, 0.5, style.BLUE_WASH),
             ("wrong-stays", 0.0, 0.5, style.RUST_WASH),
@@ -125,23 +130,18 @@ class TrustDiagram:
             ("both-lost", 0.0, 0.0, BOTH_BELOW),
         )
         for name, x, y, colour in quadrants:
-            across, upward = [x, x + 0.5, x + 0.5, x], [y, y, y + 0.5, y + 0.5]
-            plot.fill(across, upward, color=colour, lw=0, zorder=0, gid=f"{panel}-{name}")
+            corners = [x, x + 0.5, x + 0.5, x], [y, y, y + 0.5, y + 0.5]
+            plot.axes.fill(*corners, color=colour, lw=0, zorder=0, gid=f"{panel}-{name}")
         plot.plot([0.5, 0.5], [0, 1], color=style.PAPER, lw=style.LINE, zorder=1)
         plot.plot([0, 1], [0.5, 0.5], color=style.PAPER, lw=style.LINE, zorder=1)
-        shares = (0.0, 0.25, 0.5, 0.75, 1.0)
-        labels = [say("figure.percent_tick", value=numbers.plain(say, 100 * share)) for share in shares]
-        plot.set_xticks(shares, labels)
-        plot.set_yticks(shares, labels)
         # Room between the axis and its numbers for marks at the edge.
-        plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE, pad=8)
-        plot.spines["left"].set_visible(True)
-        across_name, upward_name = (say(f"figure.trust.{self._words}.{axis}") for axis in ("x", "y"))
-        plot.set_xlabel(across_name, size=style.TICK, labelpad=2)
-        plot.set_ylabel(upward_name, size=style.TICK)
-        plot.yaxis.set_label_coords(-(LEFTS["wrong"] - 3.2) / SIDE, 0.5)
+        plot.ticks(panels.rates(say), panels.rates(say), pad=8)
+        across, upward = (say(f"figure.trust.{self._words}.{axis}") for axis in ("x", "y"))
+        plot.axes.set_xlabel(across, size=style.TICK, labelpad=2)
+        plot.axes.set_ylabel(upward, size=style.TICK)
+        plot.axes.yaxis.set_label_coords(-(LEFTS["wrong"] - 3.2) / SIDE, 0.5)
 
-    def _marks(self, say: Catalogue, plot: "Axes", panel: Panel) -> int:
+    def _marks(self, say: Catalogue, plot: PlotPanel, panel: Advice) -> int:
         """The points of a panel; how many names found no room."""
         places: list[tuple[float, float, list[str]]] = []
         sizes = self._sizes(panel)
@@ -151,30 +151,36 @@ class TrustDiagram:
             if isnan(across.value) and isnan(upward.value):
                 reasons.append(across.note if across.note == upward.note else upward.note)
                 continue
-            one = isnan(across.value) or isnan(upward.value)
             x = -EDGE / SIDE if isnan(across.value) else across.value
             y = -EDGE / SIDE if isnan(upward.value) else upward.value
-            few = self.named and len(self.points) <= INTERVALS_UP_TO
-            if point.leads or few:
-                self._interval(plot, across, upward, (x, y), f"{panel}-{i}", leads=point.leads)
-            kind = "leads" if point.leads else "edge" if one else "one"
+            if point.leads or (self.named and len(self.points) <= INTERVALS_UP_TO):
+                line: dict[str, Any] = {"color": style.FAINT, "lw": style.THIN}
+                if point.leads:
+                    line = {"color": style.TEAL, "lw": style.HEAVY * 0.75}
+                line |= {"zorder": 2.6, "clip_on": False}
+                plot.interval(across.low, across.high, y, f"interval-x-{panel}-{i}", **line)
+                plot.interval(upward.low, upward.high, x, f"interval-y-{panel}-{i}", upright=True, **line)
+            edge = isnan(across.value) or isnan(upward.value)
             axes = ("y", upward), ("x", across)
             said = [numbers.of_mark(say, e, "percent", self._axis_name(say, panel, axis)) for axis, e in axes]
-            title = say("figure.mark", name=style.label_text(say, point.label), number="; ".join(said))
-            _glyph(plot, x, y, kind, f"mark-{panel}-{i}", sizes[i] if kind == "one" else None, title)
+            how = dict(GLYPHS["leads" if point.leads else "edge" if edge else "one"])
+            if not point.leads and not edge:
+                how["ms"] = sizes[i]
+            label = say("figure.mark", name=style.label(say, point.label), number="; ".join(said))
+            plot.mark(x, y, f"mark-{panel}-{i}", label=label, **how)
             if not point.leads:
-                _gather(places, x * SIDE, y * SIDE, style.label_text(say, point.label))
+                _gather(places, x * SIDE, y * SIDE, style.label(say, point.label))
         if not places and len(reasons) == len(self.points) and reasons:
-            middle = style.wrap(say.noted(reasons[0]), SIDE - 8.0, style.TICK)
-            how: dict[str, Any] = {"size": style.TICK, "color": style.MUTE, "ha": "center"}
-            style.write(plot, 0.5, 0.5, middle, multialignment="center", zorder=4, **how)
+            text = style.wrap(say.noted(reasons[0]), SIDE - 8.0, style.TICK)
+            muted: dict[str, Any] = {"color": style.MUTE, "ha": "center", **style.AXIS}
+            plot.write(0.5, 0.5, text, multialignment="center", zorder=4, **muted)
         texts = [(x, y, self._mark_label(say, names)) for x, y, names in places]
         crosses = [cross for p in self.points if p.leads for cross in _cross(*p.place(panel))]
-        marks = [(x - 1.4, x + 1.4, y - 1.4, y + 1.4) for x, y, _ in places]
-        names = _write_quadrants(say, plot, panel, [*marks, *crosses])
-        return _write_labels(plot, texts, [*crosses, *names])
+        marks = [mark_box((x, y), 1.4) for x, y, _ in places]
+        taken = _write_quadrants(say, plot, panel, [*marks, *crosses])
+        return _write_labels(plot, texts, [*crosses, *taken])
 
-    def _sizes(self, panel: Panel) -> list[float]:
+    def _sizes(self, panel: Advice) -> list[float]:
         """How wide the mark of each point is: its area goes with its readings, in both panels alike."""
         most = max(self._readings(), default=0)
         n = [sum(e.n for e in point.place(panel)) for point in self.points]
@@ -193,34 +199,16 @@ class TrustDiagram:
         first = style.wrap(text, NAME_WIDTH, style.SMALL).split("\n")[0]
         return text if first == text else say("word.shortened", text=first)
 
-    def _interval(
-        self,
-        plot: "Axes",
-        across: Estimate,
-        upward: Estimate,
-        at: tuple[float, float],
-        name: str,
-        *,
-        leads: bool,
-    ) -> None:
-        colour = style.TEAL if leads else style.FAINT
-        line = style.HEAVY * 0.75 if leads else style.THIN
-        how: dict[str, Any] = {"color": colour, "lw": line, "zorder": 2.6, "clip_on": False}
-        if isfinite(across.low) and isfinite(across.high):
-            plot.plot([across.low, across.high], [at[1]] * 2, gid=f"interval-x-{name}", **how)
-        if isfinite(upward.low) and isfinite(upward.high):
-            plot.plot([at[0]] * 2, [upward.low, upward.high], gid=f"interval-y-{name}", **how)
-
-    def _write_numbers(self, say: Catalogue, sheet: "Axes", panel: Panel, y: float) -> None:
+    def _write_numbers(self, say: Catalogue, sheet: PlotSheet, panel: Advice, y: float) -> None:
         """The leading shares of a panel in figures."""
         point = next(p for p in self.points if p.leads)
         for line, (axis, e) in enumerate(zip(("y", "x"), reversed(point.place(panel)))):
             number = numbers.estimate(say, e, "percent")
             name = self._axis_name(say, panel, axis)
             text = say("figure.trust.number", measure=name, number=number)
-            style.write(sheet, LEFTS[panel], y + 2.2 + 4.0 * line, text, size=style.TICK, color=style.TEAL)
+            sheet.write(LEFTS[panel], y + 2.2 + 4.0 * line, text, color=style.TEAL, **style.AXIS)
 
-    def _axis_name(self, say: Catalogue, panel: Panel, axis: str) -> str:
+    def _axis_name(self, say: Catalogue, panel: Advice, axis: str) -> str:
         """The measure of an axis of a panel."""
         code = say(f"figure.trust.{panel}.{axis}_code")
         return say(f"figure.trust.{self._words}.{axis}_name", code=code)
@@ -235,62 +223,13 @@ class TrustDiagram:
         entries = [("one", say(f"figure.trust.{kind}", n=n, readings=readings))] if n else []
         led = [p for p in self.points if p.leads]
         if led:
-            level = numbers.plain(say, round(100 * led[0].rsr.level, 6))
-            entries.append(("leads", say("figure.trust.pooled", level=level)))
+            entries.append(("leads", say("figure.trust.pooled", level=numbers.level(say, led[0].rsr))))
         if any(isnan(a.value) != isnan(b.value) for p in self.points for a, b in map(p.place, LEFTS)):
             entries.append(("edge", say("figure.trust.edge")))
         return entries
 
 
-def _key_lines(entries: Sequence[tuple[str, str]]) -> list[list[tuple[float, str, str]]]:
-    """The entries of a key with where each begins, on as many lines as they need."""
-    lines: list[list[tuple[float, str, str]]] = [[]]
-    x = LEFTS["wrong"]
-    for glyph, text in entries:
-        wide = (4.2 if glyph else 0.0) + style.width_of(text, style.TICK)
-        if lines[-1] and x + wide > style.TEXT_WIDTH:
-            lines.append([])
-            x = LEFTS["wrong"]
-        lines[-1].append((x, glyph, text))
-        x += wide + 6.0
-    return lines
-
-
-def _write_key(sheet: "Axes", lines: Sequence[Sequence[tuple[float, str, str]]], y: float) -> None:
-    for line in lines:
-        for x, glyph, text in line:
-            if glyph:
-                _glyph(sheet, x + 1.2, y, glyph, None)
-            start = x + (4.2 if glyph else 0.0)
-            style.write(sheet, start, y, text, size=style.TICK, color=style.MUTE)
-        y += KEY
-
-
-def _glyph(
-    axes: "Axes",
-    x: float,
-    y: float,
-    kind: str,
-    name: str | None,
-    size: float | None = None,
-    title: str = "",
-) -> None:
-    how: dict[str, Any] = {
-        "leads": {"marker": "D", "ms": 5.8, "mfc": style.TEAL, "mec": style.TEAL, "zorder": 3.5},
-        "edge": {"marker": "o", "ms": 3.6, "zorder": 3, **style.pale()},
-        "one": {
-            "marker": "o",
-            "ms": size or 5.2,
-            "mfc": READER_FILL,
-            "mec": style.BLUE,
-            "mew": 0.9,
-            "zorder": 3,
-        },
-    }[kind]
-    axes.plot([x], [y], ls="none", clip_on=False, gid=name, label=title or None, **how)
-
-
-def _write_quadrants(say: Catalogue, plot: "Axes", panel: Panel, marks: Sequence[Box]) -> list[Box]:
+def _write_quadrants(say: Catalogue, plot: PlotPanel, panel: Advice, marks: Sequence[Box]) -> list[Box]:
     """What each quadrant stands for, inside it where fewest marks are; the boxes that the words take."""
     taken = []
     for name, x, ys, colour in (
@@ -306,9 +245,9 @@ def _write_quadrants(say: Catalogue, plot: "Axes", panel: Panel, marks: Sequence
             middle = min(max(y * SIDE, tall / 2 + 0.8), SIDE - tall / 2 - 0.8)
             return x * SIDE - wide / 2, x * SIDE + wide / 2, middle - tall / 2, middle + tall / 2
 
-        best = min((box(y) for y in ys), key=lambda one: sum(_meet(one, other) for other in marks))
+        best = min((box(y) for y in ys), key=lambda found: sum(overlap(found, other) for other in marks))
         how: dict[str, Any] = {"size": style.SMALL, "color": colour, "ha": "center", "zorder": 1.5}
-        style.write(plot, x, (best[2] + best[3]) / 2 / SIDE, text, multialignment="center", **how)
+        plot.write(x, (best[2] + best[3]) / 2 / SIDE, text, multialignment="center", **how)
         taken.append(best)
     return taken
 
@@ -322,12 +261,12 @@ def _gather(places: list[tuple[float, float, list[str]]], x: float, y: float, la
     places.append((x, y, [label]))
 
 
-def _cross(across: Estimate, upward: Estimate) -> list[tuple[float, float, float, float]]:
+def _cross(across: Estimate, upward: Estimate) -> list[Box]:
     """The boxes, in millimetres, of a mark that leads and of its two intervals."""
     x, y = across.value * SIDE, upward.value * SIDE
     if not isfinite(x + y):
         return []
-    boxes = [(x - 1.2, x + 1.2, y - 1.2, y + 1.2)]
+    boxes = [mark_box((x, y), 1.2)]
     if isfinite(across.high - across.low):
         boxes.append((across.low * SIDE, across.high * SIDE, y - 0.4, y + 0.4))
     if isfinite(upward.high - upward.low):
@@ -335,13 +274,9 @@ def _cross(across: Estimate, upward: Estimate) -> list[tuple[float, float, float
     return boxes
 
 
-def _write_labels(
-    plot: "Axes",
-    texts: Sequence[tuple[float, float, str]],
-    also: Sequence[tuple[float, float, float, float]],
-) -> int:
+def _write_labels(plot: PlotPanel, texts: Sequence[tuple[float, float, str]], also: Sequence[Box]) -> int:
     """Texts beside their marks where nothing else is, in millimetres; how many found no room."""
-    taken = [*((x - 1.2, x + 1.2, y - 1.2, y + 1.2) for x, y, _ in texts), *also]
+    taken = [*(mark_box((x, y), 1.2) for x, y, _ in texts), *also]
     left_out = 0
     for x, y, text in texts:
         if not text:
@@ -354,19 +289,15 @@ def _write_labels(
             if dy or dx > 0
         ] + [(-1.8 - width, 0.0)]
         boxes = [(x + dx, x + dx + width, y + dy - tall / 2, y + dy + tall / 2) for dx, dy in shifts]
-        free = [b for b in boxes if _inside(b) and not any(_meet(b, other) for other in taken)]
-        if not free:
+        free = [b for b in boxes if _inside(b) and not any(overlap(b, other) for other in taken)]
+        if free:
+            box = free[0]
+            taken.append(box)
+            plot.write(box[0] / SIDE, (box[2] + box[3]) / 2 / SIDE, text, size=style.SMALL, zorder=4)
+        else:
             left_out += 1
-            continue
-        box = free[0]
-        taken.append(box)
-        style.write(plot, box[0] / SIDE, (box[2] + box[3]) / 2 / SIDE, text, size=style.SMALL, zorder=4)
     return left_out
 
 
-def _inside(box: tuple[float, float, float, float]) -> bool:
+def _inside(box: Box) -> bool:
     return box[0] > -0.2 and box[1] < SIDE and box[2] > 0.2 and box[3] < SIDE + 1.0
-
-
-def _meet(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
-    return a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3]

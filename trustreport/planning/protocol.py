@@ -8,7 +8,7 @@ from typing import Any
 
 from trustreport.assessment.finding import Figure
 from trustreport.assessment.narrative.names import endpoint_name
-from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
+from trustreport.figures.curves import LineOver, LinePoint, LinesChart, LinesPanel
 from trustreport.planning.origins import TEXT
 from trustreport.planning.request import SizingRequest
 from trustreport.planning.simulation import Simulated

@@ -13,9 +13,9 @@ from trustreport.assessment.narrative.names import set_label
 from trustreport.assessment.narrative.tables import table
 from trustreport.assessment.performance.cases import Mask, ScoredCases
 from trustreport.assessment.performance.entries import as_entries, pair
-from trustreport.figures import ticks
-from trustreport.figures.curves import MOST_PANELS
-from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
+from trustreport.figures import numbers
+from trustreport.figures.curves import LineOver, LinePoint, LinesChart, LinesPanel
+from trustreport.figures.panels import MOST_PANELS
 from trustreport.measures.coverage_accuracy import ByCertainty, accuracy_at_coverage, by_certainty
 from trustreport.measures.estimate import Estimate
 from trustreport.study.plan import Plan
@@ -179,7 +179,7 @@ def _figure(some: Sequence[Coverage], number: int, level: float) -> Figure:
     panels = tuple(_panel(one, level, named=len(some) > 1) for one in some)
     drawn = [p for panel in panels for line in panel.lines for p in (*line.points, *line.marked)]
     first = min(*(p.x for p in drawn), HALF)  # where all confidences are equal there is one point
-    ends = ticks.ends((y for p in drawn for y in (p.y, p.low, p.high)), 0.0, 1.0)
+    ends = numbers.axis_ends((y for p in drawn for y in (p.y, p.low, p.high)), 0.0, 1.0)
     full = [one.at(one.decided / len(one.case), level) for one in some]
     return Figure(
         f"coverage_{number}",

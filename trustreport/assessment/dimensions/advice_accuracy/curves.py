@@ -14,9 +14,9 @@ from trustreport.assessment.dimensions.advice_accuracy.view import ResultView
 from trustreport.assessment.finding import Figure
 from trustreport.assessment.narrative.names import set_label
 from trustreport.assessment.performance.cases import ScoredCases
-from trustreport.figures.curves import MOST_PANELS, MOST_POINTS, Points
-from trustreport.figures.decision_curve import BenefitPoint, DecisionCurves, DecisionLine, DecisionPanel
-from trustreport.figures.measures_chart import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
+from trustreport.figures.curves import MOST_POINTS, DecisionCurves, DecisionPanel, LineOver, LinePoint, Points
+from trustreport.figures.measure_rows import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
+from trustreport.figures.panels import MOST_PANELS
 from trustreport.figures.roc import DevicePoint, EqualYield, ReaderPoint, RocFigure, RocLine, RocPanel
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.table import MEASURES
@@ -165,7 +165,7 @@ def _points(readings: Readings, arm: str, plan: Plan, *, aided: bool) -> Iterato
 def _decisions(one: CandidatesOnSet, plan: Plan, *, named: bool) -> DecisionPanel:
     level, at = plan.report.confidence_level, _grid(plan)
     declared = [t for t in thresholds(plan) if at[0] <= t <= at[-1]]
-    lines: list[DecisionLine] = []
+    lines: list[LineOver] = []
     everybody: Points = ()
     for case, _ in one.candidates:
         truth, score, cluster = case.acted_on
@@ -173,7 +173,7 @@ def _decisions(one: CandidatesOnSet, plan: Plan, *, named: bool) -> DecisionPane
         marked = None
         if declared:
             marked = decision_curve(truth, score, declared, cluster=cluster, level=level)
-        lines.append(DecisionLine(_label(case), _curve(found), _curve(marked) if marked else ()))
+        lines.append(LineOver(_label(case), _curve(found), _curve(marked) if marked else ()))
         everybody = tuple(zip(found.threshold.tolist(), found.treat_all.tolist()))
     return DecisionPanel(one.label if named else "", tuple(lines), everybody)
 
@@ -188,9 +188,9 @@ def _grid(plan: Plan) -> "np.ndarray[Any, np.dtype[np.float64]]":
     return np.arange(first, last + 1) / 100
 
 
-def _curve(found: DecisionCurve) -> tuple[BenefitPoint, ...]:
+def _curve(found: DecisionCurve) -> tuple[LinePoint, ...]:
     columns = (found.threshold, found.value, found.low, found.high)
-    return tuple(BenefitPoint(*row) for row in zip(*(column.tolist() for column in columns)))
+    return tuple(LinePoint(*row) for row in zip(*(column.tolist() for column in columns)))
 
 
 def charts(all_views: Sequence[ResultView]) -> Iterator[Figure]:

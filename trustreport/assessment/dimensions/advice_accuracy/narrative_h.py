@@ -18,12 +18,11 @@ from trustreport.assessment.dimensions.advice_accuracy.h_accuracy import (
 )
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.assessment.narrative.tables import Spec, table
-from trustreport.figures.bubbles import Bubble, BubblesChart, BubblesPanel
-from trustreport.figures.curves import MOST_PANELS
-from trustreport.figures.error_rates import ErrorRateRow, ErrorRates
-from trustreport.figures.field import FieldChart, FieldPanel
-from trustreport.figures.histogram import HistogramChart, HistogramMark, HistogramPanel
-from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
+from trustreport.figures.calibration import HistogramChart, HistogramMark, HistogramPanel
+from trustreport.figures.curves import LineOver, LinePoint, LinesChart, LinesPanel
+from trustreport.figures.effect import ErrorRateRow, ErrorRates
+from trustreport.figures.field import Bubble, BubblesChart, BubblesPanel, FieldChart, FieldPanel
+from trustreport.figures.panels import MOST_PANELS
 from trustreport.figures.roc import DevicePoint, ReaderPoint, RocFigure, RocLine, RocPanel
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.table import MEASURES

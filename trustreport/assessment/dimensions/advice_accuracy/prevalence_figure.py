@@ -9,9 +9,9 @@ from trustreport.assessment.dimensions.advice_accuracy.entries import CELLS, ID,
 from trustreport.assessment.dimensions.advice_accuracy.view import ResultView
 from trustreport.assessment.finding import Figure
 from trustreport.assessment.narrative.names import heading
-from trustreport.figures import ticks
-from trustreport.figures.curves import MOST_PANELS
-from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
+from trustreport.figures import numbers
+from trustreport.figures.curves import LineOver, LinePoint, LinesChart, LinesPanel
+from trustreport.figures.panels import MOST_PANELS
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.independent import weighed
 from trustreport.measures.confusion.table import MEASURES
@@ -42,7 +42,7 @@ def prevalence_figures(all_views: Sequence[ResultView], plan: Plan) -> Iterator[
         if not panels:
             continue
         points = [p for panel in panels for line in panel.lines for p in (*line.points, *line.marked)]
-        least, most = ticks.ends((x for p in points for x in (p.y, p.low, p.high)), possible, 1.0)
+        least, most = numbers.axis_ends((x for p in points for x in (p.y, p.low, p.high)), possible, 1.0)
         yield Figure(
             id,
             LinesChart(

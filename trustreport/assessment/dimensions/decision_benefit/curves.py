@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from trustreport.assessment.dimensions.decision_benefit.entries import ID
 from trustreport.assessment.performance.readers import AIDED, UNAIDED, ReaderEndpoint
 from trustreport.figures.curves import Points, thinned
-from trustreport.figures.reader_roc import ArmCurves, ReaderCurve, ReaderRoc
+from trustreport.figures.mean_curves import ArmCurves, ReaderCurve, ReaderRoc
 from trustreport.measures.roc.curve import mean_curve, roc_curve
 from trustreport.study.study import Floats, Readings
 from trustreport.vocabulary.results import Result, leading

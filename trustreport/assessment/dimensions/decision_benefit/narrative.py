@@ -20,9 +20,8 @@ from trustreport.assessment.narrative.names import endpoint_name, title_of
 from trustreport.assessment.narrative.sentences import numbers, side_of
 from trustreport.assessment.narrative.tables import table
 from trustreport.assessment.performance.readers import AIDED, FIRST_COVARIANCE, UNAIDED, ReaderEndpoint
-from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit
+from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit, ReaderSlope, SlopePlot
 from trustreport.figures.effect import EffectPlot, EffectRow
-from trustreport.figures.slope import ReaderSlope, SlopePlot
 from trustreport.measures.estimate import Estimate
 from trustreport.study.study import Readings
 from trustreport.vocabulary.messages import Message, say

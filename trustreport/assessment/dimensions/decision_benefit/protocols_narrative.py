@@ -8,7 +8,7 @@ from trustreport.assessment.dimensions.decision_benefit.entries import ID
 from trustreport.assessment.dimensions.decision_benefit.protocols import ProtocolComparison
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.assessment.narrative.tables import table
-from trustreport.figures.plane import PlaneAxis, PlaneChart, PlanePoint
+from trustreport.figures.field import PlaneAxis, PlaneChart, PlanePoint
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.protocols import READER
 from trustreport.vocabulary.digits import Rounded, per, rounded

@@ -8,7 +8,7 @@ from trustreport.assessment.dimensions.localisation.entries import ID, READERS_I
 from trustreport.assessment.finding import Figure
 from trustreport.assessment.performance.lesions import MarkedCases, rates_of
 from trustreport.figures.curves import MOST_POINTS, Points, thinned
-from trustreport.figures.froc import AIR, FrocArm, FrocFigure, FrocLine
+from trustreport.figures.mean_curves import AIR, FrocArm, FrocFigure, FrocLine
 from trustreport.measures.lesions.froc import FrocCurve, froc_curve
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.messages import say

@@ -20,17 +20,23 @@ from trustreport.assessment.dimensions.potential_robustness.sizes import WIDTHS,
 from trustreport.assessment.finding import Figure
 from trustreport.assessment.performance.features import ID
 from trustreport.figures import external_performance as diagram
-from trustreport.figures.forest import MOST_SITES as MOST_OF_FOREST
-from trustreport.figures.forest import Forest, ForestColumn
-from trustreport.figures.measures_chart import (
+from trustreport.figures.measure_rows import (
     MOST_ROWS,
     MeasureCell,
     MeasureColumn,
     MeasureRow,
     MeasuresChart,
 )
-from trustreport.figures.meta_validation import Correlated, MetaValidation
-from trustreport.figures.sample_size import MOST_SITES, SampleSizes, SizeRow
+from trustreport.figures.sites import MOST_SITES as MOST_OF_FOREST
+from trustreport.figures.sites import (
+    MOST_SIZES,
+    Correlated,
+    Forest,
+    ForestColumn,
+    MetaValidation,
+    SampleSizes,
+    SizeRow,
+)
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.proportion import normal_quantile
 from trustreport.study.plan import Plan
@@ -223,14 +229,14 @@ def _meta(results: Sequence[Result], drawn: Sequence[ScoredSet], plan: Plan, num
 def _sizes(
     results: Sequence[Result], scored: Sequence[ScoredSet], plan: Plan, number: int
 ) -> Iterator[Figure]:
-    for start in range(0, len(scored), MOST_SITES):
+    for start in range(0, len(scored), MOST_SIZES):
         rows = tuple(
             SizeRow(
                 one.case.dataset.name,
                 len(one.case),
                 tuple(sized(results, name, one) for name in WIDTHS),
             )
-            for one in scored[start : start + MOST_SITES]
+            for one in scored[start : start + MOST_SIZES]
         )
         measures = tuple(
             say(f"{ID}.size.{name}", width=width(name, plan), threshold=plan.risk_threshold)
@@ -238,7 +244,7 @@ def _sizes(
         )
         enough = sum(reached(row.needed[0]) >= 1 for row in rows)
         yield Figure(
-            f"sample_size_{number}_{start // MOST_SITES + 1}",
+            f"sample_size_{number}_{start // MOST_SIZES + 1}",
             SampleSizes(measures, rows),
             say(f"{ID}.figure.sizes"),
             say(f"{ID}.figure.sizes_alt", n=len(rows), k=enough),

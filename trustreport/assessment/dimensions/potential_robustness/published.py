@@ -27,7 +27,7 @@ from trustreport.assessment.finding import Figure, Part
 from trustreport.assessment.narrative.tables import table
 from trustreport.assessment.performance.features import ID
 from trustreport.figures import external_performance as diagram
-from trustreport.figures.meta_validation import Correlated, MetaValidation
+from trustreport.figures.sites import Correlated, MetaValidation
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.robustness import p_acceptability, p_performance, spr, wpr

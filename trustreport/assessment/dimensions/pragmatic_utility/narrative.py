@@ -7,8 +7,7 @@ from trustreport.assessment.dimensions.pragmatic_utility.comparison import ArmCo
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.assessment.narrative.sentences import numbers
 from trustreport.assessment.narrative.tables import table
-from trustreport.figures.effect import EffectPlot, EffectRow
-from trustreport.figures.error_rates import ErrorRateRow, ErrorRates
+from trustreport.figures.effect import EffectPlot, EffectRow, ErrorRateRow, ErrorRates
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.results import Result
 

@@ -11,7 +11,7 @@ from trustreport.assessment.narrative.names import quantity_name
 from trustreport.assessment.narrative.sentences import numbers
 from trustreport.assessment.narrative.tables import table
 from trustreport.figures.effect import EffectPlot, EffectRow
-from trustreport.figures.plane import PlaneAxis, PlaneChart, PlanePoint
+from trustreport.figures.field import PlaneAxis, PlaneChart, PlanePoint
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.results import Result

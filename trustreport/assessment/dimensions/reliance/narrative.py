@@ -8,8 +8,8 @@ from trustreport.assessment.dimensions.reliance.results import Reliance
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.assessment.narrative.sentences import numbers
 from trustreport.assessment.narrative.tables import table
+from trustreport.figures.flow import TrustFlow
 from trustreport.figures.trust import TrustDiagram, TrustPoint
-from trustreport.figures.trust_flow import TrustFlow
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.reliance.patterns import PATTERNS
 from trustreport.vocabulary.messages import Message, say

@@ -12,8 +12,8 @@ from trustreport.assessment.narrative.names import heading, quantity_name
 from trustreport.assessment.narrative.sentences import numbers
 from trustreport.assessment.narrative.tables import table
 from trustreport.figures.curves import Points
-from trustreport.figures.forest import Forest, ForestColumn
-from trustreport.figures.summary_roc import StudyPoint, SummaryRoc
+from trustreport.figures.mean_curves import StudyPoint, SummaryRoc
+from trustreport.figures.sites import Forest, ForestColumn
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.pooling.bivariate import METHOD, OUTCOMES, PooledStudies
 from trustreport.vocabulary.messages import Message, say

@@ -11,13 +11,14 @@ from trustreport.assessment.dimensions.source_reliability.raters import COEFFICI
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.assessment.narrative.sentences import numbers
 from trustreport.assessment.narrative.tables import table
-from trustreport.figures.joyplot import Joyplot, Ridge
-from trustreport.figures.nomogram import (
+from trustreport.figures.reliability import (
     CONCORDANCES,
     NAMED_UP_TO,
+    Joyplot,
     NomogramFigure,
     NomogramLine,
     NomogramPoint,
+    Ridge,
 )
 from trustreport.measures.agreement.bootstrap import OVER_RATERS_AND_CASES
 from trustreport.measures.agreement.label_accuracy import (

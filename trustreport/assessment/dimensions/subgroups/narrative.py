@@ -16,7 +16,7 @@ from trustreport.assessment.narrative.sentences import known
 from trustreport.assessment.narrative.tables import table
 from trustreport.assessment.performance.small_cells import public_cell
 from trustreport.figures.effect import EffectPlot, EffectRow
-from trustreport.figures.measures_chart import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
+from trustreport.figures.measure_rows import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
 from trustreport.measures.estimate import Estimate
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.messages import Message, say

@@ -15,7 +15,7 @@ from trustreport.assessment.dimensions.subgroups.narrative import MAIN, MOST_NAM
 from trustreport.assessment.finding import Figure, Part, PlainTable
 from trustreport.assessment.narrative.names import endpoint_name, title_of
 from trustreport.assessment.narrative.tables import table
-from trustreport.figures.group_rows import GroupBlock, GroupMeasure, GroupRow, GroupRows
+from trustreport.figures.measure_rows import GroupBlock, GroupRow, GroupRows, MeasureColumn
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.results import Result, leading
@@ -261,9 +261,9 @@ def _figures(sets: Sequence[SetOfGroups], gaps: Sequence[GroupGap]) -> Iterator[
     if rows < every:
         caption = say(f"{NAME}.overview.figure_part", caption=caption, n=rows, of=every)
     measures = tuple(
-        GroupMeasure(say(f"{NAME}.overview.change", measure=say(f"{NAME}.heading.{name}")), -1.0, 1.0, 0.0)
+        MeasureColumn(say(f"{NAME}.overview.change", measure=say(f"{NAME}.heading.{name}")), -1.0, 1.0, 0.0)
         if of_readers
-        else GroupMeasure(say(f"{NAME}.heading.{name}"))
+        else MeasureColumn(say(f"{NAME}.heading.{name}"))
         for name in endpoints
     )
     yield Figure(

@@ -15,7 +15,7 @@ from trustreport.assessment.dimensions.vigilance.view import MonitoringView
 from trustreport.assessment.finding import Figure, Part, PlainTable
 from trustreport.assessment.narrative.names import heading
 from trustreport.assessment.narrative.tables import Spec, table
-from trustreport.figures import control_chart, curves, funnel, stacked, trend
+from trustreport.figures import curves, monitoring, trend
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.monitoring.cusum import CusumChart, SprtChart
 from trustreport.vocabulary import digits
@@ -129,17 +129,17 @@ def _drift_figures(view: MonitoringView) -> Iterator[Figure]:
     timeline = view.timeline
     names = tuple(p.name for p in timeline.all)
     panels = []
-    for column in _watched(view)[: stacked.MOST_PANELS]:
+    for column in _watched(view)[: trend.MOST_STACKS]:
         counted = [shares(p, column) for p in timeline.all]
         groups = sorted({name for table in counted for name in table})
-        if 1 < len(groups) <= stacked.MOST_PARTS:
-            parts = tuple(stacked.StackPart(g, tuple(table.get(g, 0) for table in counted)) for g in groups)
-            panels.append(stacked.StackPanel(_column(column), parts, shares=True))
+        if 1 < len(groups) <= trend.MOST_PARTS:
+            parts = tuple(trend.StackPart(g, tuple(table.get(g, 0) for table in counted)) for g in groups)
+            panels.append(trend.StackPanel(_column(column), parts, shares=True))
     base = timeline.baseline is not None
     if panels:
         yield Figure(
             f"vigilance_mix{view.suffix}",
-            stacked.Stacked(names, tuple(panels), baseline=base, short=view.short(timeline.all)),
+            trend.Stacked(names, tuple(panels), baseline=base, short=view.short(timeline.all)),
             say(f"{ID}.figure.mix"),
             say(f"{ID}.figure.mix_alt", n=len(panels)),
         )
@@ -244,17 +244,17 @@ def _length(chart: Charted, rate: str) -> float | None:
 
 
 def _chart_figures(view: MonitoringView, drawn: list[Charted]) -> Iterator[Figure]:
-    for start in range(0, len(drawn), control_chart.MOST_PANELS):
-        some = drawn[start : start + control_chart.MOST_PANELS]
+    for start in range(0, len(drawn), trend.MOST_CONTROLS):
+        some = drawn[start : start + trend.MOST_CONTROLS]
         yield Figure(
-            f"vigilance_charts{view.suffix}_{start // control_chart.MOST_PANELS + 1}",
-            control_chart.ControlCharts(tuple(_panel(view, c) for c in some)),
+            f"vigilance_charts{view.suffix}_{start // trend.MOST_CONTROLS + 1}",
+            trend.ControlCharts(tuple(_panel(view, c) for c in some)),
             say(f"{ID}.figure.charts"),
             say(f"{ID}.figure.charts_alt", n=len(some), alerts=sum(in_control(c) == "alert" for c in some)),
         )
 
 
-def _panel(view: MonitoringView, chart: Charted) -> control_chart.ControlPanel:
+def _panel(view: MonitoringView, chart: Charted) -> trend.ControlPanel:
     looks, run = chart.looks, chart.run
     assert looks is not None
     assert run is not None
@@ -273,7 +273,7 @@ def _panel(view: MonitoringView, chart: Charted) -> control_chart.ControlPanel:
         for name in dict.fromkeys(looks.period)
     ]
     high = run.limit if isinstance(run, CusumChart) else run.high
-    return control_chart.ControlPanel(
+    return trend.ControlPanel(
         say(f"{ID}.figure.chart", name=heading(chart.endpoint), chart=say(f"{ID}.chart.{chart.kind}")),
         curves.thinned(x, y, MOST_CORNERS),
         high,
@@ -326,16 +326,16 @@ def _funnel_figure(view: MonitoringView, one: Compared, number: int) -> Figure:
     least, most = min(n for n in one.found.n if n), max(one.found.n)
     at = np.linspace(max(1.0, 0.5 * least), 1.08 * most, 90)
     units = tuple(
-        funnel.FunnelUnit(name, n, x / n, e.value, name in one.beyond)
+        monitoring.FunnelUnit(name, n, x / n, e.value, name in one.beyond)
         for name, n, x, e in zip(one.names, one.found.n, one.events, one.found.z[one.leads])
         if n
     )
 
-    def limits(share: float, method: str) -> funnel.FunnelLimits:
+    def limits(share: float, method: str) -> monitoring.FunnelLimits:
         low, high = one.found.limits(at, share, method)
-        return funnel.FunnelLimits(*(tuple(zip(at.tolist(), side.tolist())) for side in (low, high)))
+        return monitoring.FunnelLimits(*(tuple(zip(at.tolist(), side.tolist())) for side in (low, high)))
 
-    drawing = funnel.FunnelPlot(
+    drawing = monitoring.FunnelPlot(
         heading(one.endpoint),
         one.found.target,
         units,

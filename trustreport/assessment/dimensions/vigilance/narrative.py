@@ -20,7 +20,7 @@ from trustreport.assessment.finding import Figure, Part, PlainTable
 from trustreport.assessment.narrative.names import heading
 from trustreport.assessment.narrative.sentences import numbers, side_of
 from trustreport.assessment.narrative.tables import table
-from trustreport.figures import stacked, trend
+from trustreport.figures import trend
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.quantities import endpoint_row
@@ -189,37 +189,37 @@ def _versions(use: Use) -> Message | None:
 def _exposure_figure(view: MonitoringView, versions: list[str]) -> Iterator[Figure]:
     outcomes = ("processed", "refused", "failed", "no_output")
     parts = [
-        stacked.StackPart(say(f"{ID}.column.{o}"), tuple(getattr(u, o) for u in view.uses))
+        trend.StackPart(say(f"{ID}.column.{o}"), tuple(getattr(u, o) for u in view.uses))
         for o in outcomes
         if any(getattr(u, o) for u in view.uses)
     ]
-    panels = [stacked.StackPanel(say(f"{ID}.figure.outcomes"), tuple(parts))] if parts else []
+    panels = [trend.StackPanel(say(f"{ID}.figure.outcomes"), tuple(parts))] if parts else []
     if len(versions) > 1:
         of = tuple(
-            stacked.StackPart(
+            trend.StackPart(
                 say(f"{ID}.figure.version", version=v), tuple(u.versions.get(v, 0) for u in view.uses)
             )
             for v in versions
         )
-        panels.append(stacked.StackPanel(say(f"{ID}.figure.versions"), _few(of)))
+        panels.append(trend.StackPanel(say(f"{ID}.figure.versions"), _few(of)))
     if panels:
         names = tuple(p.name for p in view.timeline.periods)
         yield Figure(
             f"vigilance_exposure{view.suffix}",
-            stacked.Stacked(names, tuple(panels), baseline=False, short=view.short(view.timeline.periods)),
+            trend.Stacked(names, tuple(panels), baseline=False, short=view.short(view.timeline.periods)),
             say(f"{ID}.figure.exposure"),
             say(f"{ID}.figure.exposure_alt", n=len(names)),
         )
 
 
-def _few(parts: tuple[stacked.StackPart, ...]) -> tuple[stacked.StackPart, ...]:
+def _few(parts: tuple[trend.StackPart, ...]) -> tuple[trend.StackPart, ...]:
     """At most so many parts, the smallest of more put together."""
-    if len(parts) <= stacked.MOST_PARTS:
+    if len(parts) <= trend.MOST_PARTS:
         return parts
     order = sorted(parts, key=lambda p: -sum(p.counts))
-    kept, rest = order[: stacked.MOST_PARTS - 1], order[stacked.MOST_PARTS - 1 :]
+    kept, rest = order[: trend.MOST_PARTS - 1], order[trend.MOST_PARTS - 1 :]
     together = tuple(sum(column) for column in zip(*(p.counts for p in rest)))
-    return (*kept, stacked.StackPart(say(f"{ID}.figure.others", n=len(rest)), together))
+    return (*kept, trend.StackPart(say(f"{ID}.figure.others", n=len(rest)), together))
 
 
 # ---------------------------------------------------------------- what can be judged

@@ -16,7 +16,7 @@ from trustreport.assessment.finding import Figure, Part, PlainTable
 from trustreport.assessment.narrative.names import heading
 from trustreport.assessment.narrative.sentences import numbers
 from trustreport.assessment.narrative.tables import table
-from trustreport.figures import timeline as figure
+from trustreport.figures import monitoring as figure
 from trustreport.measures.estimate import Estimate
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.messages import Message, say
