@@ -8,9 +8,8 @@ from trustreport.study.ingest.sheet import Unreadable, read_sheet
 from trustreport.study.ingest.tables import Layout, Raw, find_header, read_table
 from trustreport.study.plan import Kind
 from trustreport.study.proposal import lesions
-from trustreport.study.proposal.parts import Choose, Proposal
+from trustreport.study.proposal.parts import Choose, Proposal, spellings, squeezed, vocabulary
 from trustreport.study.proposal.table import TableProposal
-from trustreport.study.proposal.words import spellings, squeezed, vocabulary
 
 
 def propose(files: Sequence[Path], kind: Kind, choose: Choose | None = None) -> Proposal:

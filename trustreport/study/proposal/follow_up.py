@@ -1,14 +1,8 @@
 """Follow-up in place of a truth: the columns of time and event, their codes, a horizon."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from trustreport.study.proposal.parts import Doubt
-from trustreport.study.proposal.words import squeezed, vocabulary
-
-if TYPE_CHECKING:
-    from trustreport.study.proposal.table import TableProposal
+from trustreport.study.proposal.parts import Doubt, Table, squeezed, vocabulary
 
 BOTH = ("follow_up", "event")
 MOST_EVENTS = 5
@@ -21,7 +15,7 @@ HORIZONS = {
 MOST_YEARS, MOST_MONTHS = 30, 400  # a longer follow-up is in a smaller unit
 
 
-def find(table: "TableProposal", taken: set[str]) -> None:
+def find(table: Table, taken: set[str]) -> None:
     """The two columns, where a table of no readings has both; then neither is a truth or a reading time."""
     if {"reader", "rater"} & table.columns.keys():
         return
@@ -40,11 +34,11 @@ def find(table: "TableProposal", taken: set[str]) -> None:
     taken |= {times[0], events[0]}
 
 
-def _reusable(table: "TableProposal") -> set[str]:
+def _reusable(table: Table) -> set[str]:
     return {table.columns[word] for word in ("truth", "seconds") if isinstance(table.columns.get(word), str)}
 
 
-def settle(table: "TableProposal") -> None:
+def settle(table: Table) -> None:
     """The codes of the event and the horizon at which it is judged: both are guesses."""
     time, event = (table.columns[word] for word in BOTH)
     codes, competing = _codes(table, event)
@@ -67,7 +61,7 @@ def _unit(header: str, longest: float) -> str:
     return "years" if longest <= MOST_YEARS else "months" if longest <= MOST_MONTHS else "days"
 
 
-def _codes(table: "TableProposal", event: str) -> tuple[dict[str, str], list[int]]:
+def _codes(table: Table, event: str) -> tuple[dict[str, str], list[int]]:
     """What the cells mean (0 censored, 1 the event, from 2 on what competes with it), and what competes."""
     cells = table.seen[event]
     if cells.is_whole and set(cells.distinct) != {"1", "2"}:

@@ -1,11 +1,6 @@
 """Lesions and marks at their places: which of the two a table has, and what else they ask of the manifest."""
 
-from typing import TYPE_CHECKING
-
-from trustreport.study.proposal.parts import Doubt, Entry, Proposal
-
-if TYPE_CHECKING:
-    from trustreport.study.proposal.table import TableProposal
+from trustreport.study.proposal.parts import Doubt, Entry, Proposal, Table
 
 PLACES = ("x", "y", "z")
 OWN = ("lesion", "lesion_weight", *PLACES)
@@ -13,7 +8,7 @@ WHO = ("reader", "arm", "candidate", "dataset")
 SHARE_OF_WIDTH = 20  # a radius is guessed as one in so many of the largest coordinate
 
 
-def kind(table: "TableProposal") -> str:
+def kind(table: Table) -> str:
     """Lesions, marks, or neither; of neither the words for lesions are dropped."""
     have = table.columns
     rating = have.get("score", have.get("label"))
@@ -30,7 +25,7 @@ def kind(table: "TableProposal") -> str:
     return ""
 
 
-def settle(table: "TableProposal") -> None:
+def settle(table: Table) -> None:
     """Whose marks they are; how far from a lesion a mark hits it, where marks do not name the lesion."""
     table.made.marks_need_a_dataset |= "reader" not in table.columns
     if "lesion" not in table.columns:
@@ -40,7 +35,7 @@ def settle(table: "TableProposal") -> None:
         table.made.acceptance_radius = table.of_all(Doubt(question, (guess,), guess), "localisation")
 
 
-def take_cases(made: Proposal, others: list["TableProposal"]) -> None:
+def take_cases[T: Table](made: Proposal, others: list[T]) -> None:
     """Of tables that are of no kind by themselves, take the one that has the cases that were marked."""
     kinds = {entry.kind for entry in made.entries}
     if "marks" not in kinds or "cases" in kinds:
