@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from trustreport.study.ingest.columns import MappedTable
-from trustreport.study.ingest.manifest import Manifest
 from trustreport.study.ingest.problems import Problems, did_you_mean, listed, quoted
 from trustreport.study.plan import Plan
 from trustreport.study.study import Codes
@@ -38,7 +37,7 @@ class Arms:
         return did_you_mean(cell, self.known) or "List the cell under arms: values in the manifest."
 
 
-def arms_of(plan: Plan, tables: Sequence[MappedTable], manifest: Manifest, problems: Problems) -> Arms:
+def arms_of(plan: Plan, tables: Sequence[MappedTable], problems: Problems) -> Arms:
     """The arms that are declared, or the usual two where their names alone say everything."""
     if not plan.arms:
         return _undeclared(plan, tables)
@@ -49,10 +48,8 @@ def arms_of(plan: Plan, tables: Sequence[MappedTable], manifest: Manifest, probl
             value = value.strip()
             if known.setdefault(value, i) != i:
                 found = f"{quoted(value)} is used for two arms"
-                _refuse(
-                    manifest, problems, ("arms", i), found, mend="Give each arm names and values of its own."
-                )
-    return Arms(names, _aided(plan, manifest, problems), known)
+                problems.declared(("arms", i), found, mend="Give each arm names and values of its own.")
+    return Arms(names, _aided(plan, problems), known)
 
 
 def _undeclared(plan: Plan, tables: Sequence[MappedTable]) -> Arms:
@@ -66,21 +63,19 @@ def _undeclared(plan: Plan, tables: Sequence[MappedTable]) -> Arms:
     return Arms(names, tuple(n == "aided" for n in names), {n: i for i, n in enumerate(names)})
 
 
-def _aided(plan: Plan, manifest: Manifest, problems: Problems) -> tuple[bool, ...]:
+def _aided(plan: Plan, problems: Problems) -> tuple[bool, ...]:
     """Which arms are aided, as declared, or as an arm named aided or unaided says itself."""
     flags = [_flag(arm.arm, arm.aided) for arm in plan.arms]
     for i, arm in enumerate(plan.arms):
         if arm.aided is not None and arm.arm in USUAL and arm.aided != (arm.arm == "aided"):
             found = f"arm {quoted(arm.arm)} is declared aided: {str(arm.aided).lower()}"
-            _refuse(
-                manifest, problems, ("arms", i, "aided"), found, mend="Rename the arm or correct the flag."
-            )
+            problems.declared(("arms", i, "aided"), found, mend="Rename the arm or correct the flag.")
             return tuple(bool(f) for f in flags)
     if len(flags) > 1:
         for i, flag in enumerate(flags):
             if flag is None:
                 found = f"arm {quoted(plan.arms[i].arm)} does not say whether it is aided"
-                _refuse(manifest, problems, ("arms", i), found, "aided: true or aided: false")
+                problems.declared(("arms", i), found, "aided: true or aided: false")
         if None not in flags and len(set(flags)) == 1:
             found = f"all arms are {'aided' if flags[0] else 'unaided'}"
             expected = (
@@ -88,22 +83,9 @@ def _aided(plan: Plan, manifest: Manifest, problems: Problems) -> tuple[bool, ..
                 if len(flags) == 2
                 else "at least one aided and one unaided arm"
             )
-            _refuse(manifest, problems, ("arms",), found, expected)
+            problems.declared(("arms",), found, expected)
     return tuple(bool(f) for f in flags)
 
 
 def _flag(name: str, declared: bool | None) -> bool | None:
     return (name == "aided" if name in USUAL else None) if declared is None else declared
-
-
-def _refuse(
-    manifest: Manifest,
-    problems: Problems,
-    path: tuple[str | int, ...],
-    found: str,
-    expected: str = "",
-    mend: str = "",
-) -> None:
-    from trustreport.study.ingest.manifest import dotted
-
-    problems.at(manifest.file, found, expected, mend, rows=(manifest.line(path),), column=dotted(path))

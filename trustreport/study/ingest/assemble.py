@@ -10,42 +10,41 @@ from trustreport.study.ingest.cautions import cautions
 from trustreport.study.ingest.columns import MappedTable
 from trustreport.study.ingest.datasets import datasets_of
 from trustreport.study.ingest.lesions import localised
-from trustreport.study.ingest.manifest import Manifest
 from trustreport.study.ingest.problems import Problems
 from trustreport.study.ingest.readings import ratings_of, readings_of
 from trustreport.study.plan import Plan
 from trustreport.study.study import Ratings, Readings, Study, close
 
 
-def assemble(plan: Plan, tables: Sequence[MappedTable], manifest: Manifest, problems: Problems) -> Study:
+def assemble(plan: Plan, tables: Sequence[MappedTable], problems: Problems) -> Study:
     """Join all tables; what does not fit together becomes a problem."""
-    rules.names_are_unique(plan, manifest, problems)
-    rules.rows_are_unique(tables, problems)
+    rules.names_are_unique(plan, problems)
+    rules.rows_are_unique(tables)
     rules.spelled_alike(tables, problems)
-    published.sets_are_unique(plan, manifest, problems)
-    arms = arms_of(plan, tables, manifest, problems)
-    datasets = datasets_of(plan, tables, manifest, problems)
-    datasets, localisations = localised(plan, tables, arms, datasets, manifest, problems)
+    published.sets_are_unique(plan, problems)
+    arms = arms_of(plan, tables, problems)
+    datasets = datasets_of(plan, tables, problems)
+    datasets, localisations = localised(plan, tables, arms, datasets, problems)
     study = Study(
         arms.names,
         tuple(_readings(plan, tables, arms, problems)),
         datasets,
         tuple(_ratings(tables, problems)),
         localisations,
-        published.counts_of(plan, tables, arms, manifest, problems),
+        published.counts_of(plan, tables, arms, problems),
         plan.paired_counts,
-        published.confusion_of(plan, tables, manifest, problems),
+        published.confusion_of(plan, tables),
         plan.reliance_counts,
         plan.nomogram,
-        published.reported_of(plan, tables, problems),
+        published.reported_of(plan, tables),
     )
-    published.pools_are_of_sets(plan, study.confusion, manifest, problems)
-    utilities.utilities_are_usable(plan, study, manifest, problems)
-    utilities.joint_tables_agree(plan, study, manifest, problems)
-    rules.references_hold(plan, study, arms, manifest, problems)
-    follow_up.is_usable(plan, tables, study, manifest, problems)
-    rules.criteria_are_assessable(plan, manifest, problems)
-    rules.versions_are_known(plan, study, manifest, problems)
+    published.pools_are_of_sets(plan, study.confusion, problems)
+    utilities.utilities_are_usable(plan, study, problems)
+    utilities.joint_tables_agree(plan, study, problems)
+    rules.references_hold(plan, study, arms, problems)
+    follow_up.is_usable(plan, tables, study, problems)
+    rules.criteria_are_assessable(plan, problems)
+    rules.versions_are_known(plan, study, problems)
     study = with_clusters(replace(study, cautions=tuple(cautions(plan, tables, study))), plan)
     close(study)
     return study

@@ -127,8 +127,7 @@ class Gatherer:
         if one.file != other.file:
             where = (f"{where[0]} of {one.file}", f"{where[1]} of {other.file}")
         values_of = "truths" if word == "truth" else f"values of {word}"
-        self.problems.at(
-            one.file,
+        one.refuse(
             f"{self.what} {person(self.name(case))} has two {values_of} "
             f"({shown[0]} in {where[0]}, {shown[1]} in {where[1]})",
             mend=ONE_TRUTH if word == "truth" else f"A {self.what} has one.",

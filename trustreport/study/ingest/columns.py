@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from trustreport.study.ingest import contracts, values
 from trustreport.study.ingest.contracts import CONTRACTS, SPELLINGS, WORDS, Contract, our_word
-from trustreport.study.ingest.manifest import KeyPath, Manifest, dotted
 from trustreport.study.ingest.problems import (
     RETYPE,
     SEEN,
+    KeyPath,
+    Manifest,
     Problems,
     did_you_mean,
+    dotted,
     edits,
     listed,
     near,
@@ -100,6 +102,7 @@ class MappedTable:
 
     spec: Spec
     kind: str
+    problems: Problems
     raw_rows: NDArray[np.int64] | None
     n_rows: int
     n_blank: int
@@ -125,6 +128,30 @@ class MappedTable:
         """Spreadsheet rows of records."""
         at = np.atleast_1d(np.asarray(index))
         return at + 2 if self.raw_rows is None else self.raw_rows[at]
+
+    def refuse(
+        self,
+        found: str,
+        expected: str = "",
+        mend: str = "",
+        *,
+        at: NDArray[Any] | int | None = None,
+        rows: Sequence[int] | NDArray[Any] = (),
+        word: str = "",
+        column: str = "",
+    ) -> None:
+        """Add a problem of this file, at records or rows, in the column of a word or of another name."""
+        if at is not None:
+            rows = self.row(at)
+        self.problems.at(self.file, found, expected, mend, rows=rows, column=self.headers.get(word, column))
+
+    def refuse_names(
+        self, word: str, at: NDArray[Any], expected: str, mend: str | Callable[[str], str] = ""
+    ) -> None:
+        """Add a problem for each distinct name of a column that is at fault in some records."""
+        held = self.names[word]
+        cells = held.distinct.take(held.codes[at])
+        self.problems.by_value(self.file, self.headers[word], cells, self.row(at), expected, mend)
 
     def per(self, word: str) -> tuple[str, ...]:
         """What a word was mapped for, column by column (``("unaided", "aided")``)."""
@@ -169,7 +196,6 @@ class _Reader:
     spec: Spec
     raw: Raw
     contract: Contract
-    manifest: Manifest
     problems: Problems
 
     def __post_init__(self) -> None:
@@ -276,12 +302,10 @@ class _Reader:
             others = f"The workbook has also the sheet{several} {listed(self.raw.sheets)}"
             mend = f"{mend} {others}: name {'one' if several else 'it'} by sheet:."
         found = f"no column{'s' * (len(names) > 1)} {listed(names)} in {self.raw.file}"
-        rows = [self.manifest.line(path) for path in paths]
-        self.problems.at(self.manifest.file, found, "", mend, rows=rows, column=dotted(paths[0]))
+        self.problems.declared(paths[0], found, "", mend, beside=paths[1:])
 
     def _refuse(self, found: str, expected: str, mend: str, where: KeyPath) -> None:
-        rows = (self.manifest.line(where),)
-        self.problems.at(self.manifest.file, found, expected, mend, rows=rows, column=dotted(where))
+        self.problems.declared(where, found, expected, mend)
 
     def _near_misses(self) -> None:
         """A header that is almost a word which the file lacks was probably meant to be that word."""
@@ -321,15 +345,17 @@ class _Reader:
         self.problems.at(self.raw.file, found, "", f"{meant} {mend}".strip(), rows=(1,), column=word)
 
 
-def load(spec: Spec, raw: Raw, manifest: Manifest, problems: Problems) -> MappedTable | None:
+def load(spec: Spec, raw: Raw, problems: Problems) -> MappedTable | None:
     """The table of a file; None where it lacks a column without which nothing can be said."""
     kind = _counted_kind(spec, raw)
     contract = CONTRACTS[kind]
-    reader = _Reader(spec, raw, contract, manifest, problems)
+    reader = _Reader(spec, raw, contract, problems)
     if not reader.find():
         return None
     raw = reader.recode()
-    table = MappedTable(spec, kind, raw.rows, raw.n_rows, raw.n_blank, class_columns=reader.class_columns)
+    table = MappedTable(
+        spec, kind, problems, raw.rows, raw.n_rows, raw.n_blank, class_columns=reader.class_columns
+    )
     table.header, table.guessed_encoding = raw.header, raw.guessed_encoding
     table.used = np.zeros(raw.n_rows, bool)
     for key, (word, position) in reader.found.items():
@@ -340,7 +366,7 @@ def load(spec: Spec, raw: Raw, manifest: Manifest, problems: Problems) -> Mapped
     _keep_extra(table, reader)
     _names_are_seen(table, problems)
     if kind == "reported":
-        _as_printed(table, raw, problems)
+        _as_printed(table, raw)
     return table
 
 
@@ -374,7 +400,7 @@ def _check(table: MappedTable, reader: _Reader, problems: Problems) -> None:
     columns |= table.numbers | table.flags | table.times
     words = [(k, reader.found[k][0]) for k in columns if not (k == "truth" and k in table.names)]
     faults = contracts.failures(columns, words)
-    absent = _absent(table, reader, faults, problems)
+    absent = _absent(table, reader, faults)
     for key, check, mask in faults:
         rest = mask & ~absent[key] if key in absent else mask
         if rest.any():
@@ -391,7 +417,6 @@ def _absent(
     table: MappedTable,
     reader: _Reader,
     faults: Sequence[tuple[str, contracts.ColumnCheck, NDArray[np.bool_]]],
-    problems: Problems,
 ) -> dict[str, NDArray[np.bool_]]:
     """One problem for each word that stands for "no value", in whatever columns; the cells that have one."""
     import pyarrow as pa
@@ -418,7 +443,7 @@ def _absent(
         rows = table.row(np.flatnonzero(np.logical_or.reduce(list(columns.values()))))
         found = f"found {quoted(word)} in {n:,} cell{'s' * (n > 1)}"
         mend = f"Add missing: [{yaml_word(word)}] to {reader.spec.where} in the manifest."
-        problems.at(table.file, found, "a value or an empty cell", mend, rows=rows, column=", ".join(columns))
+        table.refuse(found, "a value or an empty cell", mend, rows=rows, column=", ".join(columns))
     return every
 
 
@@ -446,13 +471,13 @@ def _report(
         line = f"{reader.found[key][0]}: {{{', '.join(f'{yaml_word(k)}: {v}' for k, v in codes.items())}}}"
         mend = f"If these are the codes, add values: {{{line}}} to {where} in the manifest."
         rows = table.row(at[np.asarray(of_code)])
-        problems.at(table.file, f"found {found}", check.expected, mend, rows=rows, column=header)
+        table.refuse(f"found {found}", check.expected, mend, rows=rows, column=header)
         cells, at = cells.filter(pc.invert(of_code)), at[~np.asarray(of_code)]
     if check.together:
         distinct = pc.unique(cells).to_pylist()
         found = f"found {listed(distinct, 3)}"
         mend = check.mend if isinstance(check.mend, str) else ""
-        problems.at(table.file, found, check.expected, mend, rows=table.row(at), column=header)
+        table.refuse(found, check.expected, mend, at=at, column=header)
     elif len(at):
         said = check.mend
 
@@ -497,7 +522,7 @@ def _keep_extra(table: MappedTable, reader: _Reader) -> None:
     if table.kind == "features":
         table.features |= {h: raw.columns[i] for h, i in rest.items() if not table.spec.features}
         return
-    kept = _cluster_keys(reader.manifest) | table.spec.divided
+    kept = _cluster_keys(table.problems.manifest) | table.spec.divided
     for name, i in rest.items():
         column = raw.columns[i]
         if name in reader.renamed or name in kept or name.casefold() in kept or _has_few_levels(column):
@@ -550,12 +575,11 @@ def _has_few_levels(column: "Column") -> bool:
     return not pc.any(broken).as_py()
 
 
-def _as_printed(table: MappedTable, raw: Raw, problems: Problems) -> None:
+def _as_printed(table: MappedTable, raw: Raw) -> None:
     if table.headers["value"] in raw.typed:
-        problems.at(
-            table.file,
+        table.refuse(
             "found numbers, which lose the digits that were printed",
             'text such as "0.80"',
             "Format the cells as text, or provide a CSV file.",
-            column=table.headers["value"],
+            word="value",
         )

@@ -10,8 +10,14 @@ from trustreport.study.ingest import cases, values
 from trustreport.study.ingest.cases import CaseRecords, Rows, person
 from trustreport.study.ingest.columns import MappedTable, Names
 from trustreport.study.ingest.contracts import MISSING, PUT_OUT, UNREAD_NUMBER, fix_number
-from trustreport.study.ingest.manifest import KeyPath, Manifest, dotted
-from trustreport.study.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted
+from trustreport.study.ingest.problems import (
+    VALUES,
+    KeyPath,
+    Problems,
+    did_you_mean,
+    listed,
+    quoted,
+)
 from trustreport.study.ingest.score_ranges import RangeOf, within_declared
 from trustreport.study.plan import MOST_CANDIDATES, DatasetFacts, Plan
 from trustreport.study.study import Codes, Dataset, Floats, Labels, Scores
@@ -30,7 +36,6 @@ class Places:
     """Which records of which table belong to which data set."""
 
     plan: Plan
-    manifest: Manifest
     problems: Problems
     records: dict[str, list[tuple[MappedTable, Rows]]] = field(default_factory=dict)
 
@@ -52,14 +57,13 @@ class Places:
         elif table.kind != "cases":
             mend = f"Add {table.spec.where}.dataset to the manifest, or a column dataset to the file."
             found = f"the rows do not say to which of {len(self.declared)} data sets they belong"
-            self.problems.at(table.file, found, "", mend, rows=(1,))
+            table.refuse(found, "", mend, rows=(1,))
 
     def _fixed(self, table: MappedTable, name: str) -> None:
         if self.declared and name not in self.declared:
             mend = did_you_mean(name, self.declared) or f"Declared are {listed(self.declared)}."
             path: KeyPath = (*table.spec.path, "dataset")
-            found, rows = f"unknown data set {quoted(name)}", (self.manifest.line(path),)
-            self.problems.at(self.manifest.file, found, "", mend, rows=rows, column=dotted(path))
+            self.problems.declared(path, f"unknown data set {quoted(name)}", "", mend)
         elif table.kind == "dataset" and "dataset" in table.names:
             self._share(table, name)
         else:
@@ -75,7 +79,7 @@ class Places:
             self._add(name, table, np.flatnonzero(column.codes == said.index(name)))
         else:
             header = table.headers["dataset"]
-            self.problems.at(table.file, f"no row of data set {quoted(name)}", "", rows=(1,), column=header)
+            table.refuse(f"no row of data set {quoted(name)}", "", rows=(1,), column=header)
 
     def _by_column(self, table: MappedTable) -> None:
         column = table.names["dataset"]
@@ -102,11 +106,9 @@ class Places:
         self.records.setdefault(name, []).append((table, records))
 
 
-def datasets_of(
-    plan: Plan, tables: Sequence[MappedTable], manifest: Manifest, problems: Problems
-) -> tuple[Dataset, ...]:
+def datasets_of(plan: Plan, tables: Sequence[MappedTable], problems: Problems) -> tuple[Dataset, ...]:
     """The data sets that hold anything, in the manifest's order."""
-    places = Places(plan, manifest, problems)
+    places = Places(plan, problems)
     read = any(t.kind == "readings" for t in tables)
     for table in tables:
         if table.kind in SCORED or table.kind == "features" or _places_cases(table, tables, places):
@@ -117,7 +119,7 @@ def datasets_of(
         if held:
             facts = places.declared.get(name)
             loose = {id(t) for t, _ in held if read and _is_shared(t)}
-            dataset = _dataset(name, facts, held, loose, features, plan.score_range_of, manifest, problems)
+            dataset = _dataset(name, facts, held, loose, features, plan.score_range_of, problems)
             if dataset is not None:
                 made.append(dataset)
     return tuple(made)
@@ -143,7 +145,6 @@ def _dataset(
     loose: set[int],
     features: "FeatureKinds",
     range_of: RangeOf,
-    manifest: Manifest,
     problems: Problems,
 ) -> Dataset | None:
     labelled = [(t, r) for t, r in held if "case" in t.names]
@@ -151,11 +152,9 @@ def _dataset(
         for table, _ in held:
             if "case" not in table.names:
                 mend = f"Add a column case, as in {labelled[0][0].file}."
-                problems.at(
-                    table.file, f"the cases of data set {name} have no identifiers", "", mend, rows=(1,)
-                )
+                table.refuse(f"the cases of data set {name} have no identifiers", "", mend, rows=(1,))
         return None
-    placed = _placed(held, loose) if labelled else _counted(name, held, problems)
+    placed = _placed(held, loose) if labelled else _counted(name, held)
     if placed is None:
         return None
     labels, parts = placed
@@ -165,7 +164,7 @@ def _dataset(
         _unscored(parts, problems)
     for part in parts:
         part.table.used[part.records[part.case >= 0]] = True
-    matrix, names, levels = features.of(name, facts, parts, len(labels), manifest, labels)
+    matrix, names, levels = features.of(name, facts, parts, labels)
     return Dataset(
         name,
         facts.role if facts else ROLE,
@@ -212,9 +211,7 @@ def _placed(held: Sequence[tuple[MappedTable, Rows]], loose: set[int]) -> tuple[
     return values.labels_of(names), parts
 
 
-def _counted(
-    name: str, held: Sequence[tuple[MappedTable, Rows]], problems: Problems
-) -> tuple[Labels, list[CaseRecords]] | None:
+def _counted(name: str, held: Sequence[tuple[MappedTable, Rows]]) -> tuple[Labels, list[CaseRecords]] | None:
     """Cases by their place in the file; every candidate of every table has one row for each."""
     parts: list[CaseRecords] = []
     sizes: dict[int, MappedTable] = {}
@@ -237,9 +234,7 @@ def _counted(
     if len(sizes) > 1:
         told = " and ".join(f"{n:,} in {t.file}" for n, t in list(sizes.items())[:2])
         mend = "Add a column case to each table, so that rows can be joined."
-        problems.at(
-            held[-1][0].file, f"data set {name} has different numbers of cases ({told})", "", mend, rows=(1,)
-        )
+        held[-1][0].refuse(f"data set {name} has different numbers of cases ({told})", "", mend, rows=(1,))
         return None
     return (Labels(n=next(iter(sizes))), parts) if sizes else None
 
@@ -286,12 +281,12 @@ def _scores(
         for name, narrowed, keys in _candidates(part):
             for word in ("score", "second_score"):
                 if word in keys:
-                    within_declared(name, narrowed, keys[word], range_of, problems)
+                    within_declared(name, narrowed, keys[word], range_of)
             found.setdefault(name, _Candidate()).parts.append((narrowed, keys))
     if len(found) > MOST_CANDIDATES:
         mend = "Each is compared with every other: keep those between which is to be chosen."
         expected = f"at most {MOST_CANDIDATES} candidates"
-        problems.at(parts[0].table.file, f"found more than {MOST_CANDIDATES} candidates", expected, mend)
+        parts[0].table.refuse(f"found more than {MOST_CANDIDATES} candidates", expected, mend)
         return {}
     order = sorted(found, key=lambda n: (values.natural_key(n), n))
     return {name: _candidate(name, found[name], labels, problems) for name in order}
@@ -330,7 +325,7 @@ def _candidate(name: str, candidate: _Candidate, labels: Labels, problems: Probl
     named: dict[str, dict[int, Names]] = {"status": {}, "version": {}}
     class_columns: tuple[str, ...] = ()
     for i, (part, keys) in enumerate(candidate.parts):
-        if _scored_twice(name, part, labels, problems):
+        if _scored_twice(name, part, labels):
             continue
         at = part.case >= 0
         case, records = part.case[at], part.records[at]
@@ -344,7 +339,7 @@ def _candidate(name: str, candidate: _Candidate, labels: Labels, problems: Probl
                 if held[word].shape[1] == len(columns):
                     held[word][case] = np.column_stack(columns)[records]
             else:
-                _fill(held, word, part, key, case, records, labels, problems)
+                _fill(held, word, part, key, case, records, labels)
     gather = cases.Gatherer(n, [p for p, _ in candidate.parts], labels.__getitem__, problems)
     return Scores(
         held.get("score"),
@@ -367,7 +362,6 @@ def _fill(
     case: Codes,
     records: Rows,
     labels: Labels,
-    problems: Problems,
 ) -> None:
     """Lay the values of one table into the column of a word; two tables must not both have one."""
     scores = not word.endswith("decision")
@@ -383,13 +377,11 @@ def _fill(
     for i in np.flatnonzero(clash)[:VALUES]:
         found = f"case {person(labels[int(case[i])])} has a {word} in two tables"
         mend = "Keep one row for each case and candidate."
-        problems.at(
-            part.table.file, found, mend=mend, rows=part.table.row(records[i]), column=part.table.headers[key]
-        )
+        part.table.refuse(found, mend=mend, at=records[i], word=key)
     held[word][case[given]] = new[given]
 
 
-def _scored_twice(name: str, part: CaseRecords, labels: Labels, problems: Problems) -> bool:
+def _scored_twice(name: str, part: CaseRecords, labels: Labels) -> bool:
     """Two rows of one table for one case and candidate."""
     counts = np.bincount(part.case[part.case >= 0], minlength=1)
     twice = np.flatnonzero(counts > 1)
@@ -397,15 +389,11 @@ def _scored_twice(name: str, part: CaseRecords, labels: Labels, problems: Proble
     for case in twice[:VALUES]:
         rows = part.table.row(np.sort(part.records[part.case == case]))
         mend = "Keep one row for each case and candidate (add a column candidate)."
-        problems.at(
-            part.table.file,
-            f"case {person(labels[int(case)])}{of} appears in {len(rows)} rows",
-            "",
-            mend,
-            rows=rows,
+        part.table.refuse(
+            f"case {person(labels[int(case)])}{of} appears in {len(rows)} rows", "", mend, rows=rows
         )
     if len(twice) > VALUES:
-        problems.at(part.table.file, f"{len(twice) - VALUES:,} more cases{of} appear in several rows")
+        part.table.refuse(f"{len(twice) - VALUES:,} more cases{of} appear in several rows")
     return bool(len(twice))
 
 
@@ -435,7 +423,7 @@ class FeatureKinds:
         if len(kinds) > 1:
             found = f"feature {quoted(name)} holds words, but numbers in {kinds['numbers'].file}"
             mend = f"Code it alike everywhere, or declare similarity: categorical: [{name}]."
-            self.problems.at(kinds["words"].file, found, "", mend, column=name)
+            kinds["words"].refuse(found, "", mend, column=name)
         elif "words" in kinds:
             self.levels[name] = self._levels(held)
 
@@ -496,8 +484,6 @@ class FeatureKinds:
         dataset: str,
         facts: DatasetFacts | None,
         parts: Sequence[CaseRecords],
-        n: int,
-        manifest: Manifest,
         labels: Labels,
     ) -> tuple[Floats | None, tuple[str, ...], dict[str, tuple[str, ...]]]:
         """The features of a data set, (n_cases, n_features), their names and the levels of words."""
@@ -505,11 +491,11 @@ class FeatureKinds:
         present = list(dict.fromkeys(name for p in parts for name in p.table.features))
         for name in declared:
             if name not in present:
-                self._absent(dataset, name, parts, manifest)
+                self._absent(dataset, name, parts)
         names = tuple(f for f in declared or present if f in present)
         if not names:
             return None, (), {}
-        matrix = np.full((n, len(names)), np.nan)
+        matrix = np.full((len(labels), len(names)), np.nan)
         for j, name in enumerate(names):
             for part in parts:
                 if name in part.table.features:
@@ -526,7 +512,7 @@ class FeatureKinds:
         for i in at[:VALUES]:
             found = f"case {person(labels[int(case[i])])} has two values of {name}"
             rows = part.table.row(part.records[given][i])
-            self.problems.at(part.table.file, found, mend="A case has one.", rows=rows, column=name)
+            part.table.refuse(found, mend="A case has one.", rows=rows, column=name)
 
     def _values(self, name: str, table: MappedTable) -> Floats:
         if name not in self.levels:
@@ -535,15 +521,12 @@ class FeatureKinds:
         place = {level: float(i) for i, level in enumerate(self.levels[name])}
         return np.array([place[n] for n in names.to_pylist()] + [np.nan])[codes]
 
-    def _absent(self, dataset: str, name: str, parts: Sequence[CaseRecords], manifest: Manifest) -> None:
-        at = next((i for i, d in enumerate(_declared(manifest)) if d == dataset), 0)
+    def _absent(self, dataset: str, name: str, parts: Sequence[CaseRecords]) -> None:
+        sets = self.problems.manifest.values.get("datasets") or []
+        declared = [d.get("dataset", d.get("dataset_id")) for d in sets if isinstance(d, dict)]
+        at = declared.index(dataset) if dataset in declared else 0
         path = ("datasets", at, "features")
         headers = [h for p in parts for h in p.table.header if p.table.kind != "cases"]
         mend = did_you_mean(name, headers) or f"There are {listed(filter(None, headers))}."
         found = f"no column {quoted(name)} in {' or '.join(dict.fromkeys(p.table.file for p in parts))}"
-        self.problems.at(manifest.file, found, "", mend, rows=(manifest.line(path),), column=dotted(path))
-
-
-def _declared(manifest: Manifest) -> list[Any]:
-    listed_sets = manifest.values.get("datasets") or []
-    return [d.get("dataset", d.get("dataset_id")) for d in listed_sets if isinstance(d, dict)]
+        self.problems.declared(path, found, "", mend)

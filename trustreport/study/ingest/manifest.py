@@ -4,7 +4,7 @@ The text is composed to a tree of nodes and the plain values are built here, bec
 a number the characters that were typed, and hostile text (tags, aliases of aliases, endless nesting) a bound.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
@@ -12,16 +12,25 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from trustreport.study.ingest.files import decoded
-from trustreport.study.ingest.problems import RETYPE, SEEN, Problems, did_you_mean, listed, quoted, unseen
+from trustreport.study.ingest.problems import (
+    RETYPE,
+    SEEN,
+    Key,
+    KeyPath,
+    Manifest,
+    Problems,
+    did_you_mean,
+    dotted,
+    listed,
+    quoted,
+    unseen,
+)
 from trustreport.study.plan import Plan
 
 MOST_BYTES = 5_000_000
 MOST_NODES = 500_000
 TAG = "tag:yaml.org,2002:"
 LEFT_OUT: Any = object()
-
-Key = str | int
-KeyPath = tuple[Key, ...]
 
 
 class TypedFloat(float):
@@ -42,28 +51,6 @@ class NotPlain(Exception):
     def __init__(self, found: str, line: int | None = None, expected: str = "", mend: str = "") -> None:
         super().__init__(found)
         self.found, self.line, self.expected, self.mend = found, line, expected, mend
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """The plain values of a manifest and the line of each key, by its path (``("datasets", 2, "role")``)."""
-
-    file: str
-    values: Any
-    lines: Mapping[KeyPath, int]
-
-    def line(self, path: KeyPath) -> int:
-        """The line of a key, or of the nearest group around it."""
-        while path and path not in self.lines:
-            path = path[:-1]
-        return self.lines.get(path, 1)
-
-    def at(self, path: KeyPath) -> Any:
-        """The value under a path."""
-        value = self.values
-        for key in path:
-            value = value[key]
-        return value
 
 
 @dataclass
@@ -183,14 +170,6 @@ def _joined(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def dotted(path: KeyPath) -> str:
-    """A path as the messages write it: ``datasets[2].role``."""
-    text = ""
-    for key in path:
-        text += f"[{key}]" if isinstance(key, int) else f".{key}" if text else str(key)
-    return text
-
-
 def composed(text: str) -> Any:
     """The tree of nodes of a YAML or JSON text; raises `NotPlain` where there is none."""
     from ruamel.yaml import YAML
@@ -240,7 +219,8 @@ def parse(file: str, data: bytes, problems: Problems) -> Manifest | None:
         if node.id != "mapping":
             raise NotPlain(f"a {node.id}", 1, "groups such as report and device", "Start with report:.")
         builder = _Builder(file, problems)
-        return Manifest(file, builder.value(node, ()), builder.lines)
+        problems.manifest = Manifest(file, builder.value(node, ()), builder.lines)
+        return problems.manifest
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         problems.at(file, "found bytes that are not UTF-8", "UTF-8", "Save the file as UTF-8.", rows=(line,))
@@ -266,6 +246,7 @@ def plan_of(manifest: Manifest, problems: Problems) -> tuple[Plan | None, set[Ke
     What is wrong becomes a problem and is left out, so that the tables can still be read and their problems
     told in the same breath.
     """
+    problems.manifest = manifest
     values, touched = _filled(_copy(manifest.values), Plan), set[Key]()
     for attempt in range(8):
         try:
@@ -356,8 +337,7 @@ def _existing(values: Any, loc: tuple[Key, ...]) -> KeyPath:
 def _report(manifest: Manifest, faults: list[tuple[KeyPath, str, list[Any]]], problems: Problems) -> None:
     for path, kind, errors in sorted(faults, key=lambda f: manifest.line(f[0])):
         found, expected, mend = _words(manifest, path, kind, errors)
-        rows = (manifest.line(path),)
-        problems.at(manifest.file, found, expected, mend, rows=rows, column=dotted(path))
+        problems.declared(path, found, expected, mend)
 
 
 def _words(manifest: Manifest, path: KeyPath, kind: str, errors: list[Any]) -> tuple[str, str, str]:

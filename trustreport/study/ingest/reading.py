@@ -10,8 +10,15 @@ from trustreport.study import lock
 from trustreport.study.definitions import columns_of
 from trustreport.study.ingest import manifest as manifests
 from trustreport.study.ingest.files import StudyFiles
-from trustreport.study.ingest.manifest import Manifest
-from trustreport.study.ingest.problems import Problems, did_you_mean, listed, quoted
+from trustreport.study.ingest.problems import (
+    KeyPath,
+    Manifest,
+    Problems,
+    did_you_mean,
+    dotted,
+    listed,
+    quoted,
+)
 from trustreport.study.plan import DatasetFacts, Plan, TableFile
 from trustreport.study.study import Source, Study
 from trustreport.vocabulary.errors import Problem, StudyError
@@ -112,18 +119,16 @@ def _study(
     """Read every file, then join them where the manifest says enough to do so."""
     from trustreport.study.ingest import rules
 
-    rules.limits_are_known(plan, manifest, problems)
+    rules.limits_are_known(plan, problems)
     if not touched:
-        rules.there_is_data(plan, manifest, problems)
-    loaded = [
-        (spec, *_load(spec, plan, files, manifest, problems)) for spec in _specs(plan, manifest, problems)
-    ]
+        rules.there_is_data(plan, problems)
+    loaded = [(spec, *_load(spec, plan, files, manifest, problems)) for spec in _specs(plan, problems)]
     if not touched.isdisjoint(JOINING):
         return None
     from trustreport.study.ingest.assemble import assemble
 
     tables = [table for _, _, table in loaded if table is not None]
-    study = assemble(plan, tables, manifest, problems)
+    study = assemble(plan, tables, problems)
     locked, looks = _lock(files, problems), _looks(files, problems)
     if problems:
         return None
@@ -132,7 +137,7 @@ def _study(
     return replace(_with_sources(study, manifest, files, loaded, locked), looks=looks)
 
 
-def _specs(plan: Plan, manifest: Manifest, problems: Problems) -> Iterator[Any]:
+def _specs(plan: Plan, problems: Problems) -> Iterator[Any]:
     """What the manifest says of every file, in its order."""
     from trustreport.study.ingest.columns import Spec
     from trustreport.study.ingest.contracts import TABLE_WORDS
@@ -142,18 +147,11 @@ def _specs(plan: Plan, manifest: Manifest, problems: Problems) -> Iterator[Any]:
     divided = frozenset(column for group in plan.subgroups for column in columns_of(group))
     for name, table in plan.tables.items():
         kind = table.kind or name
-        path: manifests.KeyPath = ("tables", name)
+        path: KeyPath = ("tables", name)
         if kind not in TABLE_WORDS:
             said = (*path, "kind") if table.kind else path
             mend = did_you_mean(kind, TABLE_WORDS) or f"Add kind: with one of {', '.join(TABLE_WORDS)}."
-            problems.at(
-                manifest.file,
-                f"{quoted(kind)} is no kind of table",
-                "",
-                mend,
-                rows=(manifest.line(said),),
-                column=manifests.dotted(said),
-            )
+            problems.declared(said, f"{quoted(kind)} is no kind of table", "", mend)
             continue
         yield Spec(
             table.file,
@@ -197,34 +195,30 @@ def _load(
     from trustreport.study.ingest.columns import load
     from trustreport.study.ingest.tables import read_table
 
-    key: manifests.KeyPath = (*spec.path, "file")
-    path = files.find(spec.file, manifests.dotted(key), manifest.line(key))
+    key: KeyPath = (*spec.path, "file")
+    path = files.find(spec.file, dotted(key), manifest.line(key))
     if path is None:
         return None, None
     if spec.kind == "dataset":
-        _check_hash(spec, plan, files, path, manifest, problems)
+        _check_hash(spec, plan, files, path, problems)
     raw = read_table(path, spec.file, spec.layout, problems, spec.wanted)
     if raw is not None:
-        raw = shape.shaped(raw, spec.form, spec.path, manifest, problems)
-    return path, None if raw is None else load(spec, raw, manifest, problems)
+        raw = shape.shaped(raw, spec.form, spec.path, problems)
+    return path, None if raw is None else load(spec, raw, problems)
 
 
-def _check_hash(
-    spec: Any, plan: Plan, files: StudyFiles, path: Path, manifest: Manifest, problems: Problems
-) -> None:
+def _check_hash(spec: Any, plan: Plan, files: StudyFiles, path: Path, problems: Problems) -> None:
     declared = next(d.sha256 for i, d in enumerate(plan.datasets) if ("datasets", i) == spec.path)
     if declared is None:
         return
     true = files.hash(path)
     if declared.strip().lower().removeprefix("sha256:") != true:
-        key: manifests.KeyPath = (*spec.path, "sha256")
-        problems.at(
-            manifest.file,
+        key: KeyPath = (*spec.path, "sha256")
+        problems.declared(
+            key,
             f"{spec.file} has the SHA-256 {true}",
             quoted(declared[:64]),
             "The file is not the one that was declared: restore it, or correct the hash.",
-            rows=(manifest.line(key),),
-            column=manifests.dotted(key),
         )
 
 

@@ -64,11 +64,11 @@ def readings_of(
     columns = {word: _stacked(pieces, word, order) for word in PER_ARM}
     columns["session"], sessions = _named(pieces, "session", order)
     columns["advice_type"], types = _named(pieces, "advice_type", order)
-    ends = _endpoints(pieces, arms, problems)
+    ends = _endpoints(pieces, arms)
     for first in ("", "second_"):
         given = columns[f"{first}decision"], columns[f"{first}score"]
         columns[f"{first}decision"] = _decided(*given, plan.reading.positive_from)
-    _duplicates(pieces, order, (arm, reader, case), (arms, reader_names, case_names), columns, problems)
+    _duplicates(pieces, order, (arm, reader, case), (arms, reader_names, case_names), columns)
     parts = [*_described(case_names, described), *_own_parts(pieces, case)]
     if described:
         _unknown_cases(tables, described, problems)
@@ -101,9 +101,9 @@ def _pieces(table: MappedTable, arms: Arms, plan: Plan, problems: Problems) -> l
     per = dict.fromkeys(arm for word in PER_ARM for arm in table.per(word))
     plain = {word: word for word in PER_ARM if word in table.headers}
     if per:
-        return _wide(table, tuple(per), plain, arms, problems)
+        return _wide(table, tuple(per), plain, arms)
     if _is_sequential(table, plan):
-        return _sequential(table, plain, arms, problems)
+        return _sequential(table, plain, arms)
     if "arm" in table.names:
         return [Piece(table, every, arms.codes(table, problems), plain)]
     if len(arms.names) != 1:
@@ -111,30 +111,21 @@ def _pieces(table: MappedTable, arms: Arms, plan: Plan, problems: Problems) -> l
             "Add it, or name yours in the manifest: columns: {arm: <your header>}; "
             "or map each arm to its column: columns: {decision: {unaided: ..., aided: ...}}."
         )
-        problems.at(
-            table.file,
-            'no column "arm"',
-            f"a column that says {listed(arms.names or USUAL)}",
-            mend,
-            rows=(1,),
-        )
+        table.refuse('no column "arm"', f"a column that says {listed(arms.names or USUAL)}", mend, rows=(1,))
         return []
     return [Piece(table, every, np.zeros(table.n_rows, np.int32), plain)]
 
 
-def _wide(
-    table: MappedTable, per: tuple[str, ...], plain: dict[str, str], arms: Arms, problems: Problems
-) -> list[Piece]:
+def _wide(table: MappedTable, per: tuple[str, ...], plain: dict[str, str], arms: Arms) -> list[Piece]:
     """One piece for each arm that columns were mapped for."""
     for word in plain:
         if word not in ADVICE:
-            problems.at(
-                table.file,
+            table.refuse(
                 f"column {word} gives one value for all arms",
                 "a column for each arm, as for the other words",
                 f"Map each arm to its column: {table.spec.where}.columns.{word}: {{{per[0]}: ...}}.",
                 rows=(1,),
-                column=table.headers[word],
+                word=word,
             )
     pieces = []
     for name in per:
@@ -142,9 +133,7 @@ def _wide(
         if arm is None:
             mend = "Declare it under arms: in the manifest."
             found = f"columns are mapped for {name}, which is no arm"
-            problems.at(
-                table.file, found, f"an arm: {listed(arms.known)}" if arms.known else "", mend, rows=(1,)
-            )
+            table.refuse(found, f"an arm: {listed(arms.known)}" if arms.known else "", mend, rows=(1,))
             continue
         keys = {word: f"{word}/{name}" for word in PER_ARM if f"{word}/{name}" in table.headers}
         if arms.aided[arm]:
@@ -153,23 +142,14 @@ def _wide(
     return pieces
 
 
-def _sequential(table: MappedTable, plain: dict[str, str], arms: Arms, problems: Problems) -> list[Piece]:
+def _sequential(table: MappedTable, plain: dict[str, str], arms: Arms) -> list[Piece]:
     """The initial decision is the unaided reading, the final one the aided reading that followed advice."""
     if table.has("arm"):
         mend = "Remove the column: the initial decision is the unaided reading, the decision the aided one."
-        problems.at(
-            table.file,
-            "a sequential table has a column arm",
-            "",
-            mend,
-            rows=(1,),
-            column=table.headers["arm"],
-        )
+        table.refuse("a sequential table has a column arm", "", mend, rows=(1,), word="arm")
         return []
     if sorted(arms.aided) != [False, True]:
-        problems.at(
-            table.file, "a sequential table", "one unaided and one aided arm", "Declare two arms.", rows=(1,)
-        )
+        table.refuse("a sequential table", "one unaided and one aided arm", "Declare two arms.", rows=(1,))
         return []
     every = np.arange(table.n_rows)
     first = {w: f"initial_{w}" for w in INITIAL if f"initial_{w}" in table.headers}
@@ -241,9 +221,7 @@ def _named(pieces: Sequence[Piece], word: str, order: NDArray[np.int64]) -> tupl
     return np.where(every >= 0, every, np.nan), tuple(names.to_pylist())
 
 
-def _endpoints(
-    pieces: Sequence[Piece], arms: Arms, problems: Problems
-) -> dict[str, list[tuple[Piece, str | None]]]:
+def _endpoints(pieces: Sequence[Piece], arms: Arms) -> dict[str, list[tuple[Piece, str | None]]]:
     """The declared endpoints by name, with the column that holds each in every piece."""
     found: dict[str, list[tuple[Piece, str | None]]] = {}
     for i, p in enumerate(pieces):
@@ -251,7 +229,7 @@ def _endpoints(
             name, of = _endpoint_name(key, p, arms)
             if name.casefold() in TAKEN:
                 if of is None or not i:
-                    _taken(name, p.table, problems)
+                    _taken(name, p.table)
                 continue
             columns = found.setdefault(name, [(q, None) for q in pieces])
             if of is None or of == arms.names[int(p.arm[0])]:
@@ -266,9 +244,8 @@ def _endpoint_name(key: str, piece: Piece, arms: Arms) -> tuple[str, str | None]
     return (name, arm) if slash and arm in arms.known else (said, None)
 
 
-def _taken(name: str, table: MappedTable, problems: Problems) -> None:
-    problems.at(
-        table.file,
+def _taken(name: str, table: MappedTable) -> None:
+    table.refuse(
         f"the endpoint {name} is named as one that is computed from decisions and scores",
         "a name of its own",
         f"Rename it: {table.spec.where}.columns.endpoint.",
@@ -299,7 +276,6 @@ def _duplicates(
     codes: tuple[Codes, Codes, Codes],
     names: tuple[Arms, "pa.Array", "pa.Array"],
     columns: Mapping[str, Any],
-    problems: Problems,
 ) -> None:
     """Two readings of one case by one reader in one arm."""
     arm, reader, case = (c[order] for c in codes)
@@ -323,8 +299,7 @@ def _duplicates(
         elsewhere = (
             f" (rows {' and '.join(f'{r} of {t.file}' for t, r in rows[:3])})" if len(files) > 1 else ""
         )
-        problems.at(
-            rows[0][0].file,
+        rows[0][0].refuse(
             f"reader {person(names[1][int(reader[start])].as_py())} read case "
             f"{person(names[2][int(case[start])].as_py())} {times} in arm {names[0].names[arm[start]]} "
             f"({'decisions' if columns['decision'] is not None else 'scores'} {_and(shown)}){elsewhere}",
@@ -333,7 +308,7 @@ def _duplicates(
         )
     if len(starts) > VALUES:
         found = f"{len(starts) - VALUES:,} more readings appear twice or more"
-        problems.at(pieces[0].table.file, found, mend="Keep one row for each reader, case and arm.")
+        pieces[0].table.refuse(found, mend="Keep one row for each reader, case and arm.")
 
 
 def _and(words: Sequence[str]) -> str:
@@ -451,7 +426,7 @@ def ratings_of(
     case, case_names = _names(pieces, "case")
     label, classes = _names(pieces, "label")
     order = np.lexsort((case, rater))
-    _rated_twice(pieces, order, rater, case, (rater_names, case_names, classes), label, problems)
+    _rated_twice(pieces, order, rater, case, (rater_names, case_names, classes), label)
     parts = [*_described(case_names, described), *_own_parts(pieces, case)]
     return Ratings(
         task,
@@ -473,7 +448,6 @@ def _rated_twice(
     case: Codes,
     names: tuple["pa.Array", "pa.Array", "pa.Array"],
     label: Codes,
-    problems: Problems,
 ) -> None:
     same = (np.diff(rater[order]) == 0) & (np.diff(case[order]) == 0)
     which = np.repeat(np.arange(len(pieces)), [len(p.records) for p in pieces])
@@ -484,8 +458,7 @@ def _rated_twice(
         rows = [int(table.row(record[one])[0])] + ([int(table.row(record[two])[0])] if table is other else [])
         said = [person(names[2][int(label[i])].as_py()) for i in (one, two)]
         who, what = names[0][int(rater[one])].as_py(), names[1][int(case[one])].as_py()
-        problems.at(
-            table.file,
+        table.refuse(
             f"rater {person(who)} labelled case {person(what)} twice ({said[0]} and {said[1]})",
             mend="Keep one row for each rater and case.",
             rows=rows,

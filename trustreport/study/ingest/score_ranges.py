@@ -5,14 +5,11 @@ from collections.abc import Callable
 import numpy as np
 
 from trustreport.study.ingest.cases import CaseRecords, person
-from trustreport.study.ingest.problems import Problems
 
 RangeOf = Callable[[str], tuple[float, float] | None]
 
 
-def within_declared(
-    candidate: str, part: CaseRecords, key: str, range_of: RangeOf, problems: Problems
-) -> None:
+def within_declared(candidate: str, part: CaseRecords, key: str, range_of: RangeOf) -> None:
     """One problem for a column of scores that leaves the declared range of the candidate."""
     declared = range_of(candidate)
     if declared is None:
@@ -25,11 +22,10 @@ def within_declared(
     least, most = float(np.nanmin(given)), float(np.nanmax(given))
     own = f"candidates: [{{candidate: {person(candidate)}, score_range: [LOW, HIGH]}}]"
     line = own if candidate else "operating_point: {score_range: [LOW, HIGH]}"
-    problems.at(
-        part.table.file,
+    part.table.refuse(
         f"found scores from {least:g} to {most:g}",
         f"from {low:g} to {high:g}, the declared score_range",
         f"If the scores are on another scale, declare {line}.",
-        rows=part.table.row(np.sort(part.records[out])),
-        column=part.table.headers[key],
+        at=np.sort(part.records[out]),
+        word=key,
     )

@@ -9,8 +9,13 @@ import numpy as np
 
 from trustreport.study.ingest import values
 from trustreport.study.ingest.contracts import our_word
-from trustreport.study.ingest.manifest import KeyPath, Manifest, dotted
-from trustreport.study.ingest.problems import Problems, did_you_mean, listed, quoted
+from trustreport.study.ingest.problems import (
+    KeyPath,
+    Problems,
+    did_you_mean,
+    listed,
+    quoted,
+)
 from trustreport.study.ingest.tables import Raw, is_text
 from trustreport.study.plan import FileForm, Unpivot
 
@@ -20,12 +25,12 @@ if TYPE_CHECKING:
 MOST_RECORDS = 100_000_000
 
 
-def shaped(raw: Raw, form: FileForm, path: KeyPath, manifest: Manifest, problems: Problems) -> Raw | None:
+def shaped(raw: Raw, form: FileForm, path: KeyPath, problems: Problems) -> Raw | None:
     """The records of a table; None where its repeated columns do not fit together (the problem is noted)."""
     raw = without_missing(raw, form.missing)
     if form.unpivot and "case" not in form.columns:
         raw = _with_cases(raw)
-    return unpivoted(raw, form.unpivot, path, manifest, problems) if form.unpivot else raw
+    return unpivoted(raw, form.unpivot, path, problems) if form.unpivot else raw
 
 
 def _with_cases(raw: Raw) -> Raw:
@@ -68,7 +73,7 @@ def _is_number(word: str) -> bool:
     return True
 
 
-def unpivoted(raw: Raw, how: Unpivot, path: KeyPath, manifest: Manifest, problems: Problems) -> Raw | None:
+def unpivoted(raw: Raw, how: Unpivot, path: KeyPath, problems: Problems) -> Raw | None:
     """The table with one record for each of the columns that repeat; None where they do not fit together.
 
     A record whose repeated cells are all empty is left out: that reader did not read that case.
@@ -80,8 +85,7 @@ def unpivoted(raw: Raw, how: Unpivot, path: KeyPath, manifest: Manifest, problem
 
     def refuse(key: str, said: str, expected: str = "", mend: str = "") -> None:
         at: KeyPath = (*where, *key.split("/"))
-        rows = (manifest.line(at),)
-        problems.at(manifest.file, said, expected, mend, rows=rows, column=dotted(at))
+        problems.declared(at, said, expected, mend)
 
     for word, patterns in how.columns.items():
         for pattern, own in zip(patterns, found[word]):

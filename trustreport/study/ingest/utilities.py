@@ -5,8 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.study.ingest.manifest import KeyPath, Manifest, dotted
-from trustreport.study.ingest.problems import Problems, did_you_mean, listed, quoted
+from trustreport.study.ingest.problems import (
+    KeyPath,
+    Problems,
+    did_you_mean,
+    listed,
+    quoted,
+)
 from trustreport.study.plan import Confusion, Plan, UtilityMatrix
 from trustreport.study.study import Dataset, Scores, Study
 
@@ -14,31 +19,27 @@ TWO = (2, 2)
 SUM_ROUNDED = 0.02  # by which the sum of printed probabilities may differ from 1
 
 
-def utilities_are_usable(plan: Plan, study: Study, manifest: Manifest, problems: Problems) -> None:
+def utilities_are_usable(plan: Plan, study: Study, problems: Problems) -> None:
     """Every utility of several classes or other decisions fits some data, and has a name of its own."""
     seen: dict[str, int] = {}
     for i, u in enumerate(plan.utility.matrices):
-        line = manifest.line(("utility", "matrices", i))
         if u.name in seen:
             found, mend = f"utility {quoted(u.name)} is declared twice", "Give each a name of its own."
-            column = dotted(("utility", "matrices", i, "name"))
-            problems.at(manifest.file, found, mend=mend, rows=(seen[u.name], line), column=column)
-        seen.setdefault(u.name, line)
+            first = ("utility", "matrices", seen[u.name])
+            problems.declared(("utility", "matrices", i, "name"), found, "", mend, before=first)
+        seen.setdefault(u.name, i)
         if np.shape(u.matrix) != TWO:
-            _fits(u, ("utility", "matrices", i), plan, study, manifest, problems)
+            _fits(u, ("utility", "matrices", i), plan, study, problems)
 
 
-def _fits(
-    u: UtilityMatrix, path: KeyPath, plan: Plan, study: Study, manifest: Manifest, problems: Problems
-) -> None:
+def _fits(u: UtilityMatrix, path: KeyPath, plan: Plan, study: Study, problems: Problems) -> None:
     """A matrix that is not of two classes and decisions, against the classes and decisions that there are."""
     columns, decisions = len(u.matrix[0]), u.decisions or u.classes
     classes = [d.cases.classes for d in study.datasets] + [t.classes for t in plan.confusion_tables]
 
     def report(field: str, found: str, expected: str, mend: str) -> None:
         at: KeyPath = (*path, field)
-        line = manifest.line(at if getattr(u, field) is not None else path)
-        problems.at(manifest.file, found, expected, mend, rows=(line,), column=dotted(at))
+        problems.declared(at, found, expected, mend)
 
     if u.classes is None and columns > TWO[1]:
         report(
@@ -110,7 +111,7 @@ def _sum_to_one(given: Scores) -> bool:
     return bool(len(whole) and (whole >= 0).all() and (np.abs(whole.sum(axis=1) - 1) <= SUM_ROUNDED).all())
 
 
-def joint_tables_agree(plan: Plan, study: Study, manifest: Manifest, problems: Problems) -> None:
+def joint_tables_agree(plan: Plan, study: Study, problems: Problems) -> None:
     """A joint table names two tables of its set, and has their counts as its margins.
 
     It has no place for indeterminate outputs: a table that counts some differs from it.
@@ -148,7 +149,7 @@ def joint_tables_agree(plan: Plan, study: Study, manifest: Manifest, problems: P
                 expected = f"its own table, decisions by class: {own.tolist()}"
                 mend = "A table for each class: rows the first candidate's decisions, columns the second's."
             at: KeyPath = ("joint_decisions", i, field)
-            problems.at(manifest.file, found, expected, mend, rows=(manifest.line(at),), column=dotted(at))
+            problems.declared(at, found, expected, mend)
 
 
 def _third(one: Confusion) -> tuple[int, int]:

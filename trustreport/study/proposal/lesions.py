@@ -1,8 +1,11 @@
 """Lesions and marks at their places: which of the two a table has, and what else they ask of the manifest."""
 
+from typing import TypeVar
+
 from trustreport.study.proposal.parts import Doubt, Entry, Proposal, Table
 
 PLACES = ("x", "y", "z")
+T = TypeVar("T", bound=Table)
 OWN = ("lesion", "lesion_weight", *PLACES)
 WHO = ("reader", "arm", "candidate", "dataset")
 SHARE_OF_WIDTH = 20  # a radius is guessed as one in so many of the largest coordinate
@@ -35,7 +38,7 @@ def settle(table: Table) -> None:
         table.made.acceptance_radius = table.of_all(Doubt(question, (guess,), guess), "localisation")
 
 
-def take_cases[T: Table](made: Proposal, others: list[T]) -> None:
+def take_cases(made: Proposal, others: list[T]) -> None:
     """Of tables that are of no kind by themselves, take the one that has the cases that were marked."""
     kinds = {entry.kind for entry in made.entries}
     if "marks" not in kinds or "cases" in kinds:
