@@ -21,16 +21,14 @@ class Arms:
     aided: tuple[bool, ...]
     known: Mapping[str, int]
 
-    def codes(self, table: MappedTable, problems: Problems) -> Codes:
+    def codes(self, table: MappedTable) -> Codes:
         """The arm of each record (n_rows,), -1 where the cell names none (a problem)."""
         column = table.names["arm"]
         meaning = np.array([self.known.get(n, -2) for n in column.distinct.to_pylist()] + [-1], np.int32)
         codes = meaning[column.codes]
         lost = np.flatnonzero(codes == -2)
         if len(lost):
-            cells = column.distinct.take(column.codes[lost])
-            expected = f"an arm: {listed(self.known)}"
-            problems.by_value(table.file, table.headers["arm"], cells, table.row(lost), expected, self._offer)
+            table.refuse_names("arm", lost, f"an arm: {listed(self.known)}", self._offer)
         return np.where(codes == -2, np.int32(-1), codes)
 
     def _offer(self, cell: str) -> str:
@@ -65,7 +63,7 @@ def _undeclared(plan: Plan, tables: Sequence[MappedTable]) -> Arms:
 
 def _aided(plan: Plan, problems: Problems) -> tuple[bool, ...]:
     """Which arms are aided, as declared, or as an arm named aided or unaided says itself."""
-    flags = [_flag(arm.arm, arm.aided) for arm in plan.arms]
+    flags = [arm.is_aided for arm in plan.arms]
     for i, arm in enumerate(plan.arms):
         if arm.aided is not None and arm.arm in USUAL and arm.aided != (arm.arm == "aided"):
             found = f"arm {quoted(arm.arm)} is declared aided: {str(arm.aided).lower()}"
@@ -85,7 +83,3 @@ def _aided(plan: Plan, problems: Problems) -> tuple[bool, ...]:
             )
             problems.declared(("arms",), found, expected)
     return tuple(bool(f) for f in flags)
-
-
-def _flag(name: str, declared: bool | None) -> bool | None:
-    return (name == "aided" if name in USUAL else None) if declared is None else declared

@@ -39,15 +39,7 @@ def united(columns: Sequence[Names]) -> tuple[list[Codes], "pa.Array"]:
         return [codes], names
     every = pc.unique(pa.concat_arrays([pa.array(c.distinct, pa.string()) for c in columns]))
     every = every.take(values.natural_order(every))
-    return [np.append(positions(c.distinct, every), -1)[c.codes].astype(np.int32) for c in columns], every
-
-
-def positions(names: "pa.Array", among: "pa.Array") -> Codes:
-    """Where each name stands among others, -1 where it does not."""
-    import pyarrow.compute as pc
-
-    at = pc.index_in(names, value_set=among.cast(names.type))
-    return np.asarray(at.fill_null(-1).to_numpy(zero_copy_only=False), np.int32)
+    return [c.among(every) for c in columns], every
 
 
 def person(name: str) -> str:
@@ -139,7 +131,7 @@ class Gatherer:
 def build(labels: Labels, parts: Sequence[CaseRecords], problems: Problems) -> Cases:
     """The cases of these labels with everything that the parts say of them."""
     gather = Gatherer(len(labels), parts, labels.__getitem__, problems)
-    classes, coded_truth = _class_truth(parts, problems)
+    classes, coded_truth = _class_truth(parts)
     day = gather.times("date")
     # What a rater said of the complexity of a case is the rater's: others may say something else.
     of_case = replace(gather, parts=[p for p in parts if p.table.kind != "raters"])
@@ -186,14 +178,12 @@ def class_names(columns: tuple[str, ...]) -> tuple[str, ...]:
     return short if len(set(short)) == len(short) and all(short) else columns
 
 
-def _class_truth(
-    parts: Sequence[CaseRecords], problems: Problems
-) -> tuple[tuple[str, ...], dict[int, Binary]]:
+def _class_truth(parts: Sequence[CaseRecords]) -> tuple[tuple[str, ...], dict[int, Binary]]:
     """The classes of the cases, and the truth of each part as a position among them."""
     columns = next((p.table.class_columns for p in parts if p.table.class_columns), ())
     if not columns:
         binary = dict.fromkeys(values.NO, 0) | dict.fromkeys(values.YES, 1)
-        return ("0", "1"), _coded_truth(parts, binary, contracts.TRUTH.expected, problems)
+        return ("0", "1"), _coded_truth(parts, binary, contracts.TRUTH.expected)
     classes = class_names(columns)
     known = {name: i for i, name in reversed(list(enumerate(columns)))} | {
         n: i for i, n in enumerate(classes)
@@ -201,52 +191,34 @@ def _class_truth(
     if not any(n.isdecimal() for n in classes) or classes == tuple(str(i) for i in range(len(classes))):
         known |= {str(i): i for i in range(len(classes))}
     known |= {f"{k}.0": v for k, v in known.items() if k.isdecimal()}
-    return classes, _coded_truth(parts, known, f"a class: {listed(classes)}", problems)
+    return classes, _coded_truth(parts, known, f"a class: {listed(classes)}")
 
 
-def _coded_truth(
-    parts: Sequence[CaseRecords], known: dict[str, int], expected: str, problems: Problems
-) -> dict[int, Binary]:
+def _coded_truth(parts: Sequence[CaseRecords], known: dict[str, int], expected: str) -> dict[int, Binary]:
     coded: dict[int, Binary] = {}
     for i, part in enumerate(parts):
         if "truth" in part.table.names:
-            coded[i] = _as_classes(part, known, expected, problems)
+            coded[i] = _as_classes(part, known, expected)
         elif "truth" in part.table.flags:
             coded[i] = part.table.flags["truth"]
     return coded
 
 
-def _as_classes(part: CaseRecords, known: dict[str, int], expected: str, problems: Problems) -> Binary:
+def _as_classes(part: CaseRecords, known: dict[str, int], expected: str) -> Binary:
     names = part.table.names["truth"]
     distinct = names.distinct.to_pylist()
     meaning = np.array([known.get(n, known.get(n.lower(), -2)) for n in distinct] + [-1], np.int8)
     truth = meaning[names.codes]
     at = part.records[truth[part.records] == -2]
     if len(at):
-        cells = names.distinct.take(names.codes[at])
-        header = part.table.headers["truth"]
-        problems.by_value(part.table.file, header, cells, part.table.row(at), expected)
+        part.table.refuse_names("truth", at, expected)
     return np.where(truth == -2, np.int8(-1), truth)
 
 
-def unknown(
-    table: MappedTable,
-    word: str,
-    lost: Rows,
-    known: "pa.Array",
-    what: str,
-    problems: Problems,
-    mend: str = "",
-) -> None:
+def unknown(table: MappedTable, word: str, lost: Rows, known: "pa.Array", what: str, mend: str) -> None:
     """Problems for names (of records `lost`) that the tables which declare them do not have."""
-    names = table.names[word]
     pool = known.slice(0, 5000).to_pylist()
-
-    def offer(cell: str) -> str:
-        return did_you_mean(cell, pool) or mend
-
-    cells = names.distinct.take(names.codes[lost])
-    problems.by_value(table.file, table.headers[word], cells, table.row(lost), what, offer)
+    table.refuse_names(word, lost, what, lambda cell: did_you_mean(cell, pool) or mend)
 
 
 def alike(word: str, columns: Iterable[tuple[MappedTable, Names]], problems: Problems) -> None:

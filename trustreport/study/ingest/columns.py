@@ -86,6 +86,13 @@ class Names:
     codes: Codes
     distinct: "pa.Array"
 
+    def among(self, others: "pa.Array") -> Codes:
+        """Where the name of each record stands among others, -1 where it does not."""
+        import pyarrow.compute as pc
+
+        at = pc.index_in(self.distinct, value_set=others.cast(self.distinct.type)).fill_null(-1)
+        return np.append(np.asarray(at.to_numpy(zero_copy_only=False), np.int32), np.int32(-1))[self.codes]
+
     def at(self, row: int) -> str:
         """The name in one record."""
         code = int(self.codes[row])

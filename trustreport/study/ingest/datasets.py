@@ -87,12 +87,9 @@ class Places:
         lost = np.array([bool(self.declared) and n not in self.declared for n in said] + [False])
         at = np.flatnonzero(lost[column.codes])
         if len(at):
-            cells = column.distinct.take(column.codes[at])
-            self.problems.by_value(
-                table.file,
-                table.headers["dataset"],
-                cells,
-                table.row(at),
+            table.refuse_names(
+                "dataset",
+                at,
                 f"a data set of the manifest: {listed(self.declared)}",
                 lambda cell: did_you_mean(cell, self.declared) or "Declare it under datasets: with its role.",
             )
@@ -161,7 +158,7 @@ def _dataset(
     scored = [p for p in parts if p.table.kind != "cases"]
     if labelled:
         cases.alike("case", ((t, _within(t.names["case"], r)) for t, r in held), problems)
-        _unscored(parts, problems)
+        _unscored(parts)
     for part in parts:
         part.table.used[part.records[part.case >= 0]] = True
     matrix, names, levels = features.of(name, facts, parts, labels)
@@ -204,7 +201,7 @@ def _placed(held: Sequence[tuple[MappedTable, Rows]], loose: set[int]) -> tuple[
     parts = []
     for (table, records), column in zip(held, columns):
         if strict and id(table) in loose:
-            case = np.append(cases.positions(column.distinct, names), -1).astype(np.int32)[column.codes]
+            case = column.among(names)
         else:
             case = next(codes_of)
         parts.append(CaseRecords(table, records, case))
@@ -239,7 +236,7 @@ def _counted(name: str, held: Sequence[tuple[MappedTable, Rows]]) -> tuple[Label
     return (Labels(n=next(iter(sizes))), parts) if sizes else None
 
 
-def _unscored(parts: Sequence[CaseRecords], problems: Problems) -> None:
+def _unscored(parts: Sequence[CaseRecords]) -> None:
     """Scores and features of cases that the table of cases does not have."""
     described = [p for p in parts if p.table.kind == "cases"]
     if not described:
@@ -255,7 +252,7 @@ def _unscored(parts: Sequence[CaseRecords], problems: Problems) -> None:
         lost = part.records[~known[part.case]]
         if part.table.kind != "cases" and len(lost):
             mend = "Add the case there."
-            cases.unknown(part.table, "case", np.sort(lost), names, f"a case of {files}", problems, mend)
+            cases.unknown(part.table, "case", np.sort(lost), names, f"a case of {files}", mend)
 
 
 def cases_known(described: Sequence[CaseRecords]) -> "pa.Array":

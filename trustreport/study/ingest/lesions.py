@@ -51,7 +51,7 @@ def localised(
         if name is not None:
             own.setdefault(name, []).append(table)
     for name, of_set in own.items():
-        one_set = _of_set(by_name[name], of_set, lesions, plan, problems)
+        one_set = _of_set(by_name[name], of_set, lesions, plan)
         if one_set is not None:
             by_name[name] = replace(by_name[name], cases=one_set.cases)
             made.append(one_set)
@@ -91,7 +91,6 @@ def _of_set(
     marks: Sequence[MappedTable],
     lesions: Sequence[MappedTable],
     plan: Plan,
-    problems: Problems,
 ) -> Localisation | None:
     import pyarrow as pa
 
@@ -102,8 +101,8 @@ def _of_set(
         if t.spec.dataset == dataset.name or (t.spec.dataset is None and t.spec.task is None and sole)
     ]
     names = pa.array(list(dataset.cases.labels), pa.string())
-    found = _lesions(serving, names, marks[0], plan, problems)
-    made = _marks(marks, names, problems)
+    found = _lesions(serving, names, marks[0], plan)
+    made = _marks(marks, names)
     if found is None or made is None:
         return None
     _no_arms(marks)
@@ -169,11 +168,11 @@ def _of_task(
     parts = [CaseRecords(t, np.arange(t.n_rows), c) for t, c in zip(described, coded)]
     for part in parts:
         part.table.used[:] = True
-    found_lesions = _lesions([t for t in lesions if serves(t)], names, own[0], plan, problems)
-    made = _marks(own, names, problems)
+    found_lesions = _lesions([t for t in lesions if serves(t)], names, own[0], plan)
+    made = _marks(own, names)
     if found_lesions is None or made is None:
         return None
-    arm = _arms(made, arms, problems)
+    arm = _arms(made, arms)
     reader, reader_names = made.names("reader")
     if arm is None or (reader < 0).any():
         return None
@@ -191,13 +190,13 @@ def _of_task(
     return joined(of_marks, plan, arms=names_of, task=task, readers=readers)
 
 
-def _arms(made: Made, arms: Arms, problems: Problems) -> Codes | None:
+def _arms(made: Made, arms: Arms) -> Codes | None:
     """The arm of each mark."""
     found = np.zeros(len(made.record), np.int32)
     for i, table in enumerate(made.tables):
         own = made.table == i
         if "arm" in table.names:
-            found[own] = arms.codes(table, problems)[made.record[own]]
+            found[own] = arms.codes(table)[made.record[own]]
         elif len(arms.names) != 1:
             expected = f"a column that says {listed(arms.names or USUAL)}"
             mend = "Add it, or name yours in the manifest: columns: {arm: <your header>}."
@@ -233,7 +232,7 @@ def _crossed(
 
 
 def _lesions(
-    tables: Sequence[MappedTable], known: "pa.Array", marks: MappedTable, plan: Plan, problems: Problems
+    tables: Sequence[MappedTable], known: "pa.Array", marks: MappedTable, plan: Plan
 ) -> Found | None:
     """The lesions of the cases `known`, sorted by case; None where none of the tables can be used."""
     if not tables:
@@ -243,7 +242,7 @@ def _lesions(
     case, names, weight, place = [], [], [], []
     rows: dict[tuple[int, str], tuple[MappedTable, int]] = {}
     for table in tables:
-        at = _positions(table, known, problems)
+        at = _positions(table, known)
         table.used |= at >= 0
         column = table.names["lesion"]
         empty = np.flatnonzero(column.codes < 0)
@@ -297,21 +296,20 @@ def _places(found: Floats, table: MappedTable, plan: Plan) -> Floats | None:
     return found
 
 
-def _positions(table: MappedTable, known: "pa.Array", problems: Problems) -> Codes:
+def _positions(table: MappedTable, known: "pa.Array") -> Codes:
     """The case of each row, -1 where there is no such case (a problem)."""
-    column = table.names["case"]
-    at = np.append(cases.positions(column.distinct, known), -1).astype(np.int32)[column.codes]
-    lost = np.flatnonzero((at < 0) & (column.codes >= 0))
+    at = table.names["case"].among(known)
+    lost = np.flatnonzero((at < 0) & (table.names["case"].codes >= 0))
     if len(lost):
-        cases.unknown(table, "case", lost, known, "a case of the table of cases", problems, "Add it there.")
+        cases.unknown(table, "case", lost, known, "a case of the table of cases", "Add it there.")
     return at
 
 
-def _marks(tables: Sequence[MappedTable], known: "pa.Array", problems: Problems) -> Made | None:
+def _marks(tables: Sequence[MappedTable], known: "pa.Array") -> Made | None:
     """The rows of tables of marks whose case is known."""
     which, record, case, rating = [], [], [], []
     for i, table in enumerate(tables):
-        at = _positions(table, known, problems)
+        at = _positions(table, known)
         keep = np.flatnonzero(at >= 0)
         table.used[keep] = True
         which.append(np.full(len(keep), i))

@@ -53,7 +53,7 @@ def readings_of(
     problems: Problems,
 ) -> Readings | None:
     """The readings of one task, joined with the tables of its cases (`described`) and readers (`people`)."""
-    pieces = [_given(p, plan) for t in tables for p in _pieces(t, arms, plan, problems)]
+    pieces = [_given(p, plan) for t in tables for p in _pieces(t, arms, plan)]
     pieces = [p for p in pieces if len(p.records)]
     if not pieces:
         return None
@@ -71,7 +71,7 @@ def readings_of(
     _duplicates(pieces, order, (arm, reader, case), (arms, reader_names, case_names), columns)
     parts = [*_described(case_names, described), *_own_parts(pieces, case)]
     if described:
-        _unknown_cases(tables, described, problems)
+        _refuse_unknown(tables, described, "case")
     return Readings(
         task,
         arms.names,
@@ -95,7 +95,7 @@ def _is_sequential(table: MappedTable, plan: Plan) -> bool:
     return initial and (plan.reading.design == "sequential" or not table.has("arm"))
 
 
-def _pieces(table: MappedTable, arms: Arms, plan: Plan, problems: Problems) -> list[Piece]:
+def _pieces(table: MappedTable, arms: Arms, plan: Plan) -> list[Piece]:
     """A table as long readings, whichever way it was laid out."""
     every = np.arange(table.n_rows)
     per = dict.fromkeys(arm for word in PER_ARM for arm in table.per(word))
@@ -105,7 +105,7 @@ def _pieces(table: MappedTable, arms: Arms, plan: Plan, problems: Problems) -> l
     if _is_sequential(table, plan):
         return _sequential(table, plain, arms)
     if "arm" in table.names:
-        return [Piece(table, every, arms.codes(table, problems), plain)]
+        return [Piece(table, every, arms.codes(table), plain)]
     if len(arms.names) != 1:
         mend = (
             "Add it, or name yours in the manifest: columns: {arm: <your header>}; "
@@ -320,9 +320,7 @@ def _described(case_names: "pa.Array", described: Sequence[MappedTable]) -> list
     """The records of the tables of cases that speak of these cases."""
     parts = []
     for table in described:
-        column = table.names["case"]
-        place = np.append(cases.positions(column.distinct, case_names), -1).astype(np.int32)
-        at = place[column.codes]
+        at = table.names["case"].among(case_names)
         table.used |= at >= 0
         parts.append(CaseRecords(table, np.arange(table.n_rows), at))
     return parts
@@ -334,17 +332,15 @@ def _own_parts(pieces: Sequence[Piece], case: Codes) -> list[CaseRecords]:
     return [CaseRecords(p.table, p.records, case[e - len(p.records) : e]) for p, e in zip(pieces, ends)]
 
 
-def _unknown_cases(
-    tables: Sequence[MappedTable], described: Sequence[MappedTable], problems: Problems
-) -> None:
-    known = _distinct(described, "case")
-    files = listed_files(described)
+def _refuse_unknown(tables: Sequence[MappedTable], described: Sequence[MappedTable], word: str) -> None:
+    """Names in records that are used, which the tables that describe them do not have."""
+    known = _distinct(described, word)
     for table in tables:
-        column = table.names["case"]
-        lost = np.append(cases.positions(column.distinct, known) < 0, False)[column.codes]
-        rows = np.flatnonzero(lost & table.used)
+        column = table.names[word]
+        rows = np.flatnonzero((column.among(known) < 0) & (column.codes >= 0) & table.used)
         if len(rows):
-            cases.unknown(table, "case", rows, known, f"a case of {files}", problems, "Add the case there.")
+            what = f"a {word} of {listed_files(described)}"
+            cases.unknown(table, word, rows, known, what, f"Add the {word} there.")
 
 
 def _distinct(tables: Sequence[MappedTable], word: str) -> "pa.Array":
@@ -369,18 +365,10 @@ def readers_of(
     """The readers with the characteristics that tables and manifest give of them."""
     labels = values.labels_of(names)
     if people:
-        known = _distinct(people, "reader")
-        for table in tables:
-            column = table.names["reader"]
-            lost = np.append(cases.positions(column.distinct, known) < 0, False)[column.codes]
-            rows = np.flatnonzero(lost & table.used)
-            if len(rows):
-                what = f"a reader of {listed_files(people)}"
-                cases.unknown(table, "reader", rows, known, what, problems, "Add the reader there.")
+        _refuse_unknown(tables, people, "reader")
     parts = []
     for table in people:
-        column = table.names["reader"]
-        at = np.append(cases.positions(column.distinct, names), -1).astype(np.int32)[column.codes]
+        at = table.names["reader"].among(names)
         table.used |= at >= 0
         parts.append(CaseRecords(table, np.arange(table.n_rows), at))
     gather = cases.Gatherer(len(names), parts, labels.__getitem__, problems, "reader")
