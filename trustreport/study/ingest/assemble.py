@@ -20,16 +20,16 @@ def assemble(plan: Plan, tables: Sequence[MappedTable], problems: Problems) -> S
     """Join all tables; what does not fit together becomes a problem."""
     rules.names_are_unique(plan, problems)
     rules.rows_are_unique(tables)
-    rules.spelled_alike(tables, problems)
+    rules.spelled_alike(tables)
     published.sets_are_unique(plan, problems)
     arms = arms_of(plan, tables, problems)
     datasets = datasets_of(plan, tables, problems)
-    datasets, localisations = localised(plan, tables, arms, datasets, problems)
+    datasets, localisations = localised(plan, tables, arms, datasets)
     study = Study(
         arms.names,
-        tuple(_readings(plan, tables, arms, problems)),
+        tuple(_readings(plan, tables, arms)),
         datasets,
-        tuple(_ratings(tables, problems)),
+        tuple(_ratings(tables)),
         localisations,
         published.counts_of(plan, tables, arms, problems),
         plan.paired_counts,
@@ -50,9 +50,7 @@ def assemble(plan: Plan, tables: Sequence[MappedTable], problems: Problems) -> S
     return study
 
 
-def _readings(
-    plan: Plan, tables: Sequence[MappedTable], arms: Arms, problems: Problems
-) -> Iterator[Readings]:
+def _readings(plan: Plan, tables: Sequence[MappedTable], arms: Arms) -> Iterator[Readings]:
     for task in _tasks(tables, "readings"):
         read = [t for t in tables if t.kind == "readings" and (t.spec.task or "") == task]
         made = readings_of(
@@ -62,16 +60,15 @@ def _readings(
             _of_task(tables, "readers", task),
             arms,
             plan,
-            problems,
         )
         if made is not None:
             yield made
 
 
-def _ratings(tables: Sequence[MappedTable], problems: Problems) -> Iterator[Ratings]:
+def _ratings(tables: Sequence[MappedTable]) -> Iterator[Ratings]:
     for task in _tasks(tables, "raters"):
         rated = [t for t in tables if t.kind == "raters" and (t.spec.task or "") == task]
-        made = ratings_of(task, rated, _of_task(tables, "cases", task), problems)
+        made = ratings_of(task, rated, _of_task(tables, "cases", task))
         if made is not None:
             yield made
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from trustreport.study.ingest import contracts, values
 from trustreport.study.ingest.columns import MappedTable, Names
-from trustreport.study.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted, squeezed
+from trustreport.study.ingest.problems import VALUES, did_you_mean, listed, quoted, squeezed
 from trustreport.study.study import Binary, Cases, Coded, Codes, Floats, Labels
 
 if TYPE_CHECKING:
@@ -49,18 +49,16 @@ def person(name: str) -> str:
 
 @dataclass
 class Gatherer:
-    """Gathers what the parts say of `n` cases; where two records disagree, that is a problem."""
+    """Gathers what the parts say of cases or readers; where two records disagree, that is a problem."""
 
-    n: int
+    labels: Labels
     parts: Sequence[CaseRecords]
-    name: Callable[[int], str]
-    problems: Problems
     what: str = "case"
 
     def truth(self, columns: dict[int, Binary]) -> Binary:
         """The truth (n_cases,), -1 where no part has it."""
         if not columns:
-            return np.full(self.n, -1, np.int8)
+            return np.full(len(self.labels), -1, np.int8)
         return np.asarray(self._gather("truth", columns, lambda x: x == -1, -1))
 
     def named(self, word: str, columns: dict[int, Names]) -> Coded | None:
@@ -87,7 +85,7 @@ class Gatherer:
         self, word: str, held: dict[int, Any], missing: Missing, blank: Any, names: Any = None
     ) -> Any:
         first = next(iter(held.values()))
-        out = np.full(self.n, blank, first.dtype)
+        out = np.full(len(self.labels), blank, first.dtype)
         disputed: list[int] = []
         for i, column in held.items():
             part = self.parts[i]
@@ -120,17 +118,18 @@ class Gatherer:
             where = (f"{where[0]} of {one.file}", f"{where[1]} of {other.file}")
         values_of = "truths" if word == "truth" else f"values of {word}"
         one.refuse(
-            f"{self.what} {person(self.name(case))} has two {values_of} "
+            f"{self.what} {person(self.labels[case])} has two {values_of} "
             f"({shown[0]} in {where[0]}, {shown[1]} in {where[1]})",
             mend=ONE_TRUTH if word == "truth" else f"A {self.what} has one.",
             rows=(row, next_row) if one.file == other.file else (row,),
-            column=one.headers.get(word, word),
+            word=word,
+            column=word,
         )
 
 
-def build(labels: Labels, parts: Sequence[CaseRecords], problems: Problems) -> Cases:
+def build(labels: Labels, parts: Sequence[CaseRecords]) -> Cases:
     """The cases of these labels with everything that the parts say of them."""
-    gather = Gatherer(len(labels), parts, labels.__getitem__, problems)
+    gather = Gatherer(labels, parts)
     classes, coded_truth = _class_truth(parts)
     day = gather.times("date")
     # What a rater said of the complexity of a case is the rater's: others may say something else.
@@ -195,13 +194,11 @@ def _class_truth(parts: Sequence[CaseRecords]) -> tuple[tuple[str, ...], dict[in
 
 
 def _coded_truth(parts: Sequence[CaseRecords], known: dict[str, int], expected: str) -> dict[int, Binary]:
-    coded: dict[int, Binary] = {}
-    for i, part in enumerate(parts):
-        if "truth" in part.table.names:
-            coded[i] = _as_classes(part, known, expected)
-        elif "truth" in part.table.flags:
-            coded[i] = part.table.flags["truth"]
-    return coded
+    return {
+        i: _as_classes(p, known, expected) if "truth" in p.table.names else p.table.flags["truth"]
+        for i, p in enumerate(parts)
+        if "truth" in p.table.names or "truth" in p.table.flags
+    }
 
 
 def _as_classes(part: CaseRecords, known: dict[str, int], expected: str) -> Binary:
@@ -221,7 +218,7 @@ def unknown(table: MappedTable, word: str, lost: Rows, known: "pa.Array", what: 
     table.refuse_names(word, lost, what, lambda cell: did_you_mean(cell, pool) or mend)
 
 
-def alike(word: str, columns: Iterable[tuple[MappedTable, Names]], problems: Problems) -> None:
+def alike(word: str, columns: Iterable[tuple[MappedTable, Names]]) -> None:
     """Names that differ by nothing but blanks or letter case: two spellings of one, or a trap."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -240,12 +237,10 @@ def alike(word: str, columns: Iterable[tuple[MappedTable, Names]], problems: Pro
         together = [
             n for n in every.filter(pc.equal(folded, fold)).to_pylist() if squeezed(n) == squeezed(fold)
         ]
-        _report_alike(word, together, held, problems)
+        _report_alike(word, together, held)
 
 
-def _report_alike(
-    word: str, names: list[str], held: list[tuple[MappedTable, Names]], problems: Problems
-) -> None:
+def _report_alike(word: str, names: list[str], held: list[tuple[MappedTable, Names]]) -> None:
     import pyarrow.compute as pc
 
     rows: list[int] = []
@@ -260,7 +255,7 @@ def _report_alike(
                     rows.append(int(table.row(int(at[0]))[0]))
                 break
     said = " and ".join(quoted(n) for n in names[:3])
-    problems.at(
+    held[0][0].problems.at(
         file or held[0][0].file,
         f"{said} differ only by blanks or letter case",
         mend=f"Write one {word} in one way everywhere, or name different ones more differently.",

@@ -116,7 +116,7 @@ def datasets_of(plan: Plan, tables: Sequence[MappedTable], problems: Problems) -
         if held:
             facts = places.declared.get(name)
             loose = {id(t) for t, _ in held if read and _is_shared(t)}
-            dataset = _dataset(name, facts, held, loose, features, plan.score_range_of, problems)
+            dataset = _dataset(name, facts, held, loose, features, plan.score_range_of)
             if dataset is not None:
                 made.append(dataset)
     return tuple(made)
@@ -142,7 +142,6 @@ def _dataset(
     loose: set[int],
     features: "FeatureKinds",
     range_of: RangeOf,
-    problems: Problems,
 ) -> Dataset | None:
     labelled = [(t, r) for t, r in held if "case" in t.names]
     if labelled and len(labelled) < len(held):
@@ -157,7 +156,7 @@ def _dataset(
     labels, parts = placed
     scored = [p for p in parts if p.table.kind != "cases"]
     if labelled:
-        cases.alike("case", ((t, _within(t.names["case"], r)) for t, r in held), problems)
+        cases.alike("case", ((t, _within(t.names["case"], r)) for t, r in held))
         _unscored(parts)
     for part in parts:
         part.table.used[part.records[part.case >= 0]] = True
@@ -165,8 +164,8 @@ def _dataset(
     return Dataset(
         name,
         facts.role if facts else ROLE,
-        cases.build(labels, parts, problems),
-        _scores(scored, labels, range_of, problems),
+        cases.build(labels, parts),
+        _scores(scored, labels, range_of),
         matrix,
         names,
         levels,
@@ -262,31 +261,22 @@ def cases_known(described: Sequence[CaseRecords]) -> "pa.Array":
     return pa.concat_arrays([pa.array(p.table.names["case"].distinct, pa.string()) for p in described])
 
 
-@dataclass
-class _Candidate:
-    """What the tables say of one candidate, column by column."""
-
-    parts: list[tuple[CaseRecords, Mapping[str, str]]] = field(default_factory=list)
-
-
-def _scores(
-    parts: Sequence[CaseRecords], labels: Labels, range_of: RangeOf, problems: Problems
-) -> dict[str, Scores]:
+def _scores(parts: Sequence[CaseRecords], labels: Labels, range_of: RangeOf) -> dict[str, Scores]:
     """The scores of every candidate, in natural order of their names."""
-    found: dict[str, _Candidate] = {}
+    found: dict[str, list[tuple[CaseRecords, Mapping[str, str]]]] = {}
     for part in parts:
         for name, narrowed, keys in _candidates(part):
             for word in ("score", "second_score"):
                 if word in keys:
                     within_declared(name, narrowed, keys[word], range_of)
-            found.setdefault(name, _Candidate()).parts.append((narrowed, keys))
+            found.setdefault(name, []).append((narrowed, keys))
     if len(found) > MOST_CANDIDATES:
         mend = "Each is compared with every other: keep those between which is to be chosen."
         expected = f"at most {MOST_CANDIDATES} candidates"
         parts[0].table.refuse(f"found more than {MOST_CANDIDATES} candidates", expected, mend)
         return {}
     order = sorted(found, key=lambda n: (values.natural_key(n), n))
-    return {name: _candidate(name, found[name], labels, problems) for name in order}
+    return {name: _candidate(name, found[name], labels) for name in order}
 
 
 def _candidates(part: CaseRecords) -> list[tuple[str, CaseRecords, dict[str, str]]]:
@@ -316,12 +306,12 @@ def _candidates(part: CaseRecords) -> list[tuple[str, CaseRecords, dict[str, str
     return made
 
 
-def _candidate(name: str, candidate: _Candidate, labels: Labels, problems: Problems) -> Scores:
+def _candidate(name: str, parts: Sequence[tuple[CaseRecords, Mapping[str, str]]], labels: Labels) -> Scores:
     n = len(labels)
     held: dict[str, Any] = {}
     named: dict[str, dict[int, Names]] = {"status": {}, "version": {}}
     class_columns: tuple[str, ...] = ()
-    for i, (part, keys) in enumerate(candidate.parts):
+    for i, (part, keys) in enumerate(parts):
         if _scored_twice(name, part, labels):
             continue
         at = part.case >= 0
@@ -337,7 +327,7 @@ def _candidate(name: str, candidate: _Candidate, labels: Labels, problems: Probl
                     held[word][case] = np.column_stack(columns)[records]
             else:
                 _fill(held, word, part, key, case, records, labels)
-    gather = cases.Gatherer(n, [p for p, _ in candidate.parts], labels.__getitem__, problems)
+    gather = cases.Gatherer(labels, [p for p, _ in parts])
     return Scores(
         held.get("score"),
         held.get("decision"),

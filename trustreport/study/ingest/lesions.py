@@ -13,7 +13,7 @@ from trustreport.study.ingest.cases import CaseRecords, person
 from trustreport.study.ingest.columns import MappedTable
 from trustreport.study.ingest.contracts import COORDINATES
 from trustreport.study.ingest.hits import Found, Made, Parts, joined
-from trustreport.study.ingest.problems import VALUES, Problems, listed
+from trustreport.study.ingest.problems import VALUES, listed
 from trustreport.study.ingest.readings import readers_of
 from trustreport.study.plan import Plan
 from trustreport.study.study import Cases, Codes, Dataset, Floats, Labels, Localisation
@@ -29,7 +29,6 @@ def localised(
     tables: Sequence[MappedTable],
     arms: Arms,
     datasets: tuple[Dataset, ...],
-    problems: Problems,
 ) -> tuple[tuple[Dataset, ...], tuple[Localisation, ...]]:
     """The localisations of readers and of candidates; data sets with marks know which cases have a lesion."""
     marks = [t for t in tables if t.kind == "marks"]
@@ -42,7 +41,7 @@ def localised(
     made = [
         one
         for task in dict.fromkeys(t.spec.task or "" for t in marks if by_readers(t))
-        if (one := _of_task(task, marks, lesions, tables, arms, plan, problems)) is not None
+        if (one := _of_task(task, marks, lesions, tables, arms, plan)) is not None
     ]
     by_name = {d.name: d for d in datasets}
     own: dict[str, list[MappedTable]] = {}
@@ -150,7 +149,6 @@ def _of_task(
     tables: Sequence[MappedTable],
     arms: Arms,
     plan: Plan,
-    problems: Problems,
 ) -> Localisation | None:
     def serves(table: MappedTable) -> bool:
         return table.spec.task in (None, task) and table.spec.dataset is None
@@ -178,8 +176,8 @@ def _of_task(
         return None
     reader, reader_names = values.sorted_codes(*values.used_only(reader, reader_names))
     people = [t for t in tables if t.kind == "readers" and t.spec.task in (None, task)]
-    readers = readers_of(reader_names, people, plan, own, problems)
-    built = cases.build(values.labels_of(names), parts, problems)
+    readers = readers_of(reader_names, people, plan, own)
+    built = cases.build(values.labels_of(names), parts)
     built = replace(built, truth=_truth(built, found_lesions, described[0]))
     used = np.flatnonzero(np.bincount(arm[arm >= 0], minlength=len(arms.names)) > 0)
     _crossed(arm, reader, readers.labels, used, arms, own[0])

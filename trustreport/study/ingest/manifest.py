@@ -365,38 +365,37 @@ def _choices(path: KeyPath) -> str:
     return listed(get_args(info.annotation)) if info and get_origin(info.annotation) is Literal else ""
 
 
+PLAIN = {
+    "string_type": "text",
+    "finite_number": "a finite number",
+    "int_parsing_size": "a smaller whole number",
+    **dict.fromkeys(("bool_parsing", "bool_type"), "true or false"),
+    **dict.fromkeys(("float_parsing", "float_type"), "a number"),
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "a whole number"),
+    **dict.fromkeys(("tuple_type", "list_type"), "a list"),
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "a group of keys"),
+}
+BOUNDS = {
+    "greater_than": "above",
+    "greater_than_equal": "at least",
+    "less_than": "below",
+    "less_than_equal": "at most",
+}
+
+
 def expectation(error: Any) -> str:
     """What pydantic wanted, in plain words."""
     kind, ctx = error["type"], error.get("ctx", {})
-    words = {
-        "string_type": "text",
-        "bool_parsing": "true or false",
-        "bool_type": "true or false",
-        "float_parsing": "a number",
-        "float_type": "a number",
-        "finite_number": "a finite number",
-        "int_parsing": "a whole number",
-        "int_type": "a whole number",
-        "int_from_float": "a whole number",
-        "int_parsing_size": "a smaller whole number",
-        "tuple_type": "a list",
-        "list_type": "a list",
-        "dict_type": "a group of keys",
-        "model_type": "a group of keys",
-        "model_attributes_type": "a group of keys",
-    }
-    if kind in words:
-        return words[kind]
+    if kind in PLAIN:
+        return PLAIN[kind]
     if kind == "literal_error":
         return str(ctx["expected"]).replace("'", '"')
     if kind == "value_error":
         return str(ctx["error"])
     if kind in ("too_short", "too_long", "missing_tuple"):
         return f"a list of {ctx.get('min_length', ctx.get('max_length', ''))} values"
-    bounds = {"greater_than": "above", "greater_than_equal": "at least", "less_than": "below"}
-    bounds["less_than_equal"] = "at most"
-    if kind in bounds:
-        return f"a number {bounds[kind]} {next(iter(ctx.values()))}"
+    if kind in BOUNDS:
+        return f"a number {BOUNDS[kind]} {next(iter(ctx.values()))}"
     if "date" in kind:
         return "a date as YYYY-MM-DD"
     if kind == "missing":

@@ -12,7 +12,7 @@ from trustreport.study.ingest.arms import USUAL, Arms
 from trustreport.study.ingest.cases import CaseRecords, Rows, person
 from trustreport.study.ingest.columns import MappedTable, Names
 from trustreport.study.ingest.contracts import PER_ARM
-from trustreport.study.ingest.problems import VALUES, Problems, listed
+from trustreport.study.ingest.problems import VALUES, listed
 from trustreport.study.plan import Plan
 from trustreport.study.study import Coded, Codes, Labels, Ratings, Readers, Readings
 
@@ -50,7 +50,6 @@ def readings_of(
     people: Sequence[MappedTable],
     arms: Arms,
     plan: Plan,
-    problems: Problems,
 ) -> Readings | None:
     """The readings of one task, joined with the tables of its cases (`described`) and readers (`people`)."""
     pieces = [_given(p, plan) for t in tables for p in _pieces(t, arms, plan)]
@@ -75,8 +74,8 @@ def readings_of(
     return Readings(
         task,
         arms.names,
-        readers_of(reader_names, people, plan, tables, problems),
-        cases.build(values.labels_of(case_names), parts, problems),
+        readers_of(reader_names, people, plan, tables),
+        cases.build(values.labels_of(case_names), parts),
         arm[order],
         reader[order],
         case[order],
@@ -360,7 +359,6 @@ def readers_of(
     people: Sequence[MappedTable],
     plan: Plan,
     tables: Sequence[MappedTable],
-    problems: Problems,
 ) -> Readers:
     """The readers with the characteristics that tables and manifest give of them."""
     labels = values.labels_of(names)
@@ -371,7 +369,7 @@ def readers_of(
         at = table.names["reader"].among(names)
         table.used |= at >= 0
         parts.append(CaseRecords(table, np.arange(table.n_rows), at))
-    gather = cases.Gatherer(len(names), parts, labels.__getitem__, problems, "reader")
+    gather = cases.Gatherer(labels, parts, "reader")
     strata = cases.groups(gather)
     return Readers(labels, {**_declared_strata(labels, plan), **strata})
 
@@ -389,9 +387,7 @@ def _declared_strata(labels: Labels, plan: Plan) -> dict[str, Coded]:
     return found
 
 
-def ratings_of(
-    task: str, tables: Sequence[MappedTable], described: Sequence[MappedTable], problems: Problems
-) -> Ratings | None:
+def ratings_of(task: str, tables: Sequence[MappedTable], described: Sequence[MappedTable]) -> Ratings | None:
     """The annotations of one task, one row per rater and case."""
     pieces = []
     for table in tables:
@@ -419,7 +415,7 @@ def ratings_of(
     return Ratings(
         task,
         values.labels_of(rater_names),
-        cases.build(values.labels_of(case_names), parts, problems),
+        cases.build(values.labels_of(case_names), parts),
         rater[order],
         case[order],
         label[order],

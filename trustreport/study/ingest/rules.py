@@ -126,17 +126,17 @@ def rows_are_unique(tables: Sequence[MappedTable]) -> None:
             table.refuse(found, mend=f"Keep one row for each {word}.", at=at, column=column)
 
 
-def spelled_alike(tables: Sequence[MappedTable], problems: Problems) -> None:
+def spelled_alike(tables: Sequence[MappedTable]) -> None:
     """Ids that only blanks or letter case tell apart, within what is joined (data sets see to their own)."""
     for word in ("reader", "rater", "candidate"):
-        alike(word, ((t, t.names[word]) for t in tables if word in t.names), problems)
+        alike(word, ((t, t.names[word]) for t in tables if word in t.names))
     for table in tables:
         if "patient" in table.names:
-            alike("patient", [(table, table.names["patient"])], problems)
+            alike("patient", [(table, table.names["patient"])])
     for kind in ("readings", "raters"):
         for task in dict.fromkeys(t.spec.task for t in tables):
             joined = [t for t in tables if t.kind == kind and t.spec.task == task]
-            alike("case", ((t, t.names["case"]) for t in joined), problems)
+            alike("case", ((t, t.names["case"]) for t in joined))
 
 
 def references_hold(plan: Plan, study: Study, arms: Arms, problems: Problems) -> None:
