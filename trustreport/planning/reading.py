@@ -15,7 +15,8 @@ from trustreport.planning.request import (
     RoeMetzInput,
     SizingRequest,
 )
-from trustreport.study.ingest.manifest import expectation, parse
+from trustreport.study.ingest.manifest import parse
+from trustreport.study.ingest.validation import expectation
 from trustreport.study.ingest.problems import Manifest, dotted
 from trustreport.study.ingest.problems import Problems, did_you_mean, quoted
 from trustreport.vocabulary.errors import StudyError

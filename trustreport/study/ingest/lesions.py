@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.study.ingest import cases, values
-from trustreport.study.ingest.arms import USUAL, Arms
-from trustreport.study.ingest.cases import CaseRecords, person
+from trustreport.study.ingest.cases import USUAL, Arms, CaseRecords, person
 from trustreport.study.ingest.columns import MappedTable
 from trustreport.study.ingest.contracts import COORDINATES
 from trustreport.study.ingest.hits import Found, Made, Parts, joined

@@ -7,11 +7,18 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from trustreport.study.ingest.arms import USUAL, Arms
+from trustreport.study.ingest.cases import USUAL, Arms
 from trustreport.study.ingest.columns import MappedTable
-from trustreport.study.ingest.problems import Problems, did_you_mean, dotted, listed, quoted
+from trustreport.study.ingest.problems import (
+    KeyPath,
+    Problems,
+    did_you_mean,
+    dotted,
+    listed,
+    quoted,
+)
 from trustreport.study.plan import Confusion, CountsRow, Plan, Reported
-from trustreport.study.study import ArmCounts, CountsSet
+from trustreport.study.study import ArmCounts, CountsSet, Study
 
 KNOWN = ("readers", "cases", "paired")
 
@@ -241,3 +248,52 @@ def _agree(table: MappedTable, said: dict[str, Any], word: str, value: Any, row:
     elif said[word] != value:
         found = f"{word} of set {quoted(said['set'])} differs from other rows"
         table.refuse(found, mend="Give one value.", rows=row, word=word)
+
+
+TWO = (2, 2)
+
+
+def joint_tables_agree(plan: Plan, study: Study, problems: Problems) -> None:
+    """A joint table names two tables of its set, and has their counts as its margins.
+
+    It has no place for indeterminate outputs: a table that counts some differs from it.
+    """
+    cells = {
+        (one.set, one.candidate): np.array(
+            [
+                [one.tn, one.fn],
+                [one.fp, one.tp],
+                *([indeterminate(one)] if any(indeterminate(one)) else ()),
+            ]
+        )
+        for one in study.confusion
+    }
+    cells |= {(one.set, one.candidate): np.array(one.table) for one in plan.confusion_tables}
+    for i, one in enumerate(plan.joint_decisions):
+        joint = np.array(one.by_truth)
+        for axis, candidate in enumerate(one.candidates):
+            own = cells.get((one.set, candidate))
+            field = "by_truth"
+            if own is None:
+                field, found = (
+                    "candidates",
+                    f"no table of candidate {quoted(candidate)} in set {quoted(one.set)}",
+                )
+                known = sorted(str(c) for s, c in cells if s == one.set and c)
+                expected = f"a candidate of the set: {listed(known)}" if known else "tables under confusion"
+                mend = did_you_mean(candidate, known)
+            else:
+                # Counts by decision and class.
+                margin = joint.sum(axis=2 - axis).T
+                if margin.shape == own.shape and (margin == own).all():
+                    continue
+                found = f"the joint table gives candidate {quoted(candidate)} {margin.tolist()}"
+                expected = f"its own table, decisions by class: {own.tolist()}"
+                mend = "A table for each class: rows the first candidate's decisions, columns the second's."
+            at: KeyPath = ("joint_decisions", i, field)
+            problems.declared(at, found, expected, mend)
+
+
+def indeterminate(one: Confusion) -> tuple[int, int]:
+    """Indeterminate outputs without and with the condition."""
+    return one.indeterminate_negatives or 0, one.indeterminate_positives or 0

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.study.ingest import cases, values
-from trustreport.study.ingest.arms import USUAL, Arms
-from trustreport.study.ingest.cases import CaseRecords, Rows, person
+from trustreport.study.ingest.cases import USUAL, Arms, CaseRecords, Rows, person
 from trustreport.study.ingest.columns import MappedTable, Names
 from trustreport.study.ingest.contracts import PER_ARM
 from trustreport.study.ingest.problems import VALUES, listed

@@ -6,8 +6,7 @@ from typing import Any, get_args
 import numpy as np
 
 from trustreport.study import criteria
-from trustreport.study.ingest.arms import Arms
-from trustreport.study.ingest.cases import alike, person
+from trustreport.study.ingest.cases import Arms, alike, person
 from trustreport.study.ingest.columns import MappedTable
 from trustreport.study.ingest.problems import (
     VALUES,
@@ -18,6 +17,7 @@ from trustreport.study.ingest.problems import (
     listed,
     quoted,
 )
+from trustreport.study.ingest.published import TWO
 from trustreport.study.limits import LIMITS, Limit
 from trustreport.study.plan import (
     CHOSEN_ELSEWHERE,
@@ -26,11 +26,11 @@ from trustreport.study.plan import (
     Endpoint,
     Plan,
     Protocol,
+    UtilityMatrix,
 )
-from trustreport.study.study import DEVELOPMENT_ROLES, Study
+from trustreport.study.study import DEVELOPMENT_ROLES, Dataset, Scores, Study
 
 LISTED = "docs/checks.md lists the limits of every check."
-MOST_SHARED = 1 + 1e-9  # of alpha, with what rounding adds
 INLINE = (
     *("counts", "paired_counts", "confusion", "confusion_tables"),
     *("reliance_counts", "nomogram", "reported"),
@@ -212,150 +212,6 @@ def versions_are_known(plan: Plan, study: Study, problems: Problems) -> None:
             _known(name, tested, "a data set of test cases", path, problems)
 
 
-def criteria_are_assessable(plan: Plan, problems: Problems) -> None:
-    """No criterion asks for what every result would meet, or gives up what alpha stands for."""
-    level = plan.report.confidence_level
-    for i, criterion in enumerate(plan.endpoints):
-        if not criteria.confirmatory(criterion):
-            continue
-        path: KeyPath = ("endpoints", i, "bound_or_margin")
-        bound = criteria.bound_of(criterion)
-        if bound in criteria.REFUSED:
-            found, expected, mend = _cannot_fail(criterion, str(bound))
-            problems.declared(path, found, expected, mend)
-        alpha = criteria.alpha_of(criterion, level)
-        if alpha > criteria.MOST_ALPHA:
-            path = ("endpoints", i, "alpha")
-            _large_alpha(alpha, path, problems)
-    for i, family in enumerate(plan.families):
-        if family.alpha is not None and family.alpha > criteria.MOST_ALPHA:
-            _large_alpha(family.alpha, ("families", i, "alpha"), problems)
-    _families_are_declared(plan, problems)
-    _graphs_are_whole(plan, problems)
-    _families_open(plan, problems)
-    for of in criteria.families(plan):
-        if criteria.unequal_alphas(of, level):
-            alphas = ", ".join(f"{criteria.alpha_of(member, level):g}" for member in of.members)
-            problems.declared(
-                ("endpoints", "alpha"),
-                f"the fixed sequence {quoted(of.name)} has members of different alphas: {alphas}",
-                "one alpha for all members of a fixed sequence",
-                "Give all members one alpha, or declare the family's in families.",
-            )
-
-
-def _families_are_declared(plan: Plan, problems: Problems) -> None:
-    """Where families are declared, every criterion is of one of them or of none.
-
-    A mistyped name would leave a criterion to itself, at an alpha that it does not have.
-    """
-    declared = [family.family for family in plan.families]
-    for i, criterion in enumerate(plan.endpoints) if declared else ():
-        name = (criterion.multiplicity_family or "").strip()
-        if name and name not in declared and name.casefold() not in criteria.NO_FAMILY:
-            path: KeyPath = ("endpoints", i, "multiplicity_family")
-            problems.declared(
-                path,
-                f"the family {quoted(name)}, which families: does not declare",
-                f"a declared family: {listed(declared)}; or none",
-                did_you_mean(name, declared) or "Declare it under families: with its rule.",
-            )
-
-
-def _graphs_are_whole(plan: Plan, problems: Problems) -> None:
-    """A graph begins with alpha, hands on no more than there is, and names its own criteria only."""
-    members = {of.name: criteria.named(of.members) for of in criteria.families(plan)}
-    for i, family in enumerate(plan.families):
-        given = [name for name in ("weights", "transitions") if getattr(family, name) is not None]
-        if family.rule != "graph":
-            for name in given:
-                found = f"{name} of the family {quoted(family.family)}, whose rule is {family.rule}"
-                problems.declared(("families", i, name), found, f"{name} with rule: graph alone")
-            continue
-        own = members.get(family.family, [])
-        weights, rows = family.weights or {}, family.transitions or {}
-        _criteria_of_it(weights, own, ("families", i, "weights"), problems)
-        unread = any(p.column.startswith(dotted(("families", i, "weights."))) for p in problems)
-        if not unread and not 0 < sum(weights.values()) <= MOST_SHARED:
-            found = f"the graph {quoted(family.family)} without weights"
-            if weights:
-                found = f"weights of {quoted(family.family)} with a sum of {sum(weights.values()):.6g}"
-            expected = "for each criterion that begins with alpha its share, together above 0 and at most 1"
-            problems.declared(("families", i, "weights"), found, expected)
-        _criteria_of_it(rows, own, ("families", i, "transitions"), problems)
-        for name, row in rows.items():
-            at = ("families", i, "transitions", name)
-            _criteria_of_it(row, own, at, problems)
-            if sum(row.values()) > MOST_SHARED:
-                found = f"{quoted(name)} hands on {sum(row.values()):.6g} of its alpha"
-                problems.declared(("families", i, "transitions"), found, "shares with a sum of at most 1")
-            if row.get(name):
-                found = f"{quoted(name)} hands alpha on to itself"
-                problems.declared(("families", i, "transitions"), found, "shares for other criteria")
-
-
-def _criteria_of_it(names: Iterable[str], own: Sequence[str], path: KeyPath, problems: Problems) -> None:
-    """What a graph names are criteria of the family that ask for a verdict."""
-    for name in names:
-        if name not in own:
-            problems.declared(
-                path,
-                f"the graph names {quoted(name)}",
-                f"a criterion of the family that asks for a verdict: {listed(own)}",
-                did_you_mean(name, own),
-            )
-
-
-def _families_open(plan: Plan, problems: Problems) -> None:
-    """What a family waits for can be met: declared families with criteria, none that waits for it in turn."""
-    declared = {family.family for family in plan.families}
-    judged = {of.name for of in criteria.families(plan)}
-    for i, family in enumerate(plan.families):
-        for name in family.after or ():
-            if name not in declared:
-                found = f"the family {quoted(family.family)} is tested after {quoted(name)}"
-                others = sorted(declared - {family.family})
-                mend = did_you_mean(name, others)
-                expected = f"a declared family: {listed(others)}"
-                problems.declared(("families", i, "after"), found, expected, mend)
-            elif name not in judged:
-                found = f"{quoted(name)} has no criterion that asks for a verdict, so it cannot be met"
-                expected = "a family with such a criterion"
-                problems.declared(("families", i, "after"), found, expected)
-        if family.opens_when and not family.after:
-            found = f"the family {quoted(family.family)} says when it opens, but not after which families"
-            expected = "the families that it waits for, under after"
-            problems.declared(("families", i, "opens_when"), found, expected)
-    try:
-        criteria.as_they_open(criteria.families(plan))
-    except ValueError as circle:
-        problems.declared(("families", "after"), str(circle), "families of which each waits for others alone")
-
-
-def _cannot_fail(criterion: Endpoint, why: str) -> tuple[str, str, str]:
-    """What is wrong with a bound, what is expected, and how to fix it."""
-    said, row = criterion.bound_or_margin, criteria.row_of(criterion)
-    assert row is not None
-    name = f"{criterion.hypothesis} of {quoted(criterion.endpoint)}"
-    if why == criteria.WORSE_SIDE:
-        side = "above" if row.better == "up" else "below"
-        expected = f"no bound, or one {side} {row.no_effect:g}: that is no effect of {row.id}"
-        mend = "For a loss that is accepted, declare hypothesis: non-inferiority with its margin."
-        return f"{name} has its bound at {said:g}, on the worse side of no effect", expected, mend
-    shown = listed([f"{x:g}" for x in said]) if isinstance(said, tuple) else f"{said:g}"
-    expected = f"within the range of {row.id}, {row.low:g} to {row.high:g}, so that some result would miss it"
-    return f"{name} has {shown}, which every possible result meets or none does", expected, ""
-
-
-def _large_alpha(alpha: float, path: KeyPath, problems: Problems) -> None:
-    problems.declared(
-        path,
-        f"found an alpha of {alpha:g}",
-        f"at most {criteria.MOST_ALPHA:g}; customary are 0.025 one-sided and 0.05 two-sided",
-        "Where no alpha is declared, it follows from report.confidence_level.",
-    )
-
-
 def _places_known(
     endpoint: Endpoint,
     path: KeyPath,
@@ -408,3 +264,184 @@ def _known(
     expected = f"{what}: {listed(names)}" if names else f"{what} of this study"
     mend = did_you_mean(name, known)
     problems.declared(path, f"found {quoted(name)}", expected, mend)
+
+
+SUM_ROUNDED = 0.02  # by which the sum of printed probabilities may differ from 1
+
+
+def utilities_are_usable(plan: Plan, study: Study, problems: Problems) -> None:
+    """Every utility of several classes or other decisions fits some data, and has a name of its own."""
+    seen: dict[str, int] = {}
+    for i, u in enumerate(plan.utility.matrices):
+        if u.name in seen:
+            found, mend = f"utility {quoted(u.name)} is declared twice", "Give each a name of its own."
+            first = ("utility", "matrices", seen[u.name])
+            problems.declared(("utility", "matrices", i, "name"), found, "", mend, before=first)
+        seen.setdefault(u.name, i)
+        if np.shape(u.matrix) != TWO:
+            _fits(u, ("utility", "matrices", i), plan, study, problems)
+
+
+def _fits(u: UtilityMatrix, path: KeyPath, plan: Plan, study: Study, problems: Problems) -> None:
+    """A matrix that is not of two classes and decisions, against the classes and decisions that there are."""
+    columns, decisions = len(u.matrix[0]), u.decisions or u.classes
+    classes = [d.cases.classes for d in study.datasets] + [t.classes for t in plan.confusion_tables]
+
+    def report(field: str, found: str, expected: str, mend: str) -> None:
+        at: KeyPath = (*path, field)
+        problems.declared(at, found, expected, mend)
+
+    if u.classes is None and columns > TWO[1]:
+        report(
+            "classes", f"{columns} columns without names", "the class of each column", "Add classes: [...]."
+        )
+        return
+    tables = [t for t in plan.confusion_tables if _same(t.classes, u.classes)]
+    if any(_same(t.decisions or t.classes, decisions) for t in tables):
+        return
+    sets = [d for d in study.datasets if len(d.cases.classes) == columns and _classes_fit(d, u)]
+    if any(_same(d.cases.classes, decisions) and _has_scores(d) for d in sets):
+        return
+    if u.decisions is not None and any(_are_probabilities(d, plan) for d in sets):
+        return
+    if tables:
+        there = listed((t.decisions or t.classes for t in tables), 3)
+        report("decisions", f"found {listed(decisions or ())}", f"the decisions of a table: {there}", "")
+    elif sets and u.decisions is not None:
+        report(
+            "decisions",
+            f"found {listed(u.decisions)}; data set {quoted(sets[0].name)} has no such decisions",
+            "scores that are probabilities (their sum is 1), from which the decision of greatest expected "
+            "utility follows",
+            "Or give the cases by decision and class under confusion_tables.",
+        )
+    else:
+        names = u.classes or ()
+        known = sorted({name for some in classes for name in some})
+        odd = next((name for name in names if name not in known), "")
+        expected = f"classes of the data: {listed(known)}" if known else "data of these classes"
+        mend = (did_you_mean(odd, known) if odd else "") or "Cases by decision and class: confusion_tables."
+        report("classes", f"found {listed(names)}" if names else f"{columns} classes", expected, mend)
+
+
+def _same(names: Sequence[str] | None, others: Sequence[str] | None) -> bool:
+    return names is not None and others is not None and set(names) == set(others)
+
+
+def _classes_fit(dataset: Dataset, u: UtilityMatrix) -> bool:
+    """Whether the classes of a data set are those of a matrix; two need no names."""
+    return _same(dataset.cases.classes, u.classes) or len(u.matrix[0]) == TWO[1]
+
+
+def _has_scores(dataset: Dataset) -> bool:
+    return any(s.class_scores is not None for s in dataset.scores.values())
+
+
+def _are_probabilities(dataset: Dataset, plan: Plan) -> bool:
+    """Whether every candidate's scores can be read as the probabilities of the classes."""
+    if plan.operating_point.scores_are_probabilities is False:
+        return False
+    two = len(dataset.cases.classes) == TWO[1]
+    return bool(dataset.scores) and all(
+        _within_risks(given, plan.risk_range_of(candidate)) if two else _sum_to_one(given)
+        for candidate, given in dataset.scores.items()
+    )
+
+
+def _within_risks(given: Scores, ends: tuple[float, float] | None) -> bool:
+    score = given.score if given.class_scores is None else given.class_scores[:, 1]
+    known = np.empty(0) if score is None else score[np.isfinite(score)]
+    return bool(ends and len(known) and ends[0] <= known.min() and known.max() <= ends[1])
+
+
+def _sum_to_one(given: Scores) -> bool:
+    if given.class_scores is None:
+        return False
+    whole = given.class_scores[~np.isnan(given.class_scores).any(axis=1)]
+    return bool(len(whole) and (whole >= 0).all() and (np.abs(whole.sum(axis=1) - 1) <= SUM_ROUNDED).all())
+
+
+FOLLOWED = ("follow_up", "event")
+TIME_TO_EVENT: KeyPath = ("time_to_event",)
+DECLARE = "Add to the manifest: time_to_event: {horizon: 5 years, unit: days}."
+MAP_BOTH = "Map both under columns: {follow_up: <your header>, event: <your header>}."
+
+
+def follow_up_is_usable(plan: Plan, tables: Sequence[MappedTable], study: Study, problems: Problems) -> None:
+    """Follow-up, events and horizon belong together, and the data reach the horizon."""
+    if any(p.file == problems.manifest.file and p.column.startswith(dotted(TIME_TO_EVENT)) for p in problems):
+        return  # tables cannot be checked against a declaration that has a fault
+    for table in tables:
+        _followed_table(table, plan)
+    followed = [d for d in study.datasets if d.cases.followed]
+    if plan.time_to_event is None:
+        return
+    if not followed and not any(set(FOLLOWED) & set(table.headers) for table in tables):
+        found = "a horizon is declared, and no data set has follow-up"
+        problems.declared(TIME_TO_EVENT, found, "", MAP_BOTH)
+    for dataset in followed:
+        _followed_dataset(dataset, plan, tables, problems)
+
+
+def _followed_table(table: MappedTable, plan: Plan) -> None:
+    own = [word for word in FOLLOWED if word in table.headers]
+    if not own:
+        return
+    if len(own) == 1:
+        (lacking,) = set(FOLLOWED) - set(own)
+        found = f"the column {own[0]} is mapped, and no column {lacking}"
+        table.refuse(found, "", MAP_BOTH, rows=(1,), word=own[0])
+    if plan.time_to_event is None:
+        found = "follow-up without a horizon at which the event is judged"
+        table.refuse(found, "", DECLARE, rows=(1,), word=own[0])
+        return
+    if "event" in own:
+        _event_codes(table, plan)
+
+
+def _event_codes(table: MappedTable, plan: Plan) -> None:
+    """Codes of events that nobody declared."""
+    assert plan.time_to_event is not None
+    known = (0, 1, *(plan.time_to_event.competing or ()))
+    codes = table.numbers["event"]
+    whole = codes == np.floor(codes)  # anything else has been refused by the contract of the column
+    for code in np.unique(codes[whole & ~np.isin(codes, known)])[:3]:
+        table.refuse(
+            f"found {quoted(f'{code:g}')}",
+            "0 (censored), 1 (the event) or a declared competing event",
+            f"After a competing event the event cannot happen any more: add competing: [{code:g}] under "
+            "time_to_event in the manifest. Cases with one are not censored.",
+            at=np.flatnonzero(codes == code),
+            word="event",
+        )
+
+
+def _followed_dataset(
+    dataset: Dataset, plan: Plan, tables: Sequence[MappedTable], problems: Problems
+) -> None:
+    assert plan.time_to_event is not None
+    horizon, written = plan.time_to_event.at, plan.time_to_event.written
+    if (dataset.cases.truth >= 0).any():
+        table = next((t for t in tables if "truth" in t.headers), None)
+        header = table.headers["truth"] if table else "truth"
+        problems.at(
+            table.file if table else problems.manifest.file,
+            f"the cases of data set {quoted(dataset.name)} have a truth and follow-up",
+            "one of the two: with follow-up, cases censored before the horizon are weighted for",
+            f"Remove the column, or keep it as a group of cases: columns: {{known state: {header}}}.",
+            rows=(1,),
+            column=header,
+        )
+        return
+    time, event = (dataset.cases.numbers[word] for word in FOLLOWED)
+    known = ~np.isnan(time) & ~np.isnan(event)
+    last = float(time[known].max()) if known.any() else 0.0
+    if last < horizon:
+        in_unit = f" {plan.time_to_event.unit}" if plan.time_to_event.unit else ""
+        problems.declared(
+            (*TIME_TO_EVENT, "horizon"),
+            f"the horizon of {written} ({horizon:g}{in_unit}) is beyond the last follow-up of data set "
+            f"{quoted(dataset.name)}, {last:g}{in_unit}",
+            "a horizon to which cases were followed",
+            "Declare an earlier one, or the unit of the column follow_up where it is another.",
+        )

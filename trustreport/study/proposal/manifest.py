@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from trustreport.study.ingest.columns import yaml_word
+from trustreport.study.ingest.cells import yaml_word
 from trustreport.study.proposal.parts import Entry, Proposal
 
 
