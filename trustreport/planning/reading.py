@@ -16,9 +16,8 @@ from trustreport.planning.request import (
     SizingRequest,
 )
 from trustreport.study.ingest.manifest import parse
+from trustreport.study.ingest.problems import Manifest, Problems, did_you_mean, dotted, quoted
 from trustreport.study.ingest.validation import expectation
-from trustreport.study.ingest.problems import Manifest, dotted
-from trustreport.study.ingest.problems import Problems, did_you_mean, quoted
 from trustreport.vocabulary.errors import StudyError
 
 

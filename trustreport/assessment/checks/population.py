@@ -49,7 +49,7 @@ def enrichment(evidence: Evidence) -> Iterator[Remark]:
     """P31: more, or fewer, positives than where the device is to be used, by sampling or by count."""
     plan = evidence.plan
     expected = plan.declared_prevalence
-    asked = [c for c in filter(criteria.confirmatory, plan.endpoints) if _of_the_sample(c)]
+    asked = [c.declared for c in criteria.asked(plan) if c.means_the_sample]
     sampling = {facts.dataset: facts.sampling for facts in plan.datasets}
     by_prevalence = tuple(row.id for row in ROWS if row.by_prevalence)
     for place, name, positives, n in _shares(evidence):
@@ -68,13 +68,6 @@ def enrichment(evidence: Evidence) -> Iterator[Remark]:
             yield Remark(place, message, by_prevalence, severity=severity)
         else:
             yield Remark(place)
-
-
-def _of_the_sample(criterion: Endpoint) -> bool:
-    """Whether a criterion is about a quantity that changes with the prevalence, and means no other one."""
-    row = criteria.row_of(criterion)
-    chosen = criterion.prevalence is not None or criterion.population == criteria.SAMPLE
-    return row is not None and row.by_prevalence and not chosen
 
 
 def _at_that_of_the_sample(criterion: Endpoint, evidence: Evidence, place: Place) -> bool:

@@ -16,6 +16,7 @@ from trustreport.assessment.narrative.names import endpoint_name, quantity_name
 from trustreport.assessment.performance.cases import place_of_set
 from trustreport.measures.order import ascending
 from trustreport.study import criteria, lock
+from trustreport.study.criteria import Bound
 from trustreport.study.plan import Endpoint
 from trustreport.study.study import DEVELOPMENT_ROLES, Dataset, Scores
 from trustreport.vocabulary.messages import Message, say
@@ -211,13 +212,14 @@ def cherry_picked(evidence: Evidence) -> Iterator[Remark]:
         yield Remark(NOWHERE, changed if fields else None)
         if status.older:
             yield Remark(NOWHERE, say("checks.P34.older"), severity="W")
-    for criterion in filter(criteria.confirmatory, plan.endpoints):
-        if criterion.role == "primary" and criterion.measure:
-            named = any(True for _ in _ids(criterion, evidence))
-            yield Remark(NOWHERE, None if named else say("checks.P34.absent", criterion=criterion.endpoint))
-        message = _best_of_k(criterion, evidence)
+    for criterion in criteria.asked(plan):
+        said = criterion.declared
+        if said.role == "primary" and said.measure:
+            named = any(True for _ in _ids(said, evidence))
+            yield Remark(NOWHERE, None if named else say("checks.P34.absent", criterion=criterion.name))
+        message = _best_of_k(said, criterion.bound, evidence)
         if message is not None:
-            yield Remark(Place(dataset=criterion.dataset), message)
+            yield Remark(Place(dataset=said.dataset), message)
 
 
 def _ids(criterion: Endpoint, evidence: Evidence) -> Iterator[str]:
@@ -226,10 +228,9 @@ def _ids(criterion: Endpoint, evidence: Evidence) -> Iterator[str]:
     return (r.id for r in evidence.results if r.primary and said in (r.id, r.id.rpartition(".")[2]))
 
 
-def _best_of_k(criterion: Endpoint, evidence: Evidence) -> Message | None:
+def _best_of_k(criterion: Endpoint, bound: Bound | str, evidence: Evidence) -> Message | None:
     """A bound held against the best of several external sets alone, where another one misses it."""
     external = [d.name for d in evidence.study.datasets if d.role in ("external", "local")]
-    bound = criteria.bound_of(criterion)
     named = criterion.dataset or (
         criterion.arm_or_contrast if isinstance(criterion.arm_or_contrast, str) else None
     )
@@ -263,7 +264,7 @@ def _best_of_k(criterion: Endpoint, evidence: Evidence) -> Message | None:
 def criteria_after_data(evidence: Evidence) -> Iterator[Remark]:
     """P35: no lock and no date that says so, criteria fixed after the data were opened, or changed then."""
     plan = evidence.plan
-    if not any(map(criteria.confirmatory, plan.endpoints)):
+    if not criteria.asked(plan):
         return
     status = lock.lock_status(evidence.study, plan)
     if status.late:
@@ -284,12 +285,11 @@ def criteria_after_data(evidence: Evidence) -> Iterator[Remark]:
 
 def one_bound(evidence: Evidence) -> Iterator[Remark]:
     """P62: a single bound on a quantity that is best at one value, such as a calibration slope."""
-    plan = evidence.plan
-    for criterion in filter(criteria.confirmatory, plan.endpoints):
-        row = criteria.row_of(criterion)
+    for criterion in criteria.asked(evidence.plan):
+        row = criterion.row
         if row is not None and row.target is not None:
-            names = {"criterion": criterion.endpoint, "measure": quantity_name(row.id), "best": row.target}
-            single = criteria.bound_of(criterion) == criteria.ONE_BOUND
+            names = {"criterion": criterion.name, "measure": quantity_name(row.id), "best": row.target}
+            single = criterion.bound == criteria.ONE_BOUND
             yield Remark(NOWHERE, say("checks.P62.fired", **names) if single else None)
 
 
@@ -302,19 +302,17 @@ def many_comparisons(evidence: Evidence) -> Iterator[Remark]:
 
 def _lenient(evidence: Evidence) -> Iterator[Remark]:
     """Criteria whose alpha is beyond what is customary: .05 one-sided, .1 two-sided."""
-    level = evidence.plan.report.confidence_level
-    for criterion in filter(criteria.confirmatory, evidence.plan.endpoints):
-        alpha, sides = criteria.alpha_of(criterion, level), criteria.sides(criterion)
-        if alpha > criteria.CUSTOMARY_ALPHA * sides:
-            values = {"alpha": alpha, "sides": say(f"checks.P36.sides.{sides}")}
-            yield Remark(NOWHERE, say("checks.P36.lenient", criterion=criterion.endpoint, **values))
+    for criterion in criteria.asked(evidence.plan):
+        if criterion.alpha > criteria.CUSTOMARY_ALPHA * criterion.sides:
+            values = {"alpha": criterion.alpha, "sides": say(f"checks.P36.sides.{criterion.sides}")}
+            yield Remark(NOWHERE, say("checks.P36.lenient", criterion=criterion.name, **values))
 
 
 def _criteria_together(evidence: Evidence) -> Iterator[Remark]:
     families = criteria.families(evidence.plan)
     if not families:
         return
-    alone = [f for f in families if not f.name and f.members[0].role != "exploratory"]
+    alone = [f for f in families if not f.name and f.members[0].declared.role != "exploratory"]
     if len(alone) > 1:
         yield Remark(NOWHERE, say("checks.P36.alone", m=len(alone)))
     named = [f for f in families if f.name and len(f.members) > 1]

@@ -66,7 +66,7 @@ def unknown_attribute(evidence: Evidence) -> Iterator[Remark]:
 def _confirmed_afterwards(evidence: Evidence) -> Iterator[Remark]:
     """Groups that are declared as chosen afterwards, and that a criterion with a hypothesis names."""
     afterwards = [group for group in evidence.plan.subgroups if group.prespecified is False]
-    for criterion in filter(criteria.confirmatory, evidence.plan.endpoints):
+    for criterion in (one.declared for one in criteria.asked(evidence.plan)):
         name = criterion.subgroup
         if name and criterion.role != "exploratory" and any(_makes(group, name) for group in afterwards):
             names = {"group": name, "criterion": criterion.endpoint}

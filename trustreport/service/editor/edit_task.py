@@ -10,9 +10,8 @@ from trustreport.service.editor.form import NAME, Form, form_of, pointer, sugges
 from trustreport.service.editor.yaml_edits import Edits, applied, edited, edits_of, place, places, plain
 from trustreport.study.criteria import Bound, bound_of, confirmatory
 from trustreport.study.ingest.manifest import MOST_BYTES, parse
+from trustreport.study.ingest.problems import KeyPath, Problems, dotted
 from trustreport.study.ingest.validation import plan_of
-from trustreport.study.ingest.problems import KeyPath, dotted
-from trustreport.study.ingest.problems import Problems
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.errors import Problem, StudyError
 from trustreport.vocabulary.quantities import ROWS

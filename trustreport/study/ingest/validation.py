@@ -6,6 +6,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from trustreport.study import criteria
+from trustreport.study.criteria import Criterion, FamilyOf
 from trustreport.study.ingest.problems import (
     Key,
     KeyPath,
@@ -17,7 +18,6 @@ from trustreport.study.ingest.problems import (
     quoted,
 )
 from trustreport.study.plan import (
-    Endpoint,
     Plan,
 )
 
@@ -277,34 +277,29 @@ MOST_SHARED = 1 + 1e-9  # of alpha, with what rounding adds
 
 def criteria_are_assessable(plan: Plan, problems: Problems) -> None:
     """No criterion asks for what every result would meet, or gives up what alpha stands for."""
-    level = plan.report.confidence_level
-    for i, criterion in enumerate(plan.endpoints):
-        if not criteria.confirmatory(criterion):
+    for i, declared in enumerate(plan.endpoints):
+        criterion = criteria.resolved(declared, plan)
+        if not criterion.confirmatory:
             continue
-        path: KeyPath = ("endpoints", i, "bound_or_margin")
-        bound = criteria.bound_of(criterion)
-        if bound in criteria.REFUSED:
-            found, expected, mend = _cannot_fail(criterion, str(bound))
-            problems.declared(path, found, expected, mend)
-        alpha = criteria.alpha_of(criterion, level)
-        if alpha > criteria.MOST_ALPHA:
-            path = ("endpoints", i, "alpha")
-            _large_alpha(alpha, path, problems)
+        if criterion.bound in criteria.REFUSED:
+            problems.declared(("endpoints", i, "bound_or_margin"), *_cannot_fail(criterion))
+        if criterion.alpha > criteria.MOST_ALPHA:
+            _large_alpha(criterion.alpha, ("endpoints", i, "alpha"), problems)
     for i, family in enumerate(plan.families):
         if family.alpha is not None and family.alpha > criteria.MOST_ALPHA:
             _large_alpha(family.alpha, ("families", i, "alpha"), problems)
     _families_are_declared(plan, problems)
-    _graphs_are_whole(plan, problems)
-    _families_open(plan, problems)
-    for of in criteria.families(plan):
-        if criteria.unequal_alphas(of, level):
-            alphas = ", ".join(f"{criteria.alpha_of(member, level):g}" for member in of.members)
-            problems.declared(
-                ("endpoints", "alpha"),
-                f"the fixed sequence {quoted(of.name)} has members of different alphas: {alphas}",
-                "one alpha for all members of a fixed sequence",
-                "Give all members one alpha, or declare the family's in families.",
-            )
+    families = criteria.families(plan)
+    _graphs_are_whole(plan, families, problems)
+    _families_open(plan, families, problems)
+    for of in filter(criteria.unequal_alphas, families):
+        alphas = ", ".join(f"{member.alpha:g}" for member in of.members)
+        problems.declared(
+            ("endpoints", "alpha"),
+            f"the fixed sequence {quoted(of.name)} has members of different alphas: {alphas}",
+            "one alpha for all members of a fixed sequence",
+            "Give all members one alpha, or declare the family's in families.",
+        )
 
 
 def _families_are_declared(plan: Plan, problems: Problems) -> None:
@@ -325,9 +320,9 @@ def _families_are_declared(plan: Plan, problems: Problems) -> None:
             )
 
 
-def _graphs_are_whole(plan: Plan, problems: Problems) -> None:
+def _graphs_are_whole(plan: Plan, families: Sequence[FamilyOf], problems: Problems) -> None:
     """A graph begins with alpha, hands on no more than there is, and names its own criteria only."""
-    members = {of.name: criteria.named(of.members) for of in criteria.families(plan)}
+    members = {of.name: [member.name for member in of.members] for of in families}
     for i, family in enumerate(plan.families):
         given = [name for name in ("weights", "transitions") if getattr(family, name) is not None]
         if family.rule != "graph":
@@ -369,10 +364,10 @@ def _criteria_of_it(names: Iterable[str], own: Sequence[str], path: KeyPath, pro
             )
 
 
-def _families_open(plan: Plan, problems: Problems) -> None:
+def _families_open(plan: Plan, families: Sequence[FamilyOf], problems: Problems) -> None:
     """What a family waits for can be met: declared families with criteria, none that waits for it in turn."""
     declared = {family.family for family in plan.families}
-    judged = {of.name for of in criteria.families(plan)}
+    judged = {of.name for of in families}
     for i, family in enumerate(plan.families):
         for name in family.after or ():
             if name not in declared:
@@ -390,17 +385,17 @@ def _families_open(plan: Plan, problems: Problems) -> None:
             expected = "the families that it waits for, under after"
             problems.declared(("families", i, "opens_when"), found, expected)
     try:
-        criteria.as_they_open(criteria.families(plan))
+        criteria.as_they_open(families)
     except ValueError as circle:
         problems.declared(("families", "after"), str(circle), "families of which each waits for others alone")
 
 
-def _cannot_fail(criterion: Endpoint, why: str) -> tuple[str, str, str]:
+def _cannot_fail(criterion: Criterion) -> tuple[str, str, str]:
     """What is wrong with a bound, what is expected, and how to fix it."""
-    said, row = criterion.bound_or_margin, criteria.row_of(criterion)
+    said, row = criterion.declared.bound_or_margin, criterion.row
     assert row is not None
-    name = f"{criterion.hypothesis} of {quoted(criterion.endpoint)}"
-    if why == criteria.WORSE_SIDE:
+    name = f"{criterion.declared.hypothesis} of {quoted(criterion.name)}"
+    if criterion.bound == criteria.WORSE_SIDE:
         side = "above" if row.better == "up" else "below"
         expected = f"no bound, or one {side} {row.no_effect:g}: that is no effect of {row.id}"
         mend = "For a loss that is accepted, declare hypothesis: non-inferiority with its margin."

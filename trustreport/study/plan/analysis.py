@@ -86,6 +86,11 @@ class Endpoint(Group):
     apparent: Literal[True] | None = None
     risk: RiskLimits | None = None
 
+    @property
+    def quantity(self) -> str:
+        """The last part of the result id that the criterion names."""
+        return (self.measure or "").rpartition(".")[2]
+
     @model_validator(mode="after")
     def _has_verdict(self) -> "Endpoint":
         if self.risk is not None and self.hypothesis in (None, "estimation"):
