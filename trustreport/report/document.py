@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.checks.withholding import EVERYTHING
+from trustreport.assessment.checks.check import EVERYTHING
 from trustreport.assessment.finding import CheckOutcome, Unanswered
 from trustreport.assessment.verdicts import Verdict as Judged
 from trustreport.assessment.verdicts.blocks import WITHHELD_BY

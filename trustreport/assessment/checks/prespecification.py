@@ -9,11 +9,9 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.assessment.checks.check import Check, Evidence, Remark
+from trustreport.assessment.checks.check import COUNTED_DECISIONS, CRITERIA, Check, Evidence, Remark, outputs
 from trustreport.assessment.checks.threshold_origin import ChosenOn, read_origin
-from trustreport.assessment.checks.withholding import COUNTED_DECISIONS, CRITERIA
 from trustreport.assessment.narrative.names import endpoint_name, quantity_name
-from trustreport.assessment.performance.cases import place_of_set
 from trustreport.measures.order import ascending
 from trustreport.study import criteria, lock
 from trustreport.study.criteria import Bound
@@ -37,7 +35,7 @@ MOST_CHANCE = 0.05
 def threshold_from_test_data(evidence: Evidence) -> Iterator[Remark]:
     """P33: the operating point was chosen on the data that test it, or after them, or looks as if it were."""
     plan = evidence.plan
-    tested = [d for d in evidence.study.datasets if d.role not in DEVELOPMENT_ROLES and d.scores]
+    tested = [d for d in evidence.sets_of_use() if d.scores]
     if not tested:
         against = _declared_here(evidence, None) or _fixed_late(evidence, None)
         if against:
@@ -50,7 +48,7 @@ def threshold_from_test_data(evidence: Evidence) -> Iterator[Remark]:
             yield Remark(Place(dataset=dataset.name), against)
             continue
         early = _fixed_earlier(evidence, dataset)
-        for name, scores in dataset.scores.items():
+        for place, _, name, scores in outputs([dataset]):
             threshold, least = plan.threshold_of(name), evidence.limit("P33_values")
             cuts = None if threshold is None else _cuts(dataset, scores, below=below, least=least)
             if threshold is None or cuts is None:
@@ -60,7 +58,7 @@ def threshold_from_test_data(evidence: Evidence) -> Iterator[Remark]:
             if best:
                 which, key = say(f"checks.P33.by.{best}"), "exact" if early else "fired"
                 message = say(f"checks.P33.{key}", threshold=threshold, which=which)
-            yield Remark(place_of_set(dataset, name if len(dataset.scores) > 1 else None), message)
+            yield Remark(place, message)
 
 
 def _declared_here(evidence: Evidence, dataset: Dataset | None) -> Message | None:
@@ -94,7 +92,7 @@ def _declared_here(evidence: Evidence, dataset: Dataset | None) -> Message | Non
 
 def _sites(dataset: Dataset, evidence: Evidence) -> tuple[str, ...]:
     """The names of the sites of a data set, declared or of its cases."""
-    facts = next((d for d in evidence.plan.datasets if d.dataset == dataset.name), None)
+    facts = evidence.facts(dataset.name)
     site = dataset.cases.site
     return (*((facts and facts.sites) or ()), *(site.labels if site is not None else ()))
 
@@ -374,10 +372,8 @@ def _named(found: list[Result]) -> list[Message | str]:
 
 def _shortened(names: Sequence[Message | str]) -> list[Message | str]:
     """The first of many, and how many more there are."""
-    return [
-        *names[:MOST_NAMED],
-        *([say("word.more", n=len(names) - MOST_NAMED)] if len(names) > MOST_NAMED else []),
-    ]
+    more = [say("word.more", n=len(names) - MOST_NAMED)] if len(names) > MOST_NAMED else []
+    return [*names[:MOST_NAMED], *more]
 
 
 # ---------------------------------------------------------------- P68

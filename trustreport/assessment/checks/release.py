@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from trustreport.assessment.checks.check import Check, Evidence, Remark
-from trustreport.assessment.checks.withholding import RELEASE
+from trustreport.assessment.checks.check import RELEASE, Check, Evidence, Remark
 from trustreport.study.identity.identifiers import cases_of, identifying
 from trustreport.study.study import Study
 from trustreport.vocabulary.messages import Message, say

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from trustreport.assessment.checks import CHECKS
-from trustreport.assessment.checks.withholding import EVERYTHING
+from trustreport.assessment.checks.check import EVERYTHING
 from trustreport.assessment.finding import CheckOutcome
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
