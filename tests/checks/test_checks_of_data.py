@@ -12,7 +12,7 @@ from tests.studies import plan
 from trustreport.assessment.assess import assess
 from trustreport.assessment.checks import CHECKS, Evidence, independence, population, reference, release
 from trustreport.assessment.finding import CheckOutcome
-from trustreport.assessment.verdicts.blocks import blocking
+from trustreport.assessment.verdicts.entries import blocking
 from trustreport.measures.estimate import Estimate
 from trustreport.study.plan import Plan
 from trustreport.study.study import Cases, Dataset, Readings, Scores, Source, Study

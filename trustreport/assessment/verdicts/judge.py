@@ -10,8 +10,7 @@ from pydantic import ValidationError
 
 from trustreport.assessment.finding import CheckOutcome
 from trustreport.assessment.narrative.names import quantity_name
-from trustreport.assessment.verdicts.blocks import blocking, of_precision, of_the_sample
-from trustreport.assessment.verdicts.entries import entry
+from trustreport.assessment.verdicts.entries import blocking, entry, of_precision, of_the_sample
 from trustreport.assessment.verdicts.risk import NeededRatio, limit, needed_ratios, ratio_entry
 from trustreport.assessment.verdicts.verdict import Locked, RiskLimit, Verdict, Word
 from trustreport.measures.confusion.measure import Need

@@ -157,7 +157,7 @@ def _checked(text: str, study: Path, places_of: Mapping[str, str], *, with_table
 
 
 def _read(study: Path) -> tuple[list[Problem], list[str]]:
-    from trustreport.study.identity.release import released
+    from trustreport.study.identity.pseudonyms import released
     from trustreport.study.ingest import read
     from trustreport.vocabulary.messages import catalogue
 

@@ -23,7 +23,6 @@ from trustreport.study.plan import (
     CHOSEN_ELSEWHERE,
     CHOSEN_ON_TESTED,
     LIMIT_ALIASES,
-    Endpoint,
     Plan,
     Protocol,
     UtilityMatrix,
@@ -147,43 +146,31 @@ def references_hold(plan: Plan, study: Study, arms: Arms, problems: Problems) ->
     tabulated = {one.candidate for one in (*study.confusion, *plan.confusion_tables) if one.candidate}
     candidates |= marking | tabulated
     armed = set(arms.known) | {a for c in study.counts for a in c.arms}
+    sets = _sets(plan, study)
     for i, endpoint in enumerate(plan.endpoints):
-        said = endpoint.arm_or_contrast
-        for name in (said,) if isinstance(said, str) else said or ():
-            path: KeyPath = ("endpoints", i, "arm_or_contrast")
-            known = armed | candidates | datasets | set(get_args(Protocol))
-            _known(name, known, "an arm", path, problems, armed)
-        _places_known(endpoint, ("endpoints", i), datasets, candidates, _sets(plan, study), problems)
+        at: KeyPath = ("endpoints", i)
+        known = armed | candidates | datasets | set(get_args(Protocol))
+        for name in _named(endpoint.arm_or_contrast):
+            _known(name, known, "an arm", (*at, "arm_or_contrast"), problems, armed)
+        for name in _named(endpoint.candidate):
+            _known(name, candidates, "a candidate", (*at, "candidate"), problems)
+        own = datasets | {criteria.OF_READINGS}
+        _known(endpoint.dataset, own, "a data set", (*at, "dataset"), problems)
+        _known(endpoint.set, sets, "a set", (*at, "set"), problems)
     for i, claim in enumerate(plan.performance_claims or ()):
-        if claim.arm is not None:
-            _known(claim.arm, armed, "an arm", ("performance_claims", i, "arm"), problems)
-        if claim.dataset is not None:
-            _known(
-                claim.dataset,
-                datasets,
-                "a data set",
-                ("performance_claims", i, "dataset"),
-                problems,
-            )
-        if claim.candidate is not None:
-            at: KeyPath = ("performance_claims", i, "candidate")
-            _known(claim.candidate, candidates, "a candidate", at, problems)
-        if claim.set is not None:
-            _known(claim.set, _sets(plan, study), "a set", ("performance_claims", i, "set"), problems)
-    chosen = plan.operating_point.threshold_chosen_on
-    if chosen is not None:
-        words = {*CHOSEN_ON_TESTED, *CHOSEN_ELSEWHERE}
-        word_at: KeyPath = ("operating_point", "threshold_chosen_on")
-        _known(chosen, words | datasets, "a word of the list, or a data set", word_at, problems)
+        at = ("performance_claims", i)
+        _known(claim.arm, armed, "an arm", (*at, "arm"), problems)
+        _known(claim.dataset, datasets, "a data set", (*at, "dataset"), problems)
+        _known(claim.candidate, candidates, "a candidate", (*at, "candidate"), problems)
+        _known(claim.set, sets, "a set", (*at, "set"), problems)
+    words = {*CHOSEN_ON_TESTED, *CHOSEN_ELSEWHERE} | datasets
+    at = ("operating_point", "threshold_chosen_on")
+    _known(plan.operating_point.threshold_chosen_on, words, "a word of the list, or a data set", at, problems)
     baseline = plan.vigilance.baseline_dataset if plan.vigilance else None
-    if baseline is not None:
-        _known(baseline, datasets, "a data set", ("vigilance", "baseline_dataset"), problems)
+    _known(baseline, datasets, "a data set", ("vigilance", "baseline_dataset"), problems)
     declared = {c.candidate for c in plan.candidates}
-    for name in (
-        sorted({n for d in study.datasets for n in d.scores if n} | tabulated | marking - {""} - declared)
-        if declared
-        else ()
-    ):
+    there = {n for d in study.datasets for n in d.scores if n} | tabulated | marking - {""}
+    for name in sorted(there - declared) if declared else ():
         _known(name, declared, "a candidate", ("candidates",), problems)
 
 
@@ -212,58 +199,36 @@ def versions_are_known(plan: Plan, study: Study, problems: Problems) -> None:
             _known(name, tested, "a data set of test cases", path, problems)
 
 
-def _places_known(
-    endpoint: Endpoint,
-    path: KeyPath,
-    datasets: set[str],
-    candidates: set[str],
-    sets: set[str],
-    problems: Problems,
-) -> None:
-    """Data set, candidates and set that a criterion names."""
-    said = endpoint.candidate
-    named = [("candidate", name, candidates) for name in ((said,) if isinstance(said, str) else said or ())]
-    named += [
-        (key, name, known)
-        for key, name, known in (
-            ("dataset", endpoint.dataset, datasets | {criteria.OF_READINGS}),
-            ("set", endpoint.set, sets),
-        )
-        if name is not None
-    ]
-    for key, name, known in named:
-        what = "a data set" if key == "dataset" else f"a {key}"
-        _known(name, known, what, (*path, key), problems)
+def _named(said: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    """The names in a field that takes one or several."""
+    return (said,) if isinstance(said, str) else said or ()
 
 
 def _sets(plan: Plan, study: Study) -> set[str]:
-    groups: list[Iterable[Any]] = [study.confusion, study.reported, plan.paired_counts, plan.reliance_counts]
-    groups.append(plan.confusion_tables)
-    return (
-        {e.set for group in groups for e in group}
-        | {n.set for n in plan.nomogram}
-        | {p.set for p in plan.published_readers}
-        | {p.set for p in plan.published_sites}
-        | {c.name for c in study.counts}
-        | {p.pool for p in plan.pools}
+    """The names of published tables and of their pools."""
+    by_set: tuple[Iterable[Any], ...] = (
+        *(study.confusion, study.reported, plan.paired_counts, plan.reliance_counts, plan.nomogram),
+        *(plan.confusion_tables, plan.published_readers, plan.published_sites),
     )
+    names = {one.set for group in by_set for one in group} | {one.name for one in study.counts}
+    return names | {pool.pool for pool in plan.pools}
 
 
 def _known(
-    name: str,
+    name: str | None,
     known: Iterable[str],
     what: str,
     path: KeyPath,
     problems: Problems,
     shown: Iterable[str] | None = None,
 ) -> None:
+    """Refuse a name that is given and not known; `shown` are those to choose from, where not all are."""
     known = sorted(known)
-    if name in known:
+    if name is None or name in known:
         return
     names = sorted(shown) if shown is not None else known
     expected = f"{what}: {listed(names)}" if names else f"{what} of this study"
-    mend = did_you_mean(name, known)
-    problems.declared(path, f"found {quoted(name)}", expected, mend)
+    problems.declared(path, f"found {quoted(name)}", expected, did_you_mean(name, known))
 
 
 SUM_ROUNDED = 0.02  # by which the sum of printed probabilities may differ from 1

@@ -13,9 +13,15 @@ from trustreport.study.lock.file import (
     OLDER_FORM,
     Lock,
     LockEntry,
+    LockStatus,
+    State,
+    exploratory,
     fingerprint,
+    lock_status,
     read,
+    removed,
     renewed,
+    stamp_of,
     stamped,
     written,
 )
@@ -31,7 +37,6 @@ from trustreport.study.lock.looks import (
     same_data,
 )
 from trustreport.study.lock.moments import day_of
-from trustreport.study.lock.state import LockStatus, State, exploratory, lock_status, removed, stamp_of
 
 __all__ = [
     "ADDED_LATER",
