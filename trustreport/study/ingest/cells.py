@@ -11,14 +11,7 @@ from numpy.typing import NDArray
 
 from trustreport.study.ingest import contracts, values
 from trustreport.study.ingest.contracts import CONTRACTS, WORDS, our_word
-from trustreport.study.ingest.problems import (
-    RETYPE,
-    SEEN,
-    Manifest,
-    Problems,
-    listed,
-    quoted,
-)
+from trustreport.study.ingest.problems import RETYPE, SEEN, Manifest, Problems, listed, quoted
 from trustreport.study.ingest.tables import Layout, Raw
 from trustreport.vocabulary.errors import UNSEEN
 

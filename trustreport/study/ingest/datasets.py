@@ -9,13 +9,7 @@ import numpy as np
 from trustreport.study.ingest import cases, values
 from trustreport.study.ingest.cases import CaseRecords, Rows
 from trustreport.study.ingest.columns import MappedTable, Names
-from trustreport.study.ingest.problems import (
-    KeyPath,
-    Problems,
-    did_you_mean,
-    listed,
-    quoted,
-)
+from trustreport.study.ingest.problems import KeyPath, Problems, did_you_mean, listed, quoted
 from trustreport.study.ingest.scores import RangeOf
 from trustreport.study.plan import DatasetFacts, Plan
 from trustreport.study.study import Dataset, Labels

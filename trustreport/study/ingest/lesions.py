@@ -24,10 +24,7 @@ EVERY_CASE = "Add a table of cases: one row for every case, with and without les
 
 
 def localised(
-    plan: Plan,
-    tables: Sequence[MappedTable],
-    arms: Arms,
-    datasets: tuple[Dataset, ...],
+    plan: Plan, tables: Sequence[MappedTable], arms: Arms, datasets: tuple[Dataset, ...]
 ) -> tuple[tuple[Dataset, ...], tuple[Localisation, ...]]:
     """The localisations of readers and of candidates; data sets with marks know which cases have a lesion."""
     marks = [t for t in tables if t.kind == "marks"]
@@ -85,10 +82,7 @@ def _dataset_of(table: MappedTable, datasets: dict[str, Dataset], plan: Plan) ->
 
 
 def _of_set(
-    dataset: Dataset,
-    marks: Sequence[MappedTable],
-    lesions: Sequence[MappedTable],
-    plan: Plan,
+    dataset: Dataset, marks: Sequence[MappedTable], lesions: Sequence[MappedTable], plan: Plan
 ) -> Localisation | None:
     import pyarrow as pa
 
@@ -203,12 +197,7 @@ def _arms(made: Made, arms: Arms) -> Codes | None:
 
 
 def _crossed(
-    arm: Codes,
-    reader: Codes,
-    labels: Labels,
-    used: NDArray[np.int64],
-    arms: Arms,
-    table: MappedTable,
+    arm: Codes, reader: Codes, labels: Labels, used: NDArray[np.int64], arms: Arms, table: MappedTable
 ) -> None:
     """Every reader has a row in every arm: without any, nobody knows whether the cases were read there."""
     lacking = [

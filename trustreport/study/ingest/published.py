@@ -9,14 +9,7 @@ from pydantic import ValidationError
 
 from trustreport.study.ingest.cases import USUAL, Arms
 from trustreport.study.ingest.columns import MappedTable
-from trustreport.study.ingest.problems import (
-    KeyPath,
-    Problems,
-    did_you_mean,
-    dotted,
-    listed,
-    quoted,
-)
+from trustreport.study.ingest.problems import KeyPath, Problems, did_you_mean, dotted, listed, quoted
 from trustreport.study.plan import Confusion, CountsRow, Plan, Reported
 from trustreport.study.study import ArmCounts, CountsSet, Study
 
@@ -260,11 +253,7 @@ def joint_tables_agree(plan: Plan, study: Study, problems: Problems) -> None:
     """
     cells = {
         (one.set, one.candidate): np.array(
-            [
-                [one.tn, one.fn],
-                [one.fp, one.tp],
-                *([indeterminate(one)] if any(indeterminate(one)) else ()),
-            ]
+            [[one.tn, one.fn], [one.fp, one.tp], *([indeterminate(one)] if any(indeterminate(one)) else ())]
         )
         for one in study.confusion
     }

@@ -330,12 +330,7 @@ def _readings(plan: Plan, tables: Sequence[MappedTable], arms: Arms) -> Iterator
     for task in _tasks(tables, "readings"):
         read = [t for t in tables if t.kind == "readings" and (t.spec.task or "") == task]
         made = readings_of(
-            task,
-            read,
-            _of_task(tables, "cases", task),
-            _of_task(tables, "readers", task),
-            arms,
-            plan,
+            task, read, _of_task(tables, "cases", task), _of_task(tables, "readers", task), arms, plan
         )
         if made is not None:
             yield made

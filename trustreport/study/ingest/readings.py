@@ -354,10 +354,7 @@ def listed_files(tables: Sequence[MappedTable]) -> str:
 
 
 def readers_of(
-    names: "pa.Array",
-    people: Sequence[MappedTable],
-    plan: Plan,
-    tables: Sequence[MappedTable],
+    names: "pa.Array", people: Sequence[MappedTable], plan: Plan, tables: Sequence[MappedTable]
 ) -> Readers:
     """The readers with the characteristics that tables and manifest give of them."""
     labels = values.labels_of(names)

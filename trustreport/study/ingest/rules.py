@@ -8,15 +8,7 @@ import numpy as np
 from trustreport.study import criteria
 from trustreport.study.ingest.cases import Arms, alike, person
 from trustreport.study.ingest.columns import MappedTable
-from trustreport.study.ingest.problems import (
-    VALUES,
-    KeyPath,
-    Problems,
-    did_you_mean,
-    dotted,
-    listed,
-    quoted,
-)
+from trustreport.study.ingest.problems import VALUES, KeyPath, Problems, did_you_mean, dotted, listed, quoted
 from trustreport.study.ingest.published import TWO
 from trustreport.study.limits import LIMITS, Limit
 from trustreport.study.plan import (

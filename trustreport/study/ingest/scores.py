@@ -9,13 +9,7 @@ from trustreport.study.ingest import cases, values
 from trustreport.study.ingest.cases import CaseRecords, Rows, person
 from trustreport.study.ingest.columns import MappedTable, Names
 from trustreport.study.ingest.contracts import MISSING, PUT_OUT, UNREAD_NUMBER, fix_number
-from trustreport.study.ingest.problems import (
-    VALUES,
-    Problems,
-    did_you_mean,
-    listed,
-    quoted,
-)
+from trustreport.study.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted
 from trustreport.study.plan import MOST_CANDIDATES, DatasetFacts, Plan
 from trustreport.study.study import Codes, Floats, Labels, Scores
 
@@ -106,13 +100,7 @@ def _candidate(name: str, parts: Sequence[tuple[CaseRecords, Mapping[str, str]]]
 
 
 def _fill(
-    held: dict[str, Any],
-    word: str,
-    part: CaseRecords,
-    key: str,
-    case: Codes,
-    records: Rows,
-    labels: Labels,
+    held: dict[str, Any], word: str, part: CaseRecords, key: str, case: Codes, records: Rows, labels: Labels
 ) -> None:
     """Lay the values of one table into the column of a word; two tables must not both have one."""
     scores = not word.endswith("decision")
@@ -231,11 +219,7 @@ class FeatureKinds:
         return tuple(names.to_pylist())
 
     def of(
-        self,
-        dataset: str,
-        facts: DatasetFacts | None,
-        parts: Sequence[CaseRecords],
-        labels: Labels,
+        self, dataset: str, facts: DatasetFacts | None, parts: Sequence[CaseRecords], labels: Labels
     ) -> tuple[Floats | None, tuple[str, ...], dict[str, tuple[str, ...]]]:
         """The features of a data set, (n_cases, n_features), their names and the levels of words."""
         declared = facts.features if facts and facts.features else ()

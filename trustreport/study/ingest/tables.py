@@ -140,10 +140,7 @@ def _misplaced_header(header: Sequence[str], top: Sequence[Sequence[str]], wante
 
 
 def find_header(
-    path: Path,
-    names: frozenset[str],
-    sheet: str | None = None,
-    plain: Callable[[str], str] = str.casefold,
+    path: Path, names: frozenset[str], sheet: str | None = None, plain: Callable[[str], str] = str.casefold
 ) -> int | None:
     """The row of a header that is not the first, by the names of columns that it has; None where it is.
 

@@ -17,9 +17,7 @@ from trustreport.study.ingest.problems import (
     listed,
     quoted,
 )
-from trustreport.study.plan import (
-    Plan,
-)
+from trustreport.study.plan import Plan
 
 LEFT_OUT: Any = object()
 

@@ -13,13 +13,7 @@ from numpy.typing import NDArray
 
 from trustreport.study.ingest import values
 from trustreport.study.ingest.contracts import UNREAD_BINARY, UNREAD_NUMBER, UNREAD_TIME, our_word
-from trustreport.study.ingest.problems import (
-    KeyPath,
-    Problems,
-    did_you_mean,
-    listed,
-    quoted,
-)
+from trustreport.study.ingest.problems import KeyPath, Problems, did_you_mean, listed, quoted
 from trustreport.study.ingest.tables import Raw, is_text
 from trustreport.study.plan import FileForm, Unpivot
 from trustreport.study.study import Binary, Coded, Codes, Floats, Labels
