@@ -188,7 +188,7 @@ class Headers:
 
 
 @dataclass
-class _Reader:
+class ColumnFinder:
     """Finds the columns of one file; notes what is wrong."""
 
     spec: Spec

@@ -30,11 +30,10 @@ def counts_of(
     plan: Plan, tables: Sequence[MappedTable], arms: Arms, problems: Problems
 ) -> tuple[CountsSet, ...]:
     """Counts per arm, grouped by set in the order in which the sets appear."""
+    manifest, paths = problems.manifest, [("counts", i) for i in range(len(plan.counts))]
     rows = [
-        PublishedRow(
-            said, problems.manifest.file, problems.manifest.line(("counts", i)), dotted(("counts", i))
-        )
-        for i, said in enumerate(plan.counts)
+        PublishedRow(said, manifest.file, manifest.line(path), dotted(path))
+        for said, path in zip(plan.counts, paths)
     ]
     rows += [row for t in tables if t.kind == "counts" for row in _from_table(t)]
     sets: dict[str, list[PublishedRow]] = {}
@@ -50,16 +49,8 @@ def _from_table(table: MappedTable) -> Iterable[PublishedRow]:
         count = {w: _whole(table, w, i) for w in ("errors", "correct", "readers", "cases")}
         if count["errors"] is None or count["correct"] is None or not table.names["arm"].at(i):
             continue
-        paired = int(table.flags["paired"][i]) if "paired" in table.flags else -1
-        said = CountsRow(
-            set=_set_name(table, i),
-            arm=table.names["arm"].at(i),
-            errors=count["errors"],
-            correct=count["correct"],
-            readers=count["readers"],
-            cases=count["cases"],
-            paired=bool(paired) if paired >= 0 else None,
-        )
+        arm, paired = table.names["arm"].at(i), _paired(table, i)
+        said = CountsRow.model_validate({"set": _set_name(table, i), "arm": arm, **count, "paired": paired})
         table.used[i] = True
         yield PublishedRow(said, table.file, int(table.row(i)[0]), table.headers["arm"])
 
@@ -68,6 +59,12 @@ def _whole(table: MappedTable, word: str, i: int) -> int | None:
     """A count in one record; None where the cell is empty or was refused."""
     number = float(table.numbers[word][i]) if word in table.numbers else np.nan
     return int(number) if number >= 0 and number == np.floor(number) and number <= 1e15 else None
+
+
+def _paired(table: MappedTable, i: int) -> bool | None:
+    """Whether the arms of one record are paired, where it says so."""
+    said = int(table.flags["paired"][i]) if "paired" in table.flags else -1
+    return bool(said) if said >= 0 else None
 
 
 def _set_name(table: MappedTable, i: int) -> str:
@@ -142,9 +139,8 @@ def confusion_of(plan: Plan, tables: Sequence[MappedTable]) -> tuple[Confusion, 
                 continue
             seen.add((name, candidate))
             table.used[i] = True
-            paired = int(table.flags["paired"][i]) if "paired" in table.flags else -1
-            flag = bool(paired) if paired >= 0 else None
-            made.append(Confusion(set=name, candidate=candidate, **cells, paired=flag))
+            paired = _paired(table, i)
+            made.append(Confusion(set=name, candidate=candidate, **cells, paired=paired))
     return tuple(made)
 
 
