@@ -19,7 +19,9 @@ from trustreport.study.plan.data import (
     FileForm,
     HAccuracy,
     TableFile,
+    TimeToEvent,
     Unpivot,
+    VerificationDesign,
     as_coded,
 )
 from trustreport.study.plan.device import (
@@ -28,9 +30,15 @@ from trustreport.study.plan.device import (
     Amendment,
     Claim,
     Document,
+    Incident,
+    Indicator,
     Language,
+    Question,
     Report,
+    Signal,
+    SiteContext,
     StudyFacts,
+    Vigilance,
 )
 from trustreport.study.plan.fields import FIRST_YEAR, LAST_YEAR, MOST_CANDIDATES, NOT_DECLARED, Kind, Protocol
 from trustreport.study.plan.manifest import EMPTY_IS_SAID, LIMIT_ALIASES, Plan, required, undeclared
@@ -48,8 +56,6 @@ from trustreport.study.plan.published import (
     Reported,
     StudyPool,
 )
-from trustreport.study.plan.reading import TimeToEvent, VerificationDesign
-from trustreport.study.plan.use import Incident, Indicator, Question, Signal, SiteContext, Vigilance
 
 __all__ = ["FIRST_YEAR", "LAST_YEAR", "MOST_CANDIDATES", "NOT_DECLARED", "Kind", "Protocol"]
 __all__ += ["CHOSEN_ELSEWHERE", "CHOSEN_ON_TESTED", "Amendment", "Claim", "Document", "Language"]

@@ -17,7 +17,15 @@ from trustreport.study.plan.analysis import (
     Subgroup,
     Utility,
 )
-from trustreport.study.plan.data import DatasetFacts, TableFile
+from trustreport.study.plan.data import (
+    Arm,
+    DatasetFacts,
+    ReaderFacts,
+    Reading,
+    ReferenceStandard,
+    TableFile,
+    TimeToEvent,
+)
 from trustreport.study.plan.device import (
     Amendment,
     Approval,
@@ -25,10 +33,14 @@ from trustreport.study.plan.device import (
     Claim,
     Device,
     Document,
+    Incident,
     IntendedUse,
     OperatingPoint,
     Report,
+    Signal,
+    SiteContext,
     StudyFacts,
+    Vigilance,
 )
 from trustreport.study.plan.fields import MOST_CANDIDATES, Group, Kind, declared
 from trustreport.study.plan.published import (
@@ -44,8 +56,6 @@ from trustreport.study.plan.published import (
     Reported,
     StudyPool,
 )
-from trustreport.study.plan.reading import Arm, ReaderFacts, Reading, ReferenceStandard, TimeToEvent
-from trustreport.study.plan.use import Incident, Signal, SiteContext, Vigilance
 
 # Lists that say something when they are empty: no case was excluded.
 EMPTY_IS_SAID = ("exclusions", "competing")

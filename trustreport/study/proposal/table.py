@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trustreport.study.ingest import contracts
-from trustreport.study.proposal import follow_up, lesions
+from trustreport.study.proposal import special
 from trustreport.study.proposal.parts import (
     Cells,
     Doubt,
@@ -51,9 +51,9 @@ class TableProposal(Table):
             self.entry.form["columns"] = renamed
         kind = self.entry.kind
         if "follow_up" in self.columns:
-            follow_up.settle(self)
+            special.settle_follow_up(self)
         if kind == "marks":
-            lesions.settle(self)
+            special.settle_marks(self)
         if kind == "dataset":
             self._dataset()
         else:
@@ -112,7 +112,7 @@ class TableProposal(Table):
                     break
         self._per_arm(taken)
         self._by_words(taken)
-        follow_up.find(self, taken)
+        special.find_follow_up(self, taken)
         self._truth(taken)
         self._scores(taken)
         patient = self.columns.get("patient", "")
@@ -127,7 +127,7 @@ class TableProposal(Table):
         if word in CODED:
             several = word == "truth" and cells.n_distinct <= FEW and not cells.numeric
             return cells.n_distinct <= 2 or bool(cells.pair) or several
-        if word in ("score", "advice_score", "seconds", "confidence", *lesions.PLACES):
+        if word in ("score", "advice_score", "seconds", "confidence", *special.COORDINATES):
             return cells.numeric and (word != "score" or cells.n_distinct > 2)
         if word in ("date", "read_at"):
             return cells.is_date
@@ -202,7 +202,7 @@ class TableProposal(Table):
     # ------------------------------------------------------------ kinds
 
     def _kind(self) -> str:
-        if placed := lesions.kind(self):
+        if placed := special.lesions_or_marks(self):
             return placed
         have = set(self.columns)
         pattern = rf"({'|'.join(vocabulary()['wide']['names'])})_?\d+"
