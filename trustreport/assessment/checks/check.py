@@ -39,21 +39,6 @@ def _of_quantities(result: Result, outcome: CheckOutcome) -> bool:
     return not outcome.quantities or row.id in outcome.quantities or row.base in outcome.quantities
 
 
-def _counts_decisions(result: Result, outcome: CheckOutcome) -> bool:
-    del outcome
-    return result.counts_decisions
-
-
-def _at_the_prevalence_of_the_sample(result: Result, outcome: CheckOutcome) -> bool:
-    """Whether it changes with the prevalence, and is not of a prevalence that was declared."""
-    return _of_quantities(result, outcome) and "prevalence" not in result.parameters
-
-
-def _has_no_value(result: Result, outcome: CheckOutcome) -> bool:
-    del outcome
-    return isnan(result.estimate.value)
-
-
 def _of_these_cases_alone(result: Result, outcome: CheckOutcome) -> bool:
     return _of_quantities(result, outcome) and result.place.data <= outcome.place.data
 
@@ -62,25 +47,17 @@ def _of_the_group(result: Result, outcome: CheckOutcome) -> bool:
     return _of_quantities(result, outcome) and result.place.subgroup == outcome.place.subgroup
 
 
-def _of_changes_as_read(result: Result, outcome: CheckOutcome) -> bool:
-    """Whether it is of both arms, and is not adjusted for the order in which they were read."""
-    del outcome
-    return result.place.arms is not None and notes.ADJUSTED not in result.estimate.note
-
-
-def _of_none(result: Result, outcome: CheckOutcome) -> bool:
-    del result, outcome
-    return False
-
-
 EVERYTHING = Withholding("all numbers of these data", "all", _of_quantities)
-COUNTED_DECISIONS = Withholding("what counts decisions of the device", "decisions", _counts_decisions)
+COUNTED_DECISIONS = Withholding(
+    "what counts decisions of the device", "decisions", lambda result, _: result.counts_decisions
+)
 OF_THE_SAMPLE = Withholding(
     "the measures named at the prevalence of the sample, unless the criterion names `population: sample`",
     "sample",
-    _at_the_prevalence_of_the_sample,
+    # What changes with the prevalence, and is not of a prevalence that was declared.
+    lambda result, outcome: _of_quantities(result, outcome) and "prevalence" not in result.parameters,
 )
-UNDEFINED = Withholding("what has no value", "undefined", _has_no_value)
+UNDEFINED = Withholding("what has no value", "undefined", lambda result, _: isnan(result.estimate.value))
 # Both are about precision.
 TOO_FEW = Withholding(
     "the measures named, of these cases alone, where inconclusive",
@@ -93,11 +70,13 @@ SMALL_GROUP = Withholding(
 )
 GROUP = Withholding("the measures named, of this group", "group", _of_the_group)
 BY_ORDER = Withholding(
-    "what is of both arms and is not adjusted for reading order", "changes", _of_changes_as_read
+    "what is of both arms and is not adjusted for reading order",
+    "changes",
+    lambda result, _: result.place.arms is not None and notes.ADJUSTED not in result.estimate.note,
 )
 # The verdict on a criterion looks at the lock itself; the release of a report concerns no number in it.
-CRITERIA = Withholding("the criteria named", "none", _of_none)
-RELEASE = Withholding("no verdict: a public report is refused", "none", _of_none)
+CRITERIA = Withholding("the criteria named", "none", lambda *_: False)
+RELEASE = Withholding("no verdict: a public report is refused", "none", lambda *_: False)
 
 
 @dataclass(frozen=True, slots=True)

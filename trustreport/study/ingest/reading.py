@@ -14,7 +14,9 @@ from trustreport.study.ingest import manifest as manifests
 from trustreport.study.ingest import published, rules, validation
 from trustreport.study.ingest.cases import Arms, arms_of
 from trustreport.study.ingest.cautions import cautions
-from trustreport.study.ingest.columns import MappedTable
+from trustreport.study.ingest.cells import load
+from trustreport.study.ingest.columns import MappedTable, Spec
+from trustreport.study.ingest.contracts import TABLE_WORDS
 from trustreport.study.ingest.datasets import datasets_of
 from trustreport.study.ingest.lesions import localised
 from trustreport.study.ingest.manifest import StudyFiles
@@ -28,6 +30,8 @@ from trustreport.study.ingest.problems import (
     quoted,
 )
 from trustreport.study.ingest.readings import ratings_of, readings_of
+from trustreport.study.ingest.tables import read_table
+from trustreport.study.ingest.values import shaped
 from trustreport.study.plan import DatasetFacts, Plan, TableFile
 from trustreport.study.study import Ratings, Readings, Source, Study, close
 from trustreport.vocabulary.errors import Problem, StudyError
@@ -126,31 +130,24 @@ def _study(
     plan: Plan, touched: set[Any], manifest: Manifest, files: StudyFiles, problems: Problems
 ) -> Study | None:
     """Read every file, then join them where the manifest says enough to do so."""
-    from trustreport.study.ingest import rules
-
     rules.limits_are_known(plan, problems)
     if not touched:
         rules.there_is_data(plan, problems)
     loaded = [(spec, *_load(spec, plan, files, manifest, problems)) for spec in _specs(plan, problems)]
     if not touched.isdisjoint(JOINING):
         return None
-    from trustreport.study.ingest.reading import assemble
 
     tables = [table for _, _, table in loaded if table is not None]
     study = assemble(plan, tables, problems)
     locked, looks = _lock(files, problems), _looks(files, problems)
     if problems:
         return None
-    from dataclasses import replace
 
     return replace(_with_sources(study, manifest, files, loaded, locked), looks=looks)
 
 
 def _specs(plan: Plan, problems: Problems) -> Iterator[Any]:
     """What the manifest says of every file, in its order."""
-    from trustreport.study.ingest.columns import Spec
-    from trustreport.study.ingest.contracts import TABLE_WORDS
-
     named: list[TableFile | DatasetFacts] = [*plan.tables.values(), *plan.datasets]
     classes = any("class_scores" in t.columns for t in named)
     divided = frozenset(column for group in plan.subgroups for column in columns_of(group))
@@ -162,32 +159,14 @@ def _specs(plan: Plan, problems: Problems) -> Iterator[Any]:
             mend = did_you_mean(kind, TABLE_WORDS) or f"Add kind: with one of {', '.join(TABLE_WORDS)}."
             problems.declared(said, f"{quoted(kind)} is no kind of table", "", mend)
             continue
-        yield Spec(
-            table.file,
-            kind,
-            path,
-            table,
-            name,
-            table.task,
-            table.candidate,
-            table.dataset,
-            _features(plan, table.dataset) if kind in ("scores", "features") else (),
-            divided,
-            classes,
-        )
+        features = _features(plan, table.dataset) if kind in ("scores", "features") else ()
+        of = table.task, table.candidate, table.dataset
+        yield Spec(table.file, kind, path, table, name, *of, features, divided, classes)
     for i, facts in enumerate(plan.datasets):
         if facts.file is not None:
-            yield Spec(
-                facts.file,
-                "dataset",
-                ("datasets", i),
-                facts,
-                facts.dataset,
-                dataset=facts.dataset,
-                features=facts.features or (),
-                divided=divided,
-                classes=classes,
-            )
+            path, features = ("datasets", i), facts.features or ()
+            own = facts.dataset
+            yield Spec(facts.file, "dataset", path, facts, own, None, None, own, features, divided, classes)
 
 
 def _features(plan: Plan, dataset: str | None) -> tuple[str, ...]:
@@ -200,10 +179,6 @@ def _load(
     spec: Any, plan: Plan, files: StudyFiles, manifest: Manifest, problems: Problems
 ) -> tuple[Path | None, Any]:
     """The file and its table; None where it cannot be read (the problem is noted)."""
-    from trustreport.study.ingest.cells import load
-    from trustreport.study.ingest.tables import read_table
-    from trustreport.study.ingest.values import shaped
-
     key: KeyPath = (*spec.path, "file")
     path = files.find(spec.file, dotted(key), manifest.line(key))
     if path is None:
@@ -260,8 +235,6 @@ def _with_sources(
     study: Study, manifest: Manifest, files: StudyFiles, loaded: list[Any], locked: bytes
 ) -> Study:
     """The study with an entry for each input file."""
-    from dataclasses import replace
-
     own = files.folder / manifest.file
     sources = [Source(manifest.file, "manifest", files.hash(own), own.stat().st_size, 0, 0)]
     for spec, path, table in loaded:

@@ -154,7 +154,8 @@ def numbers(column: "Column", decimal: str | None) -> Floats:
     good = pc.match_substring_regex(cells, NUMBER)
     made = pc.cast(pc.if_else(good, cells, None), pa.float64())
     floats = _floats(made)
-    floats[_mask(pc.invert(pc.fill_null(good, True)))] = UNREAD_NUMBER
+    bad = pc.invert(pc.fill_null(good, True))
+    floats[np.asarray(bad.to_numpy(zero_copy_only=False), bool)] = UNREAD_NUMBER
     return floats
 
 
@@ -163,10 +164,6 @@ def _floats(column: Any) -> Floats:
 
     made = np.asarray(pc.fill_null(column, np.nan).to_numpy(zero_copy_only=False), np.float64)
     return made if made.flags.writeable else made.copy()
-
-
-def _mask(column: Any) -> NDArray[np.bool_]:
-    return np.asarray(column.to_numpy(zero_copy_only=False), bool)
 
 
 def binary(column: "Column") -> Binary:
