@@ -108,7 +108,7 @@ def resolved(declared: Endpoint, plan: Plan) -> Criterion:
     )
 
 
-def asked(plan: Plan) -> list[Criterion]:
+def confirmatory_criteria(plan: Plan) -> list[Criterion]:
     """The criteria that ask for a verdict, in the manifest's order."""
     return [resolved(declared, plan) for declared in plan.endpoints if confirmatory(declared)]
 
@@ -265,7 +265,7 @@ def families(plan: Plan) -> list[FamilyOf]:
     """
     declared = {f.family: f for f in plan.families}
     members: dict[str, list[Criterion]] = {}
-    for criterion in asked(plan):
+    for criterion in confirmatory_criteria(plan):
         name = (criterion.declared.multiplicity_family or "").strip()
         alone = not name or (name.casefold() in NO_FAMILY and name not in declared)
         members.setdefault(f"\0{criterion.name}" if alone else name, []).append(criterion)

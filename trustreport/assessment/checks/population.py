@@ -47,7 +47,7 @@ def enrichment(evidence: Evidence) -> Iterator[Remark]:
     """P31: more, or fewer, positives than where the device is to be used, by sampling or by count."""
     plan = evidence.plan
     expected = plan.declared_prevalence
-    asked = [c.declared for c in criteria.asked(plan) if c.means_the_sample]
+    asked = [c.declared for c in criteria.confirmatory_criteria(plan) if c.means_the_sample]
     sampling = {facts.dataset: facts.sampling for facts in plan.datasets}
     by_prevalence = tuple(row.id for row in ROWS if row.by_prevalence)
     for place, name, positives, n in _shares(evidence):
@@ -301,7 +301,7 @@ def unknown_attribute(evidence: Evidence) -> Iterator[Remark]:
 def _confirmed_afterwards(evidence: Evidence) -> Iterator[Remark]:
     """Groups that are declared as chosen afterwards, and that a criterion with a hypothesis names."""
     afterwards = [group for group in evidence.plan.subgroups if group.prespecified is False]
-    for criterion in (one.declared for one in criteria.asked(evidence.plan)):
+    for criterion in (one.declared for one in criteria.confirmatory_criteria(evidence.plan)):
         name = criterion.subgroup
         if name and criterion.role != "exploratory" and any(_makes(group, name) for group in afterwards):
             names = {"group": name, "criterion": criterion.endpoint}

@@ -210,7 +210,7 @@ def cherry_picked(evidence: Evidence) -> Iterator[Remark]:
         yield Remark(NOWHERE, changed if fields else None)
         if status.older:
             yield Remark(NOWHERE, say("checks.P34.older"), severity="W")
-    for criterion in criteria.asked(plan):
+    for criterion in criteria.confirmatory_criteria(plan):
         said = criterion.declared
         if said.role == "primary" and said.measure:
             named = any(True for _ in _ids(said, evidence))
@@ -262,7 +262,7 @@ def _best_of_k(criterion: Endpoint, bound: Bound | str, evidence: Evidence) -> M
 def criteria_after_data(evidence: Evidence) -> Iterator[Remark]:
     """P35: no lock and no date that says so, criteria fixed after the data were opened, or changed then."""
     plan = evidence.plan
-    if not criteria.asked(plan):
+    if not criteria.confirmatory_criteria(plan):
         return
     status = lock.lock_status(evidence.study, plan)
     if status.late:
@@ -283,7 +283,7 @@ def criteria_after_data(evidence: Evidence) -> Iterator[Remark]:
 
 def one_bound(evidence: Evidence) -> Iterator[Remark]:
     """P62: a single bound on a quantity that is best at one value, such as a calibration slope."""
-    for criterion in criteria.asked(evidence.plan):
+    for criterion in criteria.confirmatory_criteria(evidence.plan):
         row = criterion.row
         if row is not None and row.target is not None:
             names = {"criterion": criterion.name, "measure": quantity_name(row.id), "best": row.target}
@@ -300,7 +300,7 @@ def many_comparisons(evidence: Evidence) -> Iterator[Remark]:
 
 def _lenient(evidence: Evidence) -> Iterator[Remark]:
     """Criteria whose alpha is beyond what is customary: .05 one-sided, .1 two-sided."""
-    for criterion in criteria.asked(evidence.plan):
+    for criterion in criteria.confirmatory_criteria(evidence.plan):
         if criterion.alpha > criteria.CUSTOMARY_ALPHA * criterion.sides:
             values = {"alpha": criterion.alpha, "sides": say(f"checks.P36.sides.{criterion.sides}")}
             yield Remark(NOWHERE, say("checks.P36.lenient", criterion=criterion.name, **values))

@@ -35,7 +35,7 @@ def load(spec: Spec, raw: Raw, problems: Problems) -> MappedTable | None:
     table = MappedTable(spec, kind, problems, raw.rows, raw.n_rows, raw.n_blank, class_columns=classes)
     table.header, table.guessed_encoding = raw.header, raw.guessed_encoding
     table.used = np.zeros(raw.n_rows, bool)
-    _Loader(table, finder).load()
+    _CellLoader(table, finder).load()
     if kind == "reported" and table.headers["value"] in raw.typed:
         table.refuse(
             "found numbers, which lose the digits that were printed",
@@ -71,7 +71,7 @@ def _convert(table: MappedTable, key: str, word: str, column: "Column", layout: 
 
 
 @dataclass
-class _Loader:
+class _CellLoader:
     """Fills a table from the columns that were found, and reports the cells that their contracts refuse."""
 
     table: MappedTable

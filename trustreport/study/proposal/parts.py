@@ -202,7 +202,7 @@ def _date_form(cell: str) -> str:
     return found[1] if found else ""
 
 
-class Table:
+class ExaminedTable:
     """A table that is looked at: its cells, the columns known so far, and its part of the proposal."""
 
     def __init__(

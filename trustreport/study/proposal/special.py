@@ -4,7 +4,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from trustreport.study.proposal.parts import Doubt, Entry, Proposal, Table, squeezed, vocabulary
+from trustreport.study.proposal.parts import Doubt, Entry, ExaminedTable, Proposal, squeezed, vocabulary
 
 FOLLOWED = ("follow_up", "event")
 MOST_EVENTS = 5
@@ -17,7 +17,7 @@ HORIZONS = {
 MOST_YEARS, MOST_MONTHS = 30, 400  # a longer follow-up is in a smaller unit
 
 
-def find_follow_up(table: Table, taken: set[str]) -> None:
+def find_follow_up(table: ExaminedTable, taken: set[str]) -> None:
     """The two columns, where a table of no readings has both; then neither is a truth or a reading time."""
     if {"reader", "rater"} & table.columns.keys():
         return
@@ -36,11 +36,11 @@ def find_follow_up(table: Table, taken: set[str]) -> None:
     taken |= {times[0], events[0]}
 
 
-def _reusable(table: Table) -> set[str]:
+def _reusable(table: ExaminedTable) -> set[str]:
     return {table.columns[word] for word in ("truth", "seconds") if isinstance(table.columns.get(word), str)}
 
 
-def settle_follow_up(table: Table) -> None:
+def settle_follow_up(table: ExaminedTable) -> None:
     """The codes of the event and the horizon at which it is judged: both are guesses."""
     time, event = (table.columns[word] for word in FOLLOWED)
     codes, competing = _event_codes(table, event)
@@ -63,7 +63,7 @@ def _unit_of_time(header: str, longest: float) -> str:
     return "years" if longest <= MOST_YEARS else "months" if longest <= MOST_MONTHS else "days"
 
 
-def _event_codes(table: Table, event: str) -> tuple[dict[str, str], list[int]]:
+def _event_codes(table: ExaminedTable, event: str) -> tuple[dict[str, str], list[int]]:
     """What the cells mean (0 censored, 1 the event, from 2 on what competes with it), and what competes."""
     cells = table.seen[event]
     if cells.is_whole and set(cells.distinct) != {"1", "2"}:
@@ -83,13 +83,13 @@ def _event_codes(table: Table, event: str) -> tuple[dict[str, str], list[int]]:
 
 
 COORDINATES = ("x", "y", "z")
-T = TypeVar("T", bound=Table)
+T = TypeVar("T", bound=ExaminedTable)
 OF_LESIONS = ("lesion", "lesion_weight", *COORDINATES)
 WHO = ("reader", "arm", "candidate", "dataset")
 SHARE_OF_WIDTH = 20  # a radius is guessed as one in so many of the largest coordinate
 
 
-def lesions_or_marks(table: Table) -> str:
+def lesions_or_marks(table: ExaminedTable) -> str:
     """Lesions, marks, or neither; of neither the words for lesions are dropped."""
     have = table.columns
     rating = have.get("score", have.get("label"))
@@ -106,7 +106,7 @@ def lesions_or_marks(table: Table) -> str:
     return ""
 
 
-def settle_marks(table: Table) -> None:
+def settle_marks(table: ExaminedTable) -> None:
     """Whose marks they are; how far from a lesion a mark hits it, where marks do not name the lesion."""
     table.made.marks_need_a_dataset |= "reader" not in table.columns
     if "lesion" not in table.columns:

@@ -11,7 +11,7 @@ from trustreport.study.proposal import special
 from trustreport.study.proposal.parts import (
     Cells,
     Doubt,
-    Table,
+    ExaminedTable,
     day,
     has_word,
     is_group,
@@ -29,7 +29,7 @@ GRADED = ("score", "decision")
 FEWEST_RANKS = 3
 
 
-class TableProposal(Table):
+class TableProposal(ExaminedTable):
     """A table while it is being recognised; `take` puts it into the proposal."""
 
     def recognise(self) -> bool:
