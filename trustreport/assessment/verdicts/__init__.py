@@ -18,21 +18,6 @@ from trustreport.assessment.verdicts.verdict import (
     worst,
 )
 
-__all__ = [
-    "WORDS",
-    "AtLevel",
-    "FamilyOutcome",
-    "Locked",
-    "Requirement",
-    "Standing",
-    "Verdict",
-    "Word",
-    "candidate_names",
-    "counted",
-    "named_family",
-    "requirements",
-    "standings",
-    "status",
-    "verdicts",
-    "worst",
-]
+__all__ = ["AtLevel", "verdicts"]
+__all__ += ["WORDS", "FamilyOutcome", "Locked", "Requirement", "Standing", "Verdict", "Word"]
+__all__ += ["candidate_names", "counted", "named_family", "requirements", "standings", "status", "worst"]
