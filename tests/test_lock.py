@@ -13,7 +13,7 @@ from trustreport.api import assess, lock_criteria, read_study
 from trustreport.commands.cli import main
 from trustreport.report.document import document
 from trustreport.study import lock
-from trustreport.study.lock.timestamp import stamp
+from trustreport.study.lock.moments import stamp
 from trustreport.study.plan import Confusion, Plan
 from trustreport.study.study import Study
 from trustreport.vocabulary.errors import StudyError

@@ -10,9 +10,9 @@ from tests.dimensions.test_subgroups import cases, coded, counted, declared, rea
 from tests.identity.test_identity import study as read_by
 from tests.studies import plan
 from trustreport.assessment.assess import assess
-from trustreport.assessment.checks import CHECKS, Evidence, data, population, release, subgroups
+from trustreport.assessment.checks import CHECKS, Evidence, independence, population, reference, release
 from trustreport.assessment.finding import CheckOutcome
-from trustreport.assessment.verdicts.blocks import blocking
+from trustreport.assessment.verdicts.entries import blocking
 from trustreport.measures.estimate import Estimate
 from trustreport.study.plan import Plan
 from trustreport.study.study import Cases, Dataset, Readings, Scores, Source, Study
@@ -21,7 +21,8 @@ from trustreport.vocabulary.place import NOWHERE, Place
 from trustreport.vocabulary.results import Result
 
 EN = catalogue("en")
-OWN = (*data.CHECKS, *population.CHECKS, *subgroups.CHECKS, *release.CHECKS)
+OF_DATA = (*independence.CHECKS, *reference.CHECKS, *population.CHECKS, *release.CHECKS)
+OWN = tuple(check for check in OF_DATA if check.id != "P14")
 
 
 def outcomes(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from trustreport.assessment.checks import CHECKS
-from trustreport.assessment.checks.withholding import CRITERIA, RELEASE
+from trustreport.assessment.checks.check import CRITERIA, RELEASE
 from trustreport.commands.schemas import with_facts, with_quantities
 from trustreport.study.limits import LIMITS
 from trustreport.study.plan import LIMIT_ALIASES

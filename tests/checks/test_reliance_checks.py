@@ -23,7 +23,8 @@ def outcomes(study: Study, declared: Plan | None = None) -> list[CheckOutcome]:
     declared = declared or plan()
     results = answer(study, declared).results if DIMENSION.has_data(study, declared) else ()
     evidence = Evidence(study, declared, results)
-    return [outcome for check in CHECKS for outcome in check.run(evidence)]
+    own = [check for check in CHECKS if check.dimension == "reliance"]
+    return [outcome for check in own for outcome in check.run(evidence)]
 
 
 def fired(study: Study, declared: Plan | None = None) -> dict[str, str]:

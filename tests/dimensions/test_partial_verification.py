@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from trustreport.api import Assessed, assess, read_study
-from trustreport.assessment.checks.data import _side
+from trustreport.assessment.checks.reference import _side
 from trustreport.vocabulary.errors import StudyError
 from trustreport.vocabulary.messages import catalogue
 

@@ -13,8 +13,7 @@ from tests.dimensions.test_subgroups import cases, coded
 from tests.studies import plan
 from trustreport.assessment.assess import assess
 from trustreport.study.identity.identifiers import identifying, is_direct, is_personal
-from trustreport.study.identity.pseudonyms import Pseudonym, pseudonymised
-from trustreport.study.identity.release import released
+from trustreport.study.identity.pseudonyms import Pseudonym, pseudonymised, released
 from trustreport.study.plan import Plan
 from trustreport.study.study import (
     Cases,

@@ -15,7 +15,7 @@ from trustreport.service.editor.field_values import model_of, shape_of
 from trustreport.service.editor.form import Control, form_of
 from trustreport.service.editor.table_columns import files_of
 from trustreport.service.editor.yaml_edits import plain
-from trustreport.study.ingest.manifest import model_at
+from trustreport.study.ingest.validation import model_at
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.errors import UNSEEN
 

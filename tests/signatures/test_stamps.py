@@ -14,7 +14,7 @@ from trustreport.report.signatures.stamps import (
     requested_stamp,
     verified_stamp,
 )
-from trustreport.study.lock.timestamp import stamp
+from trustreport.study.lock.moments import stamp
 
 DATA = b"what was signed"
 DIGEST = sha256(DATA).hexdigest()

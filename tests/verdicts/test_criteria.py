@@ -13,7 +13,7 @@ from trustreport.assessment.verdicts.judge import has_no_precision
 from trustreport.measures.estimate import Estimate
 from trustreport.study import criteria
 from trustreport.study.criteria import Bound
-from trustreport.study.plan import Endpoint
+from trustreport.study.plan import Endpoint, Plan
 from trustreport.vocabulary.errors import StudyError
 from trustreport.vocabulary.quantities import OF_ARMS, ROWS, quantity_of
 
@@ -170,9 +170,10 @@ def test_a_fixed_sequence_has_one_alpha(tmp_path: Path) -> None:
 
 def test_one_sided_and_two_sided_members_share_an_alpha() -> None:
     """.05 two-sided is .025 one-sided."""
-    one = criterion("m", "superiority", alpha=0.025)
-    two = criterion("m", "superiority", alpha=0.05, sides=2)
-    assert not criteria.unequal_alphas(criteria.FamilyOf("f", "fixed sequence", (one, two)), 0.95)
+    plan = Plan.model_validate({"report": {"kind": "certification"}, "device": {}})
+    one = criteria.resolved(criterion("m", "superiority", alpha=0.025), plan)
+    two = criteria.resolved(criterion("m", "superiority", alpha=0.05, sides=2), plan)
+    assert not criteria.unequal_alphas(criteria.FamilyOf("f", "fixed sequence", (one, two)))
 
 
 # ---------------------------------------------------------------- warnings

@@ -13,10 +13,9 @@ from studies import plan
 from trustreport.assessment.assess import assess
 from trustreport.assessment.finding import CheckOutcome
 from trustreport.assessment.verdicts import Verdict, counted, verdicts, worst
-from trustreport.assessment.verdicts.blocks import _candidates
-from trustreport.assessment.verdicts.entries import _has_scope_of
+from trustreport.assessment.verdicts.entries import _candidates, _has_scope_of
 from trustreport.assessment.verdicts.judge import BARE, amount, compare_with_bound
-from trustreport.assessment.verdicts.requirements import sides
+from trustreport.assessment.verdicts.verdict import sides
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.proportion import wilson
 from trustreport.study import criteria

@@ -10,7 +10,7 @@ from tests.sound import Manifest, Rows, assessed, goal, sound_study
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.checks import CHECKS
 from trustreport.assessment.finding import CheckOutcome
-from trustreport.assessment.verdicts.blocks import blocking, concerns
+from trustreport.assessment.verdicts.entries import blocking, concerns
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import say
 from trustreport.vocabulary.place import NOWHERE, Place

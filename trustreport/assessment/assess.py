@@ -12,7 +12,7 @@ from trustreport.assessment.dimensions.flow import TaskFlow, flow_figures, task_
 from trustreport.assessment.finding import CheckOutcome, Figure, Finding, Unanswered
 from trustreport.assessment.verdicts import AtLevel, Verdict, verdicts
 from trustreport.measures.similarity.distances import Run, one_by_one
-from trustreport.study.identity.release import released
+from trustreport.study.identity.pseudonyms import released
 from trustreport.study.plan import Language, Plan, undeclared
 from trustreport.study.study import Study
 from trustreport.vocabulary.errors import Cancelled

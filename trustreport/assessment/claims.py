@@ -134,13 +134,10 @@ def _entries(claim: Claim, results: Sequence[Result]) -> list[Result]:
     found: dict[tuple[str, Place], list[Result]] = {}
     for r in results:
         named = r.id == name if "." in name else r.id.rpartition(".")[2] == word
-        if named and _is_ordinary(r) and _there(claim, r.place):
+        ordinary = r.place.scope.keys() <= ORDINARY and not (r.endpoint or r.parameters)
+        if named and ordinary and _there(claim, r.place):
             found.setdefault((r.id, r.place), []).append(r)
     return next(iter(found.values())) if len(found) == 1 else []
-
-
-def _is_ordinary(r: Result) -> bool:
-    return r.place.scope.keys() <= ORDINARY and not (r.endpoint or r.parameters)
 
 
 def _place(claim: Claim) -> Place:
@@ -237,8 +234,7 @@ def _total(claim: Claim, computed: int) -> Iterator[ClaimCheck]:
     word = "total" if claim.measure.casefold() in ("total", "cases") else claim.measure.casefold()
     measure = say(f"claims.total.{word}")
     shown = say("claims.count", value=computed)
-    words = {"measure": measure, "printed": claim.value, "value": shown, "apart": apart}
-    item = say("claims.item_total", **words)
+    item = say("claims.item_total", measure=measure, printed=claim.value, value=shown, apart=apart)
     yield ClaimCheck(_place(claim), measure, claim.value, "total", apart == 0, shown, item)
 
 

@@ -35,7 +35,7 @@ SOME = 5  # undeclared fields that are named
 @allow_outside_option
 def check(study: Path, full: bool, quiet: bool, form: str, allow_outside: bool) -> None:
     """Check manifest and tables of STUDY: every problem, and what is not used. Write no files."""
-    from trustreport.study.identity.release import released
+    from trustreport.study.identity.pseudonyms import released
     from trustreport.study.ingest import read
     from trustreport.vocabulary.errors import StudyError
     from trustreport.vocabulary.messages import catalogue

@@ -33,7 +33,7 @@ def init(paths: tuple[Path, ...], from_tables: bool, kind: "Kind", every: bool) 
         return
     if len(paths) != 1:
         raise click.UsageError("name one folder, or --from and the tables")
-    from trustreport.study.proposal.starter import write_starter
+    from trustreport.study.proposal.manifest import write_starter
 
     folder = paths[0]
     try:

@@ -10,8 +10,8 @@ from trustreport.measures.monitoring.cusum import MOST_STATES, design, sprt
 from trustreport.measures.monitoring.detection_delay import cusum_delay, sprt_delay
 from trustreport.measures.monitoring.weights import why_not
 from trustreport.planning.origins import TEXT
-from trustreport.study.ingest.manifest import expectation
 from trustreport.study.ingest.problems import did_you_mean, quoted
+from trustreport.study.ingest.validation import expectation
 from trustreport.vocabulary.errors import Problem, StudyError
 from trustreport.vocabulary.messages import Message, say
 

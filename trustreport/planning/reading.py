@@ -15,8 +15,9 @@ from trustreport.planning.request import (
     RoeMetzInput,
     SizingRequest,
 )
-from trustreport.study.ingest.manifest import Manifest, dotted, expectation, parse
-from trustreport.study.ingest.problems import Problems, did_you_mean, quoted
+from trustreport.study.ingest.manifest import parse
+from trustreport.study.ingest.problems import Manifest, Problems, did_you_mean, dotted, quoted
+from trustreport.study.ingest.validation import expectation
 from trustreport.vocabulary.errors import StudyError
 
 

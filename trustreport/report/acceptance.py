@@ -85,7 +85,7 @@ def _bearing(assessment: Assessment) -> dict[str, list[lock.Change]]:
     found: dict[str, list[lock.Change]] = {}
     status = lock.lock_status(assessment.study, assessment.plan)
     for change in status.changes if status.lock else ():
-        names = criteria.named(lock.concerned(change, assessment.plan))
+        names = [one.endpoint for one in lock.concerned(change, assessment.plan)]
         own = [change.criterion] if change.criterion else []
         for name in dict.fromkeys((*own, *names)):
             found.setdefault(name, []).append(change)
@@ -177,7 +177,7 @@ def _estimated(criterion: Endpoint, assessment: Assessment, say: Catalogue) -> C
 
 def _about(criterion: Endpoint, say: Catalogue) -> str:
     """Role and hypothesis, and what is measured."""
-    name = say(quantity_name(criteria.quantity(criterion), criterion.of)) if criterion.measure else ""
+    name = say(quantity_name(criterion.quantity, criterion.of)) if criterion.measure else ""
     words = (*(declared_text(given or "", say) for given in (criterion.role, criterion.hypothesis)), name)
     return ", ".join(word for word in words if word)
 

@@ -10,10 +10,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.checks.withholding import EVERYTHING
+from trustreport.assessment.checks.check import EVERYTHING
 from trustreport.assessment.finding import CheckOutcome, Unanswered
 from trustreport.assessment.verdicts import Verdict as Judged
-from trustreport.assessment.verdicts.blocks import WITHHELD_BY
+from trustreport.assessment.verdicts.entries import WITHHELD_BY
 from trustreport.assessment.verdicts.judge import as_locked, elsewhere
 from trustreport.assessment.verdicts.risk import needed_rates
 from trustreport.assessment.verdicts.verdict import RiskLimit

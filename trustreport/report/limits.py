@@ -6,7 +6,7 @@ from typing import Any
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.finding import CheckOutcome
-from trustreport.assessment.verdicts.blocks import concerns
+from trustreport.assessment.verdicts.entries import concerns
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.results import Result
 

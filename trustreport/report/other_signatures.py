@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from trustreport.report.attestations import MOST_BYTES, PACKAGES, differing_file, own_key, plain_line
 from trustreport.report.files import FileStatus, digest, files
-from trustreport.study.lock.timestamp import stamp
+from trustreport.study.lock.moments import stamp
 
 if TYPE_CHECKING:
     from trustreport.report.signatures.pades import PdfSignature

@@ -16,7 +16,6 @@ from trustreport.assessment.verdicts.judge import bound_amount
 from trustreport.measures.reported.printed import metric_named
 from trustreport.report import acceptance
 from trustreport.report.tables import in_words, written
-from trustreport.study import criteria
 from trustreport.study.plan import Claim
 from trustreport.vocabulary.digits import per
 from trustreport.vocabulary.messages import Catalogue
@@ -73,7 +72,7 @@ class Review:
         c = row.criterion
         if not c.measure:
             return c.endpoint
-        measure = self.say(quantity_name(criteria.quantity(c), c.of))
+        measure = self.say(quantity_name(c.quantity, c.of))
         against = self.say("procurement.grid.against", baseline=row.baseline) if row.baseline else ""
         named = (against, c.subgroup, c.site, c.dataset, c.set, c.period)
         return ", ".join(filter(None, (measure, *named)))
@@ -258,7 +257,7 @@ def to_explain(review: Review, name: str) -> Iterator[ToExplain]:
             source = ", ".join(filter(None, (claim.source_document, claim.section)))
             yield ToExplain(say(quantity_name(r.name)), claimed_as, in_words(r, say), source)
     required = [row for row in review.required if row.counts and row.word(name) is not None]
-    asked = [criteria.quantity(row.criterion) for row in required]
+    asked = [row.criterion.quantity for row in required]
     for dataset in dict.fromkeys(r.place.dataset or "" for r in review.results if r.dimension == ID):
         weakest = weakest_group(review, name, dataset, asked)
         if weakest is not None and weakest.estimate.high < 0:

@@ -1,6 +1,6 @@
 """What a declared criterion asks for: where the bound lies, at which level, in which family."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isclose
 from typing import Literal
@@ -62,6 +62,58 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
+class Criterion:
+    """A declared criterion, resolved once: of which quantity it is, and how strictly it is judged.
+
+    `row` is None where the criterion does not say of which endpoint. `bound` is where the whole interval must
+    lie, or the word for why that is not known. `prevalence` is that at which the quantity is meant; None for
+    that of the cases. `alpha` is declared, or that at which the interval has the level of the report.
+    """
+
+    declared: Endpoint
+    row: Quantity | None
+    bound: Bound | str
+    sides: int
+    alpha: float
+    prevalence: float | None
+    confirmatory: bool
+
+    @property
+    def name(self) -> str:
+        """Its name in the manifest."""
+        return self.declared.endpoint
+
+    @property
+    def means_the_sample(self) -> bool:
+        """Whether its quantity changes with the prevalence and no other prevalence is named."""
+        said = self.declared
+        chosen = said.prevalence is not None or said.population == SAMPLE
+        return self.row is not None and self.row.by_prevalence and not chosen
+
+    def level_at(self, alpha: float) -> float:
+        """The level of the interval that is compared with the bound: 1 - 2 alpha, 1 - alpha if two-sided."""
+        return level_of(self.declared, alpha)
+
+
+def resolved(declared: Endpoint, plan: Plan) -> Criterion:
+    """What a declared criterion asks for."""
+    return Criterion(
+        declared,
+        row_of(declared),
+        bound_of(declared),
+        sides(declared),
+        alpha_of(declared, plan.report.confidence_level),
+        prevalence(declared, plan.declared_prevalence),
+        confirmatory(declared),
+    )
+
+
+def confirmatory_criteria(plan: Plan) -> list[Criterion]:
+    """The criteria that ask for a verdict, in the manifest's order."""
+    return [resolved(declared, plan) for declared in plan.endpoints if confirmatory(declared)]
+
+
+@dataclass(frozen=True, slots=True)
 class FamilyOf:
     """Criteria judged together, in the manifest's order; `rule` is None where the manifest names none.
 
@@ -71,17 +123,17 @@ class FamilyOf:
 
     name: str
     rule: Rule | None
-    members: tuple[Endpoint, ...]
+    members: tuple[Criterion, ...]
     alpha: float | None = None
     weights: Mapping[str, float] = field(default_factory=dict)
     transitions: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     after: tuple[str, ...] = ()
     any_opens: bool = False
 
-
-def quantity(criterion: Endpoint) -> str:
-    """The last part of the result id that a criterion names."""
-    return (criterion.measure or "").rpartition(".")[2]
+    @property
+    def shared_alpha(self) -> float:
+        """The alpha that its members share: declared for it, else the smallest of theirs."""
+        return self.alpha or min(member.alpha for member in self.members)
 
 
 def prevalence(criterion: Endpoint, declared: float | None) -> float | None:
@@ -97,7 +149,7 @@ def prevalence(criterion: Endpoint, declared: float | None) -> float | None:
 
 def row_of(criterion: Endpoint) -> Quantity | None:
     """What is known of the quantity of a criterion; None where it does not say of which endpoint."""
-    name, of = quantity(criterion), criterion.of or criterion.metric or ""
+    name, of = criterion.quantity, criterion.of or criterion.metric or ""
     if not is_named(name) or (not known(name) and not of):
         return None
     return quantity_of(name, of, contrast=not isinstance(criterion.arm_or_contrast, str))
@@ -212,11 +264,11 @@ def families(plan: Plan) -> list[FamilyOf]:
     The rule is that of `families`, or one that the name of the family says ("fixed sequence", "Holm, main").
     """
     declared = {f.family: f for f in plan.families}
-    members: dict[str, list[Endpoint]] = {}
-    for criterion in filter(confirmatory, plan.endpoints):
-        name = (criterion.multiplicity_family or "").strip()
+    members: dict[str, list[Criterion]] = {}
+    for criterion in confirmatory_criteria(plan):
+        name = (criterion.declared.multiplicity_family or "").strip()
         alone = not name or (name.casefold() in NO_FAMILY and name not in declared)
-        members.setdefault(f"\0{criterion.endpoint}" if alone else name, []).append(criterion)
+        members.setdefault(f"\0{criterion.name}" if alone else name, []).append(criterion)
     found = []
     for name, own in members.items():
         family = declared.get(name)
@@ -263,24 +315,14 @@ def _spelled(name: str) -> Rule | None:
     return next((rule for word, rule in SPELLINGS if word in name.casefold()), None)
 
 
-def family_alpha(family: FamilyOf, level: float) -> float:
-    """The alpha that a family shares: declared for it, else the smallest of its members."""
-    return family.alpha or min(alpha_of(member, level) for member in family.members)
-
-
-def unequal_alphas(family: FamilyOf, level: float) -> bool:
+def unequal_alphas(family: FamilyOf) -> bool:
     """Whether a fixed sequence has members of different alphas, one-sided, and declares none for all."""
     if family.rule != "fixed sequence" or family.alpha is not None:
         return False
-    one_sided = [alpha_of(member, level) / sides(member) for member in family.members]
+    one_sided = [member.alpha / member.sides for member in family.members]
     return not all(isclose(alpha, one_sided[0], rel_tol=1e-9) for alpha in one_sided)
 
 
 def same_level(one: float, other: float) -> bool:
     """Whether two levels are one, rounding apart."""
     return isclose(one, other, abs_tol=1e-9)
-
-
-def named(criteria: Iterable[Endpoint]) -> list[str]:
-    """The names of criteria."""
-    return [criterion.endpoint for criterion in criteria]

@@ -4,20 +4,16 @@ from trustreport.assessment.checks import (
     advice_accuracy,
     candidates,
     contradictions,
-    data,
-    decision_benefit,
-    localisation,
+    independence,
+    other_truths,
     population,
     potential_robustness,
     pragmatic_utility,
     prespecification,
     reader_study,
+    reference,
     release,
     reliance,
-    source_reliability,
-    subgroups,
-    time_to_event,
-    versions,
     vigilance,
 )
 from trustreport.assessment.checks.check import Check, Evidence
@@ -25,23 +21,8 @@ from trustreport.assessment.checks.check import Check, Evidence
 __all__ = ["CHECKS", "Check", "Evidence"]
 
 GROUPS = (
-    advice_accuracy.CHECKS,
-    time_to_event.CHECKS,
-    pragmatic_utility.CHECKS,
-    decision_benefit.CHECKS,
-    reader_study.CHECKS,
-    reliance.CHECKS,
-    source_reliability.CHECKS,
-    potential_robustness.CHECKS,
-    versions.CHECKS,
-    vigilance.CHECKS,
-    prespecification.CHECKS,
-    candidates.CHECKS,
-    localisation.CHECKS,
-    data.CHECKS,
-    contradictions.CHECKS,
-    population.CHECKS,
-    subgroups.CHECKS,
-    release.CHECKS,
+    *(advice_accuracy, candidates, contradictions, independence, other_truths, population),
+    *(potential_robustness, pragmatic_utility, prespecification, reader_study, reference),
+    *(release, reliance, vigilance),
 )
-CHECKS: tuple[Check, ...] = tuple(sorted((c for group in GROUPS for c in group), key=lambda check: check.id))
+CHECKS: tuple[Check, ...] = tuple(sorted((c for group in GROUPS for c in group.CHECKS), key=lambda c: c.id))

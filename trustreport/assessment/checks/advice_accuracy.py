@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from math import isfinite, isnan
 from typing import Any
 
-from trustreport.assessment.checks.check import Check, Evidence, Remark
-from trustreport.assessment.checks.withholding import COUNTED_DECISIONS, UNDEFINED
+from trustreport.assessment.checks.check import COUNTED_DECISIONS, UNDEFINED, Check, Evidence, Remark
 from trustreport.assessment.claims import claim_checks, tables
 from trustreport.assessment.narrative.names import heading
 from trustreport.assessment.performance.cases import ScoredCases, scored_cases
@@ -17,7 +16,6 @@ from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.reported.printed import metric_named
 from trustreport.measures.two_arm.difference import newcombe
-from trustreport.study.plan import DatasetFacts
 from trustreport.vocabulary.digits import share
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
@@ -55,11 +53,6 @@ def _estimate(evidence: Evidence, table: CountsTable, name: str) -> Estimate:
     return found.estimate if found else MEASURES[name](table.counts)
 
 
-def _facts(evidence: Evidence, name: str) -> DatasetFacts | None:
-    """What is declared of a set or data set by its name."""
-    return next((facts for facts in evidence.plan.datasets if facts.dataset == name), None)
-
-
 # ---------------------------------------------------------------- P01
 
 
@@ -70,7 +63,7 @@ def one_sided(evidence: Evidence) -> Iterator[Remark]:
         yield Remark(Place(set=reported.set), _lacks_a_side(known))
     yield from _claims_of_one_side(evidence)
     for table in _tables(evidence):
-        facts = _facts(evidence, table.name)
+        facts = evidence.facts(table.name)
         unit = facts.unit_of_analysis if facts else None
         if unit in WITHOUT_NEGATIVES and table.counts.negatives:
             yield Remark(table.place, say("checks.P01.fired_unit", unit=say(f"checks.P01.unit.{unit}")))
@@ -123,7 +116,7 @@ def _prevalences(evidence: Evidence) -> list[_Prevalence]:
             place = Place(dataset=dataset.name)
             found.append(_Prevalence(dataset.name, place, dataset.role, int((known == 1).sum()), known.size))
     for table in _tables(evidence):
-        facts = _facts(evidence, table.name)
+        facts = evidence.facts(table.name)
         if facts and table.place.set is not None and table.counts.n:
             found.append(
                 _Prevalence(table.name, table.place, facts.role, table.counts.positives, table.counts.n)

@@ -124,8 +124,7 @@ def own_consensus(evidence: Evidence) -> Iterator[Remark]:
     standard = evidence.plan.reference_standard
     texts = filter(None, (standard.type, standard.definition, standard.adjudication))
     declared = any(VOTE.search(text) and OF_READERS.search(text) for text in texts)
-    for readings in evidence.study.readings:
-        place = place_of_task(readings, evidence.study)
+    for readings, place in evidence.tasks():
         both = _readers_who_rated(readings, evidence.study.raters)
         if both:
             said = say("checks.P71.fired_names", names=both, n=len(both))
@@ -182,11 +181,10 @@ def _too_often_right(found: Consensus, arm: str, *, declared: bool) -> Message |
 def copied_decisions(evidence: Evidence) -> Iterator[Remark]:
     """P72: every reader decided as the advice says, in every reading of an arm, wrong advice included."""
     compared = {arm for pair in evidence.plan.contrasts for arm in pair}
-    for readings in evidence.study.readings:
+    for readings, place in evidence.tasks():
         advice = _advice_of_cases(readings)
         if advice is None or readings.decision is None or len(readings.cases.classes) != 2:
             continue
-        place = place_of_task(readings, evidence.study)
         for code, arm in enumerate(readings.arms):
             rows = (readings.arm == code) & (readings.decision >= 0) & (advice >= 0)
             if arm not in compared or not rows.any():

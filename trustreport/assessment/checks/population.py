@@ -6,19 +6,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.assessment.checks.check import Check, Evidence, Remark
-from trustreport.assessment.checks.data import decided
-from trustreport.assessment.checks.withholding import OF_THE_SAMPLE
+from trustreport.assessment.checks.check import GROUP, OF_THE_SAMPLE, SMALL_GROUP, Check, Evidence, Remark
+from trustreport.assessment.checks.reference import decided
 from trustreport.assessment.finding import Severity
 from trustreport.assessment.performance.published import place_of_counts
-from trustreport.assessment.performance.readers import place_of_task
 from trustreport.measures.proportion import wilson
 from trustreport.study import criteria
-from trustreport.study.plan import Endpoint, Plan
+from trustreport.study.plan import Endpoint, Plan, Subgroup
 from trustreport.study.study import DEVELOPMENT_ROLES, Cases, Coded, Dataset
+from trustreport.vocabulary import digits
 from trustreport.vocabulary.digits import share
 from trustreport.vocabulary.messages import Message, say
-from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.place import NOWHERE, Place
 from trustreport.vocabulary.quantities import ROWS
 from trustreport.vocabulary.results import Result
 
@@ -31,17 +30,16 @@ Mask = NDArray[np.bool_]
 def _shares(evidence: Evidence) -> Iterator[tuple[Place, str, int, int]]:
     """Place, name, positives and cases of every set of use, every published table and every task."""
     study = evidence.study
-    for dataset in study.datasets:
-        if dataset.role not in DEVELOPMENT_ROLES and len(dataset.cases.classes) == 2:
+    for dataset in evidence.sets_of_use():
+        if len(dataset.cases.classes) == 2:
             truth = dataset.cases.truth
             yield Place(dataset=dataset.name), dataset.name, int((truth == 1).sum()), int((truth >= 0).sum())
     for table in study.confusion:
         positives = table.tp + table.fn
         yield place_of_counts(table), table.set, positives, positives + table.fp + table.tn
-    for readings in study.readings:
+    for readings, place in evidence.tasks():
         truth = readings.cases.truth
         if len(readings.cases.classes) == 2:
-            place = place_of_task(readings, study)
             yield place, readings.task, int((truth == 1).sum()), int((truth >= 0).sum())
 
 
@@ -49,7 +47,7 @@ def enrichment(evidence: Evidence) -> Iterator[Remark]:
     """P31: more, or fewer, positives than where the device is to be used, by sampling or by count."""
     plan = evidence.plan
     expected = plan.declared_prevalence
-    asked = [c for c in filter(criteria.confirmatory, plan.endpoints) if _of_the_sample(c)]
+    asked = [c.declared for c in criteria.confirmatory_criteria(plan) if c.means_the_sample]
     sampling = {facts.dataset: facts.sampling for facts in plan.datasets}
     by_prevalence = tuple(row.id for row in ROWS if row.by_prevalence)
     for place, name, positives, n in _shares(evidence):
@@ -68,13 +66,6 @@ def enrichment(evidence: Evidence) -> Iterator[Remark]:
             yield Remark(place, message, by_prevalence, severity=severity)
         else:
             yield Remark(place)
-
-
-def _of_the_sample(criterion: Endpoint) -> bool:
-    """Whether a criterion is about a quantity that changes with the prevalence, and means no other one."""
-    row = criteria.row_of(criterion)
-    chosen = criterion.prevalence is not None or criterion.population == criteria.SAMPLE
-    return row is not None and row.by_prevalence and not chosen
 
 
 def _at_that_of_the_sample(criterion: Endpoint, evidence: Evidence, place: Place) -> bool:
@@ -106,13 +97,8 @@ def _other_share(evidence: Evidence, place: Place, study: float, expected: float
     here, there = ppv(None), ppv({"prevalence": expected})
     if here is None or there is None or here.estimate.value != here.estimate.value:
         return say("checks.P31.fired_share", study=study, expected=expected)
-    return say(
-        "checks.P31.fired",
-        study=study,
-        expected=expected,
-        here=here.estimate.value,
-        there=there.estimate.value,
-    )
+    both = {"here": here.estimate.value, "there": there.estimate.value}
+    return say("checks.P31.fired", study=study, expected=expected, **both)
 
 
 def spectrum(evidence: Evidence) -> Iterator[Remark]:
@@ -133,11 +119,10 @@ def spectrum(evidence: Evidence) -> Iterator[Remark]:
 
 def _sets_of_cases(evidence: Evidence) -> Iterator[tuple[Place, Cases]]:
     """The cases of every set of use and of every task, with their place."""
-    for dataset in evidence.study.datasets:
-        if dataset.role not in DEVELOPMENT_ROLES:
-            yield Place(dataset=dataset.name), dataset.cases
-    for readings in evidence.study.readings:
-        yield place_of_task(readings, evidence.study), readings.cases
+    for dataset in evidence.sets_of_use():
+        yield Place(dataset=dataset.name), dataset.cases
+    for readings, place in evidence.tasks():
+        yield place, readings.cases
 
 
 def _other_severity(severity: Coded, intended: Mapping[str, float], level: float) -> Message | None:
@@ -169,19 +154,16 @@ SPELLED = {
 
 def outside(evidence: Evidence) -> Iterator[Remark]:
     """P50: cases outside the age, sex, setting or equipment that is declared, with and without them."""
-    for dataset in evidence.study.datasets:
-        if dataset.role in DEVELOPMENT_ROLES:
-            continue
+    for dataset in evidence.sets_of_use():
         masks = _outside(dataset.cases, evidence.plan, dataset)
         if masks:
             away = np.logical_or.reduce(list(masks.values()))
             yield Remark(Place(dataset=dataset.name), _outside_use(dataset, away, masks, evidence.plan))
-    for readings in evidence.study.readings:
+    for readings, place in evidence.tasks():
         masks = _outside(readings.cases, evidence.plan)
         if masks:
             away = np.logical_or.reduce(list(masks.values()))
             values = {"n": int(away.sum()), "total": len(away), "by": _by(masks)}
-            place = place_of_task(readings, evidence.study)
             yield Remark(place, say("checks.P50.fired_plain", **values) if away.any() else None)
 
 
@@ -260,18 +242,86 @@ def _outside_use(dataset: Dataset, away: Mask, masks: Mapping[str, Mask], plan: 
     right = dataset.cases.truth == decision
     if not (known & ~away).any():
         return say("checks.P50.fired_plain", **values)
-    return say(
-        "checks.P50.fired",
-        whole=float(right[known].mean()),
-        inside=float(right[known & ~away].mean()),
-        n=int(away.sum()),
-        total=len(away),
-        by=_by(masks),
-    )
+    whole, inside = float(right[known].mean()), float(right[known & ~away].mean())
+    return say("checks.P50.fired", whole=whole, inside=inside, **values)
+
+
+SUBGROUPS = "subgroups"
+
+
+def small_groups(evidence: Evidence) -> Iterator[Remark]:
+    """P37: a group with so few positives or negatives that only counts are told."""
+    groups: dict[Place, list[Result]] = {}
+    for r in evidence.results:
+        if r.place.subgroup is not None and "too_few" in r.details:
+            at = r.place
+            place = Place(dataset=at.dataset, candidate=at.candidate, task=at.task, subgroup=at.subgroup)
+            groups.setdefault(place, []).append(r)
+    for place, found in groups.items():
+        short = [r for r in found if r.details["too_few"]]
+        concerned = tuple(dict.fromkeys(r.quantity.base for r in short))
+        yield Remark(place, _counted(found, short) if short else None, concerned)
+
+
+def _counted(found: list[Result], short: list[Result]) -> Message:
+    """What was counted in place of a percentage."""
+    facts = short[0].details
+    cells = {r.quantity.id: int(r.estimate.value) for r in found if r.unit == "count"}
+    names = {r.quantity.id for r in short}
+    if not facts["positives"] or not facts["negatives"]:
+        return say("checks.P37.fired_cases", n=facts["positives"], negatives=facts["negatives"])
+    if "sensitivity" in names and "tp" in cells:
+        return say("checks.P37.fired", k=cells["tp"], n=facts["positives"])
+    if "specificity" in names and "tn" in cells:
+        return say("checks.P37.fired_negatives", k=cells["tn"], n=facts["negatives"])
+    return say("checks.P37.fired_cases", n=facts["positives"], negatives=facts["negatives"])
+
+
+def unknown_attribute(evidence: Evidence) -> Iterator[Remark]:
+    """P38: an attribute that is not known of many cases, or a group that was not fixed in advance.
+
+    Such a group can be explored, but no hypothesis about it can be confirmed: that blocks.
+    """
+    limit = evidence.limit("P38_share")
+    for r in evidence.results:
+        if r.id == f"{SUBGROUPS}.unknown" and r.estimate.n and r.estimate.value == r.estimate.value:
+            share, attribute = digits.share(r.estimate.value, r.estimate.n), r.parameters["attribute"]
+            if r.estimate.value == r.estimate.n:
+                message = say("checks.P38.fired_never", attribute=attribute)
+            else:
+                message = say("checks.P38.fired", attribute=attribute, share=share)
+            yield Remark(r.place, message if share > limit else None, severity="W")
+    late = [group.name for group in evidence.plan.subgroups if group.prespecified is not True]
+    if evidence.plan.subgroups:
+        said = say("checks.P38.fired_late", n=len(late), names=late) if late else None
+        yield Remark(NOWHERE, said, severity="W")
+    yield from _confirmed_afterwards(evidence)
+
+
+def _confirmed_afterwards(evidence: Evidence) -> Iterator[Remark]:
+    """Groups that are declared as chosen afterwards, and that a criterion with a hypothesis names."""
+    afterwards = [group for group in evidence.plan.subgroups if group.prespecified is False]
+    for criterion in (one.declared for one in criteria.confirmatory_criteria(evidence.plan)):
+        name = criterion.subgroup
+        if name and criterion.role != "exploratory" and any(_makes(group, name) for group in afterwards):
+            names = {"group": name, "criterion": criterion.endpoint}
+            yield Remark(Place(subgroup=name), say("checks.P38.fired_confirmed", **names))
+
+
+def _makes(declared: Subgroup, group: str) -> bool:
+    """Whether a declaration is that of a group: by its own name, or by the column that it divides."""
+    if group == declared.name:
+        return True
+    columns = {name.strip().casefold() for name in (declared.name, declared.definition or "")} - {""}
+    if declared.breaks:
+        return any(column in group.casefold().split() for column in columns)
+    return group.partition(": ")[0].casefold() in columns
 
 
 CHECKS = (
     Check("P31", ACCURACY, "B", enrichment, withholds=OF_THE_SAMPLE),
     Check("P32", ACCURACY, "W", spectrum),
     Check("P50", ACCURACY, "W", outside),
+    Check("P37", SUBGROUPS, "B", small_groups, SMALL_GROUP),
+    Check("P38", SUBGROUPS, "B", unknown_attribute, GROUP),
 )

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from math import isfinite, isnan
 
-from trustreport.assessment.checks.check import Check, Evidence, Remark, data_of
-from trustreport.assessment.checks.withholding import TOO_FEW
+from trustreport.assessment.checks.check import TOO_FEW, Check, Evidence, Remark, data_of
 from trustreport.assessment.narrative.names import quantity_name
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Message, say
@@ -65,11 +64,7 @@ def _sized(result: Result) -> str:
 def _too_small(short: list[Result]) -> Message:
     details = short[0].estimate.details
     names = [
-        say(
-            "checks.P39.need",
-            measure=say(f"checks.P39.measure.{_sized(r)}"),
-            n=r.estimate.value,
-        )
+        say("checks.P39.need", measure=say(f"checks.P39.measure.{_sized(r)}"), n=r.estimate.value)
         for r in short
     ]
     return say(
@@ -119,14 +114,9 @@ def driven_by_size(evidence: Evidence) -> Iterator[Remark]:
         if not whole or isnan(whole[0].estimate.value) or isnan(fixed.estimate.value):
             continue
         similarity = whole[0].estimate.value
-        message = say(
-            "checks.P41.fired",
-            similarity=similarity,
-            n=whole[0].estimate.n,
-            size=fixed.parameters["subsample"],
-            fixed=fixed.estimate.value,
-            effect=_effect(evidence, fixed, "influence"),
-        )
+        sizes = {"n": whole[0].estimate.n, "size": fixed.parameters["subsample"]}
+        effect, value = _effect(evidence, fixed, "influence"), fixed.estimate.value
+        message = say("checks.P41.fired", similarity=similarity, fixed=value, effect=effect, **sizes)
         yield Remark(data_of(fixed), message if similarity < limit <= fixed.estimate.value else None)
 
 
@@ -164,16 +154,9 @@ def robustness_over_read(evidence: Evidence) -> Iterator[Remark]:
         small = size is not None and size.estimate.details.get("reached", 1.0) < 1
         said = []
         if strong.estimate.value >= limit and small:
-            d = strong.estimate.details
-            said.append(
-                say(
-                    "checks.P43.strong",
-                    score=strong.estimate.value,
-                    n=strong.estimate.n,
-                    p=d["p_performance"],
-                    difference=d["difference"],
-                )
-            )
+            e = strong.estimate
+            values = {"p": e.details["p_performance"], "difference": e.details["difference"]}
+            said.append(say("checks.P43.strong", score=e.value, n=e.n, **values))
         if weak is not None and weak.estimate.value >= limit:
             splits = weak.estimate.details["splits"]
             if small or splits < evidence.limit("P43_splits"):
@@ -228,9 +211,8 @@ def _unusable(evidence: Evidence, area: Result) -> Iterator[Message]:
         everybody = prevalence - (1 - prevalence) * threshold / (1 - threshold)
         if threshold < 1 and r.estimate.value <= max(everybody, 0.0):
             key = "treat_all" if everybody > 0 else "treat_none"
-            yield say(
-                f"checks.P45.{key}", threshold=threshold, value=r.estimate.value, other=max(everybody, 0.0)
-            )
+            values = {"value": r.estimate.value, "other": max(everybody, 0.0)}
+            yield say(f"checks.P45.{key}", threshold=threshold, **values)
 
 
 def binning(evidence: Evidence) -> Iterator[Remark]:
@@ -246,14 +228,8 @@ def binning(evidence: Evidence) -> Iterator[Remark]:
         widest = max(spread, key=lambda name: spread[name][-1] - spread[name][0])
         low, high = spread[widest][0], spread[widest][-1]
         bins = sorted(r.parameters["bins"] for r in of_set[widest])
-        message = say(
-            "checks.P46.fired",
-            measure=say(f"checks.P46.{widest}"),
-            low=low,
-            high=high,
-            fewest=bins[0],
-            most=bins[-1],
-        )
+        values = {"low": low, "high": high, "fewest": bins[0], "most": bins[-1]}
+        message = say("checks.P46.fired", measure=say(f"checks.P46.{widest}"), **values)
         yield Remark(data_of(first), message if high - low > evidence.limit("P46_range") else None)
 
 
@@ -268,20 +244,11 @@ def heterogeneous_sites(evidence: Evidence) -> Iterator[Remark]:
             continue
         declared = _declared_bound(evidence, metric)
         bound = evidence.limit("P47_auc") if declared is None and metric == "auc" else declared
-        values = {
-            "measure": quantity_name(metric),
-            "value": average.value,
-            "low": new.low,
-            "high": new.high,
-        }
+        values = {"measure": quantity_name(metric), "value": average.value, "low": new.low, "high": new.high}
         message = None
         known = not isnan(new.low)
-        if (
-            known
-            and bound is not None
-            and _misses(new, bound, metric)
-            and not _misses(average, bound, metric)
-        ):
+        missed = bound is not None and _misses(new, bound, metric) and not _misses(average, bound, metric)
+        if known and missed:
             source = say(f"checks.P47.{'default' if declared is None else 'declared'}")
             message = say("checks.P47.fired", bound=bound, source=source, **values)
         elif spread.value >= evidence.limit("P47_i2"):

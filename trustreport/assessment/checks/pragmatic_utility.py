@@ -36,15 +36,10 @@ def missing_readings(evidence: Evidence) -> Iterator[Remark]:
         d = r.estimate.details
         missing = int(d["missing_aided"] + d["missing_unaided"])
         total = int(2 * d["expected"])
+        arms = {"unaided": int(d["missing_unaided"]), "aided": int(d["missing_aided"])}
+        limits = {"low": r.estimate.low, "high": r.estimate.high}
         message = say(
-            "checks.P19.fired",
-            n=missing,
-            total=total,
-            share=share(missing, total),
-            unaided=int(d["missing_unaided"]),
-            aided=int(d["missing_aided"]),
-            low=r.estimate.low,
-            high=r.estimate.high,
+            "checks.P19.fired", n=missing, total=total, share=share(missing, total), **arms, **limits
         )
         yield Remark(data_of(r), message if missing else None)
     yield from map(Remark, _complete(evidence))
@@ -89,13 +84,8 @@ def _cases_in_clusters(evidence: Evidence) -> Iterator[Remark]:
     alone = _each_alone(scored, evidence)
     of_set: dict[str, list[Result]] = {}
     for r in evidence.results:
-        if (
-            r.primary
-            and r.cases
-            and r.cases not in alone
-            and _samples_cases(r)
-            and not _allows_for_clusters(r)
-        ):
+        counts = r.primary and r.cases and r.cases not in alone
+        if counts and _samples_cases(r) and not _allows_for_clusters(r):
             for name in {r.place.dataset, r.place.period, *r.place.datasets} - {None}:
                 of_set.setdefault(str(name), []).append(r)
     for case in scored:
@@ -110,10 +100,9 @@ def _cases_in_clusters(evidence: Evidence) -> Iterator[Remark]:
 
 def _readings_of_patients(evidence: Evidence) -> Iterator[Remark]:
     """Tasks with several cases of a patient, and the quantities whose interval does not allow for it."""
-    for readings in evidence.study.readings:
+    for readings, place in evidence.tasks():
         if clustering(readings.cases).of_case is None:
             continue
-        place = place_of_task(readings, evidence.study)
         names = dict.fromkeys(
             r.quantity.id
             for r in evidence.results

@@ -9,13 +9,12 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.assessment.checks.check import Check, Evidence, Remark
+from trustreport.assessment.checks.check import COUNTED_DECISIONS, CRITERIA, Check, Evidence, Remark, outputs
 from trustreport.assessment.checks.threshold_origin import ChosenOn, read_origin
-from trustreport.assessment.checks.withholding import COUNTED_DECISIONS, CRITERIA
 from trustreport.assessment.narrative.names import endpoint_name, quantity_name
-from trustreport.assessment.performance.cases import place_of_set
 from trustreport.measures.blocks import ascending
 from trustreport.study import criteria, lock
+from trustreport.study.criteria import Bound
 from trustreport.study.plan import Endpoint
 from trustreport.study.study import DEVELOPMENT_ROLES, Dataset, Scores
 from trustreport.vocabulary.messages import Message, say
@@ -36,7 +35,7 @@ MOST_CHANCE = 0.05
 def threshold_from_test_data(evidence: Evidence) -> Iterator[Remark]:
     """P33: the operating point was chosen on the data that test it, or after them, or looks as if it were."""
     plan = evidence.plan
-    tested = [d for d in evidence.study.datasets if d.role not in DEVELOPMENT_ROLES and d.scores]
+    tested = [d for d in evidence.sets_of_use() if d.scores]
     if not tested:
         against = _declared_here(evidence, None) or _fixed_late(evidence, None)
         if against:
@@ -49,7 +48,7 @@ def threshold_from_test_data(evidence: Evidence) -> Iterator[Remark]:
             yield Remark(Place(dataset=dataset.name), against)
             continue
         early = _fixed_earlier(evidence, dataset)
-        for name, scores in dataset.scores.items():
+        for place, _, name, scores in outputs([dataset]):
             threshold, least = plan.threshold_of(name), evidence.limit("P33_values")
             cuts = None if threshold is None else _cuts(dataset, scores, below=below, least=least)
             if threshold is None or cuts is None:
@@ -59,7 +58,7 @@ def threshold_from_test_data(evidence: Evidence) -> Iterator[Remark]:
             if best:
                 which, key = say(f"checks.P33.by.{best}"), "exact" if early else "fired"
                 message = say(f"checks.P33.{key}", threshold=threshold, which=which)
-            yield Remark(place_of_set(dataset, name if len(dataset.scores) > 1 else None), message)
+            yield Remark(place, message)
 
 
 def _declared_here(evidence: Evidence, dataset: Dataset | None) -> Message | None:
@@ -93,7 +92,7 @@ def _declared_here(evidence: Evidence, dataset: Dataset | None) -> Message | Non
 
 def _sites(dataset: Dataset, evidence: Evidence) -> tuple[str, ...]:
     """The names of the sites of a data set, declared or of its cases."""
-    facts = next((d for d in evidence.plan.datasets if d.dataset == dataset.name), None)
+    facts = evidence.facts(dataset.name)
     site = dataset.cases.site
     return (*((facts and facts.sites) or ()), *(site.labels if site is not None else ()))
 
@@ -211,13 +210,14 @@ def cherry_picked(evidence: Evidence) -> Iterator[Remark]:
         yield Remark(NOWHERE, changed if fields else None)
         if status.older:
             yield Remark(NOWHERE, say("checks.P34.older"), severity="W")
-    for criterion in filter(criteria.confirmatory, plan.endpoints):
-        if criterion.role == "primary" and criterion.measure:
-            named = any(True for _ in _ids(criterion, evidence))
-            yield Remark(NOWHERE, None if named else say("checks.P34.absent", criterion=criterion.endpoint))
-        message = _best_of_k(criterion, evidence)
+    for criterion in criteria.confirmatory_criteria(plan):
+        said = criterion.declared
+        if said.role == "primary" and said.measure:
+            named = any(True for _ in _ids(said, evidence))
+            yield Remark(NOWHERE, None if named else say("checks.P34.absent", criterion=criterion.name))
+        message = _best_of_k(said, criterion.bound, evidence)
         if message is not None:
-            yield Remark(Place(dataset=criterion.dataset), message)
+            yield Remark(Place(dataset=said.dataset), message)
 
 
 def _ids(criterion: Endpoint, evidence: Evidence) -> Iterator[str]:
@@ -226,10 +226,9 @@ def _ids(criterion: Endpoint, evidence: Evidence) -> Iterator[str]:
     return (r.id for r in evidence.results if r.primary and said in (r.id, r.id.rpartition(".")[2]))
 
 
-def _best_of_k(criterion: Endpoint, evidence: Evidence) -> Message | None:
+def _best_of_k(criterion: Endpoint, bound: Bound | str, evidence: Evidence) -> Message | None:
     """A bound held against the best of several external sets alone, where another one misses it."""
     external = [d.name for d in evidence.study.datasets if d.role in ("external", "local")]
-    bound = criteria.bound_of(criterion)
     named = criterion.dataset or (
         criterion.arm_or_contrast if isinstance(criterion.arm_or_contrast, str) else None
     )
@@ -263,7 +262,7 @@ def _best_of_k(criterion: Endpoint, evidence: Evidence) -> Message | None:
 def criteria_after_data(evidence: Evidence) -> Iterator[Remark]:
     """P35: no lock and no date that says so, criteria fixed after the data were opened, or changed then."""
     plan = evidence.plan
-    if not any(map(criteria.confirmatory, plan.endpoints)):
+    if not criteria.confirmatory_criteria(plan):
         return
     status = lock.lock_status(evidence.study, plan)
     if status.late:
@@ -284,12 +283,11 @@ def criteria_after_data(evidence: Evidence) -> Iterator[Remark]:
 
 def one_bound(evidence: Evidence) -> Iterator[Remark]:
     """P62: a single bound on a quantity that is best at one value, such as a calibration slope."""
-    plan = evidence.plan
-    for criterion in filter(criteria.confirmatory, plan.endpoints):
-        row = criteria.row_of(criterion)
+    for criterion in criteria.confirmatory_criteria(evidence.plan):
+        row = criterion.row
         if row is not None and row.target is not None:
-            names = {"criterion": criterion.endpoint, "measure": quantity_name(row.id), "best": row.target}
-            single = criteria.bound_of(criterion) == criteria.ONE_BOUND
+            names = {"criterion": criterion.name, "measure": quantity_name(row.id), "best": row.target}
+            single = criterion.bound == criteria.ONE_BOUND
             yield Remark(NOWHERE, say("checks.P62.fired", **names) if single else None)
 
 
@@ -302,19 +300,17 @@ def many_comparisons(evidence: Evidence) -> Iterator[Remark]:
 
 def _lenient(evidence: Evidence) -> Iterator[Remark]:
     """Criteria whose alpha is beyond what is customary: .05 one-sided, .1 two-sided."""
-    level = evidence.plan.report.confidence_level
-    for criterion in filter(criteria.confirmatory, evidence.plan.endpoints):
-        alpha, sides = criteria.alpha_of(criterion, level), criteria.sides(criterion)
-        if alpha > criteria.CUSTOMARY_ALPHA * sides:
-            values = {"alpha": alpha, "sides": say(f"checks.P36.sides.{sides}")}
-            yield Remark(NOWHERE, say("checks.P36.lenient", criterion=criterion.endpoint, **values))
+    for criterion in criteria.confirmatory_criteria(evidence.plan):
+        if criterion.alpha > criteria.CUSTOMARY_ALPHA * criterion.sides:
+            values = {"alpha": criterion.alpha, "sides": say(f"checks.P36.sides.{criterion.sides}")}
+            yield Remark(NOWHERE, say("checks.P36.lenient", criterion=criterion.name, **values))
 
 
 def _criteria_together(evidence: Evidence) -> Iterator[Remark]:
     families = criteria.families(evidence.plan)
     if not families:
         return
-    alone = [f for f in families if not f.name and f.members[0].role != "exploratory"]
+    alone = [f for f in families if not f.name and f.members[0].declared.role != "exploratory"]
     if len(alone) > 1:
         yield Remark(NOWHERE, say("checks.P36.alone", m=len(alone)))
     named = [f for f in families if f.name and len(f.members) > 1]
@@ -376,10 +372,8 @@ def _named(found: list[Result]) -> list[Message | str]:
 
 def _shortened(names: Sequence[Message | str]) -> list[Message | str]:
     """The first of many, and how many more there are."""
-    return [
-        *names[:MOST_NAMED],
-        *([say("word.more", n=len(names) - MOST_NAMED)] if len(names) > MOST_NAMED else []),
-    ]
+    more = [say("word.more", n=len(names) - MOST_NAMED)] if len(names) > MOST_NAMED else []
+    return [*names[:MOST_NAMED], *more]
 
 
 # ---------------------------------------------------------------- P68

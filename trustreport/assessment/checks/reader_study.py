@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.assessment.checks.check import Check, Evidence, Remark
-from trustreport.assessment.checks.withholding import BY_ORDER
+from trustreport.assessment.checks.check import BY_ORDER, Check, Evidence, Remark
 from trustreport.assessment.finding import Severity
 from trustreport.assessment.performance.period import BASELINE, COMPARED, compared_later, days_of
-from trustreport.assessment.performance.readers import place_of_task
 from trustreport.measures.association import equal_shares, fisher_exact
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.period import SLACK, can_adjust, needs_adjusting
@@ -31,11 +29,10 @@ PARTIAL_DESIGNS = ("split-plot", "parallel")
 
 def _compared(evidence: Evidence) -> Iterator[tuple[Readings, tuple[str, str], Place]]:
     """The readings of each task and contrast that hold both arms, and their place."""
-    study, contrasts = evidence.study, evidence.plan.contrasts
-    for readings in study.readings:
+    contrasts = evidence.plan.contrasts
+    for readings, place in evidence.tasks():
         for arms in contrasts:
             if set(arms) <= set(readings.arms):
-                place = place_of_task(readings, study)
                 yield readings, arms, place.at(arms=arms) if len(contrasts) > 1 else place
 
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from trustreport.assessment.checks.check import Check, Evidence, Remark
-from trustreport.assessment.checks.withholding import RELEASE
+from trustreport.assessment.checks.check import RELEASE, Check, Evidence, Remark
 from trustreport.study.identity.identifiers import cases_of, identifying
 from trustreport.study.study import Study
 from trustreport.vocabulary.messages import Message, say
@@ -30,7 +29,9 @@ def recognisable(evidence: Evidence) -> Iterator[Remark]:
         r.place.subgroup
         for r in evidence.results
         if r.place.subgroup is not None
-        and (_is_small(r.unit, r.estimate.value, least) or _is_hidden(r.estimate.note))
+        and (
+            (r.unit == "count" and 0 < r.estimate.value < least) or r.estimate.note.startswith("suppressed:")
+        )
     ]
     groups += _few(study, least)
     if groups:
@@ -51,14 +52,6 @@ def _few(study: Study, least: int) -> Iterator[str]:
                     f"{name}: {column.labels[int(i)]}"
                     for i in np.flatnonzero((counts > 0) & (counts < least))
                 )
-
-
-def _is_small(unit: str, value: float, least: int) -> bool:
-    return unit == "count" and 0 < value < least
-
-
-def _is_hidden(note: str) -> bool:
-    return note.startswith("suppressed:")
 
 
 def independence(evidence: Evidence) -> Iterator[Remark]:

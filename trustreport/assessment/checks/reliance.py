@@ -1,17 +1,15 @@
 """Pitfalls of reliance: automation bias, reliance that cannot be measured, overrides read as errors."""
 
 from collections.abc import Iterator
-from math import isnan
+from math import isfinite, isnan
 
-from trustreport.assessment.checks.check import Check, Evidence, Remark
+from trustreport.assessment.checks.check import Check, Evidence, Remark, data_of
 from trustreport.assessment.narrative.sentences import numbers
-from trustreport.assessment.performance.readers import place_of_task
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
 DIMENSION = "reliance"
-# Share of right decisions given up for wrong advice from which the check fires.
 
 
 def _of(result: Result) -> Place:
@@ -49,14 +47,8 @@ def _given_up(r: Result, lower: list[Result]) -> Message:
     else:
         said = say("checks.P29.fired", value=e.value, low=e.low, high=e.high, level=e.level, n=e.n)
     by_class = [change for change in lower if change.endpoint != "accuracy"]
-    items = [
-        say(
-            "checks.P29.lower_item",
-            endpoint=say(f"checks.P29.endpoint.{change.endpoint}"),
-            **numbers(change.estimate),
-        )
-        for change in by_class or lower
-    ]
+    endpoints = [(say(f"checks.P29.endpoint.{c.endpoint}"), numbers(c.estimate)) for c in by_class or lower]
+    items = [say("checks.P29.lower_item", endpoint=endpoint, **e) for endpoint, e in endpoints]
     return say("checks.P29.lower", first=said, items=items) if items else said
 
 
@@ -64,10 +56,9 @@ def not_measurable(evidence: Evidence) -> Iterator[Remark]:
     """P30: decisions with the aid, but no advice, no decision before it, or no truth to judge by."""
     for counts in evidence.study.reliance_counts:
         yield Remark(Place(set=counts.set))
-    for readings in evidence.study.readings:
+    for readings, place in evidence.tasks():
         for arms in evidence.plan.contrasts:
             if arms[0] in readings.arms:
-                place = place_of_task(readings, evidence.study)
                 why = _lacking(evidence, place, arms)
                 message = say("checks.P30.fired", reason=say(f"checks.P30.reason.{why}")) if why else None
                 yield Remark(place.at(arms=arms), message)
@@ -96,8 +87,44 @@ def overrides_without_truth(evidence: Evidence) -> Iterator[Remark]:
             yield Remark(_of(r), message if known < r.estimate.n else None)
 
 
+DECISION_BENEFIT = "decision_benefit"
+
+
+def harmed_readers(evidence: Evidence) -> Iterator[Remark]:
+    """P27: an average that hides readers who did worse with the aid."""
+    limit = evidence.limit("P27_share")
+    by_task: dict[Place, list[Result]] = {}
+    for r in evidence.results:
+        if r.id == f"{DECISION_BENEFIT}.benefit" and r.endpoint == "accuracy" and isfinite(r.estimate.value):
+            by_task.setdefault(Place(task=r.place.task, arms=r.place.arms), []).append(r)
+    for readers in by_task.values():
+        worse = sum(r.estimate.value < 0 for r in readers)
+        below = sum(r.estimate.high < 0 for r in readers)
+        fires = below > 0 or worse / len(readers) > limit
+        if below:
+            message = say("checks.P27.fired_below", n=worse, total=len(readers), below=below)
+        else:
+            message = say("checks.P27.fired", n=worse, total=len(readers))
+        yield Remark(data_of(readers[0]), message if fires else None)
+
+
+def regression_to_the_mean(evidence: Evidence) -> Iterator[Remark]:
+    """P28: low starters seem to gain more; part of it is the term that change and baseline share."""
+    for r in evidence.results:
+        if r.id == f"{DECISION_BENEFIT}.baseline_slope" and isfinite(r.estimate.value):
+            e = r.estimate
+            naive = e.details["slope_on_baseline"]
+            if isfinite(e.low):
+                message = say("checks.P28.fired", naive=naive, value=e.value, low=e.low, high=e.high)
+            else:
+                message = say("checks.P28.fired_no_interval", naive=naive, value=e.value, reason=e.note)
+            yield Remark(data_of(r), message if naive < 0 else None)
+
+
 CHECKS = (
     Check("P29", DIMENSION, "W", automation_bias),
     Check("P30", DIMENSION, "N", not_measurable),
     Check("P58", DIMENSION, "N", overrides_without_truth),
+    Check("P27", DECISION_BENEFIT, "W", harmed_readers),
+    Check("P28", DECISION_BENEFIT, "N", regression_to_the_mean),
 )

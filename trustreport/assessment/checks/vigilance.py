@@ -6,12 +6,13 @@ from math import isnan
 
 import numpy as np
 
-from trustreport.assessment.checks.check import Check, Evidence, Remark
+from trustreport.assessment.checks.check import Check, Evidence, Remark, outputs
 from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.performance.readers import place_of_task
 from trustreport.measures.monitoring.rates import any_false_alert, event_rate
-from trustreport.study.study import Dataset
+from trustreport.study.study import Dataset, Scores
 from trustreport.vocabulary.digits import per
-from trustreport.vocabulary.messages import say
+from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
@@ -68,7 +69,7 @@ def contaminated(evidence: Evidence) -> Iterator[Remark]:
 
 def _days(evidence: Evidence, name: str) -> tuple[dt.date | None, dt.date | None]:
     """First and last day of a data set: declared, else of its cases."""
-    facts = next((d for d in evidence.plan.datasets if d.dataset == name), None)
+    facts = evidence.facts(name)
     held = next((d for d in evidence.study.datasets if d.name == name), None)
     day = held.cases.date if held is not None else None
     given = day[~np.isnat(day)] if day is not None else np.zeros(0, "datetime64[D]")
@@ -176,10 +177,79 @@ def silence(evidence: Evidence) -> Iterator[Remark]:
             yield Remark(_of(r), say("checks.P57.overrides", **values) if fires else None)
 
 
+def versions_of(scores: Scores) -> list[str]:
+    """The versions that the scores of a set name, in order of name."""
+    if scores.version is None:
+        return []
+    codes = np.unique(scores.version.codes[scores.version.codes >= 0])
+    return sorted(scores.version.labels[int(code)] for code in codes)
+
+
+def mixture(evidence: Evidence) -> Iterator[Remark]:
+    """P48: more than one software version, or decisions that no single threshold gives, in one set."""
+    below = evidence.plan.operating_point.score_direction == "lower_is_positive"
+    for place, _, _, scores in outputs(evidence.study.datasets):
+        versions = versions_of(scores)
+        both = scores.score is not None and scores.decision is not None
+        if not versions and not both:
+            continue
+        message = say("checks.P48.fired", versions=versions) if len(versions) > 1 else None
+        yield Remark(place, message or _thresholds(scores, below=below))
+
+
+def _thresholds(scores: Scores, *, below: bool) -> Message | None:
+    """What is wrong where positive and negative decisions overlap in their scores."""
+    if scores.score is None or scores.decision is None:
+        return None
+    known = ~np.isnan(scores.score)
+    called = [scores.score[known & (scores.decision == d)] for d in (1, 0)]
+    if not all(part.size for part in called):
+        return None
+    positive, negative = called if not below else called[::-1]
+    low, high = float(positive.min()), float(negative.max())
+    return say("checks.P48.thresholds", low=low, high=high) if low <= high else None
+
+
+def other_version(evidence: Evidence) -> Iterator[Remark]:
+    """P49: scores, or readings with the aid, of another version than the manifest declares."""
+    declared = evidence.plan.device.software_version
+    vigilance = evidence.plan.vigilance
+    known = {v for v in (declared, *((vigilance.versions_in_use if vigilance else None) or ())) if v}
+    if not declared:
+        return
+    for place, _, _, scores in outputs(evidence.study.datasets):
+        versions = versions_of(scores)
+        if versions:
+            other = [v for v in versions if v not in known]
+            message = say("checks.P49.fired", versions=other, declared=sorted(known)) if other else None
+            yield Remark(place, message)
+    for arm in evidence.plan.arms:
+        if arm.software_version and arm.is_aided:
+            fires = arm.software_version not in known
+            values = {"versions": [arm.software_version], "declared": sorted(known)}
+            for place in _read_in(arm.arm, evidence):
+                yield Remark(place, say("checks.P49.fired", **values) if fires else None)
+
+
+def _read_in(arm: str, evidence: Evidence) -> Iterator[Place]:
+    """The tasks and published tables that hold decisions of an arm."""
+    study = evidence.study
+    for readings in study.readings:
+        if arm in readings.arms:
+            yield place_of_task(readings, study).at(arm=arm)
+    for counts in study.counts:
+        if arm in counts.arms:
+            yield Place(set=counts.name, arm=arm)
+    for paired in study.paired_counts:
+        yield Place(set=paired.set, arm=arm)
+
+
 CHECKS = (
     Check("P53", DIMENSION, "B", immature),
     Check("P54", DIMENSION, "B", contaminated),
     Check("P55", DIMENSION, "W", repeated_looks),
     Check("P56", DIMENSION, "W", case_mix),
     Check("P57", DIMENSION, "W", silence),
+    Check("P48", DIMENSION, "B", mixture),
+    Check("P49", DIMENSION, "B", other_version),
 )

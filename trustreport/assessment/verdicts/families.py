@@ -10,7 +10,7 @@ from trustreport.assessment.verdicts.judge import Judge, with_locked
 from trustreport.assessment.verdicts.verdict import FamilyOutcome, Verdict, named_family
 from trustreport.measures.multiplicity import NO_SHARE, handed_on
 from trustreport.study import criteria, lock
-from trustreport.study.criteria import FamilyOf
+from trustreport.study.criteria import Criterion, FamilyOf
 from trustreport.study.plan import Endpoint, Plan
 from trustreport.study.study import Study
 from trustreport.vocabulary.messages import say
@@ -41,7 +41,7 @@ def verdicts(
     found = _verdicts(judge)
     gone = {name: _gone(name) for name in lock.removed(judge.lock_status, plan)}
     found = with_locked(found | gone, judge, _verdicts)
-    names = [name for name in (*criteria.named(plan.endpoints), *gone) if name in found]
+    names = [name for name in (*(declared.endpoint for declared in plan.endpoints), *gone) if name in found]
     return tuple(replace(found[name], tried=tuple(judge.tried.get(name, ()))) for name in names)
 
 
@@ -49,12 +49,11 @@ def _verdicts(judge: Judge) -> dict[str, Verdict]:
     """The verdict on every criterion that asks for one, by its name."""
     families = criteria.families(judge.plan)
     asked = {name for family in families for name in family.after}
-    level = judge.plan.report.confidence_level
     met: dict[str, bool] = {}
     found: dict[str, Verdict] = {}
     for of in criteria.as_they_open(families):
         is_open = _is_open(of, met)
-        own = _of_rule(_Family(of, judge, level)) if is_open else _closed(of, met)
+        own = _of_rule(_Family(of, judge)) if is_open else _closed(of, met)
         met[of.name] = all(v.word == "pass" for v in own)
         if of.name:
             whole = met[of.name] if of.rule == "co-primary" or of.name in asked else None
@@ -76,7 +75,7 @@ def _closed(family: FamilyOf, met: Mapping[str, bool]) -> list[Verdict]:
     unmet = [name for name in family.after if not met.get(name, False)]
     key = "closed_any" if family.any_opens else "closed"
     reason = say(f"verdicts.reason.{key}", n=len(unmet), families=[named_family(name) for name in unmet])
-    return [Verdict(member, "not tested", reason) for member in family.members]
+    return [Verdict(member.declared, "not tested", reason) for member in family.members]
 
 
 def _gone(name: str) -> Verdict:
@@ -87,20 +86,19 @@ def _gone(name: str) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class _Family:
-    """A family with what judges it; `level` is that of the report."""
+    """A family with what judges it."""
 
     of: FamilyOf
     judge: Judge
-    level: float
 
     @property
     def alpha(self) -> float:
         """The alpha that the members share."""
-        return criteria.family_alpha(self.of, self.level)
+        return self.of.shared_alpha
 
-    def own(self, member: Endpoint) -> float:
+    def own(self, member: Criterion) -> float:
         """The alpha of one member that shares it with none: the family's, else its own."""
-        return self.of.alpha or criteria.alpha_of(member, self.level)
+        return self.of.alpha or member.alpha
 
 
 def _of_rule(family: _Family) -> list[Verdict]:
@@ -132,8 +130,8 @@ def _holm(family: _Family) -> list[Verdict]:
         judged = [family.judge(member, family.alpha / len(left)) for member in left]
         passed = [v for v in judged if v.word == "pass"]
         found |= {v.criterion.endpoint: v for v in passed or judged}
-        left = [member for member in left if member.endpoint not in found]
-    return [found[member.endpoint] for member in family.of.members]
+        left = [member for member in left if member.name not in found]
+    return [found[member.name] for member in family.of.members]
 
 
 def _hochberg(family: _Family) -> list[Verdict]:
@@ -149,7 +147,7 @@ def _hochberg(family: _Family) -> list[Verdict]:
 
 def _graph(family: _Family) -> list[Verdict]:
     """Each at its share of alpha; one that passes leaves, and hands its share on."""
-    names = criteria.named(family.of.members)
+    names = [member.name for member in family.of.members]
     shares = np.array([family.of.weights.get(name, 0.0) for name in names])
     rows = [family.of.transitions.get(name, {}) for name in names]
     transitions = np.array([[row.get(name, 0.0) for name in names] for row in rows])
@@ -168,7 +166,9 @@ def _graph(family: _Family) -> list[Verdict]:
         shares, transitions = handed_on(shares, transitions, i)
     found |= judged
     nothing = say("verdicts.reason.no_alpha")
-    return [found.get(i) or Verdict(m, "not tested", nothing) for i, m in enumerate(family.of.members)]
+    return [
+        found.get(i) or Verdict(m.declared, "not tested", nothing) for i, m in enumerate(family.of.members)
+    ]
 
 
 def _in_order(family: _Family) -> list[Verdict]:
@@ -180,5 +180,5 @@ def _in_order(family: _Family) -> list[Verdict]:
             found.append(family.judge(member, family.own(member)))
         else:
             reason = say("verdicts.reason.behind", criterion=stopped.criterion.endpoint)
-            found.append(Verdict(member, "not tested", reason, alpha=family.own(member)))
+            found.append(Verdict(member.declared, "not tested", reason, alpha=family.own(member)))
     return found

@@ -10,15 +10,14 @@ from pydantic import ValidationError
 
 from trustreport.assessment.finding import CheckOutcome
 from trustreport.assessment.narrative.names import quantity_name
-from trustreport.assessment.verdicts.blocks import blocking, of_precision, of_the_sample
-from trustreport.assessment.verdicts.entries import entry
+from trustreport.assessment.verdicts.entries import blocking, entry, of_precision, of_the_sample
 from trustreport.assessment.verdicts.risk import NeededRatio, limit, needed_ratios, ratio_entry
 from trustreport.assessment.verdicts.verdict import Locked, RiskLimit, Verdict, Word
 from trustreport.measures.confusion.form import Need
 from trustreport.measures.estimate import Estimate, Limit
 from trustreport.measures.notes import of_simulations
 from trustreport.study import criteria
-from trustreport.study.criteria import Bound
+from trustreport.study.criteria import Bound, Criterion
 from trustreport.study.lock import Change, LockStatus, concerned, exploratory, removed, rests_on
 from trustreport.study.plan import Endpoint, Family, Plan, Report
 from trustreport.study.study import Study
@@ -56,13 +55,13 @@ class Judge:
     contradicted: Container[Hashable] = ()
     tried: dict[str, list[Result]] = field(default_factory=dict)
 
-    def __call__(self, criterion: Endpoint, alpha: float) -> Verdict:
+    def __call__(self, criterion: Criterion, alpha: float) -> Verdict:
         """The verdict on one criterion, its family apart, and the limits that its declared risk sets."""
-        verdict = self._verdict(criterion, alpha)
-        if criterion.risk is None:
+        verdict, declared = self._verdict(criterion, alpha), criterion.declared
+        if declared.risk is None:
             return verdict
-        level = criteria.level_of(criterion, alpha)
-        limits = tuple(self._limit(criterion, one, level) for one in needed_ratios(criterion.risk))
+        level = criterion.level_at(alpha)
+        limits = tuple(self._limit(declared, one, level) for one in needed_ratios(declared.risk))
         return replace(verdict, risk=limits)
 
     def _limit(self, criterion: Endpoint, one: NeededRatio, level: float) -> RiskLimit:
@@ -81,12 +80,13 @@ class Judge:
         if isinstance(found, Result):
             self.tried.setdefault(criterion.endpoint, []).append(found)
 
-    def _verdict(self, criterion: Endpoint, alpha: float) -> Verdict:
+    def _verdict(self, asked: Criterion, alpha: float) -> Verdict:
         """The verdict on one criterion without the limits of its risk."""
-        level = criteria.level_of(criterion, alpha)
+        criterion, level = asked.declared, asked.level_at(alpha)
         lead = entry(criterion, self.study, self.plan, self.results)
         self._keep(criterion, lead)
-        bound = criteria.bound_of(criterion, lead.quantity if isinstance(lead, Result) else None)
+        # The entry that answers may say more of the quantity than the criterion does.
+        bound = criteria.bound_of(criterion, lead.quantity) if isinstance(lead, Result) else asked.bound
         if isinstance(bound, str):
             found, why = (lead, _why(bound, lead)) if isinstance(lead, Result) else (None, lead)
             return Verdict(criterion, "not assessable", why, found)

@@ -11,7 +11,6 @@ from trustreport.assessment.verdicts.judge import measure
 from trustreport.measures.notes import of_simulations
 from trustreport.report.acceptance import bound_text, ends_of
 from trustreport.report.tables import in_words
-from trustreport.study import criteria
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.quantities import DIFFERENCE, is_named
@@ -110,7 +109,7 @@ def title(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
         measure = measure_of(_id(found), "", found.place, say)
         place = where(found.place, data=_several_data(assessment))
     elif criterion.measure:
-        measure = first_letter(say(quantity_name(criteria.quantity(criterion), criterion.of)))
+        measure = first_letter(say(quantity_name(criterion.quantity, criterion.of)))
         place = criterion.dataset or criterion.set or criterion.subgroup or criterion.site or ""
     else:
         return criterion.endpoint

@@ -5,7 +5,7 @@ from math import isnan
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.narrative.names import quantity_name
-from trustreport.assessment.verdicts.blocks import concerns
+from trustreport.assessment.verdicts.entries import concerns
 from trustreport.assessment.verdicts.judge import amount
 from trustreport.report.answer.sentences import Statement, first_letter, in_brackets
 from trustreport.report.answer.worst import of_data_sets, worst_data

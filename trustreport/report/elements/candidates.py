@@ -23,7 +23,6 @@ from trustreport.report.review import (
     utilities,
 )
 from trustreport.report.tables import Cell, Head, Line, Table, in_words
-from trustreport.study import criteria
 from trustreport.study.plan import Endpoint
 from trustreport.vocabulary.messages import Catalogue
 
@@ -243,7 +242,7 @@ def _watched(review: Review) -> Iterator[Line]:
             for word, value in limits
             if value is not None
         ]
-        measure = say(heading(criteria.quantity(asked)))
+        measure = say(heading(asked.quantity))
         label = say("procurement.conditions.watched", measure=measure)
         within = say("word.listed", items=parts) if parts else say("table.empty")
         nothing = Cell(say("table.empty"), numeric=True)

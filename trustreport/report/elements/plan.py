@@ -9,7 +9,6 @@ from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.limits import limits, listed
 from trustreport.report.tables import Cell, Head, Line, Table
 from trustreport.report.wording import day
-from trustreport.study import criteria
 from trustreport.study.plan import Endpoint, Plan
 from trustreport.vocabulary.messages import Catalogue
 
@@ -85,7 +84,7 @@ def _estimands(plan: Plan, context: Context) -> Table:
 def _estimand(endpoint: Endpoint, plan: Plan, context: Context) -> Line:
     say = context.say
     none = say("word.not_declared")
-    quantity = say(quantity_name(criteria.quantity(endpoint), endpoint.of)) if endpoint.measure else none
+    quantity = say(quantity_name(endpoint.quantity, endpoint.of)) if endpoint.measure else none
     bound_text = _bound(endpoint, context)
     hypothesis = declared.text(endpoint.hypothesis, say) if endpoint.hypothesis else none
     family = endpoint.multiplicity_family

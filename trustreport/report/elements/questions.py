@@ -8,8 +8,7 @@ from trustreport.assessment.dimensions.candidates.entries import RATES
 from trustreport.assessment.dimensions.candidates.narrative import PATIENTS
 from trustreport.assessment.dimensions.decision_benefit.protocols_narrative import TABLE as COMPARED
 from trustreport.assessment.narrative.names import quantity_name
-from trustreport.assessment.verdicts.blocks import blocking
-from trustreport.assessment.verdicts.entries import entry
+from trustreport.assessment.verdicts.entries import blocking, entry
 from trustreport.report.answer.by_candidate import conclusion
 from trustreport.report.answer.sentences import first_letter, within
 from trustreport.report.elements.element import Context, Element, numbered

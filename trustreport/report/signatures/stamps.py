@@ -1,6 +1,6 @@
 """Time stamps of RFC 3161: asked for at an authority, and verified with their chain against trust anchors.
 
-What a stamp says is read by `trustreport.study.lock.timestamp` without further packages; here its signature
+What a stamp says is read by `trustreport.study.lock.moments` without further packages; here its signature
 is verified.
 """
 
@@ -9,7 +9,7 @@ import urllib.request
 from hashlib import sha256
 
 from trustreport.report.signatures.roots import Roots
-from trustreport.study.lock.timestamp import Stamp, stamp
+from trustreport.study.lock.moments import Stamp, stamp
 
 GRANTED = bytes.fromhex("3003020100")  # PKIStatusInfo: status 0
 SEQUENCE = 0x30

@@ -12,7 +12,7 @@ from trustreport.study.ingest.contracts import CONTRACTS, TABLE_WORDS, WORDS, ou
 from trustreport.study.ingest.problems import Problems
 from trustreport.study.ingest.tables import Layout, read_table
 from trustreport.study.plan import as_coded
-from trustreport.study.proposal.cells import Cells
+from trustreport.study.proposal.parts import Cells
 
 __all__ = ["TABLE_WORDS", "ColumnEntry", "Files", "files_of", "of_table"]
 

@@ -1,6 +1,6 @@
 """The cases of one task or data set, put together from every table that says something of them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from trustreport.study.ingest import contracts, values
 from trustreport.study.ingest.columns import MappedTable, Names
 from trustreport.study.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted, squeezed
+from trustreport.study.plan import Plan
 from trustreport.study.study import Binary, Cases, Coded, Codes, Floats, Labels
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
 
 Rows = NDArray[np.int64]
 Missing = Callable[[Any], Any]
@@ -39,15 +41,7 @@ def united(columns: Sequence[Names]) -> tuple[list[Codes], "pa.Array"]:
         return [codes], names
     every = pc.unique(pa.concat_arrays([pa.array(c.distinct, pa.string()) for c in columns]))
     every = every.take(values.natural_order(every))
-    return [np.append(positions(c.distinct, every), -1)[c.codes].astype(np.int32) for c in columns], every
-
-
-def positions(names: "pa.Array", among: "pa.Array") -> Codes:
-    """Where each name stands among others, -1 where it does not."""
-    import pyarrow.compute as pc
-
-    at = pc.index_in(names, value_set=among.cast(names.type))
-    return np.asarray(at.fill_null(-1).to_numpy(zero_copy_only=False), np.int32)
+    return [c.among(every) for c in columns], every
 
 
 def person(name: str) -> str:
@@ -57,18 +51,16 @@ def person(name: str) -> str:
 
 @dataclass
 class Gatherer:
-    """Gathers what the parts say of `n` cases; where two records disagree, that is a problem."""
+    """Gathers what the parts say of cases or readers; where two records disagree, that is a problem."""
 
-    n: int
+    labels: Labels
     parts: Sequence[CaseRecords]
-    name: Callable[[int], str]
-    problems: Problems
     what: str = "case"
 
     def truth(self, columns: dict[int, Binary]) -> Binary:
         """The truth (n_cases,), -1 where no part has it."""
         if not columns:
-            return np.full(self.n, -1, np.int8)
+            return np.full(len(self.labels), -1, np.int8)
         return np.asarray(self._gather("truth", columns, lambda x: x == -1, -1))
 
     def named(self, word: str, columns: dict[int, Names]) -> Coded | None:
@@ -95,7 +87,7 @@ class Gatherer:
         self, word: str, held: dict[int, Any], missing: Missing, blank: Any, names: Any = None
     ) -> Any:
         first = next(iter(held.values()))
-        out = np.full(self.n, blank, first.dtype)
+        out = np.full(len(self.labels), blank, first.dtype)
         disputed: list[int] = []
         for i, column in held.items():
             part = self.parts[i]
@@ -127,20 +119,20 @@ class Gatherer:
         if one.file != other.file:
             where = (f"{where[0]} of {one.file}", f"{where[1]} of {other.file}")
         values_of = "truths" if word == "truth" else f"values of {word}"
-        self.problems.at(
-            one.file,
-            f"{self.what} {person(self.name(case))} has two {values_of} "
+        one.refuse(
+            f"{self.what} {person(self.labels[case])} has two {values_of} "
             f"({shown[0]} in {where[0]}, {shown[1]} in {where[1]})",
             mend=ONE_TRUTH if word == "truth" else f"A {self.what} has one.",
             rows=(row, next_row) if one.file == other.file else (row,),
-            column=one.headers.get(word, word),
+            word=word,
+            column=word,
         )
 
 
-def build(labels: Labels, parts: Sequence[CaseRecords], problems: Problems) -> Cases:
+def build(labels: Labels, parts: Sequence[CaseRecords]) -> Cases:
     """The cases of these labels with everything that the parts say of them."""
-    gather = Gatherer(len(labels), parts, labels.__getitem__, problems)
-    classes, coded_truth = _class_truth(parts, problems)
+    gather = Gatherer(labels, parts)
+    classes, coded_truth = _class_truth(parts)
     day = gather.times("date")
     # What a rater said of the complexity of a case is the rater's: others may say something else.
     of_case = replace(gather, parts=[p for p in parts if p.table.kind != "raters"])
@@ -187,14 +179,12 @@ def class_names(columns: tuple[str, ...]) -> tuple[str, ...]:
     return short if len(set(short)) == len(short) and all(short) else columns
 
 
-def _class_truth(
-    parts: Sequence[CaseRecords], problems: Problems
-) -> tuple[tuple[str, ...], dict[int, Binary]]:
+def _class_truth(parts: Sequence[CaseRecords]) -> tuple[tuple[str, ...], dict[int, Binary]]:
     """The classes of the cases, and the truth of each part as a position among them."""
     columns = next((p.table.class_columns for p in parts if p.table.class_columns), ())
     if not columns:
         binary = dict.fromkeys(values.NO, 0) | dict.fromkeys(values.YES, 1)
-        return ("0", "1"), _coded_truth(parts, binary, contracts.TRUTH.expected, problems)
+        return ("0", "1"), _coded_truth(parts, binary, contracts.TRUTH.expected)
     classes = class_names(columns)
     known = {name: i for i, name in reversed(list(enumerate(columns)))} | {
         n: i for i, n in enumerate(classes)
@@ -202,55 +192,35 @@ def _class_truth(
     if not any(n.isdecimal() for n in classes) or classes == tuple(str(i) for i in range(len(classes))):
         known |= {str(i): i for i in range(len(classes))}
     known |= {f"{k}.0": v for k, v in known.items() if k.isdecimal()}
-    return classes, _coded_truth(parts, known, f"a class: {listed(classes)}", problems)
+    return classes, _coded_truth(parts, known, f"a class: {listed(classes)}")
 
 
-def _coded_truth(
-    parts: Sequence[CaseRecords], known: dict[str, int], expected: str, problems: Problems
-) -> dict[int, Binary]:
-    coded: dict[int, Binary] = {}
-    for i, part in enumerate(parts):
-        if "truth" in part.table.names:
-            coded[i] = _as_classes(part, known, expected, problems)
-        elif "truth" in part.table.flags:
-            coded[i] = part.table.flags["truth"]
-    return coded
+def _coded_truth(parts: Sequence[CaseRecords], known: dict[str, int], expected: str) -> dict[int, Binary]:
+    return {
+        i: _as_classes(p, known, expected) if "truth" in p.table.names else p.table.flags["truth"]
+        for i, p in enumerate(parts)
+        if "truth" in p.table.names or "truth" in p.table.flags
+    }
 
 
-def _as_classes(part: CaseRecords, known: dict[str, int], expected: str, problems: Problems) -> Binary:
+def _as_classes(part: CaseRecords, known: dict[str, int], expected: str) -> Binary:
     names = part.table.names["truth"]
     distinct = names.distinct.to_pylist()
     meaning = np.array([known.get(n, known.get(n.lower(), -2)) for n in distinct] + [-1], np.int8)
     truth = meaning[names.codes]
     at = part.records[truth[part.records] == -2]
     if len(at):
-        cells = names.distinct.take(names.codes[at])
-        header = part.table.headers["truth"]
-        problems.by_value(part.table.file, header, cells, part.table.row(at), expected)
+        part.table.refuse_names("truth", at, expected)
     return np.where(truth == -2, np.int8(-1), truth)
 
 
-def unknown(
-    table: MappedTable,
-    word: str,
-    lost: Rows,
-    known: "pa.Array",
-    what: str,
-    problems: Problems,
-    mend: str = "",
-) -> None:
+def unknown(table: MappedTable, word: str, lost: Rows, known: "pa.Array", what: str, mend: str) -> None:
     """Problems for names (of records `lost`) that the tables which declare them do not have."""
-    names = table.names[word]
     pool = known.slice(0, 5000).to_pylist()
-
-    def offer(cell: str) -> str:
-        return did_you_mean(cell, pool) or mend
-
-    cells = names.distinct.take(names.codes[lost])
-    problems.by_value(table.file, table.headers[word], cells, table.row(lost), what, offer)
+    table.refuse_names(word, lost, what, lambda cell: did_you_mean(cell, pool) or mend)
 
 
-def alike(word: str, columns: Iterable[tuple[MappedTable, Names]], problems: Problems) -> None:
+def alike(word: str, columns: Iterable[tuple[MappedTable, Names]]) -> None:
     """Names that differ by nothing but blanks or letter case: two spellings of one, or a trap."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -269,12 +239,10 @@ def alike(word: str, columns: Iterable[tuple[MappedTable, Names]], problems: Pro
         together = [
             n for n in every.filter(pc.equal(folded, fold)).to_pylist() if squeezed(n) == squeezed(fold)
         ]
-        _report_alike(word, together, held, problems)
+        _report_alike(word, together, held)
 
 
-def _report_alike(
-    word: str, names: list[str], held: list[tuple[MappedTable, Names]], problems: Problems
-) -> None:
+def _report_alike(word: str, names: list[str], held: list[tuple[MappedTable, Names]]) -> None:
     import pyarrow.compute as pc
 
     rows: list[int] = []
@@ -289,10 +257,85 @@ def _report_alike(
                     rows.append(int(table.row(int(at[0]))[0]))
                 break
     said = " and ".join(quoted(n) for n in names[:3])
-    problems.at(
+    held[0][0].problems.at(
         file or held[0][0].file,
         f"{said} differ only by blanks or letter case",
         mend=f"Write one {word} in one way everywhere, or name different ones more differently.",
         rows=sorted(rows),
         column=header,
     )
+
+
+USUAL = ("unaided", "aided")
+
+
+@dataclass(frozen=True)
+class Arms:
+    """The arms in the manifest's order; `known` maps every cell that stands for an arm to its position."""
+
+    names: tuple[str, ...]
+    aided: tuple[bool, ...]
+    known: Mapping[str, int]
+
+    def codes(self, table: MappedTable) -> Codes:
+        """The arm of each record (n_rows,), -1 where the cell names none (a problem)."""
+        column = table.names["arm"]
+        meaning = np.array([self.known.get(n, -2) for n in column.distinct.to_pylist()] + [-1], np.int32)
+        codes = meaning[column.codes]
+        lost = np.flatnonzero(codes == -2)
+        if len(lost):
+            table.refuse_names("arm", lost, f"an arm: {listed(self.known)}", self._offer)
+        return np.where(codes == -2, np.int32(-1), codes)
+
+    def _offer(self, cell: str) -> str:
+        return did_you_mean(cell, self.known) or "List the cell under arms: values in the manifest."
+
+
+def arms_of(plan: Plan, tables: Sequence[MappedTable], problems: Problems) -> Arms:
+    """The arms that are declared, or the usual two where their names alone say everything."""
+    if not plan.arms:
+        return _undeclared(plan, tables)
+    names = tuple(a.arm for a in plan.arms)
+    known: dict[str, int] = {}
+    for i, arm in enumerate(plan.arms):
+        for value in dict.fromkeys((arm.arm, *(arm.values or ()))):
+            value = value.strip()
+            if known.setdefault(value, i) != i:
+                found = f"{quoted(value)} is used for two arms"
+                problems.declared(("arms", i), found, mend="Give each arm names and values of its own.")
+    return Arms(names, _aided(plan, problems), known)
+
+
+def _undeclared(plan: Plan, tables: Sequence[MappedTable]) -> Arms:
+    readings = [t for t in tables if t.kind == "readings"]
+    named = {n for t in tables if "arm" in t.names for n in t.names["arm"].distinct.to_pylist()}
+    named |= {per for t in readings for word in t.headers for per in t.per(word.partition("/")[0])}
+    named |= {row.arm for row in plan.counts}
+    if plan.reading.design == "sequential" or any("initial_decision" in t.headers for t in readings):
+        named |= set(USUAL)
+    names = USUAL if named - set(USUAL) else tuple(n for n in USUAL if n in named)
+    return Arms(names, tuple(n == "aided" for n in names), {n: i for i, n in enumerate(names)})
+
+
+def _aided(plan: Plan, problems: Problems) -> tuple[bool, ...]:
+    """Which arms are aided, as declared, or as an arm named aided or unaided says itself."""
+    flags = [arm.is_aided for arm in plan.arms]
+    for i, arm in enumerate(plan.arms):
+        if arm.aided is not None and arm.arm in USUAL and arm.aided != (arm.arm == "aided"):
+            found = f"arm {quoted(arm.arm)} is declared aided: {str(arm.aided).lower()}"
+            problems.declared(("arms", i, "aided"), found, mend="Rename the arm or correct the flag.")
+            return tuple(bool(f) for f in flags)
+    if len(flags) > 1:
+        for i, flag in enumerate(flags):
+            if flag is None:
+                found = f"arm {quoted(plan.arms[i].arm)} does not say whether it is aided"
+                problems.declared(("arms", i), found, "aided: true or aided: false")
+        if None not in flags and len(set(flags)) == 1:
+            found = f"all arms are {'aided' if flags[0] else 'unaided'}"
+            expected = (
+                "one aided and one unaided arm"
+                if len(flags) == 2
+                else "at least one aided and one unaided arm"
+            )
+            problems.declared(("arms",), found, expected)
+    return tuple(bool(f) for f in flags)

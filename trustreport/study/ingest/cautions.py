@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.study.definitions import columns_of, conditions
-from trustreport.study.ingest.columns import FEW_LEVELS, MappedTable
+from trustreport.study.ingest.cells import FEW_LEVELS
+from trustreport.study.ingest.columns import MappedTable
 from trustreport.study.ingest.contracts import CONTRACTS
-from trustreport.study.ingest.utilities import utility_cautions
-from trustreport.study.plan import Indicator, Plan
+from trustreport.study.ingest.published import TWO, indeterminate
+from trustreport.study.plan import Indicator, Plan, UtilityMatrix
 from trustreport.study.study import Dataset, Ratings, Readings, Scores, Study
 
 Caution = tuple[str, Mapping[str, Any]]
@@ -183,3 +184,36 @@ def _called(scores: Scores, plan: Plan, candidate: str) -> NDArray[Any] | None:
     lower = plan.operating_point.score_direction == "lower_is_positive"
     above = scores.score <= threshold if lower else scores.score >= threshold
     return np.where(np.isfinite(scores.score), above, -1)
+
+
+def utility_cautions(plan: Plan, study: Study) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Utilities that enter nothing, and tables of candidates whose yields the prevalence sets apart."""
+    two = [u for u in plan.utility.matrices if np.shape(u.matrix) == TWO]
+    decides = bool(study.confusion) or any(
+        len(d.cases.classes) == TWO[1] and d.scores for d in study.datasets
+    )
+    if not decides and not any(r.decision is not None and len(r.arms) > 1 for r in study.readings):
+        yield from (("utility_unused", {"name": u.name}) for u in two)
+    groups: dict[object, list[UtilityMatrix]] = {}
+    for u in plan.utility.matrices:
+        groups.setdefault((frozenset(u.classes or ()), u.decisions, np.shape(u.matrix)), []).append(u)
+    for some in groups.values():
+        given = [u.probability for u in some if u.probability is not None]
+        if given and len(some) > 1 and (len(given) < len(some) or abs(sum(given) - 1) >= 1e-6):
+            yield "utility_probabilities", {"names": [u.name for u in some]}
+    for d in study.datasets:
+        names = [n for n in ("utility_00", "utility_01", "utility_10", "utility_11") if n in d.cases.numbers]
+        lacking = any(np.isnan(d.cases.numbers[n]).any() for n in names)
+        if names and (len(names) < np.prod(TWO) or lacking):
+            yield "case_utilities_incomplete", {"dataset": d.name, "names": names}
+    by_set: dict[str, set[tuple[int, ...]]] = {}
+    for one in study.confusion:
+        if one.candidate is not None:
+            absent, present = indeterminate(one)
+            sizes = (one.tn + one.fp + absent, one.tp + one.fn + present)
+            by_set.setdefault(one.set, set()).add(sizes)
+    for table in plan.confusion_tables:
+        if table.candidate is not None:
+            by_set.setdefault(table.set, set()).add(tuple(np.sum(table.table, axis=0).tolist()))
+    if plan.utility.matrices:
+        yield from (("counts_of_other_cases", {"name": s}) for s, sizes in by_set.items() if len(sizes) > 1)

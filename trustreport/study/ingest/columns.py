@@ -1,22 +1,19 @@
 """One file under our words: which of its columns is which, and the arrays that they hold."""
 
-import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.study.ingest import contracts, values
-from trustreport.study.ingest.contracts import CONTRACTS, SPELLINGS, WORDS, Contract, our_word
-from trustreport.study.ingest.manifest import KeyPath, Manifest, dotted
+from trustreport.study.ingest import values
+from trustreport.study.ingest.contracts import CONTRACTS, SPELLINGS, Contract, our_word
 from trustreport.study.ingest.problems import (
-    RETYPE,
-    SEEN,
+    KeyPath,
     Problems,
     did_you_mean,
+    dotted,
     edits,
     listed,
     near,
@@ -25,15 +22,11 @@ from trustreport.study.ingest.problems import (
 from trustreport.study.ingest.tables import Layout, Raw, Wanted
 from trustreport.study.plan import FileForm
 from trustreport.study.study import Binary, Codes, Floats
-from trustreport.vocabulary.errors import UNSEEN
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from trustreport.study.ingest.tables import Column
-
-FEW_LEVELS = 20
-GLANCE = 100_000
 
 
 @dataclass(frozen=True)
@@ -84,6 +77,13 @@ class Names:
     codes: Codes
     distinct: "pa.Array"
 
+    def among(self, others: "pa.Array") -> Codes:
+        """Where the name of each record stands among others, -1 where it does not."""
+        import pyarrow.compute as pc
+
+        at = pc.index_in(self.distinct, value_set=others.cast(self.distinct.type)).fill_null(-1)
+        return np.append(np.asarray(at.to_numpy(zero_copy_only=False), np.int32), np.int32(-1))[self.codes]
+
     def at(self, row: int) -> str:
         """The name in one record."""
         code = int(self.codes[row])
@@ -100,6 +100,7 @@ class MappedTable:
 
     spec: Spec
     kind: str
+    problems: Problems
     raw_rows: NDArray[np.int64] | None
     n_rows: int
     n_blank: int
@@ -125,6 +126,30 @@ class MappedTable:
         """Spreadsheet rows of records."""
         at = np.atleast_1d(np.asarray(index))
         return at + 2 if self.raw_rows is None else self.raw_rows[at]
+
+    def refuse(
+        self,
+        found: str,
+        expected: str = "",
+        mend: str = "",
+        *,
+        at: NDArray[Any] | int | None = None,
+        rows: Sequence[int] | NDArray[Any] = (),
+        word: str = "",
+        column: str = "",
+    ) -> None:
+        """Add a problem of this file, at records or rows, in the column of a word or of another name."""
+        if at is not None:
+            rows = self.row(at)
+        self.problems.at(self.file, found, expected, mend, rows=rows, column=self.headers.get(word, column))
+
+    def refuse_names(
+        self, word: str, at: NDArray[Any], expected: str, mend: str | Callable[[str], str] = ""
+    ) -> None:
+        """Add a problem for each distinct name of a column that is at fault in some records."""
+        held = self.names[word]
+        cells = held.distinct.take(held.codes[at])
+        self.problems.by_value(self.file, self.headers[word], cells, self.row(at), expected, mend)
 
     def per(self, word: str) -> tuple[str, ...]:
         """What a word was mapped for, column by column (``("unaided", "aided")``)."""
@@ -163,13 +188,12 @@ class Headers:
 
 
 @dataclass
-class _Reader:
+class ColumnFinder:
     """Finds the columns of one file; notes what is wrong."""
 
     spec: Spec
     raw: Raw
     contract: Contract
-    manifest: Manifest
     problems: Problems
 
     def __post_init__(self) -> None:
@@ -276,12 +300,10 @@ class _Reader:
             others = f"The workbook has also the sheet{several} {listed(self.raw.sheets)}"
             mend = f"{mend} {others}: name {'one' if several else 'it'} by sheet:."
         found = f"no column{'s' * (len(names) > 1)} {listed(names)} in {self.raw.file}"
-        rows = [self.manifest.line(path) for path in paths]
-        self.problems.at(self.manifest.file, found, "", mend, rows=rows, column=dotted(paths[0]))
+        self.problems.declared(paths[0], found, "", mend, beside=paths[1:])
 
     def _refuse(self, found: str, expected: str, mend: str, where: KeyPath) -> None:
-        rows = (self.manifest.line(where),)
-        self.problems.at(self.manifest.file, found, expected, mend, rows=rows, column=dotted(where))
+        self.problems.declared(where, found, expected, mend)
 
     def _near_misses(self) -> None:
         """A header that is almost a word which the file lacks was probably meant to be that word."""
@@ -319,243 +341,3 @@ class _Reader:
         meant = did_you_mean(word, rest)
         mend = f"Add it, or name yours in the manifest: {self.spec.where}.columns: {{{word}: <your header>}}."
         self.problems.at(self.raw.file, found, "", f"{meant} {mend}".strip(), rows=(1,), column=word)
-
-
-def load(spec: Spec, raw: Raw, manifest: Manifest, problems: Problems) -> MappedTable | None:
-    """The table of a file; None where it lacks a column without which nothing can be said."""
-    kind = _counted_kind(spec, raw)
-    contract = CONTRACTS[kind]
-    reader = _Reader(spec, raw, contract, manifest, problems)
-    if not reader.find():
-        return None
-    raw = reader.recode()
-    table = MappedTable(spec, kind, raw.rows, raw.n_rows, raw.n_blank, class_columns=reader.class_columns)
-    table.header, table.guessed_encoding = raw.header, raw.guessed_encoding
-    table.used = np.zeros(raw.n_rows, bool)
-    for key, (word, position) in reader.found.items():
-        table.headers[key] = raw.header[position]
-        layout = replace(spec.layout, decimal=raw.layout.decimal)
-        _convert(table, key, word, raw.columns[position], layout)
-    _check(table, reader, problems)
-    _keep_extra(table, reader)
-    _names_are_seen(table, problems)
-    if kind == "reported":
-        _as_printed(table, raw, problems)
-    return table
-
-
-def _counted_kind(spec: Spec, raw: Raw) -> str:
-    """Tables of counts come in two forms, which differ in their columns."""
-    if spec.kind != "counts":
-        return spec.kind
-    ours = {our_word(k) for k in spec.columns} | {our_word(h.casefold()) for h in raw.header}
-    return "confusion" if {"tp", "fp", "fn", "tn"} & ours and "errors" not in ours else "counts"
-
-
-def _convert(table: MappedTable, key: str, word: str, column: "Column", layout: Layout) -> None:
-    kind = WORDS[word].kind
-    if word == "truth" and (table.class_columns or (table.kind == "cases" and table.spec.classes)):
-        kind = "name"
-    if kind == "name":
-        table.names[key] = Names(*values.encoded(column))
-    elif kind == "number":
-        table.numbers[key] = values.numbers(column, layout.decimal)
-    elif kind == "binary":
-        table.flags[key] = values.binary(column)
-    elif kind == "time":
-        table.times[key] = values.times(column, layout.date_format)
-    else:
-        table.text[key] = values.text(column)
-
-
-def _check(table: MappedTable, reader: _Reader, problems: Problems) -> None:
-    """Let the contract look at all columns at once; then empty the cells that it refused."""
-    columns: dict[str, NDArray[Any]] = {k: v.codes for k, v in table.names.items()}
-    columns |= table.numbers | table.flags | table.times
-    words = [(k, reader.found[k][0]) for k in columns if not (k == "truth" and k in table.names)]
-    faults = contracts.failures(columns, words)
-    absent = _absent(table, reader, faults, problems)
-    for key, check, mask in faults:
-        rest = mask & ~absent[key] if key in absent else mask
-        if rest.any():
-            _report(table, reader, problems, key, check, rest)
-    for floats in table.numbers.values():
-        floats[~np.isfinite(floats)] = np.nan
-    for flags in table.flags.values():
-        flags[flags == contracts.UNREAD_BINARY] = -1
-    for moments in table.times.values():
-        moments[moments == contracts.UNREAD_TIME] = np.datetime64("NaT")
-
-
-def _absent(
-    table: MappedTable,
-    reader: _Reader,
-    faults: Sequence[tuple[str, contracts.ColumnCheck, NDArray[np.bool_]]],
-    problems: Problems,
-) -> dict[str, NDArray[np.bool_]]:
-    """One problem for each word that stands for "no value", in whatever columns; the cells that have one."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    every: dict[str, NDArray[np.bool_]] = {}
-    held: dict[str, dict[str, NDArray[np.bool_]]] = {}
-    for key, check, mask in faults:
-        if check.together or check is contracts.GIVEN:
-            continue
-        at = np.flatnonzero(mask)
-        cells = values.text(reader.raw.columns[reader.found[key][1]].take(at))
-        words = [
-            word for word in contracts.MISSING if word != "-" or not pc.any(pc.equal(cells, "+")).as_py()
-        ]
-        known = pc.is_in(pc.utf8_lower(cells), value_set=pa.array(words))
-        for word in pc.unique(cells.filter(known)).to_pylist():
-            own = np.zeros(table.n_rows, bool)
-            own[at[np.asarray(pc.fill_null(pc.equal(cells, word), False))]] = True
-            held.setdefault(word, {}).setdefault(table.headers[key], own)
-            every[key] = every.get(key, np.zeros(table.n_rows, bool)) | own
-    for word, columns in held.items():
-        n = sum(int(own.sum()) for own in columns.values())
-        rows = table.row(np.flatnonzero(np.logical_or.reduce(list(columns.values()))))
-        found = f"found {quoted(word)} in {n:,} cell{'s' * (n > 1)}"
-        mend = f"Add missing: [{yaml_word(word)}] to {reader.spec.where} in the manifest."
-        problems.at(table.file, found, "a value or an empty cell", mend, rows=rows, column=", ".join(columns))
-    return every
-
-
-def _report(
-    table: MappedTable,
-    reader: _Reader,
-    problems: Problems,
-    key: str,
-    check: contracts.ColumnCheck,
-    mask: NDArray[np.bool_],
-) -> None:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    at = np.flatnonzero(mask)
-    column = reader.raw.columns[reader.found[key][1]].take(at)
-    cells = pc.fill_null(values.text(column), "")
-    header = table.headers[key]
-    where = reader.spec.where
-    codes = _coding(reader, key, pc.unique(cells).to_pylist())
-    if codes:
-        of_code = pc.is_in(cells, value_set=pa.array(list(codes)))
-        counts = {name: int(pc.sum(pc.equal(cells, name)).as_py()) for name in codes}
-        found = " and ".join(f"{quoted(name)} ({n:,})" for name, n in counts.items())
-        line = f"{reader.found[key][0]}: {{{', '.join(f'{yaml_word(k)}: {v}' for k, v in codes.items())}}}"
-        mend = f"If these are the codes, add values: {{{line}}} to {where} in the manifest."
-        rows = table.row(at[np.asarray(of_code)])
-        problems.at(table.file, f"found {found}", check.expected, mend, rows=rows, column=header)
-        cells, at = cells.filter(pc.invert(of_code)), at[~np.asarray(of_code)]
-    if check.together:
-        distinct = pc.unique(cells).to_pylist()
-        found = f"found {listed(distinct, 3)}"
-        mend = check.mend if isinstance(check.mend, str) else ""
-        problems.at(table.file, found, check.expected, mend, rows=table.row(at), column=header)
-    elif len(at):
-        said = check.mend
-
-        def fix_of(cell: str) -> str:
-            return (said if isinstance(said, str) else said(cell)).format(where=where)
-
-        problems.by_value(table.file, header, cells, table.row(at), check.expected, fix_of)
-
-
-def _coding(reader: _Reader, key: str, distinct: list[str]) -> dict[str, str]:
-    """What words of a column of 0 and 1 probably stand for; nothing where that cannot be told."""
-    if WORDS[reader.found[key][0]].kind != "binary":
-        return {}
-    known = {name: contracts.CODES[n] for name in distinct if (n := name.casefold()) in contracts.CODES}
-    if len(known) == 1 and len(distinct) == 2:
-        ((word, code),) = known.items()
-        known |= {name: "10"[int(code)] for name in distinct if name != word}
-    return known
-
-
-def yaml_word(word: str) -> str:
-    """A word as the manifest takes it: between quotation marks where YAML would read something else."""
-    plain = re.fullmatch(r"[A-Za-z][\w .-]*", word) and word.lower() not in ("true", "false", "null")
-    return word if plain else json.dumps(word, ensure_ascii=False)
-
-
-def _keep_extra(table: MappedTable, reader: _Reader) -> None:
-    """Keep further columns that can become subgroups, strata or features."""
-    if reader.contract.extra == "ignored":
-        return
-    raw = reader.raw
-    rest = {h: i for i, h in reader.headers.rest()} | reader.renamed
-    if reader.contract.extra == "groups":
-        table.extra = {h: _group_cells(raw.columns[i], table.spec.layout.decimal) for h, i in rest.items()}
-        return
-    for name in table.spec.features:
-        i = reader.renamed.get(name, reader.headers.index(name))
-        if i is not None:
-            table.features[name] = raw.columns[i]
-            rest.pop(raw.header[i], None)
-            rest.pop(name, None)
-    if table.kind == "features":
-        table.features |= {h: raw.columns[i] for h, i in rest.items() if not table.spec.features}
-        return
-    kept = _cluster_keys(reader.manifest) | table.spec.divided
-    for name, i in rest.items():
-        column = raw.columns[i]
-        if name in reader.renamed or name in kept or name.casefold() in kept or _has_few_levels(column):
-            table.extra[name] = _group_cells(column, table.spec.layout.decimal)
-
-
-def _names_are_seen(table: MappedTable, problems: Problems) -> None:
-    """Refuse names with signs that are not seen: a name stands in sentences, beside numbers."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    named = {
-        table.headers[key]: held.distinct.take(pa.array(held.codes, mask=held.codes < 0))
-        for key, held in table.names.items()
-        if pc.any(pc.match_substring_regex(held.distinct, UNSEEN)).as_py()
-    }
-    for header, cells in (named | table.extra).items():
-        mask = pc.fill_null(pc.match_substring_regex(cells, UNSEEN), False)
-        if pc.any(mask).as_py():
-            at = np.flatnonzero(mask)
-            problems.by_value(table.file, header, cells.filter(mask), table.row(at), SEEN, RETYPE)
-
-
-def _group_cells(column: "Column", decimal: str | None) -> "Column":
-    """Cells of a group as text; numbers with a decimal comma get a point, so that they are numbers."""
-    import pyarrow.compute as pc
-
-    cells = values.text(column)
-    if decimal != ",":
-        return cells
-    number = pc.match_substring_regex(cells, r"^[+-]?[0-9]+(,[0-9]+)?$")
-    return pc.replace_substring(cells, ",", ".") if pc.all(number).as_py() else cells
-
-
-def _cluster_keys(manifest: Manifest) -> set[str]:
-    """Columns that tell which cases belong together: kept however many names they hold."""
-    sets = manifest.values.get("datasets")
-    declared = [d.get("cluster_keys") for d in sets if isinstance(d, dict)] if isinstance(sets, list) else []
-    return {str(key) for keys in declared if isinstance(keys, list) for key in keys}
-
-
-def _has_few_levels(column: "Column") -> bool:
-    import pyarrow.compute as pc
-
-    for part in (column.slice(0, GLANCE), column):
-        levels = pc.unique(values.text(part)).drop_null()
-        if not 0 < len(levels) <= FEW_LEVELS:
-            return False
-    broken = pc.match_substring_regex(levels, r"^[+-]?[0-9]*[.,][0-9]+([eE][+-]?[0-9]+)?$")
-    return not pc.any(broken).as_py()
-
-
-def _as_printed(table: MappedTable, raw: Raw, problems: Problems) -> None:
-    if table.headers["value"] in raw.typed:
-        problems.at(
-            table.file,
-            "found numbers, which lose the digits that were printed",
-            'text such as "0.80"',
-            "Format the cells as text, or provide a CSV file.",
-            column=table.headers["value"],
-        )

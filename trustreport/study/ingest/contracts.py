@@ -60,20 +60,8 @@ class Contract:
 
 
 MISSING = (
-    "na",
-    "n/a",
-    "nan",
-    "null",
-    "none",
-    "nil",
-    "missing",
-    "unknown",
-    "?",
-    "-",
-    ".",
-    "#n/a",
-    "#value!",
-    "#div/0!",
+    *("na", "n/a", "nan", "null", "none", "nil", "missing", "unknown", "?", "-", "."),
+    *("#n/a", "#value!", "#div/0!"),
 )
 
 
@@ -168,68 +156,27 @@ NUMBER = Word("number", (FINITE,))
 COUNTED = Word("number", (FINITE, COUNT))
 BINARY = Word("binary", (ZERO_ONE,))
 
-WORDS: Mapping[str, Word] = {
-    "case": NAME,
-    "reader": NAME,
-    "rater": NAME,
-    "arm": NAME,
-    "patient": NAME,
-    "site": NAME,
-    "dataset": NAME,
-    "candidate": NAME,
-    "version": NAME,
-    "content_hash": NAME,
-    "status": NAME,
-    "session": NAME,
-    "advice_type": NAME,
-    "label": NAME,
-    "set": NAME,
-    "metric": NAME,
-    "rounding": NAME,
-    "value": Word("text"),
-    "truth": Word("binary", (TRUTH,)),
-    "decision": BINARY,
-    "initial_decision": BINARY,
-    "second_decision": BINARY,
-    "endpoint": BINARY,
-    "advice": BINARY,
-    "paired": BINARY,
-    "score": NUMBER,
-    "initial_score": NUMBER,
-    "second_score": NUMBER,
-    "advice_score": NUMBER,
-    "class_scores": NUMBER,
-    "complexity": NUMBER,
-    "relevance": Word("number", (FINITE, POSITIVE)),
-    "weight": Word("number", (FINITE, POSITIVE)),
-    "reference_days": NUMBER,
-    "follow_up": Word("number", (FINITE, POSITIVE)),
-    "event": Word("number", (EVENT,)),
-    "case_threshold": Word("number", (FINITE, A_SHARE)),
-    **{f"utility_{cell}": NUMBER for cell in ("00", "01", "10", "11")},
-    "order": NUMBER,
-    "confidence": Word("number", (FINITE, UNIT)),
-    "initial_confidence": Word("number", (FINITE, UNIT)),
-    "seconds": Word("number", (FINITE, POSITIVE)),
-    "initial_seconds": Word("number", (FINITE, POSITIVE)),
-    "date": Word("time", (DATE,)),
-    "read_at": Word("time", (DATE,)),
-    "readers": COUNTED,
-    "cases": COUNTED,
-    "errors": COUNTED,
-    "correct": COUNTED,
-    "tp": COUNTED,
-    "fp": COUNTED,
-    "fn": COUNTED,
-    "tn": COUNTED,
-    "positives": COUNTED,
-    "negatives": COUNTED,
-    "total": COUNTED,
-    "lesion": NAME,
-    "rating": NUMBER,
-    "lesion_weight": Word("number", (FINITE, ABOVE_ZERO)),
-    **dict.fromkeys(("x", "y", "z"), NUMBER),
-}
+NOT_NEGATIVE = Word("number", (FINITE, POSITIVE))
+CERTAINTY = Word("number", (FINITE, UNIT))
+MOMENT = Word("time", (DATE,))
+
+OF_EACH_KIND: tuple[tuple[Word, str], ...] = (
+    (NAME, "case reader rater arm patient site dataset candidate version content_hash status session"),
+    (NAME, "advice_type label set metric rounding lesion"),
+    (Word("text"), "value"),
+    (Word("binary", (TRUTH,)), "truth"),
+    (BINARY, "decision initial_decision second_decision endpoint advice paired"),
+    (NUMBER, "score initial_score second_score advice_score class_scores complexity reference_days order"),
+    (NUMBER, "utility_00 utility_01 utility_10 utility_11 rating x y z"),
+    (NOT_NEGATIVE, "seconds initial_seconds relevance weight follow_up"),
+    (CERTAINTY, "confidence initial_confidence"),
+    (Word("number", (EVENT,)), "event"),
+    (Word("number", (FINITE, A_SHARE)), "case_threshold"),
+    (Word("number", (FINITE, ABOVE_ZERO)), "lesion_weight"),
+    (MOMENT, "date read_at"),
+    (COUNTED, "readers cases errors correct tp fp fn tn positives negatives total"),
+)
+WORDS: Mapping[str, Word] = {name: word for word, names in OF_EACH_KIND for name in names.split()}
 
 PER_ARM = (
     *("decision", "score", "confidence", "seconds"),

@@ -11,7 +11,7 @@ from trustreport.study.ingest import cases
 from trustreport.study.ingest.cases import Rows, person
 from trustreport.study.ingest.columns import MappedTable, Names
 from trustreport.study.ingest.contracts import COORDINATES
-from trustreport.study.ingest.problems import VALUES, Problems, listed
+from trustreport.study.ingest.problems import VALUES, listed
 from trustreport.study.plan import Plan
 from trustreport.study.study import Cases, Codes, Floats, Labels, Localisation, Readers
 
@@ -87,7 +87,6 @@ class Parts:
 def joined(
     parts: Parts,
     plan: Plan,
-    problems: Problems,
     *,
     arms: tuple[str, ...] = ("",),
     dataset: str = "",
@@ -95,7 +94,7 @@ def joined(
     readers: Readers | None = None,
 ) -> Localisation | None:
     """The localisation, with the lesion that each mark hit and one mark a lesion."""
-    matched = _hits(parts, plan, problems)
+    matched = _hits(parts, plan)
     if matched is None:
         return None
     lesion, distance = matched
@@ -106,7 +105,7 @@ def joined(
             "a mark on a lesion without a rating",
             "Add the rating, or empty the cell of the lesion.",
         )
-        problems.at(table.file, found, "a number", mend, rows=(row,), column=table.headers["rating"])
+        table.refuse(found, "a number", mend, rows=(row,), word="rating")
     arm, maker, case = (c[marked] for c in (parts.arm, parts.maker, parts.made.case))
     rating, lesion = parts.made.rating[marked], lesion[marked]
     # The highest mark of a maker on a lesion counts; marks that hit none are all kept.
@@ -133,19 +132,19 @@ def joined(
     )
 
 
-def _hits(parts: Parts, plan: Plan, problems: Problems) -> tuple[Codes, Floats | None] | None:
+def _hits(parts: Parts, plan: Plan) -> tuple[Codes, Floats | None] | None:
     """The lesion of each mark, -1 where none was hit, and its distance; None where that cannot be known."""
     radius, named = plan.localisation.acceptance_radius, [t for t in parts.made.tables if "lesion" in t.names]
     for table in named if radius is not None else ():
         twice = "a column lesion, and an acceptance radius is declared"
         mend = "Leave out localisation.acceptance_radius where the column says which lesion was hit."
-        problems.at(table.file, twice, "one of them", mend, rows=(1,), column=table.headers["lesion"])
+        table.refuse(twice, "one of them", mend, rows=(1,), word="lesion")
     if radius is not None:
-        return None if named else _nearest(parts, radius, problems)
+        return None if named else _nearest(parts, radius)
     if len(named) < len(parts.made.tables):
         table = next(t for t in parts.made.tables if t not in named)
         mend = f"Add it (empty for a mark that hit none), or x, y of marks and lesions with {RADIUS}."
-        problems.at(table.file, 'no column "lesion"', "the lesion that each mark hit", mend, rows=(1,))
+        table.refuse('no column "lesion"', "the lesion that each mark hit", mend, rows=(1,))
         return None
     place = {key: i for i, key in enumerate(parts.lesions.names)}
     code, names = parts.made.names("lesion")
@@ -158,11 +157,11 @@ def _hits(parts: Parts, plan: Plan, problems: Problems) -> tuple[Codes, Floats |
             lost.append(int(i))
         else:
             found_at[i] = at
-    _no_such_lesion(lost, parts, [said[int(code[i])] for i in lost], problems)
+    _no_such_lesion(lost, parts, [said[int(code[i])] for i in lost])
     return found_at, None
 
 
-def _no_such_lesion(lost: list[int], parts: Parts, names: list[str], problems: Problems) -> None:
+def _no_such_lesion(lost: list[int], parts: Parts, names: list[str]) -> None:
     of_case: dict[int, list[str]] = {}
     for case, lesion in parts.lesions.names:
         of_case.setdefault(case, []).append(lesion)
@@ -174,13 +173,13 @@ def _no_such_lesion(lost: list[int], parts: Parts, names: list[str], problems: P
         found = f"lesion {person(name)} of case {person(parts.cases.labels[case])}"
         mend = "Leave the cell empty where the mark hit no lesion."
         expected = f"a lesion of that case in {parts.lesions.files}: {has}"
-        problems.at(table.file, f"found {found}", expected, mend, rows=(row,), column=table.headers["lesion"])
+        table.refuse(f"found {found}", expected, mend, rows=(row,), word="lesion")
     if len(lost) > VALUES:
         table, _ = parts.made.row(lost[VALUES])
-        problems.at(table.file, f"{len(lost) - VALUES:,} more marks hit a lesion that there is not")
+        table.refuse(f"{len(lost) - VALUES:,} more marks hit a lesion that there is not")
 
 
-def _nearest(parts: Parts, radius: float, problems: Problems) -> tuple[Codes, Floats] | None:
+def _nearest(parts: Parts, radius: float) -> tuple[Codes, Floats] | None:
     """The nearest lesion of the case within the radius, the first of the table where two are as near; and how
     far the nearest one is, whether within the radius or not."""
     places = parts.lesions.place
@@ -195,7 +194,7 @@ def _nearest(parts: Parts, radius: float, problems: Problems) -> tuple[Codes, Fl
         own = parts.made.record[lacking[parts.made.table[lacking] == parts.made.table[i]]]
         axes = [COORDINATES[k] for k in np.flatnonzero(given)]
         what = f"{len(own)} marks without {listed(axes)}"
-        problems.at(table.file, what, "coordinates as the lesions have them", rows=table.row(own))
+        table.refuse(what, "coordinates as the lesions have them", at=own)
     found, nearest = np.full(len(spot), -1, np.int32), np.full(len(spot), np.inf)
     for rows, lesions in _by_case(np.where(marked, parts.made.case, -1), parts.lesions.case):
         away = np.sqrt(((spot[rows][:, None, given] - places[lesions][None, :, given]) ** 2).sum(axis=2))

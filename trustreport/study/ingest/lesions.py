@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.study.ingest import cases, values
-from trustreport.study.ingest.arms import USUAL, Arms
-from trustreport.study.ingest.cases import CaseRecords, person
+from trustreport.study.ingest.cases import USUAL, Arms, CaseRecords, person
 from trustreport.study.ingest.columns import MappedTable
 from trustreport.study.ingest.contracts import COORDINATES
 from trustreport.study.ingest.hits import Found, Made, Parts, joined
-from trustreport.study.ingest.manifest import Manifest
-from trustreport.study.ingest.problems import VALUES, Problems, listed
+from trustreport.study.ingest.problems import VALUES, listed
 from trustreport.study.ingest.readings import readers_of
 from trustreport.study.plan import Plan
 from trustreport.study.study import Cases, Codes, Dataset, Floats, Labels, Localisation
@@ -26,12 +24,7 @@ EVERY_CASE = "Add a table of cases: one row for every case, with and without les
 
 
 def localised(
-    plan: Plan,
-    tables: Sequence[MappedTable],
-    arms: Arms,
-    datasets: tuple[Dataset, ...],
-    manifest: Manifest,
-    problems: Problems,
+    plan: Plan, tables: Sequence[MappedTable], arms: Arms, datasets: tuple[Dataset, ...]
 ) -> tuple[tuple[Dataset, ...], tuple[Localisation, ...]]:
     """The localisations of readers and of candidates; data sets with marks know which cases have a lesion."""
     marks = [t for t in tables if t.kind == "marks"]
@@ -39,21 +32,21 @@ def localised(
     if not marks:
         for table in lesions:
             found, mend = "lesions without marks", "Add a table of marks."
-            problems.at(table.file, found, "a table of kind marks beside it", mend, rows=(1,))
+            table.refuse(found, "a table of kind marks beside it", mend, rows=(1,))
         return datasets, ()
     made = [
         one
         for task in dict.fromkeys(t.spec.task or "" for t in marks if by_readers(t))
-        if (one := _of_task(task, marks, lesions, tables, arms, plan, problems)) is not None
+        if (one := _of_task(task, marks, lesions, tables, arms, plan)) is not None
     ]
     by_name = {d.name: d for d in datasets}
     own: dict[str, list[MappedTable]] = {}
     for table in (t for t in marks if not by_readers(t)):
-        name = _dataset_of(table, by_name, plan, problems)
+        name = _dataset_of(table, by_name, plan)
         if name is not None:
             own.setdefault(name, []).append(table)
     for name, of_set in own.items():
-        one_set = _of_set(by_name[name], of_set, lesions, plan, problems)
+        one_set = _of_set(by_name[name], of_set, lesions, plan)
         if one_set is not None:
             by_name[name] = replace(by_name[name], cases=one_set.cases)
             made.append(one_set)
@@ -65,9 +58,7 @@ def by_readers(table: MappedTable) -> bool:
     return "reader" in table.names
 
 
-def _dataset_of(
-    table: MappedTable, datasets: dict[str, Dataset], plan: Plan, problems: Problems
-) -> str | None:
+def _dataset_of(table: MappedTable, datasets: dict[str, Dataset], plan: Plan) -> str | None:
     """The data set that marks of candidates are of."""
     declared = [d.dataset for d in plan.datasets]
     name = table.spec.dataset or (declared[0] if len(declared) == 1 else None)
@@ -79,10 +70,10 @@ def _dataset_of(
         if not declared:
             found = "marks without a reader, and no data set whose cases are known"
             mend = f"{EVERY_CASE} Marks of readers need a column reader."
-        problems.at(table.file, found, "", mend, rows=(1,))
+        table.refuse(found, "", mend, rows=(1,))
         return None
     if name not in datasets:
-        problems.at(table.file, f"the cases of data set {name} are not known", "", EVERY_CASE, rows=(1,))
+        table.refuse(f"the cases of data set {name} are not known", "", EVERY_CASE, rows=(1,))
         return None
     return name
 
@@ -91,11 +82,7 @@ def _dataset_of(
 
 
 def _of_set(
-    dataset: Dataset,
-    marks: Sequence[MappedTable],
-    lesions: Sequence[MappedTable],
-    plan: Plan,
-    problems: Problems,
+    dataset: Dataset, marks: Sequence[MappedTable], lesions: Sequence[MappedTable], plan: Plan
 ) -> Localisation | None:
     import pyarrow as pa
 
@@ -106,11 +93,11 @@ def _of_set(
         if t.spec.dataset == dataset.name or (t.spec.dataset is None and t.spec.task is None and sole)
     ]
     names = pa.array(list(dataset.cases.labels), pa.string())
-    found = _lesions(serving, names, marks[0], plan, problems)
-    made = _marks(marks, names, problems)
+    found = _lesions(serving, names, marks[0], plan)
+    made = _marks(marks, names)
     if found is None or made is None:
         return None
-    _no_arms(marks, problems)
+    _no_arms(marks)
     maker, makers = made.names("candidate")
     fixed = [t.spec.candidate or "" for t in made.tables]
     if (maker < 0).any():  # a table without the column: what the manifest says, or a candidate without name
@@ -121,19 +108,19 @@ def _of_set(
         maker = np.array([distinct.index(n) for n in every.to_pylist()], np.int32)[maker]
         makers = pa.array(distinct, pa.string())
     maker, makers = values.sorted_codes(*values.used_only(maker, makers))
-    own = replace(dataset.cases, truth=_truth(dataset.cases, found, marks[0], problems))
+    own = replace(dataset.cases, truth=_truth(dataset.cases, found, marks[0]))
     parts = Parts(own, found, made, np.zeros(len(maker), np.int32), maker, values.labels_of(makers))
-    return joined(parts, plan, problems, dataset=dataset.name)
+    return joined(parts, plan, dataset=dataset.name)
 
 
-def _no_arms(marks: Sequence[MappedTable], problems: Problems) -> None:
+def _no_arms(marks: Sequence[MappedTable]) -> None:
     for table in marks:
         if "arm" in table.names:
             found, mend = "marks of candidates with a column arm", "Marks of readers need a column reader."
-            problems.at(table.file, found, "", mend, rows=(1,), column=table.headers["arm"])
+            table.refuse(found, "", mend, rows=(1,), word="arm")
 
 
-def _truth(held: Cases, found: Found, table: MappedTable, problems: Problems) -> NDArray[np.int8]:
+def _truth(held: Cases, found: Found, table: MappedTable) -> NDArray[np.int8]:
     """Which cases have a lesion; a truth that was given says the same."""
     has = np.zeros(len(held), np.int8)
     has[found.case] = 1
@@ -141,7 +128,7 @@ def _truth(held: Cases, found: Found, table: MappedTable, problems: Problems) ->
         name, says = person(held.labels[int(i)]), int(held.truth[i])
         said = f"case {name} has the truth {says} and {'a' if has[i] else 'no'} lesion in {found.files}"
         mend = "Correct the truth or the table of lesions; the column truth may be left out."
-        problems.at(table.file, said, "1 for a case with a lesion, 0 without", mend)
+        table.refuse(said, "1 for a case with a lesion, 0 without", mend)
     return has
 
 
@@ -155,7 +142,6 @@ def _of_task(
     tables: Sequence[MappedTable],
     arms: Arms,
     plan: Plan,
-    problems: Problems,
 ) -> Localisation | None:
     def serves(table: MappedTable) -> bool:
         return table.spec.task in (None, task) and table.spec.dataset is None
@@ -165,59 +151,53 @@ def _of_task(
     for table in own:
         if "candidate" in table.names or table.spec.dataset is not None:
             found = "marks of readers that name a candidate or a data set"
-            problems.at(table.file, found, "a table of its own for marks of candidates", rows=(1,))
+            table.refuse(found, "a table of its own for marks of candidates", rows=(1,))
     if not described:
-        problems.at(own[0].file, "the cases that were read are not known", "", EVERY_CASE, rows=(1,))
+        own[0].refuse("the cases that were read are not known", "", EVERY_CASE, rows=(1,))
         return None
     coded, names = cases.united([t.names["case"] for t in described])
     parts = [CaseRecords(t, np.arange(t.n_rows), c) for t, c in zip(described, coded)]
     for part in parts:
         part.table.used[:] = True
-    found_lesions = _lesions([t for t in lesions if serves(t)], names, own[0], plan, problems)
-    made = _marks(own, names, problems)
+    found_lesions = _lesions([t for t in lesions if serves(t)], names, own[0], plan)
+    made = _marks(own, names)
     if found_lesions is None or made is None:
         return None
-    arm = _arms(made, arms, problems)
+    arm = _arms(made, arms)
     reader, reader_names = made.names("reader")
     if arm is None or (reader < 0).any():
         return None
     reader, reader_names = values.sorted_codes(*values.used_only(reader, reader_names))
     people = [t for t in tables if t.kind == "readers" and t.spec.task in (None, task)]
-    readers = readers_of(reader_names, people, plan, own, problems)
-    built = cases.build(values.labels_of(names), parts, problems)
-    built = replace(built, truth=_truth(built, found_lesions, described[0], problems))
+    readers = readers_of(reader_names, people, plan, own)
+    built = cases.build(values.labels_of(names), parts)
+    built = replace(built, truth=_truth(built, found_lesions, described[0]))
     used = np.flatnonzero(np.bincount(arm[arm >= 0], minlength=len(arms.names)) > 0)
-    _crossed(arm, reader, readers.labels, used, arms, own[0], problems)
+    _crossed(arm, reader, readers.labels, used, arms, own[0])
     place = np.full(len(arms.names) + 1, -1, np.int32)
     place[used] = np.arange(len(used))
     of_marks = Parts(built, found_lesions, made, place[arm], reader, readers.labels)
     names_of = tuple(arms.names[i] for i in used)
-    return joined(of_marks, plan, problems, arms=names_of, task=task, readers=readers)
+    return joined(of_marks, plan, arms=names_of, task=task, readers=readers)
 
 
-def _arms(made: Made, arms: Arms, problems: Problems) -> Codes | None:
+def _arms(made: Made, arms: Arms) -> Codes | None:
     """The arm of each mark."""
     found = np.zeros(len(made.record), np.int32)
     for i, table in enumerate(made.tables):
         own = made.table == i
         if "arm" in table.names:
-            found[own] = arms.codes(table, problems)[made.record[own]]
+            found[own] = arms.codes(table)[made.record[own]]
         elif len(arms.names) != 1:
             expected = f"a column that says {listed(arms.names or USUAL)}"
             mend = "Add it, or name yours in the manifest: columns: {arm: <your header>}."
-            problems.at(table.file, 'no column "arm"', expected, mend, rows=(1,))
+            table.refuse('no column "arm"', expected, mend, rows=(1,))
             return None
     return found
 
 
 def _crossed(
-    arm: Codes,
-    reader: Codes,
-    labels: Labels,
-    used: NDArray[np.int64],
-    arms: Arms,
-    table: MappedTable,
-    problems: Problems,
+    arm: Codes, reader: Codes, labels: Labels, used: NDArray[np.int64], arms: Arms, table: MappedTable
 ) -> None:
     """Every reader has a row in every arm: without any, nobody knows whether the cases were read there."""
     lacking = [
@@ -231,42 +211,36 @@ def _crossed(
             "If all cases were read there without a mark, add a row with reader, arm and case and an empty "
             "rating. If they were not read, leave the reader out: every reader reads every case in every arm."
         )
-        problems.at(table.file, f"no row of {listed(lacking, 4)}", "", mend)
+        table.refuse(f"no row of {listed(lacking, 4)}", "", mend)
 
 
 # ---------------------------------------------------------------- lesions and marks
 
 
 def _lesions(
-    tables: Sequence[MappedTable], known: "pa.Array", marks: MappedTable, plan: Plan, problems: Problems
+    tables: Sequence[MappedTable], known: "pa.Array", marks: MappedTable, plan: Plan
 ) -> Found | None:
     """The lesions of the cases `known`, sorted by case; None where none of the tables can be used."""
     if not tables:
         found, mend = "marks without lesions", "Add a table of lesions: case and lesion, a row for each."
-        problems.at(marks.file, found, "a table of kind lesions", mend, rows=(1,))
+        marks.refuse(found, "a table of kind lesions", mend, rows=(1,))
         return None
     case, names, weight, place = [], [], [], []
     rows: dict[tuple[int, str], tuple[MappedTable, int]] = {}
     for table in tables:
-        at = _positions(table, known, problems)
+        at = _positions(table, known)
         table.used |= at >= 0
         column = table.names["lesion"]
         empty = np.flatnonzero(column.codes < 0)
         if len(empty):
             header = table.headers["lesion"]
-            problems.at(
-                table.file,
-                "a lesion without a name",
-                "a name in every row",
-                rows=table.row(empty),
-                column=header,
-            )
+            table.refuse("a lesion without a name", "a name in every row", at=empty, column=header)
         for i in np.flatnonzero((at >= 0) & (column.codes >= 0)):
             key, row = (int(at[i]), column.at(int(i))), int(table.row(int(i))[0])
             if key in rows:
                 said = f"lesion {person(key[1])} of case {person(known[key[0]].as_py())} appears twice"
                 both = (rows[key][1], row) if rows[key][0] is table else (row,)
-                problems.at(table.file, said, "one row for each lesion", rows=both)
+                table.refuse(said, "one row for each lesion", rows=both)
             rows.setdefault(key, (table, row))
             case.append(key[0])
             names.append(key)
@@ -278,51 +252,50 @@ def _lesions(
     return Found(
         sorted_case,
         tuple(names[i] for i in order),
-        _weights(np.array(weight)[order], sorted_case, tables[0], problems),
-        _places(np.array(place).reshape(-1, 3)[order], tables[0], plan, problems),
+        _weights(np.array(weight)[order], sorted_case, tables[0]),
+        _places(np.array(place).reshape(-1, 3)[order], tables[0], plan),
         files,
     )
 
 
-def _weights(given: Floats, case: Codes, table: MappedTable, problems: Problems) -> Floats | None:
+def _weights(given: Floats, case: Codes, table: MappedTable) -> Floats | None:
     """Weights in sum 1 for each case; None where none is given."""
     absent = np.isnan(given)
     if absent.all():
         return None
     if absent.any():
         found = f"{int(absent.sum())} of {len(given)} lesions have no weight"
-        problems.at(table.file, found, "a weight of every lesion, or of none", column="lesion_weight")
+        table.refuse(found, "a weight of every lesion, or of none", column="lesion_weight")
         return None
     return np.asarray(given / np.bincount(case, given)[case])
 
 
-def _places(found: Floats, table: MappedTable, plan: Plan, problems: Problems) -> Floats | None:
+def _places(found: Floats, table: MappedTable, plan: Plan) -> Floats | None:
     """The coordinates of lesions, those that are given at all, where a radius is declared."""
     if plan.localisation.acceptance_radius is None:
         return None
     given = ~np.isnan(found).all(axis=0)
     if not given.any() or np.isnan(found[:, given]).any():
         what = "lesions without coordinates, and an acceptance radius is declared"
-        problems.at(table.file, what, "x, y (and z) of every lesion", rows=(1,))
+        table.refuse(what, "x, y (and z) of every lesion", rows=(1,))
         return None
     return found
 
 
-def _positions(table: MappedTable, known: "pa.Array", problems: Problems) -> Codes:
+def _positions(table: MappedTable, known: "pa.Array") -> Codes:
     """The case of each row, -1 where there is no such case (a problem)."""
-    column = table.names["case"]
-    at = np.append(cases.positions(column.distinct, known), -1).astype(np.int32)[column.codes]
-    lost = np.flatnonzero((at < 0) & (column.codes >= 0))
+    at = table.names["case"].among(known)
+    lost = np.flatnonzero((at < 0) & (table.names["case"].codes >= 0))
     if len(lost):
-        cases.unknown(table, "case", lost, known, "a case of the table of cases", problems, "Add it there.")
+        cases.unknown(table, "case", lost, known, "a case of the table of cases", "Add it there.")
     return at
 
 
-def _marks(tables: Sequence[MappedTable], known: "pa.Array", problems: Problems) -> Made | None:
+def _marks(tables: Sequence[MappedTable], known: "pa.Array") -> Made | None:
     """The rows of tables of marks whose case is known."""
     which, record, case, rating = [], [], [], []
     for i, table in enumerate(tables):
-        at = _positions(table, known, problems)
+        at = _positions(table, known)
         keep = np.flatnonzero(at >= 0)
         table.used[keep] = True
         which.append(np.full(len(keep), i))

@@ -4,24 +4,28 @@ The text is composed to a tree of nodes and the plain values are built here, bec
 a number the characters that were typed, and hostile text (tags, aliases of aliases, endless nesting) a bound.
 """
 
-from collections.abc import Iterator, Mapping
+import codecs
+import hashlib
+import os
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, get_args
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
-
-from trustreport.study.ingest.files import decoded
-from trustreport.study.ingest.problems import RETYPE, SEEN, Problems, did_you_mean, listed, quoted, unseen
-from trustreport.study.plan import Plan
+from trustreport.study.ingest.problems import (
+    RETYPE,
+    SEEN,
+    KeyPath,
+    Manifest,
+    Problems,
+    did_you_mean,
+    dotted,
+    quoted,
+    unseen,
+)
 
 MOST_BYTES = 5_000_000
 MOST_NODES = 500_000
 TAG = "tag:yaml.org,2002:"
-LEFT_OUT: Any = object()
-
-Key = str | int
-KeyPath = tuple[Key, ...]
 
 
 class TypedFloat(float):
@@ -42,28 +46,6 @@ class NotPlain(Exception):
     def __init__(self, found: str, line: int | None = None, expected: str = "", mend: str = "") -> None:
         super().__init__(found)
         self.found, self.line, self.expected, self.mend = found, line, expected, mend
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """The plain values of a manifest and the line of each key, by its path (``("datasets", 2, "role")``)."""
-
-    file: str
-    values: Any
-    lines: Mapping[KeyPath, int]
-
-    def line(self, path: KeyPath) -> int:
-        """The line of a key, or of the nearest group around it."""
-        while path and path not in self.lines:
-            path = path[:-1]
-        return self.lines.get(path, 1)
-
-    def at(self, path: KeyPath) -> Any:
-        """The value under a path."""
-        value = self.values
-        for key in path:
-            value = value[key]
-        return value
 
 
 @dataclass
@@ -183,14 +165,6 @@ def _joined(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def dotted(path: KeyPath) -> str:
-    """A path as the messages write it: ``datasets[2].role``."""
-    text = ""
-    for key in path:
-        text += f"[{key}]" if isinstance(key, int) else f".{key}" if text else str(key)
-    return text
-
-
 def composed(text: str) -> Any:
     """The tree of nodes of a YAML or JSON text; raises `NotPlain` where there is none."""
     from ruamel.yaml import YAML
@@ -240,7 +214,8 @@ def parse(file: str, data: bytes, problems: Problems) -> Manifest | None:
         if node.id != "mapping":
             raise NotPlain(f"a {node.id}", 1, "groups such as report and device", "Start with report:.")
         builder = _Builder(file, problems)
-        return Manifest(file, builder.value(node, ()), builder.lines)
+        problems.manifest = Manifest(file, builder.value(node, ()), builder.lines)
+        return problems.manifest
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         problems.at(file, "found bytes that are not UTF-8", "UTF-8", "Save the file as UTF-8.", rows=(line,))
@@ -260,255 +235,105 @@ def _json_as_yaml(text: str) -> str:
     return text
 
 
-def plan_of(manifest: Manifest, problems: Problems) -> tuple[Plan | None, set[Key]]:
-    """The plan, and the groups in which something had to be left out to get one.
-
-    What is wrong becomes a problem and is left out, so that the tables can still be read and their problems
-    told in the same breath.
-    """
-    values, touched = _filled(_copy(manifest.values), Plan), set[Key]()
-    for attempt in range(8):
-        try:
-            return Plan.model_validate(values), touched
-        except ValidationError as error:
-            faults = list(_faults(values, error))
-            if attempt == 0:
-                _report(manifest, faults, problems)
-            for path, kind, _ in faults:
-                touched.add(path[0] if path else "")
-                _leave_out(values, path, kind)
-            values = _pruned(values)
-        except RecursionError:
-            problems.at(manifest.file, "found groups nested too deeply")
-            break
-    return None, touched
-
-
-def _filled(values: Any, group: type[BaseModel]) -> Any:
-    """The values without keys that hold nothing: optional ones count as absent, a needed group as empty."""
-    if not isinstance(values, dict):
-        return values
-    kept = {}
-    for key, value in values.items():
-        info = _field(group, key)
-        if info is None:
-            kept[key] = value
-            continue
-        inner = _model(info.annotation)
-        if value is None and not info.is_required():
-            continue
-        if value is None and inner is info.annotation:
-            value = {}
-        if inner is not None and isinstance(value, list):
-            value = [_filled(item, inner) for item in value]
-        elif inner is not None and inner in (info.annotation, *get_args(info.annotation)):
-            value = _filled(value, inner)
-        kept[key] = value
-    return kept
-
-
-def _field(group: type[BaseModel], key: Key) -> Any:
-    """The field of a group that a key spells, or None."""
-    found = (
-        info
-        for name, info in group.model_fields.items()
-        if key == name or key in getattr(info.validation_alias, "choices", ())
-    )
-    return next(found, None)
-
-
-def _copy(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: _copy(v) for k, v in value.items()}
-    return [_copy(v) for v in value] if isinstance(value, list) else value
-
-
-def _faults(values: Any, error: ValidationError) -> Iterator[tuple[KeyPath, str, list[Any]]]:
-    """Each path at fault with the kind of its fault and its errors (a union has one for each member)."""
-    grouped: dict[tuple[KeyPath, str], list[Any]] = {}
-    for e in error.errors(include_url=False):
-        path = _existing(values, e["loc"])
-        kind = e["type"] if e["type"] in ("missing", "extra_forbidden") else "wrong"
-        if kind == "missing" and isinstance(e["loc"][-1], int):
-            kind = "wrong"  # a list that is too short
-        if kind == "missing":
-            path = (*path, e["loc"][-1])
-        grouped.setdefault((path, kind), []).append(e)
-    wrong = {path for path, kind in grouped if kind == "wrong"}
-    for (path, kind), errors in grouped.items():
-        if kind == "wrong" or not any(path[: len(w)] == w for w in wrong):
-            yield path, kind, errors
-
-
-def _existing(values: Any, loc: tuple[Key, ...]) -> KeyPath:
-    """The part of a pydantic location that the manifest has; names of union members are left out."""
-    path: list[Key] = []
-    for key in loc:
-        inside = (isinstance(values, dict) and key in values) or (
-            isinstance(values, list) and isinstance(key, int) and key < len(values)
-        )
-        if inside:
-            values = values[key]
-            path.append(key)
-    return tuple(path)
-
-
-def _report(manifest: Manifest, faults: list[tuple[KeyPath, str, list[Any]]], problems: Problems) -> None:
-    for path, kind, errors in sorted(faults, key=lambda f: manifest.line(f[0])):
-        found, expected, mend = _words(manifest, path, kind, errors)
-        rows = (manifest.line(path),)
-        problems.at(manifest.file, found, expected, mend, rows=rows, column=dotted(path))
-
-
-def _words(manifest: Manifest, path: KeyPath, kind: str, errors: list[Any]) -> tuple[str, str, str]:
-    if kind == "missing":
-        return "this key is missing", _choices(path) or "a value", f"Add {path[-1]}: to this group."
-    if kind == "extra_forbidden":
-        return f"unknown key {quoted(path[-1])}", "", _unknown(path)
-    value = manifest.at(path)
-    what = "a group" if isinstance(value, dict) else _list(value) if isinstance(value, list) else None
-    shown = "nothing" if value is None else what or quoted(getattr(value, "text", value))
-    expected = list(dict.fromkeys(expectation(e) for e in errors))
-    return f"found {shown}", " or ".join(e for e in expected if e), ""
-
-
-def _list(value: list[Any]) -> str:
-    return f"a list of {len(value)} value{'s' * (len(value) != 1)}"
-
-
-def _choices(path: KeyPath) -> str:
-    """The words that a field with a fixed choice takes."""
-    from typing import Literal, get_args, get_origin
-
-    group = model_at(path[:-1])
-    info = group.model_fields.get(str(path[-1])) if group else None
-    return listed(get_args(info.annotation)) if info and get_origin(info.annotation) is Literal else ""
-
-
-def expectation(error: Any) -> str:
-    """What pydantic wanted, in plain words."""
-    kind, ctx = error["type"], error.get("ctx", {})
-    words = {
-        "string_type": "text",
-        "bool_parsing": "true or false",
-        "bool_type": "true or false",
-        "float_parsing": "a number",
-        "float_type": "a number",
-        "finite_number": "a finite number",
-        "int_parsing": "a whole number",
-        "int_type": "a whole number",
-        "int_from_float": "a whole number",
-        "int_parsing_size": "a smaller whole number",
-        "tuple_type": "a list",
-        "list_type": "a list",
-        "dict_type": "a group of keys",
-        "model_type": "a group of keys",
-        "model_attributes_type": "a group of keys",
-    }
-    if kind in words:
-        return words[kind]
-    if kind == "literal_error":
-        return str(ctx["expected"]).replace("'", '"')
-    if kind == "value_error":
-        return str(ctx["error"])
-    if kind in ("too_short", "too_long", "missing_tuple"):
-        return f"a list of {ctx.get('min_length', ctx.get('max_length', ''))} values"
-    bounds = {"greater_than": "above", "greater_than_equal": "at least", "less_than": "below"}
-    bounds["less_than_equal"] = "at most"
-    if kind in bounds:
-        return f"a number {bounds[kind]} {next(iter(ctx.values()))}"
-    if "date" in kind:
-        return "a date as YYYY-MM-DD"
-    if kind == "missing":
-        return (
-            f"a list of at least {error['loc'][-1] + 1} values" if isinstance(error["loc"][-1], int) else ""
-        )
-    if kind == "extra_forbidden":
-        return ""
-    return str(error["msg"]).removeprefix("Input should be ").removeprefix("Value error, ")
-
-
-def _unknown(path: KeyPath) -> str:
-    group = model_at(path[:-1])
-    known = list(names(group)) if group else []
-    meant = did_you_mean(str(path[-1]), known)
-    if meant:
-        return meant
-    homes = [g for g, info in Plan.model_fields.items() if path[-1] in names(_model(info.annotation))]
-    if homes and len(path) == 1:
-        return f"It belongs to the group {listed(homes)}."
-    return f"Known here: {', '.join(sorted(known))}." if known else ""
-
-
-def names(group: type[BaseModel] | None) -> set[str]:
-    """All spellings of the keys of a group."""
-    found: set[str] = set()
-    for name, info in group.model_fields.items() if group else ():
-        found.add(name)
-        found.update(str(a) for a in getattr(info.validation_alias, "choices", ()))
-    return found
-
-
-def model_at(path: KeyPath) -> type[BaseModel] | None:
-    """The model of the group at a path, or None where there is no group."""
-    group: type[BaseModel] | None = Plan
-    for key in path:
-        if isinstance(key, int) or group is None:
-            continue
-        info = _field(group, key)
-        if info is not None:
-            group = _model(info.annotation)
-        elif not _is_named(path, key):
-            return None
-    return group
-
-
-def _is_named(path: KeyPath, key: Key) -> bool:
-    """Whether the key is a free name (of a table, of a precision target)."""
-    i = path.index(key)
-    return i > 0 and path[i - 1] in ("tables", "precision_targets")
-
-
-def _model(annotation: Any) -> type[BaseModel] | None:
-    """The model inside an annotation such as ``tuple[Arm, ...] | None``."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next((m for m in map(_model, get_args(annotation)) if m), None)
-
-
-DEFAULTS: dict[str, Any] = {"report": {"kind": "certification"}, "device": {}}
-
-
-def _leave_out(values: Any, path: KeyPath, kind: str) -> None:
-    """Take the value at fault out of the copy, with the group that cannot be without it."""
-    if kind == "missing":
-        path = path if len(path) == 1 else path[:-1]
-    top = path[0] if path else ""
-    if len(path) == 1 or (kind == "missing" and top in DEFAULTS):
-        values.pop(top, None)
-        if top in DEFAULTS:
-            values[top] = dict(DEFAULTS[top])
-        return
-    for key in path[:-1]:
-        values = values[key] if _has(values, key) else None
-    if isinstance(values, dict):
-        values.pop(path[-1], None)
-    elif isinstance(values, list) and isinstance(path[-1], int) and path[-1] < len(values):
-        values[path[-1]] = LEFT_OUT
-
-
-def _pruned(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: _pruned(v) for k, v in value.items()}
-    return [_pruned(v) for v in value if v is not LEFT_OUT] if isinstance(value, list) else value
-
-
-def _has(values: Any, key: Key) -> bool:
-    if isinstance(values, dict):
-        return key in values
-    return isinstance(values, list) and isinstance(key, int) and key < len(values)
-
-
 def found_in(folder: Path) -> list[Path]:
     """The manifests of a study folder."""
     return [p for p in (folder / f"study.{end}" for end in ("yaml", "yml", "json")) if p.is_file()]
+
+
+BLOCK = 1 << 24
+BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+def decoded(data: bytes) -> tuple[str, str]:
+    """Text and encoding by the byte order mark, UTF-8 without one; raises `UnicodeDecodeError`."""
+    for bom, encoding in BOMS:
+        if data.startswith(bom):
+            return data[len(bom) :].decode(encoding), encoding
+    return data.decode("utf-8"), "utf-8"
+
+
+def is_utf8(path: Path) -> bool:
+    """Whether a file is UTF-8 from end to end, read in blocks."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with path.open("rb") as stream:
+            while block := stream.read(BLOCK):
+                decoder.decode(block)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@dataclass
+class StudyFiles:
+    """The files that a manifest names, looked up in the study folder and nowhere else."""
+
+    folder: Path
+    manifest: str
+    problems: Problems
+    allow_outside: bool = False
+    hashes: dict[Path, str] = field(default_factory=dict)
+
+    def find(self, name: str, column: str, line: int) -> Path | None:
+        """The path of a file named in the manifest; None where it may not or cannot be read."""
+        try:
+            return self._find(name, column, line)
+        except (OSError, ValueError):
+            self._refuse(f"found {quoted(name)}", "the name of a file", "", column, line)
+            return None
+
+    def _find(self, name: str, column: str, line: int) -> Path | None:
+        path = self.folder / name
+        if not self.allow_outside and (
+            _leads_out(name) or not path.resolve().is_relative_to(self.folder.resolve())
+        ):
+            mend = "Copy the file into the study folder and name it from there."
+            self._refuse(f"{quoted(name)} is outside the study folder", "", mend, column, line)
+            return None
+        if path.is_dir():
+            self._refuse(f"{quoted(name)} is a folder", "a file", "", column, line)
+            return None
+        if not path.is_file():
+            mend = (
+                "Write the name with forward slashes."
+                if "\\" in name
+                else did_you_mean(path.name, _files_in_folder(path))
+            )
+            self._refuse(f"no file {quoted(name)}", "", mend or "Check the name.", column, line)
+            return None
+        if not os.access(path, os.R_OK):
+            self._refuse(f"{quoted(name)} may not be read", "", "Check its permissions.", column, line)
+            return None
+        if path.stat().st_size == 0:
+            self.problems.at(name, "the file is empty (0 bytes)", "a header and rows")
+            return None
+        return path
+
+    def hash(self, path: Path) -> str:
+        """The hash of a file, computed once."""
+        if path not in self.hashes:
+            self.hashes[path] = sha256(path)
+        return self.hashes[path]
+
+    def _refuse(self, found: str, expected: str, mend: str, column: str, line: int) -> None:
+        self.problems.at(self.manifest, found, expected, mend, rows=(line,), column=column)
+
+
+def _leads_out(name: str) -> bool:
+    """Absolute names of any system, and names that climb."""
+    windows = PureWindowsPath(name)
+    return bool(PurePosixPath(name).is_absolute() or windows.drive or windows.root or ".." in windows.parts)
+
+
+def _files_in_folder(path: Path) -> list[str]:
+    try:
+        return sorted(p.name for p in path.parent.iterdir() if p.is_file())[:1000]
+    except OSError:
+        return []

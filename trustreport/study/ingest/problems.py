@@ -1,7 +1,8 @@
 """The gathering of problems: words for them, near names, and rows grouped by the value at fault."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,9 @@ RETYPE = (
     "Type it again: copied text can hold control characters and marks that reverse the direction of text."
 )
 SEARCHED = 5000  # names among which a near one is sought
+
+Key = str | int
+KeyPath = tuple[Key, ...]
 
 
 def quoted(cell: object) -> str:
@@ -78,8 +82,57 @@ def edits(a: str, b: str) -> int:
     return rows[-1][-1]
 
 
+def dotted(path: KeyPath) -> str:
+    """A path as the messages write it: ``datasets[2].role``."""
+    text = ""
+    for key in path:
+        text += f"[{key}]" if isinstance(key, int) else f".{key}" if text else str(key)
+    return text
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The plain values of a manifest and the line of each key, by its path (``("datasets", 2, "role")``)."""
+
+    file: str
+    values: Any
+    lines: Mapping[KeyPath, int]
+
+    def line(self, path: KeyPath) -> int:
+        """The line of a key, or of the nearest group around it."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+    def at(self, path: KeyPath) -> Any:
+        """The value under a path."""
+        value = self.values
+        for key in path:
+            value = value[key]
+        return value
+
+
 class Problems(list[Problem]):
-    """All problems met so far, in the order in which they were met."""
+    """All problems met so far, in the order in which they were met, and the manifest that some point into."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.manifest = Manifest("", {}, {})
+
+    def declared(
+        self,
+        path: KeyPath,
+        found: str,
+        expected: str = "",
+        mend: str = "",
+        *,
+        before: KeyPath | None = None,
+        beside: Sequence[KeyPath] = (),
+    ) -> None:
+        """Add a problem of the manifest, at the line of a key, and of others that contradict or share it."""
+        paths = [*([before] if before else []), path, *beside]
+        rows = [self.manifest.line(one) for one in paths]
+        self.at(self.manifest.file, found, expected, mend, rows=rows, column=dotted(path))
 
     def at(
         self,

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from trustreport.study.ingest.arms import USUAL, Arms
+from trustreport.study.ingest.cases import USUAL, Arms
 from trustreport.study.ingest.columns import MappedTable
-from trustreport.study.ingest.manifest import Manifest, dotted
-from trustreport.study.ingest.problems import Problems, did_you_mean, listed, quoted
+from trustreport.study.ingest.problems import KeyPath, Problems, did_you_mean, dotted, listed, quoted
 from trustreport.study.plan import Confusion, CountsRow, Plan, Reported
-from trustreport.study.study import ArmCounts, CountsSet
+from trustreport.study.study import ArmCounts, CountsSet, Study
 
 KNOWN = ("readers", "cases", "paired")
 
@@ -28,12 +27,13 @@ class PublishedRow:
 
 
 def counts_of(
-    plan: Plan, tables: Sequence[MappedTable], arms: Arms, manifest: Manifest, problems: Problems
+    plan: Plan, tables: Sequence[MappedTable], arms: Arms, problems: Problems
 ) -> tuple[CountsSet, ...]:
     """Counts per arm, grouped by set in the order in which the sets appear."""
+    manifest, paths = problems.manifest, [("counts", i) for i in range(len(plan.counts))]
     rows = [
-        PublishedRow(said, manifest.file, manifest.line(("counts", i)), dotted(("counts", i)))
-        for i, said in enumerate(plan.counts)
+        PublishedRow(said, manifest.file, manifest.line(path), dotted(path))
+        for said, path in zip(plan.counts, paths)
     ]
     rows += [row for t in tables if t.kind == "counts" for row in _from_table(t)]
     sets: dict[str, list[PublishedRow]] = {}
@@ -49,16 +49,8 @@ def _from_table(table: MappedTable) -> Iterable[PublishedRow]:
         count = {w: _whole(table, w, i) for w in ("errors", "correct", "readers", "cases")}
         if count["errors"] is None or count["correct"] is None or not table.names["arm"].at(i):
             continue
-        paired = int(table.flags["paired"][i]) if "paired" in table.flags else -1
-        said = CountsRow(
-            set=_set_name(table, i),
-            arm=table.names["arm"].at(i),
-            errors=count["errors"],
-            correct=count["correct"],
-            readers=count["readers"],
-            cases=count["cases"],
-            paired=bool(paired) if paired >= 0 else None,
-        )
+        arm, paired = table.names["arm"].at(i), _paired(table, i)
+        said = CountsRow.model_validate({"set": _set_name(table, i), "arm": arm, **count, "paired": paired})
         table.used[i] = True
         yield PublishedRow(said, table.file, int(table.row(i)[0]), table.headers["arm"])
 
@@ -67,6 +59,12 @@ def _whole(table: MappedTable, word: str, i: int) -> int | None:
     """A count in one record; None where the cell is empty or was refused."""
     number = float(table.numbers[word][i]) if word in table.numbers else np.nan
     return int(number) if number >= 0 and number == np.floor(number) and number <= 1e15 else None
+
+
+def _paired(table: MappedTable, i: int) -> bool | None:
+    """Whether the arms of one record are paired, where it says so."""
+    said = int(table.flags["paired"][i]) if "paired" in table.flags else -1
+    return bool(said) if said >= 0 else None
 
 
 def _set_name(table: MappedTable, i: int) -> str:
@@ -122,9 +120,7 @@ def _report(
     problems.at(rows[0].file, found, expected, mend, rows=lines, column=rows[0].column)
 
 
-def confusion_of(
-    plan: Plan, tables: Sequence[MappedTable], manifest: Manifest, problems: Problems
-) -> tuple[Confusion, ...]:
+def confusion_of(plan: Plan, tables: Sequence[MappedTable]) -> tuple[Confusion, ...]:
     """Tables of TP, FP, FN and TN, those of the manifest first."""
     made = list(plan.confusion)
     seen = {(c.set, c.candidate) for c in made}
@@ -139,19 +135,16 @@ def confusion_of(
             candidate = (table.names["candidate"].at(i) if "candidate" in table.names else None) or None
             if (name, candidate) in seen:
                 row = table.row(i)
-                problems.at(
-                    table.file, f"set {quoted(name)} appears twice", mend="Name each set once.", rows=row
-                )
+                table.refuse(f"set {quoted(name)} appears twice", mend="Name each set once.", rows=row)
                 continue
             seen.add((name, candidate))
             table.used[i] = True
-            paired = int(table.flags["paired"][i]) if "paired" in table.flags else -1
-            flag = bool(paired) if paired >= 0 else None
-            made.append(Confusion(set=name, candidate=candidate, **cells, paired=flag))
+            paired = _paired(table, i)
+            made.append(Confusion(set=name, candidate=candidate, **cells, paired=paired))
     return tuple(made)
 
 
-def sets_are_unique(plan: Plan, manifest: Manifest, problems: Problems) -> None:
+def sets_are_unique(plan: Plan, problems: Problems) -> None:
     """A set of one kind has one entry in the manifest; of decisions, one for each candidate."""
     for group in (
         *("paired_counts", "confusion", "confusion_tables", "joint_decisions"),
@@ -159,18 +152,14 @@ def sets_are_unique(plan: Plan, manifest: Manifest, problems: Problems) -> None:
     ):
         seen: dict[Any, int] = {}
         for i, entry in enumerate(getattr(plan, group)):
-            line = manifest.line((group, i))
             key = entry.set, frozenset(getattr(entry, "candidates", ())) or getattr(entry, "candidate", None)
             if key in seen:
                 found, mend = f"set {quoted(entry.set)} appears twice", "Give each set a name of its own."
-                column = dotted((group, i, "set"))
-                problems.at(manifest.file, found, mend=mend, rows=(seen[key], line), column=column)
-            seen.setdefault(key, line)
+                problems.declared((group, i, "set"), found, "", mend, before=(group, seen[key]))
+            seen.setdefault(key, i)
 
 
-def pools_are_of_sets(
-    plan: Plan, confusion: Sequence[Confusion], manifest: Manifest, problems: Problems
-) -> None:
+def pools_are_of_sets(plan: Plan, confusion: Sequence[Confusion], problems: Problems) -> None:
     """A pool names tables of counts that are there, each once, and has a name that none of them has."""
     known = [c.set for c in confusion]
     for i, pool in enumerate(plan.pools):
@@ -192,12 +181,10 @@ def pools_are_of_sets(
                 ("sets", found, "studies of one device", "Give each candidate's table a set of its own.")
             )
         for field, found, expected, mend in wrong:
-            path = ("pools", i, field)
-            rows = (manifest.line(path),)
-            problems.at(manifest.file, found, expected, mend, rows=rows, column=dotted(path))
+            problems.declared(("pools", i, field), found, expected, mend)
 
 
-def reported_of(plan: Plan, tables: Sequence[MappedTable], problems: Problems) -> tuple[Reported, ...]:
+def reported_of(plan: Plan, tables: Sequence[MappedTable]) -> tuple[Reported, ...]:
     """Figures as they were printed, by set; a file may add figures to a set of the manifest."""
     sets: dict[str, dict[str, Any]] = {}
     for one in plan.reported:
@@ -207,7 +194,7 @@ def reported_of(plan: Plan, tables: Sequence[MappedTable], problems: Problems) -
         for i in range(table.n_rows):
             name = table.names["set"].at(i)
             if name:
-                _one_figure(table, i, sets.setdefault(name, {"set": name, "metrics": {}}), problems)
+                _one_figure(table, i, sets.setdefault(name, {"set": name, "metrics": {}}))
                 rows.setdefault(name, []).append((table, i))
     made = []
     for name, said in sets.items():
@@ -217,40 +204,81 @@ def reported_of(plan: Plan, tables: Sequence[MappedTable], problems: Problems) -
             table, i = rows[name][0]
             expected = str(error.errors(include_url=False)[0]["msg"]).removeprefix("Value error, ")
             at = table.row(np.array([r for t, r in rows[name] if t is table]))
-            problems.at(table.file, f"set {quoted(name)} is incomplete", expected, rows=at)
+            table.refuse(f"set {quoted(name)} is incomplete", expected, rows=at)
     return tuple(made)
 
 
-def _one_figure(table: MappedTable, i: int, said: dict[str, Any], problems: Problems) -> None:
+def _one_figure(table: MappedTable, i: int, said: dict[str, Any]) -> None:
     metric, value = table.names["metric"].at(i), table.text["value"][i].as_py()
     row = table.row(i)
     if not metric or value is None:
         if value is None:
-            problems.at(
-                table.file, "found an empty cell", "a figure", rows=row, column=table.headers["value"]
-            )
+            table.refuse("found an empty cell", "a figure", rows=row, word="value")
         return
     if said["metrics"].setdefault(metric, value) != value:
         found = f"two values of {metric} in set {quoted(said['set'])}"
-        problems.at(table.file, found, mend="Keep one.", rows=row, column=table.headers["value"])
+        table.refuse(found, mend="Keep one.", rows=row, word="value")
     for word in ("positives", "negatives", "total"):
         count = _whole(table, word, i)
         if count is not None:
-            _agree(table, said, word, count, row, problems)
+            _agree(table, said, word, count, row)
     rounding = table.names["rounding"].at(i) if "rounding" in table.names else ""
     if rounding in ("rounded", "truncated"):
-        _agree(table, said, "rounding", rounding, row, problems)
+        _agree(table, said, "rounding", rounding, row)
     elif rounding:
         found = f"found {quoted(rounding)}"
-        problems.at(table.file, found, '"rounded" or "truncated"', rows=row, column=table.headers["rounding"])
+        table.refuse(found, '"rounded" or "truncated"', rows=row, word="rounding")
     table.used[i] = True
 
 
-def _agree(
-    table: MappedTable, said: dict[str, Any], word: str, value: Any, row: Any, problems: Problems
-) -> None:
+def _agree(table: MappedTable, said: dict[str, Any], word: str, value: Any, row: Any) -> None:
     if said.get(word) is None:
         said[word] = value
     elif said[word] != value:
         found = f"{word} of set {quoted(said['set'])} differs from other rows"
-        problems.at(table.file, found, mend="Give one value.", rows=row, column=table.headers[word])
+        table.refuse(found, mend="Give one value.", rows=row, word=word)
+
+
+TWO = (2, 2)
+
+
+def joint_tables_agree(plan: Plan, study: Study, problems: Problems) -> None:
+    """A joint table names two tables of its set, and has their counts as its margins.
+
+    It has no place for indeterminate outputs: a table that counts some differs from it.
+    """
+    cells = {
+        (one.set, one.candidate): np.array(
+            [[one.tn, one.fn], [one.fp, one.tp], *([indeterminate(one)] if any(indeterminate(one)) else ())]
+        )
+        for one in study.confusion
+    }
+    cells |= {(one.set, one.candidate): np.array(one.table) for one in plan.confusion_tables}
+    for i, one in enumerate(plan.joint_decisions):
+        joint = np.array(one.by_truth)
+        for axis, candidate in enumerate(one.candidates):
+            own = cells.get((one.set, candidate))
+            field = "by_truth"
+            if own is None:
+                field, found = (
+                    "candidates",
+                    f"no table of candidate {quoted(candidate)} in set {quoted(one.set)}",
+                )
+                known = sorted(str(c) for s, c in cells if s == one.set and c)
+                expected = f"a candidate of the set: {listed(known)}" if known else "tables under confusion"
+                mend = did_you_mean(candidate, known)
+            else:
+                # Counts by decision and class.
+                margin = joint.sum(axis=2 - axis).T
+                if margin.shape == own.shape and (margin == own).all():
+                    continue
+                found = f"the joint table gives candidate {quoted(candidate)} {margin.tolist()}"
+                expected = f"its own table, decisions by class: {own.tolist()}"
+                mend = "A table for each class: rows the first candidate's decisions, columns the second's."
+            at: KeyPath = ("joint_decisions", i, field)
+            problems.declared(at, found, expected, mend)
+
+
+def indeterminate(one: Confusion) -> tuple[int, int]:
+    """Indeterminate outputs without and with the condition."""
+    return one.indeterminate_negatives or 0, one.indeterminate_positives or 0

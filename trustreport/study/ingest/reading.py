@@ -1,19 +1,39 @@
 """`read`: a study folder to a frozen `Study` and its `Plan`, or every problem of every file at once."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from trustreport.study import lock
+from trustreport.study.clusters import with_clusters
 from trustreport.study.definitions import columns_of
 from trustreport.study.ingest import manifest as manifests
-from trustreport.study.ingest.files import StudyFiles
-from trustreport.study.ingest.manifest import Manifest
-from trustreport.study.ingest.problems import Problems, did_you_mean, listed, quoted
+from trustreport.study.ingest import published, rules, validation
+from trustreport.study.ingest.cases import Arms, arms_of
+from trustreport.study.ingest.cautions import cautions
+from trustreport.study.ingest.cells import load
+from trustreport.study.ingest.columns import MappedTable, Spec
+from trustreport.study.ingest.contracts import TABLE_WORDS
+from trustreport.study.ingest.datasets import datasets_of
+from trustreport.study.ingest.lesions import localised
+from trustreport.study.ingest.manifest import StudyFiles
+from trustreport.study.ingest.problems import (
+    KeyPath,
+    Manifest,
+    Problems,
+    did_you_mean,
+    dotted,
+    listed,
+    quoted,
+)
+from trustreport.study.ingest.readings import ratings_of, readings_of
+from trustreport.study.ingest.tables import read_table
+from trustreport.study.ingest.values import shaped
 from trustreport.study.plan import DatasetFacts, Plan, TableFile
-from trustreport.study.study import Source, Study
+from trustreport.study.study import Ratings, Readings, Source, Study, close
 from trustreport.vocabulary.errors import Problem, StudyError
 
 # Groups without which nothing can be joined: with a fault there, the files are read one by one only.
@@ -47,7 +67,7 @@ def read(path: str | PathLike[str], *, allow_outside: bool = False) -> tuple[Stu
     manifest = manifests.parse(found.name, _bytes(found), problems)
     if manifest is None:
         raise StudyError(problems)
-    plan, touched = manifests.plan_of(manifest, problems)
+    plan, touched = validation.plan_of(manifest, problems)
     if plan is None:
         raise StudyError(problems)
     files = StudyFiles(found.parent, found.name, problems, allow_outside)
@@ -74,7 +94,7 @@ def read_plan(path: str | PathLike[str]) -> tuple[Path, Plan]:
     problems = Problems()
     found = _manifest_path(Path(path), problems)
     manifest = found and manifests.parse(found.name, _bytes(found), problems)
-    plan = manifests.plan_of(manifest, problems)[0] if manifest else None
+    plan = validation.plan_of(manifest, problems)[0] if manifest else None
     if problems or plan is None or found is None:
         raise StudyError(problems)
     return found.parent, plan
@@ -110,77 +130,43 @@ def _study(
     plan: Plan, touched: set[Any], manifest: Manifest, files: StudyFiles, problems: Problems
 ) -> Study | None:
     """Read every file, then join them where the manifest says enough to do so."""
-    from trustreport.study.ingest import rules
-
-    rules.limits_are_known(plan, manifest, problems)
+    rules.limits_are_known(plan, problems)
     if not touched:
-        rules.there_is_data(plan, manifest, problems)
-    loaded = [
-        (spec, *_load(spec, plan, files, manifest, problems)) for spec in _specs(plan, manifest, problems)
-    ]
+        rules.there_is_data(plan, problems)
+    loaded = [(spec, *_load(spec, plan, files, manifest, problems)) for spec in _specs(plan, problems)]
     if not touched.isdisjoint(JOINING):
         return None
-    from trustreport.study.ingest.assemble import assemble
 
     tables = [table for _, _, table in loaded if table is not None]
-    study = assemble(plan, tables, manifest, problems)
+    study = assemble(plan, tables, problems)
     locked, looks = _lock(files, problems), _looks(files, problems)
     if problems:
         return None
-    from dataclasses import replace
 
     return replace(_with_sources(study, manifest, files, loaded, locked), looks=looks)
 
 
-def _specs(plan: Plan, manifest: Manifest, problems: Problems) -> Iterator[Any]:
+def _specs(plan: Plan, problems: Problems) -> Iterator[Any]:
     """What the manifest says of every file, in its order."""
-    from trustreport.study.ingest.columns import Spec
-    from trustreport.study.ingest.contracts import TABLE_WORDS
-
     named: list[TableFile | DatasetFacts] = [*plan.tables.values(), *plan.datasets]
     classes = any("class_scores" in t.columns for t in named)
     divided = frozenset(column for group in plan.subgroups for column in columns_of(group))
     for name, table in plan.tables.items():
         kind = table.kind or name
-        path: manifests.KeyPath = ("tables", name)
+        path: KeyPath = ("tables", name)
         if kind not in TABLE_WORDS:
             said = (*path, "kind") if table.kind else path
             mend = did_you_mean(kind, TABLE_WORDS) or f"Add kind: with one of {', '.join(TABLE_WORDS)}."
-            problems.at(
-                manifest.file,
-                f"{quoted(kind)} is no kind of table",
-                "",
-                mend,
-                rows=(manifest.line(said),),
-                column=manifests.dotted(said),
-            )
+            problems.declared(said, f"{quoted(kind)} is no kind of table", "", mend)
             continue
-        yield Spec(
-            table.file,
-            kind,
-            path,
-            table,
-            name,
-            table.task,
-            table.candidate,
-            table.dataset,
-            _features(plan, table.dataset) if kind in ("scores", "features") else (),
-            divided,
-            classes,
-        )
+        features = _features(plan, table.dataset) if kind in ("scores", "features") else ()
+        of = table.task, table.candidate, table.dataset
+        yield Spec(table.file, kind, path, table, name, *of, features, divided, classes)
     for i, facts in enumerate(plan.datasets):
         if facts.file is not None:
-            yield Spec(
-                facts.file,
-                "dataset",
-                ("datasets", i),
-                facts,
-                facts.dataset,
-                dataset=facts.dataset,
-                features=facts.features or (),
-                divided=divided,
-                classes=classes,
-            )
+            path, features = ("datasets", i), facts.features or ()
+            own = facts.dataset
+            yield Spec(facts.file, "dataset", path, facts, own, None, None, own, features, divided, classes)
 
 
 def _features(plan: Plan, dataset: str | None) -> tuple[str, ...]:
@@ -193,38 +179,30 @@ def _load(
     spec: Any, plan: Plan, files: StudyFiles, manifest: Manifest, problems: Problems
 ) -> tuple[Path | None, Any]:
     """The file and its table; None where it cannot be read (the problem is noted)."""
-    from trustreport.study.ingest import shape
-    from trustreport.study.ingest.columns import load
-    from trustreport.study.ingest.tables import read_table
-
-    key: manifests.KeyPath = (*spec.path, "file")
-    path = files.find(spec.file, manifests.dotted(key), manifest.line(key))
+    key: KeyPath = (*spec.path, "file")
+    path = files.find(spec.file, dotted(key), manifest.line(key))
     if path is None:
         return None, None
     if spec.kind == "dataset":
-        _check_hash(spec, plan, files, path, manifest, problems)
+        _check_hash(spec, plan, files, path, problems)
     raw = read_table(path, spec.file, spec.layout, problems, spec.wanted)
     if raw is not None:
-        raw = shape.shaped(raw, spec.form, spec.path, manifest, problems)
-    return path, None if raw is None else load(spec, raw, manifest, problems)
+        raw = shaped(raw, spec.form, spec.path, problems)
+    return path, None if raw is None else load(spec, raw, problems)
 
 
-def _check_hash(
-    spec: Any, plan: Plan, files: StudyFiles, path: Path, manifest: Manifest, problems: Problems
-) -> None:
+def _check_hash(spec: Any, plan: Plan, files: StudyFiles, path: Path, problems: Problems) -> None:
     declared = next(d.sha256 for i, d in enumerate(plan.datasets) if ("datasets", i) == spec.path)
     if declared is None:
         return
     true = files.hash(path)
     if declared.strip().lower().removeprefix("sha256:") != true:
-        key: manifests.KeyPath = (*spec.path, "sha256")
-        problems.at(
-            manifest.file,
+        key: KeyPath = (*spec.path, "sha256")
+        problems.declared(
+            key,
             f"{spec.file} has the SHA-256 {true}",
             quoted(declared[:64]),
             "The file is not the one that was declared: restore it, or correct the hash.",
-            rows=(manifest.line(key),),
-            column=manifests.dotted(key),
         )
 
 
@@ -257,8 +235,6 @@ def _with_sources(
     study: Study, manifest: Manifest, files: StudyFiles, loaded: list[Any], locked: bytes
 ) -> Study:
     """The study with an entry for each input file."""
-    from dataclasses import replace
-
     own = files.folder / manifest.file
     sources = [Source(manifest.file, "manifest", files.hash(own), own.stat().st_size, 0, 0)]
     for spec, path, table in loaded:
@@ -287,3 +263,64 @@ def _in_order(problems: Problems, manifest: str) -> list[Problem]:
     order = {file: i for i, file in enumerate(dict.fromkeys([manifest, *(p.file for p in problems)]))}
     unique = dict.fromkeys(problems)
     return sorted(unique, key=lambda p: (order[p.file], p.rows[0] if p.rows else p.row or LAST))
+
+
+def assemble(plan: Plan, tables: Sequence[MappedTable], problems: Problems) -> Study:
+    """Join all tables; what does not fit together becomes a problem."""
+    rules.names_are_unique(plan, problems)
+    rules.rows_are_unique(tables)
+    rules.spelled_alike(tables)
+    published.sets_are_unique(plan, problems)
+    arms = arms_of(plan, tables, problems)
+    datasets = datasets_of(plan, tables, problems)
+    datasets, localisations = localised(plan, tables, arms, datasets)
+    study = Study(
+        arms.names,
+        tuple(_readings(plan, tables, arms)),
+        datasets,
+        tuple(_ratings(tables)),
+        localisations,
+        published.counts_of(plan, tables, arms, problems),
+        plan.paired_counts,
+        published.confusion_of(plan, tables),
+        plan.reliance_counts,
+        plan.nomogram,
+        published.reported_of(plan, tables),
+    )
+    published.pools_are_of_sets(plan, study.confusion, problems)
+    rules.utilities_are_usable(plan, study, problems)
+    published.joint_tables_agree(plan, study, problems)
+    rules.references_hold(plan, study, arms, problems)
+    rules.follow_up_is_usable(plan, tables, study, problems)
+    validation.criteria_are_assessable(plan, problems)
+    rules.versions_are_known(plan, study, problems)
+    study = with_clusters(replace(study, cautions=tuple(cautions(plan, tables, study))), plan)
+    close(study)
+    return study
+
+
+def _readings(plan: Plan, tables: Sequence[MappedTable], arms: Arms) -> Iterator[Readings]:
+    for task in _tasks(tables, "readings"):
+        read = [t for t in tables if t.kind == "readings" and (t.spec.task or "") == task]
+        made = readings_of(
+            task, read, _of_task(tables, "cases", task), _of_task(tables, "readers", task), arms, plan
+        )
+        if made is not None:
+            yield made
+
+
+def _ratings(tables: Sequence[MappedTable]) -> Iterator[Ratings]:
+    for task in _tasks(tables, "raters"):
+        rated = [t for t in tables if t.kind == "raters" and (t.spec.task or "") == task]
+        made = ratings_of(task, rated, _of_task(tables, "cases", task))
+        if made is not None:
+            yield made
+
+
+def _tasks(tables: Sequence[MappedTable], kind: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(t.spec.task or "" for t in tables if t.kind == kind))
+
+
+def _of_task(tables: Sequence[MappedTable], kind: str, task: str) -> list[MappedTable]:
+    """The tables that describe a task: its own and those of no task."""
+    return [t for t in tables if t.kind == kind and t.spec.task in (None, task)]

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.study.ingest import cases, values
-from trustreport.study.ingest.arms import USUAL, Arms
-from trustreport.study.ingest.cases import CaseRecords, Rows, person
+from trustreport.study.ingest.cases import USUAL, Arms, CaseRecords, Rows, person
 from trustreport.study.ingest.columns import MappedTable, Names
 from trustreport.study.ingest.contracts import PER_ARM
-from trustreport.study.ingest.problems import VALUES, Problems, listed
+from trustreport.study.ingest.problems import VALUES, listed
 from trustreport.study.plan import Plan
 from trustreport.study.study import Coded, Codes, Labels, Ratings, Readers, Readings
 
@@ -50,10 +49,9 @@ def readings_of(
     people: Sequence[MappedTable],
     arms: Arms,
     plan: Plan,
-    problems: Problems,
 ) -> Readings | None:
     """The readings of one task, joined with the tables of its cases (`described`) and readers (`people`)."""
-    pieces = [_given(p, plan) for t in tables for p in _pieces(t, arms, plan, problems)]
+    pieces = [_given(p, plan) for t in tables for p in _pieces(t, arms, plan)]
     pieces = [p for p in pieces if len(p.records)]
     if not pieces:
         return None
@@ -64,19 +62,19 @@ def readings_of(
     columns = {word: _stacked(pieces, word, order) for word in PER_ARM}
     columns["session"], sessions = _named(pieces, "session", order)
     columns["advice_type"], types = _named(pieces, "advice_type", order)
-    ends = _endpoints(pieces, arms, problems)
+    ends = _endpoints(pieces, arms)
     for first in ("", "second_"):
         given = columns[f"{first}decision"], columns[f"{first}score"]
         columns[f"{first}decision"] = _decided(*given, plan.reading.positive_from)
-    _duplicates(pieces, order, (arm, reader, case), (arms, reader_names, case_names), columns, problems)
+    _duplicates(pieces, order, (arm, reader, case), (arms, reader_names, case_names), columns)
     parts = [*_described(case_names, described), *_own_parts(pieces, case)]
     if described:
-        _unknown_cases(tables, described, problems)
+        _refuse_unknown(tables, described, "case")
     return Readings(
         task,
         arms.names,
-        readers_of(reader_names, people, plan, tables, problems),
-        cases.build(values.labels_of(case_names), parts, problems),
+        readers_of(reader_names, people, plan, tables),
+        cases.build(values.labels_of(case_names), parts),
         arm[order],
         reader[order],
         case[order],
@@ -95,46 +93,37 @@ def _is_sequential(table: MappedTable, plan: Plan) -> bool:
     return initial and (plan.reading.design == "sequential" or not table.has("arm"))
 
 
-def _pieces(table: MappedTable, arms: Arms, plan: Plan, problems: Problems) -> list[Piece]:
+def _pieces(table: MappedTable, arms: Arms, plan: Plan) -> list[Piece]:
     """A table as long readings, whichever way it was laid out."""
     every = np.arange(table.n_rows)
     per = dict.fromkeys(arm for word in PER_ARM for arm in table.per(word))
     plain = {word: word for word in PER_ARM if word in table.headers}
     if per:
-        return _wide(table, tuple(per), plain, arms, problems)
+        return _wide(table, tuple(per), plain, arms)
     if _is_sequential(table, plan):
-        return _sequential(table, plain, arms, problems)
+        return _sequential(table, plain, arms)
     if "arm" in table.names:
-        return [Piece(table, every, arms.codes(table, problems), plain)]
+        return [Piece(table, every, arms.codes(table), plain)]
     if len(arms.names) != 1:
         mend = (
             "Add it, or name yours in the manifest: columns: {arm: <your header>}; "
             "or map each arm to its column: columns: {decision: {unaided: ..., aided: ...}}."
         )
-        problems.at(
-            table.file,
-            'no column "arm"',
-            f"a column that says {listed(arms.names or USUAL)}",
-            mend,
-            rows=(1,),
-        )
+        table.refuse('no column "arm"', f"a column that says {listed(arms.names or USUAL)}", mend, rows=(1,))
         return []
     return [Piece(table, every, np.zeros(table.n_rows, np.int32), plain)]
 
 
-def _wide(
-    table: MappedTable, per: tuple[str, ...], plain: dict[str, str], arms: Arms, problems: Problems
-) -> list[Piece]:
+def _wide(table: MappedTable, per: tuple[str, ...], plain: dict[str, str], arms: Arms) -> list[Piece]:
     """One piece for each arm that columns were mapped for."""
     for word in plain:
         if word not in ADVICE:
-            problems.at(
-                table.file,
+            table.refuse(
                 f"column {word} gives one value for all arms",
                 "a column for each arm, as for the other words",
                 f"Map each arm to its column: {table.spec.where}.columns.{word}: {{{per[0]}: ...}}.",
                 rows=(1,),
-                column=table.headers[word],
+                word=word,
             )
     pieces = []
     for name in per:
@@ -142,9 +131,7 @@ def _wide(
         if arm is None:
             mend = "Declare it under arms: in the manifest."
             found = f"columns are mapped for {name}, which is no arm"
-            problems.at(
-                table.file, found, f"an arm: {listed(arms.known)}" if arms.known else "", mend, rows=(1,)
-            )
+            table.refuse(found, f"an arm: {listed(arms.known)}" if arms.known else "", mend, rows=(1,))
             continue
         keys = {word: f"{word}/{name}" for word in PER_ARM if f"{word}/{name}" in table.headers}
         if arms.aided[arm]:
@@ -153,23 +140,14 @@ def _wide(
     return pieces
 
 
-def _sequential(table: MappedTable, plain: dict[str, str], arms: Arms, problems: Problems) -> list[Piece]:
+def _sequential(table: MappedTable, plain: dict[str, str], arms: Arms) -> list[Piece]:
     """The initial decision is the unaided reading, the final one the aided reading that followed advice."""
     if table.has("arm"):
         mend = "Remove the column: the initial decision is the unaided reading, the decision the aided one."
-        problems.at(
-            table.file,
-            "a sequential table has a column arm",
-            "",
-            mend,
-            rows=(1,),
-            column=table.headers["arm"],
-        )
+        table.refuse("a sequential table has a column arm", "", mend, rows=(1,), word="arm")
         return []
     if sorted(arms.aided) != [False, True]:
-        problems.at(
-            table.file, "a sequential table", "one unaided and one aided arm", "Declare two arms.", rows=(1,)
-        )
+        table.refuse("a sequential table", "one unaided and one aided arm", "Declare two arms.", rows=(1,))
         return []
     every = np.arange(table.n_rows)
     first = {w: f"initial_{w}" for w in INITIAL if f"initial_{w}" in table.headers}
@@ -241,9 +219,7 @@ def _named(pieces: Sequence[Piece], word: str, order: NDArray[np.int64]) -> tupl
     return np.where(every >= 0, every, np.nan), tuple(names.to_pylist())
 
 
-def _endpoints(
-    pieces: Sequence[Piece], arms: Arms, problems: Problems
-) -> dict[str, list[tuple[Piece, str | None]]]:
+def _endpoints(pieces: Sequence[Piece], arms: Arms) -> dict[str, list[tuple[Piece, str | None]]]:
     """The declared endpoints by name, with the column that holds each in every piece."""
     found: dict[str, list[tuple[Piece, str | None]]] = {}
     for i, p in enumerate(pieces):
@@ -251,7 +227,7 @@ def _endpoints(
             name, of = _endpoint_name(key, p, arms)
             if name.casefold() in TAKEN:
                 if of is None or not i:
-                    _taken(name, p.table, problems)
+                    _taken(name, p.table)
                 continue
             columns = found.setdefault(name, [(q, None) for q in pieces])
             if of is None or of == arms.names[int(p.arm[0])]:
@@ -266,9 +242,8 @@ def _endpoint_name(key: str, piece: Piece, arms: Arms) -> tuple[str, str | None]
     return (name, arm) if slash and arm in arms.known else (said, None)
 
 
-def _taken(name: str, table: MappedTable, problems: Problems) -> None:
-    problems.at(
-        table.file,
+def _taken(name: str, table: MappedTable) -> None:
+    table.refuse(
         f"the endpoint {name} is named as one that is computed from decisions and scores",
         "a name of its own",
         f"Rename it: {table.spec.where}.columns.endpoint.",
@@ -299,7 +274,6 @@ def _duplicates(
     codes: tuple[Codes, Codes, Codes],
     names: tuple[Arms, "pa.Array", "pa.Array"],
     columns: Mapping[str, Any],
-    problems: Problems,
 ) -> None:
     """Two readings of one case by one reader in one arm."""
     arm, reader, case = (c[order] for c in codes)
@@ -323,8 +297,7 @@ def _duplicates(
         elsewhere = (
             f" (rows {' and '.join(f'{r} of {t.file}' for t, r in rows[:3])})" if len(files) > 1 else ""
         )
-        problems.at(
-            rows[0][0].file,
+        rows[0][0].refuse(
             f"reader {person(names[1][int(reader[start])].as_py())} read case "
             f"{person(names[2][int(case[start])].as_py())} {times} in arm {names[0].names[arm[start]]} "
             f"({'decisions' if columns['decision'] is not None else 'scores'} {_and(shown)}){elsewhere}",
@@ -333,7 +306,7 @@ def _duplicates(
         )
     if len(starts) > VALUES:
         found = f"{len(starts) - VALUES:,} more readings appear twice or more"
-        problems.at(pieces[0].table.file, found, mend="Keep one row for each reader, case and arm.")
+        pieces[0].table.refuse(found, mend="Keep one row for each reader, case and arm.")
 
 
 def _and(words: Sequence[str]) -> str:
@@ -345,9 +318,7 @@ def _described(case_names: "pa.Array", described: Sequence[MappedTable]) -> list
     """The records of the tables of cases that speak of these cases."""
     parts = []
     for table in described:
-        column = table.names["case"]
-        place = np.append(cases.positions(column.distinct, case_names), -1).astype(np.int32)
-        at = place[column.codes]
+        at = table.names["case"].among(case_names)
         table.used |= at >= 0
         parts.append(CaseRecords(table, np.arange(table.n_rows), at))
     return parts
@@ -359,17 +330,15 @@ def _own_parts(pieces: Sequence[Piece], case: Codes) -> list[CaseRecords]:
     return [CaseRecords(p.table, p.records, case[e - len(p.records) : e]) for p, e in zip(pieces, ends)]
 
 
-def _unknown_cases(
-    tables: Sequence[MappedTable], described: Sequence[MappedTable], problems: Problems
-) -> None:
-    known = _distinct(described, "case")
-    files = listed_files(described)
+def _refuse_unknown(tables: Sequence[MappedTable], described: Sequence[MappedTable], word: str) -> None:
+    """Names in records that are used, which the tables that describe them do not have."""
+    known = _distinct(described, word)
     for table in tables:
-        column = table.names["case"]
-        lost = np.append(cases.positions(column.distinct, known) < 0, False)[column.codes]
-        rows = np.flatnonzero(lost & table.used)
+        column = table.names[word]
+        rows = np.flatnonzero((column.among(known) < 0) & (column.codes >= 0) & table.used)
         if len(rows):
-            cases.unknown(table, "case", rows, known, f"a case of {files}", problems, "Add the case there.")
+            what = f"a {word} of {listed_files(described)}"
+            cases.unknown(table, word, rows, known, what, f"Add the {word} there.")
 
 
 def _distinct(tables: Sequence[MappedTable], word: str) -> "pa.Array":
@@ -385,30 +354,18 @@ def listed_files(tables: Sequence[MappedTable]) -> str:
 
 
 def readers_of(
-    names: "pa.Array",
-    people: Sequence[MappedTable],
-    plan: Plan,
-    tables: Sequence[MappedTable],
-    problems: Problems,
+    names: "pa.Array", people: Sequence[MappedTable], plan: Plan, tables: Sequence[MappedTable]
 ) -> Readers:
     """The readers with the characteristics that tables and manifest give of them."""
     labels = values.labels_of(names)
     if people:
-        known = _distinct(people, "reader")
-        for table in tables:
-            column = table.names["reader"]
-            lost = np.append(cases.positions(column.distinct, known) < 0, False)[column.codes]
-            rows = np.flatnonzero(lost & table.used)
-            if len(rows):
-                what = f"a reader of {listed_files(people)}"
-                cases.unknown(table, "reader", rows, known, what, problems, "Add the reader there.")
+        _refuse_unknown(tables, people, "reader")
     parts = []
     for table in people:
-        column = table.names["reader"]
-        at = np.append(cases.positions(column.distinct, names), -1).astype(np.int32)[column.codes]
+        at = table.names["reader"].among(names)
         table.used |= at >= 0
         parts.append(CaseRecords(table, np.arange(table.n_rows), at))
-    gather = cases.Gatherer(len(names), parts, labels.__getitem__, problems, "reader")
+    gather = cases.Gatherer(labels, parts, "reader")
     strata = cases.groups(gather)
     return Readers(labels, {**_declared_strata(labels, plan), **strata})
 
@@ -426,9 +383,7 @@ def _declared_strata(labels: Labels, plan: Plan) -> dict[str, Coded]:
     return found
 
 
-def ratings_of(
-    task: str, tables: Sequence[MappedTable], described: Sequence[MappedTable], problems: Problems
-) -> Ratings | None:
+def ratings_of(task: str, tables: Sequence[MappedTable], described: Sequence[MappedTable]) -> Ratings | None:
     """The annotations of one task, one row per rater and case."""
     pieces = []
     for table in tables:
@@ -451,12 +406,12 @@ def ratings_of(
     case, case_names = _names(pieces, "case")
     label, classes = _names(pieces, "label")
     order = np.lexsort((case, rater))
-    _rated_twice(pieces, order, rater, case, (rater_names, case_names, classes), label, problems)
+    _rated_twice(pieces, order, rater, case, (rater_names, case_names, classes), label)
     parts = [*_described(case_names, described), *_own_parts(pieces, case)]
     return Ratings(
         task,
         values.labels_of(rater_names),
-        cases.build(values.labels_of(case_names), parts, problems),
+        cases.build(values.labels_of(case_names), parts),
         rater[order],
         case[order],
         label[order],
@@ -473,7 +428,6 @@ def _rated_twice(
     case: Codes,
     names: tuple["pa.Array", "pa.Array", "pa.Array"],
     label: Codes,
-    problems: Problems,
 ) -> None:
     same = (np.diff(rater[order]) == 0) & (np.diff(case[order]) == 0)
     which = np.repeat(np.arange(len(pieces)), [len(p.records) for p in pieces])
@@ -484,8 +438,7 @@ def _rated_twice(
         rows = [int(table.row(record[one])[0])] + ([int(table.row(record[two])[0])] if table is other else [])
         said = [person(names[2][int(label[i])].as_py()) for i in (one, two)]
         who, what = names[0][int(rater[one])].as_py(), names[1][int(case[one])].as_py()
-        problems.at(
-            table.file,
+        table.refuse(
             f"rater {person(who)} labelled case {person(what)} twice ({said[0]} and {said[1]})",
             mend="Keep one row for each rater and case.",
             rows=rows,

@@ -6,24 +6,22 @@ from typing import Any, get_args
 import numpy as np
 
 from trustreport.study import criteria
-from trustreport.study.ingest.arms import Arms
-from trustreport.study.ingest.cases import alike, person
+from trustreport.study.ingest.cases import Arms, alike, person
 from trustreport.study.ingest.columns import MappedTable
-from trustreport.study.ingest.manifest import KeyPath, Manifest, dotted
-from trustreport.study.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted
+from trustreport.study.ingest.problems import VALUES, KeyPath, Problems, did_you_mean, dotted, listed, quoted
+from trustreport.study.ingest.published import TWO
 from trustreport.study.limits import LIMITS, Limit
 from trustreport.study.plan import (
     CHOSEN_ELSEWHERE,
     CHOSEN_ON_TESTED,
     LIMIT_ALIASES,
-    Endpoint,
     Plan,
     Protocol,
+    UtilityMatrix,
 )
-from trustreport.study.study import DEVELOPMENT_ROLES, Study
+from trustreport.study.study import DEVELOPMENT_ROLES, Dataset, Scores, Study
 
 LISTED = "docs/checks.md lists the limits of every check."
-MOST_SHARED = 1 + 1e-9  # of alpha, with what rounding adds
 INLINE = (
     *("counts", "paired_counts", "confusion", "confusion_tables"),
     *("reliance_counts", "nomogram", "reported"),
@@ -31,7 +29,7 @@ INLINE = (
 )
 
 
-def names_are_unique(plan: Plan, manifest: Manifest, problems: Problems) -> None:
+def names_are_unique(plan: Plan, problems: Problems) -> None:
     """Arms, data sets, candidates, endpoints, readers, incidents, signals, pools, families have own names."""
     for group, word in (
         ("arms", "arm"),
@@ -46,32 +44,26 @@ def names_are_unique(plan: Plan, manifest: Manifest, problems: Problems) -> None
     ):
         seen: dict[str, int] = {}
         for i, entry in enumerate(getattr(plan, group)):
-            name, line = getattr(entry, word), manifest.line((group, i))
+            name = getattr(entry, word)
             if name in seen:
-                problems.at(
-                    manifest.file,
-                    f"{word} {quoted(name)} is declared twice",
-                    mend="Give each a name of its own.",
-                    rows=(seen[name], line),
-                    column=dotted((group, i, word)),
-                )
-            seen.setdefault(name, line)
+                found, mend = f"{word} {quoted(name)} is declared twice", "Give each a name of its own."
+                problems.declared((group, i, word), found, "", mend, before=(group, seen[name]))
+            seen.setdefault(name, i)
 
 
-def limits_are_known(plan: Plan, manifest: Manifest, problems: Problems) -> None:
+def limits_are_known(plan: Plan, problems: Problems) -> None:
     """Each limit that is set is one that a check reads, and makes no check that blocks more lenient."""
-    _limits_are_strict(plan, manifest, problems)
+    _limits_are_strict(plan, problems)
     for name in plan.limits:
         if name not in LIMITS:
             known = (*LIMITS, *LIMIT_ALIASES)
             same = [other for other in LIMITS if other[:4] == name[:4]]
             mend = did_you_mean(name, known) or (f"Known of it: {listed(same)}." if same else "")
             found = f"unknown limit {quoted(name)}"
-            rows = (manifest.line(("limits", name)),)
-            problems.at(manifest.file, found, "", mend or LISTED, rows=rows, column=dotted(("limits", name)))
+            problems.declared(("limits", name), found, "", mend or LISTED)
 
 
-def _limits_are_strict(plan: Plan, manifest: Manifest, problems: Problems) -> None:
+def _limits_are_strict(plan: Plan, problems: Problems) -> None:
     """Limits of checks that withhold verdicts are moved to their stricter side only, those of groups too."""
     declared: list[tuple[KeyPath, Limit, float]] = [
         (("limits", name), LIMITS[name], value) for name, value in plan.limits.items() if name in LIMITS
@@ -85,28 +77,29 @@ def _limits_are_strict(plan: Plan, manifest: Manifest, problems: Problems) -> No
         ]
     for path, limit, value in declared:
         if not limit.allows(value):
-            problems.at(
-                manifest.file,
+            problems.declared(
+                path,
                 f"found {value:g}",
                 f"{limit.customary:.3g} or {limit.stricter}: a limit may make a check that withholds "
                 "verdicts stricter, not more lenient",
                 LISTED,
-                rows=(manifest.line(path),),
-                column=dotted(path),
             )
 
 
-def there_is_data(plan: Plan, manifest: Manifest, problems: Problems) -> None:
+def there_is_data(plan: Plan, problems: Problems) -> None:
     """A manifest names at least one table or holds published figures."""
     if plan.tables or any(d.file for d in plan.datasets) or any(getattr(plan, group) for group in INLINE):
         return
     expected = f"tables, a data set with a file, or one of {listed(INLINE)}"
     problems.at(
-        manifest.file, "no data are named", expected, "Add for instance tables: readings: file: readings.csv."
+        problems.manifest.file,
+        "no data are named",
+        expected,
+        "Add for instance tables: readings: file: readings.csv.",
     )
 
 
-def rows_are_unique(tables: Sequence[MappedTable], problems: Problems) -> None:
+def rows_are_unique(tables: Sequence[MappedTable]) -> None:
     """A table of cases or readers has one row for each."""
     for table in tables:
         word = {"cases": "case", "readers": "reader"}.get(table.kind)
@@ -121,25 +114,23 @@ def rows_are_unique(tables: Sequence[MappedTable], problems: Problems) -> None:
             at = np.flatnonzero((codes == code) & given)
             found = f"{word} {person(table.names[word].at(int(at[0])))} appears in {len(at)} rows"
             column = table.headers[word]
-            problems.at(
-                table.file, found, mend=f"Keep one row for each {word}.", rows=table.row(at), column=column
-            )
+            table.refuse(found, mend=f"Keep one row for each {word}.", at=at, column=column)
 
 
-def spelled_alike(tables: Sequence[MappedTable], problems: Problems) -> None:
+def spelled_alike(tables: Sequence[MappedTable]) -> None:
     """Ids that only blanks or letter case tell apart, within what is joined (data sets see to their own)."""
     for word in ("reader", "rater", "candidate"):
-        alike(word, ((t, t.names[word]) for t in tables if word in t.names), problems)
+        alike(word, ((t, t.names[word]) for t in tables if word in t.names))
     for table in tables:
         if "patient" in table.names:
-            alike("patient", [(table, table.names["patient"])], problems)
+            alike("patient", [(table, table.names["patient"])])
     for kind in ("readings", "raters"):
         for task in dict.fromkeys(t.spec.task for t in tables):
             joined = [t for t in tables if t.kind == kind and t.spec.task == task]
-            alike("case", ((t, t.names["case"]) for t in joined), problems)
+            alike("case", ((t, t.names["case"]) for t in joined))
 
 
-def references_hold(plan: Plan, study: Study, arms: Arms, manifest: Manifest, problems: Problems) -> None:
+def references_hold(plan: Plan, study: Study, arms: Arms, problems: Problems) -> None:
     """Endpoints, claims and vigilance name arms and data sets that there are."""
     datasets = {d.dataset for d in plan.datasets} | {d.name for d in study.datasets}
     candidates = {c.candidate for c in plan.candidates} | {c for d in study.datasets for c in d.scores}
@@ -147,52 +138,35 @@ def references_hold(plan: Plan, study: Study, arms: Arms, manifest: Manifest, pr
     tabulated = {one.candidate for one in (*study.confusion, *plan.confusion_tables) if one.candidate}
     candidates |= marking | tabulated
     armed = set(arms.known) | {a for c in study.counts for a in c.arms}
+    sets = _sets(plan, study)
     for i, endpoint in enumerate(plan.endpoints):
-        said = endpoint.arm_or_contrast
-        for name in (said,) if isinstance(said, str) else said or ():
-            path: KeyPath = ("endpoints", i, "arm_or_contrast")
-            known = armed | candidates | datasets | set(get_args(Protocol))
-            _known(name, known, "an arm", path, manifest, problems, armed)
-        _places_known(
-            endpoint, ("endpoints", i), datasets, candidates, _sets(plan, study), manifest, problems
-        )
+        at: KeyPath = ("endpoints", i)
+        known = armed | candidates | datasets | set(get_args(Protocol))
+        for name in _named(endpoint.arm_or_contrast):
+            _known(name, known, "an arm", (*at, "arm_or_contrast"), problems, armed)
+        for name in _named(endpoint.candidate):
+            _known(name, candidates, "a candidate", (*at, "candidate"), problems)
+        own = datasets | {criteria.OF_READINGS}
+        _known(endpoint.dataset, own, "a data set", (*at, "dataset"), problems)
+        _known(endpoint.set, sets, "a set", (*at, "set"), problems)
     for i, claim in enumerate(plan.performance_claims or ()):
-        if claim.arm is not None:
-            _known(claim.arm, armed, "an arm", ("performance_claims", i, "arm"), manifest, problems)
-        if claim.dataset is not None:
-            _known(
-                claim.dataset,
-                datasets,
-                "a data set",
-                ("performance_claims", i, "dataset"),
-                manifest,
-                problems,
-            )
-        if claim.candidate is not None:
-            at: KeyPath = ("performance_claims", i, "candidate")
-            _known(claim.candidate, candidates, "a candidate", at, manifest, problems)
-        if claim.set is not None:
-            _known(
-                claim.set, _sets(plan, study), "a set", ("performance_claims", i, "set"), manifest, problems
-            )
-    chosen = plan.operating_point.threshold_chosen_on
-    if chosen is not None:
-        words = {*CHOSEN_ON_TESTED, *CHOSEN_ELSEWHERE}
-        word_at: KeyPath = ("operating_point", "threshold_chosen_on")
-        _known(chosen, words | datasets, "a word of the list, or a data set", word_at, manifest, problems)
+        at = ("performance_claims", i)
+        _known(claim.arm, armed, "an arm", (*at, "arm"), problems)
+        _known(claim.dataset, datasets, "a data set", (*at, "dataset"), problems)
+        _known(claim.candidate, candidates, "a candidate", (*at, "candidate"), problems)
+        _known(claim.set, sets, "a set", (*at, "set"), problems)
+    words = {*CHOSEN_ON_TESTED, *CHOSEN_ELSEWHERE} | datasets
+    at = ("operating_point", "threshold_chosen_on")
+    _known(plan.operating_point.threshold_chosen_on, words, "a word of the list, or a data set", at, problems)
     baseline = plan.vigilance.baseline_dataset if plan.vigilance else None
-    if baseline is not None:
-        _known(baseline, datasets, "a data set", ("vigilance", "baseline_dataset"), manifest, problems)
+    _known(baseline, datasets, "a data set", ("vigilance", "baseline_dataset"), problems)
     declared = {c.candidate for c in plan.candidates}
-    for name in (
-        sorted({n for d in study.datasets for n in d.scores if n} | tabulated | marking - {""} - declared)
-        if declared
-        else ()
-    ):
-        _known(name, declared, "a candidate", ("candidates",), manifest, problems)
+    there = {n for d in study.datasets for n in d.scores if n} | tabulated | marking - {""}
+    for name in sorted(there - declared) if declared else ():
+        _known(name, declared, "a candidate", ("candidates",), problems)
 
 
-def versions_are_known(plan: Plan, study: Study, manifest: Manifest, problems: Problems) -> None:
+def versions_are_known(plan: Plan, study: Study, problems: Problems) -> None:
     """Each version follows a declared candidate, in no circle, and was changed for test cases."""
     follows = {c.candidate: c.follows for c in plan.candidates}
     tested = {d.name for d in study.datasets if d.role not in DEVELOPMENT_ROLES}
@@ -200,247 +174,231 @@ def versions_are_known(plan: Plan, study: Study, manifest: Manifest, problems: P
     for i, one in enumerate(plan.candidates):
         at: KeyPath = ("candidates", i, "follows")
         if one.follows is not None:
-            _known(one.follows, set(follows) - {one.candidate}, "another candidate", at, manifest, problems)
+            _known(one.follows, set(follows) - {one.candidate}, "another candidate", at, problems)
         before, seen = one.follows, {one.candidate}
         while before in follows and before not in seen:
             seen.add(before)
             before = follows[before]
         if before == one.candidate and one.follows != one.candidate and not circle:
             circle = True  # of all its members one is named
-            problems.at(
-                manifest.file,
+            problems.declared(
+                at,
                 f"version {quoted(one.candidate)} comes before itself",
                 "each version follows an older one",
-                rows=(manifest.line(at),),
-                column=dotted(at),
             )
         for name in one.updated_for or ():
             path: KeyPath = ("candidates", i, "updated_for")
-            _known(name, tested, "a data set of test cases", path, manifest, problems)
+            _known(name, tested, "a data set of test cases", path, problems)
 
 
-def criteria_are_assessable(plan: Plan, manifest: Manifest, problems: Problems) -> None:
-    """No criterion asks for what every result would meet, or gives up what alpha stands for."""
-    level = plan.report.confidence_level
-    for i, criterion in enumerate(plan.endpoints):
-        if not criteria.confirmatory(criterion):
-            continue
-        path: KeyPath = ("endpoints", i, "bound_or_margin")
-        bound = criteria.bound_of(criterion)
-        if bound in criteria.REFUSED:
-            found, expected, mend = _cannot_fail(criterion, str(bound))
-            problems.at(
-                manifest.file, found, expected, mend, rows=(manifest.line(path),), column=dotted(path)
-            )
-        alpha = criteria.alpha_of(criterion, level)
-        if alpha > criteria.MOST_ALPHA:
-            path = ("endpoints", i, "alpha")
-            _large_alpha(alpha, path, manifest, problems)
-    for i, family in enumerate(plan.families):
-        if family.alpha is not None and family.alpha > criteria.MOST_ALPHA:
-            _large_alpha(family.alpha, ("families", i, "alpha"), manifest, problems)
-    _families_are_declared(plan, manifest, problems)
-    _graphs_are_whole(plan, manifest, problems)
-    _families_open(plan, manifest, problems)
-    for of in criteria.families(plan):
-        if criteria.unequal_alphas(of, level):
-            alphas = ", ".join(f"{criteria.alpha_of(member, level):g}" for member in of.members)
-            problems.at(
-                manifest.file,
-                f"the fixed sequence {quoted(of.name)} has members of different alphas: {alphas}",
-                "one alpha for all members of a fixed sequence",
-                "Give all members one alpha, or declare the family's in families.",
-                rows=(manifest.line(("endpoints",)),),
-                column="endpoints.alpha",
-            )
-
-
-def _families_are_declared(plan: Plan, manifest: Manifest, problems: Problems) -> None:
-    """Where families are declared, every criterion is of one of them or of none.
-
-    A mistyped name would leave a criterion to itself, at an alpha that it does not have.
-    """
-    declared = [family.family for family in plan.families]
-    for i, criterion in enumerate(plan.endpoints) if declared else ():
-        name = (criterion.multiplicity_family or "").strip()
-        if name and name not in declared and name.casefold() not in criteria.NO_FAMILY:
-            path: KeyPath = ("endpoints", i, "multiplicity_family")
-            problems.at(
-                manifest.file,
-                f"the family {quoted(name)}, which families: does not declare",
-                f"a declared family: {listed(declared)}; or none",
-                did_you_mean(name, declared) or "Declare it under families: with its rule.",
-                rows=(manifest.line(path),),
-                column=dotted(path),
-            )
-
-
-def _graphs_are_whole(plan: Plan, manifest: Manifest, problems: Problems) -> None:
-    """A graph begins with alpha, hands on no more than there is, and names its own criteria only."""
-    members = {of.name: criteria.named(of.members) for of in criteria.families(plan)}
-    for i, family in enumerate(plan.families):
-        given = [name for name in ("weights", "transitions") if getattr(family, name) is not None]
-        if family.rule != "graph":
-            for name in given:
-                found = f"{name} of the family {quoted(family.family)}, whose rule is {family.rule}"
-                _of_family(found, f"{name} with rule: graph alone", i, name, manifest, problems)
-            continue
-        own = members.get(family.family, [])
-        weights, rows = family.weights or {}, family.transitions or {}
-        _criteria_of_it(weights, own, ("families", i, "weights"), manifest, problems)
-        unread = any(p.column.startswith(dotted(("families", i, "weights."))) for p in problems)
-        if not unread and not 0 < sum(weights.values()) <= MOST_SHARED:
-            found = f"the graph {quoted(family.family)} without weights"
-            if weights:
-                found = f"weights of {quoted(family.family)} with a sum of {sum(weights.values()):.6g}"
-            expected = "for each criterion that begins with alpha its share, together above 0 and at most 1"
-            _of_family(found, expected, i, "weights", manifest, problems)
-        _criteria_of_it(rows, own, ("families", i, "transitions"), manifest, problems)
-        for name, row in rows.items():
-            at = ("families", i, "transitions", name)
-            _criteria_of_it(row, own, at, manifest, problems)
-            if sum(row.values()) > MOST_SHARED:
-                found = f"{quoted(name)} hands on {sum(row.values()):.6g} of its alpha"
-                _of_family(found, "shares with a sum of at most 1", i, "transitions", manifest, problems)
-            if row.get(name):
-                found = f"{quoted(name)} hands alpha on to itself"
-                _of_family(found, "shares for other criteria", i, "transitions", manifest, problems)
-
-
-def _of_family(
-    found: str, expected: str, i: int, field: str, manifest: Manifest, problems: Problems, mend: str = ""
-) -> None:
-    """A problem of a field of a family."""
-    path: KeyPath = ("families", i, field)
-    problems.at(manifest.file, found, expected, mend, rows=(manifest.line(path),), column=dotted(path))
-
-
-def _criteria_of_it(
-    names: Iterable[str], own: Sequence[str], path: KeyPath, manifest: Manifest, problems: Problems
-) -> None:
-    """What a graph names are criteria of the family that ask for a verdict."""
-    for name in names:
-        if name not in own:
-            problems.at(
-                manifest.file,
-                f"the graph names {quoted(name)}",
-                f"a criterion of the family that asks for a verdict: {listed(own)}",
-                did_you_mean(name, own),
-                rows=(manifest.line(path),),
-                column=dotted(path),
-            )
-
-
-def _families_open(plan: Plan, manifest: Manifest, problems: Problems) -> None:
-    """What a family waits for can be met: declared families with criteria, none that waits for it in turn."""
-    declared = {family.family for family in plan.families}
-    judged = {of.name for of in criteria.families(plan)}
-    for i, family in enumerate(plan.families):
-        for name in family.after or ():
-            if name not in declared:
-                found = f"the family {quoted(family.family)} is tested after {quoted(name)}"
-                others = sorted(declared - {family.family})
-                mend = did_you_mean(name, others)
-                expected = f"a declared family: {listed(others)}"
-                _of_family(found, expected, i, "after", manifest, problems, mend)
-            elif name not in judged:
-                found = f"{quoted(name)} has no criterion that asks for a verdict, so it cannot be met"
-                expected = "a family with such a criterion"
-                _of_family(found, expected, i, "after", manifest, problems)
-        if family.opens_when and not family.after:
-            found = f"the family {quoted(family.family)} says when it opens, but not after which families"
-            expected = "the families that it waits for, under after"
-            _of_family(found, expected, i, "opens_when", manifest, problems)
-    try:
-        criteria.as_they_open(criteria.families(plan))
-    except ValueError as circle:
-        problems.at(
-            manifest.file,
-            str(circle),
-            "families of which each waits for others alone",
-            rows=(manifest.line(("families",)),),
-            column="families.after",
-        )
-
-
-def _cannot_fail(criterion: Endpoint, why: str) -> tuple[str, str, str]:
-    """What is wrong with a bound, what is expected, and how to fix it."""
-    said, row = criterion.bound_or_margin, criteria.row_of(criterion)
-    assert row is not None
-    name = f"{criterion.hypothesis} of {quoted(criterion.endpoint)}"
-    if why == criteria.WORSE_SIDE:
-        side = "above" if row.better == "up" else "below"
-        expected = f"no bound, or one {side} {row.no_effect:g}: that is no effect of {row.id}"
-        mend = "For a loss that is accepted, declare hypothesis: non-inferiority with its margin."
-        return f"{name} has its bound at {said:g}, on the worse side of no effect", expected, mend
-    shown = listed([f"{x:g}" for x in said]) if isinstance(said, tuple) else f"{said:g}"
-    expected = f"within the range of {row.id}, {row.low:g} to {row.high:g}, so that some result would miss it"
-    return f"{name} has {shown}, which every possible result meets or none does", expected, ""
-
-
-def _large_alpha(alpha: float, path: KeyPath, manifest: Manifest, problems: Problems) -> None:
-    problems.at(
-        manifest.file,
-        f"found an alpha of {alpha:g}",
-        f"at most {criteria.MOST_ALPHA:g}; customary are 0.025 one-sided and 0.05 two-sided",
-        "Where no alpha is declared, it follows from report.confidence_level.",
-        rows=(manifest.line(path),),
-        column=dotted(path),
-    )
-
-
-def _places_known(
-    endpoint: Endpoint,
-    path: KeyPath,
-    datasets: set[str],
-    candidates: set[str],
-    sets: set[str],
-    manifest: Manifest,
-    problems: Problems,
-) -> None:
-    """Data set, candidates and set that a criterion names."""
-    said = endpoint.candidate
-    named = [("candidate", name, candidates) for name in ((said,) if isinstance(said, str) else said or ())]
-    named += [
-        (key, name, known)
-        for key, name, known in (
-            ("dataset", endpoint.dataset, datasets | {criteria.OF_READINGS}),
-            ("set", endpoint.set, sets),
-        )
-        if name is not None
-    ]
-    for key, name, known in named:
-        what = "a data set" if key == "dataset" else f"a {key}"
-        _known(name, known, what, (*path, key), manifest, problems)
+def _named(said: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    """The names in a field that takes one or several."""
+    return (said,) if isinstance(said, str) else said or ()
 
 
 def _sets(plan: Plan, study: Study) -> set[str]:
-    groups: list[Iterable[Any]] = [study.confusion, study.reported, plan.paired_counts, plan.reliance_counts]
-    groups.append(plan.confusion_tables)
-    return (
-        {e.set for group in groups for e in group}
-        | {n.set for n in plan.nomogram}
-        | {p.set for p in plan.published_readers}
-        | {p.set for p in plan.published_sites}
-        | {c.name for c in study.counts}
-        | {p.pool for p in plan.pools}
+    """The names of published tables and of their pools."""
+    by_set: tuple[Iterable[Any], ...] = (
+        *(study.confusion, study.reported, plan.paired_counts, plan.reliance_counts, plan.nomogram),
+        *(plan.confusion_tables, plan.published_readers, plan.published_sites),
     )
+    names = {one.set for group in by_set for one in group} | {one.name for one in study.counts}
+    return names | {pool.pool for pool in plan.pools}
 
 
 def _known(
-    name: str,
+    name: str | None,
     known: Iterable[str],
     what: str,
     path: KeyPath,
-    manifest: Manifest,
     problems: Problems,
     shown: Iterable[str] | None = None,
 ) -> None:
+    """Refuse a name that is given and not known; `shown` are those to choose from, where not all are."""
     known = sorted(known)
-    if name in known:
+    if name is None or name in known:
         return
     names = sorted(shown) if shown is not None else known
     expected = f"{what}: {listed(names)}" if names else f"{what} of this study"
-    mend = did_you_mean(name, known)
-    row = (manifest.line(path),)
-    problems.at(manifest.file, f"found {quoted(name)}", expected, mend, rows=row, column=dotted(path))
+    problems.declared(path, f"found {quoted(name)}", expected, did_you_mean(name, known))
+
+
+SUM_ROUNDED = 0.02  # by which the sum of printed probabilities may differ from 1
+
+
+def utilities_are_usable(plan: Plan, study: Study, problems: Problems) -> None:
+    """Every utility of several classes or other decisions fits some data, and has a name of its own."""
+    seen: dict[str, int] = {}
+    for i, u in enumerate(plan.utility.matrices):
+        if u.name in seen:
+            found, mend = f"utility {quoted(u.name)} is declared twice", "Give each a name of its own."
+            first = ("utility", "matrices", seen[u.name])
+            problems.declared(("utility", "matrices", i, "name"), found, "", mend, before=first)
+        seen.setdefault(u.name, i)
+        if np.shape(u.matrix) != TWO:
+            _fits(u, ("utility", "matrices", i), plan, study, problems)
+
+
+def _fits(u: UtilityMatrix, path: KeyPath, plan: Plan, study: Study, problems: Problems) -> None:
+    """A matrix that is not of two classes and decisions, against the classes and decisions that there are."""
+    columns, decisions = len(u.matrix[0]), u.decisions or u.classes
+    classes = [d.cases.classes for d in study.datasets] + [t.classes for t in plan.confusion_tables]
+
+    def report(field: str, found: str, expected: str, mend: str) -> None:
+        at: KeyPath = (*path, field)
+        problems.declared(at, found, expected, mend)
+
+    if u.classes is None and columns > TWO[1]:
+        report(
+            "classes", f"{columns} columns without names", "the class of each column", "Add classes: [...]."
+        )
+        return
+    tables = [t for t in plan.confusion_tables if _same(t.classes, u.classes)]
+    if any(_same(t.decisions or t.classes, decisions) for t in tables):
+        return
+    sets = [d for d in study.datasets if len(d.cases.classes) == columns and _classes_fit(d, u)]
+    if any(_same(d.cases.classes, decisions) and _has_scores(d) for d in sets):
+        return
+    if u.decisions is not None and any(_are_probabilities(d, plan) for d in sets):
+        return
+    if tables:
+        there = listed((t.decisions or t.classes for t in tables), 3)
+        report("decisions", f"found {listed(decisions or ())}", f"the decisions of a table: {there}", "")
+    elif sets and u.decisions is not None:
+        report(
+            "decisions",
+            f"found {listed(u.decisions)}; data set {quoted(sets[0].name)} has no such decisions",
+            "scores that are probabilities (their sum is 1), from which the decision of greatest expected "
+            "utility follows",
+            "Or give the cases by decision and class under confusion_tables.",
+        )
+    else:
+        names = u.classes or ()
+        known = sorted({name for some in classes for name in some})
+        odd = next((name for name in names if name not in known), "")
+        expected = f"classes of the data: {listed(known)}" if known else "data of these classes"
+        mend = (did_you_mean(odd, known) if odd else "") or "Cases by decision and class: confusion_tables."
+        report("classes", f"found {listed(names)}" if names else f"{columns} classes", expected, mend)
+
+
+def _same(names: Sequence[str] | None, others: Sequence[str] | None) -> bool:
+    return names is not None and others is not None and set(names) == set(others)
+
+
+def _classes_fit(dataset: Dataset, u: UtilityMatrix) -> bool:
+    """Whether the classes of a data set are those of a matrix; two need no names."""
+    return _same(dataset.cases.classes, u.classes) or len(u.matrix[0]) == TWO[1]
+
+
+def _has_scores(dataset: Dataset) -> bool:
+    return any(s.class_scores is not None for s in dataset.scores.values())
+
+
+def _are_probabilities(dataset: Dataset, plan: Plan) -> bool:
+    """Whether every candidate's scores can be read as the probabilities of the classes."""
+    if plan.operating_point.scores_are_probabilities is False:
+        return False
+    two = len(dataset.cases.classes) == TWO[1]
+    return bool(dataset.scores) and all(
+        _within_risks(given, plan.risk_range_of(candidate)) if two else _sum_to_one(given)
+        for candidate, given in dataset.scores.items()
+    )
+
+
+def _within_risks(given: Scores, ends: tuple[float, float] | None) -> bool:
+    score = given.score if given.class_scores is None else given.class_scores[:, 1]
+    known = np.empty(0) if score is None else score[np.isfinite(score)]
+    return bool(ends and len(known) and ends[0] <= known.min() and known.max() <= ends[1])
+
+
+def _sum_to_one(given: Scores) -> bool:
+    if given.class_scores is None:
+        return False
+    whole = given.class_scores[~np.isnan(given.class_scores).any(axis=1)]
+    return bool(len(whole) and (whole >= 0).all() and (np.abs(whole.sum(axis=1) - 1) <= SUM_ROUNDED).all())
+
+
+FOLLOWED = ("follow_up", "event")
+TIME_TO_EVENT: KeyPath = ("time_to_event",)
+DECLARE = "Add to the manifest: time_to_event: {horizon: 5 years, unit: days}."
+MAP_BOTH = "Map both under columns: {follow_up: <your header>, event: <your header>}."
+
+
+def follow_up_is_usable(plan: Plan, tables: Sequence[MappedTable], study: Study, problems: Problems) -> None:
+    """Follow-up, events and horizon belong together, and the data reach the horizon."""
+    if any(p.file == problems.manifest.file and p.column.startswith(dotted(TIME_TO_EVENT)) for p in problems):
+        return  # tables cannot be checked against a declaration that has a fault
+    for table in tables:
+        _followed_table(table, plan)
+    followed = [d for d in study.datasets if d.cases.followed]
+    if plan.time_to_event is None:
+        return
+    if not followed and not any(set(FOLLOWED) & set(table.headers) for table in tables):
+        found = "a horizon is declared, and no data set has follow-up"
+        problems.declared(TIME_TO_EVENT, found, "", MAP_BOTH)
+    for dataset in followed:
+        _followed_dataset(dataset, plan, tables, problems)
+
+
+def _followed_table(table: MappedTable, plan: Plan) -> None:
+    own = [word for word in FOLLOWED if word in table.headers]
+    if not own:
+        return
+    if len(own) == 1:
+        (lacking,) = set(FOLLOWED) - set(own)
+        found = f"the column {own[0]} is mapped, and no column {lacking}"
+        table.refuse(found, "", MAP_BOTH, rows=(1,), word=own[0])
+    if plan.time_to_event is None:
+        found = "follow-up without a horizon at which the event is judged"
+        table.refuse(found, "", DECLARE, rows=(1,), word=own[0])
+        return
+    if "event" in own:
+        _event_codes(table, plan)
+
+
+def _event_codes(table: MappedTable, plan: Plan) -> None:
+    """Codes of events that nobody declared."""
+    assert plan.time_to_event is not None
+    known = (0, 1, *(plan.time_to_event.competing or ()))
+    codes = table.numbers["event"]
+    whole = codes == np.floor(codes)  # anything else has been refused by the contract of the column
+    for code in np.unique(codes[whole & ~np.isin(codes, known)])[:3]:
+        table.refuse(
+            f"found {quoted(f'{code:g}')}",
+            "0 (censored), 1 (the event) or a declared competing event",
+            f"After a competing event the event cannot happen any more: add competing: [{code:g}] under "
+            "time_to_event in the manifest. Cases with one are not censored.",
+            at=np.flatnonzero(codes == code),
+            word="event",
+        )
+
+
+def _followed_dataset(
+    dataset: Dataset, plan: Plan, tables: Sequence[MappedTable], problems: Problems
+) -> None:
+    assert plan.time_to_event is not None
+    horizon, written = plan.time_to_event.at, plan.time_to_event.written
+    if (dataset.cases.truth >= 0).any():
+        table = next((t for t in tables if "truth" in t.headers), None)
+        header = table.headers["truth"] if table else "truth"
+        problems.at(
+            table.file if table else problems.manifest.file,
+            f"the cases of data set {quoted(dataset.name)} have a truth and follow-up",
+            "one of the two: with follow-up, cases censored before the horizon are weighted for",
+            f"Remove the column, or keep it as a group of cases: columns: {{known state: {header}}}.",
+            rows=(1,),
+            column=header,
+        )
+        return
+    time, event = (dataset.cases.numbers[word] for word in FOLLOWED)
+    known = ~np.isnan(time) & ~np.isnan(event)
+    last = float(time[known].max()) if known.any() else 0.0
+    if last < horizon:
+        in_unit = f" {plan.time_to_event.unit}" if plan.time_to_event.unit else ""
+        problems.declared(
+            (*TIME_TO_EVENT, "horizon"),
+            f"the horizon of {written} ({horizon:g}{in_unit}) is beyond the last follow-up of data set "
+            f"{quoted(dataset.name)}, {last:g}{in_unit}",
+            "a horizon to which cases were followed",
+            "Declare an earlier one, or the unit of the column follow_up where it is another.",
+        )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.study.ingest.files import BOMS, is_utf8
+from trustreport.study.ingest.manifest import BOMS, is_utf8
 from trustreport.study.ingest.problems import CELL, RETYPE, SEEN, Problems, quoted, unseen
 from trustreport.study.ingest.sheet import Unreadable, read_sheet
 from trustreport.study.interop.imrmc import BEGIN, SUFFIX, NoData, read_imrmc
@@ -31,6 +31,7 @@ HEAD = 1 << 16
 MOST_COLUMNS = 20_000
 TOP_ROWS = 15  # among which a header is looked for
 FEWEST_NAMED = 2  # columns that a row names for it to be taken as the header
+ACCEPTED = "CSV, Parquet or XLSX"
 DAMAGED_PARQUET = ("a damaged Parquet file", "Parquet, CSV or XLSX", "Write it again.")
 
 
@@ -88,9 +89,7 @@ def read_table(
         elif magic == b"PK\x03\x04":
             raw = _workbook(path, name, layout, wanted)
         elif magic == b"\xd0\xcf\x11\xe0":
-            raise Unreadable(
-                "an old Excel or an encrypted workbook", "CSV, Parquet or XLSX", "Save it as XLSX or CSV."
-            )
+            raise Unreadable("an old Excel or an encrypted workbook", ACCEPTED, "Save it as XLSX or CSV.")
         elif path.suffix.lower() == SUFFIX:
             raw = _imrmc(path, name, layout, problems)
         else:
@@ -101,7 +100,9 @@ def read_table(
         return None
     if not _header_holds(raw, problems):
         return None
-    raw = _without_blank_rows(_without_skipped(raw, layout))
+    if layout.skip_rows:  # units, notes, totals
+        raw = _kept(raw, ~np.isin(raw.row(np.arange(raw.n_rows)), layout.skip_rows))
+    raw = _without_blank_rows(raw)
     if raw.n_rows == 0:
         problems.at(name, "no rows below the header", "at least one row")
         return None
@@ -112,10 +113,8 @@ def _header_holds(raw: Raw, problems: Problems) -> bool:
     named = [h for h in raw.header if h]
     twice = sorted({h for h in named if named.count(h) > 1}) if len(set(named)) < len(named) else []
     for header in twice:
-        mend = "Rename or remove one of them."
-        problems.at(
-            raw.file, f"two columns are named {quoted(header)}", "", mend, rows=(1,), column=header[:CELL]
-        )
+        found, mend = f"two columns are named {quoted(header)}", "Rename or remove one of them."
+        problems.at(raw.file, found, "", mend, rows=(1,), column=header[:CELL])
     for header in filter(unseen, named):
         problems.at(raw.file, f"found a header {quoted(header)}", SEEN, RETYPE, rows=(1,))
         return False
@@ -141,10 +140,7 @@ def _misplaced_header(header: Sequence[str], top: Sequence[Sequence[str]], wante
 
 
 def find_header(
-    path: Path,
-    names: frozenset[str],
-    sheet: str | None = None,
-    plain: Callable[[str], str] = str.casefold,
+    path: Path, names: frozenset[str], sheet: str | None = None, plain: Callable[[str], str] = str.casefold
 ) -> int | None:
     """The row of a header that is not the first, by the names of columns that it has; None where it is.
 
@@ -166,13 +162,11 @@ def find_header(
     return None
 
 
-def _without_skipped(raw: Raw, layout: Layout) -> Raw:
-    """Without the rows that the manifest leaves out: units, notes, totals."""
-    if not layout.skip_rows:
-        return raw
-    rows = raw.row(np.arange(raw.n_rows))
-    keep = np.flatnonzero(~np.isin(rows, layout.skip_rows))
-    return replace(raw, columns=tuple(c.take(keep) for c in raw.columns), n_rows=len(keep), rows=rows[keep])
+def _kept(raw: Raw, mask: NDArray[np.bool_]) -> Raw:
+    """The table with some of its records only."""
+    keep = np.flatnonzero(mask)
+    columns = tuple(column.take(keep) for column in raw.columns)
+    return replace(raw, columns=columns, n_rows=len(keep), rows=raw.row(keep))
 
 
 def _without_blank_rows(raw: Raw) -> Raw:
@@ -187,16 +181,7 @@ def _without_blank_rows(raw: Raw) -> Raw:
             blank &= _numpy(pc.fill_null(pc.equal(pc.binary_length(column), 0), True))
         else:
             blank &= _numpy(pc.is_null(column))
-    if not blank.any():
-        return raw
-    keep = np.flatnonzero(~blank)
-    return replace(
-        raw,
-        columns=tuple(c.take(keep) for c in raw.columns),
-        n_rows=len(keep),
-        rows=raw.row(keep),
-        n_blank=int(blank.sum()),
-    )
+    return replace(_kept(raw, ~blank), n_blank=int(blank.sum())) if blank.any() else raw
 
 
 def _numpy(mask: Any) -> NDArray[Any]:
@@ -214,16 +199,9 @@ def _is_plain(kind: "pa.DataType") -> bool:
     """Whether cells of this Arrow type are text, or can be written as text."""
     import pyarrow.types as types
 
-    plain = (
-        types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
-    )
-    return is_text(kind) or plain or types.is_null(kind) or types.is_date(kind) or _is_moment(kind)
-
-
-def _is_moment(kind: "pa.DataType") -> bool:
-    import pyarrow.types as types
-
-    return bool(types.is_timestamp(kind) or types.is_time(kind) or types.is_duration(kind))
+    numbers = (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal, types.is_null)
+    moments = (types.is_date, types.is_timestamp, types.is_time, types.is_duration)
+    return is_text(kind) or any(is_of(kind) for is_of in (*numbers, *moments))
 
 
 def _parquet(path: Path, name: str) -> Raw:
@@ -238,11 +216,9 @@ def _parquet(path: Path, name: str) -> Raw:
         try:
             table = file.read()
         except MemoryError:  # Arrow's own is one
-            raise Unreadable(
-                f"{file.metadata.num_rows:,} rows, which need more memory than there is",
-                "a table that can be read as a whole",
-                "Leave out rows and columns that the study does not use.",
-            ) from None
+            found = f"{file.metadata.num_rows:,} rows, which need more memory than there is"
+            mend = "Leave out rows and columns that the study does not use."
+            raise Unreadable(found, "a table that can be read as a whole", mend) from None
         for text in (column for column in table.columns if is_text(column.type)):
             text.validate(full=True)  # what writes text may have written any bytes
     except (pa.ArrowException, OSError, MemoryError, OverflowError, UnicodeDecodeError):
@@ -276,11 +252,9 @@ def _workbook(path: Path, name: str, layout: Layout, wanted: Wanted) -> Raw:
     if layout.header_row is None:
         _misplaced_header(header, top, wanted)
     rows = None if first == 1 else np.arange(first + 1, first + 1 + table.num_rows)
-    typed = frozenset(
-        n for n, f in zip(header, table.schema) if f.metadata and f.metadata.get(b"numeric") == b"1"
-    )
+    typed = frozenset(n for n, f in zip(header, table.schema) if (f.metadata or {}).get(b"numeric") == b"1")
     columns = tuple(table.columns)
-    return Raw(name, header, columns, table.num_rows, layout, rows=rows, typed=typed, sheets=sheets)
+    return Raw(name, header, columns, table.num_rows, layout, rows, typed=typed, sheets=sheets)
 
 
 def _imrmc(path: Path, name: str, layout: Layout, problems: Problems) -> Raw:
@@ -305,7 +279,7 @@ def _text(path: Path, name: str, layout: Layout, problems: Problems, wanted: Wan
     head = _head(source)
     if "\0" in head:
         mend = "Declare its encoding in the manifest (for instance encoding: utf-16-le), or save it as UTF-8."
-        raise Unreadable("bytes that are no text", "CSV, Parquet or XLSX", mend)
+        raise Unreadable("bytes that are no text", ACCEPTED, mend)
     declared = head[:4].lower() == "sep="
     skipped = layout.header_row - 1 if layout.header_row else int(declared)
     below = head.split("\n", skipped)[-1]
@@ -324,8 +298,7 @@ def _text(path: Path, name: str, layout: Layout, problems: Problems, wanted: Wan
     rows = _rows(ragged, table.num_rows, skipped)
     ragged = [(row, n) for row, n in ragged if row not in layout.skip_rows]
     _note_ragged(name, ragged, len(header), delimiter, problems)
-    columns = tuple(table.columns)
-    return Raw(name, header, columns, table.num_rows, layout, rows=rows, guessed_encoding=guessed)
+    return Raw(name, header, tuple(table.columns), table.num_rows, layout, rows, guessed_encoding=guessed)
 
 
 def _utf8(path: Path, declared: str | None) -> tuple[Any, str]:
@@ -342,19 +315,17 @@ def _utf8(path: Path, declared: str | None) -> tuple[Any, str]:
         if declared:
             raise Unreadable(f"bytes that are not {declared}", declared, "Correct encoding: in the manifest.")
         if b"\0" in path.read_bytes()[:HEAD]:
-            raise Unreadable("bytes that are no text", "CSV, Parquet or XLSX", "Save it as CSV in UTF-8.")
+            raise Unreadable("bytes that are no text", ACCEPTED, "Save it as CSV in UTF-8.")
     data = path.read_bytes()
     if encoding:
         try:
             text = data.decode(encoding)
         except LookupError:
-            raise Unreadable(
-                f"the encoding {quoted(encoding)}", "a known one such as utf-8 or cp1252"
-            ) from None
+            known = "a known one such as utf-8 or cp1252"
+            raise Unreadable(f"the encoding {quoted(encoding)}", known) from None
         except (UnicodeError, ValueError):
-            raise Unreadable(
-                f"bytes that are not {encoding}", encoding, "Correct encoding: in the manifest."
-            ) from None
+            mend = "Correct encoding: in the manifest."
+            raise Unreadable(f"bytes that are not {encoding}", encoding, mend) from None
         return pa.BufferReader(text.removeprefix("\ufeff").encode()), ""
     for guess in ("cp1252", "latin-1"):
         try:
@@ -375,9 +346,8 @@ def _delimiter(head: str) -> str:
 
     def fit(delimiter: str) -> tuple[bool, int]:
         try:
-            counts = [
-                len(r) for _, r in zip(range(20), csv.reader(io.StringIO(head), delimiter=delimiter)) if r
-            ]
+            rows = csv.reader(io.StringIO(head), delimiter=delimiter)
+            counts = [len(r) for _, r in zip(range(20), rows) if r]
         except csv.Error:
             return False, 0
         whole = counts[:-1] or counts  # the head may end inside a row
@@ -417,31 +387,26 @@ def _parsed(source: Any, n: int, skipped: int, delimiter: str) -> tuple[Any, lis
         return pa.table({}), []
     names = [str(i) for i in range(n)]
     ragged: list[tuple[int, int]] = []
+    rows = {"block_size": BLOCK, "column_names": names, "skip_rows": skipped, "skip_rows_after_names": 1}
 
     def note(row: Any) -> str:
         ragged.append((row.number or 0, row.actual_columns))
         return "skip"
 
+    parsed = arrow.ParseOptions(
+        delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=False, invalid_row_handler=note
+    )
+    plain = arrow.ConvertOptions(
+        column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False, check_utf8=False
+    )
+
     def read(threads: bool) -> Any:
         source.seek(0)
         return arrow.read_csv(
             source,
-            read_options=arrow.ReadOptions(
-                use_threads=threads,
-                block_size=BLOCK,
-                column_names=names,
-                skip_rows=skipped,
-                skip_rows_after_names=1,
-            ),
-            parse_options=arrow.ParseOptions(
-                delimiter=delimiter,
-                newlines_in_values=True,
-                ignore_empty_lines=False,
-                invalid_row_handler=note,
-            ),
-            convert_options=arrow.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False, check_utf8=False
-            ),
+            read_options=arrow.ReadOptions(use_threads=threads, **rows),
+            parse_options=parsed,
+            convert_options=plain,
         )
 
     try:
@@ -451,9 +416,8 @@ def _parsed(source: Any, n: int, skipped: int, delimiter: str) -> tuple[Any, lis
             table = read(False)  # only one thread knows the numbers of the rows
     except pa.ArrowException as error:
         if "straddling" in str(error) and source.size() < BLOCK:
-            return pa.table(
-                {k: pa.array([], pa.string()) for k in names}
-            ), []  # a header without an end of line
+            # A header without an end of line.
+            return pa.table({k: pa.array([], pa.string()) for k in names}), []
         mend = "Look for a quotation mark that is not closed."
         raise Unreadable("text that cannot be split into rows", "a table", mend) from None
     return table, ragged
@@ -466,10 +430,9 @@ def _note_ragged(
     shown = {"\t": "tab"}.get(delimiter, delimiter)
     for width in dict.fromkeys(w for _, w in ragged):
         at = [r for r, w in ragged if w == width]
-        mend = (
-            f"Put cells that contain {quoted(shown)} between quotation marks, and close every quotation mark."
-        )
         cells = f"{width} cell{'s' * (width != 1)}"
+        apart = f"Put cells that contain {quoted(shown)} between quotation marks"
+        mend = f"{apart}, and close every quotation mark."
         problems.at(name, f"found {cells}", f"{n}, as in the header", mend, rows=at)
 
 

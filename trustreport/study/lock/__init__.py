@@ -10,62 +10,36 @@ from trustreport.study.lock.fields import ADDED_LATER, ORDER, WITHOUT_EFFECT, cr
 from trustreport.study.lock.file import (
     FILE,
     FORM,
+    LOOKS,
     OLDER_FORM,
     Lock,
     LockEntry,
-    fingerprint,
-    read,
-    renewed,
-    stamped,
-    written,
-)
-from trustreport.study.lock.looks import (
-    LOOKS,
+    LockStatus,
     Look,
+    State,
     as_data,
     data_of,
     entered,
+    exploratory,
+    fingerprint,
+    lock_status,
     look_of,
+    read,
     read_looks,
     record,
+    removed,
+    renewed,
     same_data,
+    stamp_of,
+    stamped,
+    written,
 )
 from trustreport.study.lock.moments import day_of
-from trustreport.study.lock.state import LockStatus, State, exploratory, lock_status, removed, stamp_of
 
-__all__ = [
-    "ADDED_LATER",
-    "FILE",
-    "FORM",
-    "LOOKS",
-    "OLDER_FORM",
-    "ORDER",
-    "WITHOUT_EFFECT",
-    "Change",
-    "Lock",
-    "LockEntry",
-    "LockStatus",
-    "Look",
-    "State",
-    "as_data",
-    "concerned",
-    "criteria",
-    "data_of",
-    "day_of",
-    "entered",
-    "exploratory",
-    "fingerprint",
-    "lock_status",
-    "look_of",
-    "read",
-    "read_looks",
-    "record",
-    "removed",
-    "renewed",
-    "rests_on",
-    "same_data",
-    "stamp_of",
-    "stamped",
-    "without_effect",
-    "written",
-]
+__all__ = ["Change", "concerned", "rests_on"]
+__all__ += ["ADDED_LATER", "ORDER", "WITHOUT_EFFECT", "criteria", "without_effect"]
+__all__ += ["FILE", "FORM", "LOOKS", "OLDER_FORM", "Lock", "LockEntry", "LockStatus", "Look", "State"]
+__all__ += ["as_data", "data_of", "entered", "exploratory", "fingerprint", "lock_status", "look_of"]
+__all__ += ["read", "read_looks", "record", "removed", "renewed", "same_data", "stamp_of", "stamped"]
+__all__ += ["written"]
+__all__ += ["day_of"]

@@ -159,7 +159,7 @@ def _tables_of(periods: set[str], old: Mapping[str, Any], new: Mapping[str, Any]
 
 def _orders(old: Mapping[str, Any], new: Mapping[str, Any], plan: Plan) -> Iterator[Change]:
     """Lists whose order decides, and is another among the items that were and are there."""
-    in_sequence = [m.endpoint for f in families(plan) if f.rule == "fixed sequence" for m in f.members]
+    in_sequence = [m.name for f in families(plan) if f.rule == "fixed sequence" for m in f.members]
     for group in ("endpoints", *ORDERED):
         listed = [names(data, group) for data in (old, new)]
         common = set(listed[0]) & set(listed[1])
@@ -333,7 +333,7 @@ def _in_its_family(criterion: Endpoint, change: Change, plan: Plan) -> bool:
     """Whether it is the criterion's own field, or one that moves the alpha that its family shares."""
     if printed(change.path) == ORDER:
         in_sequence = [f for f in families(plan) if f.rule == "fixed sequence"]
-        return any(criterion in family.members for family in in_sequence)
+        return any(criterion == member.declared for family in in_sequence for member in family.members)
     name, field = change.criterion, str(change.path[-1])
     if criterion.endpoint == name:
         return True

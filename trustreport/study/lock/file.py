@@ -1,17 +1,26 @@
-"""The lock file: every version that was locked, with its hash, the reason for it, and its time stamp."""
+"""The lock file with every version that was locked, how a study compares with it, and the register of looks.
+
+The register says who used locked test data, on which day and what for: one line a look, chained by hash. A
+line is added and none is changed: each holds the hash of the one before. A last line without its end was not
+written whole and is no look. No clock is asked: the day is the caller's.
+"""
 
 import base64
 import binascii
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
-from trustreport.study.lock.changes import Change, changes
+from trustreport.study.lock.changes import Change, changes, late_amendments, rests_on
 from trustreport.study.lock.fields import criteria, flat, older_criteria
-from trustreport.study.lock.timestamp import stamp
-from trustreport.study.plan import Plan
+from trustreport.study.lock.moments import Stamp, is_after, stamp
+from trustreport.study.plan import Endpoint, Plan
+from trustreport.study.study import Study
 
 FILE = "criteria.lock.json"
 FORM = "trustreport criteria lock 2"
@@ -162,3 +171,208 @@ def stamped(lock: Lock, token: bytes) -> Lock:
             f"the time stamp is of {found.imprint}, not of the locked criteria, whose sha256 is {last.sha256}"
         )
     return Lock((*lock.entries[:-1], replace(last, token=token)))
+
+
+State = Literal["locked", "amended", "changed", "declared", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class LockStatus:
+    """The state of the lock, and every change since.
+
+    "declared": no lock, but the manifest says that the criteria were fixed before the data were opened;
+    `changes` are then what its amendments changed after that.
+    `late` is true where the manifest itself, or a time stamp, says that they were fixed after that. `stamp`
+    is the time stamp of the first lock, None without one or where it is of something else (`misplaced`).
+    """
+
+    state: State
+    sha256: str
+    lock: Lock | None = None
+    changes: tuple[Change, ...] = ()
+    late: bool = False
+    stamp: Stamp | None = None
+    misplaced: bool = False
+
+    @property
+    def older(self) -> bool:
+        """Whether the first lock is of the form that does not cover the whole manifest."""
+        return self.lock is not None and self.lock.first.older
+
+
+def lock_status(study: Study, plan: Plan) -> LockStatus:
+    """How what a study declares compares with its lock and its dates.
+
+    What counts is the first lock: a later one shows what was changed, not that it was changed in time. A
+    change is in time where an amendment of the manifest says that the data had not been opened, and its date
+    bears that out.
+    """
+    if study.lock_status is not None:  # found before names were replaced
+        known: LockStatus = study.lock_status
+        return known
+    fixed, opened = plan.study.sap_locked_at, plan.study.data_opened_at
+    late = is_after(fixed, opened)
+    if not study.lock:
+        declared = fixed is not None and opened is not None and not late
+        changes = tuple(late_amendments(plan)) if declared else ()
+        state: State = "declared" if declared else "none"
+        return LockStatus(state, fingerprint(criteria(plan)), changes=changes, late=late)
+    lock = read(study.lock)
+    seen, misplaced = stamp_of(lock.first)
+    late = late or (seen is not None and is_after(seen.time, opened))
+    changes = changed(lock.first, plan)
+    state = "locked"
+    if changes:
+        state = "amended" if all(change.how == "before" for change in changes) else "changed"
+    digest = fingerprint(covered(plan, lock.first))
+    return LockStatus(state, digest, lock, changes, late, seen, misplaced)
+
+
+def exploratory(status: LockStatus, plan: Plan, criterion: Endpoint) -> Literal["P34", "P35"] | None:
+    """The check that says why no verdict can be given on a criterion; None where it was fixed in advance."""
+    if status.state == "none" or status.late:
+        return "P35"
+    own = {change.how for change in status.changes if rests_on(criterion, change, plan)}
+    return "P34" if "undeclared" in own else "P35" if "after" in own else None
+
+
+def removed(status: LockStatus, plan: Plan) -> list[str]:
+    """Criteria that were locked first and are declared no longer."""
+    if status.lock is None:
+        return []
+    names = {e.endpoint for e in plan.endpoints}
+    before = [e["endpoint"] for e in status.lock.first.criteria.get("endpoints", ())]
+    return [name for name in before if name not in names]
+
+
+def stamp_of(entry: LockEntry) -> tuple[Stamp | None, bool]:
+    """The time stamp of an entry, and whether there is one that is of something else."""
+    if not entry.token:
+        return None, False
+    try:
+        found = stamp(entry.token)
+    except ValueError:
+        return None, True
+    return (found, False) if found.imprint == entry.sha256 else (None, True)
+
+
+LOOKS = "criteria.looks.jsonl"
+OTHER_SOURCES = ("manifest", "lock")  # input files that are no data
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One use of the data: their files with hashes, what was locked, the day, the purpose, which criteria."""
+
+    data: Mapping[str, str]
+    lock: str
+    on: str = ""
+    purpose: str = ""
+    results: tuple[str, ...] = ()
+
+    @property
+    def hashes(self) -> frozenset[str]:
+        """The data, whatever their files are called."""
+        return frozenset(self.data.values())
+
+
+def look_of(study: Study, plan: Plan, *, on: str = "", purpose: str = "") -> Look:
+    """This use of a study; on the day of the manifest's report where none is given."""
+    day = on or (plan.report.date.isoformat() if plan.report.date else "")
+    locked = read(study.lock).last.sha256 if study.lock else ""
+    return Look(data_of(study), locked, day, purpose, tuple(e.endpoint for e in plan.endpoints))
+
+
+def data_of(study: Study) -> dict[str, str]:
+    """The files with data of a study, and their sha256."""
+    return {s.file: s.sha256 for s in study.sources if s.table not in OTHER_SOURCES}
+
+
+def as_data(look: Look) -> dict[str, Any]:
+    """A look as JSON has it."""
+    return {**asdict(look), "results": list(look.results), "data": dict(look.data)}
+
+
+def read_looks(data: bytes) -> tuple[Look, ...]:
+    """Every look of a register, the first one first; a torn last line is left out.
+
+    Raises
+    ------
+    ValueError : a line was changed, removed or put in, or this is no register
+    """
+    looks, before = [], ""
+    for number, line in enumerate(_whole(data).splitlines(), 1):
+        try:
+            said = json.loads(line)
+            digest, previous = said.pop("sha256"), said["previous"]
+            files = {str(name): str(of_file) for name, of_file in said["data"].items()}
+            look = Look(files, said["lock"], said["on"], said["purpose"], tuple(said["results"]))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"line {number} is not one that trustreport writes") from error
+        if fingerprint(said) != digest:
+            raise ValueError(f"line {number} and its hash differ: it was edited")
+        if previous != before:
+            raise ValueError(f"line {number} does not follow the one before it: one was removed or put in")
+        looks.append(look)
+        before = digest
+    return tuple(looks)
+
+
+def entered(register: bytes, look: Look) -> bytes:
+    """The register with a look after all others, unless it is there already.
+
+    Raises
+    ------
+    ValueError : the register is not as it was written
+    """
+    kept = _whole(register)
+    if look in read_looks(kept):
+        return kept
+    lines = kept.splitlines()
+    said = as_data(look)
+    said["previous"] = json.loads(lines[-1])["sha256"] if lines else ""
+    said["sha256"] = fingerprint(said)
+    return kept + json.dumps(said, sort_keys=True, ensure_ascii=False).encode() + b"\n"
+
+
+def record(folder: Path, look: Look) -> bytes:
+    """Add a look to the register of a folder, unless it is there already; what the register then holds.
+
+    Raises
+    ------
+    ValueError : the register is not as it was written
+    OSError : it cannot be written
+    """
+    with (folder / LOOKS).open("a+b") as file:
+        _one_at_a_time(file)
+        file.seek(0)
+        found = file.read()
+        kept = _whole(found)
+        register = entered(kept, look)
+        if register == kept:
+            return kept
+        if kept != found:  # a line that was never written whole
+            file.truncate(len(kept))
+        file.seek(0, os.SEEK_END)
+        file.write(register[len(kept) :])
+        file.flush()
+        os.fsync(file.fileno())
+    return register
+
+
+def same_data(looks: Sequence[Look], study: Study) -> tuple[Look, ...]:
+    """The looks at any of the data of a study."""
+    here = set(data_of(study).values())
+    return tuple(look for look in looks if not look.hashes.isdisjoint(here))
+
+
+def _whole(data: bytes) -> bytes:
+    """The lines that were written to their end."""
+    return data[: data.rfind(b"\n") + 1]
+
+
+def _one_at_a_time(file: Any) -> None:
+    with suppress(ImportError):  # where there is no such lock, two builds at once may disagree
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX)

@@ -6,7 +6,6 @@ answer is taken and marked.
 
 from trustreport.study.proposal.files import propose
 from trustreport.study.proposal.manifest import text
-from trustreport.study.proposal.parts import Choose, Doubt, Proposal
-from trustreport.study.proposal.words import spellings, squeezed, vocabulary
+from trustreport.study.proposal.parts import Choose, Doubt, Proposal, spellings, squeezed, vocabulary
 
 __all__ = ["Choose", "Doubt", "Proposal", "propose", "spellings", "squeezed", "text", "vocabulary"]

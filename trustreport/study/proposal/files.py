@@ -7,10 +7,9 @@ from trustreport.study.ingest.problems import Problems
 from trustreport.study.ingest.sheet import Unreadable, read_sheet
 from trustreport.study.ingest.tables import Layout, Raw, find_header, read_table
 from trustreport.study.plan import Kind
-from trustreport.study.proposal import lesions
-from trustreport.study.proposal.parts import Choose, Proposal
+from trustreport.study.proposal import special
+from trustreport.study.proposal.parts import Choose, Proposal, spellings, squeezed, vocabulary
 from trustreport.study.proposal.table import TableProposal
-from trustreport.study.proposal.words import spellings, squeezed, vocabulary
 
 
 def propose(files: Sequence[Path], kind: Kind, choose: Choose | None = None) -> Proposal:
@@ -36,8 +35,8 @@ def propose(files: Sequence[Path], kind: Kind, choose: Choose | None = None) -> 
             table.take()
         else:
             others.append(table)
-    lesions.take_cases(made, others)
-    lesions.complete(made)
+    special.take_cases_of_marks(made, others)
+    special.complete_marks(made)
     for table in others:
         made.unread[table.path.name] = table.unknown()
     return made
@@ -65,7 +64,7 @@ def _workbook(path: Path, sheets: Sequence[str], made: Proposal, choose: Choose 
         table.only_sheet = len(found) == 1
         table.take()
     left = list(others.values())
-    lesions.take_cases(made, left)
+    special.take_cases_of_marks(made, left)
     for sheet in [sheet for sheet, table in others.items() if table not in left]:
         found[sheet] = others[sheet]
         del why[sheet]

@@ -1,11 +1,24 @@
-"""What a proposal consists of: its doubts, its tables, its data sets."""
+"""What a proposal is made of: words that are recognised, cells, doubts, tables, data sets."""
 
+import datetime as dt
+import re
+import tomllib
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from trustreport.study.ingest import contracts, values
+from trustreport.study.ingest.tables import Raw
 from trustreport.study.plan import Kind
+from trustreport.vocabulary.resources import folder
+
+if TYPE_CHECKING:
+    from trustreport.study.ingest.tables import Column
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +68,192 @@ class Proposal:
     about: dict[str, str] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+
+
+# What headers add to the word for a column: treatment_name, numero_de_cas.
+ENDS = ("", "_id", "_name", "_no", "_nr", "_number", "_code")
+STARTS = ("numero_de_", "numero_", "no_", "nr_", "id_")
+
+
+@cache
+def vocabulary() -> dict[str, dict[str, Any]]:
+    """The words of headers, arms, roles and groups that are known."""
+    with (folder("templates") / "columns.toml").open("rb") as file:
+        return tomllib.load(file)
+
+
+@cache
+def spellings(word: str) -> tuple[str, ...]:
+    """A word of ours and others for it, each also with what headers add; the plain ones first."""
+    names = [word, *vocabulary()["columns"][word]]
+    ends = [name + end for name in names for end in ENDS]
+    return tuple(dict.fromkeys([*names, *ends, *(start + name for name in names for start in STARTS)]))
+
+
+def squeezed(header: str) -> str:
+    """A header in plain small letters, its words joined by one underscore."""
+    plain = unicodedata.normalize("NFKD", header).encode("ascii", "ignore").decode()
+    plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", plain)
+    return re.sub(r"[^a-z0-9]+", "_", plain.casefold()).strip("_")
+
+
+def has_word(header: str, of: str) -> bool:
+    """Whether one of the words of a header is in a list of the vocabulary."""
+    return not set(squeezed(header).split("_")).isdisjoint(vocabulary()["within"][of])
+
+
+def is_group(header: str) -> bool:
+    """Whether a column names groups of patients, such as their sex."""
+    return squeezed(header) in vocabulary()["groups"]["names"]
+
+
+UNIT_COLUMNS = 2  # columns that only a first row spoils, for it to be taken as one of units
+GLANCE = 20_000  # rows that are looked at
+
+
+class Cells:
+    """The distinct cells of a column, and what they could be.
+
+    `absent` are words for missing values; `indeterminate` are words for "no result" beside two other values.
+    """
+
+    def __init__(self, column: "Column") -> None:
+        import pyarrow.compute as pc
+
+        cells = pc.unique(values.text(column.slice(0, GLANCE))).drop_null().to_pylist()
+        self.absent = {
+            c for c in cells if c.casefold() in contracts.MISSING and c not in ("-", "none", "None")
+        }
+        self.distinct = [c for c in cells if c not in self.absent]
+        self.indeterminate: set[str] = set()
+        if 2 < len(self.distinct) < 6:
+            words = {c for c in self.distinct if squeezed(c) in vocabulary()["values"]["indeterminate"]}
+            self.indeterminate = words if len(self.distinct) - len(words) == 2 else set()
+        self._numbers()
+        self.coded = all(c.lower() in (*values.YES, *values.NO) for c in self.distinct)
+        iso = bool(self.distinct) and all(values.TIME.fullmatch(c) for c in self.distinct)
+        forms = {form for c in self.distinct if (form := _date_form(c))}
+        other = bool(self.distinct) and len(forms) > 0 and all(_date_form(c) for c in self.distinct)
+        self.date_form = max(forms, key=lambda f: f.startswith("mm")) if other else ""
+        self.is_date = iso or other
+        self.tidy = self.numeric or self.is_date or self.n_distinct == 2
+
+    def _numbers(self) -> None:
+        plain = [_number(c) for c in self.distinct]
+        commas = [_number(c.replace(",", ".", 1)) for c in self.distinct]
+        self.numeric = bool(plain) and None not in plain
+        self.comma = not self.numeric and bool(commas) and None not in commas
+        self.numeric = self.numeric or self.comma
+        numbers = [x for x in (commas if self.comma else plain) if x is not None] if self.numeric else []
+        self.largest = max(numbers, default=np.nan)
+        within = bool(numbers) and min(numbers) >= 0 and self.largest <= 1
+        self.is_whole = bool(numbers) and all(x == int(x) for x in numbers if np.isfinite(x))
+        self.is_share = within and not self.is_whole
+
+    @property
+    def n_distinct(self) -> int:
+        """How many values there are beside words for missing ones."""
+        return len(self.distinct)
+
+    @property
+    def pair(self) -> tuple[str, ...]:
+        """The two values of a column of two, words for "no result" left out; empty where there are others."""
+        rest = tuple(c for c in self.distinct if c not in self.indeterminate)
+        return rest if len(rest) == 2 else ()
+
+    @property
+    def is_call(self) -> bool:
+        """Whether the column holds both 0 and 1, or words that are read as them."""
+        return self.coded and self.n_distinct == 2
+
+    @property
+    def is_yes_or_no(self) -> bool:
+        """Whether the column has two values of which one at least is known to mean yes or no."""
+        return self.is_call or any(len(c) > 1 and c.casefold() in contracts.CODES for c in self.pair)
+
+    def settle(self) -> list[str]:
+        """Take the words for "no result" as missing; returns them."""
+        found = sorted(self.indeterminate)
+        self.distinct = [c for c in self.distinct if c not in self.indeterminate]
+        self.indeterminate = set()
+        self.coded = all(c.lower() in (*values.YES, *values.NO) for c in self.distinct)
+        return found
+
+
+def day(cell: str, form: str) -> str:
+    """The day of a cell as YYYY-MM-DD; empty where it is none."""
+    try:
+        if form:
+            return str(dt.datetime.strptime(cell, values.strptime_of(form)).date())  # noqa: DTZ007 -- a day
+        return str(dt.date.fromisoformat(cell[:10]))
+    except ValueError:
+        return ""
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
+
+def _date_form(cell: str) -> str:
+    found = re.search(r"date_format: (\S+) to", contracts.fix_date(cell))
+    return found[1] if found else ""
+
+
+class ExaminedTable:
+    """A table that is looked at: its cells, the columns known so far, and its part of the proposal."""
+
+    def __init__(
+        self,
+        path: Path,
+        raw: Raw,
+        made: Proposal,
+        choose: Choose | None,
+        *,
+        sheet: str = "",
+        first: bool = True,
+    ) -> None:
+        self.path, self.raw, self.made, self.choose = path, raw, made, choose
+        self.sheet, self.first, self.only_sheet = sheet, first, True
+        self.headers = [h for h in raw.header if h]
+        self.seen = {h: Cells(c) for h, c in zip(raw.header, raw.columns) if h}
+        below = {h: Cells(c.slice(1)) for h, c in zip(raw.header, raw.columns) if h}
+        # A row of units or kinds under the header: without it columns are of one kind.
+        self.unit_row = sum(below[h].tidy and not self.seen[h].tidy for h in self.headers) >= UNIT_COLUMNS
+        if self.unit_row:
+            self.seen = below
+        self.entry = Entry(path, "")
+        self.columns: dict[str, Any] = {}
+        self.labels: list[str] = []  # columns of labels, one for each rater
+
+    @property
+    def stem(self) -> str:
+        """What a data set of this table is called."""
+        if self.only_sheet or not self.sheet:
+            return self.path.stem
+        return self.sheet
+
+    def once(self, word: str) -> bool:
+        """Whether no name of a column appears twice, as far as rows are looked at."""
+        return self.seen[self.columns[word]].n_distinct >= min(self.raw.n_rows - self.unit_row, GLANCE)
+
+    @property
+    def place(self) -> str:
+        """The file, and its sheet, in questions."""
+        return f"{self.path.name}, sheet {self.sheet}" if self.sheet else self.path.name
+
+    def settle(self, doubt: Doubt, key: str) -> str:
+        """The answer to a doubt; without anybody to ask, the likeliest one and a mark at the line `key`."""
+        return self._answered(doubt, key, self.entry.about)
+
+    def of_all(self, doubt: Doubt, key: str) -> str:
+        """The same for a line that belongs to no table."""
+        return self._answered(doubt, key, self.made.about)
+
+    def _answered(self, doubt: Doubt, key: str, about: dict[str, str]) -> str:
+        if self.choose is not None:
+            return self.choose(doubt)
+        about[key] = doubt.question
+        return doubt.likeliest

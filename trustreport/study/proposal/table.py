@@ -2,17 +2,23 @@
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from trustreport.study.ingest import contracts
-from trustreport.study.ingest.tables import Raw
-from trustreport.study.proposal import follow_up, lesions
-from trustreport.study.proposal.cells import GLANCE, Cells, day
-from trustreport.study.proposal.parts import Choose, Doubt, Entry, Proposal
-from trustreport.study.proposal.words import has_word, is_group, spellings, squeezed, vocabulary
+from trustreport.study.proposal import special
+from trustreport.study.proposal.parts import (
+    Cells,
+    Doubt,
+    ExaminedTable,
+    day,
+    has_word,
+    is_group,
+    spellings,
+    squeezed,
+    vocabulary,
+)
 
 if TYPE_CHECKING:
     from trustreport.study.ingest.tables import Column
@@ -20,42 +26,11 @@ if TYPE_CHECKING:
 FEW = 12  # values of a column of groups
 CODED = ("truth", "decision", "advice")
 GRADED = ("score", "decision")
-UNIT_COLUMNS = 2  # columns that only a first row spoils, for it to be taken as one of units
 FEWEST_RANKS = 3
 
 
-class TableProposal:
-    """One table while it is being recognised; `take` puts it into the proposal."""
-
-    def __init__(
-        self,
-        path: Path,
-        raw: Raw,
-        made: Proposal,
-        choose: Choose | None,
-        *,
-        sheet: str = "",
-        first: bool = True,
-    ) -> None:
-        self.path, self.raw, self.made, self.choose = path, raw, made, choose
-        self.sheet, self.first, self.only_sheet = sheet, first, True
-        self.headers = [h for h in raw.header if h]
-        self.seen = {h: Cells(c) for h, c in zip(raw.header, raw.columns) if h}
-        below = {h: Cells(c.slice(1)) for h, c in zip(raw.header, raw.columns) if h}
-        # A row of units or kinds under the header: without it columns are of one kind.
-        self.unit_row = sum(below[h].tidy and not self.seen[h].tidy for h in self.headers) >= UNIT_COLUMNS
-        if self.unit_row:
-            self.seen = below
-        self.entry = Entry(path, "")
-        self.columns: dict[str, Any] = {}
-        self.labels: list[str] = []  # columns of labels, one for each rater
-
-    @property
-    def stem(self) -> str:
-        """What a data set of this table is called."""
-        if self.only_sheet or not self.sheet:
-            return self.path.stem
-        return self.sheet
+class TableProposal(ExaminedTable):
+    """A table while it is being recognised; `take` puts it into the proposal."""
 
     def recognise(self) -> bool:
         """Whether the table is of a kind that is known."""
@@ -76,9 +51,9 @@ class TableProposal:
             self.entry.form["columns"] = renamed
         kind = self.entry.kind
         if "follow_up" in self.columns:
-            follow_up.settle(self)
+            special.settle_follow_up(self)
         if kind == "marks":
-            lesions.settle(self)
+            special.settle_marks(self)
         if kind == "dataset":
             self._dataset()
         else:
@@ -137,7 +112,7 @@ class TableProposal:
                     break
         self._per_arm(taken)
         self._by_words(taken)
-        follow_up.find(self, taken)
+        special.find_follow_up(self, taken)
         self._truth(taken)
         self._scores(taken)
         patient = self.columns.get("patient", "")
@@ -152,7 +127,7 @@ class TableProposal:
         if word in CODED:
             several = word == "truth" and cells.n_distinct <= FEW and not cells.numeric
             return cells.n_distinct <= 2 or bool(cells.pair) or several
-        if word in ("score", "advice_score", "seconds", "confidence", *lesions.PLACES):
+        if word in ("score", "advice_score", "seconds", "confidence", *special.COORDINATES):
             return cells.numeric and (word != "score" or cells.n_distinct > 2)
         if word in ("date", "read_at"):
             return cells.is_date
@@ -227,7 +202,7 @@ class TableProposal:
     # ------------------------------------------------------------ kinds
 
     def _kind(self) -> str:
-        if placed := lesions.kind(self):
+        if placed := special.lesions_or_marks(self):
             return placed
         have = set(self.columns)
         pattern = rf"({'|'.join(vocabulary()['wide']['names'])})_?\d+"
@@ -270,10 +245,6 @@ class TableProposal:
     def _without(self, *words: str) -> None:
         for word in words:
             self.columns.pop(word, None)
-
-    def once(self, word: str) -> bool:
-        """Whether no name of a column appears twice, as far as rows are looked at."""
-        return self.seen[self.columns[word]].n_distinct >= min(self.raw.n_rows - self.unit_row, GLANCE)
 
     def _wide_raters(self, wide: list[str]) -> str:
         case = self.columns.get("case") or next((h for h in self.headers if h not in wide), None)
@@ -320,24 +291,6 @@ class TableProposal:
         question = f"{self.place}, {header}: which value is 1 (positive)?"
         positive = self.settle(Doubt(question, tuple(distinct), distinct[-1]), "values")
         return {name: str(int(name == positive)) for name in distinct}
-
-    @property
-    def place(self) -> str:
-        """The file, and its sheet, in questions."""
-        return f"{self.path.name}, sheet {self.sheet}" if self.sheet else self.path.name
-
-    def settle(self, doubt: Doubt, key: str) -> str:
-        if self.choose is not None:
-            return self.choose(doubt)
-        self.entry.about[key] = doubt.question
-        return doubt.likeliest
-
-    def of_all(self, doubt: Doubt, key: str) -> str:
-        """The same for a line that belongs to no table."""
-        if self.choose is not None:
-            return self.choose(doubt)
-        self.made.about[key] = doubt.question
-        return doubt.likeliest
 
     def _arms(self) -> None:
         header = self.columns.get("arm")

@@ -15,7 +15,6 @@ from trustreport.assessment.performance.differences import difference
 from trustreport.assessment.performance.measures import lead
 from trustreport.measures.confusion.weighted_shares import weighted_shares, weighted_shares_of_clusters
 from trustreport.measures.estimate import Estimate
-from trustreport.study import criteria
 from trustreport.study.plan import Plan
 from trustreport.study.study import DEVELOPMENT_ROLES
 from trustreport.vocabulary.place import Place
@@ -104,7 +103,7 @@ def measures(plan: Plan) -> tuple[str, ...]:
     primary = [
         name
         for e in plan.endpoints
-        if e.role == "primary" and (name := criteria.quantity(e).removesuffix("_difference")) in MEASURES
+        if e.role == "primary" and (name := e.quantity.removesuffix("_difference")) in MEASURES
     ]
     return tuple(dict.fromkeys((*primary, *MEASURES)))
 

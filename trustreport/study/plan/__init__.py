@@ -1,0 +1,71 @@
+"""What was declared about a study: the manifest as frozen models, and what it leaves undeclared.
+
+One class per group of the manifest. Unknown keys are errors. A field marked with the kinds of report that
+need it (C certification, P procurement, V vigilance) may be absent; the report then prints NOT DECLARED.
+"""
+
+from trustreport.study.plan.analysis import (
+    DiagramAxes,
+    Endpoint,
+    Family,
+    RiskLimits,
+    Similarity,
+    Subgroup,
+    UtilityMatrix,
+)
+from trustreport.study.plan.data import (
+    Complexity,
+    DatasetFacts,
+    FileForm,
+    HAccuracy,
+    TableFile,
+    TimeToEvent,
+    Unpivot,
+    VerificationDesign,
+    as_coded,
+)
+from trustreport.study.plan.device import (
+    CHOSEN_ELSEWHERE,
+    CHOSEN_ON_TESTED,
+    Amendment,
+    Claim,
+    Document,
+    Incident,
+    Indicator,
+    Language,
+    Question,
+    Report,
+    Signal,
+    SiteContext,
+    StudyFacts,
+    Vigilance,
+)
+from trustreport.study.plan.fields import FIRST_YEAR, LAST_YEAR, MOST_CANDIDATES, NOT_DECLARED, Kind, Protocol
+from trustreport.study.plan.manifest import EMPTY_IS_SAID, LIMIT_ALIASES, Plan, required, undeclared
+from trustreport.study.plan.published import (
+    Confusion,
+    CountsRow,
+    Nomogram,
+    PairedCounts,
+    PublishedReader,
+    PublishedReaders,
+    PublishedSite,
+    PublishedSites,
+    PublishedValue,
+    RelianceCounts,
+    Reported,
+    StudyPool,
+)
+
+__all__ = ["FIRST_YEAR", "LAST_YEAR", "MOST_CANDIDATES", "NOT_DECLARED", "Kind", "Protocol"]
+__all__ += ["CHOSEN_ELSEWHERE", "CHOSEN_ON_TESTED", "Amendment", "Claim", "Document", "Language"]
+__all__ += ["Report", "StudyFacts"]
+__all__ += ["TimeToEvent", "VerificationDesign"]
+__all__ += ["Complexity", "DatasetFacts", "FileForm", "HAccuracy", "TableFile", "Unpivot", "as_coded"]
+__all__ += ["DiagramAxes", "Endpoint", "Family", "RiskLimits", "Similarity", "Subgroup"]
+__all__ += ["UtilityMatrix"]
+__all__ += ["Incident", "Indicator", "Question", "Signal", "SiteContext", "Vigilance"]
+__all__ += ["Confusion", "CountsRow", "Nomogram", "PairedCounts", "PublishedReader"]
+__all__ += ["PublishedReaders", "PublishedSite", "PublishedSites", "PublishedValue", "RelianceCounts"]
+__all__ += ["Reported", "StudyPool"]
+__all__ += ["EMPTY_IS_SAID", "LIMIT_ALIASES", "Plan", "required", "undeclared"]

@@ -1,0 +1,274 @@
+"""How cases were read, how their truth was established, and the files and data sets that hold them."""
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from trustreport.study.plan.fields import (
+    DAYS,
+    Count,
+    Date,
+    Group,
+    Share,
+    Text,
+    VerifiedShare,
+    as_several,
+    as_typed,
+    declared,
+    named,
+)
+
+
+def as_coded(value: Any) -> Any:
+    """What stands for a cell: true and false as 1 and 0, nothing as an empty cell."""
+    return "" if value is None else str(int(value)) if isinstance(value, bool) else as_typed(value)
+
+
+class Exclusion(Group):
+    reason: Text
+    n: Count
+    decided_before_results: bool | None = None
+
+
+ComplexitySource = Literal["column", "raters", "errors", "confidence"]
+
+
+class Complexity(Group):
+    """How complex a case is: a column or what raters said of it, as it is or cut into two levels.
+
+    Several sources are averaged, each on [0, 1]. With `proficiency` a rater weighs by the share of right
+    answers.
+    """
+
+    source: Annotated[tuple[ComplexitySource, ...], BeforeValidator(as_several)] = ("column",)
+    proficiency: bool = False
+    scale: tuple[float, float] | None = None
+    top: float | None = Field(default=None, gt=0, le=1)
+    above: float | None = None
+    rest: float = Field(default=0.5, ge=0, lt=1)
+    relevance_weight: float | None = Field(default=None, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _one_cut(self) -> "Complexity":
+        if self.top is not None and self.above is not None:
+            raise ValueError("top or above, not both")
+        if self.scale is not None and not self.scale[0] < self.scale[1]:
+            raise ValueError("a scale of two numbers, the lower one first")
+        if not self.source or len(set(self.source)) < len(self.source):
+            raise ValueError("source: column, raters, errors or confidence, each once")
+        return self
+
+
+class HAccuracy(Group):
+    """Parameters of an H-accuracy; `risk_threshold` is what `priority: risk` is made of."""
+
+    tau: float | Literal["right_answers", "mean_confidence", "best_rater"] | None = None
+    tau_share: float = Field(default=0.8, gt=0, le=1)
+    priority: tuple[Share, ...] | Literal["raters", "prevalence", "rare_first", "risk"] | None = None
+    risk_threshold: float | None = Field(default=None, gt=0, lt=1)
+    complexity: bool = False
+    complexity_from: Complexity | None = None
+
+    @model_validator(mode="after")
+    def _possible(self) -> "HAccuracy":
+        if isinstance(self.tau, float | int) and not 0 < self.tau <= 1:
+            raise ValueError("tau: a confidence from chance (1 / number of classes) to 1")
+        if isinstance(self.priority, tuple) and abs(sum(self.priority) - 1) > 1e-6:
+            raise ValueError("priority: shares that sum to 1")
+        return self
+
+
+class Unpivot(Group):
+    """Columns that repeat, turned into rows: one for each reader, rater or candidate.
+
+    `columns` lists those of each word, or gives their pattern with one ``*`` (``{decision: dec_*}``).
+    `names` says what each stands for, where it is not what the star stands for, or the header itself.
+    """
+
+    into: Text
+    columns: dict[str, Annotated[tuple[Text, ...], BeforeValidator(as_several)]] = Field(min_length=1)
+    names: tuple[Text, ...] | None = None
+
+
+class FileForm(Group):
+    """How a file was written, and what its columns are under our words."""
+
+    columns: dict[str, Text | tuple[Text, ...] | dict[str, Text]] = Field(default_factory=dict)
+    values: dict[str, dict[Text, Annotated[str, BeforeValidator(as_coded)]]] = Field(default_factory=dict)
+    missing: Annotated[tuple[Text, ...], BeforeValidator(as_several)] = ()
+    unpivot: Unpivot | None = None
+    sheet: Text | None = None
+    header_row: int | None = Field(default=None, ge=1, le=1000)
+    skip_rows: tuple[Annotated[int, Field(ge=1)], ...] = ()
+    date_format: Text | None = None
+    delimiter: str | None = None
+    decimal: Literal[".", ","] | None = None
+    encoding: str | None = None
+
+
+class TableFile(FileForm):
+    """A table of the study: its file, and what it holds."""
+
+    file: Text
+    kind: Text | None = None
+    task: Text | None = None
+    candidate: Text | None = None
+    dataset: Text | None = None
+
+
+class DatasetFacts(FileForm):
+    dataset: Text = named("dataset", "dataset_id")
+    role: Literal["training", "tuning", "internal test", "external", "local", "period"]
+    file: Text | None = None
+    features: tuple[Text, ...] | None = None
+    h_accuracy: tuple[HAccuracy, ...] = ()
+    source: Text | None = declared("C")
+    sites: tuple[Text, ...] | None = declared("C")
+    country: Text | None = None
+    start_date: Date | None = declared("C")
+    end_date: Date | None = declared("C")
+    sampling: Literal["consecutive", "random", "enriched", "case-control", "convenience"] | None = declared(
+        "C"
+    )
+    enrichment: Text | None = None
+    eligibility: Text | None = declared("C")
+    exclusions: tuple[Exclusion, ...] | None = declared("C")
+    unit_of_analysis: Literal["patient", "exam", "lesion", "image", "slice", "frame"] | None = declared("C")
+    cluster_keys: tuple[Text, ...] | None = declared("C")
+    labels_provenance: Text | None = None
+    licence: Text | None = None
+    sha256: Text | None = declared("CPV")
+
+
+HORIZON = re.compile(r"(\d+(?:\.\d+)?)\s*(days?|weeks?|months?|years?)?", re.IGNORECASE)
+
+
+class Arm(Group):
+    arm: Text = named("arm", "arm_id")
+    label: Text | None = None
+    aided: bool | None = None
+    values: tuple[Text, ...] | None = None
+    software_version: Text | None = None
+    comparator_description: Text | None = declared("C")
+
+    @property
+    def is_aided(self) -> bool | None:
+        """The flag, or what the names "aided" and "unaided" say without one."""
+        return {"aided": True, "unaided": False}.get(self.arm) if self.aided is None else self.aided
+
+
+class Reading(Group):
+    design: Literal["crossover", "sequential", "parallel", "split-plot"] | None = declared("C")
+    positive_from: float | None = None
+    washout_days: float | None = declared("C", ge=0)
+    order_assignment: Text | None = declared("C")
+    case_order: Text | None = declared("C")
+    blinded_to_reference: bool | None = declared("C")
+    blinded_to_other_arm: bool | None = declared("C")
+    prevalence_disclosed: bool | None = None
+    time_limit: Text | None = None
+    training_cases: Count | None = declared("C")
+    viewing_conditions: Text | None = declared("C")
+    initial_decision_recorded: bool | None = declared("C")
+    rule_out_below: float | None = None
+    unaided_seconds: float | None = declared(ge=0)
+    aided_seconds: float | None = declared(ge=0)
+
+
+class ReaderFacts(Group):
+    reader: Text = named("reader", "reader_id")
+    qualification: Text | None = declared("C")
+    specialty: Text | None = None
+    years_experience: float | None = declared("C", ge=0)
+    annual_volume: float | None = None
+    site: Text | None = None
+    prior_use_of_device: bool | None = None
+    employer_is_manufacturer: bool | None = None
+
+
+class VerificationDesign(Group):
+    """Which share of the cases a reference is drawn for at random, by the decision of the device.
+
+    One share is that of the cases called negative; of those called positive all are verified then.
+    """
+
+    by: Literal["design"] = "design"
+    share: VerifiedShare | dict[Literal["positive", "negative"], VerifiedShare]
+
+    @property
+    def shares(self) -> dict[int, float]:
+        """The share of the cases called positive (1) and of those called negative (0) that are verified."""
+        if not isinstance(self.share, dict):
+            return {1: 1.0, 0: self.share}
+        return {1: self.share.get("positive", 1.0), 0: self.share.get("negative", 1.0)}
+
+
+class ReferenceStandard(Group):
+    definition: Text | None = declared("CPV")
+    type: Text | None = declared("C")
+    assessors: Text | None = None
+    assessor_qualification: Text | None = None
+    blinded_to_index: bool | None = declared("C")
+    blinded_to_readers: bool | None = declared("C")
+    includes_index_result: bool | None = None
+    adjudication: Text | None = None
+    interval_days: float | None = declared("C")
+    applied_to: Literal["all", "positives", "subset"] | None = declared("CV")
+    verification: VerificationDesign | None = None
+    maturity_days: float | None = declared("V")
+    rater_accuracy: Share | Literal["measured"] | dict[str, Share] | None = None
+    label_scale: Literal["nominal", "ordinal"] | None = None
+
+
+class TimeToEvent(Group):
+    """The truth of data sets with follow-up: whether an event happened by a horizon.
+
+    `unit` is that of the column ``follow_up``. `competing` lists the codes of events after which the event
+    cannot happen any more; an empty list says that there are none.
+    """
+
+    event: Text | None = None
+    horizon: Text
+    unit: Literal["days", "weeks", "months", "years"] | None = None
+    competing: tuple[int, ...] | None = None
+
+    @field_validator("horizon")
+    @classmethod
+    def _above_nothing(cls, value: str) -> str:
+        found = HORIZON.fullmatch(value.strip())
+        if found is None or not float(found[1]) > 0:
+            raise ValueError('a number above 0, with or without its unit, as "5 years"')
+        return value.strip()
+
+    @field_validator("competing")
+    @classmethod
+    def _of_other_events(cls, value: tuple[int, ...] | None) -> tuple[int, ...] | None:
+        if any(code < 2 for code in value or ()):
+            raise ValueError("codes from 2 on; 0 is censored, 1 the event")
+        return value
+
+    @model_validator(mode="after")
+    def _of_one_unit(self) -> "TimeToEvent":
+        if self._parts[1] and self.unit is None:
+            raise ValueError("unit: that of the column follow_up (days, weeks, months or years)")
+        return self
+
+    @property
+    def _parts(self) -> tuple[str, str]:
+        """The number of the horizon as typed, and its unit, empty without one."""
+        found = HORIZON.fullmatch(self.horizon)
+        assert found is not None
+        return found[1], f"{found[2].lower().rstrip('s')}s" if found[2] else ""
+
+    @property
+    def at(self) -> float:
+        """The horizon in the unit of the column ``follow_up``."""
+        number, unit = self._parts
+        return float(number) * (DAYS[unit] / DAYS[self.unit] if unit and self.unit else 1.0)
+
+    @property
+    def written(self) -> str:
+        """The horizon as the report writes it, with its unit where one is known."""
+        number, unit = self._parts
+        return self.horizon if unit or not self.unit else f"{number} {self.unit}"
