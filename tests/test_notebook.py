@@ -12,7 +12,7 @@ import pytest
 import trustreport
 from trustreport import assess, read_study, write_report
 from trustreport.api import Assessed
-from trustreport.report.frame import of_results
+from trustreport.report.spreadsheets import of_results
 from trustreport.report.notebook import FIRST
 from trustreport.report.write import as_data
 from trustreport.vocabulary.errors import StudyError

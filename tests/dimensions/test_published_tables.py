@@ -16,7 +16,7 @@ from trustreport.assessment.dimensions.decision_benefit import DIMENSION as BENE
 from trustreport.assessment.dimensions.potential_robustness import DIMENSION as ROBUSTNESS
 from trustreport.assessment.finding import Finding
 from trustreport.report.answer import answer as page_one
-from trustreport.report.glance import glance
+from trustreport.report.answer.glance import glance
 from trustreport.report.tables import table
 from trustreport.study.study import Study
 from trustreport.vocabulary.errors import StudyError

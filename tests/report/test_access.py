@@ -10,7 +10,8 @@ from test_questions import NAMES, listed
 from tests.browsing import COLOURS, ONE_ROW_OF_A_LOOK, STRUCTURE, violations
 from trustreport.api import Assessed
 from trustreport.report.exports import export
-from trustreport.report.sheets import questions, sheet
+from trustreport.report.exports import question_sheet as questions
+from trustreport.report.exports import sheets as sheet
 from trustreport.vocabulary.messages import catalogue
 
 pytestmark = pytest.mark.slow

@@ -17,10 +17,11 @@ from click.testing import CliRunner
 from trustreport.api import assess, read_study, write_report
 from trustreport.commands.cli import main
 from trustreport.report import csv as flat
-from trustreport.report import frame, xlsx
-from trustreport.report.bundle import HASHES, UNLISTED, verify
+from trustreport.report import xlsx
+from trustreport.report import spreadsheets as frame
+from trustreport.report.signatures.bundle import HASHES, UNLISTED, verify
 from trustreport.report.compare import compare, lines, load, table
-from trustreport.report.files import files
+from trustreport.report.signatures.files import files
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "knee-mri"
 FORMATS = ("html", "json", "xlsx", "csv", "figures")
@@ -121,7 +122,7 @@ def test_other_files_are_told_of_and_are_no_fault(out: Path) -> None:
 
 
 def test_a_page_of_other_numbers_is_found(out: Path) -> None:
-    from trustreport.report.bundle import hashes
+    from trustreport.report.signatures.bundle import hashes
 
     data = json.loads((out / "results.json").read_bytes())
     data["results"][0]["value"] = 0.5

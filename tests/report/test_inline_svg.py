@@ -9,7 +9,7 @@ from trustreport.assessment.finding import Column, EstimateTable, Figure, PlainT
 from trustreport.figures import style
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.measures.estimate import Estimate
-from trustreport.report import figures
+from trustreport.report.layout import figures
 from trustreport.report.inline_svg import HUES, PROPERTIES, colour, inline
 from trustreport.report.numbering import MOST_VALUES, Numbering
 from trustreport.vocabulary.messages import catalogue, say

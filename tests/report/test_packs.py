@@ -26,7 +26,7 @@ from trustreport.report.elements.frameworks import (
     SUMMARY,
     declared_share,
 )
-from trustreport.report.figures import Pages
+from trustreport.report.layout.figures import Pages
 from trustreport.report.outlines import ANNEX, REPORT
 from trustreport.study.plan import Plan
 from trustreport.vocabulary import packs

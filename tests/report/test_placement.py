@@ -12,8 +12,9 @@ from studies import plan
 from trustreport.assessment.assess import Assessment, assess
 from trustreport.assessment.finding import Finding
 from trustreport.measures.estimate import OFTEN_ABOVE, Estimate
-from trustreport.report import glance, outline
-from trustreport.report.outline import ROWS_IN_REPORT, Chapter
+from trustreport.report.answer import glance
+from trustreport.report import contents as outline
+from trustreport.report.contents import ROWS_IN_REPORT, Chapter
 from trustreport.report.write import provenance
 from trustreport.study.plan import Kind
 from trustreport.study.study import ArmCounts, CountsSet, Study

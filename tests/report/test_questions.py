@@ -10,8 +10,9 @@ from made_up import about, assessment, manifest, part
 
 from trustreport.report import html, pdf
 from trustreport.report.elements.frameworks import Framework
-from trustreport.report.figures import Pages
-from trustreport.report.sheets import questions, sheet
+from trustreport.report.layout.figures import Pages
+from trustreport.report.exports import question_sheet as questions
+from trustreport.report.exports import sheets as sheet
 from trustreport.report.write import write
 from trustreport.study.plan import Plan
 from trustreport.vocabulary import packs

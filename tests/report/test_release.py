@@ -17,7 +17,7 @@ from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, F
 from trustreport.commands.cli import main
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.measures.estimate import Estimate
-from trustreport.report.files import files
+from trustreport.report.signatures.files import files
 from trustreport.report.release import is_small, public, released
 from trustreport.study.study import Study
 from trustreport.vocabulary.messages import say

@@ -8,7 +8,8 @@ from html.parser import HTMLParser
 import pytest
 from made_up import CJK, HASH, HOSTILE, LONG, RTL, about
 
-from trustreport.report import figures, html
+from trustreport.report import html
+from trustreport.report.layout import figures
 
 MOST_BYTES = 2_000_000
 

@@ -14,7 +14,7 @@ from trustreport.assessment.dimensions.candidates.entries import leading_measure
 from trustreport.report.answer.by_candidate import conclusion
 from trustreport.report.elements import ELEMENTS, Context, Element
 from trustreport.report.numbering import Numbering
-from trustreport.report.review import Review, compared
+from trustreport.report.answer.review import Review, compared
 from trustreport.study.plan import Question, SiteContext
 from trustreport.study.study import Cases, Dataset, Labels, Scores, Study
 from trustreport.vocabulary.messages import catalogue

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from trustreport.measures.similarity.tasks import Run
     from trustreport.planning import StudySizes
     from trustreport.planning.parallel import BACKENDS, Backend, workers
-    from trustreport.report.drawing import DrawingProcess
-    from trustreport.report.files import FileStatus
-    from trustreport.report.layout_process import LayoutProcesses
+    from trustreport.report.layout.processes import DrawingProcess
+    from trustreport.report.signatures.files import FileStatus
+    from trustreport.report.layout.layout_process import LayoutProcesses
     from trustreport.report.notebook import Assessed
     from trustreport.report.write import FORMATS, Written, as_data
     from trustreport.study import lock

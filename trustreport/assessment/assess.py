@@ -7,8 +7,8 @@ from typing import Self
 
 from trustreport.assessment.checks import CHECKS, Evidence
 from trustreport.assessment.dimensions import DIMENSIONS
-from trustreport.assessment.dimensions.case_mix import CaseMix, Errors, case_mixes, errors
-from trustreport.assessment.dimensions.flow import TaskFlow, flow_figures, task_flows
+from trustreport.assessment.case_mix import CaseMix, Errors, case_mixes, errors
+from trustreport.assessment.flow import TaskFlow, flow_figures, task_flows
 from trustreport.assessment.finding import CheckOutcome, Figure, Finding, Unanswered
 from trustreport.assessment.verdicts import AtLevel, Verdict, verdicts
 from trustreport.measures.similarity.tasks import Run, one_by_one

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from trustreport.commands.keys import lacking, name_and_address, signer_of
-from trustreport.report import sign
-from trustreport.report.bundle import HASHES, as_listed
+from trustreport.report.signatures import sign
+from trustreport.report.signatures.bundle import HASHES, as_listed
 
 
 @dataclass(frozen=True, slots=True)

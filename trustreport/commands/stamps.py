@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trustreport.report.attestations import PACKAGES
-from trustreport.report.files import FileStatus
-from trustreport.report.other_signatures import stamp_status
+from trustreport.report.signatures.attestations import PACKAGES
+from trustreport.report.signatures.files import FileStatus
+from trustreport.report.signatures.other_signatures import stamp_status
 from trustreport.study.lock.file import FILE, read
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from math import isclose
 from pathlib import Path
 from typing import Any, Literal
 
-from trustreport.report.bundle import RESULTS
+from trustreport.report.signatures.bundle import RESULTS
 
 # Relative difference below which two numbers are the same: a change of machine, not of the study.
 SAME = 1e-9

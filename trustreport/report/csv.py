@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from trustreport.report import frame
+from trustreport.report import spreadsheets as frame
 from trustreport.report.cells import cell
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from trustreport.assessment.verdicts.judge import as_locked, elsewhere
 from trustreport.assessment.verdicts.risk import needed_rates
 from trustreport.assessment.verdicts.verdict import RiskLimit
 from trustreport.measures.estimate import Limit
-from trustreport.report.acceptance import sentence
+from trustreport.report.answer.acceptance import sentence
 from trustreport.report.answer import answer
 from trustreport.study import lock
 from trustreport.study.plan import NOT_DECLARED, Language, Plan

@@ -11,8 +11,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from trustreport.assessment.assess import Assessment
-from trustreport.report import cover, front, glance, glossary, outline, tested
-from trustreport.report.figures import Drawn, Pages
+from trustreport.report.elements import about as cover
+from trustreport.report.answer import front
+from trustreport.report.answer import glance
+from trustreport.report.elements import glossary
+from trustreport.report import contents as outline
+from trustreport.report.elements import tested
+from trustreport.report.layout.figures import Drawn, Pages
 from trustreport.report.wording import breakable, shorten, together
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.resources import folder

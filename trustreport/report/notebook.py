@@ -35,7 +35,8 @@ class Assessed(Assessment):
         results.csv: numbers of 13 digits, and NaN or None where something is undefined or does not apply;
         `note` says why a number is undefined, or that it is infinite.
         """
-        from trustreport.report import document, frame
+        from trustreport.report import document
+        from trustreport.report import spreadsheets as frame
 
         say = catalogue(self.plan.report.language)
         chosen = (r for r in self.results if r.primary or not primary)

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trustreport.measures.seeds import DEFAULT
-from trustreport.report.bundle import RESULTS
+from trustreport.report.signatures.bundle import RESULTS
 from trustreport.report.compare import compare, lines, same
 from trustreport.report.document import canonical
-from trustreport.report.files import FileStatus
+from trustreport.report.signatures.files import FileStatus
 from trustreport.study.plan import Plan
 
 MOST_NAMED = 3  # differences that are listed

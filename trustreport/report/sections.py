@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.finding import Finding, Part
-from trustreport.report.glance import DIMENSIONS
-from trustreport.report.limits import Limitation, limits, listed
+from trustreport.report.answer.glance import DIMENSIONS
+from trustreport.report.answer.limits import Limitation, limits, listed
 from trustreport.report.numbering import NumberedFigure, NumberedTable, Numbering
 from trustreport.report.tables import table
 from trustreport.vocabulary.messages import Catalogue

@@ -15,10 +15,10 @@ from typing import Any, Literal
 from trustreport.assessment.assess import Assessment
 from trustreport.measures.seeds import DEFAULT
 from trustreport.report import csv
-from trustreport.report.bundle import HASHES, hashes
+from trustreport.report.signatures.bundle import HASHES, hashes
 from trustreport.report.document import canonical, digest, document
-from trustreport.report.drawing import DrawingProcess
-from trustreport.report.layout_process import LayoutProcesses
+from trustreport.report.layout.processes import DrawingProcess
+from trustreport.report.layout.layout_process import LayoutProcesses
 from trustreport.report.numbering import ROWS_ON_PAPER
 from trustreport.report.release import released
 from trustreport.study.plan import Plan
@@ -197,7 +197,7 @@ def _fill(
             (work / f"results.{form}").write_bytes(renderer.render(json.loads(results)))
     if DRAWING & set(wanted):
         step("figures", 0.1)
-        from trustreport.report import figures
+        from trustreport.report.layout import figures
 
         drawn = drawing.drawn(assessment.figures, say.language) if drawing else figures.draw_all(assessment)
         about: dict[str, Any] = {"results_hash": digest(results), "provenance": origin, "drawn": drawn}
@@ -248,7 +248,8 @@ def _write_pdfs(
     forms = [form for form in DOCUMENTS if form in wanted]
     if not forms:
         return {}
-    from trustreport.report import html, pdf, pdf_layout
+    from trustreport.report import html, pdf
+    from trustreport.report.layout import pdf_layout
 
     results = (work / "results.json").read_bytes()
     attached = {"pdf": attachments(assessment, results, say)}
@@ -284,8 +285,10 @@ def _write_questions(
     say: Catalogue,
 ) -> None:
     """The question list of an assessor, which leads to pages of the PDF files, else into the HTML report."""
-    from trustreport.report import figures, html
-    from trustreport.report.sheets import questions, sheet
+    from trustreport.report import html
+    from trustreport.report.layout import figures
+    from trustreport.report.exports import question_sheet as questions
+    from trustreport.report.exports import sheets as sheet
 
     drawn = figures.Pages(about["drawn"])
     documents = html.Documents(assessment, about["results_hash"], about["provenance"], drawn, "screen")

@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from trustreport.report import frame
+from trustreport.report import spreadsheets as frame
 from trustreport.report.cells import Cell, cell
 
 if TYPE_CHECKING:

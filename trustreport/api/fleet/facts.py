@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from trustreport.api.fleet.records import replaced
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.narrative.names import heading
-from trustreport.report import frame
+from trustreport.report import spreadsheets as frame
 from trustreport.report.answer.forest import forest
 from trustreport.report.elements.annexes import scope_words
 from trustreport.report.release import released

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.verdicts import Standing, Verdict, candidate_names, requirements, status
-from trustreport.report.acceptance import bound_text, ends_of
+from trustreport.report.answer.acceptance import bound_text, ends_of
 from trustreport.report.answer.by_criteria import losses
 from trustreport.report.answer.sentences import (
     MOST_NAMED,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.verdicts import Verdict
 from trustreport.assessment.verdicts.verdict import ROLES, Locked
-from trustreport.report.acceptance import bound_text, locked_bound
+from trustreport.report.answer.acceptance import bound_text, locked_bound
 from trustreport.report.answer.sentences import (
     MOST_NAMED,
     Statement,

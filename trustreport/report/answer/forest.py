@@ -9,7 +9,7 @@ from markupsafe import Markup
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.verdicts import FamilyOutcome, Verdict, named_family
 from trustreport.assessment.verdicts.judge import at_prevalence
-from trustreport.report import acceptance
+from trustreport.report.answer import acceptance
 from trustreport.report.answer.sentences import candidate_of, estimate_of, title, within
 from trustreport.report.tables import in_words
 from trustreport.study import criteria

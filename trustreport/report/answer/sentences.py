@@ -9,7 +9,7 @@ from trustreport.assessment.verdicts import Verdict
 from trustreport.assessment.verdicts.entries import entry
 from trustreport.assessment.verdicts.judge import measure
 from trustreport.measures.notes import of_simulations
-from trustreport.report.acceptance import bound_text, ends_of
+from trustreport.report.answer.acceptance import bound_text, ends_of
 from trustreport.report.tables import in_words
 from trustreport.study import criteria
 from trustreport.vocabulary.messages import Catalogue

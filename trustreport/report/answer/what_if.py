@@ -8,7 +8,7 @@ from trustreport.assessment.assess import Assessment
 from trustreport.assessment.narrative.names import quantity_name
 from trustreport.assessment.verdicts import WORDS, Verdict
 from trustreport.assessment.verdicts.judge import compare_with_bound
-from trustreport.report import acceptance
+from trustreport.report.answer import acceptance
 from trustreport.report.answer.sentences import first_letter, title
 from trustreport.report.tables import in_words, method_text
 from trustreport.study.study import DEVELOPMENT_ROLES

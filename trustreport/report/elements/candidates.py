@@ -8,10 +8,11 @@ from trustreport.assessment.dimensions.candidates.narrative import PATIENTS
 from trustreport.assessment.narrative.names import heading
 from trustreport.assessment.narrative.sentences import failed_cases
 from trustreport.assessment.verdicts import Requirement, Standing, Verdict
-from trustreport.report import acceptance, declared
+from trustreport.report import declared
+from trustreport.report.answer import acceptance
 from trustreport.report.answer.by_candidate import conclusion
 from trustreport.report.elements.element import Context, Element, numbered
-from trustreport.report.review import (
+from trustreport.report.answer.review import (
     ACCURACY,
     ID,
     Review,

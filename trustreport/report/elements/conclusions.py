@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from trustreport.report import acceptance
+from trustreport.report.answer import acceptance
 from trustreport.report.answer import answer
 from trustreport.report.answer.forest import forest
 from trustreport.report.answer.sentences import estimate_of
 from trustreport.report.elements.element import Context, Element, ReportPlace
-from trustreport.report.limits import ranked
+from trustreport.report.answer.limits import ranked
 from trustreport.report.wording import shorten
 from trustreport.study.plan import required
 

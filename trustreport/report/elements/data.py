@@ -5,12 +5,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from trustreport.assessment.dimensions.case_mix import CaseMix, Characteristic, Errors
-from trustreport.assessment.dimensions.largest_gap import Share, largest_differences
+from trustreport.assessment.case_mix import CaseMix, Characteristic, Errors
+from trustreport.report.elements.largest_gap import Share, largest_differences
 from trustreport.assessment.narrative.follow_up import immature
 from trustreport.report import declared
 from trustreport.report.elements.element import Context, Element, numbered
-from trustreport.report.limits import limits, listed
+from trustreport.report.answer.limits import limits, listed
 from trustreport.report.tables import Cell, Head, Line, Table
 from trustreport.report.wording import day
 from trustreport.vocabulary.digits import share

@@ -7,7 +7,7 @@ from typing import Any
 
 from trustreport.assessment.assess import Assessment
 from trustreport.report import declared
-from trustreport.report.limits import Limitation
+from trustreport.report.answer.limits import Limitation
 from trustreport.report.numbering import NumberedFigure, NumberedTable, Numbering
 from trustreport.report.tables import Table
 from trustreport.vocabulary.messages import Catalogue

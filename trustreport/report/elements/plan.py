@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from trustreport.assessment.narrative.names import quantity_name
-from trustreport.report import acceptance, declared
+from trustreport.report import declared
+from trustreport.report.answer import acceptance
 from trustreport.report.elements.element import Context, Element, numbered
-from trustreport.report.limits import limits, listed
+from trustreport.report.answer.limits import limits, listed
 from trustreport.report.tables import Cell, Head, Line, Table
 from trustreport.report.wording import day
 from trustreport.study import criteria

@@ -13,7 +13,7 @@ from trustreport.assessment.verdicts.entries import entry
 from trustreport.report.answer.by_candidate import conclusion
 from trustreport.report.answer.sentences import first_letter, within
 from trustreport.report.elements.element import Context, Element, numbered
-from trustreport.report.review import (
+from trustreport.report.answer.review import (
     GROUP_DIFFERENCE,
     ID,
     Review,

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from trustreport.assessment.claims import ClaimCheck, claim_checks, elsewhere, inside, latest
 from trustreport.assessment.finding import CheckOutcome
 from trustreport.assessment.narrative.names import quantity_name
-from trustreport.report import acceptance, declared
+from trustreport.report import declared
+from trustreport.report.answer import acceptance
 from trustreport.report.elements.data import CHECKED
 from trustreport.report.elements.element import Context, Element, numbered
-from trustreport.report.limits import Limitation, limits, listed
+from trustreport.report.answer.limits import Limitation, limits, listed
 from trustreport.report.tables import Cell, Head, Line, Table, in_words
 from trustreport.study.plan import Claim
 from trustreport.vocabulary.messages import Catalogue

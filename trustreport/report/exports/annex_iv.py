@@ -6,7 +6,7 @@ from trustreport.assessment.assess import Assessment
 from trustreport.report.document import canonical, digest, document
 from trustreport.report.exports.chosen import FAIRNESS, PERFORMANCE, RELIABILITY
 from trustreport.report.exports.form import FormParts, written
-from trustreport.report.sheets.sheet import Sheet, SheetCell, SheetSection, SheetTable
+from trustreport.report.exports.sheets import Sheet, SheetCell, SheetSection, SheetTable
 from trustreport.report.write import provenance
 from trustreport.vocabulary.messages import catalogue
 

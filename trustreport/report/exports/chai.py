@@ -6,7 +6,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from trustreport.assessment.assess import Assessment
-from trustreport.report.acceptance import sentence
+from trustreport.report.answer.acceptance import sentence
 from trustreport.report.document import canonical, digest, document
 from trustreport.report.exports.chosen import (
     FAIRNESS,

@@ -2,7 +2,8 @@
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.performance.decision_table import DecisionRow, decision_rows
-from trustreport.report import csv, frame
+from trustreport.report import csv
+from trustreport.report import spreadsheets as frame
 from trustreport.report.document import plain
 
 PER = 100  # cases, as net_intervention_avoided() of dcurves has them by default

@@ -6,7 +6,7 @@ import zipfile
 from typing import Any
 
 from trustreport.report.exports.chosen import printable
-from trustreport.report.sheets.sheet import Sheet, SheetCell, SheetTable
+from trustreport.report.exports.sheets import Sheet, SheetCell, SheetTable
 
 UNDATED = dt.datetime(1980, 1, 1, tzinfo=dt.UTC)
 

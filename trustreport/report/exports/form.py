@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.narrative.names import quantity_name
 from trustreport.report import declared
-from trustreport.report.acceptance import criterion_rows
+from trustreport.report.answer.acceptance import criterion_rows
 from trustreport.report.exports.chosen import place_of, primary, stated
-from trustreport.report.sheets.sheet import Sheet, SheetCell, SheetTable, render
+from trustreport.report.exports.sheets import Sheet, SheetCell, SheetTable, render
 from trustreport.report.tables import in_words, method_text
 from trustreport.vocabulary.messages import Catalogue
 

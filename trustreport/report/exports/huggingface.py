@@ -2,7 +2,7 @@
 
 from trustreport.assessment.assess import Assessment
 from trustreport.report.exports.chosen import PERFORMANCE, chosen
-from trustreport.report.tested import device_name
+from trustreport.report.elements.tested import device_name
 from trustreport.vocabulary.messages import catalogue
 
 TASK = "other"  # the hub's word for what none of its tasks is

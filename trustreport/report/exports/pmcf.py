@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from trustreport.assessment.assess import Assessment
 from trustreport.report.exports.chosen import FAIRNESS, PERFORMANCE, RELIABILITY
 from trustreport.report.exports.form import FormParts, written
-from trustreport.report.sheets.sheet import Sheet, SheetCell, SheetSection, SheetTable
+from trustreport.report.exports.sheets import Sheet, SheetCell, SheetSection, SheetTable
 from trustreport.vocabulary.messages import catalogue
 
 PLAN = "vigilance.plan_id vigilance.plan_version".split()

@@ -19,14 +19,14 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, Self
 
-from trustreport.report.pipes import end, seldom_collect, send
+from trustreport.report.layout.pipes import end, seldom_collect, send
 from trustreport.vocabulary.messages import catalogue
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     from trustreport.assessment.finding import Figure
-    from trustreport.report.figures import Drawn
+    from trustreport.report.layout.figures import Drawn
 
 PAGE, FILES = ("page",), ("svg", "png")
 NICE = 3  # it is seldom waited for
@@ -100,7 +100,7 @@ class DrawingProcess:
             self._arrived.wait_for(lambda: key in self._files or self._ended or form not in self._forms)
             content = self._files.get(key)
         if content is None:
-            from trustreport.report.figures import saved
+            from trustreport.report.layout.figures import saved
 
             (content,) = saved(order.figure, catalogue(order.language), (form,))
             self._files[key] = content
@@ -176,7 +176,7 @@ def _draw(line: Connection, files: bool) -> None:
 
 
 def _send(line: Connection, order: Order, forms: tuple[str, ...]) -> None:
-    from trustreport.report.figures import saved
+    from trustreport.report.layout.figures import saved
 
     files: list[bytes] | list[None]
     try:

@@ -14,7 +14,7 @@ from trustreport.assessment.narrative.names import quantity_name
 from trustreport.assessment.verdicts import Requirement, Standing, candidate_names, requirements, standings
 from trustreport.assessment.verdicts.judge import bound_amount
 from trustreport.measures.reported.printed import metric_named
-from trustreport.report import acceptance
+from trustreport.report.answer import acceptance
 from trustreport.report.tables import in_words, written
 from trustreport.study import criteria
 from trustreport.study.plan import Claim

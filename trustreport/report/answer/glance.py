@@ -23,7 +23,7 @@ from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.results import Result
 
 if TYPE_CHECKING:
-    from trustreport.report.outline import Chapter
+    from trustreport.report.contents import Chapter
 
 DIMENSIONS = (
     *("source_reliability", "advice_accuracy", "pragmatic_utility"),

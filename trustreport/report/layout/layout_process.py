@@ -9,14 +9,14 @@ import multiprocessing
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
-from trustreport.report.pipes import end, seldom_collect
+from trustreport.report.layout.pipes import end, seldom_collect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
-    from trustreport.report.pdf_layout import PaperText, Printed
+    from trustreport.report.layout.pdf_layout import PaperText, Printed
 
 
 class LayoutProcesses:
@@ -75,7 +75,7 @@ def _lay_out(line: Connection) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
     seldom_collect()
-    from trustreport.report.pdf_layout import laid_out, weasyprint_module
+    from trustreport.report.layout.pdf_layout import laid_out, weasyprint_module
 
     made = None
     with suppress(Exception):  # who asks for it lays it out itself, and sees why

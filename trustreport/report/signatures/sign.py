@@ -12,10 +12,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trustreport.report.attestations import FORMAT, SIGNATURE, pairs
+from trustreport.report.signatures.attestations import FORMAT, SIGNATURE, pairs
 from trustreport.report.document import canonical
-from trustreport.report.files import digest, files
-from trustreport.report.other_signatures import COPY, ENVELOPE, STAMP, signature_files
+from trustreport.report.signatures.files import digest, files
+from trustreport.report.signatures.other_signatures import COPY, ENVELOPE, STAMP, signature_files
 
 if TYPE_CHECKING:
     from trustreport.report.signatures.signing import Signer

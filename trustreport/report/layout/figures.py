@@ -96,7 +96,7 @@ def _svg(drawn: "MatplotlibFigure") -> bytes:
 
 
 def _page(drawn: "MatplotlibFigure") -> bytes:
-    from trustreport.report import svg_backend
+    from trustreport.report.layout import svg_backend
 
     return svg_backend.svg(drawn, dots_per_inch=DOTS_PER_INCH)
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from trustreport.report.files import FileStatus, digest, files
+from trustreport.report.signatures.files import FileStatus, digest, files
 
 SIGNATURE = ".sig"
 FORMAT = "trustreport attestation 1"

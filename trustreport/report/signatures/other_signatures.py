@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trustreport.report.attestations import MOST_BYTES, PACKAGES, differing_file, own_key, plain_line
-from trustreport.report.files import FileStatus, digest, files
+from trustreport.report.signatures.attestations import MOST_BYTES, PACKAGES, differing_file, own_key, plain_line
+from trustreport.report.signatures.files import FileStatus, digest, files
 from trustreport.study.lock.timestamp import stamp
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from trustreport.report.attestations import SIGNATURE, attested, pairs
-from trustreport.report.files import FileStatus, digest, files
-from trustreport.report.other_signatures import ENVELOPE, other_signatures, signature_files
+from trustreport.report.signatures.attestations import SIGNATURE, attested, pairs
+from trustreport.report.signatures.files import FileStatus, digest, files
+from trustreport.report.signatures.other_signatures import ENVELOPE, other_signatures, signature_files
 
 if TYPE_CHECKING:
     from trustreport.report.signatures.roots import Roots

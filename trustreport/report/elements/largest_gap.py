@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Literal
 
-from trustreport.assessment.dimensions.case_mix import Errors
+from trustreport.assessment.case_mix import Errors
 from trustreport.measures.proportion import wilson
 
 Kind = Literal["missed", "alarms"]

@@ -16,8 +16,8 @@ from trustreport.report.answer.over_time import Course, courses, side, worse
 from trustreport.report.answer.sentences import first_letter
 from trustreport.report.answer.what_if import WhatIf, what_would_change_it
 from trustreport.report.due import DueItem, due
-from trustreport.report.limits import Limitation, ranked
-from trustreport.report.review import Review, to_explain
+from trustreport.report.answer.limits import Limitation, ranked
+from trustreport.report.answer.review import Review, to_explain
 from trustreport.report.tables import in_words
 from trustreport.report.wording import month, shorten
 from trustreport.study.criteria import DIVIDING, Bound

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from trustreport.report.cells import escaped
 from trustreport.report.elements.frameworks import Framework, FrameworkRow
-from trustreport.report.outline import Chapters, ElementView
-from trustreport.report.sheets.sheet import Sheet, SheetCell, SheetLink, SheetSection, SheetTable
+from trustreport.report.contents import Chapters, ElementView
+from trustreport.report.exports.sheets import Sheet, SheetCell, SheetLink, SheetSection, SheetTable
 from trustreport.vocabulary.messages import Catalogue
 
 COLUMNS = ("framework", "item", "about", "state", "place", "file", "page", "remark", "number")
