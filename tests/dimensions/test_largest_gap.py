@@ -1,7 +1,7 @@
 """The largest gap of the errors: by hand, with intervals of a published formula."""
 
 from trustreport.assessment.case_mix import Errors
-from trustreport.report.elements.largest_gap import largest_differences
+from trustreport.report.elements.data import largest_differences
 
 
 def of(*by: tuple[str, str, int, int, int, int], who: str = "", name: str = "one") -> Errors:

@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.flow import TaskFlow
+from trustreport.assessment.case_mix import TaskFlow
 from trustreport.assessment.finding import (
     CheckOutcome,
     Column,

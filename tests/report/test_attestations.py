@@ -16,7 +16,7 @@ pytest.importorskip("cryptography")
 
 from trustreport.api import assess, read_study, write_report
 from trustreport.commands.cli import main
-from trustreport.report.signatures.files import files
+from trustreport.report.signatures.bundle import files
 from trustreport.report.signatures.signing import Signer, is_signed, read_signers
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "knee-mri"

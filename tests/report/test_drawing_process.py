@@ -11,9 +11,7 @@ import pytest
 from trustreport.assessment.assess import Assessment
 from trustreport.figures import style
 from trustreport.figures.style import settings
-from trustreport.report.layout import figures
-from trustreport.report.layout import pdf_layout
-from trustreport.report.layout import svg_backend
+from trustreport.report.layout import figures, pdf_layout, svg_backend
 from trustreport.report.layout.processes import DrawingProcess
 
 

@@ -10,8 +10,7 @@ from trustreport.figures import style
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.measures.estimate import Estimate
 from trustreport.report.layout import figures
-from trustreport.report.inline_svg import HUES, PROPERTIES, colour, inline
-from trustreport.report.numbering import MOST_VALUES, Numbering
+from trustreport.report.numbering import HUES, MOST_VALUES, PROPERTIES, Numbering, colour, inline
 from trustreport.vocabulary.messages import catalogue, say
 from trustreport.vocabulary.resources import folder
 

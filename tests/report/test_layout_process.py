@@ -8,7 +8,7 @@ from made_up import about
 from trustreport.assessment.assess import Assessment
 from trustreport.report import pdf
 from trustreport.report.layout import pdf_layout
-from trustreport.report.layout.layout_process import LayoutProcesses
+from trustreport.report.layout.processes import LayoutProcesses
 
 
 @pytest.fixture(scope="module")

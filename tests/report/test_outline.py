@@ -15,7 +15,8 @@ from trustreport.assessment.dimensions import DIMENSIONS
 from trustreport.assessment.finding import CheckOutcome
 from trustreport.measures.estimate import Estimate
 from trustreport.report import declared, html
-from trustreport.report.elements import ELEMENTS, GROUPS_OF
+from trustreport.report.contents import ELEMENTS
+from trustreport.report.elements.element import GROUPS_OF
 from trustreport.report.outlines import ANNEX, REPORT
 from trustreport.study.plan import Claim, Kind, Plan
 from trustreport.vocabulary.messages import catalogue

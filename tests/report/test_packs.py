@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from trustreport.commands import schemas
 from trustreport.commands.cli import main
 from trustreport.report import html
-from trustreport.report.elements import ELEMENTS
+from trustreport.report.contents import ELEMENTS
 from trustreport.report.elements.frameworks import (
     ANSWERED_BY,
     DECLARATIONS,

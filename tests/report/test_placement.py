@@ -12,8 +12,8 @@ from studies import plan
 from trustreport.assessment.assess import Assessment, assess
 from trustreport.assessment.finding import Finding
 from trustreport.measures.estimate import OFTEN_ABOVE, Estimate
+from trustreport.report import contents
 from trustreport.report.answer import glance
-from trustreport.report import contents as outline
 from trustreport.report.contents import ROWS_IN_REPORT, Chapter
 from trustreport.report.write import provenance
 from trustreport.study.plan import Kind
@@ -33,9 +33,9 @@ def of_kind(assessment: Assessment, kind: str) -> Assessment:
     return replace(assessment, plan=assessment.plan.model_copy(update={"report": report}))
 
 
-def chapters(assessment: Assessment) -> outline.Chapters:
+def chapters(assessment: Assessment) -> contents.Chapters:
     drawn = {figure.id: b"<svg/>" for figure in assessment.figures}
-    return outline.chapters(assessment, drawn, EN, on_screen=True, provenance=provenance(assessment))
+    return contents.chapters(assessment, drawn, EN, on_screen=True, provenance=provenance(assessment))
 
 
 def placed(volume: tuple[Chapter, ...]) -> Counter[tuple[str, str]]:

@@ -41,7 +41,7 @@ def signer_of(file: Path) -> "Signer":
 def roots_of(file: Path) -> list["Certificate"]:
     """The certificates of a file of trust anchors."""
     try:
-        from trustreport.report.signatures.roots import read_certificates
+        from trustreport.report.signatures.stamps import read_certificates
 
         return read_certificates(file.read_bytes())
     except ImportError as error:

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from trustreport.assessment.checks import CHECKS
 from trustreport.commands.documented import with_facts, with_quantities
-from trustreport.report.document import ResultsDocument
+from trustreport.report.results_model import ResultsDocument
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.messages import catalogue
 from trustreport.vocabulary.packs import Pack

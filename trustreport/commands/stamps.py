@@ -3,13 +3,11 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trustreport.report.signatures.attestations import PACKAGES
-from trustreport.report.signatures.files import FileStatus
-from trustreport.report.signatures.other_signatures import stamp_status
+from trustreport.report.signatures.bundle import PACKAGES, FileStatus, stamp_status
 from trustreport.study.lock.file import FILE, read
 
 if TYPE_CHECKING:
-    from trustreport.report.signatures.roots import Roots
+    from trustreport.report.signatures.stamps import Roots
 
 
 def lock_stamps(study: Path, roots: "Roots | None" = None) -> list[FileStatus]:

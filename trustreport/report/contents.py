@@ -1,24 +1,80 @@
 """The chapters of the report and of its annex: what stands in each, in order, with its number."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.finding import Part
-from trustreport.report.elements import ELEMENTS, GROUPS_OF, Context, Element, ReportPlace
-from trustreport.report.numbering import ROWS_ON_PAPER, Numbering
+from trustreport.assessment.finding import Finding, Part
+from trustreport.report.answer.glance import DIMENSIONS
+from trustreport.report.answer.limits import Limitation, limits, listed
+from trustreport.report.elements import (
+    annexes,
+    candidates,
+    conclusions,
+    data,
+    frameworks,
+    plan,
+    questions,
+    results,
+)
+from trustreport.report.elements.element import GROUPS_OF, Context, Element
+from trustreport.report.numbering import ROWS_ON_PAPER, NumberedFigure, NumberedTable, Numbering, ReportPlace
 from trustreport.report.outlines import ANNEX, REPORT, SENTENCES_ALONE, WHOLE_IN_ANNEX, is_printed
-from trustreport.report.sections import PartView, Section, part_view, section
+from trustreport.report.tables import table
 from trustreport.study.plan import Kind
 from trustreport.vocabulary.messages import Catalogue
 
+ELEMENTS: Mapping[str, Callable[[Context], Element | None]] = {
+    **plan.ELEMENTS,
+    **data.ELEMENTS,
+    **results.ELEMENTS,
+    **candidates.ELEMENTS,
+    **questions.ELEMENTS,
+    **annexes.ELEMENTS,
+    **frameworks.ELEMENTS,
+    **conclusions.ELEMENTS,
+}
 # These say where the others stand, so they are made when those are.
 LAST = ("matrix", "E46")
+# What shows a row, by the beginning of its id; the contents name it, and the row points to it.
+SHOWING: Mapping[str, str] = {
+    "source_reliability": "nomogram_",
+    "decision_benefit": "benefit_",
+    "potential_robustness": "external_performance_",
+    "potential_robustness.scores": "potential_robustness_scores_",
+    "advice_accuracy.h_accuracy": "h_accuracy_chart_",
+}
 SENTENCES = 4  # of a part that the report prints; the others stand in the annex
 ROWS_IN_REPORT = 20  # of a table; a longer one is cut, and whole in the annex
 
 Volume = Literal["report", "annex"]
+
+
+@dataclass(frozen=True, slots=True)
+class PartView:
+    """One set or task of a finding."""
+
+    title: str
+    anchor: str
+    finding: tuple[str, ...]
+    figures: tuple[NumberedFigure, ...]
+    tables: tuple[NumberedTable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A question of trust that was answered; `named` where it has a name in "A Question of Trust"."""
+
+    anchor: str
+    short: str
+    title: str
+    question: str
+    template: str
+    parts: tuple[PartView, ...]
+    limits: tuple[Limitation, ...]
+    not_shown: tuple[str, ...]
+    named: bool
 
 
 @dataclass(frozen=True)
@@ -247,3 +303,59 @@ def _rest(context: Context) -> Element | None:
     printed = {group for element in context.placed for group in GROUPS_OF.get(element, ())}
     groups = tuple(group for name, group in context.groups.items() if name not in printed)
     return Element(groups=groups) if groups else None
+
+
+def section(
+    finding: Finding, assessment: Assessment, numbering: Numbering, say: Catalogue, volume: str
+) -> Section:
+    """What a dimension found, its tables and figures numbered in the order in which they stand.
+
+    In the annex with what checks found and what the numbers do not show; the report has a chapter for the
+    one, and a line in each chapter for the other.
+    """
+    name, in_annex = finding.dimension, volume == "annex"
+    anchor = f"annex-{name}" if in_annex else name
+    return Section(
+        anchor,
+        say(f"{name}.short"),
+        say(f"{name}.title"),
+        say(f"{name}.question") if in_annex else "",
+        f"dimensions/{name}.html.j2" if in_annex else "report/section.html.j2",
+        tuple(part_view(part, f"{anchor}-{i}", numbering, say) for i, part in enumerate(finding.parts, 1)),
+        tuple(listed(limits(assessment.fired(name), say), say)) if in_annex else (),
+        tuple(say(text) for text in finding.not_shown) if in_annex else (),
+        name in DIMENSIONS,
+    )
+
+
+def part_view(part: Part, anchor: str, numbering: Numbering, say: Catalogue) -> PartView:
+    """A part of a finding, ready to be laid out."""
+    return PartView(
+        say(part.title) if part.title else "",
+        anchor,
+        tuple(say(text) for text in part.finding),
+        tuple(numbering.figure(figure, part.tables) for figure in part.figures),
+        tuple(numbering.table(table(source, say, brief=numbering.brief)) for source in part.tables),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Landmark:
+    """A diagram or table that has a name in the papers, and where it stands."""
+
+    word: str
+    name: str
+    place: ReportPlace
+
+
+def landmarks(chapters: Iterable[Chapter], say: Catalogue) -> Iterator[Landmark]:
+    """What the papers name, the first of each, in the order of the chapters."""
+    words = dict(SHOWING)
+    for chapter in chapters:
+        for part in (part for item in chapter.items for part in item.parts):
+            shown = [(f.id, f.anchor) for f in part.figures] + [(t.table.id, t.anchor) for t in part.tables]
+            for id, anchor in shown:
+                for word in [word for word, beginning in words.items() if id.startswith(beginning)]:
+                    del words[word]
+                    name = say(f"glance.shows.{word.rpartition('.')[2]}")
+                    yield Landmark(word, name, ReportPlace(chapter.number, anchor, name))

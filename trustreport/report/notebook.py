@@ -36,12 +36,12 @@ class Assessed(Assessment):
         `note` says why a number is undefined, or that it is infinite.
         """
         from trustreport.report import document
-        from trustreport.report import spreadsheets as frame
+        from trustreport.report.spreadsheets import SCOPE, results_frame
 
         say = catalogue(self.plan.report.language)
         chosen = (r for r in self.results if r.primary or not primary)
-        table = frame.of_results(document.plain(document.entry(r, say)) for r in chosen)
-        found = [column for column in frame.SCOPE if table[column].notna().any()]
+        table = results_frame(document.plain(document.entry(r, say)) for r in chosen)
+        found = [column for column in SCOPE if table[column].notna().any()]
         return table[[*FIRST, *found]].astype(TYPES)
 
     def figure(self, id: str) -> Figure:

@@ -14,13 +14,12 @@ from typing import Any, Literal
 
 from trustreport.assessment.assess import Assessment
 from trustreport.measures.seeds import DEFAULT
-from trustreport.report import csv
-from trustreport.report.signatures.bundle import HASHES, hashes
 from trustreport.report.document import canonical, digest, document
-from trustreport.report.layout.processes import DrawingProcess
-from trustreport.report.layout.layout_process import LayoutProcesses
+from trustreport.report.layout.processes import DrawingProcess, LayoutProcesses
 from trustreport.report.numbering import ROWS_ON_PAPER
 from trustreport.report.release import released
+from trustreport.report.signatures.bundle import HASHES, hashes
+from trustreport.report.spreadsheets import results_csv
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.errors import MissingLibrary
 from trustreport.vocabulary.messages import Catalogue, catalogue
@@ -153,7 +152,7 @@ def attachments(assessment: Assessment, results: bytes, say: Catalogue) -> list[
     files = [("results.json", results, say("report.attached.results"))]
     tables = [t for finding in assessment.findings for part in finding.parts for t in part.tables]
     if any(len(t.rows) > ROWS_ON_PAPER for t in tables):
-        files.append(("results.csv", csv.render(json.loads(results)), say("report.attached.table")))
+        files.append(("results.csv", results_csv(json.loads(results)), say("report.attached.table")))
     study = assessment.study
     if study.manifest:
         files.append((study.sources[0].file, study.manifest, say("report.attached.manifest")))
@@ -286,18 +285,17 @@ def _write_questions(
 ) -> None:
     """The question list of an assessor, which leads to pages of the PDF files, else into the HTML report."""
     from trustreport.report import html
+    from trustreport.report.exports.sheets import frameworks_of, question_sheet, questions_csv, sheet_page
     from trustreport.report.layout import figures
-    from trustreport.report.exports import question_sheet as questions
-    from trustreport.report.exports import sheets as sheet
 
     drawn = figures.Pages(about["drawn"])
     documents = html.Documents(assessment, about["results_hash"], about["provenance"], drawn, "screen")
-    found = questions.frameworks_of(documents.chapters)
+    found = frameworks_of(documents.chapters)
     page_file = "report.html" if (work / "report.html").is_file() else ""
     title = assessment.plan.report.title or ""
-    listed = questions.questions(found, pages, page_file, title, say)
-    (work / "questions.html").write_text(sheet.render(listed, say), encoding="utf-8")
-    (work / "questions.csv").write_bytes(questions.table(found, pages, page_file))
+    listed = question_sheet(found, pages, page_file, title, say)
+    (work / "questions.html").write_text(sheet_page(listed, say), encoding="utf-8")
+    (work / "questions.csv").write_bytes(questions_csv(found, pages, page_file))
 
 
 def _move(work: Path, out: Path, written: Written) -> None:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from trustreport.commands.qualification import installation, operation
 from trustreport.commands.qualification.installation import InstalledItem
 from trustreport.commands.qualification.operation import ComparedValue
-from trustreport.report.signatures.bundle import HASHES, hashes
 from trustreport.report.document import canonical, digest
+from trustreport.report.signatures.bundle import HASHES, hashes
 from trustreport.report.signatures.sign import FileStatement, signed_statement, write_new
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.version import __version__

@@ -10,10 +10,9 @@ from trustreport.assessment.verdicts import Verdict, counted, named_family, wors
 from trustreport.assessment.verdicts.entries import entry
 from trustreport.assessment.verdicts.judge import bound_amount
 from trustreport.assessment.verdicts.risk import rates_in_words
-from trustreport.report.declared import label
+from trustreport.report.declared import day, label
 from trustreport.report.declared import text as declared_text
 from trustreport.report.tables import Cell, Head, Line, Table, in_words
-from trustreport.report.wording import day
 from trustreport.study import criteria, lock
 from trustreport.study.plan import Endpoint, Plan
 from trustreport.study.study import Study

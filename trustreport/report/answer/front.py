@@ -7,21 +7,21 @@ from math import isnan
 from markupsafe import Markup
 
 from trustreport.assessment.assess import Assessment
+from trustreport.assessment.finding import Finding, PlainTable
 from trustreport.assessment.narrative.names import endpoint_name
 from trustreport.assessment.verdicts.judge import amount, as_share
-from trustreport.report.answer import Answer, answer
-from trustreport.report.answer.by_candidate import candidate_statuses
+from trustreport.report.answer.answer import Answer, answer
+from trustreport.report.answer.by_criteria import candidate_statuses
 from trustreport.report.answer.forest import ForestGroup, Scale, forest, picture
+from trustreport.report.answer.limits import Limitation, ranked
 from trustreport.report.answer.over_time import Course, courses, side, worse
+from trustreport.report.answer.review import Review, to_explain
 from trustreport.report.answer.sentences import first_letter
 from trustreport.report.answer.what_if import WhatIf, what_would_change_it
-from trustreport.report.due import DueItem, due
-from trustreport.report.answer.limits import Limitation, ranked
-from trustreport.report.answer.review import Review, to_explain
+from trustreport.report.declared import month, shorten
 from trustreport.report.tables import in_words
-from trustreport.report.wording import month, shorten
 from trustreport.study.criteria import DIVIDING, Bound
-from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.messages import Catalogue, Message
 from trustreport.vocabulary.quantities import endpoint_row
 from trustreport.vocabulary.results import Result
 
@@ -31,6 +31,17 @@ MANY_ROWS = 9  # of criteria, indicators and candidates; with more the page is s
 PER = 1000
 MOST_DUE = 5
 COUNTED = ("missed_rate", "false_alarm_rate", "failure_rate")
+DUE = "vigilance_due"
+
+
+@dataclass(frozen=True, slots=True)
+class DueItem:
+    """Something that is due: when, what, whose; `late` is empty where it is not."""
+
+    day: str
+    what: str
+    owner: str
+    late: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,3 +296,17 @@ def _due(assessment: Assessment, say: Catalogue) -> list[DueItem]:
     if assessment.plan.report.kind != "vigilance":
         return []
     return [one for f in assessment.findings if f.dimension == "vigilance" for one in due(f, say)]
+
+
+def due(finding: Finding, say: Catalogue) -> list[DueItem]:
+    """What the part on where things stand says is due."""
+    found = []
+    for part in finding.parts:
+        for table in part.tables:
+            if isinstance(table, PlainTable) and table.id.startswith(DUE):
+                found += [DueItem(*(_text(cell, say) for cell in row)) for row in table.rows]
+    return found
+
+
+def _text(cell: Message | str | None, say: Catalogue) -> str:
+    return say(cell) if isinstance(cell, Message) else cell or ""

@@ -5,10 +5,9 @@ several data sets, arms or candidates the worst, what that says in words, and wh
 without data says what it needs.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.dimensions.advice_value.information import utilities
@@ -16,14 +15,11 @@ from trustreport.assessment.narrative.names import quantity_name
 from trustreport.assessment.verdicts.judge import amount
 from trustreport.report.answer.sentences import why_not_stated
 from trustreport.report.answer.without_criteria import decided_alike
-from trustreport.report.elements import ReportPlace
+from trustreport.report.numbering import ReportPlace
 from trustreport.report.tables import in_words, through_infinity
 from trustreport.study.study import DEVELOPMENT_ROLES
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.results import Result
-
-if TYPE_CHECKING:
-    from trustreport.report.contents import Chapter
 
 DIMENSIONS = (
     *("source_reliability", "advice_accuracy", "pragmatic_utility"),
@@ -43,14 +39,6 @@ SHOWN: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "advice_accuracy.h_accuracy": (("h_accuracy",),),
     "advice_accuracy.utility_yield": (("utility_yield",),),
 }
-# What shows a row, by the beginning of its id; the contents name it, and the row points to it.
-SHOWING: Mapping[str, str] = {
-    "source_reliability": "nomogram_",
-    "decision_benefit": "benefit_",
-    "potential_robustness": "external_performance_",
-    "potential_robustness.scores": "potential_robustness_scores_",
-    "advice_accuracy.h_accuracy": "h_accuracy_chart_",
-}
 OF_P = ("degree_of_correspondence", "spr")
 DECIDES = ("advice_accuracy.sensitivity", "advice_accuracy.specificity")
 NARROW = ("subgroup", "site", "reader", "class", "raters", "complexity", "version", "advice_type")
@@ -64,28 +52,6 @@ class GlanceRow:
     measured: tuple[str, ...]
     says: str
     place: ReportPlace | None
-
-
-@dataclass(frozen=True, slots=True)
-class Landmark:
-    """A diagram or table that has a name in the papers, and where it stands."""
-
-    word: str
-    name: str
-    place: ReportPlace
-
-
-def landmarks(chapters: "Iterable[Chapter]", say: Catalogue) -> Iterator[Landmark]:
-    """What the papers name, the first of each, in the order of the chapters."""
-    words = dict(SHOWING)
-    for chapter in chapters:
-        for part in (part for item in chapter.items for part in item.parts):
-            shown = [(f.id, f.anchor) for f in part.figures] + [(t.table.id, t.anchor) for t in part.tables]
-            for id, anchor in shown:
-                for word in [word for word, beginning in words.items() if id.startswith(beginning)]:
-                    del words[word]
-                    name = say(f"glance.shows.{word.rpartition('.')[2]}")
-                    yield Landmark(word, name, ReportPlace(chapter.number, anchor, name))
 
 
 def glance(assessment: Assessment, standing: Mapping[str, ReportPlace], say: Catalogue) -> list[GlanceRow]:

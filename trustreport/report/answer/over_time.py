@@ -11,8 +11,8 @@ from trustreport.assessment.narrative.names import endpoint_name
 from trustreport.assessment.verdicts.judge import amount
 from trustreport.report.answer.by_criteria import losses
 from trustreport.report.answer.sentences import Statement, first_letter, in_brackets
+from trustreport.report.declared import month
 from trustreport.report.tables import in_words
-from trustreport.report.wording import month
 from trustreport.study.plan import Incident
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.quantities import endpoint_row

@@ -7,8 +7,7 @@ from trustreport.assessment.assess import Assessment
 from trustreport.assessment.narrative.names import quantity_name
 from trustreport.assessment.verdicts.blocks import concerns
 from trustreport.assessment.verdicts.judge import amount
-from trustreport.report.answer.sentences import Statement, first_letter, in_brackets
-from trustreport.report.answer.worst import of_data_sets, worst_data
+from trustreport.report.answer.sentences import Statement, first_letter, in_brackets, of_data_sets, worst_data
 from trustreport.report.tables import in_words
 from trustreport.study.study import DEVELOPMENT_ROLES
 from trustreport.vocabulary.digits import Rounded

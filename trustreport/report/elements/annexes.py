@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from trustreport.report import declared
-from trustreport.report.elements.element import Context, Element, numbered
+from trustreport.report.elements.element import GROUPS_OF, Context, Element, numbered
 from trustreport.report.tables import Cell, Head, Line, Table, method_anchor, method_text
 from trustreport.study.plan import Document
 from trustreport.vocabulary.messages import Catalogue
 
-GROUPS = {"E50": ("documents",)}
 # What this report does not contain, and the words by which a declared document that holds it is known.
 ELSEWHERE = {
     "clinical_evaluation": ("cer", "clinical evaluation"),
@@ -126,7 +125,7 @@ def elsewhere(context: Context) -> Element:
         supplied += bool(found)
         lines.append(Line((Cell(say(f"element.E50.{item}")), Cell(names))))
     table = Table(say("element.E50.caption"), heads, tuple(lines))
-    groups = tuple(context.groups[name] for name in GROUPS["E50"] if name in context.groups)
+    groups = tuple(context.groups[name] for name in GROUPS_OF["E50"] if name in context.groups)
     finding = say("element.E50.finding", n=supplied, of=len(lines))
     return Element((finding,), groups, tables=numbered(context, table))
 

@@ -10,8 +10,7 @@ from trustreport.assessment.narrative.sentences import failed_cases
 from trustreport.assessment.verdicts import Requirement, Standing, Verdict
 from trustreport.report import declared
 from trustreport.report.answer import acceptance
-from trustreport.report.answer.by_candidate import conclusion
-from trustreport.report.elements.element import Context, Element, numbered
+from trustreport.report.answer.by_criteria import conclusion
 from trustreport.report.answer.review import (
     ACCURACY,
     ID,
@@ -23,6 +22,7 @@ from trustreport.report.answer.review import (
     to_explain,
     utilities,
 )
+from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.tables import Cell, Head, Line, Table, in_words
 from trustreport.study import criteria
 from trustreport.study.plan import Endpoint

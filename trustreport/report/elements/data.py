@@ -1,27 +1,48 @@
 """The data: sets, files, who the cases were, what is missing, whether there is enough, what went wrong."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from itertools import permutations
+from typing import Any, Literal
 
 from trustreport.assessment.case_mix import CaseMix, Characteristic, Errors
-from trustreport.report.elements.largest_gap import Share, largest_differences
 from trustreport.assessment.narrative.follow_up import immature
+from trustreport.measures.proportion import wilson
 from trustreport.report import declared
-from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.answer.limits import limits, listed
+from trustreport.report.declared import day
+from trustreport.report.elements.element import GROUPS_OF, Context, Element, numbered
 from trustreport.report.tables import Cell, Head, Line, Table
-from trustreport.report.wording import day
 from trustreport.vocabulary.digits import share
 from trustreport.vocabulary.messages import Catalogue
 
-GROUPS = {"E03": ("datasets",)}
 SETS_BESIDE = 4  # sets that stand as columns; more stand below each other
 MISSING = ("P19", "P20", "P03")
 ENOUGH = ("P39", "P37", "P44")
 INDEPENDENT = ("P09", "P10", "P11", "P61")
 CHECKED = {"E09": MISSING, "E10": ENOUGH, "E11": INDEPENDENT}
+Kind = Literal["missed", "alarms"]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """`k` errors in `n` cases of one level of a characteristic."""
+
+    level: str
+    k: int
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class LargestDifference:
+    """The two levels of a characteristic that lie furthest apart."""
+
+    kind: Kind
+    who: str
+    name: str
+    worst: Share
+    best: Share
 
 
 def sets(context: Context) -> Element | None:
@@ -50,7 +71,7 @@ def sets(context: Context) -> Element | None:
         )
     keys = ("set", "cases", "positive", "negative", "without", "sampling", "dates")
     heads = tuple(Head(say(f"element.E03.{key}"), 0 < i < 5) for i, key in enumerate(keys))
-    groups = tuple(context.groups[name] for name in GROUPS["E03"] if name in context.groups)
+    groups = tuple(context.groups[name] for name in GROUPS_OF["E03"] if name in context.groups)
     if not lines and not groups:
         return None
     finding = (
@@ -344,3 +365,37 @@ ELEMENTS: dict[str, Callable[[Context], Element | None]] = {
     "E11": partial(checked, checks=INDEPENDENT),
     "E23": failures,
 }
+
+
+def largest_differences(found: Sequence[Errors], level: float) -> Iterator[LargestDifference]:
+    """The largest gap of each device, in missed cases and in false alarms, all its sets taken together.
+
+    Only levels whose Wilson intervals at `level` do not overlap are held against each other; a device
+    without such a pair has none. Each case counts once, so what readers decided is not for this.
+    """
+    for who in dict.fromkeys(one.who for one in found):
+        own = [one for one in found if one.who == who]
+        for kind, at in (("missed", 0), ("alarms", 2)):
+            largest = _largest(own, at, level)
+            if largest:
+                name, worst, best = largest
+                yield LargestDifference("missed" if kind == "missed" else "alarms", who, name, worst, best)
+
+
+def _largest(found: Sequence[Errors], at: int, level: float) -> tuple[str, Share, Share] | None:
+    counts: dict[str, dict[str, list[int]]] = {}
+    for one in found:
+        for name, label, *numbers in one.by:
+            so_far = counts.setdefault(name, {}).setdefault(label, [0, 0])
+            so_far[0] += numbers[at]
+            so_far[1] += numbers[at + 1]
+    pairs = []
+    for name, labels in counts.items():
+        shares = [Share(label, k, n) for label, (n, k) in labels.items() if n]
+        ends = {s.level: wilson(s.k, s.n, level) for s in shares}
+        pairs += [
+            (name, worst, best)
+            for worst, best in permutations(shares, 2)
+            if ends[worst.level].low > ends[best.level].high
+        ]
+    return max(pairs, key=lambda p: p[1].k / p[1].n - p[2].k / p[2].n, default=None)

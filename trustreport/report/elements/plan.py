@@ -6,36 +6,18 @@ from functools import partial
 from trustreport.assessment.narrative.names import quantity_name
 from trustreport.report import declared
 from trustreport.report.answer import acceptance
-from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.answer.limits import limits, listed
+from trustreport.report.declared import day
+from trustreport.report.elements.element import GROUPS_OF, Context, Element, numbered
 from trustreport.report.tables import Cell, Head, Line, Table
-from trustreport.report.wording import day
 from trustreport.study import criteria
 from trustreport.study.plan import Endpoint, Plan
 from trustreport.vocabulary.messages import Catalogue
 
-GROUPS = {
-    "E01": ("device",),
-    "E02": ("intended_use", "operating_point"),
-    "E04": ("study", "arms", "reading"),
-    "E05": (
-        "endpoints",
-        "utility",
-        "precision_targets",
-        "similarity",
-        "localisation",
-        "internal_splits",
-        "limits",
-    ),
-    "E08": ("reference_standard", "time_to_event"),
-    "E24": ("readers",),
-    "E44": ("amendments",),
-}
-
 
 def stated(context: Context, element: str) -> Element | None:
     """The groups of an element, as they were declared."""
-    groups = tuple(context.groups[name] for name in GROUPS[element] if name in context.groups)
+    groups = tuple(context.groups[name] for name in GROUPS_OF[element] if name in context.groups)
     return Element(groups=groups) if groups else None
 
 
@@ -63,7 +45,7 @@ def prespecification(context: Context) -> Element:
 def _groups(context: Context, element: str, but: str = "") -> tuple[declared.DeclaredGroup, ...]:
     """The groups of an element; of the one that a table tells, only what it lacks."""
     groups = []
-    for name in GROUPS[element]:
+    for name in GROUPS_OF[element]:
         group = context.groups.get(name)
         if group and name == but:
             group = declared.DeclaredGroup(group.title, (), group.missing) if group.missing else None

@@ -10,9 +10,7 @@ from trustreport.assessment.dimensions.decision_benefit.protocols_narrative impo
 from trustreport.assessment.narrative.names import quantity_name
 from trustreport.assessment.verdicts.blocks import blocking
 from trustreport.assessment.verdicts.entries import entry
-from trustreport.report.answer.by_candidate import conclusion
-from trustreport.report.answer.sentences import first_letter, within
-from trustreport.report.elements.element import Context, Element, numbered
+from trustreport.report.answer.by_criteria import conclusion
 from trustreport.report.answer.review import (
     GROUP_DIFFERENCE,
     ID,
@@ -23,6 +21,8 @@ from trustreport.report.answer.review import (
     pair_sentence,
     per_patients,
 )
+from trustreport.report.answer.sentences import first_letter, within
+from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.tables import Cell, Head, Line, Table, in_words
 from trustreport.study.plan import Endpoint, Question
 from trustreport.vocabulary.messages import Message

@@ -8,15 +8,14 @@ from trustreport.assessment.finding import CheckOutcome
 from trustreport.assessment.narrative.names import quantity_name
 from trustreport.report import declared
 from trustreport.report.answer import acceptance
+from trustreport.report.answer.limits import Limitation, limits, listed
 from trustreport.report.elements.data import CHECKED
 from trustreport.report.elements.element import Context, Element, numbered
-from trustreport.report.answer.limits import Limitation, limits, listed
 from trustreport.report.tables import Cell, Head, Line, Table, in_words
 from trustreport.study.plan import Claim
 from trustreport.vocabulary.messages import Catalogue
 
 FEW_CLAIMS = 8  # declared figures; of more the report prints those that do not hold
-GROUPS: dict[str, tuple[str, ...]] = {"E34": ("performance_claims",)}
 
 
 def acceptance_table(context: Context) -> Element:

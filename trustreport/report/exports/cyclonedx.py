@@ -10,8 +10,8 @@ from uuid import NAMESPACE_URL, uuid5
 from trustreport.assessment.assess import Assessment
 from trustreport.report import declared
 from trustreport.report.document import canonical, digest, document
+from trustreport.report.elements.about import device_name
 from trustreport.report.exports.chosen import FAIRNESS, PERFORMANCE, RELIABILITY, CardResult, chosen, summary
-from trustreport.report.elements.tested import device_name
 from trustreport.report.write import provenance
 from trustreport.vocabulary.messages import Catalogue, catalogue
 

@@ -2,9 +2,8 @@
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.performance.decision_table import DecisionRow, decision_rows
-from trustreport.report import csv
-from trustreport.report import spreadsheets as frame
 from trustreport.report.document import plain
+from trustreport.report.spreadsheets import as_csv, entries_frame
 
 PER = 100  # cases, as net_intervention_avoided() of dcurves has them by default
 LABELS = {"all": "Treat All", "none": "Treat None", "device": "Device"}
@@ -28,7 +27,7 @@ def render(assessment: Assessment, suffix: str) -> bytes:
             "no decision curve: needed are scores that are probabilities, of cases of known truth, and "
             "utility: thresholds or operating_point: threshold"
         )
-    return csv.written(frame.of_entries((dict(zip(HEADER, plain(_cells(row)))) for row in rows), HEADER))
+    return as_csv(entries_frame((dict(zip(HEADER, plain(_cells(row)))) for row in rows), HEADER))
 
 
 def _cells(row: DecisionRow) -> tuple[object, ...]:

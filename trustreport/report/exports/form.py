@@ -7,7 +7,7 @@ from trustreport.assessment.narrative.names import quantity_name
 from trustreport.report import declared
 from trustreport.report.answer.acceptance import criterion_rows
 from trustreport.report.exports.chosen import place_of, primary, stated
-from trustreport.report.exports.sheets import Sheet, SheetCell, SheetTable, render
+from trustreport.report.exports.sheets import Sheet, SheetCell, SheetTable, sheet_docx, sheet_page
 from trustreport.report.tables import in_words, method_text
 from trustreport.vocabulary.messages import Catalogue
 
@@ -109,7 +109,5 @@ class FormParts:
 def written(sheet: Sheet, say: Catalogue, suffix: str) -> bytes:
     """The form as a file; its first note says how much is still to be filled in."""
     if suffix == ".docx":
-        from trustreport.report.exports import docx_file
-
-        return docx_file.render(sheet)
-    return render(sheet, say).encode()
+        return sheet_docx(sheet)
+    return sheet_page(sheet, say).encode()

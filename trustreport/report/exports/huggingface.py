@@ -1,8 +1,8 @@
 """The metadata of a Hugging Face model card with its results (model-index, YAML)."""
 
 from trustreport.assessment.assess import Assessment
+from trustreport.report.elements.about import device_name
 from trustreport.report.exports.chosen import PERFORMANCE, chosen
-from trustreport.report.elements.tested import device_name
 from trustreport.vocabulary.messages import catalogue
 
 TASK = "other"  # the hub's word for what none of its tasks is

@@ -12,10 +12,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trustreport.report.signatures.attestations import FORMAT, SIGNATURE, pairs
 from trustreport.report.document import canonical
-from trustreport.report.signatures.files import digest, files
-from trustreport.report.signatures.other_signatures import COPY, ENVELOPE, STAMP, signature_files
+from trustreport.report.signatures.bundle import (
+    COPY,
+    ENVELOPE,
+    FORMAT,
+    SIGNATURE,
+    STAMP,
+    digest,
+    files,
+    pairs,
+    signature_files,
+)
 
 if TYPE_CHECKING:
     from trustreport.report.signatures.signing import Signer
@@ -54,8 +62,8 @@ def signed_envelope(folder: Path, signer: "Signer", statement: FileStatement) ->
 
     Its predicate has what is said, and of a report the verdicts on its criteria.
     """
-    from trustreport.report.signatures.dsse import enveloped
-    from trustreport.report.signatures.dsse import statement as of_files
+    from trustreport.report.signatures.signing import enveloped
+    from trustreport.report.signatures.signing import files_statement as of_files
 
     public = base64.b64encode(signer.public).decode()
     predicate = {**_about(statement), "public_key": public, **_reported(folder)}
