@@ -124,9 +124,9 @@ def test_the_card_is_valid_and_has_results_with_intervals(assessed, sensitivity)
 
 
 def test_a_card_that_the_schema_refuses_is_not_written(assessed, monkeypatch) -> None:
-    from trustreport.report.exports import chai
+    from trustreport.report.exports import cards
 
-    monkeypatch.setattr(chai, "_card", lambda *given: {"BasicInfo": {"ModelName": "x"}})
+    monkeypatch.setattr(cards, "_chai_parts", lambda *given: {"BasicInfo": {"ModelName": "x"}})
     with pytest.raises(ValueError, match="does not follow its schema"):
         export(assessed, "chai")
 

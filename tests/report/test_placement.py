@@ -114,7 +114,7 @@ def test_the_contents_name_the_diagrams_of_the_papers(
     kind: str, assessed_example: Callable[[str], Assessment]
 ) -> None:
     found = list(
-        glance.landmarks(chapters(of_kind(assessed_example("certification-dossier"), kind)).report, EN)
+        contents.landmarks(chapters(of_kind(assessed_example("certification-dossier"), kind)).report, EN)
     )
     named = {mark.name for mark in found}
     assert named == {

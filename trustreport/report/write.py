@@ -7,7 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal
@@ -19,7 +19,7 @@ from trustreport.report.layout.processes import DrawingProcess, LayoutProcesses
 from trustreport.report.numbering import ROWS_ON_PAPER
 from trustreport.report.release import released
 from trustreport.report.signatures.bundle import HASHES, hashes
-from trustreport.report.spreadsheets import results_csv
+from trustreport.report.spreadsheets import results_csv, results_xlsx
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.errors import MissingLibrary
 from trustreport.vocabulary.messages import Catalogue, catalogue
@@ -189,11 +189,10 @@ def _fill(
     origin = provenance(assessment)
     results = canonical(document(assessment, origin, say))
     (work / "results.json").write_bytes(results)
-    for form in ("xlsx", "csv"):
+    for form, rendered in (("xlsx", results_xlsx), ("csv", results_csv)):
         if form in wanted:
             step(form, 0.05)
-            renderer = import_module(f"trustreport.report.{form}")
-            (work / f"results.{form}").write_bytes(renderer.render(json.loads(results)))
+            (work / f"results.{form}").write_bytes(rendered(json.loads(results)))
     if DRAWING & set(wanted):
         step("figures", 0.1)
         from trustreport.report.layout import figures

@@ -9,7 +9,9 @@ from typing import Any
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.narrative.names import quantity_name
 from trustreport.report import declared
+from trustreport.report.document import canonical, digest, document
 from trustreport.report.elements.annexes import scope_words
+from trustreport.report.write import provenance
 from trustreport.study.plan import Plan
 from trustreport.study.study import DEVELOPMENT_ROLES
 from trustreport.vocabulary.messages import Catalogue
@@ -108,6 +110,11 @@ def _card(r: Result, say: Catalogue) -> CardResult:
         unit=r.unit,
         method=e.method,
     )
+
+
+def results_digest(assessment: Assessment, say: Catalogue) -> str:
+    """The sha256 of the results.json of a report."""
+    return digest(canonical(document(assessment, provenance(assessment), say)))
 
 
 def number(value: float) -> float:
