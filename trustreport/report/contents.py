@@ -7,7 +7,7 @@ from typing import Any, Literal
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.finding import Finding, Part
 from trustreport.report.answer.glance import DIMENSIONS
-from trustreport.report.answer.limits import Limitation, limits, listed
+from trustreport.report.answer.limits import Limitation, listed
 from trustreport.report.elements import (
     annexes,
     candidates,
@@ -322,7 +322,7 @@ def section(
         say(f"{name}.question") if in_annex else "",
         f"dimensions/{name}.html.j2" if in_annex else "report/section.html.j2",
         tuple(part_view(part, f"{anchor}-{i}", numbering, say) for i, part in enumerate(finding.parts, 1)),
-        tuple(listed(limits(assessment.fired(name), say), say)) if in_annex else (),
+        tuple(listed(assessment.fired(name), say)) if in_annex else (),
         tuple(say(text) for text in finding.not_shown) if in_annex else (),
         name in DIMENSIONS,
     )

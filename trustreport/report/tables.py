@@ -55,6 +55,21 @@ class Table:
     id: str = ""
 
 
+def heads(say: Catalogue, prefix: str, keys: str, numeric: str = "") -> tuple[Head, ...]:
+    """The headers of columns by their keys in the catalogue; those of `numeric` are of numbers."""
+    return tuple(Head(say(f"{prefix}.{key}"), key in numeric.split()) for key in keys.split())
+
+
+def line_of(*cells: Cell | str, leads: bool = False) -> Line:
+    """A row of cells, or of texts alone."""
+    return Line(tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in cells), leads)
+
+
+def numbers(texts: Iterable[str]) -> tuple[Cell, ...]:
+    """Texts as cells of numbers."""
+    return tuple(Cell(text, numeric=True) for text in texts)
+
+
 def table(source: EstimateTable | PlainTable, say: Catalogue, *, brief: bool = False) -> Table:
     """A finding's table, ready to be laid out."""
     return estimates(source, say, brief=brief) if isinstance(source, EstimateTable) else plain(source, say)

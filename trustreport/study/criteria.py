@@ -284,3 +284,29 @@ def same_level(one: float, other: float) -> bool:
 def named(criteria: Iterable[Endpoint]) -> list[str]:
     """The names of criteria."""
     return [criterion.endpoint for criterion in criteria]
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """What a criterion asks for, resolved: its quantity, where the interval must lie, and what is known.
+
+    `of` is the endpoint that the quantity is of. `bound` is None where none is asked for or known.
+    """
+
+    declared: Endpoint
+    quantity: str
+    of: str | None
+    row: Quantity | None
+    bound: Bound | None
+
+
+def resolved(criterion: Endpoint, row: Quantity | None = None) -> Criterion:
+    """A declared criterion, resolved; `row` is that of the entry that answers, which may say more."""
+    bound = bound_of(criterion, row)
+    return Criterion(
+        criterion,
+        quantity(criterion),
+        criterion.of,
+        row or row_of(criterion),
+        None if isinstance(bound, str) else bound,
+    )

@@ -1,10 +1,10 @@
 """What a verdict is: a word, the entry and bound that it rests on, and the sentence that says so."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from trustreport.study.criteria import Bound
+from trustreport.study.criteria import Bound, Criterion, resolved
 from trustreport.study.plan import Endpoint
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.results import Result
@@ -90,6 +90,17 @@ class Verdict:
             return False
         e = self.result.estimate
         return self.result.quantity.is_loss(e.low, e.high)
+
+    @property
+    def asked(self) -> Criterion:
+        """What its criterion asks for; `bound` is None where the verdict was compared with none.
+
+        A criterion that was not tested keeps the bound that it declares.
+        """
+        found = resolved(self.criterion, self.result.quantity if self.result else None)
+        if self.bound is not None or self.word != "not tested":
+            found = replace(found, bound=self.bound)
+        return found
 
 
 def named_family(name: str) -> Message:

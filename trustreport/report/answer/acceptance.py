@@ -12,11 +12,13 @@ from trustreport.assessment.verdicts.judge import bound_amount
 from trustreport.assessment.verdicts.risk import rates_in_words
 from trustreport.report.declared import day, label
 from trustreport.report.declared import text as declared_text
-from trustreport.report.tables import Cell, Head, Line, Table, in_words
-from trustreport.study import criteria, lock
+from trustreport.report.tables import Table, heads, in_words, line_of
+from trustreport.study import lock
+from trustreport.study.criteria import Bound, named, resolved
 from trustreport.study.plan import Endpoint, Plan
 from trustreport.study.study import Study
 from trustreport.vocabulary.messages import Catalogue, Message
+from trustreport.vocabulary.quantities import Quantity
 from trustreport.vocabulary.results import Result
 
 HASH_DIGITS = 16
@@ -72,10 +74,9 @@ def _with_changes(
     key = "changed" if any(c.how == "undeclared" for c in bearing) else "amended"
     aside = say(f"verdicts.lock.{key}_mark") if bearing else ""
     if verdict is not None and verdict.locked is not None:
-        bound = locked_bound(verdict, say)
-        word = say(f"verdict.{verdict.locked.word.replace(' ', '_')}")
-        said.append(say("verdicts.lock.against", bound=bound, word=word))
-        aside = say("verdicts.lock.against_mark", mark=aside, bound=bound, word=word)
+        values = {"bound": locked_bound(verdict, say), "word": verdict_word(verdict.locked.word, say)}
+        said.append(say("verdicts.lock.against", **values))
+        aside = say("verdicts.lock.against_mark", mark=aside, **values)
     return replace(row, amended=tuple(said), aside=aside)
 
 
@@ -84,69 +85,85 @@ def _bearing(assessment: Assessment) -> dict[str, list[lock.Change]]:
     found: dict[str, list[lock.Change]] = {}
     status = lock.lock_status(assessment.study, assessment.plan)
     for change in status.changes if status.lock else ():
-        names = criteria.named(lock.concerned(change, assessment.plan))
         own = [change.criterion] if change.criterion else []
-        for name in dict.fromkeys((*own, *names)):
+        for name in dict.fromkeys((*own, *named(lock.concerned(change, assessment.plan)))):
             found.setdefault(name, []).append(change)
     return found
 
 
 def _amended(change: lock.Change, say: Catalogue) -> str:
     """What was locked, what is declared now, and whether it was changed with the data still closed."""
-    field = "" if change.whole else str(change.path[-1])
-    name = change.field
+    field, name = "" if change.whole else str(change.path[-1]), change.field
     if change.criterion:
         name = say("verdicts.lock.whole") if change.whole else label(f"endpoints.{field}", say)
     if change.criterion and field == "bound_or_margin":
         name = say("verdicts.lock.bound")
-    old, new = (_value(value, say, change.whole) for value in (change.old, change.new))
+    old, new = _old_and_new(change, say)
     reason = change.amendment.reason if change.amendment else None
     said = say(f"verdicts.lock.amended_{change.why}", name=name, old=old, new=new)
     return say("verdicts.lock.amended_reason", said=said, reason=reason.rstrip(".")) if reason else said
 
 
-def locked_bound(verdict: Verdict, say: Catalogue) -> str:
-    """The locked bound, as the unit of the result is written; the criterion, where its bound is the same."""
-    bound = verdict.locked.bound if verdict.locked else None
-    if bound is None or bound == verdict.criterion.bound_or_margin:
-        return say("verdicts.lock.criterion")
-    if isinstance(bound, tuple):
-        low, high = (_written(end, verdict, say) for end in bound)
-        return say("word.to", low=low, high=high)
-    return _written(bound, verdict, say)
-
-
-def _written(value: float, verdict: Verdict, say: Catalogue) -> str:
-    return declared_amount(value, verdict.criterion, say, verdict.result)
-
-
-def declared_amount(value: float, criterion: Endpoint, say: Catalogue, result: Result | None = None) -> str:
-    """A declared number in the unit of what is measured; as it was typed where no unit is known."""
-    row = result.quantity if result else criteria.row_of(criterion)
-    return say.numbers.plain(value) if row is None else say(bound_amount(row, value))
-
-
 def _verdict_row(verdict: Verdict, say: Catalogue) -> CriterionRow:
+    declared = verdict.criterion.risk
+    risk = (
+        (*(one.text for one in verdict.risk), *rates_in_words(declared)) if declared and verdict.risk else ()
+    )
     return CriterionRow(
         verdict.criterion.endpoint,
         declared_text(verdict.criterion.role or "", say),
         _about(verdict.criterion, say),
-        in_words(verdict.result, say, bounds=ends_of(verdict)) if verdict.result else say("table.empty"),
+        verdict_estimate(verdict, say),
         say.numbers.level(verdict.level) if verdict.level else "",
         bound_text(verdict, say),
         MARKS.get(verdict.word, "none"),
-        say(f"verdict.{verdict.word.replace(' ', '_')}"),
+        verdict_word(verdict.word, say),
         sentence(verdict, say),
-        risk=_risk(verdict, say),
+        risk=tuple(map(say, risk)) if declared is not None else (),
     )
 
 
-def _risk(verdict: Verdict, say: Catalogue) -> tuple[str, ...]:
-    """The likelihood ratios that the declared risks need, then the sensitivity and specificity for them."""
-    declared = verdict.criterion.risk
-    if declared is None or not verdict.risk:
-        return ()
-    return tuple(say(text) for text in (*(one.text for one in verdict.risk), *rates_in_words(declared)))
+def _estimated(criterion: Endpoint, assessment: Assessment, say: Catalogue) -> CriterionRow:
+    """A criterion that asks for an estimate alone; one of the made-up kind without results has none."""
+    found = entry(criterion, assessment.study, assessment.plan, assessment.results)
+    result, sentence = (None, say(found)) if isinstance(found, Message) else (found, "")
+    return CriterionRow(
+        criterion.endpoint,
+        declared_text(criterion.role or "", say),
+        _about(criterion, say),
+        in_words(result, say) if result else say("table.empty"),
+        say.numbers.level(result.estimate.level) if result else "",
+        say("verdicts.bound.none"),
+        "none",
+        say("verdict.estimation"),
+        sentence,
+    )
+
+
+def _about(criterion: Endpoint, say: Catalogue) -> str:
+    """Role and hypothesis, and what is measured."""
+    name = measured(criterion, say) if criterion.measure else ""
+    words = (*(declared_text(given or "", say) for given in (criterion.role, criterion.hypothesis)), name)
+    return ", ".join(filter(None, words))
+
+
+# ---------------------------------------------------------------- a criterion and its verdict in words
+
+
+def measured(criterion: Endpoint, say: Catalogue) -> str:
+    """The quantity of a criterion within a sentence."""
+    asked = resolved(criterion)
+    return say(quantity_name(asked.quantity, asked.of))
+
+
+def verdict_word(word: str, say: Catalogue) -> str:
+    """The word of a verdict in the language of the report."""
+    return say(f"verdict.{word.replace(' ', '_')}")
+
+
+def would_be(word: str, say: Catalogue) -> str:
+    """The word of a verdict that another bound, method or data set would give."""
+    return say(f"answer.would.{word.replace(' ', '_')}")
 
 
 def sentence(verdict: Verdict, say: Catalogue) -> str:
@@ -155,60 +172,45 @@ def sentence(verdict: Verdict, say: Catalogue) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _estimated(criterion: Endpoint, assessment: Assessment, say: Catalogue) -> CriterionRow:
-    """A criterion that asks for an estimate alone; one of the made-up kind without results has none."""
-    found = entry(criterion, assessment.study, assessment.plan, assessment.results)
-    result, sentence = (None, say(found)) if isinstance(found, Message) else (found, "")
-    level = say.numbers.level(result.estimate.level) if result else ""
-    word = say("verdict.estimation")
-    return CriterionRow(
-        criterion.endpoint,
-        declared_text(criterion.role or "", say),
-        _about(criterion, say),
-        in_words(result, say) if result else say("table.empty"),
-        level,
-        say("verdicts.bound.none"),
-        "none",
-        word,
-        sentence,
-    )
-
-
-def _about(criterion: Endpoint, say: Catalogue) -> str:
-    """Role and hypothesis, and what is measured."""
-    name = say(quantity_name(criteria.quantity(criterion), criterion.of)) if criterion.measure else ""
-    words = (*(declared_text(given or "", say) for given in (criterion.role, criterion.hypothesis)), name)
-    return ", ".join(word for word in words if word)
-
-
-def ends_of(verdict: Verdict) -> tuple[float, ...]:
-    """The ends of its bound: an interval written beside them has the decimals that tell it from them."""
-    bound = bound_of(verdict)
-    return bound.ends if bound else ()
-
-
-def bound_of(verdict: Verdict) -> criteria.Bound | None:
-    """The bound of a verdict; of one that was not tested that which its criterion declares."""
-    if verdict.bound is not None or verdict.word != "not tested":
-        return verdict.bound
-    asked = criteria.bound_of(verdict.criterion)
-    return None if isinstance(asked, str) else asked
+def verdict_estimate(verdict: Verdict, say: Catalogue, found: Result | None = None) -> str:
+    """The estimate of a verdict, or of another entry, with the decimals that tell it from the bound."""
+    found = found or verdict.result
+    if found is None:
+        return say("table.empty")
+    bound = verdict.asked.bound
+    return in_words(found, say, bounds=bound.ends if bound else ())
 
 
 def bound_text(verdict: Verdict, say: Catalogue) -> str:
     """Where the interval had to lie, as the unit of the result is written."""
-    bound = bound_of(verdict)
-    if bound is None:
-        return say("verdicts.bound.none")
-    if bound.low is not None and bound.high is not None:
-        return say(
-            "verdicts.bound.between",
-            low=_written(bound.low, verdict, say),
-            high=_written(bound.high, verdict, say),
-        )
-    if bound.low is not None:
-        return say("verdicts.bound.above", value=_written(bound.low, verdict, say))
-    return say("verdicts.bound.below", value=_written(bound.high or 0.0, verdict, say))
+    asked = verdict.asked
+    bound = asked.bound or Bound()
+    low, high = (None if x is None else _amount(x, asked.row, say) for x in (bound.low, bound.high))
+    if low is not None and high is not None:
+        return say("verdicts.bound.between", low=low, high=high)
+    if low is not None:
+        return say("verdicts.bound.above", value=low)
+    return say("verdicts.bound.none") if high is None else say("verdicts.bound.below", value=high)
+
+
+def locked_bound(verdict: Verdict, say: Catalogue) -> str:
+    """The locked bound, as the unit of the result is written; the criterion, where its bound is the same."""
+    bound, row = verdict.locked.bound if verdict.locked else None, verdict.asked.row
+    if bound is None or bound == verdict.criterion.bound_or_margin:
+        return say("verdicts.lock.criterion")
+    if isinstance(bound, tuple):
+        low, high = (_amount(end, row, say) for end in bound)
+        return say("word.to", low=low, high=high)
+    return _amount(bound, row, say)
+
+
+def declared_amount(value: float, criterion: Endpoint, say: Catalogue) -> str:
+    """A declared number in the unit of what is measured; as it was typed where no unit is known."""
+    return _amount(value, resolved(criterion).row, say)
+
+
+def _amount(value: float, row: Quantity | None, say: Catalogue) -> str:
+    return say.numbers.plain(value) if row is None else say(bound_amount(row, value))
 
 
 # ---------------------------------------------------------------- all verdicts in a line
@@ -220,10 +222,12 @@ def line(assessment: Assessment, say: Catalogue) -> str:
     if not found:
         return ""
     counts = [
-        say("word.share_of_words", n=n, word=say(f"verdict.{word.replace(' ', '_')}"))
-        for word, n in counted(found).items()
+        say("word.share_of_words", n=n, word=verdict_word(word, say)) for word, n in counted(found).items()
     ]
-    said = _counts(found, counts, say)
+    first = worst(found)
+    said = say("verdicts.line", n=len(found), counts=counts)
+    if first is not None and len(found) > 1:
+        said = say("verdicts.line_worst", n=len(found), counts=counts, worst=first.criterion.endpoint)
     bearing = _bearing(assessment).values()
     if not bearing:
         return said
@@ -231,13 +235,6 @@ def line(assessment: Assessment, say: Catalogue) -> str:
     if 0 < before < n:
         return say("verdicts.line_amended_some", line=said, n=n, before=before)
     return say(f"verdicts.line_amended_{'before' if before else 'after'}", line=said, n=n)
-
-
-def _counts(found: Sequence[Verdict], counts: list[str], say: Catalogue) -> str:
-    first = worst(found)
-    if first is None or len(found) == 1:
-        return say("verdicts.line", n=len(found), counts=counts)
-    return say("verdicts.line_worst", n=len(found), counts=counts, worst=first.criterion.endpoint)
 
 
 def families(assessment: Assessment, say: Catalogue) -> Iterator[str]:
@@ -276,7 +273,6 @@ def fixed(assessment: Assessment, say: Catalogue) -> tuple[tuple[str, ...], Tabl
 
 def _looks(study: Study, say: Catalogue) -> Iterator[str]:
     """Every use of these data that the register beside the lock has."""
-    looks = lock.same_data(lock.read_looks(study.looks), study)
     none = say("word.none")
     items = [
         say(
@@ -286,7 +282,7 @@ def _looks(study: Study, say: Catalogue) -> Iterator[str]:
             lock=look.lock[:HASH_DIGITS] or none,
             results=list(look.results) or [none],
         )
-        for look in looks
+        for look in lock.same_data(lock.read_looks(study.looks), study)
     ]
     if items:
         yield say("verdicts.lock.looks", n=len(items), items=items)
@@ -326,22 +322,25 @@ def _lock_sentences(status: lock.LockStatus, plan: Plan, say: Catalogue) -> Iter
 def _changes(status: lock.LockStatus, say: Catalogue) -> Table | None:
     if not status.changes or status.lock is None:
         return None
-    heads = tuple(Head(say(f"verdicts.column.{name}")) for name in ("field", "old", "new", "how"))
     lines = []
     for change in status.changes:
         how = say(f"verdicts.lock.{change.why}")
         if change.amendment and change.amendment.reason:
             how = say("verdicts.lock.with_reason", how=how, reason=change.amendment.reason)
-        old, new = (_value(value, say, change.whole) for value in (change.old, change.new))
-        cells = (change.field, old, new, how)
-        lines.append(Line(tuple(Cell(cell) for cell in cells)))
-    return Table(say("verdicts.lock.caption"), heads, tuple(lines))
+        lines.append(line_of(change.field, *_old_and_new(change, say), how))
+    columns = heads(say, "verdicts.column", "field old new how")
+    return Table(say("verdicts.lock.caption"), columns, tuple(lines))
 
 
-def _value(value: Any, say: Catalogue, whole: bool) -> str:
-    if value is None:
-        return say("verdicts.lock.absent")
-    return say("verdicts.lock.present") if whole else declared_text(value, say)
+def _old_and_new(change: lock.Change, say: Catalogue) -> tuple[str, ...]:
+    """What was locked and what is declared now, in words."""
+
+    def value(given: Any) -> str:
+        if given is None:
+            return say("verdicts.lock.absent")
+        return say("verdicts.lock.present") if change.whole else declared_text(given, say)
+
+    return value(change.old), value(change.new)
 
 
 def verdict_overview(

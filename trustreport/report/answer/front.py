@@ -12,7 +12,7 @@ from trustreport.assessment.narrative.names import endpoint_name
 from trustreport.assessment.verdicts.judge import amount, as_share
 from trustreport.report.answer.answer import Answer, answer
 from trustreport.report.answer.by_criteria import candidate_statuses
-from trustreport.report.answer.forest import ForestGroup, Scale, forest, picture
+from trustreport.report.answer.forest import ForestGroup, Scale, forest, picture, scale_of
 from trustreport.report.answer.limits import Limitation, ranked
 from trustreport.report.answer.over_time import Course, courses, side, worse
 from trustreport.report.answer.review import Review, to_explain
@@ -195,22 +195,16 @@ def _questions(assessment: Assessment, say: Catalogue) -> Iterator[tuple[str, st
 
 
 def _rate(quantity: str, candidate: str, assessment: Assessment) -> Result | None:
-    own = [
-        r
-        for r in assessment.results
-        if r.id == f"candidates.{quantity}" and r.primary and r.place.candidate == candidate
-    ]
-    return next((r for r in own if "prevalence" in r.parameters), None)
+    own = (r for r in assessment.results if r.id == f"candidates.{quantity}" and r.primary)
+    return next((r for r in own if r.place.candidate == candidate and "prevalence" in r.parameters), None)
 
 
 def _in_thousand(r: Result, say: Catalogue) -> str:
     e = r.estimate
     if isnan(e.value):
         return say("table.empty")
-    low, high = (say.numbers.count(PER * end) for end in (e.low, e.high))
-    return say(
-        "word.interval", value=say.numbers.count(PER * e.value), interval=say("word.to", low=low, high=high)
-    )
+    value, low, high = (say.numbers.count(PER * x) for x in (e.value, e.low, e.high))
+    return say("word.interval", value=value, interval=say("word.to", low=low, high=high))
 
 
 # ---------------------------------------------------------------- vigilance
@@ -227,9 +221,8 @@ def _periods(followed: list[Course], say: Catalogue) -> tuple[str, str]:
 
 def _indicator(course: Course, assessment: Assessment, say: Catalogue) -> IndicatorRow:
     """One row: values, the level of alarm where one is declared, and whether the latest change is shown."""
-    latest = course.latest
-    now = course.value_in(latest.place.period) if latest else (course.values[-1] if course.values else None)
-    order = list(course.values)
+    latest, order = course.latest, list(course.values)
+    now = course.value_in(latest.place.period) if latest else (order[-1] if order else None)
     before = order[order.index(now) - 1] if now in order and order.index(now) else None
     declared = _alarm(course.endpoint, assessment)
     better = endpoint_row(course.endpoint).better
@@ -238,24 +231,19 @@ def _indicator(course: Course, assessment: Assessment, say: Catalogue) -> Indica
         bound = Bound(low=declared) if better == "up" else Bound(high=declared)
     changed = latest is not None and side(latest) != 0
     word = "changed" if changed else "unchanged" if latest else "unknown"
-    if (
-        word == "unchanged"
-        and now is not None
-        and bound is not None
-        and _is_beyond(now.estimate.value, bound)
-    ):
+    if word == "unchanged" and now is not None and bound is not None and _is_beyond(now, bound):
         word = "beyond"
-    mark = "fail" if latest is not None and changed and worse(latest) else "none"
+    mark = "fail" if changed and worse(latest) else "none"
     title = first_letter(say(endpoint_name(course.endpoint)))
     required = ""
     if declared is not None and now is not None:
         required = say("answer.indicator.alarm", value=amount(now, declared))
     return IndicatorRow(
         say("word.pair", first=course.candidate, second=title) if course.candidate else title,
-        _analysed(now, say),
-        in_words(course.baseline, say) if course.baseline else say("table.empty"),
-        in_words(before, say) if before else say("table.empty"),
-        in_words(now, say) if now else say("table.empty"),
+        say("answer.indicator.n", n=now.estimate.n) if now else "",
+        _estimate(course.baseline, say),
+        _estimate(before, say),
+        _estimate(now, say),
         required,
         mark,
         say(f"answer.indicator.{word}"),
@@ -263,13 +251,13 @@ def _indicator(course: Course, assessment: Assessment, say: Catalogue) -> Indica
     )
 
 
-def _is_beyond(value: float, bound: Bound) -> bool:
-    low, high = bound.low, bound.high
+def _estimate(r: Result | None, say: Catalogue) -> str:
+    return in_words(r, say) if r else say("table.empty")
+
+
+def _is_beyond(now: Result, bound: Bound) -> bool:
+    value, low, high = now.estimate.value, bound.low, bound.high
     return (low is not None and value < low) or (high is not None and value > high)
-
-
-def _analysed(now: Result | None, say: Catalogue) -> str:
-    return say("answer.indicator.n", n=now.estimate.n) if now else ""
 
 
 def _alarm(endpoint: str, assessment: Assessment) -> float | None:
@@ -285,10 +273,7 @@ def _scale(course: Course, now: Result | None, declared: float | None) -> Scale 
     ends += [declared] if declared is not None else []
     ends += [course.baseline.estimate.value] if course.baseline else []
     known = [x for x in ends if not isnan(x)]
-    if not known:
-        return None
-    spare = 0.12 * (max(known) - min(known)) or 0.05
-    return Scale(min(known) - spare, max(known) + spare, False)
+    return scale_of(known) if known else None
 
 
 def _due(assessment: Assessment, say: Catalogue) -> list[DueItem]:

@@ -13,11 +13,10 @@ from trustreport.assessment.assess import Assessment
 from trustreport.assessment.dimensions.advice_value.information import utilities
 from trustreport.assessment.narrative.names import quantity_name
 from trustreport.assessment.verdicts.judge import amount
-from trustreport.report.answer.sentences import why_not_stated
-from trustreport.report.answer.without_criteria import decided_alike
+from trustreport.report.answer.sentences import known, outside_development, why_not_stated
+from trustreport.report.answer.without_criteria import DECIDED, decided_alike
 from trustreport.report.numbering import ReportPlace
 from trustreport.report.tables import in_words, through_infinity
-from trustreport.study.study import DEVELOPMENT_ROLES
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.results import Result
 
@@ -40,7 +39,6 @@ SHOWN: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "advice_accuracy.utility_yield": (("utility_yield",),),
 }
 OF_P = ("degree_of_correspondence", "spr")
-DECIDES = ("advice_accuracy.sensitivity", "advice_accuracy.specificity")
 NARROW = ("subgroup", "site", "reader", "class", "raters", "complexity", "version", "advice_type")
 
 
@@ -102,22 +100,13 @@ def _written(r: Result, say: Catalogue) -> str:
 
 def _found(id: str, assessment: Assessment) -> list[Result]:
     """The entries that lead for a quantity, of no part of the data and of no development data."""
-    roles = {d.name: d.role for d in assessment.study.datasets}
-    found = [
-        r
-        for r in assessment.results
-        if r.id == id
-        and r.primary
-        and not isnan(r.estimate.value)
-        and roles.get(str(r.place.dataset)) not in DEVELOPMENT_ROLES
-        and r.within(**dict.fromkeys(NARROW))
-    ]
-    if id in DECIDES:
-        alike = decided_alike(*([r for r in assessment.results if r.id == one] for one in DECIDES))
+    whole = known(assessment, id, **dict.fromkeys(NARROW))
+    found = list(filter(outside_development(assessment), whole))
+    if id in DECIDED:
+        alike = decided_alike(*([r for r in assessment.results if r.id == one] for one in DECIDED))
         found = [r for r in found if r.place not in alike]
-    chosen = assessment.plan.operating_point.threshold
+    chosen, declared = assessment.plan.operating_point.threshold, assessment.plan.declared_prevalence
     at = [r for r in found if r.place.threshold in (None, chosen)] or found
-    declared = assessment.plan.declared_prevalence
     judged = [r for r in at if declared is not None and r.parameters.get("prevalence") == declared]
     at = judged or at
     # Of several choices of one quantity (bins, endpoints, utilities) the first leads the report.
@@ -157,14 +146,9 @@ def _words(lead: Result, assessment: Assessment, say: Catalogue) -> Iterator[str
 
 def _of_readers(lead: Result, assessment: Assessment, say: Catalogue) -> Iterator[str]:
     """How many readers did better, and how many worse."""
-    own = [
-        r.estimate.value
-        for r in assessment.results
-        if r.id == "decision_benefit.benefit"
-        and r.primary
-        and (r.endpoint, r.place.arms, r.place.task) == (lead.endpoint, lead.place.arms, lead.place.task)
-        and not isnan(r.estimate.value)
-    ]
+    same = (lead.endpoint, lead.place.arms, lead.place.task)
+    every = known(assessment, "decision_benefit.benefit")
+    own = [r.estimate.value for r in every if (r.endpoint, r.place.arms, r.place.task) == same]
     if own:
         values = {"better": sum(v > 0 for v in own), "worse": sum(v < 0 for v in own), "n": len(own)}
         yield say("answer.open.gained", measure=say(quantity_name(lead.endpoint)), **values)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.finding import CheckOutcome
@@ -20,6 +20,9 @@ ELSEWHERE = ("P31", "P45", "P47", "P50", "P02", "P32", "P52")
 WITHHOLDS, ABOUT_A_CRITERION, ABOUT_THE_PAGE, OTHER = range(4)
 
 
+OfCheck = TypeVar("OfCheck", CheckOutcome, "Limitation")
+
+
 @dataclass(frozen=True, slots=True)
 class Limitation:
     """What one check said, of one or several scopes; `names` is empty where the study has one set only."""
@@ -34,47 +37,43 @@ class Limitation:
 
 def limits(fired: Iterable[CheckOutcome], say: Catalogue) -> list[Limitation]:
     """What the checks said, the same words about several scopes said once."""
-    places: dict[tuple[str, str, str], list[str]] = {}
-    counts: dict[tuple[str, str, str], float] = {}
+    found: dict[tuple[str, str, str], tuple[dict[str, None], float]] = {}
     fired = list(fired)
     one_set = len({o.scope.get("dataset") for o in fired if o.scope.get("candidate")}) == 1
     for outcome in fired:
-        key = (outcome.check, outcome.severity, say(outcome.message))
-        found = places.setdefault(key, [])
-        counts[key] = _cases(outcome)
+        key = (outcome.check, outcome.severity, say(outcome.message).removesuffix("."))
+        places = found.get(key, ({}, 0.0))[0]
         where, candidate = scope_name(outcome.scope), str(outcome.scope.get("candidate") or "")
         if candidate:
             where = candidate if one_set else say("word.interval", value=candidate, interval=where)
         elif one_set and where == outcome.scope.get("dataset"):
             where = ""  # the only data set needs no name beside the candidates
-        if where and where not in found:
-            found.append(where)
+        if where:
+            places[where] = None
+        found[key] = places, _cases(outcome)
     return [
-        Limitation(
-            check,
-            severity,
-            tuple(found),
-            _where(found, say),
-            text.removesuffix("."),
-            counts[check, severity, text],
-        )
-        for (check, severity, text), found in places.items()
+        Limitation(check, severity, tuple(places), _where(list(places), say), text, cases)
+        for (check, severity, text), (places, cases) in found.items()
     ]
 
 
-def listed(said: Sequence[Limitation], say: Catalogue) -> list[Limitation]:
+def listed(fired: Iterable[CheckOutcome], say: Catalogue) -> list[Limitation]:
     """What the checks said, for a section: a check that speaks of many places speaks of the first few."""
-    by_check: dict[str, list[Limitation]] = {}
-    for limit in said:
-        by_check.setdefault(limit.check, []).append(limit)
     shown = []
-    for check, same in by_check.items():
+    for check, same in _by_check(limits(fired, say)).items():
         shown += same[:REMARKS]
         if len(same) > REMARKS:
             names = [name for limit in same[REMARKS:] for name in limit.names]
             text = say("report.section.further", n=len(same) - REMARKS, names=_first(names, say))
             shown.append(Limitation(check, same[0].severity, tuple(names), "", text.removesuffix(".")))
     return shown
+
+
+def _by_check(found: Iterable[OfCheck]) -> dict[str, list[OfCheck]]:
+    by_check: dict[str, list[OfCheck]] = {}
+    for one in found:
+        by_check.setdefault(one.check, []).append(one)
+    return by_check
 
 
 def _where(names: Sequence[str], say: Catalogue) -> str:
@@ -103,9 +102,7 @@ def ranked(assessment: Assessment, shown: Iterable[Result], say: Catalogue) -> l
     shown = tuple(shown)
     withheld = {check for v in assessment.verdicts for check in v.checks}
     judged = [v.result for v in assessment.verdicts if v.result is not None]
-    by_check: dict[str, list[CheckOutcome]] = {}
-    for outcome in assessment.fired():
-        by_check.setdefault(outcome.check, []).append(outcome)
+    by_check, said = _by_check(assessment.fired()), _by_check(limits(assessment.fired(), say))
 
     def weight(check: str) -> tuple[Any, ...]:
         own = by_check[check]
@@ -115,9 +112,6 @@ def ranked(assessment: Assessment, shown: Iterable[Result], say: Catalogue) -> l
         severity = min("BWN".index(o.severity) for o in own)
         return consequence, severity, check not in HARM, check not in ELSEWHERE, -places, -cases
 
-    said: dict[str, list[Limitation]] = {}
-    for limit in limits(assessment.fired(), say):
-        said.setdefault(limit.check, []).append(limit)
     return [
         sorted(said[check], key=lambda one: ("BWN".index(one.severity), -one.cases))
         for check in sorted(by_check, key=weight)

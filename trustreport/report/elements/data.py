@@ -10,7 +10,7 @@ from trustreport.assessment.case_mix import CaseMix, Characteristic, Errors
 from trustreport.assessment.narrative.follow_up import immature
 from trustreport.measures.proportion import wilson
 from trustreport.report import declared
-from trustreport.report.answer.limits import limits, listed
+from trustreport.report.answer.limits import listed
 from trustreport.report.declared import day
 from trustreport.report.elements.element import GROUPS_OF, Context, Element, numbered
 from trustreport.report.tables import Cell, Head, Line, Table
@@ -259,7 +259,7 @@ def checked(context: Context, checks: Sequence[str]) -> Element | None:
     ]
     if not outcomes:
         return None
-    return Element(limits=tuple(listed(limits(fired, say), say)), quiet=tuple(quiet))
+    return Element(limits=tuple(listed(fired, say)), quiet=tuple(quiet))
 
 
 def _titled(check: str, say: Catalogue) -> str:

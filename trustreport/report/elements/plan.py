@@ -6,7 +6,7 @@ from functools import partial
 from trustreport.assessment.narrative.names import quantity_name
 from trustreport.report import declared
 from trustreport.report.answer import acceptance
-from trustreport.report.answer.limits import limits, listed
+from trustreport.report.answer.limits import listed
 from trustreport.report.declared import day
 from trustreport.report.elements.element import GROUPS_OF, Context, Element, numbered
 from trustreport.report.tables import Cell, Head, Line, Table
@@ -38,7 +38,7 @@ def prespecification(context: Context) -> Element:
         tuple(finding),
         _groups(context, "E05", but="endpoints"),
         tables=numbered(context, _estimands(plan, context), altered),
-        limits=tuple(listed(limits(assessment.fired("prespecification"), say), say)),
+        limits=tuple(listed(assessment.fired("prespecification"), say)),
     )
 
 

@@ -169,10 +169,10 @@ def _untold(context: Context) -> list[Limitation]:
     elsewhere = {check for word in CHECKED.keys() & context.placed for check in CHECKED[word]}
     sections = [list(assessment.fired(name)) for name in sorted(answered)]
     sections += [[o for o in assessment.fired() if o.check in elsewhere]]
-    told = {(one.check, one.text) for fired in sections for one in listed(limits(fired, say), say)}
+    told = {(one.check, one.text) for fired in sections for one in listed(fired, say)}
     if not context.on_screen:
         here = [o for o in assessment.fired() if o.dimension not in answered and o.check not in elsewhere]
-        return listed(limits(here, say), say)
+        return listed(here, say)
     return [one for one in limits(assessment.fired(), say) if (one.check, one.text) not in told]
 
 
