@@ -149,8 +149,8 @@ def chapters(
     for draft in (*report, *annex):
         volume: Volume = "annex" if draft.context.in_annex else "report"
         draft.items |= {w: _items(w, volume, draft.context) for w in draft.words if w in LAST}
-    volumes = (_volume("report", report, assessment, say), _volume("annex", annex, assessment, say))
-    return Chapters(*volumes, standing)
+    chapters_of_report = tuple(_volume("report", report, assessment, say))
+    return Chapters(chapters_of_report, tuple(_volume("annex", annex, assessment, say)), standing)
 
 
 def _drafts(volume: Volume, outline: Mapping[str, tuple[str, ...]], context: Context) -> list[_Draft]:
@@ -189,31 +189,27 @@ def _last(words: tuple[str, ...], volume: Volume, context: Context) -> bool:
 
 def _volume(
     volume: Volume, drafts: list[_Draft], assessment: Assessment, say: Catalogue
-) -> tuple[Chapter, ...]:
-    kind, found = assessment.plan.report.kind, []
+) -> Iterator[Chapter]:
+    """The chapters of a volume that hold something or leave a question open."""
+    kind = assessment.plan.report.kind
     for draft in drafts:
         items = tuple(item for word in draft.words for item in draft.items[word])
-        number = draft.context.numbering.chapter
+        name, number = draft.name, draft.context.numbering.chapter
+        # A chapter on the device that has nothing but the reference standard to report is called so.
+        only_of_labels = [word for word, views in draft.items.items() if views] == ["source_reliability"]
         if volume == "report":
-            name = "reference" if _only_of_labels(draft) else draft.name
-            key = f"outline.{kind}.{name}"
-            texts = (say(f"{key}.title"), say(f"{key}.question"))
-            limitations = say(f"{key}.limitations")
-            found.append(Chapter(f"chapter-{draft.name}", number, *texts, items, (), limitations))
-            continue
-        open_ = tuple(
-            (say(f"{u.dimension}.title"), say(u.reason))
-            for u in assessment.unanswered
-            if u.dimension in draft.words
-        )
-        title = say(f"outline.annex.{kind}.{draft.name}.title")
-        found.append(Chapter(f"annex-chapter-{draft.name}", number, title, "", items, open_, ""))
-    return tuple(one for one in found if one.items or one.open)
-
-
-def _only_of_labels(draft: _Draft) -> bool:
-    """Whether a chapter on the device has nothing but the reference standard to report."""
-    return [word for word, views in draft.items.items() if views] == ["source_reliability"]
+            key = f"outline.{kind}.{'reference' if only_of_labels else name}"
+            question, limitations = say(f"{key}.question"), say(f"{key}.limitations")
+            chapter = Chapter(
+                f"chapter-{name}", number, say(f"{key}.title"), question, items, (), limitations
+            )
+        else:
+            left = tuple(u for u in assessment.unanswered if u.dimension in draft.words)
+            open_ = tuple((say(f"{u.dimension}.title"), say(u.reason)) for u in left)
+            title = say(f"outline.annex.{kind}.{name}.title")
+            chapter = Chapter(f"annex-chapter-{name}", number, title, "", items, open_, "")
+        if chapter.items or chapter.open:
+            yield chapter
 
 
 def _items(word: str, volume: Volume, context: Context) -> Items:

@@ -76,12 +76,9 @@ def plain(value: Any) -> Any:
 def _summary(assessment: Assessment) -> dict[str, Any]:
     study, plan = assessment.study, assessment.plan
     device = " ".join(filter(None, (plan.device.trade_name, plan.device.software_version)))
+    own = (study.counts, study.paired_counts, study.confusion, study.reliance_counts, study.nomogram)
     named: tuple[tuple[Any, ...], ...] = (
-        study.counts,
-        study.paired_counts,
-        study.confusion,
-        study.reliance_counts,
-        study.nomogram,
+        *own,
         study.reported,
         plan.published_readers,
         plan.published_sites,
@@ -105,96 +102,64 @@ def _summary(assessment: Assessment) -> dict[str, Any]:
 
 def _answer(assessment: Assessment, say: Catalogue) -> dict[str, Any]:
     found = answer(assessment, say)
+    parts = [
+        {"text": said.text, "results": [_fields(r, "id scope method") for r in said.results]}
+        for said in (*found.sentences, *found.support)
+    ]
     return {
         "question": found.question,
         "sentence": found.sentence,
         "support": found.supporting,
-        "parts": [
-            {
-                "text": said.text,
-                "results": [{"id": r.id, "scope": r.scope, "method": r.method} for r in said.results],
-            }
-            for said in (*found.sentences, *found.support)
-        ],
+        "parts": parts,
     }
+
+
+def _fields(one: object, names: str) -> dict[str, Any]:
+    """Attributes by their names, under which results.json has them; null each where there is nothing."""
+    return {name: None if one is None else getattr(one, name) for name in names.split()}
 
 
 def entry(result: Result, say: Catalogue) -> dict[str, Any]:
     """A result with the keys that it has in results.json."""
     e = result.estimate
     return {
-        "id": result.id,
+        **_fields(result, "id cases scope unit primary"),
+        **_fields(e, "value low high level se n method p df short note"),
         "quantity": result.quantity.id,
-        "cases": result.cases,
-        "scope": result.scope,
-        "value": e.value,
-        "low": e.low,
-        "high": e.high,
-        "level": e.level,
-        "se": e.se,
-        "n": e.n,
-        "unit": result.unit,
-        "method": e.method,
         "method_text": say(f"method.{e.method}.text") if e.method else "",
-        "p": e.p,
-        "df": e.df,
-        "primary": result.primary,
-        "short": result.estimate.short,
-        "note": e.note,
         "source": say(f"method.{e.method}.source") if e.method else "",
         "details": {**e.details, **result.details},
     }
 
 
 def _verdict(verdict: Judged, say: Catalogue) -> dict[str, Any]:
-    criterion, bound, result, family = verdict.criterion, verdict.bound, verdict.result, verdict.family
-    e, locked = result.estimate if result else None, verdict.locked
+    criterion, bound, result = verdict.criterion, verdict.bound, verdict.result
+    family, locked = verdict.family, verdict.locked
     return {
-        "endpoint": criterion.endpoint,
+        **_fields(criterion, "endpoint role measure hypothesis"),
+        **_fields(verdict, "alpha level n_needed"),
+        **_fields(result.estimate if result else None, "value low high n method"),
+        **_fields(result, "id scope"),
         "verdict": verdict.word,
         "reason": sentence(verdict, say),
-        "role": criterion.role,
-        "measure": criterion.measure,
-        "hypothesis": criterion.hypothesis,
         "above": bound.low if bound else None,
         "below": bound.high if bound else None,
-        "alpha": verdict.alpha,
-        "level": verdict.level,
-        "value": e.value if e else None,
-        "low": e.low if e else None,
-        "high": e.high if e else None,
-        "n": e.n if e else None,
-        "id": result.id if result else None,
-        "scope": dict(result.scope) if result else None,
-        "method": e.method if e else None,
-        "family": family
-        and {"family": family.name, "rule": family.rule, "size": family.size, "met": family.met},
+        "family": family and {"family": family.name, **_fields(family, "rule size met")},
         "checks": list(verdict.checks),
-        "n_needed": verdict.n_needed,
-        "locked": locked
-        and {
-            "bound": locked.bound,
-            "verdict": locked.word,
-            "alpha": locked.alpha,
-            "level": locked.level,
-        },
+        "locked": locked and {"verdict": locked.word, **_fields(locked, "bound alpha level")},
         "risk": [_risk(verdict, one, say) for one in verdict.risk],
         "rates_needed": needed_rates(criterion.risk) if criterion.risk and verdict.risk else {},
     }
 
 
 def _risk(verdict: Judged, one: RiskLimit, say: Catalogue) -> dict[str, Any]:
-    e, declared = one.result.estimate if one.result else None, verdict.criterion.risk
     return {
         "measure": one.name,
-        "pre_test": declared.pre_test if declared else None,
-        "after": one.after,
-        "needed": one.needed,
         "verdict": one.word,
-        "value": e.value if e else None,
-        "low": e.low if e else None,
-        "high": e.high if e else None,
         "text": say(one.text),
+        **_fields(verdict.criterion.risk, "pre_test"),
+        **_fields(one, "after needed"),
+        **_fields(one.result.estimate if one.result else None, "value low high"),
     }
 
 
@@ -202,26 +167,17 @@ def _intervals(judged: Iterable[Judged]) -> list[dict[str, Any]]:
     """The intervals that verdicts were compared with, each once."""
     found: dict[tuple[str, str, str, float], dict[str, Any]] = {}
     for r in (r for verdict in judged for r in verdict.tried):
-        e, row = r.estimate, r.quantity
+        e = r.estimate
         key = r.id, json.dumps(plain(r.scope), sort_keys=True), e.method, as_written(e.level)
-        numbers = {"value": e.value, "low": e.low, "high": e.high}
+        numbers = _fields(e, "value low high")
         found[key] = {
-            "id": r.id,
-            "scope": r.scope,
-            "method": e.method,
-            "level": e.level,
+            **_fields(r, "id scope"),
+            **_fields(e, "method level se short"),
             **numbers,
-            "se": e.se,
             "infinite": [name for name, number in numbers.items() if isinf(number)],
-            "short": r.estimate.short,
             "data": sorted(r.place.data),
             "quantity": {
-                "id": row.id,
-                "better": row.better,
-                "no_effect": row.no_effect,
-                "low": row.low,
-                "high": row.high,
-                "base": row.base,
+                **_fields(r.quantity, "id better no_effect low high base"),
                 "counts_decisions": r.counts_decisions,
             },
         }
@@ -242,23 +198,20 @@ def _criteria(assessment: Assessment) -> dict[str, Any]:
     status, plan = lock.lock_status(assessment.study, assessment.plan), assessment.plan
     before = as_locked(status, plan) if any(verdict.locked for verdict in assessment.verdicts) else None
     apart = elsewhere(status)
-    covers = "criteria" if status.older else "manifest"
+
+    def resting(change: lock.Change, on: Plan | None) -> list[str]:
+        return [e.endpoint for e in lock.concerned(change, on)] if on else []
+
     return {
-        "state": status.state,
-        "covers": covers if status.lock else None,
-        "sha256": status.sha256,
+        **_fields(status, "state sha256 late"),
+        "covers": ("criteria" if status.older else "manifest") if status.lock else None,
         "locked_sha256": status.lock.first.sha256 if status.lock else None,
-        "late": status.late,
         "time_stamp": status.stamp.time.isoformat() if status.stamp else None,
         "changes": [
             {
-                "field": c.field,
-                "old": c.old,
-                "new": c.new,
-                "criteria": [e.endpoint for e in lock.concerned(c, plan)],
-                "locked_criteria": [e.endpoint for e in lock.concerned(c, before)]
-                if before and c in apart
-                else [],
+                **_fields(c, "field old new"),
+                "criteria": resting(c, plan),
+                "locked_criteria": resting(c, before if c in apart else None),
                 "amendment": c.how,
             }
             for c in status.changes
@@ -272,10 +225,7 @@ def _criteria(assessment: Assessment) -> dict[str, Any]:
 
 def _check(outcome: CheckOutcome, say: Catalogue) -> dict[str, Any]:
     return {
-        "check": outcome.check,
-        "dimension": outcome.dimension,
-        "severity": outcome.severity,
-        "status": outcome.status,
+        **_fields(outcome, "check dimension severity status"),
         "message": say(outcome.message),
         "scope": dict(outcome.scope),
         "quantities": list(outcome.quantities),

@@ -50,15 +50,12 @@ def render(
 def answered(assessment: Assessment) -> str:
     """The answer and the verdicts as a piece of HTML with its own style, for the output of a notebook."""
     say = catalogue(assessment.plan.report.language)
-    return (
-        environment()
-        .get_template("report/notebook.html.j2")
-        .render(
-            say=say,
-            front=front.front(assessment, say),
-            level=assessment.plan.report.confidence_level,
-            style=style("", "A4", "notebook.css"),
-        )
+    return packaged(
+        "report/notebook.html.j2",
+        say=say,
+        front=front.front(assessment, say),
+        level=assessment.plan.report.confidence_level,
+        style=style("", "A4", "notebook.css"),
     )
 
 
@@ -103,39 +100,36 @@ class Documents:
         everywhere = {m.word: m.place for m in contents.landmarks((*chapters.report, *chapters.annex), say)}
         marks = list(contents.landmarks((*report, *annex), say))
         anchors = _anchors((*report, *annex)) | ({"answer"} if volume != "annex" else set())
-        return (
-            environment()
-            .get_template("report.html.j2")
-            .render(
-                say=say,
-                medium=self.medium,
-                volume=volume,
-                style=sheets,
-                script=script,
-                policy=policy,
-                lang=plan.report.language,
-                kind=plan.report.kind,
-                plan=plan,
-                level=plan.report.confidence_level,
-                title=plan.report.title or say("report.default_title", device=device),
-                device=shown,
-                notice=plan.report.notice or "",
-                running_head=running_head,
-                running_notice=running_notice,
-                running_foot=running_foot,
-                results_hash=self.results_hash,
-                cover=cover(self.assessment, self.results_hash, say),
-                approvals=approvals(self.assessment, say),
-                front=front.front(self.assessment, say),
-                glance=glance.glance(self.assessment, {**chapters.standing, **everywhere}, say),
-                landmarks=marks,
-                annexed=self.annexed,
-                tested=[(say(f"report.tested.{k}"), v) for k, v in tested(self.assessment, say) if v],
-                glossary=terms(self.assessment, say),
-                report=report,
-                annex=annex,
-                anchors=anchors | {mark.place.anchor for mark in marks},
-            )
+        return packaged(
+            "report.html.j2",
+            say=say,
+            medium=self.medium,
+            volume=volume,
+            style=sheets,
+            script=script,
+            policy=policy,
+            lang=plan.report.language,
+            kind=plan.report.kind,
+            plan=plan,
+            level=plan.report.confidence_level,
+            title=plan.report.title or say("report.default_title", device=device),
+            device=shown,
+            notice=plan.report.notice or "",
+            running_head=running_head,
+            running_notice=running_notice,
+            running_foot=running_foot,
+            results_hash=self.results_hash,
+            cover=cover(self.assessment, self.results_hash, say),
+            approvals=approvals(self.assessment, say),
+            front=front.front(self.assessment, say),
+            glance=glance.glance(self.assessment, {**chapters.standing, **everywhere}, say),
+            landmarks=marks,
+            annexed=self.annexed,
+            tested=[(say(f"report.tested.{k}"), v) for k, v in tested(self.assessment, say) if v],
+            glossary=terms(self.assessment, say),
+            report=report,
+            annex=annex,
+            anchors=anchors | {mark.place.anchor for mark in marks},
         )
 
 

@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from trustreport.report.results_model import Scope
+from trustreport.report.results_model import ResultEntry, Scope
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,25 +20,7 @@ if TYPE_CHECKING:
 
 # What a number is of, as `scope` of results.json has it.
 SCOPE = tuple(field.alias or name for name, field in Scope.model_fields.items())
-NUMBER = (
-    "quantity",
-    "cases",
-    "value",
-    "low",
-    "high",
-    "level",
-    "se",
-    "n",
-    "unit",
-    "method",
-    "method_text",
-    "p",
-    "df",
-    "primary",
-    "note",
-    "source",
-    "details",
-)
+NUMBER = tuple(name for name in ResultEntry.model_fields if name not in ("id", "scope", "short"))
 HEADER = ("id", *SCOPE, *NUMBER)
 # What a spreadsheet would take for the beginning of a formula, or skip before one.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\N{FULLWIDTH EQUALS SIGN}", "\N{FULLWIDTH PLUS SIGN}",

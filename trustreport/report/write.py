@@ -122,12 +122,8 @@ def provenance(assessment: Assessment) -> dict[str, Any]:
         },
         "inputs": [
             {
-                "file": source.file,
-                "table": source.table,
-                "sha256": source.sha256,
-                "bytes": source.n_bytes,
-                "rows": source.n_rows,
-                "used": source.n_used,
+                **{name: getattr(source, name) for name in ("file", "table", "sha256")},
+                **{name: getattr(source, f"n_{name}") for name in ("bytes", "rows", "used")},
                 "dropped": dict(source.dropped),
             }
             for source in assessment.study.sources

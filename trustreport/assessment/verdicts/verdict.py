@@ -92,7 +92,7 @@ class Verdict:
         return self.result.quantity.is_loss(e.low, e.high)
 
     @property
-    def asked(self) -> Criterion:
+    def declared(self) -> Criterion:
         """What its criterion asks for; `bound` is None where the verdict was compared with none.
 
         A criterion that was not tested keeps the bound that it declares.

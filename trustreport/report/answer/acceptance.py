@@ -177,13 +177,13 @@ def verdict_estimate(verdict: Verdict, say: Catalogue, found: Result | None = No
     found = found or verdict.result
     if found is None:
         return say("table.empty")
-    bound = verdict.asked.bound
+    bound = verdict.declared.bound
     return in_words(found, say, bounds=bound.ends if bound else ())
 
 
 def bound_text(verdict: Verdict, say: Catalogue) -> str:
     """Where the interval had to lie, as the unit of the result is written."""
-    asked = verdict.asked
+    asked = verdict.declared
     bound = asked.bound or Bound()
     low, high = (None if x is None else _amount(x, asked.row, say) for x in (bound.low, bound.high))
     if low is not None and high is not None:
@@ -195,7 +195,7 @@ def bound_text(verdict: Verdict, say: Catalogue) -> str:
 
 def locked_bound(verdict: Verdict, say: Catalogue) -> str:
     """The locked bound, as the unit of the result is written; the criterion, where its bound is the same."""
-    bound, row = verdict.locked.bound if verdict.locked else None, verdict.asked.row
+    bound, row = verdict.locked.bound if verdict.locked else None, verdict.declared.row
     if bound is None or bound == verdict.criterion.bound_or_margin:
         return say("verdicts.lock.criterion")
     if isinstance(bound, tuple):

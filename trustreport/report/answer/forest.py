@@ -79,7 +79,7 @@ def forest(assessment: Assessment, say: Catalogue) -> tuple[ForestGroup, ...]:
     grouped: dict[str, list[ForestRow]] = {}
     for i, verdict in enumerate(assessment.verdicts, 1):
         found = estimate_of(verdict, assessment)
-        bound, mark = verdict.asked.bound, MARKS.get(verdict.word, "none")
+        bound, mark = verdict.declared.bound, MARKS.get(verdict.word, "none")
         estimate, required = verdict_estimate(verdict, say, found), bound_text(verdict, say)
         word = verdict_word(verdict.word, say)
         alt = say("answer.forest.alt", estimate=estimate, required=required, word=word)
@@ -157,7 +157,7 @@ def _scales(assessment: Assessment) -> dict[str, Scale]:
         found = estimate_of(verdict, assessment)
         if found is None:
             continue
-        bound, e, key = verdict.asked.bound, found.estimate, _key(verdict, found)
+        bound, e, key = verdict.declared.bound, found.estimate, _key(verdict, found)
         drawn = [x for x in (e.value, e.low, e.high, *(bound.ends if bound else ())) if isfinite(x)]
         values.setdefault(key, []).extend(drawn)
         ratio = found.quantity.scale == "log" and all(x > 0 for x in drawn)

@@ -7,7 +7,7 @@ from math import isnan
 from markupsafe import Markup
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.finding import Finding, PlainTable
+from trustreport.assessment.finding import PlainTable
 from trustreport.assessment.narrative.names import endpoint_name
 from trustreport.assessment.verdicts.judge import amount, as_share
 from trustreport.report.answer.answer import Answer, answer
@@ -277,21 +277,11 @@ def _scale(course: Course, now: Result | None, declared: float | None) -> Scale 
 
 
 def _due(assessment: Assessment, say: Catalogue) -> list[DueItem]:
-    """What is due, where the report asks that."""
-    if assessment.plan.report.kind != "vigilance":
-        return []
-    return [one for f in assessment.findings if f.dimension == "vigilance" for one in due(f, say)]
-
-
-def due(finding: Finding, say: Catalogue) -> list[DueItem]:
-    """What the part on where things stand says is due."""
-    found = []
-    for part in finding.parts:
-        for table in part.tables:
-            if isinstance(table, PlainTable) and table.id.startswith(DUE):
-                found += [DueItem(*(_text(cell, say) for cell in row)) for row in table.rows]
-    return found
-
-
-def _text(cell: Message | str | None, say: Catalogue) -> str:
-    return say(cell) if isinstance(cell, Message) else cell or ""
+    """What the part on where things stand says is due, where the report asks that."""
+    asked = assessment.plan.report.kind == "vigilance"
+    findings = [f for f in assessment.findings if asked and f.dimension == "vigilance"]
+    tables = [t for f in findings for part in f.parts for t in part.tables if t.id.startswith(DUE)]
+    rows = [row for table in tables if isinstance(table, PlainTable) for row in table.rows]
+    return [
+        DueItem(*(say(cell) if isinstance(cell, Message) else cell or "" for cell in row)) for row in rows
+    ]

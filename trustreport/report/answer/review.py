@@ -14,9 +14,9 @@ from trustreport.assessment.narrative.names import quantity_name
 from trustreport.assessment.verdicts import Requirement, Standing, candidate_names, requirements, standings
 from trustreport.assessment.verdicts.judge import bound_amount
 from trustreport.measures.reported.printed import metric_named
-from trustreport.report.answer import acceptance
+from trustreport.report.answer.acceptance import CriterionRow, bound_text, criterion_rows, measured
+from trustreport.report.answer.sentences import known
 from trustreport.report.tables import in_words, written
-from trustreport.study import criteria
 from trustreport.study.plan import Claim
 from trustreport.vocabulary.digits import per
 from trustreport.vocabulary.messages import Catalogue
@@ -56,9 +56,9 @@ class Review:
         return standings(self.required, self.names)
 
     @cached_property
-    def rows(self) -> Mapping[str, acceptance.CriterionRow]:
+    def rows(self) -> Mapping[str, CriterionRow]:
         """Every criterion as the table of criteria prints it, by name."""
-        return {row.name: row for row in acceptance.criterion_rows(self.assessment, self.say)}
+        return {row.name: row for row in criterion_rows(self.assessment, self.say)}
 
     def shown(self, name: str) -> str:
         """A candidate as the report names it."""
@@ -73,7 +73,7 @@ class Review:
         c = row.criterion
         if not c.measure:
             return c.endpoint
-        measure = self.say(quantity_name(criteria.quantity(c), c.of))
+        measure = measured(c, self.say)
         against = self.say("procurement.grid.against", baseline=row.baseline) if row.baseline else ""
         named = (against, c.subgroup, c.site, c.dataset, c.set, c.period)
         return ", ".join(filter(None, (measure, *named)))
@@ -81,7 +81,7 @@ class Review:
     def bound(self, row: Requirement) -> str:
         """What is required, as the table of criteria writes it."""
         verdicts = list(row.verdicts.values())
-        return acceptance.bound_text(next((v for v in verdicts if v.bound), verdicts[0]), self.say)
+        return bound_text(next((v for v in verdicts if v.bound), verdicts[0]), self.say)
 
 
 def claims_of(review: Review, name: str) -> Iterator[tuple[Claim, Result]]:
@@ -162,11 +162,10 @@ def _size(r: Result, say: Catalogue, *, turned: bool) -> dict[str, str | float]:
     e = r.estimate
     if turned:
         e = replace(e, value=-e.value, low=-e.high, high=-e.low)
-    places, times = r.places, 1
-    if r.written == "difference":
-        places, times = max(places - 2, 0), 100
+    points = r.written == "difference"
+    places, times = (max(r.places - 2, 0), 100) if points else (r.places, 1)
     value, low, high = (say.numbers.fixed(times * x, places) for x in (e.value, e.low, e.high))
-    if r.written == "difference":
+    if points:
         value = say("unit.written.difference", text=value)
     return {"value": value, "low": low, "high": high, "level": e.level}
 
@@ -176,11 +175,8 @@ def weakest_group(review: Review, name: str, dataset: str, measures: Iterable[st
     asked = set(measures)
     found = [
         r
-        for r in review.results
-        if r.id == GROUP_DIFFERENCE
-        and r.primary
-        and r.within(candidate=name or None, dataset=dataset or None)
-        and r.endpoint in asked
+        for r in known(review.assessment, GROUP_DIFFERENCE, candidate=name or None, dataset=dataset or None)
+        if r.endpoint in asked
         and r.quantity.better == "up"
         and r.estimate.value < 0
         and not isnan(r.estimate.low)
@@ -201,13 +197,9 @@ def _weak_groups(review: Review, dataset: str, measure: str) -> Iterator[str]:
         r = weakest_group(review, name, dataset, (measure,))
         if r is not None:
             side = "lower" if r.estimate.high < 0 else "close"
-            values = {
-                "name": review.shown(name),
-                "of": say(quantity_name(measure)),
-                "group": r.place.subgroup,
-                "others": compared_with(r, say),
-            }
-            yield say(f"procurement.compared.group_{side}", **values, **_size(r, say, turned=True))
+            values = {"name": review.shown(name), "group": r.place.subgroup, "others": compared_with(r, say)}
+            size = _size(r, say, turned=True)
+            yield say(f"procurement.compared.group_{side}", of=quantity_name(measure), **values, **size)
 
 
 def per_patients(r: Result, patients: float, say: Catalogue) -> str:
@@ -218,19 +210,12 @@ def per_patients(r: Result, patients: float, say: Catalogue) -> str:
 def _missed(review: Review, dataset: str) -> Iterator[str]:
     say = review.say
     for share in local_prevalences(review.plan):
-        found = [
-            (name, of_candidate(review, f"{ID}.missed_rate", name, dataset, prevalence=share))
-            for name in review.names
-        ]
-        items = [
-            say(
-                "procurement.compared.missed_by",
-                name=review.shown(name),
-                estimate=per_patients(r, PATIENTS, say),
-            )
-            for name, r in found
-            if r is not None and not isnan(r.estimate.low)
-        ]
+        items = []
+        for name in review.names:
+            r = of_candidate(review, f"{ID}.missed_rate", name, dataset, prevalence=share)
+            if r is not None and not isnan(r.estimate.low):
+                values = {"name": review.shown(name), "estimate": per_patients(r, PATIENTS, say)}
+                items.append(say("procurement.compared.missed_by", **values))
         if items:
             positive = PATIENTS * share
             yield say("procurement.compared.missed", positive=positive, prevalence=share, items=items)
@@ -258,7 +243,7 @@ def to_explain(review: Review, name: str) -> Iterator[ToExplain]:
             source = ", ".join(filter(None, (claim.source_document, claim.section)))
             yield ToExplain(say(quantity_name(r.name)), claimed_as, in_words(r, say), source)
     required = [row for row in review.required if row.counts and row.word(name) is not None]
-    asked = [criteria.quantity(row.criterion) for row in required]
+    asked = [verdict.declared.quantity for row in required for verdict in row.verdicts.values()]
     for dataset in dict.fromkeys(r.place.dataset or "" for r in review.results if r.dimension == ID):
         weakest = weakest_group(review, name, dataset, asked)
         if weakest is not None and weakest.estimate.high < 0:

@@ -4,11 +4,24 @@ import numpy as np
 
 from trustreport.assessment.assess import Assessment
 from trustreport.report.declared import day
-from trustreport.report.tables import Cell, Head, Line, Table
+from trustreport.report.tables import Table, heads, line_of
 from trustreport.study.plan import Plan
 from trustreport.study.study import Study
 from trustreport.vocabulary.messages import Catalogue
 
+# What the cover states, by the field of the manifest.
+COVER = {
+    "device": "device.trade_name",
+    "model": "device.model",
+    "version": "device.software_version",
+    "manufacturer": "device.manufacturer",
+    "udi": "device.udi_di",
+    "risk_class": "device.risk_class",
+    "study": "study.study_id",
+    "design": "study.design",
+    "supersedes": "report.supersedes",
+    "confidentiality": "report.confidentiality",
+}
 TESTED = ("device", "version", "design")  # stand beside it, with what was tested
 MOST_TERMS = 9
 # Terms in the order in which they matter, with the result ids that show that a report uses them.
@@ -37,29 +50,21 @@ TERMS: dict[str, tuple[str, ...]] = {
 
 def cover(assessment: Assessment, results_hash: str, say: Catalogue) -> list[tuple[str, str, bool]]:
     """Label, value, and whether it is declared; what a report of this kind requires and lacks is said."""
-    plan = assessment.plan
-    device, study, report = plan.device, plan.study, plan.report
-    missing = set(assessment.not_declared)
+    plan, missing = assessment.plan, set(assessment.not_declared)
     rows = []
-    for key, path, value in (
-        ("device", "device.trade_name", device.trade_name),
-        ("model", "device.model", device.model),
-        ("version", "device.software_version", device.software_version),
-        ("manufacturer", "device.manufacturer", device.manufacturer),
-        ("udi", "device.udi_di", device.udi_di),
-        ("risk_class", "device.risk_class", device.risk_class),
-        ("study", "study.study_id", study.study_id),
-        ("design", "study.design", study.design),
-        ("supersedes", "report.supersedes", report.supersedes),
-        ("confidentiality", "report.confidentiality", report.confidentiality),
-    ):
+    for key, path in COVER.items():
+        group, _, name = path.partition(".")
+        value = getattr(getattr(plan, group), name)
         if (value and key not in TESTED) or path in missing:
             rows.append((say(f"report.cover.{key}"), value or say("word.not_declared"), bool(value)))
+    report = plan.report
     date = say.numbers.day(report.date) if report.date else say("report.cover.undated")
-    rows.append((say("report.cover.date"), date, True))
-    rows.append((say("report.cover.status"), say(f"status.{report.status}"), True))
-    rows.append((say("report.cover.results"), results_hash, True))
-    return rows
+    return [
+        *rows,
+        (say("report.cover.date"), date, True),
+        (say("report.cover.status"), say(f"status.{report.status}"), True),
+        (say("report.cover.results"), results_hash, True),
+    ]
 
 
 def approvals(assessment: Assessment, say: Catalogue) -> Table | None:
@@ -70,9 +75,9 @@ def approvals(assessment: Assessment, say: Catalogue) -> Table | None:
     lines = []
     for a in assessment.plan.approvals:
         signed = str(a.signed_at) if a.signed_at else say("report.cover.unsigned")
-        lines.append(Line(tuple(Cell(text or none) for text in (a.name, a.role, a.meaning, signed))))
-    heads = tuple(Head(say(f"report.cover.approval_{key}")) for key in ("name", "role", "meaning", "signed"))
-    return Table(say("report.cover.approvals"), heads, tuple(lines))
+        lines.append(line_of(*(text or none for text in (a.name, a.role, a.meaning, signed))))
+    columns = heads(say, "report.cover", "approval_name approval_role approval_meaning approval_signed")
+    return Table(say("report.cover.approvals"), columns, tuple(lines))
 
 
 def device_name(plan: Plan, say: Catalogue) -> str:
@@ -86,20 +91,21 @@ def device_name(plan: Plan, say: Catalogue) -> str:
 
 
 def tested(assessment: Assessment, say: Catalogue) -> list[tuple[str, str]]:
+    """What was tested, each by the key of its label; empty where there is none."""
     study, plan = assessment.study, assessment.plan
+    locked, none = plan.study.sap_locked_at, say("word.not_declared")
+    labels = {arm.arm: arm.label or arm.arm for arm in plan.arms}
+    designs = (plan.study.design, plan.reading.design)
     return [
         ("device", _device(plan, say)),
         ("readers", _counted(study, "readers", say)),
         ("cases", _counted(study, "cases", say)),
         ("raters", _raters(study, say)),
-        ("arms", _arms(study, plan)),
-        ("design", _design(plan, say)),
+        ("arms", ", ".join(labels.get(name, name) for name in study.arms)),
+        ("design", ", ".join(dict.fromkeys(filter(None, designs))) or none),
         ("datasets", _datasets(study, say)),
         ("reference", _reference(plan, say)),
-        (
-            "locked",
-            day(plan.study.sap_locked_at, say) if plan.study.sap_locked_at else say("word.not_declared"),
-        ),
+        ("locked", day(locked, say) if locked else none),
     ]
 
 
@@ -114,29 +120,21 @@ def _device(plan: Plan, say: Catalogue) -> str:
 def _counted(study: Study, what: str, say: Catalogue) -> str:
     """Readers or cases of each task and of each published set, as far as they are known."""
     found: list[tuple[str, str]] = []
-    for readings in study.readings:
-        if what == "readers":
-            text = say("report.tested.n_readers", n=len(readings.readers))
-        else:
-            positive = int((readings.cases.truth > 0).sum())
-            text = say("report.tested.n_cases_positive", n=len(readings.cases), positive=positive)
-        found.append((text, readings.task))
-    for marks in (one for one in study.localisations if one.readers is not None):
-        if what == "readers":
-            text = say("report.tested.n_readers", n=len(marks.makers))
-        else:
-            positive = int((marks.cases.truth > 0).sum())
-            text = say("report.tested.n_cases_positive", n=len(marks.cases), positive=positive)
-        found.append((text, marks.task))
-    for group in (study.counts, study.paired_counts, study.confusion):
-        for one in group:
-            n = getattr(one, what, None)
-            name = str(getattr(one, "set", None) or getattr(one, "name", ""))
-            text = say(f"report.tested.n_{what}", n=n) if n is not None else say("word.not_declared")
-            found.append((text, name))
+    read = [(one.task, len(one.readers), one.cases) for one in study.readings]
+    read += [(one.task, len(one.makers), one.cases) for one in study.localisations if one.readers is not None]
+    for task, n, cases in read:
+        text = say("report.tested.n_readers", n=n)
+        if what == "cases":
+            positive = int((cases.truth > 0).sum())
+            text = say("report.tested.n_cases_positive", n=len(cases), positive=positive)
+        found.append((text, task))
+    for one in (*study.counts, *study.paired_counts, *study.confusion):
+        given = getattr(one, what, None)
+        text = say("word.not_declared") if given is None else say(f"report.tested.n_{what}", n=given)
+        found.append((text, str(getattr(one, "set", None) or getattr(one, "name", ""))))
     texts = list(dict.fromkeys(text for text, _ in found))
     if len(texts) <= 1:
-        return texts[0] if texts else ""
+        return "".join(texts)
     items = [say("report.tested.in_set", text=text, set=name) for text, name in found]
     return say("report.tested.list", items=items)
 
@@ -148,16 +146,6 @@ def _raters(study: Study, say: Catalogue) -> str:
         for one in study.raters
     ]
     return say("report.tested.list", items=texts) if texts else ""
-
-
-def _arms(study: Study, plan: Plan) -> str:
-    labels = {arm.arm: arm.label or arm.arm for arm in plan.arms}
-    return ", ".join(labels.get(name, name) for name in study.arms)
-
-
-def _design(plan: Plan, say: Catalogue) -> str:
-    given = [text for text in (plan.study.design, plan.reading.design) if text]
-    return ", ".join(dict.fromkeys(given)) or say("word.not_declared")
 
 
 def _datasets(study: Study, say: Catalogue) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from trustreport.assessment.narrative.names import quantity_name
 from trustreport.report import declared
-from trustreport.report.answer import acceptance
+from trustreport.report.answer.acceptance import criterion_rows, families, verdict_word
 from trustreport.report.answer.answer import answer
 from trustreport.report.answer.forest import forest
 from trustreport.report.answer.limits import ranked
@@ -13,7 +13,7 @@ from trustreport.report.answer.sentences import estimate_of, title
 from trustreport.report.declared import day, shorten
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.numbering import ReportPlace
-from trustreport.report.tables import Cell, Head, Line, Table
+from trustreport.report.tables import Cell, Line, Table, heads, line_of
 from trustreport.study.plan import Incident, Plan, Vigilance, required
 from trustreport.vocabulary.messages import Catalogue
 
@@ -44,7 +44,7 @@ def matrix(context: Context) -> Element | None:
     assessment, say = context.assessment, context.say
     if not assessment.verdicts:
         return None
-    held = {row.name: row for row in acceptance.criterion_rows(assessment, say)}
+    held = {row.name: row for row in criterion_rows(assessment, say)}
     shown = {row.name: row for group in forest(assessment, say) for row in group.rows}
     rows = []
     for verdict in assessment.verdicts:
@@ -64,8 +64,7 @@ def matrix(context: Context) -> Element | None:
                 place,
             )
         )
-    families = tuple(acceptance.families(assessment, say))
-    return Element(families, template="report/matrix.html.j2", extra={"rows": rows})
+    return Element(tuple(families(assessment, say)), template="report/matrix.html.j2", extra={"rows": rows})
 
 
 def found(context: Context) -> Element | None:
@@ -134,16 +133,15 @@ def feedback(context: Context) -> Element | None:
 def _without_empty(lines: tuple[Line, ...], say: Catalogue) -> Table:
     """The points as a table; owner and day only where one of them is declared."""
     none = say("word.not_declared")
-    keys = ("point", "why", "owner", "due")
-    kept = [i for i, key in enumerate(keys) if i < 2 or any(line.cells[i].text != none for line in lines)]
-    heads = tuple(Head(say(f"element.feedback.{keys[i]}")) for i in kept)
-    rows = tuple(Line(tuple(line.cells[i] for i in kept)) for line in lines)
-    return Table(say("element.feedback.caption"), heads, rows)
+    columns = heads(say, "element.feedback", "point why owner due")
+    kept = [i for i in range(len(columns)) if i < 2 or any(line.cells[i].text != none for line in lines)]
+    rows = tuple(line_of(*(line.cells[i] for i in kept)) for line in lines)
+    return Table(say("element.feedback.caption"), tuple(columns[i] for i in kept), rows)
 
 
 def _line(name: str, aside: str, why: str, owner: str | None, due: str | None, say: Catalogue) -> Line:
     none = say("word.not_declared")
-    return Line((Cell(name, aside=aside), Cell(why), Cell(owner or none), Cell(due or none)))
+    return line_of(Cell(name, aside=aside), why, owner or none, due or none)
 
 
 def _signals(plan: Plan, say: Catalogue) -> Iterator[Line]:
@@ -170,8 +168,7 @@ def _criteria(context: Context) -> Iterator[Line]:
     say = context.say
     for verdict in context.assessment.verdicts:
         if verdict.word != "pass":
-            word = say(f"verdict.{verdict.word.replace(' ', '_')}")
-            why = say("element.feedback.criterion", word=word)
+            why = say("element.feedback.criterion", word=verdict_word(verdict.word, say))
             yield _line(title(verdict, context.assessment, say), "", why, None, None, say)
 
 
@@ -208,9 +205,9 @@ def _next(plan: Plan, say: Catalogue) -> Table:
         ("dates", ", ".join(due) or none),
         ("recipients", recipients),
     )
-    lines = tuple(Line((Cell(say(f"element.feedback.next.{key}")), Cell(text))) for key, text in rows)
-    heads = tuple(Head(say(f"element.feedback.next.{key}")) for key in ("what", "declared"))
-    return Table(say("element.feedback.next.caption"), heads, lines)
+    lines = tuple(line_of(say(f"element.feedback.next.{key}"), text) for key, text in rows)
+    columns = heads(say, "element.feedback.next", "what declared")
+    return Table(say("element.feedback.next.caption"), columns, lines)
 
 
 def _update(context: Context) -> Table:
@@ -220,17 +217,11 @@ def _update(context: Context) -> Table:
     for item, words in UPDATE.items():
         places = [context.standing[word] for word in words if word in context.standing]
         named = [say("element.feedback.place", chapter=p.chapter, title=p.title) for p in places]
-        lines.append(
-            Line(
-                (
-                    Cell(say(f"element.feedback.update.{item}")),
-                    Cell("; ".join(named) or say("table.empty")),
-                    Cell(say(f"element.feedback.update.{item}_lacks")),
-                )
-            )
-        )
-    heads = tuple(Head(say(f"element.feedback.update.{key}")) for key in ("input", "where", "lacks"))
-    return Table(say("element.feedback.update.caption"), heads, tuple(lines))
+        where = "; ".join(named) or say("table.empty")
+        key = f"element.feedback.update.{item}"
+        lines.append(line_of(say(key), where, say(f"element.feedback.update.{item}_lacks")))
+    columns = heads(say, "element.feedback.update", "input where lacks")
+    return Table(say("element.feedback.update.caption"), columns, tuple(lines))
 
 
 def repeatability(context: Context) -> Element | None:

@@ -88,6 +88,18 @@ class Element:
         return stated or any(map(bool, more))
 
 
+def groups_of(context: Context, element: str, but: str = "") -> tuple[declared.DeclaredGroup, ...]:
+    """The groups of an element, as they were declared; of the one that a table tells only what it lacks."""
+    found = []
+    for name in GROUPS_OF[element]:
+        group = context.groups.get(name)
+        if group and name == but:
+            group = declared.DeclaredGroup(group.title, (), group.missing) if group.missing else None
+        if group:
+            found.append(group)
+    return tuple(found)
+
+
 def numbered(context: Context, *tables: Table | None) -> tuple[NumberedTable, ...]:
     """Those of the tables that have rows, each with its number."""
     return tuple(context.numbering.table(t) for t in tables if t is not None and t.lines)

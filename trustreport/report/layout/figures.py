@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from trustreport.assessment.finding import Figure
 from trustreport.figures.style import settings
@@ -17,48 +17,48 @@ if TYPE_CHECKING:
 
 DOTS_PER_INCH = 150
 PACKED = 3  # of 9: a tenth larger, in half the time
+# How matplotlib saves a file, without the time and the program.
+SAVED: Mapping[str, Mapping[str, Any]] = {
+    "svg": {"metadata": {"Date": None, "Creator": None}},
+    "png": {
+        "metadata": {"Software": None},
+        "dpi": DOTS_PER_INCH,
+        "pil_kwargs": {"compress_level": PACKED},
+    },
+}
 
 
-class Drawn(Protocol):
-    """A figure as files; the same bytes for the same values."""
+@dataclass(frozen=True)
+class Drawn:
+    """A figure as files, each awaited or drawn when it is looked at; the same bytes for the same values."""
+
+    file: Callable[[str], bytes]
 
     @property
     def svg(self) -> bytes:
         """With labels as outlines, which look the same everywhere."""
+        return self.file("svg")
 
     @property
     def page(self) -> bytes:
         """With labels as text, which can be searched, for a renderer with the faces of `figures.style`."""
+        return self.file("page")
 
     @property
     def png(self) -> bytes:
         """In dots."""
-
-
-@dataclass(frozen=True)
-class DrawnHere:
-    """A figure that is drawn in this process, once for each form that is looked at."""
-
-    figure: Figure
-    say: Catalogue
-
-    @cached_property
-    def svg(self) -> bytes:
-        return saved(self.figure, self.say, ("svg",))[0]
-
-    @cached_property
-    def page(self) -> bytes:
-        return saved(self.figure, self.say, ("page",))[0]
-
-    @cached_property
-    def png(self) -> bytes:
-        return saved(self.figure, self.say, ("png",))[0]
+        return self.file("png")
 
 
 def draw_all(assessment: "Assessment") -> dict[str, Drawn]:
     """Every figure of the assessment, by its id."""
     say = catalogue(assessment.plan.report.language)
-    return {figure.id: DrawnHere(figure, say) for figure in assessment.figures}
+    return {figure.id: drawn_here(figure, say) for figure in assessment.figures}
+
+
+def drawn_here(figure: Figure, say: Catalogue) -> Drawn:
+    """A figure that is drawn in this process, once for each form that is looked at."""
+    return Drawn(cache(lambda form: saved(figure, say, (form,))[0]))
 
 
 class Pages(Mapping[str, bytes]):
@@ -88,28 +88,14 @@ def saved(figure: Figure, say: Catalogue, forms: Iterable[str]) -> list[bytes]:
     """
     with settings():
         drawn = figure.drawing.draw(say)
-        return [SAVE[form](drawn) for form in forms]
+        return [_saved(drawn, form) for form in forms]
 
 
-def _svg(drawn: "MatplotlibFigure") -> bytes:
-    return _file(drawn, "svg", {"Date": None, "Creator": None})
+def _saved(drawn: "MatplotlibFigure", form: str) -> bytes:
+    if form == "page":
+        from trustreport.report.layout import svg_backend
 
-
-def _page(drawn: "MatplotlibFigure") -> bytes:
-    from trustreport.report.layout import svg_backend
-
-    return svg_backend.svg(drawn, dots_per_inch=DOTS_PER_INCH)
-
-
-def _png(drawn: "MatplotlibFigure") -> bytes:
-    how = {"dpi": DOTS_PER_INCH, "pil_kwargs": {"compress_level": PACKED}}
-    return _file(drawn, "png", {"Software": None}, **how)
-
-
-def _file(drawn: "MatplotlibFigure", form: str, metadata: dict[str, Any], **how: Any) -> bytes:
+        return svg_backend.svg(drawn, dots_per_inch=DOTS_PER_INCH)
     file = BytesIO()
-    drawn.savefig(file, format=form, metadata=metadata, **how)
+    drawn.savefig(file, format=form, **SAVED[form])
     return file.getvalue()
-
-
-SAVE = {"svg": _svg, "page": _page, "png": _png}

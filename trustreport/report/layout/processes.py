@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Self
 
@@ -89,15 +90,17 @@ class DrawingProcess:
 
     def drawn(self, figures: Iterable[Figure], language: str) -> dict[str, Drawn]:
         """These figures by id, each awaited when it is looked at; those that were not begun are begun now."""
+        from trustreport.report.layout.figures import Drawn
+
         wanted = list(figures)
         self.begin((f for f in wanted if not self._has(f, language)), language)
-        return {figure.id: _Awaited(self, self._begun[figure.id]) for figure in wanted}
+        return {figure.id: Drawn(partial(self._file, self._begun[figure.id])) for figure in wanted}
 
     def _has(self, figure: Figure, language: str) -> bool:
         order = self._begun.get(figure.id)
         return order is not None and order.figure is figure and order.language == language
 
-    def file(self, order: Order, form: str) -> bytes:
+    def _file(self, order: Order, form: str) -> bytes:
         """One form of a figure, awaited, or drawn here."""
         key = order.number, form
         with self._arrived:
@@ -124,26 +127,6 @@ class DrawingProcess:
                 else:
                     self._files[key] = content
                 self._arrived.notify_all()
-
-
-@dataclass(frozen=True, slots=True)
-class _Awaited:
-    """A figure that is being drawn elsewhere."""
-
-    drawing: DrawingProcess
-    order: Order
-
-    @property
-    def svg(self) -> bytes:
-        return self.drawing.file(self.order, "svg")
-
-    @property
-    def page(self) -> bytes:
-        return self.drawing.file(self.order, "page")
-
-    @property
-    def png(self) -> bytes:
-        return self.drawing.file(self.order, "png")
 
 
 def _draw(line: Connection, files: bool) -> None:

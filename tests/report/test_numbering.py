@@ -64,7 +64,7 @@ def test_a_colour_of_the_figures_follows_the_page() -> None:
 
 
 def test_in_the_page_ids_are_its_own_and_no_colour_is_fixed() -> None:
-    drawn = figures.DrawnHere(figure(), EN).page
+    drawn = figures.drawn_here(figure(), EN).page
     shown = [inline(drawn, f"figure-{i}", f"Figure {i}", NAME) for i in (1, 2)]
     ids = re.findall(r' id="([^"]*)"', "".join(shown))
     assert len(ids) == len(set(ids))
@@ -77,7 +77,7 @@ def test_in_the_page_ids_are_its_own_and_no_colour_is_fixed() -> None:
 
 
 def test_a_mark_says_what_it_is_of_its_value_and_of_how_many() -> None:
-    page = figures.DrawnHere(figure(), EN).page.decode()
+    page = figures.drawn_here(figure(), EN).page.decode()
     titles = re.findall("<g><title>(.*?)</title>\n<path", page)
     assert titles == [
         'A &lt;b&gt; &amp; "C": 0.90 (0.80 to 1.10), n\u00a0=\u00a040',

@@ -1,4 +1,4 @@
-"""Figures that another process draws are those that are drawn here, whatever becomes of that process."""
+"""Figures and pages that another process makes are those made here, whatever becomes of that process."""
 
 import re
 import subprocess
@@ -7,12 +7,14 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from made_up import about
 
 from trustreport.assessment.assess import Assessment
 from trustreport.figures import style
 from trustreport.figures.style import settings
+from trustreport.report import pdf
 from trustreport.report.layout import figures, pdf_layout, svg_backend
-from trustreport.report.layout.processes import DrawingProcess
+from trustreport.report.layout.processes import DrawingProcess, LayoutProcesses
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +79,7 @@ def test_what_cannot_be_sent_is_drawn_here(simple: Assessment, drawn_here: dict[
         assert drawn[simple.figures[0].id].page == drawn_here[simple.figures[0].id].page
 
 
-def test_no_process_no_harm(monkeypatch: pytest.MonkeyPatch, simple: Assessment) -> None:
+def test_no_room_to_draw_elsewhere_does_no_harm(monkeypatch: pytest.MonkeyPatch, simple: Assessment) -> None:
     def refused(self: object) -> None:
         raise BlockingIOError("no more processes")
 
@@ -128,3 +130,44 @@ def test_on_paper_a_mark_is_a_path_and_a_label_a_text(drawn_here: dict[str, figu
         sizes = [re.search(r'viewBox="([^"]+)"', text.decode()) for text in (drawn.page, drawn.svg)]
         lean, full = ([float(x) for x in found[1].split()] for found in sizes if found)
         assert lean == pytest.approx(full, abs=0.01)
+
+
+@pytest.fixture(scope="module")
+def volumes(simple: Assessment) -> pdf.Volumes:
+    return pdf.Volumes(simple, **about(simple))
+
+
+@pytest.mark.pdf
+def test_it_is_the_one_laid_out_here(volumes: pdf.Volumes) -> None:
+    with LayoutProcesses() as layout:
+        layout.start(1)
+        elsewhere = layout.lay_out(volumes.paper_text("annex"))
+        here = volumes.printed("annex")
+        made = elsewhere()
+    assert made is not None
+    assert (made.content, made.pages) == (here.content, here.pages)
+
+
+@pytest.mark.pdf
+def test_a_sign_that_no_font_has_is_left_to_who_can_make_the_text_anew(volumes: pdf.Volumes) -> None:
+    sheet = volumes.paper_text("annex")
+    unknown = replace(sheet, text=sheet.text.replace("</body>", "\U0001f9ff</body>"))
+    assert pdf_layout.laid_out(unknown) is None
+
+
+def test_without_the_process_it_is_left_to_who_asked(volumes: pdf.Volumes) -> None:
+    with LayoutProcesses() as layout:
+        layout.start(1)
+        layout._processes[0].kill()
+        assert layout.lay_out(volumes.paper_text("annex"))() is None
+
+
+def test_no_room_to_lay_out_elsewhere_does_no_harm(
+    monkeypatch: pytest.MonkeyPatch, volumes: pdf.Volumes
+) -> None:
+    def refused(self: object) -> None:
+        raise BlockingIOError("no more processes")
+
+    monkeypatch.setattr("multiprocessing.process.BaseProcess.start", refused)
+    with LayoutProcesses() as layout:
+        assert layout.lay_out(volumes.paper_text("annex"))() is None
