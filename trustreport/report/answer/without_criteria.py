@@ -394,10 +394,12 @@ def _published(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
 def _raters(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """Agreement of those who set the reference, and what accuracy can be reached against them."""
 
-    def first(name: str) -> Result | None:
-        return next(iter(_whole(assessment, f"source_reliability.{name}")), None)
+    def first(id: str) -> Result | None:
+        return next(iter(_whole(assessment, id)), None)
 
-    agreement, rho, reached = map(first, ("krippendorff_alpha", "weighted_concordance", "actual_accuracy"))
+    agreement = first("source_reliability.krippendorff_alpha")
+    rho = first("source_reliability.weighted_concordance")
+    reached = first("source_reliability.actual_accuracy")
     if agreement is not None:
         e = agreement.estimate
         if isnan(e.low) and e.note:

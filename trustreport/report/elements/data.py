@@ -156,8 +156,12 @@ def _readings(context: Context) -> Table:
             counts += [] if flow.missing is None else [flow.missing[arm]]
             shown = [*map(say.numbers.count, counts)] + [say("table.empty")] * (flow.missing is None)
             lines.append(line_of(Cell(task, aside=aside), arm, *number_cells(shown)))
-    keys = "readers cases present expected missing"
-    columns = heads(say, "report.read", f"task arm {keys}", numeric=keys)
+    columns = heads(
+        say,
+        "report.read",
+        "task arm readers cases present expected missing",
+        numeric="readers cases present expected missing",
+    )
     return Table(say("report.read.missing_caption"), columns, tuple(lines))
 
 
