@@ -22,11 +22,11 @@ from trustreport.report.exports.chosen import (
     RELIABILITY,
     CardResult,
     chosen,
-    printable,
     results_digest,
     stated,
     summary,
 )
+from trustreport.report.exports.sheets import printable
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.resources import folder
 

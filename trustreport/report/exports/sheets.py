@@ -6,6 +6,7 @@ What is still to be filled in is marked. The question list of an assessor is one
 import csv
 import datetime as dt
 import io
+import re
 import zipfile
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
@@ -17,7 +18,6 @@ from markupsafe import Markup
 
 from trustreport.report.contents import Chapters, ElementView
 from trustreport.report.elements.frameworks import Framework, FrameworkRow
-from trustreport.report.exports.chosen import printable
 from trustreport.report.html import environment
 from trustreport.report.spreadsheets import escaped
 from trustreport.vocabulary.messages import Catalogue
@@ -25,6 +25,7 @@ from trustreport.vocabulary.resources import folder
 
 UNDATED = dt.datetime(1980, 1, 1, tzinfo=dt.UTC)
 COLUMNS = ("framework", "item", "about", "state", "place", "file", "page", "remark", "number")
+NO_XML = re.compile("[^\\t\\n\\r -\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 ELEMENT = "E46"  # lists the items
 
 
@@ -86,6 +87,11 @@ def sheet_page(sheet: Sheet, say: Catalogue) -> str:
     policy = f"default-src 'none'; style-src 'sha256-{allowed}'; base-uri 'none'; form-action 'none'"
     template = environment().get_template("report/sheet.html.j2")
     return template.render(sheet=sheet, say=say, style=style, policy=policy)
+
+
+def printable(text: str) -> str:
+    """The text without characters that XML 1.0 cannot hold."""
+    return NO_XML.sub("", text)
 
 
 def sheet_docx(sheet: Sheet) -> bytes:
