@@ -42,7 +42,8 @@ import sys
 from pathlib import Path
 from trustreport.api import assess, read_study
 from trustreport.vocabulary.messages import catalogue
-from trustreport.report import figures, pdf
+from trustreport.report import pdf
+from trustreport.report.layout import figures
 from trustreport.report.document import canonical, digest, document
 from trustreport.report.release import released
 from trustreport.report.write import provenance
@@ -62,7 +63,7 @@ import gc, sys
 gc.set_threshold(100_000, 50, 1000)
 from pathlib import Path
 import trustreport.api, trustreport.assessment.assess, trustreport.report.write, trustreport.report.pdf
-from trustreport.report import pdf_layout
+from trustreport.report.layout import pdf_layout
 weasyprint = pdf_layout.weasyprint_module()
 text = Path(sys.argv[1]).read_text(encoding="utf-8")
 weasyprint.HTML(string=text, url_fetcher=pdf_layout.fetcher()).write_pdf(

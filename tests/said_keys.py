@@ -289,10 +289,16 @@ def _walk(node: ast.AST, scope: Scope, asked: frozenset[str] = frozenset()) -> I
 
 
 def said_by(node: ast.AST) -> list[ast.expr]:
-    """The key that a call says; the headings of the columns that a table or a function of columns has."""
+    """The key that a call says; the headings of the columns that a table, `heads` or a function has."""
     match node:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[key, *_]) if name in SAYING:
             return [key]
+        case ast.Call(func=ast.Name(id="stated"), args=[_, key, *_]):
+            return [key]
+        case ast.Call(
+            func=ast.Name(id="heads"), args=[_, ast.Constant(value=prefix), ast.Constant(value=keys), *_]
+        ):
+            return [ast.Constant(f"{prefix}.{key}") for key in keys.split()]
         case ast.Call(func=ast.Name(id="table"), args=[_, _, _, columns]):
             specs = (node for node in ast.walk(columns) if isinstance(node, ast.Tuple) and node.elts)
             return [spec.elts[0] for spec in specs if is_key(spec.elts[0])]

@@ -11,7 +11,8 @@ from PIL import Image
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.claims import claim_checks
-from trustreport.report import acceptance, declared
+from trustreport.report import declared
+from trustreport.report.answer import acceptance
 from trustreport.report.answer.forest import forest
 from trustreport.report.write import as_data
 from trustreport.study import lock

@@ -36,14 +36,14 @@ INSIDE = {
         "finding",
         "performance",
         "narrative",
-        ("claims", "infer"),
+        ("claims", "infer", "case_mix"),
         ("dimensions", "checks"),
         "verdicts",
         "assess",
     ),
 }
-# What every dimension may use within their room, and what describes the cases for the report.
-SHARED = ("dimension", "case_mix", "largest_gap", "flow")
+# What every dimension may use within their room.
+SHARED = ("dimension",)
 FORBIDDEN_IN_MEASURES = ("pandas", "matplotlib", "pydantic", "pyarrow")
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -34,9 +34,9 @@ def imported(module: str) -> set[str]:
         ("trustreport.commands.cli", HEAVY | NUMERIC),
         ("trustreport.assessment.assess", HEAVY),
         ("trustreport.report.write", HEAVY),
-        ("trustreport.report.drawing", HEAVY | NUMERIC - {"babel"} | OF_REPORTS),
-        ("trustreport.report.figures", HEAVY | OF_REPORTS),
-        ("trustreport.report.pdf_layout", HEAVY | OF_REPORTS),
+        ("trustreport.report.layout.processes", HEAVY | NUMERIC - {"babel"} | OF_REPORTS),
+        ("trustreport.report.layout.figures", HEAVY | OF_REPORTS),
+        ("trustreport.report.layout.pdf_layout", HEAVY | OF_REPORTS),
     ],
 )
 def test_only_what_is_used_is_imported(module: str, without: set[str]) -> None:
@@ -67,7 +67,7 @@ def test_a_command_collects_seldom_and_what_goes_on_as_usual() -> None:
     code = (
         "import gc; usual = gc.get_threshold()\n"
         "from trustreport.commands.cli import main\n"
-        "from trustreport.report.pipes import collect_as_usual\n"
+        "from trustreport.report.layout.pipes import collect_as_usual\n"
         "main(['packs'], standalone_mode=False); seldom = gc.get_threshold()\n"
         "collect_as_usual(); print(seldom[0] > 10 * usual[0], gc.get_threshold() == usual)"
     )

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from trustreport.api import assess, lock_criteria, read_study, record_look, reproduce, write_report
 from trustreport.commands.cli import main
-from trustreport.report.acceptance import fixed
+from trustreport.report.answer.acceptance import fixed
 from trustreport.study import lock
 from trustreport.vocabulary.errors import StudyError
 from trustreport.vocabulary.messages import catalogue

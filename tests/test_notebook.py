@@ -12,8 +12,8 @@ import pytest
 import trustreport
 from trustreport import assess, read_study, write_report
 from trustreport.api import Assessed
-from trustreport.report.frame import of_results
 from trustreport.report.notebook import FIRST
+from trustreport.report.spreadsheets import results_frame
 from trustreport.report.write import as_data
 from trustreport.vocabulary.errors import StudyError
 
@@ -77,7 +77,7 @@ def test_a_row_for_each_result_and_slim_columns_first(dossier: Assessed) -> None
     table = dossier.to_frame()
     assert list(table.columns[:6]) == ["id", "value", "low", "high", "n", "p"]
     document = as_data(dossier)
-    flat = of_results(document["results"])
+    flat = results_frame(document["results"])
     assert len(table) == len(document["results"]) > 0
     for column in table.columns:
         for here, there in zip(table[column], flat[column], strict=True):

@@ -21,7 +21,7 @@ from trustreport.assessment.assess import Assessment
 from trustreport.assessment.checks import CHECKS
 from trustreport.assessment.dimensions import DIMENSIONS
 from trustreport.commands.cli import main
-from trustreport.report.glance import SHOWN
+from trustreport.report.answer.glance import SHOWN
 from trustreport.study.plan import Kind
 from trustreport.study.study import Study
 from trustreport.vocabulary.quantities import is_named

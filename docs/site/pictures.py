@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from ruamel.yaml import YAML
 
 from trustreport import assess, read_study, write_report
-from trustreport.report.figures import saved
+from trustreport.report.layout.figures import saved
 from trustreport.vocabulary.messages import catalogue
 
 DOTS_PER_INCH = 100

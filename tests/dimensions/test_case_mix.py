@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from studies import plan
 
-from trustreport.assessment.dimensions.case_mix import case_mix, case_mixes, errors
+from trustreport.assessment.case_mix import case_mix, case_mixes, errors
 from trustreport.assessment.performance.cases import of_dataset
 from trustreport.study.study import Cases, Coded, Dataset, Labels, Readers, Readings, Scores, Study
 

@@ -13,7 +13,7 @@ from trustreport.assessment.assess import Assessment, assess
 from trustreport.assessment.dimensions.localisation import DIMENSION, READERS
 from trustreport.assessment.performance.lesions import marked_cases
 from trustreport.measures.lesions.readers import fit_lesions, lesion_area
-from trustreport.report.answer import answer
+from trustreport.report.answer.answer import answer
 from trustreport.study.identity.identifiers import identifying
 from trustreport.study.identity.pseudonyms import pseudonymised
 from trustreport.study.plan import Plan

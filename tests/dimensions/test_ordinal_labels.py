@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from trustreport.api import Assessed, assess, read_study
-from trustreport.report.answer import answer
+from trustreport.report.answer.answer import answer
 from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")

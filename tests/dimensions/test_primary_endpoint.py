@@ -10,7 +10,7 @@ from tests.studies import plan, readings
 from trustreport.api import assess, read_study
 from trustreport.assessment.dimensions import decision_benefit
 from trustreport.assessment.performance.readers import every_endpoint, primary_first
-from trustreport.report.answer import answer
+from trustreport.report.answer.answer import answer
 from trustreport.study.study import Study
 from trustreport.vocabulary.messages import catalogue
 

@@ -15,8 +15,8 @@ from trustreport.api import assess, read_study
 from trustreport.assessment.dimensions.decision_benefit import DIMENSION as BENEFIT
 from trustreport.assessment.dimensions.potential_robustness import DIMENSION as ROBUSTNESS
 from trustreport.assessment.finding import Finding
-from trustreport.report.answer import answer as page_one
-from trustreport.report.glance import glance
+from trustreport.report.answer.answer import answer as page_one
+from trustreport.report.answer.glance import glance
 from trustreport.report.tables import table
 from trustreport.study.study import Study
 from trustreport.vocabulary.errors import StudyError

@@ -7,7 +7,7 @@ import pytest
 
 from trustreport.api import Assessed, assess, read_study
 from trustreport.measures.confusion.several import FEW_OF_RAREST
-from trustreport.report.answer import answer
+from trustreport.report.answer.answer import answer
 from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")

@@ -8,7 +8,7 @@ import pytest
 from trustreport.api import Assessed, assess, read_study
 from trustreport.assessment.finding import Part, Unanswered
 from trustreport.assessment.performance.time_to_event import MEASURES, followed_cases
-from trustreport.report.answer import answer
+from trustreport.report.answer.answer import answer
 from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")

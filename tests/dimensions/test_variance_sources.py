@@ -24,7 +24,7 @@ from trustreport.measures.mrmc.auc import fit_auc
 from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
 from trustreport.measures.mrmc.planned import planned_difference
 from trustreport.measures.mrmc.power import NO_COMPONENT, Components, components, expected_width, sources
-from trustreport.report.outline import SENTENCES
+from trustreport.report.contents import SENTENCES
 from trustreport.vocabulary.messages import catalogue
 from trustreport.vocabulary.results import Result
 

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from trustreport.commands.cli import main
 from trustreport.commands.qualification import installation, operation, peers, record
 from trustreport.measures import proportion
-from trustreport.report.bundle import verify
+from trustreport.report.signatures.bundle import verify
 from trustreport.report.signatures.signing import Signer
 from trustreport.vocabulary.errors import MissingLibrary
 

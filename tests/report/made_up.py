@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.dimensions.flow import TaskFlow
+from trustreport.assessment.case_mix import TaskFlow
 from trustreport.assessment.finding import (
     CheckOutcome,
     Column,
@@ -22,8 +22,8 @@ from trustreport.assessment.finding import (
 )
 from trustreport.assessment.verdicts import verdicts
 from trustreport.measures.estimate import Estimate
-from trustreport.report import figures
-from trustreport.report.figures import Drawn
+from trustreport.report.layout import figures
+from trustreport.report.layout.figures import Drawn
 from trustreport.study.plan import Plan, undeclared
 from trustreport.study.study import ArmCounts, CountsSet, Source, Study
 from trustreport.vocabulary.messages import Catalogue, Message, say

@@ -10,7 +10,7 @@ from test_questions import NAMES, listed
 from tests.browsing import COLOURS, ONE_ROW_OF_A_LOOK, STRUCTURE, violations
 from trustreport.api import Assessed
 from trustreport.report.exports import export
-from trustreport.report.sheets import questions, sheet
+from trustreport.report.exports.sheets import question_sheet, sheet_page
 from trustreport.vocabulary.messages import catalogue
 
 pytestmark = pytest.mark.slow
@@ -66,8 +66,8 @@ def test_axe_finds_no_violation_in_forms_and_the_question_list(
     browser: Any, assessed_example: Callable[[str], Assessed], tmp_path: Path
 ) -> None:
     sheets = [tmp_path / "questions.html"]
-    asked = questions.questions(listed(*NAMES), {}, "report.html", "A study", catalogue())
-    sheets[0].write_text(sheet.render(asked, catalogue()), encoding="utf-8")
+    asked = question_sheet(listed(*NAMES), {}, "report.html", "A study", catalogue())
+    sheets[0].write_text(sheet_page(asked, catalogue()), encoding="utf-8")
     for form, name in FORMS.items():
         sheets.append(tmp_path / f"{form}.html")
         sheets[-1].write_bytes(export(assessed_example(name), form, ".html"))

@@ -14,11 +14,11 @@ from trustreport.assessment.finding import CheckOutcome, Finding, Part
 from trustreport.assessment.verdicts import verdicts
 from trustreport.assessment.verdicts.verdict import Locked
 from trustreport.measures.estimate import Estimate
-from trustreport.report.answer import answer
+from trustreport.report.answer.answer import answer
 from trustreport.report.answer.forest import forest
+from trustreport.report.answer.front import LONG, _cut
+from trustreport.report.answer.limits import ranked
 from trustreport.report.answer.what_if import what_would_change_it
-from trustreport.report.front import LONG, _cut
-from trustreport.report.limits import ranked
 from trustreport.study.plan import Plan
 from trustreport.study.study import ArmCounts, CountsSet, Study
 from trustreport.vocabulary.messages import catalogue, say

@@ -16,7 +16,7 @@ pytest.importorskip("cryptography")
 
 from trustreport.api import assess, read_study, write_report
 from trustreport.commands.cli import main
-from trustreport.report.files import files
+from trustreport.report.signatures.bundle import files
 from trustreport.report.signatures.signing import Signer, is_signed, read_signers
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "knee-mri"
@@ -149,7 +149,7 @@ def test_a_forged_statement_is_found(name: str, out: Path, signer: Signer) -> No
 
 def test_numbers_and_list_changed_together_are_not_what_was_signed(out: Path) -> None:
     """Hashes alone cannot tell: whoever changes a file can list it anew."""
-    from trustreport.report.bundle import HASHES
+    from trustreport.report.signatures.bundle import HASHES
 
     results, listing = out / "results.csv", out / HASHES
     before = sha256(results.read_bytes()).hexdigest()

@@ -16,11 +16,18 @@ from click.testing import CliRunner
 
 from trustreport.api import assess, read_study, write_report
 from trustreport.commands.cli import main
-from trustreport.report import csv as flat
-from trustreport.report import frame, xlsx
-from trustreport.report.bundle import HASHES, UNLISTED, verify
 from trustreport.report.compare import compare, lines, load, table
-from trustreport.report.files import files
+from trustreport.report.signatures.bundle import HASHES, UNLISTED, files, verify
+from trustreport.report.spreadsheets import (
+    CORE,
+    HEADER,
+    LONGEST,
+    NUMBER,
+    UNDATED,
+    UNDATED_ZIP,
+    results_csv,
+    results_xlsx,
+)
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "knee-mri"
 FORMATS = ("html", "json", "xlsx", "csv", "figures")
@@ -121,7 +128,7 @@ def test_other_files_are_told_of_and_are_no_fault(out: Path) -> None:
 
 
 def test_a_page_of_other_numbers_is_found(out: Path) -> None:
-    from trustreport.report.bundle import hashes
+    from trustreport.report.signatures.bundle import hashes
 
     data = json.loads((out / "results.json").read_bytes())
     data["results"][0]["value"] = 0.5
@@ -188,7 +195,7 @@ def test_the_workbook_holds_the_same(made: Path) -> None:
     book = load_workbook(made / "results.xlsx", read_only=True)
     assert book.sheetnames == ["numbers", "verdicts", "checks", "open questions", "inputs"]
     head, *rows = book["numbers"].iter_rows(values_only=True)
-    assert head == frame.HEADER
+    assert head == HEADER
     value, n = head.index("value"), head.index("n")
     assert [row[0] for row in rows] == [e["id"] for e in document["results"]]
     assert [row[value] for row in rows] == [e["value"] for e in document["results"]]
@@ -201,7 +208,7 @@ def test_the_workbook_holds_the_same(made: Path) -> None:
 
 def entry(**more: Any) -> dict[str, Any]:
     """A number with nothing said of it."""
-    plain = dict.fromkeys(frame.NUMBER)
+    plain = dict.fromkeys(NUMBER)
     return {**plain, "id": "a.b", "scope": {}, "primary": True, "details": {}, **more}
 
 
@@ -218,11 +225,11 @@ def test_text_is_never_a_formula(text: str) -> None:
     from openpyxl import load_workbook
 
     hostile = document(entry(scope={"reader": text, "arms": [text, "b"]}, note=text, value=-1.5))
-    (row,) = rows_of(flat.render(hostile))
+    (row,) = rows_of(results_csv(hostile))
     assert row["reader"] == row["note"] == "'" + text
     assert row["arms"] == f"'{text}; b"
     assert row["value"] == "-1.5"
-    data = xlsx.render(hostile)
+    data = results_xlsx(hostile)
     sheet = load_workbook(io.BytesIO(data))["numbers"]
     cells = [cell for line in sheet.iter_rows(min_row=2) for cell in line if cell.value is not None]
     assert all(cell.data_type != "f" for cell in cells)
@@ -232,20 +239,20 @@ def test_text_is_never_a_formula(text: str) -> None:
 def test_what_a_workbook_cannot_hold() -> None:
     from openpyxl import load_workbook
 
-    data = xlsx.render(document(entry(note="a\x00b", source="x" * 40_000, value=None)))
+    data = results_xlsx(document(entry(note="a\x00b", source="x" * 40_000, value=None)))
     row = [c.value for c in list(load_workbook(io.BytesIO(data))["numbers"].iter_rows())[1]]
     assert "a\N{REPLACEMENT CHARACTER}b" in row
-    assert max(len(v) for v in row if isinstance(v, str)) == xlsx.LONGEST
+    assert max(len(v) for v in row if isinstance(v, str)) == LONGEST
 
 
 def test_the_workbook_has_no_date_of_its_own(made: Path) -> None:
     data = json.loads((made / "results.json").read_bytes())
-    again = xlsx.render(data)
+    again = results_xlsx(data)
     assert again == (made / "results.xlsx").read_bytes()
     with zipfile.ZipFile(io.BytesIO(again)) as archive:
-        assert {info.date_time for info in archive.infolist()} == {xlsx.UNDATED_ZIP}
-        core = archive.read(xlsx.CORE).decode()
-    assert set(re.findall(r"<dcterms:\w+[^>]*>([^<]*)<", core)) == {xlsx.UNDATED}
+        assert {info.date_time for info in archive.infolist()} == {UNDATED_ZIP}
+        core = archive.read(CORE).decode()
+    assert set(re.findall(r"<dcterms:\w+[^>]*>([^<]*)<", core)) == {UNDATED}
 
 
 # ---------------------------------------------------------------- compare

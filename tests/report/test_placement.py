@@ -12,8 +12,9 @@ from studies import plan
 from trustreport.assessment.assess import Assessment, assess
 from trustreport.assessment.finding import Finding
 from trustreport.measures.estimate import OFTEN_ABOVE, Estimate
-from trustreport.report import glance, outline
-from trustreport.report.outline import ROWS_IN_REPORT, Chapter
+from trustreport.report import contents
+from trustreport.report.answer import glance
+from trustreport.report.contents import ROWS_IN_REPORT, Chapter
 from trustreport.report.write import provenance
 from trustreport.study.plan import Kind
 from trustreport.study.study import ArmCounts, CountsSet, Study
@@ -32,9 +33,9 @@ def of_kind(assessment: Assessment, kind: str) -> Assessment:
     return replace(assessment, plan=assessment.plan.model_copy(update={"report": report}))
 
 
-def chapters(assessment: Assessment) -> outline.Chapters:
+def chapters(assessment: Assessment) -> contents.Chapters:
     drawn = {figure.id: b"<svg/>" for figure in assessment.figures}
-    return outline.chapters(assessment, drawn, EN, on_screen=True, provenance=provenance(assessment))
+    return contents.chapters(assessment, drawn, EN, on_screen=True, provenance=provenance(assessment))
 
 
 def placed(volume: tuple[Chapter, ...]) -> Counter[tuple[str, str]]:
@@ -113,7 +114,7 @@ def test_the_contents_name_the_diagrams_of_the_papers(
     kind: str, assessed_example: Callable[[str], Assessment]
 ) -> None:
     found = list(
-        glance.landmarks(chapters(of_kind(assessed_example("certification-dossier"), kind)).report, EN)
+        contents.landmarks(chapters(of_kind(assessed_example("certification-dossier"), kind)).report, EN)
     )
     named = {mark.name for mark in found}
     assert named == {

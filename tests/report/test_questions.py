@@ -10,8 +10,8 @@ from made_up import about, assessment, manifest, part
 
 from trustreport.report import html, pdf
 from trustreport.report.elements.frameworks import Framework
-from trustreport.report.figures import Pages
-from trustreport.report.sheets import questions, sheet
+from trustreport.report.exports.sheets import frameworks_of, question_sheet, questions_csv, sheet_page
+from trustreport.report.layout.figures import Pages
 from trustreport.report.write import write
 from trustreport.study.plan import Plan
 from trustreport.vocabulary import packs
@@ -30,11 +30,11 @@ def listed(*names: str) -> tuple[Framework, ...]:
     one = made_up(*names)
     of = about(one)
     documents = html.Documents(one, of["results_hash"], of["provenance"], Pages(of["drawn"]), "screen")
-    return questions.frameworks_of(documents.chapters)
+    return frameworks_of(documents.chapters)
 
 
 def rows(frameworks, pages, page_file="") -> list[dict[str, str]]:
-    text = questions.table(frameworks, pages, page_file).decode()
+    text = questions_csv(frameworks, pages, page_file).decode()
     return list(csv.DictReader(io.StringIO(text)))
 
 
@@ -56,24 +56,24 @@ def test_a_place_is_a_page_of_a_pdf_else_an_anchor_of_the_page_else_a_title() ->
     paged = {"E02": ("annex.pdf", 7)}
     assert (purpose(paged)["file"], purpose(paged)["page"]) == ("annex.pdf", "7")
     assert (purpose({}, "report.html")["file"], purpose({})["page"]) == ("report.html", "")
-    page = sheet.render(questions.questions(frameworks, paged, "report.html", "A study", say), say)
+    page = sheet_page(question_sheet(frameworks, paged, "report.html", "A study", say), say)
     assert '<a href="annex.pdf#page=7">annex.pdf, page 7: ' in page
     assert '<a href="report.html#' in page
     assert "<mark>open</mark>" in page
-    bare = sheet.render(questions.questions(frameworks, {}, "", "A study", say), say)
+    bare = sheet_page(question_sheet(frameworks, {}, "", "A study", say), say)
     assert "<a " not in bare
     assert purpose({})["place"] in bare
 
 
 def test_without_a_pack_the_list_says_so() -> None:
-    made = questions.questions(listed("none"), {}, "", "", say)
+    made = question_sheet(listed("none"), {}, "", "", say)
     assert made.notes[-1] == say("sheet.questions.none")
     assert not made.sections
 
 
 def test_what_a_study_says_is_text_in_the_list() -> None:
-    made = questions.questions(listed(*NAMES), {}, "", "<script>alert(1)</script>", say)
-    page = sheet.render(made, say)
+    made = question_sheet(listed(*NAMES), {}, "", "<script>alert(1)</script>", say)
+    page = sheet_page(made, say)
     assert "<script" not in page
     assert "default-src &#39;none&#39;" in page
 

@@ -17,8 +17,8 @@ from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, F
 from trustreport.commands.cli import main
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.measures.estimate import Estimate
-from trustreport.report.files import files
 from trustreport.report.release import is_small, public, released
+from trustreport.report.signatures.bundle import files
 from trustreport.study.study import Study
 from trustreport.vocabulary.messages import say
 from trustreport.vocabulary.place import place_of

@@ -14,10 +14,11 @@ import pytest
 from trustreport.api import assess, read_study
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.finding import EstimateTable
-from trustreport.report import figures, html, pdf
+from trustreport.report import html, pdf
+from trustreport.report.contents import ROWS_IN_REPORT
 from trustreport.report.document import canonical, digest, document
+from trustreport.report.layout import figures
 from trustreport.report.numbering import ROWS_ON_PAPER, Numbering
-from trustreport.report.outline import ROWS_IN_REPORT
 from trustreport.report.tables import Cell as TableCell
 from trustreport.report.tables import Head, Line, Table
 from trustreport.report.write import attachments, provenance

@@ -18,7 +18,8 @@ from made_up import HASH, HOSTILE, Bars, about, assessment, manifest, part, word
 
 from trustreport.assessment.finding import Column, PlainTable
 from trustreport.measures.estimate import Estimate
-from trustreport.report import figures, pdf, pdf_layout
+from trustreport.report import pdf
+from trustreport.report.layout import figures, pdf_layout
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.errors import MissingLibrary
 

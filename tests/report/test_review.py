@@ -11,10 +11,11 @@ from studies import plan
 from trustreport.api import assess
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.dimensions.candidates.entries import leading_measure, measures
-from trustreport.report.answer.by_candidate import conclusion
-from trustreport.report.elements import ELEMENTS, Context, Element
+from trustreport.report.answer.by_criteria import conclusion
+from trustreport.report.answer.review import Review, compared
+from trustreport.report.contents import ELEMENTS
+from trustreport.report.elements.element import Context, Element
 from trustreport.report.numbering import Numbering
-from trustreport.report.review import Review, compared
 from trustreport.study.plan import Question, SiteContext
 from trustreport.study.study import Cases, Dataset, Labels, Scores, Study
 from trustreport.vocabulary.messages import catalogue

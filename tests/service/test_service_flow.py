@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI
 from services import API, MANIFEST, PASSWORD, Client, zipped
 
-from trustreport.report import bundle
+from trustreport.report.signatures import bundle
 from trustreport.report.signatures.signing import is_signed, read_signers
 from trustreport.service.core import Core
 from trustreport.service.jobs.worker_thread import WorkerThread

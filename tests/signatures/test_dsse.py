@@ -10,8 +10,14 @@ from securesystemslib.dsse import Envelope
 from securesystemslib.exceptions import VerificationError
 from securesystemslib.signer import CryptoSigner, SSlibKey
 
-from trustreport.report.signatures import dsse
-from trustreport.report.signatures.signing import Signer, is_signed
+from trustreport.report.signatures.signing import (
+    Signer,
+    enveloped,
+    files_statement,
+    is_signed,
+    opened,
+    pre_authentication,
+)
 
 SUBJECTS = {"results.json": "ab" * 32, "a/b.pdf": "cd" * 32}
 
@@ -27,8 +33,8 @@ def key_of(signer: Signer) -> SSlibKey:
 
 
 def test_the_other_implementation_verifies_ours(signer: Signer) -> None:
-    payload = dsse.statement(SUBJECTS, {"meaning": "approved – naïve"})
-    envelope = Envelope.from_dict(json.loads(dsse.enveloped(payload, signer)))
+    payload = files_statement(SUBJECTS, {"meaning": "approved – naïve"})
+    envelope = Envelope.from_dict(json.loads(enveloped(payload, signer)))
     assert envelope.verify([key_of(signer)], 1).keys() == {signer.name}
     assert envelope.payload == payload
     assert envelope.payload_type == "application/vnd.in-toto+json"
@@ -40,21 +46,21 @@ def test_the_other_implementation_verifies_ours(signer: Signer) -> None:
 def test_the_other_implementation_refuses_an_altered_one_and_another_key(
     signer: Signer, tmp_path: Path
 ) -> None:
-    whole = dsse.enveloped(dsse.statement(SUBJECTS, {"meaning": "approved"}), signer)
+    whole = enveloped(files_statement(SUBJECTS, {"meaning": "approved"}), signer)
     with pytest.raises(VerificationError):
         Envelope.from_dict(json.loads(whole)).verify([key_of(Signer.open(tmp_path))], 1)
     said = json.loads(whole)
-    said["payload"] = base64.b64encode(dsse.statement(SUBJECTS, {"meaning": "rejected"})).decode()
+    said["payload"] = base64.b64encode(files_statement(SUBJECTS, {"meaning": "rejected"})).decode()
     with pytest.raises(VerificationError):
         Envelope.from_dict(said).verify([key_of(signer)], 1)
 
 
 def test_ours_verifies_that_of_the_other_implementation() -> None:
     other = CryptoSigner(Ed25519PrivateKey.generate())
-    payload = dsse.statement(SUBJECTS, {"meaning": "approved"})
+    payload = files_statement(SUBJECTS, {"meaning": "approved"})
     envelope = Envelope(payload, "application/vnd.in-toto+json", {})
     envelope.sign(other)
-    found = dsse.opened(json.dumps(envelope.to_dict()).encode())
+    found = opened(json.dumps(envelope.to_dict()).encode())
     public = bytes.fromhex(other.public_key.keyval["public"]) if other.public_key.keytype == "raw" else None
     key = other._private_key.public_key().public_bytes_raw() if public is None else public
     ((_, signature),) = found.signatures
@@ -65,7 +71,7 @@ def test_ours_verifies_that_of_the_other_implementation() -> None:
 def test_what_is_signed_is_the_text_of_the_specification() -> None:
     # The example of the DSSE protocol
     assert (
-        dsse.pre_authentication("http://example.com/HelloWorld", b"hello world")
+        pre_authentication("http://example.com/HelloWorld", b"hello world")
         == b"DSSEv1 29 http://example.com/HelloWorld 11 hello world"
     )
 
@@ -75,12 +81,12 @@ def test_what_is_signed_is_the_text_of_the_specification() -> None:
 )
 def test_what_is_no_envelope_is_refused(wrong: bytes) -> None:
     with pytest.raises(ValueError, match="no envelope of DSSE"):
-        dsse.opened(wrong)
+        opened(wrong)
 
 
 def test_an_envelope_of_something_else_or_without_signature_is_refused(signer: Signer) -> None:
-    whole = json.loads(dsse.enveloped(dsse.statement(SUBJECTS, {}), signer))
-    empty = dsse.enveloped(dsse.statement({}, {}), signer)
+    whole = json.loads(enveloped(files_statement(SUBJECTS, {}), signer))
+    empty = enveloped(files_statement({}, {}), signer)
     for wrong in (whole | {"payloadType": "text/plain"}, whole | {"signatures": []}, json.loads(empty)):
         with pytest.raises(ValueError, match="no envelope of DSSE"):
-            dsse.opened(json.dumps(wrong).encode())
+            opened(json.dumps(wrong).encode())

@@ -18,7 +18,7 @@ from tests.signatures.authority import NOW, Certified, StampAuthority, certified
 from trustreport.api import lock_criteria
 from trustreport.commands.cli import main
 from trustreport.report import pdf
-from trustreport.report.bundle import HASHES, hashes
+from trustreport.report.signatures.bundle import HASHES, hashes
 from trustreport.study.lock.file import FILE, read, stamped, written
 
 ADA = "Ada Lovelace <ada@example.org>"

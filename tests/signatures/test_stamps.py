@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.signatures.authority import DAY, NOW, StampAuthority, certified, stamp_authority
-from trustreport.report.signatures.roots import read_certificates
 from trustreport.report.signatures.stamps import (
     StampError,
     as_response,
     post,
+    read_certificates,
     requested_stamp,
     verified_stamp,
 )

@@ -23,7 +23,7 @@ from trustreport.assessment.verdicts import Verdict, verdicts
 from trustreport.commands.cli import main
 from trustreport.commands.second_judge import dissents
 from trustreport.measures.estimate import Estimate
-from trustreport.report.acceptance import families as said_of_families
+from trustreport.report.answer.acceptance import families as said_of_families
 from trustreport.report.declared import text
 from trustreport.report.write import as_data
 from trustreport.study import lock

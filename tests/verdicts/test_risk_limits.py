@@ -20,7 +20,7 @@ from trustreport.measures.confusion.at_prevalence import (
     specificity_needed,
 )
 from trustreport.report import html
-from trustreport.report.acceptance import criterion_rows
+from trustreport.report.answer.acceptance import criterion_rows
 from trustreport.report.document import document
 from trustreport.study.plan import RiskLimits
 

@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from trustreport.assessment.assess import Assessment, Cancel, Progress, Seen
     from trustreport.measures.similarity.distances import Run
     from trustreport.planning import StudySizes
-    from trustreport.report.drawing import DrawingProcess
-    from trustreport.report.files import FileStatus
-    from trustreport.report.layout_process import LayoutProcesses
+    from trustreport.report.layout.processes import DrawingProcess, LayoutProcesses
     from trustreport.report.notebook import Assessed
+    from trustreport.report.signatures.bundle import FileStatus
     from trustreport.report.write import FORMATS, Written, as_data
     from trustreport.study import lock
     from trustreport.study.plan import Plan
@@ -236,8 +235,7 @@ def reproduce(
     ------
     StudyError : with every problem of every file
     """
-    from trustreport.report.compare import load
-    from trustreport.report.reproduce import as_built, reproduced
+    from trustreport.report.compare import as_built, load, reproduced
     from trustreport.report.write import as_data
 
     written = load(Path(out))

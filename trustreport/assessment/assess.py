@@ -5,10 +5,17 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Self
 
+from trustreport.assessment.case_mix import (
+    CaseMix,
+    Errors,
+    TaskFlow,
+    case_mixes,
+    errors,
+    flow_figures,
+    task_flows,
+)
 from trustreport.assessment.checks import CHECKS, Evidence
 from trustreport.assessment.dimensions import DIMENSIONS
-from trustreport.assessment.dimensions.case_mix import CaseMix, Errors, case_mixes, errors
-from trustreport.assessment.dimensions.flow import TaskFlow, flow_figures, task_flows
 from trustreport.assessment.finding import CheckOutcome, Figure, Finding, Unanswered
 from trustreport.assessment.verdicts import AtLevel, Verdict, verdicts
 from trustreport.measures.similarity.distances import Run, one_by_one

@@ -105,8 +105,7 @@ def build(
     # a core busy with waiting for the next small one.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     start = perf_counter()
-    from trustreport.report.drawing import DrawingProcess
-    from trustreport.report.layout_process import LayoutProcesses
+    from trustreport.report.layout.processes import DrawingProcess, LayoutProcesses
 
     drawn = DRAWING & set(wanted or DEFAULT_FORMATS)
     with (

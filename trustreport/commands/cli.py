@@ -16,7 +16,7 @@ from trustreport.commands.lock import lock
 from trustreport.commands.plan import plan_study
 from trustreport.commands.service import audit_log, backup, restore, serve, worker
 from trustreport.commands.signatures import sign, verify
-from trustreport.report.pipes import seldom_collect
+from trustreport.report.layout.pipes import seldom_collect
 from trustreport.vocabulary.version import __version__
 
 

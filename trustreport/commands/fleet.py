@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trustreport.report.pipes import collect_as_usual
+from trustreport.report.layout.pipes import collect_as_usual
 
 if TYPE_CHECKING:
     from trustreport.api.fleet.run import FleetSummary

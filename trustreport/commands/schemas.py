@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from trustreport.assessment.checks import CHECKS
 from trustreport.assessment.checks.check import Check
-from trustreport.report.document import ResultsDocument
+from trustreport.report.results_model import ResultsDocument
 from trustreport.study.limits import Limit
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.messages import Catalogue, catalogue

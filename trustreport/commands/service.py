@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trustreport.commands.output import PROBLEMS
-from trustreport.report.pipes import collect_as_usual
+from trustreport.report.layout.pipes import collect_as_usual
 
 if TYPE_CHECKING:
     from trustreport.service.audit import Verified

@@ -105,7 +105,7 @@ def verify(
     again by that library, and each number that differs is printed. Exit status 1 if anything differs.
     """
     from trustreport.commands.signing import roots_of, signers_of
-    from trustreport.report.bundle import verify as look
+    from trustreport.report.signatures.bundle import verify as look
 
     trusted = None if roots is None else roots_of(roots)
     lines = look(out, None if signers is None else signers_of(signers), trusted)

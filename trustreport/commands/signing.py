@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trustreport.report import sign
-from trustreport.report.bundle import HASHES, as_listed
-from trustreport.report.files import FileStatus
-from trustreport.report.other_signatures import stamp_status
+from trustreport.report.signatures import sign
+from trustreport.report.signatures.bundle import HASHES, FileStatus, as_listed, stamp_status
 from trustreport.study.lock.file import FILE, read
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
 
-    from trustreport.report.signatures.roots import Roots
     from trustreport.report.signatures.signing import Signer
+    from trustreport.report.signatures.stamps import Roots
 
 
 PACKAGES = "pip install 'trustreport[sign]'"
@@ -52,7 +50,7 @@ def signer_of(file: Path) -> "Signer":
 def roots_of(file: Path) -> list["Certificate"]:
     """The certificates of a file of trust anchors."""
     try:
-        from trustreport.report.signatures.roots import read_certificates
+        from trustreport.report.signatures.stamps import read_certificates
 
         return read_certificates(file.read_bytes())
     except ImportError as error:

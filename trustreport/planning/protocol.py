@@ -318,7 +318,7 @@ def _row(cells: Sequence[str]) -> str:
 
 def to_svg(sizes: StudySizes) -> bytes:
     """The figure as SVG."""
-    from trustreport.report.figures import saved
+    from trustreport.report.layout.figures import saved
 
     return saved(figure_of(sizes), catalogue("en"), ("svg",))[0]
 
@@ -330,7 +330,7 @@ def to_pdf(sizes: StudySizes) -> bytes:
     ------
     MissingLibrary : Pango is not installed
     """
-    from trustreport.report.figures import saved
+    from trustreport.report.layout.figures import saved
     from trustreport.report.pdf import packaged_page
 
     words, figure = catalogue("en"), figure_of(sizes)

@@ -11,9 +11,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from trustreport.assessment.assess import Assessment
-from trustreport.report import cover, front, glance, glossary, outline, tested
-from trustreport.report.figures import Drawn, Pages
-from trustreport.report.wording import breakable, shorten, together
+from trustreport.report import contents
+from trustreport.report.answer import front, glance
+from trustreport.report.declared import breakable, shorten, together
+from trustreport.report.elements.about import approvals, cover, device_name, terms, tested
+from trustreport.report.layout.figures import Drawn, Pages
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.resources import folder
 
@@ -48,15 +50,12 @@ def render(
 def answered(assessment: Assessment) -> str:
     """The answer and the verdicts as a piece of HTML with its own style, for the output of a notebook."""
     say = catalogue(assessment.plan.report.language)
-    return (
-        environment()
-        .get_template("report/notebook.html.j2")
-        .render(
-            say=say,
-            front=front.front(assessment, say),
-            level=assessment.plan.report.confidence_level,
-            style=style("", "A4", "notebook.css"),
-        )
+    return packaged(
+        "report/notebook.html.j2",
+        say=say,
+        front=front.front(assessment, say),
+        level=assessment.plan.report.confidence_level,
+        style=style("", "A4", "notebook.css"),
     )
 
 
@@ -75,9 +74,9 @@ class Documents:
     annexed: Annexed = "file"
 
     @cached_property
-    def chapters(self) -> outline.Chapters:
+    def chapters(self) -> contents.Chapters:
         """The chapters of report and annex, made once."""
-        return outline.chapters(
+        return contents.chapters(
             self.assessment,
             self.drawn,
             self._say,
@@ -92,58 +91,55 @@ class Documents:
     def text(self, volume: Volume, sheets: Markup, policy: str = "", script: Markup = EMPTY) -> str:
         """Report, annex or both as HTML; nothing in it depends on time or place."""
         plan, say = self.assessment.plan, self._say
-        device = tested.device_name(plan, say)
+        device = device_name(plan, say)
         shown = device if plan.device.trade_name else say("word.not_declared")
         running_head, running_notice, running_foot = _running(self.assessment, self.results_hash)
         chapters = self.chapters
         report = chapters.report if volume != "annex" else ()
         annex = chapters.annex if volume != "report" else ()
-        everywhere = {m.word: m.place for m in glance.landmarks((*chapters.report, *chapters.annex), say)}
-        marks = list(glance.landmarks((*report, *annex), say))
+        everywhere = {m.word: m.place for m in contents.landmarks((*chapters.report, *chapters.annex), say)}
+        marks = list(contents.landmarks((*report, *annex), say))
         anchors = _anchors((*report, *annex)) | ({"answer"} if volume != "annex" else set())
-        return (
-            environment()
-            .get_template("report.html.j2")
-            .render(
-                say=say,
-                medium=self.medium,
-                volume=volume,
-                style=sheets,
-                script=script,
-                policy=policy,
-                lang=plan.report.language,
-                kind=plan.report.kind,
-                plan=plan,
-                level=plan.report.confidence_level,
-                title=plan.report.title or say("report.default_title", device=device),
-                device=shown,
-                notice=plan.report.notice or "",
-                running_head=running_head,
-                running_notice=running_notice,
-                running_foot=running_foot,
-                results_hash=self.results_hash,
-                cover=cover.cover(self.assessment, self.results_hash, say),
-                approvals=cover.approvals(self.assessment, say),
-                front=front.front(self.assessment, say),
-                glance=glance.glance(self.assessment, {**chapters.standing, **everywhere}, say),
-                landmarks=marks,
-                annexed=self.annexed,
-                tested=[(say(f"report.tested.{k}"), v) for k, v in tested.tested(self.assessment, say) if v],
-                glossary=glossary.terms(self.assessment, say),
-                report=report,
-                annex=annex,
-                anchors=anchors | {mark.place.anchor for mark in marks},
-            )
+        return packaged(
+            "report.html.j2",
+            say=say,
+            medium=self.medium,
+            volume=volume,
+            style=sheets,
+            script=script,
+            policy=policy,
+            lang=plan.report.language,
+            kind=plan.report.kind,
+            plan=plan,
+            level=plan.report.confidence_level,
+            title=plan.report.title or say("report.default_title", device=device),
+            device=shown,
+            notice=plan.report.notice or "",
+            running_head=running_head,
+            running_notice=running_notice,
+            running_foot=running_foot,
+            results_hash=self.results_hash,
+            cover=cover(self.assessment, self.results_hash, say),
+            approvals=approvals(self.assessment, say),
+            front=front.front(self.assessment, say),
+            glance=glance.glance(self.assessment, {**chapters.standing, **everywhere}, say),
+            landmarks=marks,
+            annexed=self.annexed,
+            tested=[(say(f"report.tested.{k}"), v) for k, v in tested(self.assessment, say) if v],
+            glossary=terms(self.assessment, say),
+            report=report,
+            annex=annex,
+            anchors=anchors | {mark.place.anchor for mark in marks},
         )
 
 
-def _anchors(chapters: Iterable[outline.Chapter]) -> set[str]:
+def _anchors(chapters: Iterable[contents.Chapter]) -> set[str]:
     """Where a link within a document may point."""
     found = set()
     for chapter in chapters:
         found |= {chapter.anchor, *(item.anchor for item in chapter.items)}
         for item in chapter.items:
-            rows = item.element.extra.get("rows", ()) if isinstance(item, outline.ElementView) else ()
+            rows = item.element.extra.get("rows", ()) if isinstance(item, contents.ElementView) else ()
             found |= {row.anchor for row in rows if hasattr(row, "anchor")}
     return found
 
@@ -221,7 +217,7 @@ def _running(assessment: Assessment, results_hash: str) -> tuple[str, str, str]:
     report = assessment.plan.report
     say = catalogue(report.language)
     named = bool(assessment.plan.device.trade_name)
-    device = tested.device_name(assessment.plan, say) if named else say("word.not_declared")
+    device = device_name(assessment.plan, say) if named else say("word.not_declared")
     device = shorten(device, NAME_IN_HEAD, say)
     return (
         say("report.running", device=device, kind=say(f"report.running_kind.{report.kind}")),

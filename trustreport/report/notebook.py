@@ -35,12 +35,13 @@ class Assessed(Assessment):
         results.csv: numbers of 13 digits, and NaN or None where something is undefined or does not apply;
         `note` says why a number is undefined, or that it is infinite.
         """
-        from trustreport.report import document, frame
+        from trustreport.report import document
+        from trustreport.report.spreadsheets import SCOPE, results_frame
 
         say = catalogue(self.plan.report.language)
         chosen = (r for r in self.results if r.primary or not primary)
-        table = frame.of_results(document.plain(document.entry(r, say)) for r in chosen)
-        found = [column for column in frame.SCOPE if table[column].notna().any()]
+        table = results_frame(document.plain(document.entry(r, say)) for r in chosen)
+        found = [column for column in SCOPE if table[column].notna().any()]
         return table[[*FIRST, *found]].astype(TYPES)
 
     def figure(self, id: str) -> Figure:

@@ -1,18 +1,22 @@
-"""Numbers for tables and figures, and the values of a figure as a table."""
+"""Numbers of tables and figures, and a figure as part of the page: its values, its SVG with ids of its own.
+
+Colours of the SVG follow the page into the dark.
+"""
 
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from math import ceil
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from trustreport.assessment.finding import EstimateTable, Figure, PlainTable
+from trustreport.figures import style
 from trustreport.measures.estimate import Estimate
 from trustreport.report import declared
-from trustreport.report.inline_svg import inline
 from trustreport.report.tables import Cell, Head, Line, Table, align
 from trustreport.vocabulary.messages import Catalogue
 
@@ -27,6 +31,43 @@ MOST_VALUES = 50
 LOW, READABLE, MM_PER_POINT = 80.0, 0.64, 25.4 / 72
 HEIGHT = re.compile(rb'<svg[^>]* height="([0-9.]+)pt"')
 LIMITS = ("low", "high", "n")  # ends of names of values that belong to another value
+# The property of the page that stands for a colour of the figures; screen.css gives each of them two values.
+PROPERTIES = {
+    style.INK: "--ink",
+    style.MUTE: "--mute",
+    style.HAIRLINE: "--hairline",
+    style.WASH: "--wash",
+    style.BLUE: "--blue",
+    style.TEAL: "--teal",
+    style.RUST: "--rust",
+    style.AMBER: "--amber",
+    style.PAPER: "--paper",
+    style.FAINT: "--faint",
+    style.BLUE_WASH: "--blue-wash",
+    style.RUST_WASH: "--rust-wash",
+    style.TEAL_WASH: "--teal-wash",
+}
+HUES = (style.BLUE, style.TEAL, style.RUST, style.AMBER, style.INK)
+NEAR = 0.02  # of 1: how far a channel of a colour may be from the mixture that it is taken for
+_COLOUR = re.compile(r'(?<= )(fill|stroke)="(#[0-9a-f]{6})"')
+_FACES = re.compile(r' font-family="[^"]*"')
+_SHEET = re.compile(
+    r'<path d="[^"]*" fill="#ffffff"/>\n'
+)  # the paper of the figure, which the page has already
+_ID = re.compile(r'(?<= id=")(?=c\d+")|(?<=="url\(#)(?=c\d+\))')
+
+
+@dataclass(frozen=True, slots=True)
+class ReportPlace:
+    """Where something stands in this report: chapter, anchor, title.
+
+    `holds` says whether it holds anything but sentences.
+    """
+
+    chapter: str
+    anchor: str
+    title: str
+    holds: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,3 +227,56 @@ def _value_name(name: str, say: Catalogue) -> str:
     if key not in say and end in LIMITS:
         return say(f"figure.value_of.{end}", name=_value_name(base, say))
     return say(key) if key in say else name.replace("_", " ")
+
+
+def inline(drawing: bytes, anchor: str, title: str, description: str) -> Markup:
+    """The SVG of `report.svg_backend` as an element of the page.
+
+    Parameters
+    ----------
+    anchor : what its ids begin with, so that each is the only one in the page
+    title, description : its name, and what it shows
+    """
+    head, _, content = drawing.decode().partition(">")
+    content = _SHEET.sub("", _FACES.sub("", content), count=1)
+    content = _ID.sub(f"{anchor}-", _COLOUR.sub(_property, content))
+    named = f'role="img" aria-labelledby="{anchor}-title {anchor}-description"'
+    about = f'<title id="{anchor}-title">{escape(title)}</title>'
+    about += f'<desc id="{anchor}-description">{escape(description)}</desc>'
+    return Markup(f"{head} {named}>{about}{content.rstrip()}")  # noqa: S704 -- ours; every label was escaped
+
+
+def _property(found: re.Match[str]) -> str:
+    return f'{found[1]}="{colour(found[2])}"'
+
+
+@cache
+def colour(given: str) -> str:
+    """A colour of the figures as one that follows the page: a property, or a hue mixed with the paper.
+
+    >>> colour("#1b2733"), colour("#8eafce")
+    ('var(--ink)', 'color-mix(in srgb,var(--blue) 50%,var(--paper))')
+    """
+    wanted = _channels(given)
+    known = min(PROPERTIES, key=lambda one: _largest_gap(_channels(one), wanted))
+    if _largest_gap(_channels(known), wanted) <= NEAR / 2:
+        return f"var({PROPERTIES[known]})"
+    share, hue = min(
+        ((share, hue) for hue in HUES for share in range(1, 100)),
+        key=lambda one: _largest_gap(_mixed(_channels(one[1]), one[0] / 100), wanted),
+    )
+    if _largest_gap(_mixed(_channels(hue), share / 100), wanted) > NEAR:
+        return given
+    return f"color-mix(in srgb,var({PROPERTIES[hue]}) {share}%,var(--paper))"
+
+
+def _channels(colour: str) -> tuple[float, ...]:
+    return tuple(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+
+
+def _mixed(hue: tuple[float, ...], share: float) -> tuple[float, ...]:
+    return tuple(share * channel + 1 - share for channel in hue)
+
+
+def _largest_gap(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+    return max(abs(a - b) for a, b in zip(one, other))

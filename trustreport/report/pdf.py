@@ -9,8 +9,16 @@ from typing import Any
 
 from trustreport.assessment.assess import Assessment
 from trustreport.report import html
-from trustreport.report.figures import Drawn, Pages
-from trustreport.report.pdf_layout import UNDATED, Attached, PaperText, Printed, faces, legible, printed
+from trustreport.report.layout.figures import Drawn, Pages
+from trustreport.report.layout.pdf_layout import (
+    UNDATED,
+    Attached,
+    PaperText,
+    Printed,
+    faces,
+    legible,
+    printed,
+)
 
 
 class Volumes:

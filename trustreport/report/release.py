@@ -10,7 +10,7 @@ from math import isnan
 from typing import Any
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.dimensions.case_mix import CaseMix, Errors
+from trustreport.assessment.case_mix import CaseMix, Errors
 from trustreport.assessment.performance.small_cells import public_cell, suppressed
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.results import Result

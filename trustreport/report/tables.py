@@ -1,7 +1,8 @@
 """Tables as a report prints them: cells are texts, numbers align, what is undefined says why."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import isinf, isnan
 from typing import Any
 
@@ -53,6 +54,21 @@ class Table:
     heads: tuple[Head, ...]
     lines: tuple[Line, ...]
     id: str = ""
+
+
+def heads(say: Catalogue, prefix: str, keys: str, numeric: str = "") -> tuple[Head, ...]:
+    """The headers of columns by their keys in the catalogue; those of `numeric` are of numbers."""
+    return tuple(Head(say(f"{prefix}.{key}"), key in numeric.split()) for key in keys.split())
+
+
+def line_of(*cells: Cell | str, leads: bool = False) -> Line:
+    """A row of cells, or of texts alone."""
+    return Line(tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in cells), leads)
+
+
+def number_cells(texts: Iterable[str]) -> tuple[Cell, ...]:
+    """Texts as cells of numbers."""
+    return tuple(Cell(text, numeric=True) for text in texts)
 
 
 def table(source: EstimateTable | PlainTable, say: Catalogue, *, brief: bool = False) -> Table:
@@ -236,12 +252,11 @@ def _estimate(e: Estimate, form: str, say: Catalogue) -> str:
     own = places_in(e.value)
     if own is None:
         own = of_share(e, e.n) if form == "points" else by_width(e.value, e.low, e.high)
-    write = _signed_points(say, max(own - 2, 0)) if form == "points" else _fixed(say, own)
-    if isnan(e.low) or isnan(e.high):
-        return say("word.interval", value=write(e.value), interval=say("table.no_interval_plain"))
-    return say(
-        "word.interval", value=write(e.value), interval=say("word.to", low=write(e.low), high=write(e.high))
-    )
+    write = partial(_number, unit="difference" if form == "points" else "", places=own, say=say)
+    interval = say("table.no_interval_plain")
+    if not (isnan(e.low) or isnan(e.high)):
+        interval = say("word.to", low=write(e.low), high=write(e.high))
+    return say("word.interval", value=write(e.value), interval=interval)
 
 
 # ---------------------------------------------------------------- estimates in running text
@@ -259,43 +274,24 @@ def in_words(result: Result, say: Catalogue, *, bounds: Iterable[float] = ()) ->
         return say("table.not_estimable", note=e.note) if e.note else say("table.not_estimable_plain")
     places, unit = result.places, result.written
     places = max((clear_of(places, (e.low, e.high), bound) for bound in bounds), default=places)
-    if unit == "proportion":
-        write = _percent(say, max(places - 2, 0))
-    elif unit == "difference":
-        write = _signed_points(say, max(places - 2, 0))
-    elif unit == "area_difference":
-        write = _signed(say, places)
+    write = partial(_number, unit=unit, places=places, say=say)
+    if not (isnan(e.low) or isnan(e.high)):
+        interval = say("word.to", low=write(e.low), high=write(e.high))
+    elif pieces := through_infinity(result):
+        benefit, harm = map(write, pieces)
+        interval = say("table.through_infinity", benefit=benefit, harm=harm)
     else:
-        write = _fixed(say, places)
-    text = say("word.interval", value=write(e.value), interval=_interval(result, e, write, say))
+        interval = say("table.no_interval", note=e.note) if e.note else say("table.no_interval_plain")
+    text = say("word.interval", value=write(e.value), interval=interval)
     key = f"unit.written.{unit}"
     return say(key, text=text) if key in say else text
 
 
-def _interval(result: Result, e: Estimate, write: Callable[[float], str], say: Catalogue) -> str:
-    if not (isnan(e.low) or isnan(e.high)):
-        return say("word.to", low=write(e.low), high=write(e.high))
-    pieces = through_infinity(result)
-    if pieces:
-        return say("table.through_infinity", benefit=write(pieces[0]), harm=write(pieces[1]))
-    return say("table.no_interval", note=e.note) if e.note else say("table.no_interval_plain")
-
-
-def _percent(say: Catalogue, places: int) -> Callable[[float], str]:
-    return lambda x: say.numbers.percent(x, places)
-
-
-def _signed_points(say: Catalogue, places: int) -> Callable[[float], str]:
-    return lambda x: say.numbers.fixed(x) if isinf(x) else say.numbers.points(x, places)
-
-
-def _signed(say: Catalogue, places: int) -> Callable[[float], str]:
-    def write(x: float) -> str:
-        text = say.numbers.fixed(x, places)
-        return "+" + text if round(x, places) > 0 else text
-
-    return write
-
-
-def _fixed(say: Catalogue, places: int) -> Callable[[float], str]:
-    return lambda x: say.numbers.fixed(x, places)
+def _number(x: float, unit: str, places: int, say: Catalogue) -> str:
+    """A number in running text: a share as per cent, a difference of shares in points, of areas signed."""
+    if unit == "proportion":
+        return say.numbers.percent(x, max(places - 2, 0))
+    if unit == "difference" and not isinf(x):
+        return say.numbers.points(x, max(places - 2, 0))
+    text = say.numbers.fixed(x, places) if unit != "difference" else say.numbers.fixed(x)
+    return f"+{text}" if unit == "area_difference" and round(x, places) > 0 else text

@@ -6,21 +6,21 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal
 
 from trustreport.assessment.assess import Assessment
 from trustreport.measures.seeds import DEFAULT
-from trustreport.report import csv
-from trustreport.report.bundle import HASHES, hashes
 from trustreport.report.document import canonical, digest, document
-from trustreport.report.drawing import DrawingProcess
-from trustreport.report.layout_process import LayoutProcesses
+from trustreport.report.layout.processes import DrawingProcess, LayoutProcesses
 from trustreport.report.numbering import ROWS_ON_PAPER
 from trustreport.report.release import released
+from trustreport.report.signatures.bundle import HASHES, hashes
+from trustreport.report.spreadsheets import results_csv, results_xlsx
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.errors import MissingLibrary
 from trustreport.vocabulary.messages import Catalogue, catalogue
@@ -91,9 +91,9 @@ def write(
     written.seconds.update(timed or {})
     out.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+    step = _Clock(written, progress or (lambda step, share: None))
     try:
-        step = _Clock(written, progress or (lambda step, share: None))
-        _fill(work, assessment, wanted, say, written, step, drawing, layout)
+        _Folder(work, assessment, wanted, say, written, step, drawing, layout).fill()
         _move(work, out, written)
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -123,12 +123,8 @@ def provenance(assessment: Assessment) -> dict[str, Any]:
         },
         "inputs": [
             {
-                "file": source.file,
-                "table": source.table,
-                "sha256": source.sha256,
-                "bytes": source.n_bytes,
-                "rows": source.n_rows,
-                "used": source.n_used,
+                **{name: getattr(source, name) for name in ("file", "table", "sha256")},
+                **{name: getattr(source, f"n_{name}") for name in ("bytes", "rows", "used")},
                 "dropped": dict(source.dropped),
             }
             for source in assessment.study.sources
@@ -153,7 +149,7 @@ def attachments(assessment: Assessment, results: bytes, say: Catalogue) -> list[
     files = [("results.json", results, say("report.attached.results"))]
     tables = [t for finding in assessment.findings for part in finding.parts for t in part.tables]
     if any(len(t.rows) > ROWS_ON_PAPER for t in tables):
-        files.append(("results.csv", csv.render(json.loads(results)), say("report.attached.table")))
+        files.append(("results.csv", results_csv(json.loads(results)), say("report.attached.table")))
     study = assessment.study
     if study.manifest:
         files.append((study.sources[0].file, study.manifest, say("report.attached.manifest")))
@@ -176,125 +172,116 @@ class _Clock:
         self._progress(name, share)
 
 
-def _fill(
-    work: Path,
-    assessment: Assessment,
-    wanted: tuple[str, ...],
-    say: Catalogue,
-    written: Written,
-    step: Progress,
-    drawing: DrawingProcess | None,
-    layout: LayoutProcesses | None,
-) -> None:
-    step("results", 0.0)
-    origin = provenance(assessment)
-    results = canonical(document(assessment, origin, say))
-    (work / "results.json").write_bytes(results)
-    for form in ("xlsx", "csv"):
-        if form in wanted:
-            step(form, 0.05)
-            renderer = import_module(f"trustreport.report.{form}")
-            (work / f"results.{form}").write_bytes(renderer.render(json.loads(results)))
-    if DRAWING & set(wanted):
-        step("figures", 0.1)
-        from trustreport.report import figures
+@dataclass
+class _Folder:
+    """A folder beside the report in which its files are made."""
 
-        drawn = drawing.drawn(assessment.figures, say.language) if drawing else figures.draw_all(assessment)
+    work: Path
+    assessment: Assessment
+    wanted: tuple[str, ...]
+    say: Catalogue
+    written: Written
+    step: Progress
+    drawing: DrawingProcess | None
+    layout: LayoutProcesses | None
+
+    def fill(self) -> None:
+        """Make every file that is wanted."""
+        self.step("results", 0.0)
+        origin = provenance(self.assessment)
+        results = canonical(document(self.assessment, origin, self.say))
+        (self.work / "results.json").write_bytes(results)
+        for form, rendered in (("xlsx", results_xlsx), ("csv", results_csv)):
+            if form in self.wanted:
+                self.step(form, 0.05)
+                (self.work / f"results.{form}").write_bytes(rendered(json.loads(results)))
+        if DRAWING & set(self.wanted):
+            self._fill_with_figures(results, origin)
+        self.step("done", 1.0)
+        (self.work / HASHES).write_bytes(hashes(self.work))
+        run = {
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            "seconds": self.written.seconds,
+            "not_written": self.written.failed,
+        }
+        (self.work / "run.json").write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
+
+    def _fill_with_figures(self, results: bytes, origin: Mapping[str, Any]) -> None:
+        self.step("figures", 0.1)
+        from trustreport.report.layout import figures
+
+        given, language = self.assessment.figures, self.say.language
+        drawn = self.drawing.drawn(given, language) if self.drawing else figures.draw_all(self.assessment)
         about: dict[str, Any] = {"results_hash": digest(results), "provenance": origin, "drawn": drawn}
-
-        def write_page() -> None:
-            if "html" in wanted and not (work / "report.html").exists():
-                step("html", 0.5)
-                from trustreport.report import html
-
-                (work / "report.html").write_text(html.render(assessment, **about), encoding="utf-8")
-
-        pages = _write_pdfs(work, assessment, about, wanted, say, written, step, layout, write_page)
-        write_page()
-        if "questions" in wanted:
-            step("questions", 0.9)
-            _write_questions(work, assessment, about, pages, say)
-        if "figures" in wanted:
-            step("figures", 0.95)
-            (work / "figures").mkdir()
+        pages = self._write_pdfs(about, results)
+        self._write_page(about)
+        if "questions" in self.wanted:
+            self.step("questions", 0.9)
+            self._write_questions(about, pages)
+        if "figures" in self.wanted:
+            self.step("figures", 0.95)
+            (self.work / "figures").mkdir()
             for name, figure in drawn.items():
-                (work / "figures" / f"{name}.svg").write_bytes(figure.svg)
-                (work / "figures" / f"{name}.png").write_bytes(figure.png)
-    step("done", 1.0)
-    (work / HASHES).write_bytes(hashes(work))
-    run = {
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "seconds": written.seconds,
-        "not_written": written.failed,
-    }
-    (work / "run.json").write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
+                (self.work / "figures" / f"{name}.svg").write_bytes(figure.svg)
+                (self.work / "figures" / f"{name}.png").write_bytes(figure.png)
 
+    def _write_page(self, about: Mapping[str, Any]) -> None:
+        if "html" in self.wanted and not (self.work / "report.html").exists():
+            self.step("html", 0.5)
+            from trustreport.report import html
 
-def _write_pdfs(
-    work: Path,
-    assessment: Assessment,
-    about: Mapping[str, Any],
-    wanted: tuple[str, ...],
-    say: Catalogue,
-    written: Written,
-    step: Progress,
-    layout: LayoutProcesses | None,
-    meanwhile: Callable[[], None],
-) -> dict[str, tuple[str, int]]:
-    """The PDF files that are wanted; gives file and page of each anchor, those of the report first.
+            (self.work / "report.html").write_text(html.render(self.assessment, **about), encoding="utf-8")
 
-    With processes that lay them out, `meanwhile` is called before they are waited for.
-    """
-    forms = [form for form in DOCUMENTS if form in wanted]
-    if not forms:
-        return {}
-    from trustreport.report import html, pdf, pdf_layout
+    def _write_pdfs(self, about: Mapping[str, Any], results: bytes) -> dict[str, tuple[str, int]]:
+        """The PDF files that are wanted; gives file and page of each anchor, those of the report first.
 
-    results = (work / "results.json").read_bytes()
-    attached = {"pdf": attachments(assessment, results, say)}
-    annexed: html.Annexed = "file" if "annex" in wanted else "page" if "html" in wanted else ""
-    volumes = pdf.Volumes(assessment, **about, annexed=annexed)
-    elsewhere: dict[str, Callable[[], pdf_layout.Printed | None]] = {}
-    if layout:
-        for form in reversed(forms):  # the longer one first
-            step(form, 0.2)
-            sheet = volumes.paper_text(DOCUMENTS[form], attached.get(form, ()))
-            elsewhere[form] = layout.lay_out(sheet)
-        meanwhile()
-    pages: dict[str, tuple[str, int]] = {}
-    for i, form in enumerate(forms):
-        step(form, 0.5 + 0.2 * i)
-        try:
-            made = elsewhere[form]() if form in elsewhere else None
-            made = made or volumes.printed(DOCUMENTS[form], attached.get(form, ()))
-        except MissingLibrary as error:
-            written.failed[form] = str(error)
-            continue
-        file = work / f"{DOCUMENTS[form]}.pdf"
-        file.write_bytes(made.content)
-        pages = {anchor: (file.name, page) for anchor, page in made.pages.items()} | pages
-    return pages
+        With processes that lay them out, the page is written before they are waited for.
+        """
+        forms = [form for form in DOCUMENTS if form in self.wanted]
+        if not forms:
+            return {}
+        from trustreport.report import html, pdf
+        from trustreport.report.layout import pdf_layout
 
+        attached = {"pdf": attachments(self.assessment, results, self.say)}
+        annexed: html.Annexed = "file" if "annex" in self.wanted else "page" if "html" in self.wanted else ""
+        volumes = pdf.Volumes(self.assessment, **about, annexed=annexed)
+        elsewhere: dict[str, Callable[[], pdf_layout.Printed | None]] = {}
+        if self.layout:
+            for form in reversed(forms):  # the longer one first
+                self.step(form, 0.2)
+                sheet = volumes.paper_text(DOCUMENTS[form], attached.get(form, ()))
+                elsewhere[form] = self.layout.lay_out(sheet)
+            self._write_page(about)
+        pages: dict[str, tuple[str, int]] = {}
+        for i, form in enumerate(forms):
+            self.step(form, 0.5 + 0.2 * i)
+            try:
+                made = elsewhere[form]() if form in elsewhere else None
+                made = made or volumes.printed(DOCUMENTS[form], attached.get(form, ()))
+            except MissingLibrary as error:
+                self.written.failed[form] = str(error)
+                continue
+            file = self.work / f"{DOCUMENTS[form]}.pdf"
+            file.write_bytes(made.content)
+            pages = {anchor: (file.name, page) for anchor, page in made.pages.items()} | pages
+        return pages
 
-def _write_questions(
-    work: Path,
-    assessment: Assessment,
-    about: Mapping[str, Any],
-    pages: Mapping[str, tuple[str, int]],
-    say: Catalogue,
-) -> None:
-    """The question list of an assessor, which leads to pages of the PDF files, else into the HTML report."""
-    from trustreport.report import figures, html
-    from trustreport.report.sheets import questions, sheet
+    def _write_questions(self, about: Mapping[str, Any], pages: Mapping[str, tuple[str, int]]) -> None:
+        """The question list of an assessor, which leads to pages of the PDF files, else into the page."""
+        from trustreport.report import html
+        from trustreport.report.exports.sheets import frameworks_of, question_sheet, questions_csv, sheet_page
+        from trustreport.report.layout import figures
 
-    drawn = figures.Pages(about["drawn"])
-    documents = html.Documents(assessment, about["results_hash"], about["provenance"], drawn, "screen")
-    found = questions.frameworks_of(documents.chapters)
-    page_file = "report.html" if (work / "report.html").is_file() else ""
-    title = assessment.plan.report.title or ""
-    listed = questions.questions(found, pages, page_file, title, say)
-    (work / "questions.html").write_text(sheet.render(listed, say), encoding="utf-8")
-    (work / "questions.csv").write_bytes(questions.table(found, pages, page_file))
+        drawn = figures.Pages(about["drawn"])
+        documents = html.Documents(
+            self.assessment, about["results_hash"], about["provenance"], drawn, "screen"
+        )
+        found = frameworks_of(documents.chapters)
+        page_file = "report.html" if (self.work / "report.html").is_file() else ""
+        listed = question_sheet(found, pages, page_file, self.assessment.plan.report.title or "", self.say)
+        (self.work / "questions.html").write_text(sheet_page(listed, self.say), encoding="utf-8")
+        (self.work / "questions.csv").write_bytes(questions_csv(found, pages, page_file))
 
 
 def _move(work: Path, out: Path, written: Written) -> None:

@@ -1,6 +1,6 @@
 """What a declared criterion asks for: where the bound lies, at which level, in which family."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isclose
 from typing import Literal
@@ -326,3 +326,8 @@ def unequal_alphas(family: FamilyOf) -> bool:
 def same_level(one: float, other: float) -> bool:
     """Whether two levels are one, rounding apart."""
     return isclose(one, other, abs_tol=1e-9)
+
+
+def named(criteria: Iterable[Endpoint]) -> list[str]:
+    """The names of criteria."""
+    return [criterion.endpoint for criterion in criteria]

@@ -17,7 +17,7 @@ from time import perf_counter
 from typing import Any
 
 from trustreport.api.fleet import records
-from trustreport.report.pipes import seldom_collect
+from trustreport.report.layout.pipes import seldom_collect
 
 
 def main() -> None:

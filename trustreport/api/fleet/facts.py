@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 from trustreport.api.fleet.records import replaced
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.narrative.names import heading
-from trustreport.report import frame
 from trustreport.report.answer.forest import forest
 from trustreport.report.elements.annexes import scope_words
 from trustreport.report.release import released
+from trustreport.report.spreadsheets import SCOPE, results_frame
 from trustreport.report.tables import in_words
 from trustreport.study.plan import NOT_DECLARED, Plan
 from trustreport.vocabulary.messages import Catalogue, catalogue
@@ -33,7 +33,7 @@ NUMBERS = {
     "primary": pa.bool_(),
     "note": pa.string(),
 }
-SCOPE_COLUMNS = tuple(name for name in frame.SCOPE if name not in OF_STUDY)
+SCOPE_COLUMNS = tuple(name for name in SCOPE if name not in OF_STUDY)
 # Columns of results.parquet: a site or period of the number itself goes before that of the study.
 SCHEMA = pa.schema(
     [
@@ -103,7 +103,7 @@ def _lines(assessment: Assessment, say: Catalogue) -> Iterator[dict[str, str]]:
 
 def write_results(document: Mapping[str, Any], facts: Mapping[str, Any], name: str, file: Path) -> int:
     """The results of a report as a Parquet file, a row each; how many bytes it has."""
-    rows = frame.of_results(document["results"]).assign(study=name, device=facts["device"])
+    rows = results_frame(document["results"]).assign(study=name, device=facts["device"])
     for part in ("site", "period"):
         rows[part] = rows[part].where(rows[part].notna(), facts[part] or None)
     table = pa.Table.from_pandas(rows[SCHEMA.names], SCHEMA, preserve_index=False).replace_schema_metadata()

@@ -18,8 +18,8 @@ from trustreport.api.fleet.facts import SCHEMA
 from trustreport.api.fleet.records import REPORTS, read_record, replaced, results_file
 from trustreport.api.fleet.studies import FleetStudy
 from trustreport.report import html
-from trustreport.report.acceptance import MARKS
-from trustreport.report.cells import escaped
+from trustreport.report.answer.acceptance import MARKS
+from trustreport.report.spreadsheets import escaped
 from trustreport.vocabulary.messages import Catalogue, catalogue
 
 ROWS_AT_ONCE = 50_000  # of a row group

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from trustreport.api.fleet.studies import MANIFESTS
-from trustreport.report.bundle import HASHES
-from trustreport.report.files import digest
+from trustreport.report.signatures.bundle import HASHES, digest
 from trustreport.vocabulary.version import __version__
 
 REPORTS, RECORDS = "reports", "records"

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from trustreport.study.criteria import Bound
+from trustreport.study.criteria import Bound, bound_of, row_of
 from trustreport.study.plan import Endpoint, Plan
 from trustreport.vocabulary.messages import Message, say
+from trustreport.vocabulary.quantities import Quantity
 from trustreport.vocabulary.results import Result
 
 Word = Literal["pass", "fail", "inconclusive", "not assessable", "not tested"]
@@ -90,6 +91,19 @@ class Verdict:
             return False
         e = self.result.estimate
         return self.result.quantity.is_loss(e.low, e.high)
+
+    @property
+    def row(self) -> Quantity | None:
+        """The row of its entry's quantity, else of that which its criterion names."""
+        return self.result.quantity if self.result else row_of(self.criterion)
+
+    @property
+    def declared_bound(self) -> Bound | None:
+        """Its bound; of a verdict that was not tested, the one that its criterion declares."""
+        if self.bound is not None or self.word != "not tested":
+            return self.bound
+        found = bound_of(self.criterion, self.result.quantity if self.result else None)
+        return None if isinstance(found, str) else found
 
 
 def named_family(name: str) -> Message:

@@ -190,7 +190,7 @@ def _hash(path: Path) -> str:
 
 def _fonts() -> Iterator[InstalledItem]:
     """The fonts of reports against the RECORD of the package that brings each."""
-    from trustreport.report.pdf_layout import assets
+    from trustreport.report.layout.pdf_layout import assets
 
     recorded = {**_recorded("matplotlib"), **_recorded(NAME)}
     for path in assets().values():

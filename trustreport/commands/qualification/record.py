@@ -19,9 +19,9 @@ from trustreport.commands.qualification.operation import ComparedValue, Progress
 from trustreport.commands.qualification.peers import HERE
 from trustreport.commands.second_opinion import TOLERANCE, software
 from trustreport.commands.signing import name_and_address, signer_of
-from trustreport.report.bundle import HASHES, hashes
 from trustreport.report.document import canonical, digest
-from trustreport.report.sign import FileStatement, signed_statement, write_new
+from trustreport.report.signatures.bundle import HASHES, hashes
+from trustreport.report.signatures.sign import FileStatement, signed_statement, write_new
 from trustreport.vocabulary.errors import MissingLibrary
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.version import __version__

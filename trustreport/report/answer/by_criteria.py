@@ -1,30 +1,46 @@
-"""The answer from declared criteria: how many are met, which are not, and the worst data set."""
+"""The answer from declared criteria: how many are met, which are not; of candidates, who meets them all."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.verdicts import Verdict
+from trustreport.assessment.verdicts import Standing, Verdict, candidate_names, requirements, status
 from trustreport.assessment.verdicts.verdict import ROLES, Locked
-from trustreport.report.acceptance import bound_text, locked_bound
+from trustreport.report.answer.acceptance import (
+    bound_text,
+    locked_bound,
+    verdict_estimate,
+    verdict_word,
+    would_be,
+)
 from trustreport.report.answer.sentences import (
     MOST_NAMED,
+    Said,
     Statement,
+    bracketed,
+    excludes_zero,
+    first_few,
     first_letter,
+    in_brackets,
     results_of,
+    stated,
     title,
+    title_within,
     with_requirement,
     within,
+    worst_data,
 )
-from trustreport.report.answer.worst import worst_data
 from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.results import Result, leading
 
 OPEN = ("inconclusive", "not assessable", "not tested")
 TIMES = "oe_ratio"
 MOST_REASONS = 2
 TWO = 2  # "both", "neither"
+COUNTED = {"sensitivity": "misses", "specificity": "alarms"}
 
 
-def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Statement], list[Statement]]:
+def criteria_answer(assessment: Assessment, say: Catalogue) -> Said:
     """Sentences, and what supports them."""
     verdicts = assessment.verdicts
     failed = _by_role(v for v in verdicts if v.word == "fail")
@@ -34,34 +50,28 @@ def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Statement], lis
         sentences.append(_met(verdicts, assessment, say))
     unsaid = [v for v in failed if v not in told]
     if unsaid:
-        sentences.append(_failed(unsaid, len(failed), len(verdicts), assessment, say))
-    support = list(_open(verdicts, assessment, say))
-    support += _safe(verdicts, assessment, say)
+        sentences.append(_failed(unsaid, len(failed), assessment, say))
+    support = [*_open(verdicts, assessment, say), *_safe(verdicts, assessment, say)]
     support += _only_as_amended(verdicts, assessment, say)
-    worst = worst_data(assessment, say)
-    return sentences, support + ([worst] if worst else [])
+    return sentences, support + worst_data(assessment, say)
 
 
 def losses(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> list[Statement]:
     """What got significantly worse, whatever the margins say; nothing where nothing did."""
     lost = _by_role(v for v in verdicts if v.is_loss)
-    if not lost:
-        return []
     clauses = [
         say(
             "answer.criteria.loss_clause",
             criterion=with_requirement(v, assessment, say),
-            word=say(f"verdict.{v.word}"),
+            word=verdict_word(v.word, say),
         )
         for v in lost[:MOST_NAMED]
     ]
-    if len(lost) > MOST_NAMED:
-        clauses.append(say("word.more", n=len(lost) - MOST_NAMED))
-    text = say("answer.criteria.loss", clauses=say("answer.clauses", items=clauses))
-    return [Statement(text, results_of(lost))]
+    listed = say("answer.clauses", items=first_few(clauses, len(lost), say))
+    return [stated(say, "answer.criteria.loss", *results_of(lost), clauses=listed)] if lost else []
 
 
-def _by_role(verdicts: Iterator[Verdict]) -> list[Verdict]:
+def _by_role(verdicts: Iterable[Verdict]) -> list[Verdict]:
     return sorted(verdicts, key=lambda v: ROLES.index(v.criterion.role))
 
 
@@ -69,45 +79,38 @@ def _met(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) ->
     met = [v for v in verdicts if v.word == "pass"]
     n, k = len(verdicts), len(met)
     if n == 1 and k == 0:
-        word = verdicts[0].word
-        if word == "not assessable":
-            return Statement(say("answer.criteria.only_not_assessable", reason=verdicts[0].reason))
-        if word in OPEN:
-            return Statement(
-                say(
-                    f"answer.criteria.only_{word.replace(' ', '_')}",
-                    criterion=with_requirement(verdicts[0], assessment, say),
-                ),
-                results_of(verdicts),
-            )
-        return Statement(say("answer.criteria.only_fail"))
-    amended = len([v for v in met if _lost_as_locked(v)])
-    if amended:
-        key = "all" if n == k else "some"
-        return Statement(say(f"answer.criteria.{key}_amended", n=k, all=n, amended=amended), results_of(met))
-    if n == k:
-        return Statement(
-            say("answer.criteria.all_two" if n == TWO else "answer.criteria.all", n=n), results_of(met)
-        )
+        return _only(verdicts[0], assessment, say)
+    if amended := sum(_lost_as_locked(v) is not None for v in met):
+        how = "all_amended" if n == k else "some_amended"
+        return stated(say, f"answer.criteria.{how}", *results_of(met), n=k, all=n, amended=amended)
     if k:
-        return Statement(say("answer.criteria.some", n=k, all=n), results_of(met))
+        many = "some" if k < n else "all_two" if n == TWO else "all"
+        return stated(say, f"answer.criteria.{many}", *results_of(met), n=k, all=n)
     words, none = {v.word for v in verdicts}, "none_two" if n == TWO else "none"
     if len(words) == 1 and "fail" not in words:
-        return Statement(say(f"answer.criteria.{none}_{words.pop().replace(' ', '_')}", n=n))
-    return Statement(say(f"answer.criteria.{none}", n=n))
+        return stated(say, f"answer.criteria.{none}_{words.pop().replace(' ', '_')}", n=n)
+    return stated(say, f"answer.criteria.{none}", n=n)
 
 
-def _failed(
-    failed: Sequence[Verdict], every: int, n: int, assessment: Assessment, say: Catalogue
-) -> Statement:
-    """What fails, of `every` criteria that fail among `n`."""
+def _only(verdict: Verdict, assessment: Assessment, say: Catalogue) -> Statement:
+    """What became of the one criterion that there is, which is not met."""
+    if verdict.word == "not assessable":
+        return stated(say, "answer.criteria.only_not_assessable", reason=verdict.reason)
+    if verdict.word in OPEN:
+        key = f"answer.criteria.only_{verdict.word.replace(' ', '_')}"
+        criterion = with_requirement(verdict, assessment, say)
+        return stated(say, key, *results_of([verdict]), criterion=criterion)
+    return stated(say, "answer.criteria.only_fail")
+
+
+def _failed(failed: Sequence[Verdict], every: int, assessment: Assessment, say: Catalogue) -> Statement:
+    """What fails, of `every` criteria that fail."""
     named = [_failure(v, assessment, say) for v in failed[:MOST_NAMED]]
-    if n == 1:
-        return Statement(say("answer.criteria.failure", clause=first_letter(named[0])), results_of(failed))
+    if len(assessment.verdicts) == 1:
+        return stated(say, "answer.criteria.failure", *results_of(failed), clause=first_letter(named[0]))
     more = every - len(named)
-    key = "failed_more" if more else "failed"
-    text = say(f"answer.criteria.{key}", n=every, clauses=say("answer.clauses", items=named), more=more)
-    return Statement(text, results_of(failed[:MOST_NAMED]))
+    key, clauses = f"answer.criteria.failed{'_more' if more else ''}", say("answer.clauses", items=named)
+    return stated(say, key, *results_of(failed[:MOST_NAMED]), n=every, clauses=clauses, more=more)
 
 
 def _failure(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
@@ -117,42 +120,42 @@ def _failure(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
         place = found.place.dataset or found.place.set or ""
         key = "answer.criteria.more_than_predicted" + ("_at" if place else "")
         return say(key, place=place, value=float(found.estimate.value))
-    clause = with_requirement(verdict, assessment, say)
+    return _as_safety(with_requirement(verdict, assessment, say), verdict, say)
+
+
+def _as_safety(clause: str, verdict: Verdict, say: Catalogue) -> str:
+    """A clause on a criterion; a safety criterion is called so."""
     return say("answer.criteria.safety", clause=clause) if verdict.criterion.role == "safety" else clause
 
 
 def _open(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """What is inconclusive, cannot be assessed or was not tested; safety criteria by name."""
+    words = {v.word for v in verdicts}
     if len(verdicts) == 1:
         return
-    words = {v.word for v in verdicts}
     if len(words) == 1 and words <= set(OPEN):  # the answer has said that none can be decided
         yield from _all_open(verdicts, assessment, say)
         return
     for word in OPEN:
         own = _by_role(v for v in verdicts if v.word == word)
-        if not own:
-            continue
-        key = f"answer.criteria.{word.replace(' ', '_')}"
-        if all(v.is_loss for v in own):  # the answer has named them
-            yield Statement(say(key, n=len(own)))
-            continue
-        if len(own) <= MOST_NAMED - 1:
-            names = [_named(v, assessment, say) for v in own]
-            yield Statement(say(f"{key}_named", n=len(own), names=names), results_of(own))
-            continue
+        key, n = f"answer.criteria.{word.replace(' ', '_')}", len(own)
         safety = [v for v in own if v.criterion.role == "safety"][:1]
-        if safety:
+        if own and all(v.is_loss for v in own):  # the answer has named them
+            yield stated(say, key, n=n)
+        elif 0 < n < MOST_NAMED:
+            names = [_named(v, assessment, say) for v in own]
+            yield stated(say, f"{key}_named", *results_of(own), n=n, names=names)
+        elif safety:
             name = _named(safety[0], assessment, say)
-            yield Statement(say(f"{key}_among", n=len(own), name=name), results_of(safety))
-        else:
-            yield Statement(say(key, n=len(own)))
+            yield stated(say, f"{key}_among", *results_of(safety), n=n, name=name)
+        elif own:
+            yield stated(say, key, n=n)
 
 
 def _all_open(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """The criteria with their numbers, or why they cannot be judged."""
     if verdicts[0].word == "inconclusive":
-        names = [_named(v, assessment, say) for v in _by_role(iter(verdicts))[:MOST_NAMED]]
+        names = [_named(v, assessment, say) for v in _by_role(verdicts)[:MOST_NAMED]]
         yield Statement(first_letter(say("answer.criteria.listed", names=names)), results_of(verdicts))
         return
     for reason in list(dict.fromkeys(say(v.reason) for v in verdicts))[:MOST_REASONS]:
@@ -161,10 +164,10 @@ def _all_open(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogu
 
 def _named(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
     """A criterion in a list: of what can be judged with its number, safety criteria called so."""
-    name = within(title(verdict, assessment, say), say)
+    name = title_within(verdict, assessment, say)
     if verdict.word == "inconclusive":
         name = with_requirement(verdict, assessment, say, in_short=True)
-    return say("answer.criteria.safety", clause=name) if verdict.criterion.role == "safety" else name
+    return _as_safety(name, verdict, say)
 
 
 def _lost_as_locked(verdict: Verdict) -> Locked | None:
@@ -179,14 +182,161 @@ def _only_as_amended(
     """Criteria that are met, and would not be under their locked form."""
     for v in verdicts:
         if locked := _lost_as_locked(v):
-            word = say(f"answer.would.{locked.word.replace(' ', '_')}")
             bounds = {"bound": locked_bound(v, say), "now": bound_text(v, say)}
-            values = {"title": title(v, assessment, say), "word": word, **bounds}
-            yield Statement(say("answer.criteria.locked", **values), results_of([v]))
+            values = {"title": title(v, assessment, say), "word": would_be(locked.word, say), **bounds}
+            yield stated(say, "answer.criteria.locked", *results_of([v]), **values)
 
 
 def _safe(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     own = [v for v in verdicts if v.word == "pass" and v.criterion.role == "safety"]
     if own and len(own) < len(verdicts):
-        names = [within(title(v, assessment, say), say) for v in own]
-        yield Statement(say("answer.criteria.safety_met", n=len(own), names=names), results_of(own))
+        names = [title_within(v, assessment, say) for v in own]
+        yield stated(say, "answer.criteria.safety_met", *results_of(own), n=len(own), names=names)
+
+
+# ---------------------------------------------------------------- candidates
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateStatus:
+    """A candidate, whether it meets its requirements, and the verdicts on them."""
+
+    name: str
+    standing: Standing
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def failed(self) -> list[Verdict]:
+        """Requirements that are not met."""
+        return [v for v in self.verdicts if v.word == "fail"]
+
+    @property
+    def open(self) -> list[Verdict]:
+        """Requirements that are neither met nor refuted, or could not be judged."""
+        return [v for v in self.verdicts if v.word not in ("pass", "fail")]
+
+
+def candidate_statuses(assessment: Assessment) -> list[CandidateStatus]:
+    """Each candidate of which something is required, in the manifest's order.
+
+    A criterion that names no candidate is required of each; exploratory ones and comparisons of none.
+    """
+    names = candidate_names(assessment.plan, assessment.results)
+    rows = [row for row in requirements(assessment.verdicts, names) if row.counts]
+    found = [
+        CandidateStatus(
+            name, status(rows, name), tuple(row.verdicts[name] for row in rows if name in row.verdicts)
+        )
+        for name in names
+    ]
+    return [one for one in found if one.verdicts]
+
+
+def candidates_answer(assessment: Assessment, say: Catalogue) -> Said:
+    """The answer of a procurement review, and what supports it."""
+    lost = losses(assessment.verdicts, assessment, say)
+    support = [*_between(assessment, say), *_comparisons(assessment, say)]
+    return lost + conclusion(assessment, say), support
+
+
+def conclusion(assessment: Assessment, say: Catalogue) -> list[Statement]:
+    """Who meets every requirement, who is undecided and on what, who fails in what."""
+    found = candidate_statuses(assessment)
+    sentences = [*_who_meets(found, say)]
+    for s in (s for s in found if s.standing == "undecided"):
+        names = [_open_clause(v, assessment, say) for v in s.open[:MOST_NAMED]]
+        sentences.append(
+            stated(say, "answer.candidates.undecided", *results_of(s.open), name=s.name, on=names)
+        )
+    for s in (s for s in found if s.standing == "failed"):
+        items = [_failure_of_candidate(v, assessment, say) for v in s.failed[:MOST_NAMED]]
+        on = say("answer.clauses", items=items)
+        sentences.append(stated(say, "answer.candidates.fails", *results_of(s.failed), name=s.name, on=on))
+    judged = {s.name for s in found}
+    free = [n for n in candidate_names(assessment.plan, assessment.results) if n not in judged]
+    return (
+        [*sentences, stated(say, "answer.candidates.silent", names=free, n=len(free))] if free else sentences
+    )
+
+
+def _who_meets(found: Sequence[CandidateStatus], say: Catalogue) -> Iterator[Statement]:
+    meets = [s for s in found if s.standing == "met"]
+    if not meets:
+        nobody = "nobody_shown" if any(s.standing == "undecided" for s in found) else "nobody"
+        if len(found) != 1:
+            two = "_two" if len(found) == TWO else ""
+            yield stated(say, f"answer.candidates.{nobody}{two}", n=len(found))
+        return
+    counts = {len(s.verdicts) for s in meets}
+    n = counts.pop()
+    same = "own" if counts else "both" if n == TWO else "their" if n == 1 and len(meets) > 1 else "same"
+    what = say(f"answer.candidates.requirements_{same}", n=n)
+    key = "only" if len(meets) == 1 < len(found) else "meet"
+    results = [r for s in meets for r in results_of(s.verdicts)]
+    yield stated(
+        say, f"answer.candidates.{key}", *results, names=[s.name for s in meets], what=what, n=len(meets)
+    )
+
+
+def _open_clause(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
+    name = title_within(verdict, assessment, say)
+    if verdict.result is None or verdict.word != "inconclusive":
+        return say("word.interval", value=name, interval=verdict_word(verdict.word, say))
+    values = {"estimate": bracketed(verdict, say), "required": bound_text(verdict, say)}
+    return say("answer.candidates.open", title=name, **values)
+
+
+def _failure_of_candidate(v: Verdict, assessment: Assessment, say: Catalogue) -> str:
+    name, found = title_within(v, assessment, say), v.result
+    if found is None:
+        return name
+    if counted := COUNTED.get(found.quantity.id):
+        e = found.estimate
+        what = say(f"answer.candidates.{counted}", k=round(e.n * (1 - e.value)), n=e.n)
+    else:
+        values = {"estimate": verdict_estimate(v, say), "required": bound_text(v, say)}
+        what = say("answer.candidates.fails_by", **values)
+    return say("answer.candidates.failure", title=name, what=what)
+
+
+def _between(assessment: Assessment, say: Catalogue) -> list[Statement]:
+    """How the candidates that may be bought differ on what the first requirement is about."""
+    meets = [s for s in candidate_statuses(assessment) if s.standing == "met"]
+    first = next((v.result for v in meets[0].verdicts if v.result is not None), None) if meets else None
+    if first is None:
+        return []
+    said = []
+    for i, one in enumerate(meets):
+        for other in meets[i + 1 :]:
+            found = _difference(first, (one.name, other.name), assessment.results)
+            if found is not None:
+                said.append(difference_of_pair(found, say(f"quantity.{first.quantity.id}"), say))
+    return said[:MOST_NAMED]
+
+
+def difference_of_pair(r: Result, measure: str, say: Catalogue) -> Statement:
+    """How two candidates differ, and whether the interval shows that they do."""
+    one, other = r.place.candidates or ("", "")
+    key = f"answer.candidates.{'apart' if excludes_zero(r) else 'alike'}"
+    values = {"one": one, "other": other, "measure": within(first_letter(measure), say)}
+    return stated(say, key, r, **values, estimate=in_brackets(r, say))
+
+
+def _difference(first: Result, pair: tuple[str, str], results: Sequence[Result]) -> Result | None:
+    id, where = f"{first.id}_difference", {"dataset": first.place.dataset, "subgroup": None}
+    found = (leading(results, id, candidates=list(names), **where) for names in (pair, pair[::-1]))
+    return next((r for r in found if r is not None), None)
+
+
+def _comparisons(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
+    """Criteria that compare candidates."""
+    names = candidate_names(assessment.plan, assessment.results)
+    rows = [row for row in requirements(assessment.verdicts, names) if row.baseline]
+    own = [v for row in rows for v in row.verdicts.values() if not v.is_loss]  # those come first of all
+    for v in own[:MOST_NAMED]:
+        values = {"title": title_within(v, assessment, say), "word": verdict_word(v.word, say)}
+        if v.result is None:
+            yield stated(say, "answer.candidates.comparison_open", **values)
+        else:
+            values |= {"estimate": bracketed(v, say), "required": bound_text(v, say)}
+            yield stated(say, "answer.candidates.comparison", v.result, **values)

@@ -9,11 +9,15 @@ from markupsafe import Markup
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.verdicts import FamilyOutcome, Verdict, named_family
 from trustreport.assessment.verdicts.judge import at_prevalence
-from trustreport.report import acceptance
-from trustreport.report.answer.sentences import candidate_of, estimate_of, title, within
-from trustreport.report.tables import in_words
-from trustreport.study import criteria
-from trustreport.study.criteria import Bound
+from trustreport.report.answer.acceptance import (
+    MARKS,
+    bound_text,
+    criterion_rows,
+    verdict_estimate,
+    verdict_word,
+)
+from trustreport.report.answer.sentences import candidate_of, estimate_of, title, title_within
+from trustreport.study.criteria import Bound, same_level
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.results import Result
 
@@ -35,9 +39,7 @@ class Scale:
 
     def x(self, value: float) -> float:
         """Where a value is drawn; beyond an end, at the end."""
-        at = log(value) if self.logarithmic and value > 0 else value
-        if self.logarithmic and value <= 0:
-            at = self.low
+        at = value if not self.logarithmic else log(value) if value > 0 else self.low
         share = (at - self.low) / (self.high - self.low) if self.high > self.low else 0.5
         return MARGIN + min(max(share, 0.0), 1.0) * (WIDTH - 2 * MARGIN)
 
@@ -72,20 +74,35 @@ class ForestGroup:
 
 def forest(assessment: Assessment, say: Catalogue) -> tuple[ForestGroup, ...]:
     """Every criterion that asks for a verdict: by candidate, else by what it is about, in declared order."""
-    about = {row.name: row for row in acceptance.criterion_rows(assessment, say)}
+    asides = {row.name: row.aside for row in criterion_rows(assessment, say)}
     scales = _scales(assessment)
     grouped: dict[str, list[ForestRow]] = {}
     for i, verdict in enumerate(assessment.verdicts, 1):
-        row = _row(verdict, f"criterion-{i}", about.get(verdict.criterion.endpoint), scales, assessment, say)
-        grouped.setdefault(_heading(verdict, assessment, say), []).append(row)
+        found = estimate_of(verdict, assessment)
+        bound, mark = verdict.declared_bound, MARKS.get(verdict.word, "none")
+        estimate, required = verdict_estimate(verdict, say, found), bound_text(verdict, say)
+        word = verdict_word(verdict.word, say)
+        alt = say("answer.forest.alt", estimate=estimate, required=required, word=word)
+        about = [*_about(verdict, found, assessment, say), asides.get(verdict.criterion.endpoint, "")]
+        row = ForestRow(
+            title(verdict, assessment, say),
+            verdict.criterion.endpoint,
+            ", ".join(filter(None, about)),
+            estimate,
+            required,
+            mark,
+            word,
+            f"criterion-{i}",
+            picture(found, bound, mark, scales.get(_key(verdict, found)), alt),
+            _own_level(found, assessment),
+        )
+        grouped.setdefault(_heading(verdict, found, assessment, say), []).append(row)
     return tuple(ForestGroup(heading, tuple(rows)) for heading, rows in grouped.items())
 
 
-def _heading(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
-    candidate = candidate_of(verdict)
-    if candidate:
+def _heading(verdict: Verdict, found: Result | None, assessment: Assessment, say: Catalogue) -> str:
+    if candidate := candidate_of(verdict):
         return candidate
-    found = estimate_of(verdict, assessment)
     if found is None:
         return say("answer.forest.other")
     at = found.place
@@ -93,51 +110,12 @@ def _heading(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
         return say("answer.forest.between")
     if at.arms or at.arm:
         return say("answer.forest.readers")
-    roles = {d.name: d.role for d in assessment.study.datasets}
-    role = roles.get(at.dataset or "", "")
-    if role in ("external", "local", "period"):
-        return say(f"answer.forest.{role}")
-    return say("answer.forest.device")
+    role = next((d.role for d in assessment.study.datasets if d.name == at.dataset), "")
+    return say(f"answer.forest.{role if role in ('external', 'local', 'period') else 'device'}")
 
 
-def _row(
-    verdict: Verdict,
-    anchor: str,
-    held: acceptance.CriterionRow | None,
-    scales: dict[str, Scale],
-    assessment: Assessment,
-    say: Catalogue,
-) -> ForestRow:
-    found, bound = estimate_of(verdict, assessment), acceptance.bound_of(verdict)
-    mark = acceptance.MARKS.get(verdict.word, "none")
-    ends = bound.ends if bound else ()
-    estimate = in_words(found, say, bounds=ends) if found is not None else say("table.empty")
-    required = acceptance.bound_text(verdict, say)
-    word = say(f"verdict.{verdict.word.replace(' ', '_')}")
-    alt = say("answer.forest.alt", estimate=estimate, required=required, word=word)
-    scale = scales.get(_key(verdict, found))
-    return ForestRow(
-        title(verdict, assessment, say),
-        verdict.criterion.endpoint,
-        ", ".join(_about(verdict, found, held, assessment, say)),
-        estimate,
-        required,
-        mark,
-        word,
-        anchor,
-        picture(found, bound, mark, scale, alt),
-        _own_level(found, assessment),
-    )
-
-
-def _about(
-    verdict: Verdict,
-    found: Result | None,
-    held: acceptance.CriterionRow | None,
-    assessment: Assessment,
-    say: Catalogue,
-) -> Iterator[str]:
-    """Role, level where it is not the report's, how many, and what was changed since the lock."""
+def _about(verdict: Verdict, found: Result | None, assessment: Assessment, say: Catalogue) -> Iterator[str]:
+    """Role, level where it is not the report's, prevalence, and why it was not tested."""
     if verdict.criterion.role:
         yield say(f"answer.role.{verdict.criterion.role}")
     if found is not None and _own_level(found, assessment):
@@ -147,8 +125,6 @@ def _about(
         yield say(at_prevalence(share))
     if verdict.word == "not tested" and verdict.family is not None:
         yield _tested_if(verdict, verdict.family, assessment, say)
-    if held is not None and held.aside:
-        yield held.aside
 
 
 def _tested_if(verdict: Verdict, family: FamilyOutcome, assessment: Assessment, say: Catalogue) -> str:
@@ -161,12 +137,12 @@ def _tested_if(verdict: Verdict, family: FamilyOutcome, assessment: Assessment, 
     stopped = next((v for v in assessment.verdicts if v.criterion.endpoint == before), None)
     if stopped is None:
         return say("answer.forest.without_alpha")
-    return say("answer.forest.behind", criterion=within(title(stopped, assessment, say), say))
+    return say("answer.forest.behind", criterion=title_within(stopped, assessment, say))
 
 
 def _own_level(found: Result | None, assessment: Assessment) -> bool:
     level = found.estimate.level if found is not None else None
-    return level is not None and not criteria.same_level(level, assessment.plan.report.confidence_level)
+    return level is not None and not same_level(level, assessment.plan.report.confidence_level)
 
 
 def _key(verdict: Verdict, found: Result | None) -> str:
@@ -181,16 +157,16 @@ def _scales(assessment: Assessment) -> dict[str, Scale]:
         found = estimate_of(verdict, assessment)
         if found is None:
             continue
-        bound, e, key = acceptance.bound_of(verdict), found.estimate, _key(verdict, found)
-        ends = [bound.low, bound.high] if bound else []
-        drawn = [x for x in (e.value, e.low, e.high, *ends) if x is not None and isfinite(x)]
+        bound, e, key = verdict.declared_bound, found.estimate, _key(verdict, found)
+        drawn = [x for x in (e.value, e.low, e.high, *(bound.ends if bound else ())) if isfinite(x)]
         values.setdefault(key, []).extend(drawn)
         ratio = found.quantity.scale == "log" and all(x > 0 for x in drawn)
         logarithmic[key] = logarithmic.get(key, True) and ratio
-    return {key: _scale(drawn, logarithmic[key]) for key, drawn in values.items() if drawn}
+    return {key: scale_of(drawn, logarithmic[key]) for key, drawn in values.items() if drawn}
 
 
-def _scale(drawn: Sequence[float], logarithmic: bool) -> Scale:
+def scale_of(drawn: Sequence[float], logarithmic: bool = False) -> Scale:
+    """A scale on which all of these have room."""
     ends = [log(x) for x in drawn] if logarithmic else list(drawn)
     spare = SPARE * (max(ends) - min(ends)) or 0.05
     return Scale(min(ends) - spare, max(ends) + spare, logarithmic)

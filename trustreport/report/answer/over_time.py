@@ -1,7 +1,7 @@
 """The answer of a periodic audit: what changed, since when, where errors concentrate, what is open."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan
 
@@ -10,10 +10,9 @@ from trustreport.assessment.dimensions.vigilance.events import CLOSED, is_open, 
 from trustreport.assessment.narrative.names import endpoint_name
 from trustreport.assessment.verdicts.judge import amount
 from trustreport.report.answer.by_criteria import losses
-from trustreport.report.answer.sentences import Statement, first_letter, in_brackets
+from trustreport.report.answer.sentences import Said, Statement, first_letter, in_brackets, stated
+from trustreport.report.declared import month
 from trustreport.report.tables import in_words
-from trustreport.report.wording import month
-from trustreport.study.plan import Incident
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.quantities import endpoint_row
 from trustreport.vocabulary.results import Result
@@ -36,9 +35,14 @@ class Course:
     changes: tuple[Result, ...]
 
     @property
+    def known(self) -> list[Result]:
+        """The changes of the periods in which they are known."""
+        return [r for r in self.changes if isfinite(r.estimate.value)]
+
+    @property
     def latest(self) -> Result | None:
         """The change in the latest period in which it is known."""
-        return next((r for r in reversed(self.changes) if isfinite(r.estimate.value)), None)
+        return self.known[-1] if self.known else None
 
     def value_in(self, period: str | None) -> Result | None:
         """The value of a period."""
@@ -47,9 +51,8 @@ class Course:
     @property
     def run(self) -> tuple[Result, ...]:
         """The last unbroken run of periods that differ from the baseline to one side, up to the latest."""
-        known = [r for r in self.changes if isfinite(r.estimate.value)]
         found: list[Result] = []
-        for r in reversed(known):
+        for r in reversed(self.known):
             if not side(r) or (found and side(r) != side(found[-1])):
                 break
             found.append(r)
@@ -58,8 +61,7 @@ class Course:
     @property
     def earlier(self) -> Result | None:
         """The last period that differed from the baseline for the worse, where the latest does not differ."""
-        known = [r for r in self.changes if isfinite(r.estimate.value)]
-        return next((r for r in reversed(known[:-1]) if side(r) and worse(r)), None)
+        return next((r for r in reversed(self.known[:-1]) if side(r) and worse(r)), None)
 
 
 def side(change: Result | None) -> int:
@@ -75,9 +77,7 @@ def worse(change: Result | None) -> bool:
     if change is None:
         return False
     better = endpoint_row(change.endpoint).better
-    if better not in ("up", "down"):
-        return True
-    return (side(change) < 0) == (better == "up")
+    return better not in ("up", "down") or (side(change) < 0) == (better == "up")
 
 
 def courses(assessment: Assessment) -> list[Course]:
@@ -85,79 +85,70 @@ def courses(assessment: Assessment) -> list[Course]:
     results = [r for r in assessment.results if r.primary and r.place.period and not r.place.site]
     changes = [r for r in results if r.id == CHANGE and r.parameters.get("against") == BASELINE]
     values = [r for r in results if r.id == VALUE]
-    plan = assessment.plan
-    declared = {i.measure.rpartition(".")[2] for i in (plan.vigilance and plan.vigilance.indicators) or ()}
+    vigilance = assessment.plan.vigilance
+    declared = {i.measure.rpartition(".")[2] for i in (vigilance and vigilance.indicators) or ()}
     endpoints = list(dict.fromkeys(r.endpoint for r in values))
     known = [e for e in endpoints if any(r.endpoint == e and isfinite(r.estimate.value) for r in values)]
     followed = [e for e in endpoints if e in declared] or (known or endpoints)[:DEFAULT_ENDPOINTS]
-    baseline = (plan.vigilance and plan.vigilance.baseline_dataset) or BASELINE
+    baseline = (vigilance and vigilance.baseline_dataset) or BASELINE
     found = []
     for candidate in dict.fromkeys(r.place.candidate or "" for r in values):
         for endpoint in followed:
-            own = [r for r in values if (r.place.candidate or "", r.endpoint) == (candidate, endpoint)]
+            own, since = (
+                [r for r in of if (r.place.candidate or "", r.endpoint) == (candidate, endpoint)]
+                for of in (values, changes)
+            )
+            before = next((r for r in own if r.place.period == baseline), None)
+            later = tuple(r for r in own if r.place.period != baseline)
             if own:
-                found.append(
-                    Course(
-                        endpoint,
-                        candidate,
-                        next((r for r in own if r.place.period == baseline), None),
-                        tuple(r for r in own if r.place.period != baseline),
-                        tuple(
-                            r
-                            for r in changes
-                            if (r.place.candidate or "", r.endpoint) == (candidate, endpoint)
-                        ),
-                    )
-                )
+                found.append(Course(endpoint, candidate, before, later, tuple(since)))
     return found
 
 
-def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Statement], list[Statement]]:
+def answer(assessment: Assessment, say: Catalogue) -> Said:
     """Sentences, and what supports them."""
-    every = courses(assessment)
-    known = [c for c in every if c.latest is not None]
-    changed = [c for c in known if side(c.latest)]
-    changed.sort(key=lambda c: not worse(c.latest))
-    harmful = [c for c in changed if worse(c.latest)]
+    known = [c for c in courses(assessment) if c.latest is not None]
+    changed = sorted((c for c in known if side(c.latest)), key=lambda c: not worse(c.latest))
     past = [c for c in known if c not in changed and c.earlier is not None]
-    alerts = _alerts(assessment)
-    incidents, signals = open_incidents(assessment), [s for s in assessment.plan.signals if is_open(s)]
-    charted = {r.endpoint for r in alerts}
+    alerts, never = _alerts(assessment), _baseline_out_of_control(assessment)
+    is_closed = [(i.status or "").strip().casefold() in CLOSED for i in assessment.plan.incidents]
+    serious = [i for i, closed in zip(assessment.plan.incidents, is_closed) if not closed and is_serious(i)]
+    signals = [s for s in assessment.plan.signals if is_open(s)]
     silent = [r for r in alerts if r.endpoint not in {c.endpoint for c in (*changed, *past)}]
-    never = _baseline_out_of_control(assessment)
     shown = [r for r in alerts if r.endpoint not in never or r not in silent]
-    serious = [i for i in incidents if is_serious(i)]
+    word = "no" if known else "unknown"
     if changed or past or shown or serious or signals:
         word = "yes"
-    elif known:
-        word = "no"
-    else:
-        word = "unknown"
-    sentences = [Statement(say(f"answer.vigilance.{word}"))]
+    sentences = [stated(say, f"answer.vigilance.{word}")]
     of_criteria = [v for v in assessment.verdicts if v.result is None or v.result.id != CHANGE]
     sentences += losses(of_criteria, assessment, say)  # changes between periods are told next
-    sentences += [_changed(c, say) for c in changed[:MOST_SAID]]
-    if not changed:
+    if changed:
+        sentences += [_changed(c, say) for c in changed[:MOST_SAID]]
+    else:
         sentences += [_past(c, say) for c in past[:MOST_SAID]]
     if word == "no":
-        sentences.append(_unchanged(known, say))
-    if not changed and not past and alerts:
-        sentences += [_alerted(r, never.get(r.endpoint), say) for r in silent[:MOST_SAID]]
-    if harmful or shown or past:
-        sentences += _where(assessment, charted | {c.endpoint for c in (*harmful, *past)}, say)
-    sentences += _open(incidents, signals, bool(changed or past or alerts), say)
+        sentences += _unchanged(known, say)
+    of_charts = [] if changed or past else silent
+    sentences += [_alerted(r, never.get(r.endpoint), say) for r in of_charts[:MOST_SAID]]
+    if shown or past or any(worse(c.latest) for c in changed):
+        sentences += _where(assessment, say)
+    if serious:
+        sentences.append(stated(say, "answer.vigilance.serious", n=len(serious)))
+    if signals and not (changed or past or alerts):
+        sentences.append(stated(say, "answer.vigilance.signals", n=len(signals)))
     support = [_changed(c, say) for c in changed[MOST_SAID:]]
-    told = {r.endpoint for r in silent} if not changed and not past else set()
+    told = {r.endpoint for r in of_charts}
     support += _first_alerts([r for r in alerts if r.endpoint not in told], assessment, say)
     support += [
-        Statement(say("answer.vigilance.proposed", signal=s.signal, action=s.action.rstrip(".")))
+        stated(say, "answer.vigilance.proposed", signal=s.signal, action=s.action.rstrip("."))
         for s in signals
         if s.action
     ]
-    support += [_past(c, say) for c in past] if changed else []
-    if word == "yes" and not changed and known:
-        support.append(_unchanged([c for c in known if c not in past], say))
-    return sentences, [one for one in support if one.text]
+    if changed:
+        support += [_past(c, say) for c in past]
+    elif word == "yes":
+        support += _unchanged([c for c in known if c not in past], say)
+    return sentences, support
 
 
 def _values(course: Course, change: Result, say: Catalogue) -> dict[str, object]:
@@ -169,8 +160,12 @@ def _values(course: Course, change: Result, say: Catalogue) -> dict[str, object]
         "measure": measure,
         "then": amount(then, then.estimate.value) if then and not isnan(then.estimate.value) else None,
         "now": amount(now, now.estimate.value) if now else None,
-        "period": _counted(now, month(change.place.period or "", say), say) if now else "",
+        "period": _counted(now, _month(change, say), say) if now else "",
     }
+
+
+def _month(r: Result, say: Catalogue) -> str:
+    return month(r.place.period or "", say)
 
 
 def _counted(value: Result, period: str, say: Catalogue) -> str:
@@ -184,13 +179,10 @@ def _counted(value: Result, period: str, say: Catalogue) -> str:
 def _changed(course: Course, say: Catalogue) -> Statement:
     latest, run = course.latest, course.run
     assert latest is not None
-    word = "fell" if side(latest) < 0 else "rose"
-    since = month(run[0].place.period or "", say)
-    more = "since" if len(run) > 1 else "latest"
-    key = f"answer.vigilance.{word}_{more}" if worse(latest) else f"answer.vigilance.{word}_better"
-    values = _values(course, latest, say)
-    rested = tuple(r for r in (course.value_in(latest.place.period), course.baseline, latest) if r)
-    return Statement(say(key, since=since, **values), rested)
+    how = ("since" if len(run) > 1 else "latest") if worse(latest) else "better"
+    key = f"answer.vigilance.{_verb(latest)}_{how}"
+    rested = (r for r in (course.value_in(latest.place.period), course.baseline, latest) if r)
+    return stated(say, key, *rested, since=_month(run[0], say), **_values(course, latest, say))
 
 
 def _past(course: Course, say: Catalogue) -> Statement:
@@ -198,29 +190,26 @@ def _past(course: Course, say: Catalogue) -> Statement:
     change, latest = course.earlier, course.latest
     assert change is not None
     assert latest is not None
-    values = _values(course, change, say)
-    text = say(
-        f"answer.vigilance.{'fell' if side(change) < 0 else 'rose'}_before",
-        latest=month(latest.place.period or "", say),
-        change=in_brackets(latest, say),
-        **values,
-    )
-    return Statement(text, tuple(r for r in (course.value_in(change.place.period), change, latest) if r))
+    values = {**_values(course, change, say), "change": in_brackets(latest, say)}
+    rested = (r for r in (course.value_in(change.place.period), change, latest) if r)
+    key = f"answer.vigilance.{_verb(change)}_before"
+    return stated(say, key, *rested, latest=_month(latest, say), **values)
 
 
-def _unchanged(known: Sequence[Course], say: Catalogue) -> Statement:
+def _verb(change: Result) -> str:
+    return "fell" if side(change) < 0 else "rose"
+
+
+def _unchanged(known: Sequence[Course], say: Catalogue) -> Iterator[Statement]:
     """No change could be shown, with the intervals of the first indicators."""
     latest = [c.latest for c in known if c.latest is not None][:MOST_SAID]
-    if not latest:
-        return Statement("")
     parts = [
         say("answer.vigilance.change_of", measure=say(endpoint_name(r.endpoint)), change=in_words(r, say))
         for r in latest
     ]
-    return Statement(
-        say("answer.vigilance.unchanged", period=month(latest[0].place.period or "", say), changes=parts),
-        tuple(latest),
-    )
+    if latest:
+        period = _month(latest[0], say)
+        yield stated(say, "answer.vigilance.unchanged", *latest, period=period, changes=parts)
 
 
 def _alerts(assessment: Assessment) -> list[Result]:
@@ -248,77 +237,37 @@ def _baseline_out_of_control(assessment: Assessment) -> dict[str, Mapping[str, o
         if one is not None and one.in_control is not None and one.to_detect is not None:
             alarming = (float(values["found"]) - one.in_control) * (one.to_detect - one.in_control)
             if alarming > 0:
-                found[one.measure.rpartition(".")[2]] = values
+                counts = {name: values[name] for name in ("declared", "found", "k", "n")}
+                found[one.measure.rpartition(".")[2]] = counts
     return found
 
 
 def _alerted(r: Result, baseline: Mapping[str, object] | None, say: Catalogue) -> Statement:
     """An alert without a difference; `baseline` is what was counted there where it is as bad itself."""
-    values = {
-        "measure": say(endpoint_name(r.endpoint)),
-        "period": month(_detail(r, "first_alert_period"), say),
-    }
-    if baseline is not None:
-        return Statement(say("answer.vigilance.alerted_as_baseline", **values, **_counts(baseline)), (r,))
-    return Statement(say("answer.vigilance.alerted", **values), (r,))
+    period = month(_detail(r, "first_alert_period"), say)
+    values = {"measure": say(endpoint_name(r.endpoint)), "period": period, **(baseline or {})}
+    key = "alerted" if baseline is None else "alerted_as_baseline"
+    return stated(say, f"answer.vigilance.{key}", r, **values)
 
 
-def _counts(baseline: Mapping[str, object]) -> dict[str, object]:
-    return {name: baseline[name] for name in ("declared", "found", "k", "n")}
-
-
-def _first_alerts(alerts: Sequence[Result], assessment: Assessment, say: Catalogue) -> list[Statement]:
+def _first_alerts(alerts: Sequence[Result], assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """When the chart of each indicator first alerted, and when a signal was registered for it."""
-    said = []
+    detected = [s for s in assessment.plan.signals if s.detected]
     for r in alerts:
         day = _detail(r, "first_alert_date")
         if not day:
             continue
-        signal = next(
-            (
-                s
-                for s in assessment.plan.signals
-                if s.detected and (s.indicator or "").rpartition(".")[2] == r.endpoint
-            ),
-            None,
-        )
+        signal = next((s for s in detected if (s.indicator or "").rpartition(".")[2] == r.endpoint), None)
         values = {"measure": say(endpoint_name(r.endpoint)), "day": dt.date.fromisoformat(day)}
-        if signal is None or signal.detected is None:
-            text = say("answer.vigilance.chart", **values)
+        if signal is None:
+            yield stated(say, "answer.vigilance.chart", r, **values)
         else:
-            text = say(
-                "answer.vigilance.chart_and_signal",
-                signal=signal.signal,
-                detected=signal.detected,
-                **values,
-            )
-        said.append(Statement(text, (r,)))
-    return said
+            values |= {"signal": signal.signal, "detected": signal.detected}
+            yield stated(say, "answer.vigilance.chart_and_signal", r, **values)
 
 
-def _where(assessment: Assessment, endpoints: set[str], say: Catalogue) -> list[Statement]:
+def _where(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """Where errors concentrate, as the part on that says first."""
-    del endpoints
-    for finding in assessment.findings:
-        for part in finding.parts:
-            if part.element == "where" and part.finding:
-                return [Statement(say(part.finding[0]))]
-    return []
-
-
-def open_incidents(assessment: Assessment) -> list[Incident]:
-    """Events of the log that are not closed."""
-    return [i for i in assessment.plan.incidents if (i.status or "").strip().casefold() not in CLOSED]
-
-
-def _open(
-    incidents: Sequence[Incident], signals: Sequence[object], explained: bool, say: Catalogue
-) -> list[Statement]:
-    """Serious incidents that are open; signals where no change has been said."""
-    serious = [i for i in incidents if is_serious(i)]
-    said = []
-    if serious:
-        said.append(Statement(say("answer.vigilance.serious", n=len(serious))))
-    if signals and not explained:
-        said.append(Statement(say("answer.vigilance.signals", n=len(signals))))
-    return said
+    parts = (part for finding in assessment.findings for part in finding.parts)
+    said = (part.finding[0] for part in parts if part.element == "where" and part.finding)
+    return [Statement(say(text)) for text in said][:1]

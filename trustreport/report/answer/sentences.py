@@ -1,28 +1,26 @@
 """Pieces of an answer: a sentence with the results that it rests on, and how criteria are named in it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from math import isnan
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.narrative.names import quantity_name
 from trustreport.assessment.verdicts import Verdict
 from trustreport.assessment.verdicts.entries import entry
-from trustreport.assessment.verdicts.judge import measure
+from trustreport.assessment.verdicts.judge import amount, measure
 from trustreport.measures.notes import of_simulations
-from trustreport.report.acceptance import bound_text, ends_of
+from trustreport.report.answer.acceptance import bound_text, measured, verdict_estimate
 from trustreport.report.tables import in_words
+from trustreport.study.study import DEVELOPMENT_ROLES
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.quantities import DIFFERENCE, is_named
 from trustreport.vocabulary.results import Result
 
-# Measures whose name is too long for a title.
-SHORT = {
-    "auc": "answer.short.auc",
-    "oe_ratio": "answer.short.oe_ratio",
-    "harmful_switch_rate": "answer.short.harmful_switch_rate",
-}
+SHORT = ("auc", "oe_ratio", "harmful_switch_rate")  # measures whose name is too long for a title
 MOST_NAMED = 3  # criteria named one by one in a sentence
+MEASURES = ("advice_accuracy.sensitivity", "advice_accuracy.auc")  # of which the worst data set is said
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +31,15 @@ class Statement:
     results: tuple[Result, ...] = ()
 
 
-def set_aside(
-    sentences: Sequence[Statement], support: Sequence[Statement], say: Catalogue
-) -> tuple[list[Statement], list[Statement]]:
+Said = tuple[list[Statement], list[Statement]]  # the sentences of an answer, and what supports them
+
+
+def stated(say: Catalogue, key: str, /, *results: Result, **values: object) -> Statement:
+    """A sentence of the catalogue, with the results whose numbers it states."""
+    return Statement(say(key, **values), results)
+
+
+def set_aside(sentences: Sequence[Statement], support: Sequence[Statement], say: Catalogue) -> Said:
     """An answer without the numbers of which a limit decides nothing; a sentence says which, and why."""
     found = [one for one in (*sentences, *support) if any(r.estimate.short for r in one.results)]
     short = {r: None for one in found for r in one.results if r.estimate.short}
@@ -65,6 +69,80 @@ def within(text: str, say: Catalogue) -> str:
     return text if say.language == "de" or word[1:] != word[1:].lower() else text[:1].lower() + text[1:]
 
 
+def first_few(items: Sequence[str], n: int, say: Catalogue) -> list[str]:
+    """The first items of `n`, and how many more there are as the last."""
+    return [*items[:MOST_NAMED], say("word.more", n=n - MOST_NAMED)] if n > MOST_NAMED else list(items)
+
+
+def in_brackets(found: Result, say: Catalogue) -> str:
+    """An estimate with its interval, as it stands within brackets: "87.1%, 79.8% to 92.0%"."""
+    return _without_brackets(in_words(found, say))
+
+
+def _without_brackets(estimate: str) -> str:
+    return estimate.replace(" (", ", ", 1).replace(")", "", 1)
+
+
+# ---------------------------------------------------------------- results
+
+
+def known(assessment: Assessment, *ids: str, **scope: object) -> list[Result]:
+    """The primary results of these ids in a scope that have a value; None asks that a key is absent."""
+    return [
+        r
+        for r in assessment.results
+        if r.id in ids and r.primary and not isnan(r.estimate.value) and r.within(**scope)
+    ]
+
+
+def outside_development(assessment: Assessment) -> Callable[[Result], bool]:
+    """Whether a result is of other data than those that the device was made with."""
+    roles = {d.name: d.role for d in assessment.study.datasets}
+    return lambda r: roles.get(str(r.place.dataset)) not in DEVELOPMENT_ROLES
+
+
+def excludes_zero(difference: Result) -> bool:
+    """Whether the whole interval of a difference is on one side of zero."""
+    return difference.estimate.low > 0 or difference.estimate.high < 0
+
+
+def of_data_sets(assessment: Assessment, id: str, candidate: str | None = None) -> list[Result]:
+    """The primary entries of a measure, one for each data set outside training and tuning."""
+    plain = {"subgroup": None, "site": None, "parameters": None, "candidate": candidate}
+    found: dict[str, Result] = {}
+    chosen = assessment.plan.operating_point.threshold
+    for r in filter(outside_development(assessment), known(assessment, id, **plain)):
+        name = r.place.dataset
+        if name and (name not in found or r.place.threshold == chosen):
+            found[name] = r
+    return list(found.values())
+
+
+def worst_data(assessment: Assessment, say: Catalogue) -> list[Statement]:
+    """The lowest sensitivity, or else area, of several data sets, and what the others reach at least."""
+    found = next((own for id in MEASURES if len(own := of_data_sets(assessment, id)) > 1), [])
+    if not found:
+        return []
+    low = min(found, key=lambda r: r.estimate.value)
+    rest = [r for r in found if r is not low]
+    trained = any(d.role in DEVELOPMENT_ROLES for d in assessment.study.datasets)
+    where = say("answer.worst.outside_training") if trained else say("answer.worst.of_all", n=len(found))
+    least = amount(low, min(r.estimate.value for r in rest))
+    several = "others" if len(rest) > 1 else "other"
+    elsewhere = say(f"answer.worst.{several}", least=least, place=rest[0].place.dataset)
+    values = {
+        "place": low.place.dataset,
+        "estimate": in_words(low, say),
+        "missed": round(low.estimate.n * (1 - low.estimate.value)),
+        "n": low.estimate.n,
+        "least": least,
+    }
+    return [stated(say, f"answer.worst.{low.name}", low, *rest, where=where, elsewhere=elsewhere, **values)]
+
+
+# ---------------------------------------------------------------- criteria
+
+
 def estimate_of(verdict: Verdict, assessment: Assessment) -> Result | None:
     """The result of a criterion; of one that was not tested, what it would have been compared with."""
     if verdict.result is not None:
@@ -73,53 +151,44 @@ def estimate_of(verdict: Verdict, assessment: Assessment) -> Result | None:
     return found if isinstance(found, Result) else None
 
 
-def _name(id: str, say: Catalogue, of: str | None = None) -> str:
-    """A measure by the name that a title has room for."""
-    return say(SHORT[id]) if id in SHORT and not of else say(quantity_name(id, of))
-
-
-def measure_of(id: str, endpoint: str, place: Place, say: Catalogue) -> str:
+def _measure_of(id: str, place: Place, say: Catalogue) -> str:
     """What was measured: a measure, its change with the aid, or its difference between candidates."""
-    if id.endswith(DIFFERENCE) and is_named(id.removesuffix(DIFFERENCE)):
-        measure = _name(id.removesuffix(DIFFERENCE), say)
-        if place.candidates:
-            one, other = place.candidates
-            return say("answer.difference", measure=measure, one=one, other=other)
-        return say("answer.change_in", measure=measure)
-    return first_letter(_name(id, say, endpoint or None))
 
+    def name(id: str) -> str:
+        return say(f"answer.short.{id}" if id in SHORT else quantity_name(id))
 
-def where(place: Place, *, data: bool = True) -> str:
-    """The part of the data that a title names, and the data set where there are several."""
-    group = (place.subgroup or "").rpartition(": ")[2]
-    names = (place.task, place.set, place.dataset if data else None, place.site, group)
-    return ", ".join(dict.fromkeys(name for name in names if name))
-
-
-def _several_data(assessment: Assessment) -> bool:
-    """Whether criteria are about more than one data set."""
-    named = {v.result.place.dataset for v in assessment.verdicts if v.result is not None}
-    return len(named) > 1
+    base = id.removesuffix(DIFFERENCE)
+    if base == id or not is_named(base):
+        return first_letter(name(id))
+    if place.candidates:
+        one, other = place.candidates
+        return say("answer.difference", measure=name(base), one=one, other=other)
+    return say("answer.change_in", measure=name(base))
 
 
 def title(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
     """What a criterion is about, without the candidate: "Sensitivity, internal test"."""
     criterion, found = verdict.criterion, estimate_of(verdict, assessment)
     if found is not None:
-        measure = measure_of(_id(found), "", found.place, say)
-        place = where(found.place, data=_several_data(assessment))
+        # A quantity of a kind of its own keeps the name of its kind.
+        of_endpoint = found.endpoint and found.quantity.base == found.endpoint
+        id = found.quantity.id if of_endpoint or not is_named(found.name) else found.name
+        measure, at = _measure_of(id, found.place, say), found.place
+        several = len({v.result.place.dataset for v in assessment.verdicts if v.result is not None}) > 1
+        group = (at.subgroup or "").rpartition(": ")[2]
+        names = (at.task, at.set, at.dataset if several else None, at.site, group)
+        place = ", ".join(dict.fromkeys(name for name in names if name))
     elif criterion.measure:
-        measure = first_letter(say(quantity_name(criterion.quantity, criterion.of)))
+        measure = first_letter(measured(criterion, say))
         place = criterion.dataset or criterion.set or criterion.subgroup or criterion.site or ""
     else:
         return criterion.endpoint
     return say("word.pair", first=measure, second=place) if place else measure
 
 
-def _id(found: Result) -> str:
-    """The quantity by which a result is named; one of a kind of its own keeps the name of its kind."""
-    of_endpoint = found.endpoint and found.quantity.base == found.endpoint
-    return found.quantity.id if of_endpoint or not is_named(found.name) else found.name
+def title_within(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
+    """The title of a criterion as it stands within a sentence."""
+    return within(title(verdict, assessment, say), say)
 
 
 def candidate_of(verdict: Verdict) -> str:
@@ -134,27 +203,19 @@ def with_requirement(
     verdict: Verdict, assessment: Assessment, say: Catalogue, *, in_short: bool = False
 ) -> str:
     """Title, estimate and what was required; in short for a list."""
-    name, found = within(title(verdict, assessment, say), say), verdict.result
-    if found is None:
+    name = title_within(verdict, assessment, say)
+    if verdict.result is None:
         return name
-    required = bound_text(verdict, say)
-    if in_short:
-        estimate = in_brackets(found, say, bounds=ends_of(verdict))
-        return say("answer.in_short", title=name, estimate=estimate, required=required)
-    estimate = in_words(found, say, bounds=ends_of(verdict))
-    return say("answer.with_requirement", title=name, estimate=estimate, required=required)
+    estimate = bracketed(verdict, say) if in_short else verdict_estimate(verdict, say)
+    key = "in_short" if in_short else "with_requirement"
+    return say(f"answer.{key}", title=name, estimate=estimate, required=bound_text(verdict, say))
 
 
-def in_brackets(found: Result, say: Catalogue, *, bounds: Iterable[float] = ()) -> str:
-    """An estimate with its interval, as it stands within brackets: "87.1%, 79.8% to 92.0%"."""
-    return in_words(found, say, bounds=bounds).replace(" (", ", ", 1).replace(")", "", 1)
+def bracketed(verdict: Verdict, say: Catalogue) -> str:
+    """The estimate of a verdict with its interval, as it stands within brackets."""
+    return _without_brackets(verdict_estimate(verdict, say))
 
 
 def results_of(verdicts: Iterable[Verdict]) -> tuple[Result, ...]:
     """The results that verdicts rest on."""
     return tuple(v.result for v in verdicts if v.result is not None)
-
-
-def text_of(sentences: Sequence[Statement]) -> str:
-    """Sentences one after another."""
-    return " ".join(one.text for one in sentences)

@@ -1,14 +1,24 @@
 """The answer where no criteria were declared: the primary result of each kind of data that is there."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isnan
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.narrative.names import quantity_name
 from trustreport.assessment.verdicts.entries import concerns
 from trustreport.assessment.verdicts.judge import amount
-from trustreport.report.answer.sentences import Statement, first_letter, in_brackets
-from trustreport.report.answer.worst import of_data_sets, worst_data
+from trustreport.report.answer.by_criteria import difference_of_pair
+from trustreport.report.answer.sentences import (
+    Said,
+    Statement,
+    excludes_zero,
+    first_letter,
+    known,
+    of_data_sets,
+    outside_development,
+    stated,
+    worst_data,
+)
 from trustreport.report.tables import in_words
 from trustreport.study.study import DEVELOPMENT_ROLES
 from trustreport.vocabulary.digits import Rounded
@@ -21,119 +31,97 @@ MOST_UTILITIES = 4
 PAIR = 2
 SCORED = ("candidates", "advice_accuracy")
 BY_SCALE = ("krippendorff_alpha",)  # primary on the scale of the labels that is declared
+# The decisions of a test, by id.
+DECIDED = ("advice_accuracy.sensitivity", "advice_accuracy.specificity")
 
 
-def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Statement], list[Statement]]:
+def answer(assessment: Assessment, say: Catalogue) -> Said:
     """Sentences, and what supports them: utility first where one is declared, published figures last."""
-    found: list[Statement] = []
-    for one in SPEAKERS:
-        said = one(assessment, say)
-        found += said
+    found = [statement for speaker in SPEAKERS for statement in speaker(assessment, say)]
+    no_criteria = stated(say, "answer.open.no_criteria")
     if not found:
-        return [Statement(say("answer.open.nothing"))], [Statement(say("answer.open.no_criteria"))]
-    return found[:1], [*found[1:], Statement(say("answer.open.no_criteria"))]
+        return [stated(say, "answer.open.nothing")], [no_criteria]
+    return found[:1], [*found[1:], no_criteria]
 
 
-def _utility(assessment: Assessment, say: Catalogue) -> list[Statement]:
+def _utility(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """Of candidates whose decisions have a declared utility: which yields most, and by how much."""
-    found = [
-        r
-        for r in assessment.results
-        if r.id == "advice_accuracy.utility_difference" and r.primary and not isnan(r.estimate.value)
-    ]
-    said: list[Statement] = []
+    found = known(assessment, "advice_accuracy.utility_difference")
+    yield from _depends(found, say)
     for r in found[:MOST_UTILITIES]:
         e, (one, other) = r.estimate, r.place.candidates or ("", "")
-        utility = str(r.parameters.get("utility", ""))
-        apart = e.low > 0 or e.high < 0
         more, less = (one, other) if e.value > 0 else (other, one)
-        low, high = sorted((abs(e.low), abs(e.high)))
-        key = "more" if apart else "alike"
-        text = say(
+        key, numbers = "alike", [e.value, e.low, e.high]
+        if excludes_zero(r):
+            key, numbers = "more", [abs(e.value), *sorted((abs(e.low), abs(e.high)))]
+        yield stated(
+            say,
             f"answer.open.utility_{key}",
-            utility=utility,
+            r,
+            **dict(zip(("value", "low", "high"), numbers)),
+            utility=_utility_of(r),
             more=more,
             less=less,
-            value=abs(e.value) if apart else e.value,
-            low=low if apart else e.low,
-            high=high if apart else e.high,
-            level=e.level,
             one=one,
             other=other,
+            level=e.level,
         )
-        said.append(Statement(text, (r,)))
-    return [*_depends(found, say), *said]
 
 
-def _depends(found: Sequence[Result], say: Catalogue) -> list[Statement]:
+def _utility_of(r: Result) -> str:
+    return str(r.parameters.get("utility", ""))
+
+
+def _depends(found: Sequence[Result], say: Catalogue) -> Iterator[Statement]:
     """Of two candidates whose utilities do not agree: under which of them which one yields more."""
     if len({r.place.candidates for r in found}) != 1:
-        return []
+        return
     one, other = found[0].place.candidates or ("", "")
     sides: dict[tuple[str, str] | None, list[str]] = {}
     for r in found:
-        e = r.estimate
-        side = (one, other) if e.low > 0 else (other, one) if e.high < 0 else None
-        sides.setdefault(side, []).append(str(r.parameters.get("utility", "")))
-    if len(sides) == 1:
-        return []
+        side = (one, other) if r.estimate.low > 0 else (other, one) if r.estimate.high < 0 else None
+        sides.setdefault(side, []).append(_utility_of(r))
     clauses = [
         say("answer.open.utility_clause", more=side[0], less=side[1], utilities=names)
         if side
         else say("answer.open.utility_clause_alike", utilities=names)
         for side, names in sorted(sides.items(), key=lambda item: item[0] is None)
     ]
-    text = say("answer.open.utility_depends", clauses="; ".join(clauses))
-    return [Statement(text, tuple(found))]
+    if len(sides) > 1:
+        yield stated(say, "answer.open.utility_depends", *found, clauses="; ".join(clauses))
 
 
-def _readers(assessment: Assessment, say: Catalogue) -> list[Statement]:
+def _readers(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """The change of the primary endpoint of the readers, and how many readers did better and worse.
 
     Where several pairs of arms are compared, each is named.
     """
-    task = _first(assessment, "decision_benefit.mean_benefit")
-    if task is None:
-        return []
-    pairs = _every(assessment, "decision_benefit.mean_benefit")
-    pairs = [r for r in pairs if r.endpoint == task.endpoint and r.place.task == task.place.task]
+    every = _whole(assessment, "decision_benefit.mean_benefit")
+    if not every:
+        return
+    task = every[0]
+    measure = say(quantity_name(task.endpoint))
+    pairs = [r for r in every if (r.endpoint, r.place.task) == (task.endpoint, task.place.task)]
     if len({r.place.arms for r in pairs}) > 1:
-        return [_change(r, say, named=True) for r in pairs[:MOST_PAIRS]]
-    own = [
-        r
-        for r in assessment.results
-        if r.id == "decision_benefit.benefit"
-        and r.primary
-        and r.endpoint == task.endpoint
-        and r.place.task == task.place.task
-        and not isnan(r.estimate.value)
-    ]
-    found = [_change(task, say)]
-    if own:
-        better = sum(r.estimate.value > 0 for r in own)
-        worse = sum(r.estimate.value < 0 for r in own)
-        measure = say(quantity_name(task.endpoint))
-        found.append(
-            Statement(say("answer.open.gained", better=better, worse=worse, n=len(own), measure=measure))
-        )
-    return found
-
-
-def _change(r: Result, say: Catalogue, *, named: bool = False) -> Statement:
-    """The change of an endpoint of the readers, with the names of the arms where there are several pairs."""
-    aided, unaided = r.place.arms or ("", "")
-    values = {"measure": say(quantity_name(r.endpoint)), "change": in_words(r, say)}
-    if named:
-        return Statement(say(f"answer.open.arms_{_side(r)}", aided=aided, unaided=unaided, **values), (r,))
-    return Statement(say(f"answer.open.readers_{_side(r)}", **values), (r,))
+        for r in pairs[:MOST_PAIRS]:
+            aided, unaided = r.place.arms or ("", "")
+            values = {"measure": measure, "change": in_words(r, say), "aided": aided, "unaided": unaided}
+            yield stated(say, f"answer.open.arms_{_side(r)}", r, **values)
+        return
+    yield stated(say, f"answer.open.readers_{_side(task)}", task, measure=measure, change=in_words(task, say))
+    own = known(assessment, "decision_benefit.benefit")
+    gains = [r.estimate.value for r in own if (r.endpoint, r.place.task) == (task.endpoint, task.place.task)]
+    if gains:
+        counts = {"better": sum(x > 0 for x in gains), "worse": sum(x < 0 for x in gains), "n": len(gains)}
+        yield stated(say, "answer.open.gained", measure=measure, **counts)
 
 
 def _errors(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """Errors with and without the aid, unless the change in accuracy has said it; of sets the worst first."""
-    readers = _first(assessment, "decision_benefit.mean_benefit")
-    if readers is not None and readers.endpoint == "accuracy":
+    readers = _whole(assessment, "decision_benefit.mean_benefit")
+    if readers and readers[0].endpoint == "accuracy":
         return []
-    found = sorted(_every(assessment, "pragmatic_utility.arr"), key=lambda r: r.estimate.value)
+    found = sorted(_whole(assessment, "pragmatic_utility.arr"), key=lambda r: r.estimate.value)
     rates = {
         (r.place.set, r.place.arm): r
         for r in assessment.results
@@ -144,40 +132,35 @@ def _errors(assessment: Assessment, say: Catalogue) -> list[Statement]:
         aided, unaided = (rates.get((arr.place.set, arm)) for arm in arr.place.arms or ("", ""))
         if aided is None or unaided is None:
             continue
-        values = {
-            "aided": amount(aided, aided.estimate.value),
-            "unaided": amount(unaided, unaided.estimate.value),
-            "change": in_words(arr, say),
-        }
-        text = say(f"answer.open.errors_{_side(arr)}", **values)
+        text = say(
+            f"answer.open.errors_{_side(arr)}",
+            aided=amount(aided, aided.estimate.value),
+            unaided=amount(unaided, unaided.estimate.value),
+            change=in_words(arr, say),
+        )
         if len(found) > 1:
             text = say("answer.open.of_set", name=arr.place.set or arr.place.task, text=text)
         said.append(Statement(text, (arr, aided, unaided)))
-    if len(said) > MOST_PAIRS:
-        sides = [_side(r) for r in found]
-        counts = {side: sides.count(side) for side in ("better", "worse", "unclear")}
-        said = [
-            Statement(say("answer.open.errors_of_sets", n=len(found), **counts), tuple(found)),
-            *said[:MOST_PAIRS],
-        ]
-    return said
+    if len(said) <= MOST_PAIRS:
+        return said
+    sides = [_side(r) for r in found]
+    counts = {side: sides.count(side) for side in ("better", "worse", "unclear")}
+    return [
+        stated(say, "answer.open.errors_of_sets", *found, n=len(found), **counts),
+        *said[:MOST_PAIRS],
+    ]
 
 
 def _data_sets(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """Area, sensitivity and specificity on test data; of several sets the worst comes first."""
-    roles = {d.name: d.role for d in assessment.study.datasets}
     names = candidates(assessment)
-    if len(names) > 1 or all(role in DEVELOPMENT_ROLES for role in roles.values()):
+    if len(names) > 1 or all(d.role in DEVELOPMENT_ROLES for d in assessment.study.datasets):
         return _by_candidate(assessment, names, say)
-    kinds = [of_data_sets(assessment, f"advice_accuracy.{m}") for m in ("auc", "sensitivity", "specificity")]
-    sets = list(dict.fromkeys(r.place.dataset for own in kinds for r in own))
-    said = []
-    for name in sets[:MOST_PAIRS]:
-        own = [r for kind in kinds for r in kind if r.place.dataset == name]
-        parts = [_measured(r, say) for r in own]
-        said.append(Statement(say("answer.open.on_data", data=name, measures=parts), tuple(own)))
-    worst = worst_data(assessment, say)
-    return ([worst] if worst else []) + said
+    measures = ("auc", "sensitivity", "specificity")
+    every = [r for m in measures for r in of_data_sets(assessment, f"advice_accuracy.{m}")]
+    sets = list(dict.fromkeys(str(r.place.dataset) for r in every))[:MOST_PAIRS]
+    said = [_on_data(name, [r for r in every if r.place.dataset == name], say) for name in sets]
+    return worst_data(assessment, say) + said
 
 
 def candidates(assessment: Assessment) -> list[str]:
@@ -188,105 +171,85 @@ def candidates(assessment: Assessment) -> list[str]:
 
 def _by_candidate(assessment: Assessment, names: Sequence[str], say: Catalogue) -> list[Statement]:
     """Each candidate, and how they differ in area where few are compared."""
-    areas = [
-        r
-        for name in names
-        for r in of_data_sets(assessment, "candidates.auc", name)
-        or of_data_sets(assessment, "advice_accuracy.auc", name)
-    ]
+
+    def measured(name: str, measure: str) -> list[Result]:
+        ids = (f"{dimension}.{measure}" for dimension in SCORED)
+        return next(filter(None, (of_data_sets(assessment, id, name) for id in ids)), [])
+
+    areas = [r for name in names for r in measured(name, "auc")]
     said = []
     # On one data set the areas of all are one sentence.
     together = len(names) > 1 and len({r.place.dataset for r in areas}) == 1 and len(areas) == len(names)
     if together:
-        items = [
-            say("answer.open.measured", measure=r.place.candidate, estimate=in_words(r, say)) for r in areas
-        ]
         values = {"measure": first_letter(say(quantity_name("auc"))), "data": areas[0].place.dataset}
-        said.append(Statement(say("answer.open.areas", items=items, **values), tuple(areas)))
+        items = [_estimate(r, str(r.place.candidate), say) for r in areas]
+        said.append(stated(say, "answer.open.areas", *areas, items=items, **values))
     for name in names:
         own = [] if together else [r for r in areas if r.place.candidate == name]
-        own += [
-            r
-            for m in ("sensitivity", "specificity")
-            for r in of_data_sets(assessment, f"candidates.{m}", name)
-            or of_data_sets(assessment, f"advice_accuracy.{m}", name)
-        ]
+        own += [r for measure in ("sensitivity", "specificity") for r in measured(name, measure)]
         if own:
-            parts = [_measured(r, say) for r in own]
-            said.append(Statement(say("answer.open.of_candidate", data=name, measures=parts), tuple(own)))
+            said.append(
+                stated(say, "answer.open.of_candidate", *own, data=name, measures=_measures(own, say))
+            )
     return said + _differences(assessment, say)
 
 
 def _differences(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """The differences in area of candidates on the same cases, where there are at most three pairs."""
-    for id in ("candidates.auc_difference", "advice_accuracy.auc_difference"):
+    whole = {"subgroup": None, "site": None, "parameters": None}
+    for dimension in SCORED:
         found = [
             r
             for r in assessment.results
-            if r.id == id
+            if r.id == f"{dimension}.auc_difference"
             and r.primary
-            and r.within(subgroup=None, site=None, parameters=None)
+            and r.within(**whole)
             and len(r.place.candidates or ()) == PAIR
             and not isnan(r.estimate.low)
         ]
         if 0 < len(found) <= MOST_PAIRS:
-            return [_difference(r, say) for r in found]
+            return [difference_of_pair(r, say(quantity_name("auc")), say) for r in found]
     return []
 
 
-def _difference(r: Result, say: Catalogue) -> Statement:
-    one, other = r.place.candidates or ("", "")
-    differ = r.estimate.low > 0 or r.estimate.high < 0
-    measure = say(quantity_name("auc"))
-    key = f"answer.candidates.{'apart' if differ else 'alike'}"
-    return Statement(say(key, one=one, other=other, measure=measure, estimate=in_brackets(r, say)), (r,))
-
-
-def _sets(assessment: Assessment, say: Catalogue) -> list[Statement]:
+def _sets(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """Sensitivity and specificity of published tables: of one, or between which two of several."""
     blocks = [c for c in assessment.checks if c.status == "fired" and c.severity == "B"]
-    kinds = {
-        m: [
-            r
-            for r in assessment.results
-            if r.id == f"advice_accuracy.{m}" and r.primary and r.place.set and not isnan(r.estimate.value)
-            if not any(concerns(block, r) for block in blocks)
-        ]
-        for m in ("sensitivity", "specificity")
-    }
-    alike = decided_alike(kinds["sensitivity"], kinds["specificity"])
-    kinds = {m: [r for r in own if r.place not in alike] for m, own in kinds.items()}
-    places = list(dict.fromkeys(r.place for own in kinds.values() for r in own))
-    said = []
+    every = [
+        [r for r in known(assessment, id) if r.place.set and not any(concerns(block, r) for block in blocks)]
+        for id in DECIDED
+    ]
+    alike = decided_alike(*every)
+    kinds = [[r for r in own if r.place not in alike] for own in every]
+    places = list(dict.fromkeys(r.place for own in kinds for r in own))
     if len(places) == 1 or any(place.candidate for place in places):
         for place in places[:MOST_PAIRS]:
-            own = [r for kind in kinds.values() for r in kind if r.place == place]
-            parts = [_measured(r, say) for r in own]
-            text = say("answer.open.on_data", data=place.data_name, measures=parts)
-            said.append(Statement(text, tuple(own)))
-        return said
-    for measure, own in kinds.items():
+            yield _on_data(place.data_name, [r for own in kinds for r in own if r.place == place], say)
+        return
+    for own in kinds:
         if len(own) > 1:
-            low, high = (pick(own, key=lambda r: r.estimate.value) for pick in (min, max))
-            values = {
-                "measure": say(quantity_name(measure)),
-                "n": len(own),
-                "low": in_words(low, say),
-                "high": in_words(high, say),
-                "first": low.place.data_name,
-                "last": high.place.data_name,
-            }
-            said.append(Statement(say("answer.open.over_sets", **values), (low, high)))
-    return said
+            low, high = _least_and_most(own)
+            values = _range(low, high, say) | {"first": low.place.data_name, "last": high.place.data_name}
+            measure = say(quantity_name(low.name))
+            yield stated(say, "answer.open.over_sets", low, high, n=len(own), measure=measure, **values)
 
 
-def _published_tables(assessment: Assessment, say: Catalogue) -> list[Statement]:
+def _least_and_most(found: Iterable[Result]) -> tuple[Result, Result]:
+    ordered = list(found)
+    low, high = (pick(ordered, key=lambda r: r.estimate.value) for pick in (min, max))
+    return low, high
+
+
+def _range(low: Result, high: Result, say: Catalogue) -> dict[str, str]:
+    return {"low": in_words(low, say), "high": in_words(high, say)}
+
+
+def _published_tables(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """Tables of a publication: the readers' mean change, and between which sites performance ranges."""
-    said = []
     for r in assessment.results:
         if r.id == "decision_benefit.published_mean_benefit":
             values = {"measure": say(quantity_name(r.endpoint)), "change": in_words(r, say)}
-            said.append(Statement(say("answer.open.published_readers", set=r.place.set, **values), (r,)))
+            yield stated(say, "answer.open.published_readers", r, set=r.place.set, **values)
     sites: dict[str | None, list[Result]] = {}
     for r in assessment.results:
         if r.id == "potential_robustness.published_performance" and not isnan(r.estimate.value):
@@ -294,203 +257,182 @@ def _published_tables(assessment: Assessment, say: Catalogue) -> list[Statement]
             if not own or own[0].endpoint == r.endpoint:  # the first measure that was printed
                 own.append(r)
     for name, own in sites.items():
-        low, high = (pick(own, key=lambda r: r.estimate.value) for pick in (min, max))
-        text = say(
-            "answer.open.published_sites",
-            set=name,
-            measure=say(quantity_name(low.endpoint)),
-            n=len(own),
-            low=in_words(low, say),
-            high=in_words(high, say),
-            first=low.place.site,
-            last=high.place.site,
-        )
-        said.append(Statement(text, (low, high)))
-    return said
+        low, high = _least_and_most(own)
+        values = _range(low, high, say) | {"first": str(low.place.site), "last": str(high.place.site)}
+        measure = say(quantity_name(low.endpoint))
+        key = "answer.open.published_sites"
+        yield stated(say, key, low, high, set=name, measure=measure, n=len(own), **values)
 
 
-def decided_alike(sensitivities: list[Result], specificities: list[Result]) -> set[Place]:
+def decided_alike(sensitivities: Sequence[Result], specificities: Sequence[Result]) -> set[Place]:
     """Sets whose decisions are all positive or all negative: no table of a test that decides."""
     of = {r.place: r.estimate.value for r in specificities}
     return {r.place for r in sensitivities if (r.estimate.value, of.get(r.place)) in ((0, 1), (1, 0))}
 
 
-def _measured(r: Result, say: Catalogue) -> str:
-    return say("answer.open.measured", measure=say(quantity_name(r.name)), estimate=in_words(r, say))
+def _on_data(name: str, own: Sequence[Result], say: Catalogue) -> Statement:
+    return stated(say, "answer.open.on_data", *own, data=name, measures=_measures(own, say))
 
 
-def _classes(assessment: Assessment, say: Catalogue) -> list[Statement]:
+def _measures(found: Iterable[Result], say: Catalogue) -> list[str]:
+    return [_estimate(r, say(quantity_name(r.name)), say) for r in found]
+
+
+def _estimate(r: Result, name: str, say: Catalogue) -> str:
+    return say("answer.open.measured", measure=name, estimate=in_words(r, say))
+
+
+def _tested(assessment: Assessment, id: str) -> list[Result]:
+    """The primary results of an id outside development data, the first of them."""
+    of_tests = outside_development(assessment)
+    found = (r for r in assessment.results if r.id == id and r.primary)
+    return list(filter(of_tests, found))[:MOST_PAIRS]
+
+
+def _classes(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """Of several classes: how often the one called is right, and the class with the lowest sensitivity."""
-    roles = {d.name: d.role for d in assessment.study.datasets}
-    shares = [r for r in assessment.results if r.id == "advice_accuracy.class_accuracy" and r.primary]
-    said = []
-    for share in [r for r in shares if roles.get(str(r.place.dataset)) not in DEVELOPMENT_ROLES][:MOST_PAIRS]:
+    for share in _tested(assessment, "advice_accuracy.class_accuracy"):
         own = [
             r
             for r in assessment.results
             if r.id == "advice_accuracy.class_sensitivity" and r.place == share.place and r.estimate.n
         ]
-        if not own:
-            continue
-        least = min(own, key=lambda r: r.estimate.value)
-        text = say(
-            "answer.open.classes",
-            data=share.place.data_name,
-            value=in_words(share, say),
-            n=share.estimate.n,
-            of_class=least.parameters["of_class"],
-            least=in_words(least, say),
-        )
-        said.append(Statement(text, (share, least)))
-    return said
+        if own:
+            least = min(own, key=lambda r: r.estimate.value)
+            yield stated(
+                say,
+                "answer.open.classes",
+                share,
+                least,
+                data=share.place.data_name,
+                value=in_words(share, say),
+                n=share.estimate.n,
+                of_class=least.parameters["of_class"],
+                least=in_words(least, say),
+            )
 
 
-def _at_horizon(assessment: Assessment, say: Catalogue) -> list[Statement]:
+def _at_horizon(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """Of an event by a horizon: the observed risk, how well the scores rank, and observed over expected."""
-    roles, declared = {d.name: d.role for d in assessment.study.datasets}, assessment.plan.time_to_event
+    declared = assessment.plan.time_to_event
     if declared is None:
-        return []
-    of: dict[Place, dict[str, Result]] = {}
-    for r in assessment.results:
+        return
+    at: dict[Place, dict[str, Result]] = {}
+    for r in filter(outside_development(assessment), assessment.results):
         if r.name.endswith("_at_horizon") and r.primary and not isnan(r.estimate.value):
-            of.setdefault(r.place, {})[r.name] = r
-    said = []
-    tested = [place for place in of if roles.get(str(place.dataset)) not in DEVELOPMENT_ROLES]
-    for place in tested[:MOST_PAIRS]:
-        risk = of[place].get("risk_at_horizon")
-        own = [of[place][name] for name in ("auc_at_horizon", "oe_at_horizon") if name in of[place]]
+            at.setdefault(r.place, {})[r.name] = r
+    for place, found in list(at.items())[:MOST_PAIRS]:
+        risk = found.get("risk_at_horizon")
+        own = [found[name] for name in ("auc_at_horizon", "oe_at_horizon") if name in found]
         if risk is not None and own:
-            text = say(
+            yield stated(
+                say,
                 "answer.open.horizon",
+                *own,
+                risk,
                 data=place.data_name,
                 event=declared.event or say("answer.open.horizon_event"),
                 horizon=declared.written,
                 risk=in_words(risk, say),
                 n=risk.estimate.n,
-                measures=[_measured(r, say) for r in own],
+                measures=_measures(own, say),
             )
-            said.append(Statement(text, (*own, risk)))
-    return said
 
 
-def _lesions(assessment: Assessment, say: Catalogue) -> list[Statement]:
+def _lesions(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """How well candidates find lesions: the weighted area and the lesions found, of each on its test data."""
-    roles = {d.name: d.role for d in assessment.study.datasets}
-    areas = [r for r in assessment.results if r.id == "localisation.wafroc_auc" and r.primary]
-    said = []
-    for area in [r for r in areas if roles.get(str(r.place.dataset)) not in DEVELOPMENT_ROLES][:MOST_PAIRS]:
-        names = ("lesion_sensitivity", "false_marks_per_case")
-        own = {
+    for area in _tested(assessment, "localisation.wafroc_auc"):
+        own: Mapping[str, Result] = {
             r.name: r for r in assessment.results if r.place == area.place and r.dimension == area.dimension
         }
-        found, false = (own[name] for name in names)
-        shown = [area] if not isnan(area.estimate.value) else []
-        if isnan(found.estimate.value):
-            continue
-        text = say(
-            "answer.open.lesions" if shown else "answer.open.lesions_found",
-            data=area.place.data_name,
-            area=in_words(area, say) if shown else "",
-            found=in_words(found, say),
-            false=false.estimate.value,
-        )
-        said.append(Statement(text, (*shown, found, false)))
-    return said
+        found, false = own["lesion_sensitivity"], own["false_marks_per_case"]
+        shown = () if isnan(area.estimate.value) else (area,)
+        if not isnan(found.estimate.value):
+            yield stated(
+                say,
+                "answer.open.lesions" if shown else "answer.open.lesions_found",
+                *shown,
+                found,
+                false,
+                data=area.place.data_name,
+                area=in_words(area, say) if shown else "",
+                found=in_words(found, say),
+                false=false.estimate.value,
+            )
 
 
-def _reader_lesions(assessment: Assessment, say: Catalogue) -> list[Statement]:
+def _reader_lesions(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """The change of the weighted area of the readers."""
     found = [
         r
         for r in assessment.results
         if r.id == "reader_localisation.arm_difference" and r.primary and r.endpoint == "wafroc_auc"
     ]
-    said = []
     for r in [r for r in found if not isnan(r.estimate.low)][:MOST_PAIRS]:
-        e, (compared, baseline) = r.estimate, r.place.arms or ("", "")
-        text = say(
-            f"answer.open.reader_lesions_{_side(r)}",
-            change=in_words(r, say),
-            compared=compared,
-            baseline=baseline,
-            level=e.level,
-        )
-        said.append(Statement(text, (r,)))
-    return said
+        compared, baseline = r.place.arms or ("", "")
+        values = {"compared": compared, "baseline": baseline, "level": r.estimate.level}
+        key = f"answer.open.reader_lesions_{_side(r)}"
+        yield stated(say, key, r, change=in_words(r, say), **values)
 
 
-def _published(assessment: Assessment, say: Catalogue) -> list[Statement]:
+def _published(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """Declared figures that contradict each other, and those that the counts do not bear out."""
     own = [r for r in assessment.results if r.id == "reported.conflict"]
     checked = {r.place.set for r in assessment.results if r.id == "reported.consistent_matrices"}
     if not checked:
-        return []
-    key = "conflicts" if own else "no_conflicts"
+        return
     names = [str(r.place.set).removesuffix(", reported") for r in own[:MOST_PAIRS]]
-    text = say(f"answer.open.{key}", n=len(own), all=len(checked | {r.place.set for r in own}), names=names)
-    said = [Statement(text, tuple(own))]
-    for r in own[:1]:
-        printed = r.details["figures"]  # pairs; a mapping where the numbers of cases alone do not add up
-        if isinstance(printed, list):
-            figures = [say("reported.figure", metric=quantity_name(m), text=t.strip()) for m, t in printed]
-            said.append(Statement(say("answer.open.conflict_of", name=names[0], figures=figures), (r,)))
-    return said
+    values = {"n": len(own), "all": len(checked | {r.place.set for r in own}), "names": names}
+    yield stated(say, f"answer.open.{'conflicts' if own else 'no_conflicts'}", *own, **values)
+    # Pairs; a mapping where the numbers of cases alone do not add up.
+    printed = own[0].details["figures"] if own else None
+    if isinstance(printed, list):
+        figures = [say("reported.figure", metric=quantity_name(m), text=t.strip()) for m, t in printed]
+        yield stated(say, "answer.open.conflict_of", own[0], name=names[0], figures=figures)
 
 
-def _raters(assessment: Assessment, say: Catalogue) -> list[Statement]:
+def _raters(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """Agreement of those who set the reference, and what accuracy can be reached against them."""
-    agreement = _first(assessment, "source_reliability.krippendorff_alpha")
-    reached = _first(assessment, "source_reliability.actual_accuracy")
-    said = []
+
+    def first(id: str) -> Result | None:
+        return next(iter(_whole(assessment, id)), None)
+
+    agreement = first("source_reliability.krippendorff_alpha")
+    rho = first("source_reliability.weighted_concordance")
+    reached = first("source_reliability.actual_accuracy")
     if agreement is not None:
         e = agreement.estimate
         if isnan(e.low) and e.note:
-            value = amount(agreement, e.value)
-            said.append(Statement(say("answer.open.raters_value", value=value), (agreement,)))
-            said.append(Statement(say("answer.open.no_interval", reason=e.note)))
+            yield stated(say, "answer.open.raters_value", agreement, value=amount(agreement, e.value))
+            yield stated(say, "answer.open.no_interval", reason=e.note)
         else:
-            said.append(Statement(say("answer.open.raters", estimate=in_words(agreement, say)), (agreement,)))
-    rho = _first(assessment, "source_reliability.weighted_concordance")
-    if said and rho is not None:
-        said.append(Statement(say("answer.open.rho", estimate=in_words(rho, say)), (rho,)))
-    if said and all(r.dimension == "source_reliability" for r in assessment.results):
-        said.append(Statement(say("answer.open.only_raters"), ()))
+            yield stated(say, "answer.open.raters", agreement, estimate=in_words(agreement, say))
+        if rho is not None:
+            yield stated(say, "answer.open.rho", rho, estimate=in_words(rho, say))
+        if all(r.dimension == "source_reliability" for r in assessment.results):
+            yield stated(say, "answer.open.only_raters")
     if reached is not None:
         e = reached.estimate
         key = "actual_accuracy_alone" if isnan(e.low) else "actual_accuracy"
         measured = amount(reached, Rounded(e.details["measured"], reached.places))
-        text = say(f"answer.open.{key}", measured=measured, value=amount(reached, e.value))
-        said.append(Statement(text, (reached,)))
-    return said
+        value = amount(reached, e.value)
+        yield stated(say, f"answer.open.{key}", reached, measured=measured, value=value)
 
 
-def _first(assessment: Assessment, id: str) -> Result | None:
-    """The first primary entry of an id that is of no part of the data."""
-    return next(iter(_every(assessment, id)), None)
-
-
-def _every(assessment: Assessment, id: str) -> list[Result]:
+def _whole(assessment: Assessment, id: str) -> list[Result]:
     """The primary entries of an id that are of no part of the data."""
-    part = {"subgroup", "site", "reader"}
-    return [
-        r
-        for r in assessment.results
-        if r.id == id
-        and r.primary
-        and not set(r.scope) & (part | (set() if r.name in BY_SCALE else {"parameters"}))
-        and not isnan(r.estimate.value)
-    ]
+    of_parts = dict.fromkeys(("subgroup", "site", "reader"))
+    return [r for r in known(assessment, id, **of_parts) if r.name in BY_SCALE or "parameters" not in r.scope]
 
 
 def _side(change: Result) -> str:
     """Whether a change is shown to be for the better or the worse, or not shown."""
-    e = change.estimate
-    if not (e.low > 0 or e.high < 0):
+    if not excludes_zero(change):
         return "unclear"
-    return "better" if e.low > 0 else "worse"
+    return "better" if change.estimate.low > 0 else "worse"
 
 
-SPEAKERS: tuple[Callable[[Assessment, Catalogue], list[Statement]], ...] = (
+SPEAKERS: tuple[Callable[[Assessment, Catalogue], Iterable[Statement]], ...] = (
     _utility,
     _readers,
     _reader_lesions,

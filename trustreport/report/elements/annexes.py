@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from trustreport.report import declared
-from trustreport.report.elements.element import Context, Element, numbered
-from trustreport.report.tables import Cell, Head, Line, Table, method_anchor, method_text
+from trustreport.report.elements.element import Context, Element, groups_of, numbered
+from trustreport.report.tables import Table, heads, line_of, method_anchor, method_text, number_cells
 from trustreport.study.plan import Document
 from trustreport.vocabulary.messages import Catalogue
 
-GROUPS = {"E50": ("documents",)}
 # What this report does not contain, and the words by which a declared document that holds it is known.
 ELSEWHERE = {
     "clinical_evaluation": ("cer", "clinical evaluation"),
@@ -77,13 +76,9 @@ def scope_words(scope: Mapping[str, Any], say: Catalogue) -> Iterator[str]:
 def provenance(context: Context) -> Element:
     """Inputs with their hashes, versions, seed, and the command that makes the report again."""
     say, given = context.say, context.provenance
-    heads = (
-        Head(say("report.provenance.input")),
-        Head(say("report.provenance.bytes"), True),
-        Head(say("report.provenance.sha256")),
-    )
+    columns = heads(say, "report.provenance", "input bytes sha256", numeric="bytes")
     lines = tuple(
-        Line((Cell(i["file"]), Cell(say.numbers.count(i["bytes"]), True), Cell(i["sha256"])))
+        line_of(i["file"], *number_cells([say.numbers.count(i["bytes"])]), i["sha256"])
         for i in given.get("inputs", ())
     )
     facts = [
@@ -98,7 +93,7 @@ def provenance(context: Context) -> Element:
     versions = {"trustreport": given.get("trustreport"), **given.get("versions", {})}
     software = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
     facts.append((say("report.provenance.software"), software))
-    inputs = Table(say("report.provenance.inputs_caption"), heads, lines) if lines else None
+    inputs = Table(say("report.provenance.inputs_caption"), columns, lines) if lines else None
     return Element(
         (say("report.provenance.finding"),),
         template="report/provenance.html.j2",
@@ -114,31 +109,22 @@ def machine_readable(context: Context) -> Element:
 def elsewhere(context: Context) -> Element:
     """What this report does not contain, and which declared document does."""
     say, documents = context.say, context.assessment.plan.documents
-    heads = tuple(Head(say(f"element.E50.{key}")) for key in ("item", "where"))
     lines, supplied = [], 0
     for item, words in ELSEWHERE.items():
         found = [d for d in documents if _holds(d, words)]
-        names = (
-            say("element.E50.supplied", names=[_named(d) for d in found])
-            if found
-            else say("word.not_declared")
-        )
+        named = [" ".join(filter(None, (d.id, d.version))) for d in found]
+        where = say("element.E50.supplied", names=named) if found else say("word.not_declared")
         supplied += bool(found)
-        lines.append(Line((Cell(say(f"element.E50.{item}")), Cell(names))))
-    table = Table(say("element.E50.caption"), heads, tuple(lines))
-    groups = tuple(context.groups[name] for name in GROUPS["E50"] if name in context.groups)
+        lines.append(line_of(say(f"element.E50.{item}"), where))
+    table = Table(say("element.E50.caption"), heads(say, "element.E50", "item where"), tuple(lines))
     finding = say("element.E50.finding", n=supplied, of=len(lines))
-    return Element((finding,), groups, tables=numbered(context, table))
+    return Element((finding,), groups_of(context, "E50"), tables=numbered(context, table))
 
 
 def _holds(document: Document, words: Sequence[str]) -> bool:
     """Whether the kind or the title of a document begins a word with one of these."""
     text = f" {document.kind or ''} {document.title or ''}".casefold()
     return any(f" {word}" in text for word in words)
-
-
-def _named(document: Document) -> str:
-    return " ".join(filter(None, (document.id, document.version)))
 
 
 ELEMENTS: dict[str, Callable[[Context], Element | None]] = {

@@ -8,10 +8,10 @@ from trustreport.assessment.dimensions.candidates.narrative import PATIENTS
 from trustreport.assessment.narrative.names import heading
 from trustreport.assessment.narrative.sentences import failed_cases
 from trustreport.assessment.verdicts import Requirement, Standing, Verdict
-from trustreport.report import acceptance, declared
-from trustreport.report.answer.by_candidate import conclusion
-from trustreport.report.elements.element import Context, Element, numbered
-from trustreport.report.review import (
+from trustreport.report import declared
+from trustreport.report.answer.acceptance import declared_amount
+from trustreport.report.answer.by_criteria import conclusion
+from trustreport.report.answer.review import (
     ACCURACY,
     ID,
     Review,
@@ -22,9 +22,9 @@ from trustreport.report.review import (
     to_explain,
     utilities,
 )
-from trustreport.report.tables import Cell, Head, Line, Table, in_words
+from trustreport.report.elements.element import Context, Element, numbered
+from trustreport.report.tables import Cell, Head, Line, Table, heads, in_words, line_of, number_cells
 from trustreport.study.plan import Endpoint
-from trustreport.vocabulary.messages import Catalogue
 
 STANDING_MARKS: Mapping[Standing, str] = {"met": "pass", "failed": "fail", "undecided": "inconclusive"}
 AT_PREVALENCE = ("ppv", "npv")
@@ -40,31 +40,26 @@ def grid(context: Context) -> Element | None:
     review, say = Review(context.assessment, context.say), context.say
     if not (review.offers_choice and review.required):
         return None
-    heads = (Head(say("procurement.grid.requirement")), *(Head(review.shown(n)) for n in review.names))
-    whole = Line(
-        (
-            Cell(say("procurement.grid.every")),
-            *(_status_line(review.standings[name], say) for name in review.names),
-        ),
-        leads=True,
+    columns = (Head(say("procurement.grid.requirement")), *(Head(review.shown(n)) for n in review.names))
+    standings = [review.standings[name] for name in review.names]
+    words = (
+        Cell(say(f"procurement.standing.{word.replace(' ', '_')}"), mark=STANDING_MARKS.get(word, "none"))
+        for word in standings
     )
+    whole = line_of(say("procurement.grid.every"), *words, leads=True)
     lines = [_grid_line(row, review) for row in review.required]
     pairs = any(row.baseline for row in review.required)
     caption = say("procurement.grid.caption_compared" if pairs else "procurement.grid.caption")
-    table = Table(caption, heads, (whole, *lines))
+    table = Table(caption, columns, (whole, *lines))
     finding = tuple(one.text for one in conclusion(context.assessment, say))
     return Element(finding, tables=numbered(context, table))
-
-
-def _status_line(word: Standing, say: Catalogue) -> Cell:
-    return Cell(say(f"procurement.standing.{word.replace(' ', '_')}"), mark=STANDING_MARKS.get(word, "none"))
 
 
 def _grid_line(row: Requirement, review: Review) -> Line:
     role = declared.text(row.criterion.role or "", review.say)
     required = review.say("procurement.grid.required", bound=review.bound(row))
     first = Cell(review.about(row), aside=", ".join(filter(None, (required, role))))
-    return Line((first, *(_verdict(row.verdicts.get(name), review) for name in review.names)))
+    return line_of(first, *(_verdict(row.verdicts.get(name), review) for name in review.names))
 
 
 def _verdict(verdict: Verdict | None, review: Review) -> Cell:
@@ -93,22 +88,18 @@ def candidate_table(context: Context) -> Element | None:
     return Element(tuple(finding), tables=numbered(context, *tables))
 
 
-Cells = tuple[str, Callable[[str], str]]
-"""The label of a row, and how the cell of a candidate is made."""
-
-
 def _side_by_side(dataset: str, review: Review) -> Table:
     say = review.say
     own = [r for r in review.results if r.dimension == ID and data_of(r) == dataset]
     names = [name for name in review.names if any(r.place.candidate == (name or None) for r in own)]
-    heads = (Head(say("table.measure")), *(Head(review.shown(name), True) for name in names))
+    columns = (Head(say("table.measure")), *(Head(review.shown(name), True) for name in names))
     first = leading_row(review)
     lines = []
     for row in _rows(dataset, review):
         cells = [row.text(name) for name in names]
         if any(cells):
-            shown = (Cell(cell or say("table.empty"), True) for cell in cells)
-            lines.append(Line((Cell(row.label), *shown), leads=row.key == first))
+            shown = number_cells(cell or say("table.empty") for cell in cells)
+            lines.append(line_of(row.label, *shown, leads=row.key == first))
     values = {"dataset": dataset, "level": own[0].estimate.level, "failed": failed_cases(review.plan)}
     shares = local_prevalences(review.plan)
     if own[0].place.set is not None:
@@ -117,7 +108,7 @@ def _side_by_side(dataset: str, review: Review) -> Table:
         caption = say("procurement.table.caption_at", prevalence=shares[0], **values)
     else:
         caption = say("procurement.table.caption", **values)
-    return Table(caption, heads, tuple(lines))
+    return Table(caption, columns, tuple(lines))
 
 
 def leading_row(review: Review) -> str:
@@ -187,15 +178,15 @@ def conditions(context: Context) -> Element | None:
 
 def _contract(name: str, review: Review) -> Table:
     say = review.say
-    keys = ("condition", "required", "observed", "reason")
-    heads = tuple(Head(say(f"procurement.conditions.{key}"), key == "observed") for key in keys)
+    columns = heads(say, "procurement.conditions", "condition required observed reason", numeric="observed")
     own = [row for row in review.required if row.counts and row.word(name) is not None]
     waiting = [row for row in own if row.word(name) != "pass"]
     lines = [_to_be_shown(row, row.verdicts[name], review) for row in waiting]
-    lines += [_kept(row, row.verdicts[name], review) for row in own if row not in waiting]
+    kept = [row for row in own if row not in waiting]
+    lines += [line_of(review.about(row), *_numbers(row, row.verdicts[name], review)) for row in kept]
     lines += [*_explained(name, review), *_watched(review)]
     key = "caption_undecided" if waiting else "caption"
-    return Table(say(f"procurement.conditions.{key}", name=review.shown(name)), heads, tuple(lines))
+    return Table(say(f"procurement.conditions.{key}", name=review.shown(name)), columns, tuple(lines))
 
 
 def _to_be_shown(row: Requirement, verdict: Verdict, review: Review) -> Line:
@@ -204,22 +195,14 @@ def _to_be_shown(row: Requirement, verdict: Verdict, review: Review) -> Line:
     needed = verdict.reason.values.get("needed")
     label = say("procurement.conditions.to_be_shown", measure=review.about(row))
     first = Cell(label, aside=say(needed) if needed else "")
-    return Line((first, *_numbers(row, verdict, review)), leads=True)
-
-
-def _kept(row: Requirement, verdict: Verdict, review: Review) -> Line:
-    return Line((Cell(review.about(row)), *_numbers(row, verdict, review)))
+    return line_of(first, *_numbers(row, verdict, review), leads=True)
 
 
 def _numbers(row: Requirement, verdict: Verdict, review: Review) -> tuple[Cell, ...]:
-    held = review.rows[verdict.criterion.endpoint]
-    reason = _reason(verdict.criterion)
-    observed = Cell(held.estimate, numeric=True)
+    criterion = verdict.criterion
+    reason = ". ".join(filter(None, (criterion.margin_rationale, criterion.clinical_severity)))
+    (observed,) = number_cells([review.rows[criterion.endpoint].estimate])
     return Cell(review.bound(row)), observed, Cell(reason or review.say("table.empty"))
-
-
-def _reason(criterion: Endpoint) -> str:
-    return ". ".join(filter(None, (criterion.margin_rationale, criterion.clinical_severity)))
 
 
 def _explained(name: str, review: Review) -> Iterator[Line]:
@@ -227,8 +210,7 @@ def _explained(name: str, review: Review) -> Iterator[Line]:
     empty = review.say("table.empty")
     for one in to_explain(review, name):
         label = review.say("procurement.conditions.to_explain", measure=one.measure)
-        observed = Cell(one.observed, numeric=True)
-        yield Line((Cell(label), Cell(one.claimed or empty), observed, Cell(one.source or empty)))
+        yield line_of(label, one.claimed or empty, *number_cells([one.observed]), one.source or empty)
 
 
 def _watched(review: Review) -> Iterator[Line]:
@@ -238,16 +220,14 @@ def _watched(review: Review) -> Iterator[Line]:
         asked = Endpoint(endpoint=i.measure, measure=i.measure)
         limits = (("in_control", i.in_control), ("to_detect", i.to_detect))
         parts = [
-            say(f"procurement.conditions.{word}", value=acceptance.declared_amount(value, asked, say))
+            say(f"procurement.conditions.{word}", value=declared_amount(value, asked, say))
             for word, value in limits
             if value is not None
         ]
-        measure = say(heading(asked.quantity))
+        measure, empty = say(heading(i.measure.rpartition(".")[2])), say("table.empty")
         label = say("procurement.conditions.watched", measure=measure)
-        within = say("word.listed", items=parts) if parts else say("table.empty")
-        nothing = Cell(say("table.empty"), numeric=True)
-        action = Cell(i.action or say("table.empty"))
-        yield Line((Cell(label, aside=i.chart or ""), Cell(within), nothing, action))
+        within = say("word.listed", items=parts) if parts else empty
+        yield line_of(Cell(label, aside=i.chart or ""), within, *number_cells([empty]), i.action or empty)
 
 
 ELEMENTS: dict[str, Callable[[Context], Element | None]] = {

@@ -1,19 +1,28 @@
-"""What only the report has: criteria and their evidence, what checks found, and what is left out."""
+"""Criteria with their evidence, what checks found, what is left out, and what goes back to the maker."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from trustreport.report import acceptance
-from trustreport.report.answer import answer
+from trustreport.assessment.narrative.names import quantity_name
+from trustreport.report import declared
+from trustreport.report.answer.acceptance import criterion_rows, families, verdict_word
+from trustreport.report.answer.answer import answer
 from trustreport.report.answer.forest import forest
-from trustreport.report.answer.sentences import estimate_of
-from trustreport.report.elements.element import Context, Element, ReportPlace
-from trustreport.report.limits import ranked
-from trustreport.report.wording import shorten
-from trustreport.study.plan import required
+from trustreport.report.answer.limits import ranked
+from trustreport.report.answer.sentences import estimate_of, title
+from trustreport.report.declared import day, shorten
+from trustreport.report.elements.element import Context, Element, numbered
+from trustreport.report.numbering import ReportPlace
+from trustreport.report.tables import Cell, Line, Table, heads, line_of
+from trustreport.study.plan import Incident, Plan, Vigilance, required
+from trustreport.vocabulary.messages import Catalogue
 
 LONG = 300  # characters of a remark; whole in the annex
 MOST_FOUND = 10  # remarks of checks in the report; the register in the annex has all
+# Where the inputs of a safety update report stand, by the words of the outline; the report has no conclusion.
+UPDATE = {"conclusion": (), "findings": ("vigilance", "E38", "E42", "E43"), "use": ("E36", "E03")}
+READERS = {"pragmatic_utility", "decision_benefit", "reliance"}
+CLOSED = "closed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +44,7 @@ def matrix(context: Context) -> Element | None:
     assessment, say = context.assessment, context.say
     if not assessment.verdicts:
         return None
-    held = {row.name: row for row in acceptance.criterion_rows(assessment, say)}
+    held = {row.name: row for row in criterion_rows(assessment, say)}
     shown = {row.name: row for group in forest(assessment, say) for row in group.rows}
     rows = []
     for verdict in assessment.verdicts:
@@ -55,8 +64,7 @@ def matrix(context: Context) -> Element | None:
                 place,
             )
         )
-    families = tuple(acceptance.families(assessment, say))
-    return Element(families, template="report/matrix.html.j2", extra={"rows": rows})
+    return Element(tuple(families(assessment, say)), template="report/matrix.html.j2", extra={"rows": rows})
 
 
 def found(context: Context) -> Element | None:
@@ -97,8 +105,145 @@ def left_out(context: Context) -> Element | None:
     return Element(remarks=tuple(sentences)) if sentences else None
 
 
+def feedback(context: Context) -> Element | None:
+    """Points for the risk file and the follow-up after market entry; a list, not a conclusion."""
+    say, plan = context.say, context.assessment.plan
+    if plan.report.kind == "procurement":
+        return None
+    kinds = {
+        "signals": list(_signals(plan, say)),
+        "incidents": list(_incidents(plan, say)),
+        "criteria": list(_criteria(context)),
+        "checks": list(_checks(context)) if context.in_annex else [],
+    }
+    lines = tuple(line for of_kind in kinds.values() for line in of_kind)
+    counts = [say(f"element.feedback.{kind}", n=len(of_kind)) for kind, of_kind in kinds.items() if of_kind]
+    finding = say("element.feedback.none")
+    if lines:
+        finding = say("element.feedback.finding", n=len(lines), counts=counts)
+    if not lines and not context.in_annex:
+        return None
+    table = _without_empty(lines, say)
+    vigilant = plan.report.kind == "vigilance"
+    more = (_next(plan, say),) if vigilant else ()
+    more = (_update(context), *more) if vigilant and context.in_annex else more
+    return Element((finding,), tables=numbered(context, table, *more))
+
+
+def _without_empty(lines: tuple[Line, ...], say: Catalogue) -> Table:
+    """The points as a table; owner and day only where one of them is declared."""
+    none = say("word.not_declared")
+    columns = heads(say, "element.feedback", "point why owner due")
+    kept = [i for i in range(len(columns)) if i < 2 or any(line.cells[i].text != none for line in lines)]
+    rows = tuple(line_of(*(line.cells[i] for i in kept)) for line in lines)
+    return Table(say("element.feedback.caption"), tuple(columns[i] for i in kept), rows)
+
+
+def _line(name: str, aside: str, why: str, owner: str | None, due: str | None, say: Catalogue) -> Line:
+    none = say("word.not_declared")
+    return line_of(Cell(name, aside=aside), why, owner or none, due or none)
+
+
+def _signals(plan: Plan, say: Catalogue) -> Iterator[Line]:
+    for s in plan.signals:
+        if s.closed is None:
+            why = say("element.feedback.signal")
+            if s.action:
+                why = say("element.feedback.signal_action", action=s.action)
+            yield _line(s.signal, s.description or "", why, s.owner, day(s.due, say) if s.due else None, say)
+
+
+def _open(plan: Plan) -> list[Incident]:
+    return [one for one in plan.incidents if (one.status or "").strip().casefold() != CLOSED]
+
+
+def _incidents(plan: Plan, say: Catalogue) -> Iterator[Line]:
+    for one in _open(plan):
+        why = say(f"element.feedback.{one.kind}", status=one.status or say("word.not_declared"))
+        due = day(one.due, say) if one.due else None
+        yield _line(one.incident, one.description or "", why, None, due, say)
+
+
+def _criteria(context: Context) -> Iterator[Line]:
+    say = context.say
+    for verdict in context.assessment.verdicts:
+        if verdict.word != "pass":
+            why = say("element.feedback.criterion", word=verdict_word(verdict.word, say))
+            yield _line(title(verdict, context.assessment, say), "", why, None, None, say)
+
+
+def _checks(context: Context) -> Iterator[Line]:
+    """The checks that block or warn, each once with the number of places where it does."""
+    say = context.say
+    found: dict[str, list[str]] = {}
+    for outcome in context.assessment.fired():
+        if outcome.severity != "N":
+            found.setdefault(outcome.check, []).append(outcome.severity)
+    for check, weights in found.items():
+        weight = say(f"severity.{min(weights, key='BW'.index)}")
+        why = say("element.feedback.check", n=len(weights), severity=weight)
+        name = say("word.with_id", text=say(f"checks.{check}.title"), id=check)
+        yield _line(name, "", why, None, None, say)
+
+
+def _next(plan: Plan, say: Catalogue) -> Table:
+    """What is declared of the next period, and which date comes first."""
+    v = plan.vigilance or Vigilance()
+    none = say("word.not_declared")
+    dates = [(s.due, s.signal) for s in plan.signals if s.closed is None and s.due]
+    dates += [(one.due, one.incident) for one in _open(plan) if one.due]
+    looks = none
+    if v.period_index is not None and v.planned_looks is not None:
+        looks = say("element.feedback.looks_of", n=v.period_index, planned=v.planned_looks)
+    names = [say(quantity_name(i.measure.rpartition(".")[2])) for i in v.indicators or ()]
+    due = [say("element.feedback.due_of", name=name, date=date) for date, name in sorted(dates)]
+    recipients = declared.text(v.recipients, say) if v.recipients else none
+    rows = (
+        ("length", v.observation_period or none),
+        ("looks", looks),
+        ("indicators", ", ".join(names) or none),
+        ("dates", ", ".join(due) or none),
+        ("recipients", recipients),
+    )
+    lines = tuple(line_of(say(f"element.feedback.next.{key}"), text) for key, text in rows)
+    columns = heads(say, "element.feedback.next", "what declared")
+    return Table(say("element.feedback.next.caption"), columns, lines)
+
+
+def _update(context: Context) -> Table:
+    """Where the inputs of a safety update report stand here, and what stands elsewhere."""
+    say = context.say
+    lines = []
+    for item, words in UPDATE.items():
+        places = [context.standing[word] for word in words if word in context.standing]
+        named = [say("element.feedback.place", chapter=p.chapter, title=p.title) for p in places]
+        where = "; ".join(named) or say("table.empty")
+        key = f"element.feedback.update.{item}"
+        lines.append(line_of(say(key), where, say(f"element.feedback.update.{item}_lacks")))
+    columns = heads(say, "element.feedback.update", "input where lacks")
+    return Table(say("element.feedback.update.caption"), columns, tuple(lines))
+
+
+def repeatability(context: Context) -> Element | None:
+    """A placeholder: no part of this version reads repeated or perturbed inputs."""
+    if context.assessment.plan.report.kind != "certification":
+        return None
+    return Element((context.say("element.E22.finding"),))
+
+
+def local_readers(context: Context) -> Element | None:
+    """That no local reader study was handed in, where a committee looks for one."""
+    assessment = context.assessment
+    if assessment.plan.report.kind != "procurement" or READERS & {f.dimension for f in assessment.findings}:
+        return None
+    return Element((context.say("element.local_readers.finding"),))
+
+
 ELEMENTS: dict[str, Callable[[Context], Element | None]] = {
     "matrix": matrix,
     "found": found,
     "left_out": left_out,
+    "E22": repeatability,
+    "feedback": feedback,
+    "local_readers": local_readers,
 }

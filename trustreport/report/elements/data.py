@@ -1,66 +1,83 @@
 """The data: sets, files, who the cases were, what is missing, whether there is enough, what went wrong."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from itertools import permutations
+from typing import Any, Literal
 
-from trustreport.assessment.dimensions.case_mix import CaseMix, Characteristic, Errors
-from trustreport.assessment.dimensions.largest_gap import Share, largest_differences
+from trustreport.assessment.case_mix import CaseMix, Characteristic, Errors
 from trustreport.assessment.narrative.follow_up import immature
+from trustreport.measures.proportion import wilson
 from trustreport.report import declared
-from trustreport.report.elements.element import Context, Element, numbered
-from trustreport.report.limits import limits, listed
-from trustreport.report.tables import Cell, Head, Line, Table
-from trustreport.report.wording import day
+from trustreport.report.answer.limits import listed
+from trustreport.report.declared import day
+from trustreport.report.elements.element import Context, Element, groups_of, numbered
+from trustreport.report.tables import Cell, Head, Line, Table, heads, line_of, number_cells
 from trustreport.vocabulary.digits import share
 from trustreport.vocabulary.messages import Catalogue
 
-GROUPS = {"E03": ("datasets",)}
 SETS_BESIDE = 4  # sets that stand as columns; more stand below each other
 MISSING = ("P19", "P20", "P03")
 ENOUGH = ("P39", "P37", "P44")
 INDEPENDENT = ("P09", "P10", "P11", "P61")
 CHECKED = {"E09": MISSING, "E10": ENOUGH, "E11": INDEPENDENT}
+Kind = Literal["missed", "alarms"]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """`k` errors in `n` cases of one level of a characteristic."""
+
+    level: str
+    k: int
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class LargestDifference:
+    """The two levels of a characteristic that lie furthest apart."""
+
+    kind: Kind
+    who: str
+    name: str
+    worst: Share
+    best: Share
 
 
 def sets(context: Context) -> Element | None:
     """A line for each set of cases, then what was declared of it."""
     say, assessment = context.say, context.assessment
+    none = say("word.not_declared")
     declared_of = {d.dataset: d for d in assessment.plan.datasets}
     lines = []
     for mix in assessment.case_mixes:
         facts = declared_of.get(mix.name)
-        dates = _dates(facts.start_date, facts.end_date, say) if facts else ""
         counts = [say.numbers.count(n) for n in (mix.n, mix.positive, mix.negative, mix.without_truth)]
         if mix.followed:
             counts[1:] = [say("table.empty")] * 3
+        role = declared.text(mix.role, say) if mix.role else say("element.E03.readings")
         lines.append(
-            Line(
-                (
-                    Cell(
-                        mix.name or say("report.read.the_task"),
-                        aside=declared.text(mix.role, say) if mix.role else say("element.E03.readings"),
-                    ),
-                    *(Cell(n, True) for n in counts),
-                    Cell((facts.sampling if facts else None) or say("word.not_declared")),
-                    Cell(dates or say("word.not_declared")),
-                )
+            line_of(
+                Cell(mix.name or say("report.read.the_task"), aside=role),
+                *number_cells(counts),
+                (facts.sampling if facts else None) or none,
+                (_dates(facts.start_date, facts.end_date, say) if facts else "") or none,
             )
         )
-    keys = ("set", "cases", "positive", "negative", "without", "sampling", "dates")
-    heads = tuple(Head(say(f"element.E03.{key}"), 0 < i < 5) for i, key in enumerate(keys))
-    groups = tuple(context.groups[name] for name in GROUPS["E03"] if name in context.groups)
+    columns = heads(
+        say,
+        "element.E03",
+        "set cases positive negative without sampling dates",
+        numeric="cases positive negative without",
+    )
+    groups = groups_of(context, "E03")
     if not lines and not groups:
         return None
-    finding = (
-        (say("element.E03.finding", n=len(lines), cases=sum(m.n for m in assessment.case_mixes)),)
-        if lines
-        else ()
-    )
-    return Element(
-        finding, groups, tables=numbered(context, Table(say("element.E03.caption"), heads, tuple(lines)))
-    )
+    total = sum(m.n for m in assessment.case_mixes)
+    finding = (say("element.E03.finding", n=len(lines), cases=total),) if lines else ()
+    table = Table(say("element.E03.caption"), columns, tuple(lines))
+    return Element(finding, groups, tables=numbered(context, table))
 
 
 def _dates(start: Any, end: Any, say: Catalogue) -> str:
@@ -90,35 +107,31 @@ def read(context: Context) -> Element:
 
 def _sources(context: Context) -> Table:
     say = context.say
-    keys = ("file", "table", "rows", "used", "dropped")
-    heads = tuple(Head(say(f"report.read.{key}"), key in ("rows", "used")) for key in keys)
     lines = []
     for source in context.assessment.study.sources:
         reasons = [
             say("report.read.dropped_reason", n=n, reason=why) for why, n in source.dropped.items() if n
         ]
-        whole = say("report.read.dropped_none" if source.n_rows else "table.empty")
-        numbers = [
-            Cell(say.numbers.count(n) if source.n_rows else say("table.empty"), True)
-            for n in (source.n_rows, source.n_used)
-        ]
-        lines.append(
-            Line((Cell(source.file), Cell(source.table), *numbers, Cell("; ".join(reasons) or whole)))
-        )
-    return Table(say("report.read.caption"), heads, tuple(lines))
+        empty, whole = say("table.empty"), say("report.read.dropped_none")
+        counts = [say.numbers.count(n) for n in (source.n_rows, source.n_used)]
+        shown = number_cells(counts if source.n_rows else [empty, empty])
+        dropped = "; ".join(reasons) or (whole if source.n_rows else empty)
+        lines.append(line_of(source.file, source.table, *shown, dropped))
+    columns = heads(say, "report.read", "file table rows used dropped", numeric="rows used")
+    return Table(say("report.read.caption"), columns, tuple(lines))
 
 
 def _processed(context: Context) -> Table:
-    """How many outputs of each set were processed, failed, or indeterminate, where a status was handed in."""
+    """How many outputs of each set were processed, failed, or indeterminate, where a status was provided."""
     say = context.say
     mixes = [m for m in context.assessment.case_mixes if m.statuses]
     statuses = list(dict.fromkeys(status for m in mixes for status in m.statuses))
-    heads = (Head(say("element.E03.set")), *(Head(status, True) for status in statuses))
+    columns = (Head(say("element.E03.set")), *(Head(status, True) for status in statuses))
     lines = tuple(
-        Line((Cell(m.name), *(Cell(say.numbers.count(m.statuses.get(s, 0)), True) for s in statuses)))
+        line_of(m.name, *number_cells(say.numbers.count(m.statuses.get(s, 0)) for s in statuses))
         for m in mixes
     )
-    return Table(say("element.E06.caption"), heads, lines)
+    return Table(say("element.E06.caption"), columns, lines)
 
 
 def missing(context: Context) -> Element | None:
@@ -134,21 +147,22 @@ def missing(context: Context) -> Element | None:
 
 def _readings(context: Context) -> Table:
     say, flows = context.say, context.assessment.flows
-    keys = ("task", "arm", "readers", "cases", "present", "expected", "missing")
-    heads = tuple(Head(say(f"report.read.{key}"), i > 1) for i, key in enumerate(keys))
-    several = len(flows) > 1
     lines = []
     for flow in flows:
-        task = flow.task if several else say("report.read.the_task")
+        task = flow.task if len(flows) > 1 else say("report.read.the_task")
+        aside = say("report.read.missing_by_design") if flow.missing is None else ""
         for arm, present in flow.readings.items():
-            if flow.missing is None:
-                absent, aside = say("table.empty"), say("report.read.missing_by_design")
-            else:
-                absent, aside = say.numbers.count(flow.missing[arm]), ""
-            counts = (flow.n_readers, flow.n_cases, present, flow.expected)
-            numbers = (Cell(say.numbers.count(n), True) for n in counts)
-            lines.append(Line((Cell(task, aside=aside), Cell(arm), *numbers, Cell(absent, True))))
-    return Table(say("report.read.missing_caption"), heads, tuple(lines))
+            counts = [flow.n_readers, flow.n_cases, present, flow.expected]
+            counts += [] if flow.missing is None else [flow.missing[arm]]
+            shown = [*map(say.numbers.count, counts)] + [say("table.empty")] * (flow.missing is None)
+            lines.append(line_of(Cell(task, aside=aside), arm, *number_cells(shown)))
+    columns = heads(
+        say,
+        "report.read",
+        "task arm readers cases present expected missing",
+        numeric="readers cases present expected missing",
+    )
+    return Table(say("report.read.missing_caption"), columns, tuple(lines))
 
 
 # ---------------------------------------------------------------- who the cases were
@@ -170,50 +184,35 @@ def _names(mixes: Sequence[CaseMix]) -> list[str]:
 
 
 def _side_by_side(mixes: Sequence[CaseMix], say: Catalogue) -> Table:
-    heads = (
-        Head(say("element.E07.characteristic")),
-        Head(say("element.E07.level")),
+    columns = (
+        *heads(say, "element.E07", "characteristic level"),
         *(Head(m.name or say("report.read.the_task"), True) for m in mixes),
     )
-    known = [m.positive + m.negative for m in mixes]
-    shares = [_share(m.positive, n, say) for m, n in zip(mixes, known)]
-    lines = [Line((Cell(say("element.E07.condition")), Cell(""), *(Cell(text, True) for text in shares)))]
+    shares = (_share(m.positive, m.positive + m.negative, say) for m in mixes)
+    lines = [line_of(say("element.E07.condition"), "", *number_cells(shares))]
     for name in _names(mixes):
-        columns = [next((c for c in m.characteristics if c.name == name), None) for m in mixes]
-        for i, (level, cells) in enumerate(_rows(columns, [m.n for m in mixes], say)):
-            lines.append(
-                Line(
-                    (
-                        Cell(_spelled(name) if i == 0 else ""),
-                        Cell(level),
-                        *(Cell(text, True) for text in cells),
-                    )
-                )
-            )
-    return Table(say("element.E07.caption"), heads, tuple(lines))
+        own = [next((c for c in m.characteristics if c.name == name), None) for m in mixes]
+        for i, (level, cells) in enumerate(_rows(own, [m.n for m in mixes], say)):
+            lines.append(line_of(_spelled(name) if i == 0 else "", level, *number_cells(cells)))
+    return Table(say("element.E07.caption"), columns, tuple(lines))
 
 
 def _rows(
     columns: Sequence[Characteristic | None], sizes: Sequence[int], say: Catalogue
 ) -> Iterator[tuple[str, list[str]]]:
-    empty = say("table.empty")
+    """The levels of a characteristic, each with the cell of every set."""
+    empty, both = say("table.empty"), list(zip(columns, sizes))
     if any(c and c.quartiles for c in columns):
-        yield (
-            say("element.E07.quartiles"),
-            [
-                say("element.E07.median", middle=c.quartiles[0], low=c.quartiles[1], high=c.quartiles[2])
-                if c and c.quartiles
-                else empty
-                for c in columns
-            ],
-        )
+        medians = [c.quartiles if c else None for c in columns]
+        texts = [
+            say("element.E07.median", middle=own[0], low=own[1], high=own[2]) if own else empty
+            for own in medians
+        ]
+        yield say("element.E07.quartiles"), texts
     for level in dict.fromkeys(name for c in columns if c for name in c.levels):
-        yield level, [_share(c.levels.get(level, 0), n, say) if c else empty for c, n in zip(columns, sizes)]
+        yield level, [_share(c.levels.get(level, 0), n, say) if c else empty for c, n in both]
     if any(c and c.unknown for c in columns):
-        yield (
-            say("element.E07.unknown"),
-            [_share(c.unknown, n, say) if c else empty for c, n in zip(columns, sizes)],
-        )
+        yield say("element.E07.unknown"), [_share(c.unknown, n, say) if c else empty for c, n in both]
 
 
 def _share(k: int, n: int, say: Catalogue) -> str:
@@ -238,7 +237,7 @@ def checked(context: Context, checks: Sequence[str]) -> Element | None:
     ]
     if not outcomes:
         return None
-    return Element(limits=tuple(listed(limits(fired, say), say)), quiet=tuple(quiet))
+    return Element(limits=tuple(listed(fired, say)), quiet=tuple(quiet))
 
 
 def _titled(check: str, say: Catalogue) -> str:
@@ -254,12 +253,7 @@ def failures(context: Context) -> Element | None:
     if not found:
         return None
     say = context.say
-    heads = (
-        Head(say("element.E23.set")),
-        Head(say("element.E23.level")),
-        Head(say("element.E23.missed"), True),
-        Head(say("element.E23.alarms"), True),
-    )
+    columns = heads(say, "element.E23", "set level missed alarms", numeric="missed alarms")
     shown = found
     if len(found) > SETS_BESIDE:
         shown = (*(replace(one, by=()) for one in found), *_together(found, say))
@@ -267,7 +261,7 @@ def failures(context: Context) -> Element | None:
     total = sum(one.missed + one.false_alarms for one in found)
     finding = say("element.E23.finding", n=total, of=sum(one.positives + one.negatives for one in found))
     young = (say(one) for one in immature(context.assessment.study, context.assessment.plan))
-    table = Table(say("element.E23.caption"), heads, lines)
+    table = Table(say("element.E23.caption"), columns, lines)
     # Crossed with the rest of what is known, the group that stands out is named there, and may be another.
     crossed = any(part.element == "where" for f in context.assessment.findings for part in f.parts)
     apart = () if crossed else _largest_gaps(context)
@@ -281,15 +275,14 @@ def _largest_gaps(context: Context) -> Iterator[str]:
     by_device = [one for one in assessment.errors if one.who not in assessment.study.arms and one.by]
     found = list(largest_differences(by_device, level))
     for gap in found:
-        shares = {f"{key}_{w}": v for w in ("worst", "best") for key, v in _counted(getattr(gap, w))}
+        shares: dict[str, Any] = {}
+        for which, one in (("worst", gap.worst), ("best", gap.best)):
+            shares |= {f"level_{which}": one.level, f"k_{which}": one.k, f"n_{which}": one.n}
+            shares[f"share_{which}"] = share(one.k, one.n)
         said = say(f"element.E23.{gap.kind}_apart", name=_spelled(gap.name), level=level, **shares)
         yield say("report.section.of_part", part=gap.who, sentence=said) if gap.who else said
     if by_device and not found:
         yield say("element.E23.none_apart", level=level)
-
-
-def _counted(one: Share) -> Iterator[tuple[str, Any]]:
-    yield from (("level", one.level), ("k", one.k), ("n", one.n), ("share", share(one.k, one.n)))
 
 
 def _spelled(column: str) -> str:
@@ -310,15 +303,9 @@ def _together(found: Sequence[Errors], say: Catalogue) -> Iterator[Errors]:
                 so_far = counts.setdefault((name, level), [0] * 4)
                 counts[name, level] = [a + b for a, b in zip(so_far, numbers)]
         by = tuple((name, level, a, b, c, d) for (name, level), (a, b, c, d) in counts.items())
-        yield Errors(
-            say("element.E23.together"),
-            who,
-            sum(one.positives for one in own),
-            sum(one.missed for one in own),
-            sum(one.negatives for one in own),
-            sum(one.false_alarms for one in own),
-            by,
-        )
+        totals = ("positives", "missed", "negatives", "false_alarms")
+        sums = {name: sum(getattr(one, name) for one in own) for name in totals}
+        yield Errors(say("element.E23.together"), who, **sums, by=by)
 
 
 def _error_lines(one: Errors, say: Catalogue) -> Iterator[Line]:
@@ -327,7 +314,7 @@ def _error_lines(one: Errors, say: Catalogue) -> Iterator[Line]:
     def line(head: str, level: str, counts: Sequence[int], *, leads: bool = False) -> Line:
         positives, missed, negatives, alarms = counts
         shown = (_share(missed, positives, say), _share(alarms, negatives, say))
-        return Line((Cell(head), Cell(level), *(Cell(text, True) for text in shown)), leads)
+        return line_of(head, level, *number_cells(shown), leads=leads)
 
     total = (one.positives, one.missed, one.negatives, one.false_alarms)
     yield line(named, say("element.E23.all"), total, leads=bool(one.by))
@@ -344,3 +331,37 @@ ELEMENTS: dict[str, Callable[[Context], Element | None]] = {
     "E11": partial(checked, checks=INDEPENDENT),
     "E23": failures,
 }
+
+
+def largest_differences(found: Sequence[Errors], level: float) -> Iterator[LargestDifference]:
+    """The largest gap of each device, in missed cases and in false alarms, all its sets taken together.
+
+    Only levels whose Wilson intervals at `level` do not overlap are held against each other; a device
+    without such a pair has none. Each case counts once, so what readers decided is not for this.
+    """
+    for who in dict.fromkeys(one.who for one in found):
+        own = [one for one in found if one.who == who]
+        for kind, at in (("missed", 0), ("alarms", 2)):
+            largest = _largest(own, at, level)
+            if largest:
+                name, worst, best = largest
+                yield LargestDifference("missed" if kind == "missed" else "alarms", who, name, worst, best)
+
+
+def _largest(found: Sequence[Errors], at: int, level: float) -> tuple[str, Share, Share] | None:
+    counts: dict[str, dict[str, list[int]]] = {}
+    for one in found:
+        for name, label, *numbers in one.by:
+            so_far = counts.setdefault(name, {}).setdefault(label, [0, 0])
+            so_far[0] += numbers[at]
+            so_far[1] += numbers[at + 1]
+    pairs = []
+    for name, labels in counts.items():
+        shares = [Share(label, k, n) for label, (n, k) in labels.items() if n]
+        ends = {s.level: wilson(s.k, s.n, level) for s in shares}
+        pairs += [
+            (name, worst, best)
+            for worst, best in permutations(shares, 2)
+            if ends[worst.level].low > ends[best.level].high
+        ]
+    return max(pairs, key=lambda p: p[1].k / p[1].n - p[2].k / p[2].n, default=None)

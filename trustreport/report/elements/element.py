@@ -7,23 +7,32 @@ from typing import Any
 
 from trustreport.assessment.assess import Assessment
 from trustreport.report import declared
-from trustreport.report.limits import Limitation
-from trustreport.report.numbering import NumberedFigure, NumberedTable, Numbering
+from trustreport.report.answer.limits import Limitation
+from trustreport.report.numbering import NumberedFigure, NumberedTable, Numbering, ReportPlace
 from trustreport.report.tables import Table
 from trustreport.vocabulary.messages import Catalogue
 
-
-@dataclass(frozen=True, slots=True)
-class ReportPlace:
-    """Where something stands in this report: chapter, anchor, title.
-
-    `holds` says whether it holds anything but sentences.
-    """
-
-    chapter: str
-    anchor: str
-    title: str
-    holds: bool = True
+# The groups of the manifest that an element prints; those of no element of an outline stand in its annex.
+GROUPS_OF: Mapping[str, tuple[str, ...]] = {
+    "E01": ("device",),
+    "E02": ("intended_use", "operating_point"),
+    "E03": ("datasets",),
+    "E04": ("study", "arms", "reading"),
+    "E05": (
+        "endpoints",
+        "utility",
+        "precision_targets",
+        "similarity",
+        "localisation",
+        "internal_splits",
+        "limits",
+    ),
+    "E08": ("reference_standard", "time_to_event"),
+    "E24": ("readers",),
+    "E34": ("performance_claims",),
+    "E44": ("amendments",),
+    "E50": ("documents",),
+}
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,18 @@ class Element:
         stated = any(group.stated for group in self.groups)
         more = (self.figures, self.tables, self.limits, self.remarks, *self.extra.values())
         return stated or any(map(bool, more))
+
+
+def groups_of(context: Context, element: str, but: str = "") -> tuple[declared.DeclaredGroup, ...]:
+    """The groups of an element, as they were declared; of the one that a table tells only what it lacks."""
+    found = []
+    for name in GROUPS_OF[element]:
+        group = context.groups.get(name)
+        if group and name == but:
+            group = declared.DeclaredGroup(group.title, (), group.missing) if group.missing else None
+        if group:
+            found.append(group)
+    return tuple(found)
 
 
 def numbered(context: Context, *tables: Table | None) -> tuple[NumberedTable, ...]:

@@ -7,10 +7,9 @@ from math import isnan
 
 from trustreport.assessment.assess import Assessment
 from trustreport.report import declared
-from trustreport.report.elements import annexes, data, results
-from trustreport.report.elements import plan as declarations
 from trustreport.report.elements.data import ENOUGH, INDEPENDENT
-from trustreport.report.elements.element import Context, Element, ReportPlace
+from trustreport.report.elements.element import GROUPS_OF, Context, Element
+from trustreport.report.numbering import ReportPlace
 from trustreport.study.plan import EMPTY_IS_SAID, Plan
 from trustreport.vocabulary import packs
 from trustreport.vocabulary.messages import Catalogue
@@ -53,12 +52,7 @@ ANSWERED_BY: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "E08": {"source_reliability": ("percent_agreement", "weighted_concordance")},
 }
 # The element that prints a group of the manifest.
-PRINTED_BY: Mapping[str, str] = {
-    group: element
-    for groups in (declarations.GROUPS, data.GROUPS, results.GROUPS, annexes.GROUPS)
-    for element, names in groups.items()
-    for group in names
-}
+PRINTED_BY: Mapping[str, str] = {group: element for element, groups in GROUPS_OF.items() for group in groups}
 DECLARATIONS = ("E01", "E02", "E04", "E08", "E24")  # elements that hold declarations and compute nothing
 NOT_BUILT = ("E22",)  # elements that no part of this version makes
 SUMMARY = "E32"

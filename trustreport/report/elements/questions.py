@@ -9,10 +9,8 @@ from trustreport.assessment.dimensions.candidates.narrative import PATIENTS
 from trustreport.assessment.dimensions.decision_benefit.protocols_narrative import TABLE as COMPARED
 from trustreport.assessment.narrative.names import quantity_name
 from trustreport.assessment.verdicts.entries import blocking, entry
-from trustreport.report.answer.by_candidate import conclusion
-from trustreport.report.answer.sentences import first_letter, within
-from trustreport.report.elements.element import Context, Element, numbered
-from trustreport.report.review import (
+from trustreport.report.answer.by_criteria import conclusion
+from trustreport.report.answer.review import (
     GROUP_DIFFERENCE,
     ID,
     Review,
@@ -22,7 +20,9 @@ from trustreport.report.review import (
     pair_sentence,
     per_patients,
 )
-from trustreport.report.tables import Cell, Head, Line, Table, in_words
+from trustreport.report.answer.sentences import first_letter, within
+from trustreport.report.elements.element import Context, Element, numbered
+from trustreport.report.tables import Table, heads, in_words, line_of
 from trustreport.study.plan import Endpoint, Question
 from trustreport.vocabulary.messages import Message
 from trustreport.vocabulary.results import Result
@@ -37,15 +37,14 @@ def questions(context: Context) -> Element | None:
     review = Review(context.assessment, say)
     answers = [_answer(question, review) for question in asked]
     lines = tuple(
-        Line((Cell(q.question), Cell(" ".join(said) if said else _not_answerable(why, review))))
+        line_of(q.question, " ".join(said) or _not_answerable(why, review))
         for q, (said, why) in zip(asked, answers)
     )
-    heads = (Head(say("procurement.questions.question")), Head(say("procurement.questions.answer")))
+    columns = heads(say, "procurement.questions", "question answer")
     n = sum(not said for said, _ in answers)
     finding = (say("procurement.questions.open", n=n, of=len(asked)),) if n else ()
-    table = Table(
-        say("procurement.questions.caption", level=review.plan.report.confidence_level), heads, lines
-    )
+    level = review.plan.report.confidence_level
+    table = Table(say("procurement.questions.caption", level=level), columns, lines)
     return Element(finding, tables=numbered(context, table))
 
 
@@ -114,7 +113,8 @@ def _estimates(question: Question, review: Review) -> Answer:
     found, why = _of_each(question, review)
     if not found:
         return [], why
-    is_rate = _is_rate(next(iter(found.values())))
+    first = next(iter(found.values()))
+    is_rate = first.dimension == ID and first.name in RATES and "prevalence" in first.parameters
     items = {
         name: per_patients(r, PATIENTS, say) if is_rate else in_words(r, say) for name, r in found.items()
     }
@@ -129,10 +129,6 @@ def _estimates(question: Question, review: Review) -> Answer:
         values = {"group": question.subgroup, "others": others, "items": _named(items, review)}
         said.append(say("procurement.questions.difference", **values))
     return [*said, *_withheld(list(found.values()), review)], ""
-
-
-def _is_rate(r: Result) -> bool:
-    return r.dimension == ID and r.name in RATES and "prevalence" in r.parameters
 
 
 def _measure(question: Question, review: Review) -> str:

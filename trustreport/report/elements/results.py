@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from trustreport.assessment.claims import ClaimCheck, claim_checks, elsewhere, inside, latest
 from trustreport.assessment.finding import CheckOutcome
 from trustreport.assessment.narrative.names import quantity_name
-from trustreport.report import acceptance, declared
+from trustreport.report import declared
+from trustreport.report.answer import acceptance
+from trustreport.report.answer.limits import Limitation, limits, listed
 from trustreport.report.elements.data import CHECKED
 from trustreport.report.elements.element import Context, Element, numbered
-from trustreport.report.limits import Limitation, limits, listed
-from trustreport.report.tables import Cell, Head, Line, Table, in_words
+from trustreport.report.tables import Cell, Line, Table, heads, in_words, line_of
 from trustreport.study.plan import Claim
 from trustreport.vocabulary.messages import Catalogue
 
 FEW_CLAIMS = 8  # declared figures; of more the report prints those that do not hold
-GROUPS: dict[str, tuple[str, ...]] = {"E34": ("performance_claims",)}
 
 
 def acceptance_table(context: Context) -> Element:
@@ -57,8 +57,8 @@ def claims(context: Context) -> Element | None:
         finding = say("element.E34.finding_some", **values)
     outside = [claim.measure for claim, (_, lies) in zip(here, now) if lies is False]
     later = [say("element.E34.outside", n=len(outside), names=_names(outside, say))] if outside else []
-    keys = ("measure", "place", "declared", "recomputed", "agrees")
-    table = Table(say("element.E34.caption"), tuple(Head(say(f"element.E34.{key}")) for key in keys), lines)
+    columns = heads(say, "element.E34", "measure place declared recomputed agrees")
+    table = Table(say("element.E34.caption"), columns, lines)
     lacks = (declared.DeclaredGroup(group.title, (), group.missing),) if group and group.missing else ()
     return Element((finding, *later) if here else (), lacks, tables=numbered(context, table))
 
@@ -77,14 +77,14 @@ def _now(claim: Claim, context: Context) -> tuple[tuple[Line, ...], bool | None]
     if found is None or lies is None:
         return (), None
     period, result = found
-    cells = (
+    line = line_of(
         Cell(_names([claim.measure], say)[0], aside=say("element.E34.latest")),
-        Cell(period),
-        Cell(say.numbers.typed(claim.value)),
-        Cell(in_words(result, say)),
-        Cell(say("element.E34.inside" if lies else "element.E34.not_inside")),
+        period,
+        say.numbers.typed(claim.value),
+        in_words(result, say),
+        say("element.E34.inside" if lies else "element.E34.not_inside"),
     )
-    return (Line(cells),), lies
+    return (line,), lies
 
 
 def _names(measures: Iterable[str], say: Catalogue) -> list[str]:
@@ -95,19 +95,17 @@ def _claim_lines(claim: Claim, found: Sequence[ClaimCheck], say: Catalogue) -> I
     source = ", ".join(filter(None, (claim.population, claim.source_document, claim.section)))
     if not found:
         where = ", ".join(filter(None, (claim.set, claim.dataset, claim.arm)))
-        silent = (Cell(say("element.E34.silent")), Cell(say("table.empty")))
-        named = say(quantity_name(claim.measure.rpartition(".")[2]))
-        yield Line((Cell(named, aside=source), Cell(where), Cell(say.numbers.typed(claim.value)), *silent))
+        first = Cell(_names([claim.measure], say)[0], aside=source)
+        silent = (say("element.E34.silent"), say("table.empty"))
+        yield line_of(first, where, say.numbers.typed(claim.value), *silent)
     for i, one in enumerate(found):
         measure = one.measure if isinstance(one.measure, str) else say(one.measure)
-        yield Line(
-            (
-                Cell(measure, aside=source if i == 0 else ""),
-                Cell(", ".join(filter(None, (one.place.set, one.place.dataset)))),
-                Cell(say.numbers.typed(one.printed)),
-                Cell(say(one.recomputed)),
-                Cell(say("element.E34.yes" if one.agrees else "element.E34.no")),
-            )
+        yield line_of(
+            Cell(measure, aside=source if i == 0 else ""),
+            ", ".join(filter(None, (one.place.set, one.place.dataset))),
+            say.numbers.typed(one.printed),
+            say(one.recomputed),
+            say("element.E34.yes" if one.agrees else "element.E34.no"),
         )
 
 
@@ -169,27 +167,27 @@ def _untold(context: Context) -> list[Limitation]:
     elsewhere = {check for word in CHECKED.keys() & context.placed for check in CHECKED[word]}
     sections = [list(assessment.fired(name)) for name in sorted(answered)]
     sections += [[o for o in assessment.fired() if o.check in elsewhere]]
-    told = {(one.check, one.text) for fired in sections for one in listed(limits(fired, say), say)}
+    told = {(one.check, one.text) for fired in sections for one in listed(fired, say)}
     if not context.on_screen:
         here = [o for o in assessment.fired() if o.dimension not in answered and o.check not in elsewhere]
-        return listed(limits(here, say), say)
+        return listed(here, say)
     return [one for one in limits(assessment.fired(), say) if (one.check, one.text) not in told]
 
 
 def _registered(check: str, outcomes: Sequence[CheckOutcome], say: Catalogue) -> Registered:
     weights = [outcome.severity for outcome in outcomes if outcome.status == "fired"]
-    fired = len(weights)
-    if fired > 1:
-        said = say("report.checks.fired_times", n=fired)
-    elif fired:
+    reason = ""
+    if len(weights) > 1:
+        said = say("report.checks.fired_times", n=len(weights))
+    elif weights:
         said = say("report.checks.fired")
     elif any(outcome.status == "clear" for outcome in outcomes):
         said = say("report.checks.clear")
     else:
         reason = say(outcomes[0].message)
         said = say("report.checks.cannot_run", reason=reason)
-        return Registered(check, say(f"checks.{check}.title"), said, "", reason)
-    return Registered(check, say(f"checks.{check}.title"), said, min(weights, key="BWN".index, default=""))
+    severity = min(weights, key="BWN".index, default="")
+    return Registered(check, say(f"checks.{check}.title"), said, severity, reason)
 
 
 # ---------------------------------------------------------------- what stays open
@@ -198,14 +196,13 @@ def _registered(check: str, outcomes: Sequence[CheckOutcome], say: Catalogue) ->
 def open_questions(context: Context) -> Element:
     """The questions without an answer, each with its reason."""
     say, assessment = context.say, context.assessment
-    heads = tuple(Head(say(f"report.open.{key}")) for key in ("dimension", "asks", "reason"))
     lines = tuple(
-        Line((Cell(say(f"{u.dimension}.short")), Cell(say(f"{u.dimension}.question")), Cell(say(u.reason))))
+        line_of(say(f"{u.dimension}.short"), say(f"{u.dimension}.question"), say(u.reason))
         for u in assessment.unanswered
     )
     asked = len(assessment.findings) + len(lines)
     finding = say("report.open.finding", n=len(lines), asked=asked) if lines else say("report.open.none")
-    table = Table(say("report.open.caption"), heads, lines)
+    table = Table(say("report.open.caption"), heads(say, "report.open", "dimension asks reason"), lines)
     return Element((finding, say("report.open.not_supported")), tables=numbered(context, table))
 
 

@@ -1,7 +1,7 @@
 """A report in the forms of others: model cards, a bill of materials, FHIR, tables, and forms to fill in.
 
-Each module makes the bytes of one form from an assessment. What it needs beyond the package is imported when
-it is asked, and nothing is given that its schema refuses.
+`FORMS` names the function that makes the bytes of each from an assessment. What it needs beyond the package
+is imported when it is asked, and nothing is given that its schema refuses.
 """
 
 from dataclasses import dataclass
@@ -14,22 +14,23 @@ from trustreport.vocabulary.errors import MissingLibrary
 
 @dataclass(frozen=True, slots=True)
 class ExportForm:
-    """A form: the module that makes it, and what the file may be called."""
+    """A form: the module and the function in it that make it, and what the file may be called."""
 
     module: str
+    function: str
     suffixes: tuple[str, ...]
 
 
 FORMS = {
-    "csv": ExportForm("flat", (".csv",)),
-    "dcurves": ExportForm("decision_curve", (".csv",)),
-    "chai": ExportForm("chai", (".xml",)),
-    "cyclonedx": ExportForm("cyclonedx", (".json",)),
-    "fhir": ExportForm("fhir", (".json",)),
-    "huggingface": ExportForm("huggingface", (".md",)),
-    "psur": ExportForm("psur", (".html", ".docx")),
-    "pmcf": ExportForm("pmcf", (".html", ".docx")),
-    "annex-iv": ExportForm("annex_iv", (".html", ".docx")),
+    "csv": ExportForm("flat", "every_number", (".csv",)),
+    "dcurves": ExportForm("flat", "decision_curves", (".csv",)),
+    "chai": ExportForm("cards", "chai_card", (".xml",)),
+    "cyclonedx": ExportForm("cards", "cyclonedx_bill", (".json",)),
+    "fhir": ExportForm("cards", "fhir_bundle", (".json",)),
+    "huggingface": ExportForm("cards", "huggingface_card", (".md",)),
+    "psur": ExportForm("forms", "psur", (".html", ".docx")),
+    "pmcf": ExportForm("forms", "pmcf", (".html", ".docx")),
+    "annex-iv": ExportForm("forms", "annex_iv", (".html", ".docx")),
 }
 
 
@@ -53,9 +54,8 @@ def export(assessment: Assessment, form: str, suffix: str = "") -> bytes:
     if suffix not in found.suffixes:
         raise ValueError(f"a file of {form} ends with {' or '.join(found.suffixes)}, not with {suffix}")
     try:
-        made: bytes = import_module(f"trustreport.report.exports.{found.module}").render(
-            released(assessment), suffix
-        )
+        module = import_module(f"trustreport.report.exports.{found.module}")
+        made: bytes = getattr(module, found.function)(released(assessment), suffix)
     except ImportError as error:
         fix = "pip install 'trustreport[exports]'"
         raise MissingLibrary(f"the form {form} needs a package that is missing ({error}): {fix}") from error

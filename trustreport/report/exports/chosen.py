@@ -1,6 +1,5 @@
 """Which of the results a card holds, and under which name: the primary ones."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import isfinite
@@ -9,7 +8,9 @@ from typing import Any
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.narrative.names import quantity_name
 from trustreport.report import declared
+from trustreport.report.document import canonical, digest, document
 from trustreport.report.elements.annexes import scope_words
+from trustreport.report.write import provenance
 from trustreport.study.plan import Plan
 from trustreport.study.study import DEVELOPMENT_ROLES
 from trustreport.vocabulary.messages import Catalogue
@@ -37,7 +38,6 @@ NARROW = (
     "version",
     "subgroup",
 )  # places that are a part of the study only
-NO_XML = re.compile("[^\\t\\n\\r -\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 SCENARIO = "scenario"  # of cases that were not verified: a bound, not an estimate
 SIGNIFICANT = 13  # digits, as in results.json
 
@@ -110,6 +110,11 @@ def _card(r: Result, say: Catalogue) -> CardResult:
     )
 
 
+def results_digest(assessment: Assessment, say: Catalogue) -> str:
+    """The sha256 of the results.json of a report."""
+    return digest(canonical(document(assessment, provenance(assessment), say)))
+
+
 def number(value: float) -> float:
     """A number with the digits of results.json."""
     return float(f"{value:.{SIGNIFICANT}g}")
@@ -118,11 +123,6 @@ def number(value: float) -> float:
 def summary(plan: Plan, say: Catalogue) -> str:
     """What the device is for, and the notice that every page of the report has."""
     return "; ".join(filter(None, (stated(plan.intended_use.intended_purpose, say), plan.report.notice)))
-
-
-def printable(text: str) -> str:
-    """The text without characters that XML 1.0 cannot hold."""
-    return NO_XML.sub("", text)
 
 
 def stated(value: Any, say: Catalogue) -> str:

@@ -11,8 +11,7 @@ from datetime import datetime
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from trustreport.report.signatures.roots import Roots
-from trustreport.report.signatures.stamps import post
+from trustreport.report.signatures.stamps import Roots, post
 
 if TYPE_CHECKING:
     from pyhanko.sign.signers import SimpleSigner
@@ -157,7 +156,7 @@ def _signer(key: bytes, certificates: bytes) -> "SimpleSigner":
     from pyhanko.sign.signers import SimpleSigner
     from pyhanko_certvalidator.registry import SimpleCertificateStore
 
-    from trustreport.report.signatures.roots import read_certificates
+    from trustreport.report.signatures.stamps import read_certificates
 
     own, *_ = read_certificates(certificates)
     try:

@@ -6,15 +6,21 @@ is verified.
 
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
-from trustreport.report.signatures.roots import Roots
 from trustreport.study.lock.moments import Stamp, stamp
+
+if TYPE_CHECKING:
+    from cryptography.x509 import Certificate
+
 
 GRANTED = bytes.fromhex("3003020100")  # PKIStatusInfo: status 0
 SEQUENCE = 0x30
 QUERY, REPLY = "application/timestamp-query", "application/timestamp-reply"
 SECONDS, MOST_BYTES = 30.0, 1_000_000
+Roots = Sequence["Certificate"]
 
 
 class StampError(ValueError):
@@ -122,3 +128,19 @@ def _content(data: bytes) -> tuple[int, int]:
         return 2, data[1]
     more = data[1] & 0x7F
     return 2 + more, int.from_bytes(data[2 : 2 + more])
+
+
+def read_certificates(text: bytes) -> list["Certificate"]:
+    """The certificates of a file in PEM, in their order.
+
+    Raises
+    ------
+    ValueError : no certificate at all, or one that cannot be read
+    ImportError : cryptography is not installed
+    """
+    from cryptography.x509 import load_pem_x509_certificates
+
+    try:
+        return load_pem_x509_certificates(text)
+    except ValueError as error:
+        raise ValueError(f"expected certificates in PEM: {error}") from error

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from trustreport.report.pipes import seldom_collect
+from trustreport.report.layout.pipes import seldom_collect
 from trustreport.service.jobs.confine import confine, cut_network, die_with, refuse
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.report.cells import cell
+from trustreport.report.spreadsheets import cell
 from trustreport.service import audit
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core

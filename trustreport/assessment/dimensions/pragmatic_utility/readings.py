@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.assessment.dimensions.flow import PARTIAL_DESIGNS
+from trustreport.assessment.case_mix import PARTIAL_DESIGNS
 from trustreport.assessment.dimensions.pragmatic_utility.comparison import ID, ArmComparison, contrast_results
 from trustreport.assessment.dimensions.pragmatic_utility.counts import missing_bounds, paired, two_sample
 from trustreport.assessment.performance.reader_errors import reader_errors

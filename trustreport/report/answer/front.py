@@ -1,0 +1,287 @@
+"""The first page: question, answer, verdicts, what would change them, and the limits that matter most."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from math import isnan
+
+from markupsafe import Markup
+
+from trustreport.assessment.assess import Assessment
+from trustreport.assessment.finding import PlainTable
+from trustreport.assessment.narrative.names import endpoint_name
+from trustreport.assessment.verdicts.judge import amount, as_share
+from trustreport.report.answer.answer import Answer, answer
+from trustreport.report.answer.by_criteria import candidate_statuses
+from trustreport.report.answer.forest import ForestGroup, Scale, forest, picture, scale_of
+from trustreport.report.answer.limits import Limitation, ranked
+from trustreport.report.answer.over_time import Course, courses, side, worse
+from trustreport.report.answer.review import Review, to_explain
+from trustreport.report.answer.sentences import first_letter
+from trustreport.report.answer.what_if import WhatIf, what_would_change_it
+from trustreport.report.declared import month, shorten
+from trustreport.report.tables import in_words
+from trustreport.study.criteria import DIVIDING, Bound
+from trustreport.vocabulary.messages import Catalogue, Message
+from trustreport.vocabulary.quantities import endpoint_row
+from trustreport.vocabulary.results import Result
+
+LIMITS = 3
+LONG, SHORT = 190, 60  # characters of a limit and of a place
+MANY_ROWS = 9  # of criteria, indicators and candidates; with more the page is set smaller
+PER = 1000
+MOST_DUE = 5
+COUNTED = ("missed_rate", "false_alarm_rate", "failure_rate")
+DUE = "vigilance_due"
+
+
+@dataclass(frozen=True, slots=True)
+class DueItem:
+    """Something that is due: when, what, whose; `late` is empty where it is not."""
+
+    day: str
+    what: str
+    owner: str
+    late: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndicatorRow:
+    """An indicator of an audit: baseline, period before, this period, and whether it has changed."""
+
+    title: str
+    about: str
+    baseline: str
+    before: str
+    now: str
+    required: str
+    mark: str
+    word: str
+    picture: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class PerThousand:
+    """What to expect of a candidate in 1,000 local patients."""
+
+    name: str
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """Everything that the first page prints."""
+
+    answer: Answer
+    style: str
+    groups: tuple[ForestGroup, ...]
+    key: str
+    indicators: tuple[IndicatorRow, ...]
+    period: str
+    before: str
+    changes: tuple[WhatIf, ...]
+    limits: tuple[Limitation, ...]
+    limits_more: int
+    per_thousand: tuple[PerThousand, ...]
+    prevalence: str
+    questions: tuple[tuple[str, str], ...]  # for the supplier of a candidate
+    due: tuple[DueItem, ...]
+    due_more: int
+
+
+def front(assessment: Assessment, say: Catalogue) -> Front:
+    """The first page of the report."""
+    found = answer(assessment, say)
+    groups = forest(assessment, say)
+    changes = what_would_change_it(assessment, say)
+    shown = [r for said in (*found.sentences, *found.support) for r in said.results]
+    shown += [r for change in changes for r in change.results]
+    limits = ranked(assessment, shown, say)
+    followed = courses(assessment) if assessment.plan.report.kind == "vigilance" else []
+    per, prevalence = _per_thousand(assessment, say)
+    waiting = _due(assessment, say)
+    rows = sum(len(group.rows) for group in groups) + len(followed) + len(per)
+    return Front(
+        found,
+        "tight" if rows > MANY_ROWS else "",
+        groups,
+        _key(groups, assessment, say),
+        tuple(_indicator(c, assessment, say) for c in followed if c.latest or c.values),
+        *_periods(followed, say),
+        changes,
+        tuple(_limit(own, say) for own in limits[:LIMITS]),
+        max(len(limits) - LIMITS, 0),
+        per,
+        prevalence,
+        tuple(_questions(assessment, say)),
+        tuple(waiting[:MOST_DUE]),
+        max(len(waiting) - MOST_DUE, 0),
+    )
+
+
+def _key(groups: tuple[ForestGroup, ...], assessment: Assessment, say: Catalogue) -> str:
+    """What the marks of the forest mean, and why an interval has a level of its own."""
+    key, share = say("answer.forest.key"), assessment.plan.declared_prevalence
+    judged = (v.result for v in assessment.verdicts if v.result is not None)
+    if share is not None and any(r.parameters.get("prevalence") == share for r in judged):
+        key = f"{key} {say('answer.forest.key_prevalence', prevalence=as_share(share))}"
+    own = {row.name for group in groups for row in group.rows if row.own_level}
+    if not own:
+        return key
+    level = assessment.plan.report.confidence_level
+    families = [v.family for v in assessment.verdicts if v.family and v.criterion.endpoint in own]
+    rules = list(dict.fromkeys(f.rule for f in families if f.rule in DIVIDING))
+    if not rules:
+        return f"{key} {say('answer.forest.key_levels_plain', level=level)}"
+    names = [say(f"value.{rule}") for rule in rules]
+    return f"{key} {say('answer.forest.key_levels', level=level, rules=names)}"
+
+
+def _limit(own: list[Limitation], say: Catalogue) -> Limitation:
+    """The first remark of a check: the same pitfall in four sets is one limit, of the worst."""
+    names = list(dict.fromkeys(name for limit in own for name in limit.names))
+    where = shorten(own[0].names[0], SHORT, say) if own[0].names else ""
+    if where and len(names) > 1:
+        where = say("report.section.where_more", name=where, n=len(names) - 1)
+    text = _cut(own[0].text, say).removesuffix(".")
+    return Limitation(own[0].check, own[0].severity, tuple(names), where, text)
+
+
+def _cut(text: str, say: Catalogue) -> str:
+    """A long text up to a sentence, else to the last item of a list that has room, else to a word."""
+    if len(text) <= LONG or ". " in text[LONG // 2 : LONG]:
+        return shorten(text, LONG, say)
+    depth, last = 0, 0
+    for i, letter in enumerate(text[:LONG]):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0 and letter in ",;":
+            last = i
+    return say("answer.limits.cut", text=text[:last]) if last > LONG / 2 else shorten(text, LONG, say)
+
+
+# ---------------------------------------------------------------- procurement
+
+
+def _per_thousand(assessment: Assessment, say: Catalogue) -> tuple[tuple[PerThousand, ...], str]:
+    """Missed, false alarms and failures of each candidate in 1,000 patients at the local prevalence."""
+    if assessment.plan.report.kind != "procurement":
+        return (), ""
+    rows, prevalence = [], ""
+    names = [s.name for s in candidate_statuses(assessment)] or [
+        c.candidate for c in assessment.plan.candidates
+    ]
+    for name in names:
+        found = [_rate(quantity, name, assessment) for quantity in COUNTED]
+        if any(found):
+            cells = tuple(_in_thousand(r, say) if r else say("table.empty") for r in found)
+            rows.append(PerThousand(name, cells))
+            share = next((r.parameters.get("prevalence") for r in found if r), None)
+            prevalence = say.numbers.level(share) if share is not None else prevalence
+    return tuple(rows), prevalence
+
+
+def _questions(assessment: Assessment, say: Catalogue) -> Iterator[tuple[str, str]]:
+    """What the supplier of each candidate that may be bought has to explain."""
+    review = Review(assessment, say)
+    if assessment.plan.report.kind != "procurement":
+        return
+    for name in review.names:
+        if review.standings[name] in ("met", "undecided"):
+            said = [
+                say(f"answer.supplier.{'claim' if one.claimed else 'group'}", **asdict(one))
+                for one in to_explain(review, name)
+            ]
+            if said:
+                yield review.shown(name), " ".join(said)
+
+
+def _rate(quantity: str, candidate: str, assessment: Assessment) -> Result | None:
+    own = (r for r in assessment.results if r.id == f"candidates.{quantity}" and r.primary)
+    return next((r for r in own if r.place.candidate == candidate and "prevalence" in r.parameters), None)
+
+
+def _in_thousand(r: Result, say: Catalogue) -> str:
+    e = r.estimate
+    if isnan(e.value):
+        return say("table.empty")
+    value, low, high = (say.numbers.count(PER * x) for x in (e.value, e.low, e.high))
+    return say("word.interval", value=value, interval=say("word.to", low=low, high=high))
+
+
+# ---------------------------------------------------------------- vigilance
+
+
+def _periods(followed: list[Course], say: Catalogue) -> tuple[str, str]:
+    """The names of the latest period and of the one before it."""
+    names = [r.place.period or "" for course in followed[:1] for r in course.values]
+    latest = followed[0].latest if followed else None
+    at = names.index(latest.place.period or "") if latest and latest.place.period in names else len(names) - 1
+    now = month(names[at], say) if names else ""
+    return now, month(names[at - 1], say) if at > 0 else ""
+
+
+def _indicator(course: Course, assessment: Assessment, say: Catalogue) -> IndicatorRow:
+    """One row: values, the level of alarm where one is declared, and whether the latest change is shown."""
+    latest, order = course.latest, list(course.values)
+    now = course.value_in(latest.place.period) if latest else (order[-1] if order else None)
+    before = order[order.index(now) - 1] if now in order and order.index(now) else None
+    declared = _alarm(course.endpoint, assessment)
+    better = endpoint_row(course.endpoint).better
+    bound = None
+    if declared is not None and better in ("up", "down"):
+        bound = Bound(low=declared) if better == "up" else Bound(high=declared)
+    changed = latest is not None and side(latest) != 0
+    word = "changed" if changed else "unchanged" if latest else "unknown"
+    if word == "unchanged" and now is not None and bound is not None and _is_beyond(now, bound):
+        word = "beyond"
+    mark = "fail" if changed and worse(latest) else "none"
+    title = first_letter(say(endpoint_name(course.endpoint)))
+    required = ""
+    if declared is not None and now is not None:
+        required = say("answer.indicator.alarm", value=amount(now, declared))
+    return IndicatorRow(
+        say("word.pair", first=course.candidate, second=title) if course.candidate else title,
+        say("answer.indicator.n", n=now.estimate.n) if now else "",
+        _estimate(course.baseline, say),
+        _estimate(before, say),
+        _estimate(now, say),
+        required,
+        mark,
+        say(f"answer.indicator.{word}"),
+        picture(now, bound, mark, _scale(course, now, declared), in_words(now, say) if now else ""),
+    )
+
+
+def _estimate(r: Result | None, say: Catalogue) -> str:
+    return in_words(r, say) if r else say("table.empty")
+
+
+def _is_beyond(now: Result, bound: Bound) -> bool:
+    value, low, high = now.estimate.value, bound.low, bound.high
+    return (low is not None and value < low) or (high is not None and value > high)
+
+
+def _alarm(endpoint: str, assessment: Assessment) -> float | None:
+    vigilance = assessment.plan.vigilance
+    declared = (vigilance.indicators if vigilance else None) or ()
+    return next((i.to_detect for i in declared if i.measure.rpartition(".")[2] == endpoint), None)
+
+
+def _scale(course: Course, now: Result | None, declared: float | None) -> Scale | None:
+    if now is None:
+        return None
+    ends = [now.estimate.value, now.estimate.low, now.estimate.high]
+    ends += [declared] if declared is not None else []
+    ends += [course.baseline.estimate.value] if course.baseline else []
+    known = [x for x in ends if not isnan(x)]
+    return scale_of(known) if known else None
+
+
+def _due(assessment: Assessment, say: Catalogue) -> list[DueItem]:
+    """What the part on where things stand says is due, where the report asks that."""
+    asked = assessment.plan.report.kind == "vigilance"
+    findings = [f for f in assessment.findings if asked and f.dimension == "vigilance"]
+    tables = [t for f in findings for part in f.parts for t in part.tables if t.id.startswith(DUE)]
+    rows = [row for table in tables if isinstance(table, PlainTable) for row in table.rows]
+    return [
+        DueItem(*(say(cell) if isinstance(cell, Message) else cell or "" for cell in row)) for row in rows
+    ]

@@ -1,0 +1,171 @@
+"""What the document is, what was tested, and the terms that a reader may not know."""
+
+import numpy as np
+
+from trustreport.assessment.assess import Assessment
+from trustreport.report.declared import day
+from trustreport.report.tables import Table, heads, line_of
+from trustreport.study.plan import Plan
+from trustreport.study.study import Study
+from trustreport.vocabulary.messages import Catalogue
+
+# What the cover states, by the field of the manifest.
+COVER = {
+    "device": "device.trade_name",
+    "model": "device.model",
+    "version": "device.software_version",
+    "manufacturer": "device.manufacturer",
+    "udi": "device.udi_di",
+    "risk_class": "device.risk_class",
+    "study": "study.study_id",
+    "design": "study.design",
+    "supersedes": "report.supersedes",
+    "confidentiality": "report.confidentiality",
+}
+TESTED = ("device", "version", "design")  # stand beside it, with what was tested
+MOST_TERMS = 9
+# Terms in the order in which they matter, with the result ids that show that a report uses them.
+TERMS: dict[str, tuple[str, ...]] = {
+    "interval": (),
+    "sensitivity": ("sensitivity",),
+    "auc": ("auc",),
+    "oe_ratio": ("oe_ratio",),
+    "calibration_slope": ("calibration_slope",),
+    "harmful_switch": ("harmful_switch_rate",),
+    "advice": ("rair", "rsr", "agreement_with_advice"),
+    "nnd": ("nnd",),
+    "actual_accuracy": ("actual_accuracy",),
+    "degree_of_correspondence": ("degree_of_correspondence",),
+    "spr": ("spr", "wpr"),
+    "utility_yield": ("utility_yield",),
+    "alpha": ("krippendorff_alpha",),
+    "advisory_value": ("advisory_value",),
+    "h_accuracy": ("h_accuracy",),
+    "reliance": ("rair", "rsr", "rbod", "rbt"),
+    "bias_odds": ("rair_difference", "rsr_difference"),
+    "control_chart": ("cusum", "sprt"),
+    "voi": ("voi",),
+}
+
+
+def cover(assessment: Assessment, results_hash: str, say: Catalogue) -> list[tuple[str, str, bool]]:
+    """Label, value, and whether it is declared; what a report of this kind requires and lacks is said."""
+    plan, missing = assessment.plan, set(assessment.not_declared)
+    rows = []
+    for key, path in COVER.items():
+        group, _, name = path.partition(".")
+        value = getattr(getattr(plan, group), name)
+        if (value and key not in TESTED) or path in missing:
+            rows.append((say(f"report.cover.{key}"), value or say("word.not_declared"), bool(value)))
+    report = plan.report
+    date = say.numbers.day(report.date) if report.date else say("report.cover.undated")
+    return [
+        *rows,
+        (say("report.cover.date"), date, True),
+        (say("report.cover.status"), say(f"status.{report.status}"), True),
+        (say("report.cover.results"), results_hash, True),
+    ]
+
+
+def approvals(assessment: Assessment, say: Catalogue) -> Table | None:
+    """Who approved the report, or is to."""
+    if not assessment.plan.approvals:
+        return None
+    none = say("word.not_declared")
+    lines = []
+    for a in assessment.plan.approvals:
+        signed = str(a.signed_at) if a.signed_at else say("report.cover.unsigned")
+        lines.append(line_of(*(text or none for text in (a.name, a.role, a.meaning, signed))))
+    columns = heads(say, "report.cover", "approval_name approval_role approval_meaning approval_signed")
+    return Table(say("report.cover.approvals"), columns, tuple(lines))
+
+
+def device_name(plan: Plan, say: Catalogue) -> str:
+    """Trade name and version, as declared; of several candidates each has a version of its own."""
+    device = plan.device
+    if not device.trade_name:
+        return say("report.this_device")
+    if not device.software_version or len(plan.candidates) > 1:
+        return device.trade_name
+    return say("word.version", name=device.trade_name, version=device.software_version)
+
+
+def tested(assessment: Assessment, say: Catalogue) -> list[tuple[str, str]]:
+    """What was tested, each by the key of its label; empty where there is none."""
+    study, plan = assessment.study, assessment.plan
+    locked, none = plan.study.sap_locked_at, say("word.not_declared")
+    labels = {arm.arm: arm.label or arm.arm for arm in plan.arms}
+    designs = (plan.study.design, plan.reading.design)
+    return [
+        ("device", _device(plan, say)),
+        ("readers", _counted(study, "readers", say)),
+        ("cases", _counted(study, "cases", say)),
+        ("raters", _raters(study, say)),
+        ("arms", ", ".join(labels.get(name, name) for name in study.arms)),
+        ("design", ", ".join(dict.fromkeys(filter(None, designs))) or none),
+        ("datasets", _datasets(study, say)),
+        ("reference", _reference(plan, say)),
+        ("locked", day(locked, say) if locked else none),
+    ]
+
+
+def _device(plan: Plan, say: Catalogue) -> str:
+    name = device_name(plan, say) if plan.device.trade_name else say("word.not_declared")
+    threshold = plan.operating_point.threshold
+    if threshold is None:
+        return name
+    return say("report.tested.device_threshold", device=name, threshold=say.numbers.plain(threshold))
+
+
+def _counted(study: Study, what: str, say: Catalogue) -> str:
+    """Readers or cases of each task and of each published set, as far as they are known."""
+    found: list[tuple[str, str]] = []
+    read = [(one.task, len(one.readers), one.cases) for one in study.readings]
+    read += [(one.task, len(one.makers), one.cases) for one in study.localisations if one.readers is not None]
+    for task, n, cases in read:
+        text = say("report.tested.n_readers", n=n)
+        if what == "cases":
+            positive = int((cases.truth > 0).sum())
+            text = say("report.tested.n_cases_positive", n=len(cases), positive=positive)
+        found.append((text, task))
+    for one in (*study.counts, *study.paired_counts, *study.confusion):
+        given = getattr(one, what, None)
+        text = say("word.not_declared") if given is None else say(f"report.tested.n_{what}", n=given)
+        found.append((text, str(getattr(one, "set", None) or getattr(one, "name", ""))))
+    texts = list(dict.fromkeys(text for text, _ in found))
+    if len(texts) <= 1:
+        return "".join(texts)
+    items = [say("report.tested.in_set", text=text, set=name) for text, name in found]
+    return say("report.tested.list", items=items)
+
+
+def _raters(study: Study, say: Catalogue) -> str:
+    """Raters of each table of labels, and the cases that they labelled."""
+    texts = [
+        say("report.tested.n_raters", n=len(one.raters), cases=len(np.unique(one.case)))
+        for one in study.raters
+    ]
+    return say("report.tested.list", items=texts) if texts else ""
+
+
+def _datasets(study: Study, say: Catalogue) -> str:
+    sets = len(study.counts) + len(study.paired_counts) + len(study.confusion) + len(study.reliance_counts)
+    parts = []
+    if study.datasets:
+        parts.append(say("report.tested.n_datasets", n=len(study.datasets)))
+    if sets:
+        parts.append(say("report.tested.n_sets", n=sets))
+    return ", ".join(parts)
+
+
+def _reference(plan: Plan, say: Catalogue) -> str:
+    kind, definition = plan.reference_standard.type, plan.reference_standard.definition
+    given = [text for text in (None if kind == "other" and definition else kind, definition) if text]
+    return ": ".join(given) or say("word.not_declared")
+
+
+def terms(assessment: Assessment, say: Catalogue) -> tuple[tuple[str, str], ...]:
+    """The terms that results of this assessment make use of, at most twelve."""
+    used = {r.name for r in assessment.results} | {r.endpoint for r in assessment.results}
+    found = [term for term, names in TERMS.items() if not names or used & set(names)]
+    return tuple((say(f"glossary.{term}.term"), say(f"glossary.{term}.text")) for term in found[:MOST_TERMS])
