@@ -30,7 +30,8 @@ from trustreport.measures.net_benefit import (
 )
 from trustreport.measures.roc.auc import auc_logit_larger
 from trustreport.measures.roc.clustered import auc_logit_obuchowski
-from trustreport.performance.measures import METHODS, lead
+from trustreport.measures.score_measure import SCORES
+from trustreport.performance.measures import lead
 from trustreport.quantities import quantity
 
 Cases = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -107,7 +108,7 @@ def drawn(draw: st.DrawFn) -> tuple[list[int], list[float], list[str] | None]:
 def test_p_and_interval_agree_and_limits_stay_in_range(given_cases, level) -> None:
     truth, score, patients = given_cases
     case = scored(truth, score, **({} if patients is None else {"patient": patients}))
-    for name in METHODS:
+    for name in SCORES:
         chosen = {"threshold": 0.3} if "net_benefit" in name else {}
         e, row = lead(case, name, level, **chosen), quantity(name)
         if isnan(e.low):

@@ -4,7 +4,7 @@ The first estimate of a quantity is the primary one. Where cases come in cluster
 interval that takes cases as independent is beside it.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from math import nan
 from typing import Any
@@ -13,80 +13,15 @@ import numpy as np
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
-from trustreport.measures.calibration.brier import brier, brier_parts
-from trustreport.measures.calibration.ece import ece
-from trustreport.measures.calibration.gap_bounds import BOUNDS
-from trustreport.measures.calibration.gici import gici
-from trustreport.measures.calibration.logistic import (
-    calibration_intercept,
-    calibration_slope,
-    fitted_intercept,
-)
-from trustreport.measures.calibration.oe import oe_ratio
 from trustreport.measures.confusion.at_prevalence import at_prevalence
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.confusion.table import MEASURES
-from trustreport.measures.net_benefit import (
-    net_benefit,
-    net_benefit_mover,
-    snb_jackknife,
-    snb_mover,
-    standardized_net_benefit,
-    weighted_utility,
-)
 from trustreport.measures.proportion import wilson
-from trustreport.measures.roc.auc import (
-    area_and_variance,
-    auc_logit_larger,
-    delong,
-    logit_delong,
-    newcombe_auc,
-)
-from trustreport.measures.roc.average_precision import (
-    FEW_POSITIVES,
-    logit_binomial,
-    logit_influence,
-    outranked,
-)
-from trustreport.measures.roc.clustered import auc_logit_obuchowski, clustered_auc
+from trustreport.measures.score_measure import SCORES, ScoreMeasure
 from trustreport.performance.cases import ScoredCases
 from trustreport.quantities import quantity
 from trustreport.results import estimate_of
 from trustreport.study import Floats
-
-CALIBRATION: dict[str, Callable[..., Estimate]] = {
-    "brier": brier,
-    "calibration_intercept": calibration_intercept,
-    "calibration_slope": calibration_slope,
-    "oe_ratio": oe_ratio,
-}
-# What several intervals of a measure start from.
-SHARED: dict[str, Callable[..., Any]] = {
-    "brier": brier_parts,
-    "calibration_intercept": fitted_intercept,
-}
-# The method of the primary estimate, a fixed word, said too where there is none.
-METHODS = {
-    "auc": "auc_logit_larger",
-    "average_precision": "logit_influence",
-    "brier": "logit_t",
-    "calibration_intercept": "sandwich",
-    "calibration_slope": "wald",
-    "oe_ratio": "oe_delta",
-    "net_benefit": "yield_mover",
-    "standardized_net_benefit": "snb_mover",
-    "weighted_utility": "wu_log_t",
-    "ece": BOUNDS,
-    "gici": BOUNDS,
-}
-# Intervals of calibration that are commonly published, beside the primary one.
-OTHER_INTERVALS = {
-    "brier": ("wald",),
-    "calibration_intercept": ("wald", "profile"),
-    "calibration_slope": ("profile",),
-    "oe_ratio": ("log_wald",),
-}
-LARGE = 200_000  # with more cases the profile interval is Wald's to the digits printed
 
 NO_DECISION = "no decisions, and no operating point that would make them"
 NO_SCORE = "no scores"
@@ -123,23 +58,15 @@ def estimates(case: ScoredCases, name: str, level: float, **chosen: Any) -> tupl
     return case.memo[at]
 
 
-def _estimates(case: ScoredCases, name: str, level: float, **chosen: Any) -> list[Estimate]:
+def _estimates(case: ScoredCases, name: str, level: float, **chosen: Any) -> Sequence[Estimate]:
     if name in MEASURES:
         return _of_cells(case, name, level, **chosen)
     if name == "error_rate":
         return [complement(e) for e in estimates(case, "accuracy", level)]
     if name == "failure_rate":
         return [_failures(case, level)]
-    if name in CALIBRATION:
-        return _of_risks(case, name, level)
-    if name in ("net_benefit", "standardized_net_benefit"):
-        return _at_threshold(case, name, level, **chosen)
-    if name == "weighted_utility":
-        return _by_relevance(case, level, **chosen)
-    if name in ("ece", "gici"):
-        return _in_bins(case, name, level)
-    if name in ("auc", "average_precision"):
-        return _of_ranks(case, name, level)
+    if name in SCORES:
+        return _of_scores(case, SCORES[name], level, **chosen)
     raise LookupError(f"scored cases have no {name}")
 
 
@@ -196,69 +123,32 @@ def _failures(case: ScoredCases, level: float) -> Estimate:
 # ---------------------------------------------------------------- scores
 
 
-def _of_ranks(case: ScoredCases, name: str, level: float) -> list[Estimate]:
-    if case.score is None:
-        return [undefined(len(case), NO_SCORE, level=level, method=METHODS[name])]
-    truth, score, cluster = case.ranked
-    if not truth.size:
-        return [undefined(0, NO_SCORE_OF_CASES, level=level, method=METHODS[name])]
-    if name == "average_precision":
-        few = int(truth.sum()) < FEW_POSITIVES
-        methods = (logit_binomial, logit_influence) if few else (logit_influence, logit_binomial)
-        given: dict[str, Any] = {"level": level, "known": outranked(truth, score, case.ranked_order)}
-        found = [method(truth, score, **given) for method in methods]
-        if cluster is not None:
-            found.insert(0, logit_influence(truth, score, cluster=cluster, **given))
-        return found
-    area = area_and_variance(truth, score, order=case.ranked_order)
-    found = [
-        method(truth, score, level=level, known=area) for method in (auc_logit_larger, delong, logit_delong)
-    ]
-    found.append(newcombe_auc(truth, score, level=level, known=area))
-    if cluster is None:
-        return found
-    first, other = (m(truth, score, cluster, level=level) for m in (auc_logit_obuchowski, clustered_auc))
-    return [first, *found, other]
-
-
-def _of_risks(case: ScoredCases, name: str, level: float) -> list[Estimate]:
-    why = why_no_risk(case)
-    if why:
-        n = int(np.count_nonzero(case.scored))
-        return [undefined(n, why, level=level, method=METHODS[name])]
-    truth, score, cluster = case.with_scores
-    measure, primary = CALIBRATION[name], METHODS[name]
-    wanted = [primary, *OTHER_INTERVALS[name]]
-    if len(score) > LARGE and "profile" in wanted:
-        wanted.remove("profile")
-    given: dict[str, Any] = {"level": level}
-    if name in SHARED and len(score):
-        given["known"] = SHARED[name](truth, score)
-    found = [measure(truth, score, interval=interval, **given) for interval in wanted]
-    if cluster is not None:
-        found.insert(0, measure(truth, score, cluster=cluster, **given))
-    return found
-
-
-def _at_threshold(
-    case: ScoredCases, name: str, level: float, threshold: float | None = None
-) -> list[Estimate]:
+def _of_scores(
+    case: ScoredCases, measure: ScoreMeasure, level: float, threshold: float | None = None
+) -> Sequence[Estimate]:
     at = case.risk_threshold if threshold is None else threshold
-    why = why_no_risk(case) or (NO_THRESHOLD if at is None else "")
-    if why or at is None:
-        return [undefined(len(case), why, level=level, method=METHODS[name])]
-    truth, score, cluster = case.acted_on
-    given = truth, score, at
-    if name == "net_benefit":
-        found = [net_benefit_mover(*given, level=level), net_benefit(*given, level=level)]
-        if cluster is not None:
-            found.insert(0, net_benefit_mover(*given, cluster=cluster, level=level))
-        return found
-    plain = standardized_net_benefit(*given, level=level)
-    found = [snb_mover(*given, level=level, known=plain), plain]
-    if cluster is not None:
-        found.insert(0, snb_jackknife(*given, cluster, level=level))
-    return found
+    needs, more, n = measure.needs, (), len(case)
+    if needs == "scores":
+        why = "" if case.score is not None else NO_SCORE
+        if not why and not case.ranked[0].size:
+            why, n = NO_SCORE_OF_CASES, 0
+    else:
+        why = why_no_risk(case) or (NO_THRESHOLD if needs != "risks" and at is None else "")
+        if needs == "threshold":
+            more = (at,)
+        elif needs == "relevance" and not why:
+            assert at is not None
+            more = relevance_and_thresholds(case, at) or ()
+            why = "" if more else NO_WEIGHTS
+    if why:
+        n = int(np.count_nonzero(case.scored)) if needs == "risks" else n
+        return [undefined(n, why, level=level, method=measure.primary)]
+    part = {"scores": "ranked", "risks": "with_scores"}.get(needs, "acted_on")
+    truth, score, cluster = getattr(case, part)
+    given: dict[str, Any] = {"cluster": cluster, "intervals": measure.intervals, "level": level}
+    if needs == "scores":
+        given["order"] = case.ranked_order
+    return measure.function()(truth, score, *more, **given)
 
 
 def relevance_and_thresholds(case: ScoredCases, threshold: float) -> tuple[Floats, Floats] | None:
@@ -276,28 +166,6 @@ def relevance_and_thresholds(case: ScoredCases, threshold: float) -> tuple[Float
     if own is not None:
         at = np.where(np.isnan(own[of]), threshold, own[of])
     return at, weight
-
-
-def _by_relevance(case: ScoredCases, level: float, threshold: float | None = None) -> list[Estimate]:
-    at = case.risk_threshold if threshold is None else threshold
-    why = why_no_risk(case) or (NO_THRESHOLD if at is None else "")
-    declared = None if why or at is None else relevance_and_thresholds(case, at)
-    if declared is None:
-        return [undefined(len(case), why or NO_WEIGHTS, level=level, method=METHODS["weighted_utility"])]
-    truth, score, cluster = case.acted_on
-    given = truth, score, *declared
-    alone = weighted_utility(*given, level=level)
-    return [alone] if cluster is None else [weighted_utility(*given, cluster=cluster, level=level), alone]
-
-
-def _in_bins(case: ScoredCases, name: str, level: float) -> list[Estimate]:
-    """The calibration index or error of ten bins of equal width."""
-    why = why_no_risk(case)
-    if why:
-        return [undefined(len(case), why, level=level, method=METHODS[name])]
-    truth, score, cluster = case.with_scores
-    given: dict[str, Any] = {"cluster": cluster, "level": level}
-    return [ece(truth, score, **given) if name == "ece" else gici(truth, score, **given).overall]
 
 
 def without_interval(e: Estimate, why: str) -> Estimate:

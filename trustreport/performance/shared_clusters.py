@@ -10,8 +10,8 @@ from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.monitoring import shared
 from trustreport.measures.monitoring.shared import Floats
+from trustreport.measures.score_measure import SCORES
 from trustreport.performance.cases import ScoredCases
-from trustreport.performance.measures import CALIBRATION
 from trustreport.plan import Plan
 from trustreport.study import Dataset
 
@@ -52,10 +52,11 @@ def influence(case: ScoredCases, name: str, value: Estimate) -> Floats | None:
     if case.score is None or (name != "auc" and case.risk is None):
         return None
     found = np.zeros(len(case))
+    by_errors = name in SCORES and SCORES[name].change in ("errors", "log_errors")
     if name == "auc":
         truth, score, _ = case.ranked
         found[case.scored | case.failed] = shared.of_area(truth, score)
-    elif name in CALIBRATION:
+    elif by_errors:
         truth, score, _ = case.with_scores
         found[case.scored] = shared.of_risk(name, truth, score)
     elif name in ("net_benefit", "standardized_net_benefit") and case.risk_threshold is not None:

@@ -26,11 +26,12 @@ from trustreport.measures.calibration.gap_bounds import BOUNDS
 from trustreport.measures.calibration.gici import gici
 from trustreport.measures.calibration.smooth import REPLICATES as OF_CURVE
 from trustreport.measures.calibration.smooth import loess_error, smooth_curve, smooth_error
+from trustreport.measures.score_measure import SCORES
 from trustreport.messages import Message
 from trustreport.narrative.names import set_label
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.entries import each_alone, entries
-from trustreport.performance.measures import CALIBRATION, METHODS, NOT_RISKS, why_no_risk, without_interval
+from trustreport.performance.measures import NOT_RISKS, why_no_risk, without_interval
 from trustreport.performance.weighted import of_risks
 from trustreport.place import Place
 from trustreport.plan import Plan
@@ -56,14 +57,15 @@ WHOLE: Mapping[str, Any] = {"class": None, "subgroup": None}
 NO_ADVICE = "no advice of this class"
 NO_CASE_OF_GROUP = "no case of this group has a score and a truth"
 IN_CLUSTERS = "cases come in clusters: no interval is known that respects them"
+OF_CASES = ("brier", "calibration_intercept", "calibration_slope", "oe_ratio")
 # What scores that are no probabilities leave undefined, with the method of each.
 UNDEFINED = {
-    "brier": METHODS["brier"],
+    "brier": SCORES["brier"].primary,
     "ece": BOUNDS,
     "gici": BOUNDS,
-    "calibration_intercept": METHODS["calibration_intercept"],
-    "calibration_slope": METHODS["calibration_slope"],
-    "oe_ratio": METHODS["oe_ratio"],
+    "calibration_intercept": SCORES["calibration_intercept"].primary,
+    "calibration_slope": SCORES["calibration_slope"].primary,
+    "oe_ratio": SCORES["oe_ratio"].primary,
     "ici": "lowess",
     "advisory_value": BOUNDS,
 }
@@ -126,7 +128,7 @@ def results_of(
             _entry(name, case, undefined(len(case), why, level=level, method=method))
             for name, method in UNDEFINED.items()
         ]
-    found = [r for name in CALIBRATION for r in entries(f"{ID}.{name}", case, name, level)]
+    found = [r for name in OF_CASES for r in entries(f"{ID}.{name}", case, name, level)]
     found += [*_by_curve(case, plan, resamples), *_in_bins(case, plan)]
     found += _advice(case, plan)
     found += [_entry(f"weighted_{name}", case, e) for name, e in of_risks(case, level)]

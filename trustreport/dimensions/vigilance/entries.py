@@ -21,8 +21,9 @@ from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.mrmc.notes import join
 from trustreport.measures.roc.clustered import clustered_auc, clustered_unpaired_difference
 from trustreport.measures.roc.difference import unpaired_difference
+from trustreport.measures.score_measure import SCORES
 from trustreport.performance.entries import CLUSTERED
-from trustreport.performance.measures import CALIBRATION, METHODS, lead
+from trustreport.performance.measures import lead
 from trustreport.performance.shared_clusters import influence
 from trustreport.plan import Indicator, Plan
 from trustreport.quantities import endpoint_row
@@ -42,6 +43,7 @@ NO_COLUMN = "no group of cases is known in both sets"
 UNKNOWN_MEASURE = "this version does not follow this measure over time"
 NEW_GROUPS = 0.1  # share of cases in groups that the baseline lacks, up to which a column is held constant
 AGAINST = ("baseline", "previous")
+METHODS_OF_CHANGE = {"areas": "delong", "log_errors": "log_wald_independent", "errors": "wald_independent"}
 UNSHARED = SharedCorrelation(0.0, 0, 0)
 
 
@@ -68,16 +70,18 @@ def indicator_of(endpoint: str, plan: Plan) -> Indicator | None:
 
 def method_of(endpoint: str) -> str:
     """The word of the interval of an endpoint, for one that is undefined."""
-    return METHODS.get(endpoint, "wilson")
+    return SCORES[endpoint].primary if endpoint in SCORES else "wilson"
 
 
 def method_of_change(endpoint: str) -> str:
     """The word of the interval of its change."""
-    if endpoint in ("auc", "oe_ratio"):
-        return "delong" if endpoint == "auc" else "log_wald_independent"
-    if endpoint in CALIBRATION:
-        return "wald_independent"
-    return "log_mover" if endpoint_row(endpoint).scale == "log" else "mover"
+    by_limits = "log_mover" if endpoint_row(endpoint).scale == "log" else "mover"
+    return METHODS_OF_CHANGE.get(_change_of(endpoint), by_limits)
+
+
+def _change_of(endpoint: str) -> str:
+    """How the change of an endpoint is estimated, as in `ScoreMeasure`."""
+    return SCORES[endpoint].change if endpoint in SCORES else "limits"
 
 
 def value(period: Period, endpoint: str, level: float) -> Estimate:
@@ -137,16 +141,17 @@ def _change(
 ) -> Estimate:
     one, other = pair
     r, of = both.correlation, both.either or inf
-    if endpoint == "auc" and not (isnan(one.value) or isnan(other.value)):
+    change = _change_of(endpoint)
+    if change == "areas" and not (isnan(one.value) or isnan(other.value)):
         found = _area_change(now, then, both, level)
         # A perfect separation has no variance of its own, but its limits.
         by_limits = isnan(found.low)
         return (
             mover_change(one, other, correlation=r, level=level) if by_limits else difference_in_range(found)
         )
-    if endpoint == "oe_ratio":
+    if change == "log_errors":
         return ratio_change(one, other, correlation=r, clusters=of, level=level)
-    if endpoint in CALIBRATION:
+    if change == "errors":
         return wald_change(one, other, correlation=r, clusters=of, level=level)
     ratio = endpoint_row(endpoint).scale == "log"
     return mover_change(one, other, ratio=ratio, correlation=r, level=level)
