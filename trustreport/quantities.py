@@ -49,6 +49,7 @@ class Quantity:
     clustered : the method, a fixed word, where cases come in clusters; empty where none is known
     written_as : how a value is written in running text, where that is not its unit (an area: as a number)
     same_as : the quantity that is the same number under another name
+    sizes : of a minimum sample size, the quantities that a set with fewer cases cannot be judged by
     decimals : of a score that always has as many; None where the width of its interval says
     """
 
@@ -67,6 +68,7 @@ class Quantity:
     written_as: str = ""
     same_as: str = ""
     decimals: int | None = None
+    sizes: tuple[str, ...] = ()
 
     @property
     def written(self) -> str:
@@ -332,7 +334,12 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("energy_distance mmd similarity_effect", "score"),
     *_rows("spr wpr", "score", "up", low=0.0, high=1.0),
     *_rows("similarity_performance_correlation", "score", low=-1.0, high=1.0, decimals=2),
-    *_rows("mss mss_auc mss_brier mss_net_benefit mss_calibration_slope mss_oe", "count"),
+    *_rows("mss", "count"),
+    *_rows("mss_auc", "count", sizes=("auc",)),
+    *_rows("mss_net_benefit", "count", sizes=("net_benefit", "standardized_net_benefit")),
+    *_rows("mss_brier", "count", sizes=("brier",)),
+    *_rows("mss_calibration_slope", "count", sizes=("calibration_slope",)),
+    *_rows("mss_oe", "count", sizes=("oe_ratio",)),
     *_rows("heterogeneity", better="down"),
     *_rows("between_site_variance", "score", low=0.0),
     # the same case twice: by a device here, by readers under decision benefit

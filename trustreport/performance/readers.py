@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from trustreport.clusters import clustering
 from trustreport.estimate import Estimate
 from trustreport.measures.cluster import Clusters, together
+from trustreport.measures.confusion.measure import CaseShare, OfClasses
+from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.auc import COVARIANCE_METHODS, auc_ustatistic, fit_auc, reader_auc, same_pair
 from trustreport.measures.mrmc.crossed_clusters import (
@@ -211,11 +213,12 @@ class ReaderEndpoint:
 
 
 def every_endpoint(readings: Readings, arms: tuple[str, str], level: float) -> list[ReaderEndpoint]:
-    """`endpoints`, then Youden's index, then those that the manifest declares."""
+    """`endpoints`, then sums over both classes (Youden's index), then those that the manifest declares."""
     found = [*endpoints(readings, arms, level)]
     both = _of_both_classes(readings, arms, level)
-    if both is not None:
-        found.append(youden(*both))
+    for name, measure in MEASURES.items():
+        if measure.of_readers and isinstance(measure.interval, OfClasses) and both is not None:
+            found.append(youden(*both, name, measure.interval.weights, -measure.interval.constant))
     later = compared_later(readings, arms)
     for name, values in readings.endpoints.items():
         outcome = readings.grid(values, arms)
@@ -253,7 +256,7 @@ def _of_both_classes(
 
 
 def endpoints(readings: Readings, arms: tuple[str, str], level: float) -> tuple[ReaderEndpoint, ...]:
-    """Accuracy, sensitivity and specificity of the decisions, the area under the curve of the scores.
+    """Shares of right decisions, in all cases and in each class, and the area under the curve of the scores.
 
     Made once for the readings, and analysed once.
     """
@@ -270,16 +273,15 @@ def endpoint(readings: Readings, arms: tuple[str, str], level: float, name: str)
 
 def _endpoints(readings: Readings, arms: tuple[str, str], level: float) -> list[ReaderEndpoint]:
     truth, later = readings.cases.truth, compared_later(readings, arms)
-    found = []
+    found: list[ReaderEndpoint] = []
     if readings.decision is not None:
         correct = correct_decisions(readings, arms)
-        masks = (truth >= 0, truth == 1, truth == 0)
-        cases = dict(zip(("accuracy", "sensitivity", "specificity"), map(np.asarray, masks)))
-        found = [
-            proportion(name, correct[:, :, of], level, patients_of(readings, of), later)
-            for name, of in cases.items()
-            if of.any()
-        ]
+        for name, measure in MEASURES.items():
+            if measure.of_readers and isinstance(measure.interval, CaseShare):
+                in_class = truth == int(measure.needs == ("positives",))
+                of = np.asarray(in_class if measure.needs else truth >= 0)
+                if of.any():
+                    found.append(proportion(name, correct[:, :, of], level, patients_of(readings, of), later))
     if readings.score is not None and (truth == 1).any() and (truth == 0).any():
         known = truth >= 0
         rating = readings.grid(readings.score, arms)[:, :, known]

@@ -46,10 +46,12 @@ from trustreport.results import Result
 from trustreport.seeds import generator
 from trustreport.study import Floats, Study
 
-# The yield is the mean of a number per decision and truth; these metrics are of that form for some utilities,
-# the others for none, so that they can rank against any utilities (Dyrland et al., section 3.3).
-LINEAR = ("accuracy", "sensitivity", "specificity")
-NOT_LINEAR = ("ppv", "npv", "f1", "mcc", "fowlkes_mallows", "balanced_accuracy")
+# Compared with the yield, the mean of a number per decision and truth. Linear metrics are of that form for
+# some utilities, the others for none: they can rank against any utilities (Dyrland et al., section 3.3).
+METRICS = (
+    *("accuracy", "sensitivity", "specificity"),
+    *("ppv", "npv", "f1", "mcc", "fowlkes_mallows", "balanced_accuracy"),
+)
 BY_EXPECTATION = "decisions of greatest expected utility, the scores taken as probabilities"
 TWO_SAMPLE, PAIRED = "two_sample", "paired"
 PAIR = 2
@@ -320,7 +322,7 @@ def _contest(
     metrics: dict[str, tuple[float, ...]] = {}
     kept: tuple[str, ...] = ()
     if cells.shape[1:] == TWO:
-        metrics = {m: tuple(_metric(m, c) for c in cells) for m in (*LINEAR, *NOT_LINEAR)}
+        metrics = {m: tuple(_metric(m, c) for c in cells) for m in METRICS}
         rates = [
             (c[1, 1] / max(c[:, 1].sum(), 1), c[0, 0] / max(c[:, 0].sum(), 1)) for c in cells.astype(float)
         ]

@@ -20,7 +20,7 @@ from trustreport.performance.cases import ScoredCases
 from trustreport.performance.features import ID
 from trustreport.performance.measures import estimates, lead, relevance_and_thresholds, why_no_risk
 from trustreport.plan import Plan
-from trustreport.quantities import quantity
+from trustreport.quantities import ROWS, quantity
 
 Bands = tuple[float, float, float]
 # The ends of an axis, and where acceptable, good and excellent begin on it. The authors print bands for the
@@ -41,7 +41,7 @@ PANELS = ("discrimination", "utility", "calibration")
 # own; twice as wide for those that run from -1 to 1.
 WIDTHS_BY_ERROR = {"discrimination": 0.1, "utility": 0.2, "calibration": 0.05}
 # Measures with a minimum sample size of their own, by what that is called.
-SIZED_AS = {"auc": "auc", "standardized_net_benefit": "net_benefit", "brier": "brier"}
+SIZED_AS = {of: row.id.removeprefix("mss_") for row in ROWS for of in row.sizes}
 UNLIKE = 0.4  # similarity under which a set counts as unlike the training data
 NO_TEST = "no test is known of a calibration index that is made of bins"
 

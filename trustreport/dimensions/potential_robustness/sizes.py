@@ -24,19 +24,12 @@ from trustreport.performance.cases import ScoredCases
 from trustreport.performance.features import ID
 from trustreport.performance.measures import NO_THRESHOLD, lead, why_no_risk
 from trustreport.plan import Plan
+from trustreport.quantities import quantity
 from trustreport.results import Result
 
 DIAGRAM = ("auc", "standardized_net_benefit", "brier")
 # Width of the whole interval that is asked for, unless precision targets are declared.
 WIDTHS = {"auc": 0.1, "net_benefit": 0.2, "brier": 0.05, "calibration_slope": 0.2, "oe": 0.2}
-# Names under which a precision target may be declared.
-NAMES = {
-    "auc": ("auc",),
-    "net_benefit": ("net_benefit", "standardized_net_benefit"),
-    "brier": ("brier",),
-    "calibration_slope": ("calibration_slope",),
-    "oe": ("oe", "oe_ratio"),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +48,7 @@ def performance(case: ScoredCases, plan: Plan) -> CandidatePerformance:
 
 def width(measure: str, plan: Plan) -> float:
     """The width asked for: declared as a half width or a standard error, else the customary one."""
-    for name in NAMES[measure]:
+    for name in (measure, *quantity(f"mss_{measure}").sizes):
         target = plan.precision_targets.get(name)
         if target and target.max_ci_half_width is not None:
             return 2 * target.max_ci_half_width

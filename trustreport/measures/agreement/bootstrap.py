@@ -160,7 +160,7 @@ class _GivenLabels:
         return max(1, CELLS // int(n_patterns * n_categories))
 
     def coefficients(self, times: Floats, cases: Floats) -> dict[str, Floats]:
-        """Each coefficient for each draw, (n_draws,).
+        """Each coefficient of `NAMES` for each draw, (n_draws,).
 
         `times` (n_draws or 1, n_raters) says how often a rater counts, `cases` (n_draws, n_patterns) how
         often a pattern does. The formulas are those of the coefficients' own functions.
@@ -174,18 +174,19 @@ class _GivenLabels:
             ranks = _rank_weights(_sums(paired, counts))
             alpha = _alpha(paired, counts, raters, _agreement(counts, same, pairs, ranks), ranks)
             ac2 = self._ac(counts, raters, same, pairs, cases, paired, ordinal(self.given.shape[2]))
-            return {"krippendorff_alpha": alpha, "gwet_ac2": ac2}
+            return dict(zip(NAMES[self.scale], (alpha, ac2), strict=True))
         identity = np.eye(self.given.shape[2])
         agreement = _agreement(counts, same, pairs, identity)
         observed = _mean(paired, agreement)
         use = _use(counts, raters, cases)
-        return {
-            "percent_agreement": observed,
-            "krippendorff_alpha": _alpha(paired, counts, raters, agreement, identity[None]),
-            "fleiss_kappa": _beyond(observed, (use**2).sum(axis=1)),
-            "conger_kappa": _beyond(observed, self._by_rater(times, cases)),
-            "gwet_ac1": self._ac(counts, raters, same, pairs, cases, paired, identity),
-        }
+        found = (
+            observed,
+            _alpha(paired, counts, raters, agreement, identity[None]),
+            _beyond(observed, (use**2).sum(axis=1)),
+            _beyond(observed, self._by_rater(times, cases)),
+            self._ac(counts, raters, same, pairs, cases, paired, identity),
+        )
+        return dict(zip(NAMES[self.scale], found, strict=True))
 
     def _ac(
         self,

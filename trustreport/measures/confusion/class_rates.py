@@ -6,7 +6,13 @@ from trustreport.measures.confusion.measure import OfClasses, measured
 
 
 @measured(
-    OfClasses(-1.0, 1.0, 1.0, scale="atanh"), "positives", "negatives", unit="score", low=-1.0, decimals=2
+    OfClasses(-1.0, 1.0, 1.0, scale="atanh"),
+    "positives",
+    "negatives",
+    unit="score",
+    low=-1.0,
+    decimals=2,
+    of_readers=True,
 )
 def youden_j(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Sensitivity + specificity - 1: share called positive among positives minus that among negatives.

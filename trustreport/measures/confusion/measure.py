@@ -107,6 +107,7 @@ class CellMeasure:
     better, unit, low, high, decimals : as in `trustreport.quantities.Quantity`
     by_prevalence : whether it changes with the prevalence while sensitivity and specificity stay
     of_decisions : whether it counts decisions of the device
+    of_readers : whether it is an endpoint of readers; a share of right decisions, or a sum over both classes
     """
 
     id: str
@@ -121,6 +122,7 @@ class CellMeasure:
     decimals: int | None = None
     by_prevalence: bool = False
     of_decisions: bool = True
+    of_readers: bool = False
 
     def __call__(self, counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
         """The measure of independent cases; NaN with a note where it is 0/0."""
@@ -133,6 +135,11 @@ class CellMeasure:
     def of(self, counts: ConfusionCounts) -> float:
         """The value in these counts."""
         return float(self.formula(counts.tp, counts.fp, counts.fn, counts.tn))
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether it is a sum over cases of what each decision is worth: it divides by no decisions."""
+        return isinstance(self.interval, CaseShare) and self.needs in ((), ("positives",), ("negatives",))
 
     @property
     def among(self) -> tuple[int, ...]:

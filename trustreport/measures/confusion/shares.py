@@ -19,7 +19,7 @@ def prevalence(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     return (tp + fn) / (tp + fp + fn + tn)
 
 
-@measured(CaseShare((TP, TN)), by_prevalence=True)
+@measured(CaseShare((TP, TN)), by_prevalence=True, of_readers=True)
 def accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Share of right decisions.
 
@@ -31,7 +31,7 @@ def accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     return (tp + tn) / (tp + fp + fn + tn)
 
 
-@measured(CaseShare((TP,)), "positives")
+@measured(CaseShare((TP,)), "positives", of_readers=True)
 def sensitivity(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Share of cases with the condition that were called positive.
 
@@ -43,7 +43,7 @@ def sensitivity(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     return tp / (tp + fn)
 
 
-@measured(CaseShare((TN,)), "negatives")
+@measured(CaseShare((TN,)), "negatives", of_readers=True)
 def specificity(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Share of cases without the condition that were called negative.
 

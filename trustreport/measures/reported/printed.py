@@ -21,7 +21,7 @@ CELL_RATIOS: dict[str, tuple[Weights, Weights]] = {
     "threat_score": ((1, 0, 0, 0), (1, 1, 1, 0)),
     "prevalence": ((1, 1, 0, 0), (1, 1, 1, 1)),
 }
-METRICS = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "f1", "threat_score", "mcc")
+METRICS = (*(name for name in CELL_RATIOS if name != "prevalence"), "mcc")
 KNOWN = (*METRICS, "prevalence", *CELLS)
 
 # What can be said of a class of which the other is not known.
