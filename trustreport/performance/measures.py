@@ -127,7 +127,8 @@ def _of_scores(
     case: ScoredCases, measure: ScoreMeasure, level: float, threshold: float | None = None
 ) -> Sequence[Estimate]:
     at = case.risk_threshold if threshold is None else threshold
-    needs, more, n = measure.needs, (), len(case)
+    needs, n = measure.needs, len(case)
+    more: tuple[Any, ...] = ()
     if needs == "scores":
         why = "" if case.score is not None else NO_SCORE
         if not why and not case.ranked[0].size:
