@@ -16,8 +16,8 @@ from trustreport.measures.calibration.curve import calibration_curve
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.net_benefit import decision_curve
-from trustreport.measures.paired.mcnemar import mcnemar_exact
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import PairedTable
+from trustreport.measures.paired.ratios import mcnemar_exact
 from trustreport.measures.proportion import clopper_pearson, wilson
 from trustreport.measures.reported.bounds import cases
 from trustreport.measures.reported.matrices import fits
@@ -25,9 +25,7 @@ from trustreport.measures.reported.printed import printed
 from trustreport.measures.roc.auc import auc_logit_larger, delong
 from trustreport.measures.roc.average_precision import logit_influence
 from trustreport.measures.roc.curve import roc_curve
-from trustreport.measures.sample_size.auc import mss_auc
-from trustreport.measures.sample_size.calibration_slope import information_normal, mss_calibration_slope
-from trustreport.measures.sample_size.oe import mss_oe
+from trustreport.measures.sample_size import information_normal, mss_auc, mss_calibration_slope, mss_oe
 from trustreport.measures.similarity.correspondence import correspondence
 from trustreport.measures.similarity.features import standardise
 from trustreport.measures.similarity.mmd import mmd

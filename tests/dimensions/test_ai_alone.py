@@ -13,8 +13,7 @@ from tests.studies import plan, readings
 from trustreport.dimensions.decision_benefit import DIMENSION
 from trustreport.finding import Finding
 from trustreport.measures.mrmc.fixed_reader import fixed_against_readers
-from trustreport.measures.paired.difference import tango
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import PairedTable, tango
 from trustreport.results import Result
 from trustreport.study import Study
 

@@ -17,9 +17,7 @@ from trustreport.dimensions.candidates import DIMENSION, answer
 from trustreport.dimensions.candidates.entries import indistinguishable
 from trustreport.estimate import Estimate
 from trustreport.finding import PlainTable
-from trustreport.measures.paired.difference import tango
-from trustreport.measures.paired.in_clusters import CLUSTERS_AS_CASES
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import CLUSTERS_AS_CASES, PairedTable, tango
 from trustreport.measures.proportion import wilson
 from trustreport.messages import catalogue
 from trustreport.place import Place

@@ -22,7 +22,7 @@ from trustreport.measures.net_benefit import (
     weighted_utility,
 )
 from trustreport.measures.roc.auc import delong
-from trustreport.measures.sample_size.auc import newcombe_se
+from trustreport.measures.sample_size import newcombe_se
 from trustreport.measures.similarity.correspondence import correspondence
 from trustreport.measures.similarity.features import standardise
 

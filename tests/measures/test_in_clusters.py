@@ -15,9 +15,13 @@ from trustreport.measures.agreement.tally import variance_of_mean
 from trustreport.measures.monitoring.rates import median
 from trustreport.measures.mrmc.crossed_clusters import clustered_means, independent_readings
 from trustreport.measures.mrmc.ustatistic import ustatistic
-from trustreport.measures.paired.difference import score_limits, tango
-from trustreport.measures.paired.in_clusters import correlation_of_sums, tango_clustered
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import (
+    PairedTable,
+    correlation_of_sums,
+    score_limits,
+    tango,
+    tango_clustered,
+)
 
 CLUSTER = np.repeat(np.arange(60), 4)
 

@@ -12,11 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trustreport.measures import notes
-from trustreport.measures.paired.difference import newcombe_paired, tango, wald_paired
-from trustreport.measures.paired.mcnemar import mcnemar_exact, mcnemar_midp
-from trustreport.measures.paired.odds_ratio import matched_exact, matched_wald, or_delta
-from trustreport.measures.paired.ratio import rr_delta
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import PairedTable, newcombe_paired, tango, wald_paired
+from trustreport.measures.paired.ratios import (
+    matched_exact,
+    matched_wald,
+    mcnemar_exact,
+    mcnemar_midp,
+    or_delta,
+    rr_delta,
+)
 
 DIFFERENCES = [wald_paired, tango, newcombe_paired]
 RATIOS = [rr_delta, or_delta, matched_wald, matched_exact]

@@ -23,7 +23,7 @@ from trustreport.measures.calibration.advice import advice_values
 from trustreport.measures.calibration.recalibrated import _shown
 from trustreport.measures.case_share import case_share
 from trustreport.measures.confusion.clustered import clustered
-from trustreport.measures.confusion.from_risk import specificity_needed
+from trustreport.measures.confusion.counts import specificity_needed
 from trustreport.measures.confusion.several import NO_CASE_OF_A_CLASS, mean_of_classes
 from trustreport.measures.h_accuracy.parameters import complexity_from_ratings
 from trustreport.measures.label_accuracy import NO_SAMPLING_ERROR, actual_accuracy, nomogram_accuracy

@@ -26,8 +26,8 @@ from trustreport.measures.interventions_avoided import AT_ZERO, interventions_av
 from trustreport.measures.mrmc.auc import fit_auc, reader_auc
 from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
 from trustreport.measures.net_benefit import net_benefit
-from trustreport.measures.paired.mcnemar import mcnemar_exact
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import PairedTable
+from trustreport.measures.paired.ratios import mcnemar_exact
 from trustreport.measures.proportion import clopper_pearson, wilson
 from trustreport.measures.roc.auc import auc_logit_larger, delong, newcombe_auc
 from trustreport.measures.roc.curve import roc_curve

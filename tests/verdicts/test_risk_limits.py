@@ -11,7 +11,7 @@ from test_verdicts import EN, goal, judged, table
 
 from tests.report.made_up import about
 from trustreport.assessment import Assessment, assess
-from trustreport.measures.confusion.from_risk import (
+from trustreport.measures.confusion.counts import (
     least_pair,
     ratio_needed,
     sensitivity_needed,

@@ -11,8 +11,8 @@ import pytest
 from trustreport.api import assess, read_study
 from trustreport.assessment import Assessment
 from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
-from trustreport.measures.number_needed import number_needed
 from trustreport.measures.two_arm import difference
+from trustreport.measures.two_arm.difference import number_needed
 from trustreport.messages import catalogue
 from trustreport.performance.measures import complement
 from trustreport.report.answer import answer

@@ -14,8 +14,8 @@ from trustreport.finding import Severity
 from trustreport.measures.association import equal_shares, fisher_exact
 from trustreport.measures.mrmc.period import SLACK, can_adjust, needs_adjusting
 from trustreport.measures.multiplicity import holm
-from trustreport.measures.paired.mcnemar import mcnemar_exact
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import PairedTable
+from trustreport.measures.paired.ratios import mcnemar_exact
 from trustreport.messages import Message, say
 from trustreport.performance.period import BASELINE, COMPARED, compared_later, days_of
 from trustreport.performance.readers import place_of_task

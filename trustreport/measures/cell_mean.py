@@ -10,7 +10,7 @@ from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures import notes
 from trustreport.measures.case_mean import infinite
 from trustreport.measures.cluster import ONE_CLUSTER, ONE_OF_A_CLASS
-from trustreport.measures.confusion.propagation import score_limit
+from trustreport.measures.confusion.independent import score_limit
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
 
 Floats = NDArray[np.float64]

@@ -7,9 +7,7 @@ import numpy as np
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.net_benefit import net_benefit_difference
-from trustreport.measures.paired.difference import tango
-from trustreport.measures.paired.in_clusters import tango_clustered
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import PairedTable, tango, tango_clustered
 from trustreport.measures.roc.clustered import clustered_region_difference
 from trustreport.measures.roc.difference import paired_difference, paired_region_difference
 from trustreport.performance.cases import ScoredCases

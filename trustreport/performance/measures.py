@@ -13,8 +13,8 @@ import numpy as np
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
-from trustreport.measures.confusion.at_prevalence import at_prevalence
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
+from trustreport.measures.confusion.independent import at_prevalence
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.proportion import wilson
 from trustreport.measures.score_measure import SCORES, ScoreMeasure

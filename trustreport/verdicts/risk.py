@@ -6,7 +6,7 @@ from math import ceil, floor, isnan, log10, nan
 
 from trustreport.criteria import Bound
 from trustreport.digits import Rounded, as_declared, clear_of, rounded
-from trustreport.measures.confusion.from_risk import (
+from trustreport.measures.confusion.counts import (
     least_pair,
     ratio_needed,
     sensitivity_needed,

@@ -13,12 +13,11 @@ from hypothesis.extra.numpy import arrays
 from ruamel.yaml import YAML
 
 from trustreport.measures.confusion import notes
-from trustreport.measures.confusion.at_prevalence import at_prevalence
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
-from trustreport.measures.confusion.propagation import propagated, score_limit, weighed
+from trustreport.measures.confusion.independent import at_prevalence, propagated, score_limit, weighed
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.proportion import wilson
-from trustreport.measures.two_arm.ratio import koopman
+from trustreport.measures.two_arm.ratios import koopman
 from trustreport.quantities import quantity
 
 RANGE = dict.fromkeys(MEASURES, (0.0, 1.0)) | {

@@ -31,9 +31,7 @@ from trustreport.measures.mrmc.one_reader import OneReader, OneReaderArea, OneRe
 from trustreport.measures.mrmc.power import components, components_with_gaps, expected_width, sources
 from trustreport.measures.mrmc.ustatistic import UStatistic, ustatistic
 from trustreport.measures.mrmc.youden import youden_in_range
-from trustreport.measures.paired.difference import newcombe_paired
-from trustreport.measures.paired.overlap import newcombe_overlap
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import PairedTable, newcombe_overlap, newcombe_paired
 from trustreport.measures.roc.auc import auc_logit_larger
 from trustreport.measures.roc.difference import paired_difference, unpaired_difference
 from trustreport.measures.two_arm.difference import newcombe

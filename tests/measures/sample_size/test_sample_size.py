@@ -13,18 +13,19 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate
-from trustreport.measures.sample_size import notes
-from trustreport.measures.sample_size.auc import mss_auc, newcombe_se
-from trustreport.measures.sample_size.brier import mss_brier
-from trustreport.measures.sample_size.calibration_slope import (
+from trustreport.measures import sample_size
+from trustreport.measures.sample_size import (
     Information,
     information,
     information_beta,
     information_normal,
+    mss_auc,
+    mss_brier,
     mss_calibration_slope,
+    mss_net_benefit,
+    mss_oe,
+    newcombe_se,
 )
-from trustreport.measures.sample_size.net_benefit import mss_net_benefit
-from trustreport.measures.sample_size.oe import mss_oe
 
 # Prevalence, C, scores, width of O/E, then sensitivity, specificity and threshold.
 EXAMPLES: dict[str, tuple[float, float, Information, float, tuple[float, float, float] | None]] = {
@@ -175,15 +176,15 @@ def test_other_levels_take_the_exact_quantile() -> None:
 @pytest.mark.parametrize(
     "found, note",
     [
-        (mss_auc(1.0, 0.5), notes.SEPARATED),
-        (mss_auc(0.8, 0.0), notes.ONE_CLASS),
-        (mss_net_benefit(0.0, 1.0, 0.3, 0.5), notes.NOBODY_CALLED),
-        (mss_net_benefit(1.0, 1.0, 0.3, 0.5), notes.ALL_RIGHT),
-        (mss_net_benefit(float("nan"), 0.5, 0.0, 0.5), notes.ONE_CLASS),
-        (mss_brier(0.0, 0.3), notes.NO_VARIANCE),
-        (mss_brier(0.01, 1.0), notes.ONE_CLASS),
-        (mss_oe(1.0), notes.ONE_CLASS),
-        (mss_calibration_slope(information(np.full(9, 0.3))), notes.NO_SPREAD),
+        (mss_auc(1.0, 0.5), sample_size.SEPARATED),
+        (mss_auc(0.8, 0.0), sample_size.ONE_CLASS),
+        (mss_net_benefit(0.0, 1.0, 0.3, 0.5), sample_size.NOBODY_CALLED),
+        (mss_net_benefit(1.0, 1.0, 0.3, 0.5), sample_size.ALL_RIGHT),
+        (mss_net_benefit(float("nan"), 0.5, 0.0, 0.5), sample_size.ONE_CLASS),
+        (mss_brier(0.0, 0.3), sample_size.NO_VARIANCE),
+        (mss_brier(0.01, 1.0), sample_size.ONE_CLASS),
+        (mss_oe(1.0), sample_size.ONE_CLASS),
+        (mss_calibration_slope(information(np.full(9, 0.3))), sample_size.NO_SPREAD),
     ],
 )
 def test_undefined_with_its_reason(found: Estimate, note: str) -> None:
@@ -194,7 +195,7 @@ def test_undefined_with_its_reason(found: Estimate, note: str) -> None:
 def test_scores_of_0_and_1_are_moved_and_said() -> None:
     found = mss_calibration_slope(information(np.array([0.0, 0.3, 0.6, 1.0])))
     assert found.value > 0
-    assert found.note == notes.EXTREME
+    assert found.note == sample_size.EXTREME
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate
-from trustreport.measures.confusion.at_prevalence import at_prevalence
 from trustreport.measures.confusion.clustered import clustered
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
+from trustreport.measures.confusion.independent import at_prevalence
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.net_benefit import treat_all, treat_none, weighted_utility
 from trustreport.measures.roc.group import auc_group

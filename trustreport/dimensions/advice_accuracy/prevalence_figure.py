@@ -12,7 +12,7 @@ from trustreport.figures.curves import MOST_PANELS
 from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
 from trustreport.finding import Figure
 from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.measures.confusion.propagation import weighed
+from trustreport.measures.confusion.independent import weighed
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.messages import say
 from trustreport.narrative.names import heading

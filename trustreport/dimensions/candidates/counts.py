@@ -10,8 +10,7 @@ from trustreport.estimate import Estimate
 from trustreport.finding import EstimateRow, EstimateTable, Part
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.table import MEASURES
-from trustreport.measures.paired.difference import tango
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import PairedTable, tango
 from trustreport.measures.two_arm.difference import newcombe
 from trustreport.messages import say
 from trustreport.narrative.names import heading

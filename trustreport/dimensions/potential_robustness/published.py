@@ -29,7 +29,7 @@ from trustreport.figures.meta_validation import Correlated, MetaValidation
 from trustreport.finding import Figure, Part
 from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.robustness import p_acceptability, p_performance, spr, wpr
-from trustreport.measures.sample_size.auc import mss_auc
+from trustreport.measures.sample_size import mss_auc
 from trustreport.messages import Message, say
 from trustreport.narrative.tables import table
 from trustreport.performance.features import ID

@@ -14,12 +14,15 @@ from trustreport.dimensions.potential_robustness.axes import (
     panel_of,
 )
 from trustreport.estimate import Estimate, undefined
-from trustreport.measures.sample_size.auc import mss_auc
-from trustreport.measures.sample_size.brier import mss_brier
-from trustreport.measures.sample_size.calibration_slope import information, mss_calibration_slope
-from trustreport.measures.sample_size.net_benefit import mss_net_benefit
-from trustreport.measures.sample_size.oe import mss_oe
-from trustreport.measures.sample_size.target import planning_quantile
+from trustreport.measures.sample_size import (
+    information,
+    mss_auc,
+    mss_brier,
+    mss_calibration_slope,
+    mss_net_benefit,
+    mss_oe,
+    planning_quantile,
+)
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.features import ID
 from trustreport.performance.measures import NO_THRESHOLD, lead, why_no_risk

@@ -11,7 +11,7 @@ from trustreport.dimensions.pragmatic_utility.counts import missing_bounds, pair
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.mrmc.clustered import CLUSTERINGS, clustered_difference, mcnemar_clustered_case
 from trustreport.measures.mrmc.gee import gee_odds_ratio
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import PairedTable
 from trustreport.performance.reader_errors import reader_errors
 from trustreport.performance.readers import (
     AIDED,

@@ -12,7 +12,7 @@ from trustreport.dimensions.reliance.rates import ID, RateEntry, linearised, pai
 from trustreport.estimate import undefined
 from trustreport.measures.mrmc.bootstrap import Draws, Resampled, canonical_order
 from trustreport.measures.notes import OFTEN_BELOW
-from trustreport.measures.paired.odds_ratio import or_delta
+from trustreport.measures.paired.ratios import or_delta
 from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.appropriate import appropriate, chance_corrected
 from trustreport.measures.reliance.between_readers import persuasion, spread_ratio

@@ -10,7 +10,7 @@ import numpy as np
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.case_share import case_share
 from trustreport.measures.cluster import Clusters
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import PairedTable
 from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.clustered import clustered_share
 from trustreport.measures.reliance.linearised import INDEPENDENT, Linearised

@@ -13,8 +13,7 @@ from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.clustered import Clustering, clustered_difference
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.notes import OFTEN_ABOVE
-from trustreport.measures.paired.difference import tango
-from trustreport.measures.paired.in_clusters import tango_clustered
+from trustreport.measures.paired.difference import tango, tango_clustered
 from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.patterns import PATTERNS, pattern_counts, rate
 from trustreport.measures.reliance.tertiles import tertiles

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.confusion import notes
 from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.measures.confusion.independent import limits_of_sum
+from trustreport.measures.confusion.independent import limits_of_sum, score_limit, why_undefined
 from trustreport.measures.confusion.measure import PARTS, CaseShare, Delta, OfClasses
-from trustreport.measures.confusion.propagation import score_limit, why_undefined
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
 from trustreport.measures.proportion import exact_limits, normal_quantile

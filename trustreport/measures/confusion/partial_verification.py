@@ -11,7 +11,7 @@ from scipy.special import expit
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.cluster import Clusters, clustered_variance
 from trustreport.measures.confusion import notes
-from trustreport.measures.confusion.propagation import ends_on_sphere, score_limit
+from trustreport.measures.confusion.independent import ends_on_sphere, score_limit
 from trustreport.measures.mrmc.interval import quantile
 from trustreport.measures.proportion import normal_quantile
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures import notes
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, clustered_variance
-from trustreport.measures.confusion.propagation import score_limit
+from trustreport.measures.confusion.independent import score_limit
 from trustreport.measures.mrmc.interval import quantile
 from trustreport.measures.proportion import wilson
 

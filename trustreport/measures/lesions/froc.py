@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.cluster import clustered_variance
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
-from trustreport.measures.confusion.propagation import score_limit
+from trustreport.measures.confusion.independent import score_limit
 from trustreport.measures.lesions import notes
 from trustreport.measures.lesions.marked import Floats, Marked
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile

@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from trustreport.estimate import Estimate
-from trustreport.measures.confusion.propagation import score_limit
+from trustreport.measures.confusion.independent import score_limit
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
 from trustreport.measures.mrmc.ustatistic import rounded_down

@@ -18,10 +18,13 @@ from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, symmetri
 from trustreport.measures.mrmc.reader_auc import reader_auc_estimate
 from trustreport.measures.mrmc.reader_effects import paired_table, reader_estimate
 from trustreport.measures.mrmc.youden import sum_of
-from trustreport.measures.paired.difference import tango
-from trustreport.measures.paired.in_clusters import correlation_of_sums, tango_clustered
-from trustreport.measures.paired.overlap import newcombe_overlap
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import (
+    PairedTable,
+    correlation_of_sums,
+    newcombe_overlap,
+    tango,
+    tango_clustered,
+)
 from trustreport.measures.roc.auc import placements
 
 METHOD, DELONG = "tango", "delong"

@@ -6,8 +6,7 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, symmetric
-from trustreport.measures.paired.difference import tango
-from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.paired.difference import PairedTable, tango
 from trustreport.measures.proportion import wilson
 
 FIXED_CASES = "fixed_cases"

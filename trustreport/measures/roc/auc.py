@@ -13,7 +13,7 @@ from trustreport.measures.order import Order
 from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.roc import notes
 from trustreport.measures.roc.scores import Floats, split, split_sorted
-from trustreport.measures.two_arm.score import score_distance
+from trustreport.measures.two_arm.difference import score_distance
 
 Area = tuple[float, float, int, int, str]
 """What `area_and_variance` returns."""
