@@ -20,9 +20,9 @@ import numpy as np
 
 from trustreport.dimensions.source_reliability.raters import COEFFICIENTS, RESAMPLES, RESAMPLES_OF_MANY
 from trustreport.measures.agreement.bootstrap import bootstrap
-from trustreport.measures.agreement.krippendorff import krippendorff_alpha
+from trustreport.measures.agreement.coefficients import krippendorff_alpha
+from trustreport.measures.agreement.weighted_concordance import weighted_concordance
 from trustreport.measures.label_accuracy import majority_accuracy
-from trustreport.measures.weighted_concordance import weighted_concordance
 
 
 def timed(name: str, what: Callable[[], Any]) -> float:

@@ -28,10 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from trustreport.measures.similarity.correspondence import correspondence
-from trustreport.measures.similarity.distances import distances, neighbours
-from trustreport.measures.similarity.features import standardise
-from trustreport.measures.similarity.mmd import mmd
+from trustreport.measures.similarity.correspondence import correspondence, mmd
+from trustreport.measures.similarity.features import distances, neighbours, standardise
 from trustreport.measures.similarity.permutation import divisions, upper_tail
 from trustreport.parallel import workers
 

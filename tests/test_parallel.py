@@ -13,7 +13,7 @@ from tests.studies import plan
 from trustreport import parallel
 from trustreport.assessment import assess
 from trustreport.errors import MissingLibrary
-from trustreport.measures.similarity.tasks import one_by_one
+from trustreport.measures.similarity.features import one_by_one
 from trustreport.parallel import Backend, workers
 from trustreport.results import Result
 from trustreport.study import Cases, Dataset, Labels, Scores, Study

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from trustreport import lock
     from trustreport.assessment import Assessment, Cancel, Progress, Seen
-    from trustreport.measures.similarity.tasks import Run
+    from trustreport.measures.similarity.features import Run
     from trustreport.notebook import Assessed
     from trustreport.parallel import BACKENDS, Backend, workers
     from trustreport.plan import Plan

@@ -12,7 +12,7 @@ from trustreport.dimensions.flow import TaskFlow, flow_figures, task_flows
 from trustreport.errors import Cancelled
 from trustreport.finding import CheckOutcome, Figure, Finding, Unanswered
 from trustreport.identity.release import released
-from trustreport.measures.similarity.tasks import Run, one_by_one
+from trustreport.measures.similarity.features import Run, one_by_one
 from trustreport.one_number import contradictions
 from trustreport.plan import Language, Plan, undeclared
 from trustreport.results import Result

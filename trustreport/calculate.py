@@ -16,6 +16,7 @@ from trustreport.estimate import Estimate
 from trustreport.finding import EstimateRow, EstimateTable
 from trustreport.infer import Inference, infer
 from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.h_accuracy.measure import h_accuracy, two_class_scores
 from trustreport.measures.label_accuracy import NO_SAMPLING_ERROR, actual_accuracy, nomogram_accuracy
@@ -103,7 +104,7 @@ def of_counts(
         return Calculation(found.sentences, tuple(_ranges(found, words)), found.contradictory)
     counts = ConfusionCounts(**{name: cells[name][0] if name in cells else 0 for name in CELLS})
     own = [name for name in MEASURES if len(cells) == len(CELLS) or name in found.data["metrics"]]
-    rows = [_row("advice_accuracy", name, MEASURES[name](counts, level=level)) for name in own]
+    rows = [_row("advice_accuracy", name, estimated(MEASURES[name], counts, level=level)) for name in own]
     return Calculation(found.sentences, (_table("counts", rows, words),))
 
 

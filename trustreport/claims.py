@@ -10,8 +10,7 @@ from trustreport.estimate import Estimate
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.proportion import clopper_pearson, wald
-from trustreport.measures.reported.claim import Declared, declared, says_not_defined
-from trustreport.measures.reported.printed import CELLS, metric_named
+from trustreport.measures.reported.printed import CELLS, Declared, declared, metric_named, says_not_defined
 from trustreport.messages import Message, say
 from trustreport.narrative.names import quantity_name
 from trustreport.place import Place

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trustreport.measures.reported.bounds import CaseCounts, cases
 from trustreport.measures.reported.conflict import Subset, single_culprits, smallest_conflicts
 from trustreport.measures.reported.matrices import Matrices, consistent_matrices
 from trustreport.measures.reported.printed import (
@@ -12,8 +11,10 @@ from trustreport.measures.reported.printed import (
     METRICS,
     OF_ONE_CLASS,
     SYNONYMS,
+    CaseCounts,
     PrintedFigure,
     Rounding,
+    cases,
     metric_named,
     printed,
 )

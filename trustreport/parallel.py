@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any, Literal, get_args
 
 from trustreport.errors import MissingLibrary
-from trustreport.measures.similarity.tasks import Run, one_by_one, with_joblib
+from trustreport.measures.similarity.features import Run, one_by_one, with_joblib
 
 Backend = Literal["loky", "threading", "dask", "ray"]
 BACKENDS: tuple[Backend, ...] = get_args(Backend)

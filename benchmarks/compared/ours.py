@@ -5,30 +5,25 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from compared.inputs import CATEGORIES, Inputs
-from trustreport.measures.agreement.cohen import cohen_kappa
-from trustreport.measures.agreement.conger import conger_kappa
-from trustreport.measures.agreement.fleiss import fleiss_kappa
-from trustreport.measures.agreement.gwet import gwet_ac1, gwet_ac2
-from trustreport.measures.agreement.krippendorff import krippendorff_alpha
-from trustreport.measures.agreement.weights import quadratic
-from trustreport.measures.calibration.brier import brier
-from trustreport.measures.calibration.curve import calibration_curve
+from trustreport.measures.agreement.coefficients import gwet_ac1, gwet_ac2, krippendorff_alpha
+from trustreport.measures.agreement.kappa import cohen_kappa, conger_kappa, fleiss_kappa
+from trustreport.measures.agreement.labels import quadratic
+from trustreport.measures.calibration.binned import calibration_curve
+from trustreport.measures.calibration.overall import brier
 from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.net_benefit import decision_curve
 from trustreport.measures.paired.difference import PairedTable
 from trustreport.measures.paired.ratios import mcnemar_exact
 from trustreport.measures.proportion import clopper_pearson, wilson
-from trustreport.measures.reported.bounds import cases
 from trustreport.measures.reported.matrices import fits
-from trustreport.measures.reported.printed import printed
+from trustreport.measures.reported.printed import cases, printed
 from trustreport.measures.roc.auc import auc_logit_larger, delong
-from trustreport.measures.roc.average_precision import logit_influence
-from trustreport.measures.roc.curve import roc_curve
+from trustreport.measures.roc.curve import logit_influence, roc_curve
 from trustreport.measures.sample_size import information_normal, mss_auc, mss_calibration_slope, mss_oe
-from trustreport.measures.similarity.correspondence import correspondence
+from trustreport.measures.similarity.correspondence import correspondence, mmd
 from trustreport.measures.similarity.features import standardise
-from trustreport.measures.similarity.mmd import mmd
 
 Outputs = Mapping[str, object]
 Call = Callable[[], Outputs]
@@ -77,7 +72,7 @@ def calibration(x: Inputs) -> Call:
 
 
 def matthews(x: Inputs) -> Call:
-    return lambda: {"mcc": MEASURES["mcc"](ConfusionCounts.of(x["truth"], x["decision"])).value}
+    return lambda: {"mcc": estimated(MEASURES["mcc"], ConfusionCounts.of(x["truth"], x["decision"])).value}
 
 
 def four_cells(x: Inputs) -> Call:

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from regimes.of_readers import gaps, read
 from regimes.regime import ARMS, LEVEL, Found, Regime
 from trustreport.dimensions.decision_benefit.quarters import QUARTERS, quarter_results
-from trustreport.measures.baseline_change import oldham_slope
-from trustreport.measures.mrmc.quarters import quarter_gain
+from trustreport.measures.mrmc.quarters import oldham_slope, quarter_gain
 from trustreport.place import Place
 from trustreport.study import Floats
 

@@ -178,8 +178,7 @@ def of_many(prevalence: float, clusters: bool) -> dict[str, float]:
     declared = plan(utility=UTILITY, operating_point={"threshold": prevalence})
     found["utility_yield"] = next(r.estimate.value for r in yield_results(case, declared) if r.primary)
     from trustreport.measures.calibration.advice import advisory_value
-    from trustreport.measures.calibration.ece import ece
-    from trustreport.measures.calibration.gici import gici
+    from trustreport.measures.calibration.binned import ece, gici
     from trustreport.measures.calibration.smooth import smooth_error
 
     found["ece"], found["gici"] = ece(truth, score).value, gici(truth, score).overall.value

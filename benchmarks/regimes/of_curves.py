@@ -13,7 +13,7 @@ from trustreport.estimate import Estimate
 from trustreport.measures.calibration.smooth import smooth_error
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.h_accuracy.measure import h_accuracy, two_class_scores
-from trustreport.measures.roc.group import auc_group
+from trustreport.measures.roc.difference import auc_group
 from trustreport.study import Floats
 
 SUMMARIES = ("e50", "e90", "emax")

@@ -16,7 +16,7 @@ from scipy.special import ndtr, ndtri
 
 from regimes.regime import ARMS, LEVEL, Found, Regime, Truths, coded, plan
 from trustreport.dimensions.localisation.entries import OF_READERS, candidate_results, difference_results
-from trustreport.measures.lesions.readers import MeanOfReaders, mean_of_readers
+from trustreport.measures.lesions.froc import MeanOfReaders, mean_of_readers
 from trustreport.performance.lesions import marked_cases
 from trustreport.study import Cases, Dataset, Floats, Labels, Localisation, Readers, Study
 

@@ -19,9 +19,9 @@ from trustreport.dimensions import (
 from trustreport.dimensions.decision_benefit.ai_alone import advice_of, ai_results
 from trustreport.dimensions.source_reliability.raters import COEFFICIENTS, leading_agreement
 from trustreport.estimate import Estimate
-from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
 from trustreport.measures.agreement.interval import coefficient_interval
-from trustreport.measures.weighted_concordance import weighted_concordance
+from trustreport.measures.agreement.kappa import cohen_kappa, light_kappa
+from trustreport.measures.agreement.weighted_concordance import weighted_concordance
 from trustreport.performance.reader_errors import reader_errors
 from trustreport.performance.readers import AIDED, endpoints, every_endpoint
 from trustreport.place import Place

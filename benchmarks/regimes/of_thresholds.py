@@ -12,8 +12,8 @@ import numpy as np
 from regimes.of_cases import risks
 from regimes.regime import LEVEL, Found, Regime
 from trustreport.dimensions.advice_accuracy.coverage import SAME
-from trustreport.measures.coverage_accuracy import accuracy_at_coverage
 from trustreport.measures.interventions_avoided import interventions_avoided
+from trustreport.measures.protocols import accuracy_at_coverage
 
 DECIDED = (0.5, 0.8, 1.0)  # share of the cases that are decided
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.studies import counts, plan
 from trustreport.assessment import assess
-from trustreport.measures.reported.claim import declared
+from trustreport.measures.reported.printed import declared
 from trustreport.messages import catalogue
 from trustreport.plan import Confusion, Plan, Reported
 from trustreport.study import Cases, Dataset, Labels, Scores, Study

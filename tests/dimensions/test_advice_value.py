@@ -26,7 +26,7 @@ from trustreport.estimate import Estimate
 from trustreport.finding import Finding
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.advice import AT_AN_END
-from trustreport.measures.calibration.gap_bounds import BOUNDS
+from trustreport.measures.calibration.binned import BOUNDS
 from trustreport.messages import catalogue
 from trustreport.performance import measures
 from trustreport.plan import Plan

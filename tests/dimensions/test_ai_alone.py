@@ -12,7 +12,7 @@ from tests.dimensions.test_reliance import rules_hold, texts
 from tests.studies import plan, readings
 from trustreport.dimensions.decision_benefit import DIMENSION
 from trustreport.finding import Finding
-from trustreport.measures.mrmc.fixed_reader import fixed_against_readers
+from trustreport.measures.mrmc.one_reader import fixed_against_readers
 from trustreport.measures.paired.difference import PairedTable, tango
 from trustreport.results import Result
 from trustreport.study import Study

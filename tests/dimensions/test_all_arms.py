@@ -14,8 +14,8 @@ from tests.dimensions.test_reliance import rules_hold, texts
 from tests.studies import plan
 from trustreport.dimensions.decision_benefit import DIMENSION
 from trustreport.finding import Finding
+from trustreport.measures.association import holm
 from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
-from trustreport.measures.multiplicity import holm
 from trustreport.results import Result
 from trustreport.study import Cases, Labels, Readers, Readings, Study
 

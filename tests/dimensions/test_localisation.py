@@ -14,7 +14,7 @@ from trustreport.dimensions.localisation import DIMENSION, READERS
 from trustreport.identity.identifiers import identifying
 from trustreport.identity.pseudonyms import pseudonymised
 from trustreport.measures.lesions.area import lesion_area
-from trustreport.measures.lesions.readers import fit_lesions
+from trustreport.measures.lesions.froc import fit_lesions
 from trustreport.messages import catalogue
 from trustreport.performance.lesions import marked_cases
 from trustreport.plan import Plan

@@ -16,7 +16,7 @@ from trustreport.dimensions.source_reliability.rater_panel import panel_of
 from trustreport.figures.joyplot import Joyplot
 from trustreport.figures.nomogram import NomogramFigure as NomogramFigure
 from trustreport.finding import EstimateTable, Finding, PlainTable
-from trustreport.measures.agreement.cohen import cohen_kappa
+from trustreport.measures.agreement.kappa import cohen_kappa
 from trustreport.measures.proportion import wilson
 from trustreport.messages import catalogue
 from trustreport.plan import Nomogram, Plan

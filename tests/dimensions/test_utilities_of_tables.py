@@ -14,7 +14,7 @@ from trustreport.assessment import Assessment
 from trustreport.dimensions.advice_accuracy import answer
 from trustreport.errors import Problem, StudyError
 from trustreport.finding import Finding
-from trustreport.measures.case_mean import case_mean
+from trustreport.measures.means import case_mean
 from trustreport.measures.paired.difference import PairedTable, tango
 from trustreport.measures.two_arm.difference import newcombe
 from trustreport.measures.utility.ranking import independent_difference

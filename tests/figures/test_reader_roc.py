@@ -18,8 +18,7 @@ from trustreport.figures import style
 from trustreport.figures.curves import thinned
 from trustreport.figures.reader_roc import FEW, ArmCurves, ReaderCurve, ReaderRoc
 from trustreport.finding import Figure
-from trustreport.measures.roc.curve import roc_curve
-from trustreport.measures.roc.mean_curve import mean_curve
+from trustreport.measures.roc.curve import mean_curve, roc_curve
 from trustreport.messages import Catalogue, catalogue
 from trustreport.study import Study
 

@@ -31,8 +31,8 @@ from trustreport.figures.external_performance import (
 from trustreport.figures.forest import MOST_SITES, Forest, ForestColumn
 from trustreport.figures.meta_validation import Correlated, MetaValidation
 from trustreport.figures.sample_size import CUT, SampleSizes, SizeRow
+from trustreport.measures.calibration.binned import calibration_curve
 from trustreport.measures.calibration.bins import equal_width
-from trustreport.measures.calibration.curve import calibration_curve
 from trustreport.messages import Catalogue, catalogue
 
 AXES = (

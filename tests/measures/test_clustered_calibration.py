@@ -14,20 +14,15 @@ from statsmodels.regression.linear_model import OLS, WLS
 
 from trustreport.estimate import Estimate
 from trustreport.measures.calibration.advice import advice_values
-from trustreport.measures.calibration.bins import equal_width_and_places
-from trustreport.measures.calibration.brier import brier
-from trustreport.measures.calibration.ece import ece
-from trustreport.measures.calibration.gici import gici as gici_of
-from trustreport.measures.calibration.in_clusters import sandwich
+from trustreport.measures.calibration.binned import ece
+from trustreport.measures.calibration.binned import gici as gici_of
+from trustreport.measures.calibration.bins import equal_width_and_places, sandwich
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
-from trustreport.measures.calibration.oe import oe_ratio
-from trustreport.measures.case_mean import mean_of_clusters
+from trustreport.measures.calibration.overall import brier, oe_ratio
 from trustreport.measures.cluster import ONE_CLUSTER
 from trustreport.measures.confusion.clustered import clustered
-from trustreport.measures.monitoring.standardisation import (
-    clustered_standardised_change,
-    standardised_change,
-)
+from trustreport.measures.means import mean_of_clusters
+from trustreport.measures.monitoring.standardisation import clustered_standardised_change, standardised_change
 from trustreport.measures.utility.information import voi_of_advice
 
 RNG = np.random.default_rng(8)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis.extra.numpy import arrays
 
-from trustreport.measures.case_mean import case_mean, case_ratio
 from trustreport.measures.cluster import ONE_CLUSTER, ONE_OF_A_CLASS, clustered_variance
 from trustreport.measures.confusion.clustered import all_cells, cluster_cells
 from trustreport.measures.h_accuracy.measure import h_accuracy, two_class_scores
+from trustreport.measures.means import case_mean, case_ratio
 from trustreport.measures.net_benefit import (
     decision_curve,
     net_benefit,
@@ -21,14 +21,13 @@ from trustreport.measures.net_benefit import (
 )
 from trustreport.measures.roc import notes
 from trustreport.measures.roc.auc import delong
-from trustreport.measures.roc.average_precision import logit_influence
 from trustreport.measures.roc.clustered import (
     clustered_auc,
     clustered_difference,
     clustered_unpaired_difference,
 )
-from trustreport.measures.roc.difference import paired_difference, unpaired_difference
-from trustreport.measures.roc.group import auc_group
+from trustreport.measures.roc.curve import logit_influence
+from trustreport.measures.roc.difference import auc_group, paired_difference, unpaired_difference
 from trustreport.measures.utility.ranking import rank, share_of_ranges
 from trustreport.measures.utility.utility_yield import utility_yield, yield_at_prevalence, yield_of_clusters
 

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from trustreport.measures.calibration.brier import brier
-from trustreport.measures.calibration.ece import ece
-from trustreport.measures.calibration.gici import gici
+from trustreport.measures.calibration.binned import ece, gici
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
-from trustreport.measures.calibration.oe import oe_ratio
+from trustreport.measures.calibration.overall import brier, oe_ratio
 from trustreport.measures.calibration.smooth import loess_error, smooth_error
 from trustreport.measures.net_benefit import (
     net_benefit,

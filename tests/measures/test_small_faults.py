@@ -17,36 +17,32 @@ from statsmodels.discrete.discrete_model import Logit
 
 from trustreport import quantities
 from trustreport.estimate import Estimate
+from trustreport.measures import pooling as pooling_notes
 from trustreport.measures.agreement.bootstrap import _draws
-from trustreport.measures.agreement.percent import SCORE, percent_agreement
+from trustreport.measures.agreement.kappa import percent_agreement
+from trustreport.measures.agreement.labels import SCORE
 from trustreport.measures.calibration.advice import advice_values
 from trustreport.measures.calibration.recalibrated import _shown
-from trustreport.measures.case_share import case_share
 from trustreport.measures.confusion.clustered import clustered
 from trustreport.measures.confusion.counts import specificity_needed
 from trustreport.measures.confusion.several import NO_CASE_OF_A_CLASS, mean_of_classes
 from trustreport.measures.h_accuracy.parameters import complexity_from_ratings
 from trustreport.measures.label_accuracy import NO_SAMPLING_ERROR, actual_accuracy, nomogram_accuracy
-from trustreport.measures.lesions.area import _variance, lesion_area_difference
+from trustreport.measures.lesions.area import Marked, _variance, lesion_area_difference
 from trustreport.measures.lesions.froc import CUSTOMARY
-from trustreport.measures.lesions.marked import Marked
+from trustreport.measures.means import case_share
 from trustreport.measures.monitoring import notes as monitoring_notes
 from trustreport.measures.monitoring.change import mover_change
-from trustreport.measures.monitoring.funnel import Funnel
-from trustreport.measures.monitoring.rates import event_rate
+from trustreport.measures.monitoring.rates import Funnel, event_rate
 from trustreport.measures.mrmc.auc import auc_ustatistic
-from trustreport.measures.mrmc.fixed_reader import fixed_against_readers
-from trustreport.measures.mrmc.reader_auc import reader_auc_benefit
+from trustreport.measures.mrmc.each_reader import reader_auc_benefit
+from trustreport.measures.mrmc.one_reader import fixed_against_readers
 from trustreport.measures.net_benefit import snb_jackknife
-from trustreport.measures.pooling import notes as pooling_notes
-from trustreport.measures.pooling.bivariate import pooled
+from trustreport.measures.pooling import pooled
 from trustreport.measures.proportion import wilson
-from trustreport.measures.reliance.between_readers import spread_ratio
-from trustreport.measures.reliance.odds import adjusted_odds, share_difference
-from trustreport.measures.reported.bounds import cases, enclose
-from trustreport.measures.reported.claim import declared
+from trustreport.measures.reliance.odds import adjusted_odds, share_difference, spread_ratio
 from trustreport.measures.reported.matrices import _mcc_reaches_exactly
-from trustreport.measures.reported.printed import printed
+from trustreport.measures.reported.printed import cases, declared, enclose, printed
 from trustreport.measures.roc.clustered import clustered_difference
 from trustreport.measures.similarity.permutation import upper_tail
 from trustreport.measures.survival.calibration import (
@@ -58,9 +54,8 @@ from trustreport.measures.survival.calibration import (
 from trustreport.measures.survival.horizon import at_horizon
 from trustreport.measures.survival.shares import share_at_horizon
 from trustreport.measures.utility.information import voi_of_readings
-from trustreport.measures.utility.operating import equal_yield_slope
+from trustreport.measures.utility.operating import equal_yield_slope, utility_map
 from trustreport.measures.utility.ranking import yield_difference
-from trustreport.measures.utility.space import utility_map
 from trustreport.measures.utility.utility_yield import confusion_matrix
 from trustreport.quantities import Quantity, quantity
 

@@ -14,13 +14,12 @@ from scipy.stats import norm, t
 
 from trustreport.measures.binomial_normal import LEAST_TAU, binomial_normal
 from trustreport.measures.calibration import notes
-from trustreport.measures.calibration.brier import brier
-from trustreport.measures.calibration.ece import ece
-from trustreport.measures.calibration.gici import gici
-from trustreport.measures.calibration.loess import loess
+from trustreport.measures.calibration.binned import ece, gici
+from trustreport.measures.calibration.local_regression import loess
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
-from trustreport.measures.calibration.oe import oe_ratio
+from trustreport.measures.calibration.overall import brier, oe_ratio
 from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.interventions_avoided import AT_ZERO, interventions_avoided
 from trustreport.measures.mrmc.auc import fit_auc, reader_auc
@@ -65,7 +64,7 @@ NAMES = "sensitivity specificity accuracy f1 mcc lr_positive diagnostic_odds_rat
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_table_of_1e12_counts(name: str) -> None:
-    found = MEASURES[name](ConfusionCounts(*CELLS))
+    found = estimated(MEASURES[name], ConfusionCounts(*CELLS))
     assert found.value == pytest.approx(exact(name, *CELLS), rel=1e-12)
     assert found.low < found.value < found.high
     assert found.high - found.low < 1e-5 * found.value  # a millionth of what 19 cases would give
@@ -74,8 +73,8 @@ def test_a_table_of_1e12_counts(name: str) -> None:
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_products_of_counts_do_not_overflow(name: str) -> None:
-    plain = MEASURES[name](ConfusionCounts(*CELLS))
-    of_numpy = MEASURES[name](ConfusionCounts(*np.array(CELLS, np.int64)))  # tp * tn is 6e25
+    plain = estimated(MEASURES[name], ConfusionCounts(*CELLS))
+    of_numpy = estimated(MEASURES[name], ConfusionCounts(*np.array(CELLS, np.int64)))  # tp * tn is 6e25
     assert of_numpy == plain
 
 
@@ -84,7 +83,7 @@ def test_products_of_counts_do_not_overflow(name: str) -> None:
     "cells", [(HUGE, 0, 0, HUGE), (0, HUGE, HUGE, 0), (HUGE, 1, 1, HUGE), (1, HUGE, 0, 0)]
 )
 def test_limits_of_huge_counts_stay_in_the_range(name: str, cells: tuple[int, ...]) -> None:
-    found = MEASURES[name](ConfusionCounts(*cells))
+    found = estimated(MEASURES[name], ConfusionCounts(*cells))
     if isnan(found.value):
         assert found.note
         return

@@ -8,7 +8,7 @@ import pytest
 
 from tests.monitored import coded
 from trustreport.measures.proportion import wilson
-from trustreport.measures.subgroup_difference import clustered_share_difference, share_difference
+from trustreport.measures.subgroups import clustered_share_difference, share_difference
 from trustreport.messages import catalogue
 from trustreport.narrative.where import where
 from trustreport.performance.cases import scored_cases

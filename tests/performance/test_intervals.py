@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from tests.performance.test_cases import scored
 from trustreport.estimate import Estimate
 from trustreport.measures import notes
-from trustreport.measures.calibration.brier import brier
-from trustreport.measures.calibration.ece import ece
+from trustreport.measures.calibration.binned import ece
 from trustreport.measures.calibration.logistic import calibration_intercept
-from trustreport.measures.calibration.oe import oe_ratio
-from trustreport.measures.cell_mean import cell_mean
+from trustreport.measures.calibration.overall import brier, oe_ratio
 from trustreport.measures.cluster import ONE_OF_A_CLASS
+from trustreport.measures.means import cell_mean
 from trustreport.measures.net_benefit import (
     FEW_CLUSTERS,
     NO_LOSS,

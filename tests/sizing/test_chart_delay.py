@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from trustreport.cli import main
 from trustreport.errors import StudyError
-from trustreport.measures.monitoring.cusum import design
+from trustreport.measures.monitoring.charts import design
 from trustreport.sizing.chart_delay import plan_chart
 
 RATES = {"in_control": "0.9", "to_detect": "0.8", "false_alert_budget": "0.05", "planned_cases": "500"}

@@ -11,6 +11,7 @@ from trustreport.claims import claim_checks, tables
 from trustreport.digits import share
 from trustreport.estimate import Estimate
 from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.reported.printed import metric_named
 from trustreport.measures.two_arm.difference import newcombe
@@ -52,7 +53,7 @@ def _estimate(evidence: Evidence, table: CountsTable, name: str) -> Estimate:
     """A measure of a table at its own prevalence."""
     wanted = {"parameters": None, "threshold": None, "candidate": None, **table.place.scope}
     found = leading(evidence.results, f"{DIMENSION}.{name}", **wanted)
-    return found.estimate if found else MEASURES[name](table.counts)
+    return found.estimate if found else estimated(MEASURES[name], table.counts)
 
 
 def _facts(evidence: Evidence, name: str) -> DatasetFacts | None:

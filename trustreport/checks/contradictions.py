@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.checks.check import Check, Evidence, Remark
-from trustreport.measures.consensus import Consensus, consensus
+from trustreport.measures.label_accuracy import Consensus, consensus
 from trustreport.messages import Message, say
 from trustreport.performance.cases import place_of_set
 from trustreport.performance.readers import place_of_task

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.checks.contradictions import keys_of
 from trustreport.measures.association import fisher_exact
-from trustreport.measures.duplicates import (
+from trustreport.measures.proportion import clopper_pearson
+from trustreport.measures.roc.auc import logit_delong
+from trustreport.measures.similarity.duplicates import (
     Keys,
     copies,
     in_both,
@@ -21,8 +23,6 @@ from trustreport.measures.duplicates import (
     repeats,
     row_keys,
 )
-from trustreport.measures.proportion import clopper_pearson
-from trustreport.measures.roc.auc import logit_delong
 from trustreport.messages import Message, say
 from trustreport.performance.cases import place_of_set
 from trustreport.performance.follow_up import is_mature

@@ -13,7 +13,7 @@ from trustreport import criteria, lock
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.checks.threshold_origin import ChosenOn, read_origin
 from trustreport.checks.withholding import COUNTED_DECISIONS, CRITERIA
-from trustreport.measures.order import ascending
+from trustreport.measures.cluster import ascending
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name, quantity_name
 from trustreport.performance.cases import place_of_set

@@ -11,9 +11,8 @@ from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.checks.withholding import BY_ORDER
 from trustreport.estimate import Estimate
 from trustreport.finding import Severity
-from trustreport.measures.association import equal_shares, fisher_exact
+from trustreport.measures.association import equal_shares, fisher_exact, holm
 from trustreport.measures.mrmc.period import SLACK, can_adjust, needs_adjusting
-from trustreport.measures.multiplicity import holm
 from trustreport.measures.paired.difference import PairedTable
 from trustreport.measures.paired.ratios import mcnemar_exact
 from trustreport.messages import Message, say

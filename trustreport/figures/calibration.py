@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style
-from trustreport.measures.calibration.curve import CurvePoint
+from trustreport.measures.calibration.binned import CurvePoint
 from trustreport.messages import Catalogue, Message
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, undefined
-from trustreport.measures.cell_mean import cell_mean
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import all_cells, cluster_cells
+from trustreport.measures.means import cell_mean
 
 LEAST = 1e-100  # 0 to any digit that is printed; what harm would be worth has no square below
 AT_ZERO = "at a threshold of 0 everybody is treated whatever the harm: nothing can be avoided"

@@ -11,10 +11,9 @@ from scipy.optimize import brentq
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures import notes
-from trustreport.measures.case_mean import MEAN, case_mean, case_ratio
-from trustreport.measures.cell_mean import cell_mean, mean_limits
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import all_cells, cluster_cells
+from trustreport.measures.means import MEAN, case_mean, case_ratio, cell_mean, mean_limits
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
 
 Floats = NDArray[np.float64]

@@ -10,16 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate
-from trustreport.measures.calibration.brier import brier, brier_parts
-from trustreport.measures.calibration.ece import ece
-from trustreport.measures.calibration.gici import gici
+from trustreport.measures.calibration.binned import ece, gici
 from trustreport.measures.calibration.logistic import (
     calibration_intercept,
     calibration_slope,
     fitted_intercept,
 )
-from trustreport.measures.calibration.oe import oe_ratio
-from trustreport.measures.cluster import Clusters
+from trustreport.measures.calibration.overall import brier, brier_parts, oe_ratio
+from trustreport.measures.cluster import Clusters, Order
 from trustreport.measures.net_benefit import (
     net_benefit,
     net_benefit_mover,
@@ -28,7 +26,6 @@ from trustreport.measures.net_benefit import (
     standardized_net_benefit,
     weighted_utility,
 )
-from trustreport.measures.order import Order
 from trustreport.measures.roc.auc import (
     area_and_variance,
     auc_logit_larger,
@@ -36,13 +33,8 @@ from trustreport.measures.roc.auc import (
     logit_delong,
     newcombe_auc,
 )
-from trustreport.measures.roc.average_precision import (
-    FEW_POSITIVES,
-    logit_binomial,
-    logit_influence,
-    outranked,
-)
 from trustreport.measures.roc.clustered import auc_logit_obuchowski, clustered_auc
+from trustreport.measures.roc.curve import FEW_POSITIVES, logit_binomial, logit_influence, outranked
 
 Truth = NDArray[np.bool_]
 Scores = NDArray[Any]

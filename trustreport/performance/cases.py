@@ -20,10 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.clusters import clusters_of
-from trustreport.measures.cluster import Clusters, together
+from trustreport.measures.cluster import Clusters, Order, ascending, together
 from trustreport.measures.confusion.clustered import cluster_cells
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
-from trustreport.measures.order import Order, ascending
 from trustreport.performance.follow_up import is_mature
 from trustreport.performance.keys import case_key
 from trustreport.place import Place

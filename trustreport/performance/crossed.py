@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from trustreport.estimate import Estimate, undefined
+from trustreport.measures.association import holm
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
-from trustreport.measures.multiplicity import holm
 from trustreport.measures.proportion import wilson
-from trustreport.measures.subgroup_difference import clustered_share_difference, share_difference
+from trustreport.measures.subgroups import clustered_share_difference, share_difference
 from trustreport.performance.cases import Mask
 from trustreport.performance.concentration import (
     CLASSES,

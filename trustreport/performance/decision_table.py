@@ -12,8 +12,8 @@ import numpy as np
 
 from trustreport import digits
 from trustreport.estimate import Estimate
-from trustreport.measures.case_share import case_share
 from trustreport.measures.interventions_avoided import interventions_avoided
+from trustreport.measures.means import case_share
 from trustreport.measures.net_benefit import snb_jackknife, snb_mover
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.entries import as_entries, pair

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from trustreport.clusters import clusters_of
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.lesions.area import Marked
 from trustreport.measures.lesions.froc import CUSTOMARY
-from trustreport.measures.lesions.marked import Marked
 from trustreport.performance.cases import place_of_set
 from trustreport.performance.follow_up import is_mature
 from trustreport.performance.keys import case_key

@@ -14,7 +14,7 @@ import numpy as np
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
-from trustreport.measures.confusion.independent import at_prevalence
+from trustreport.measures.confusion.independent import at_prevalence, estimated
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.proportion import wilson
 from trustreport.measures.score_measure import SCORES, ScoreMeasure
@@ -101,7 +101,7 @@ def _of_cells(case: ScoredCases, name: str, level: float, prevalence: float | No
     if counts is None:
         return [undefined(len(case), NO_DECISION, level=level, method="wilson")]
     if prevalence is None:
-        alone = MEASURES[name](counts, level=level)
+        alone = estimated(MEASURES[name], counts, level=level)
     else:
         alone = at_prevalence(name, counts, prevalence, level=level)
     if cells is None:

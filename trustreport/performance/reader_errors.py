@@ -11,8 +11,8 @@ import numpy as np
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.mrmc import notes
+from trustreport.measures.mrmc.clustered import or_delta, rr_delta
 from trustreport.measures.mrmc.crossed_clusters import ClusteredReaders
-from trustreport.measures.mrmc.marginal_ratio import or_delta, rr_delta
 from trustreport.measures.mrmc.obuchowski_rockette import Mode
 from trustreport.measures.mrmc.ustatistic import CENTRED, UStatistic, ustatistic
 from trustreport.measures.notes import OFTEN_BELOW, of_the_data

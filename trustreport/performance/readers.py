@@ -25,6 +25,13 @@ from trustreport.measures.mrmc.crossed_clusters import (
     independent_readings,
     means_of_classes,
 )
+from trustreport.measures.mrmc.each_reader import (
+    reader_auc_benefit,
+    reader_auc_estimate,
+    reader_benefit,
+    reader_changes,
+    reader_estimate,
+)
 from trustreport.measures.mrmc.in_range import (
     NEAR_ONE,
     area_of_cases,
@@ -41,12 +48,6 @@ from trustreport.measures.mrmc.period import (
     can_adjust,
     needs_adjusting,
     period_adjusted,
-)
-from trustreport.measures.mrmc.reader_auc import reader_auc_benefit, reader_auc_estimate
-from trustreport.measures.mrmc.reader_effects import (
-    reader_benefit,
-    reader_changes,
-    reader_estimate,
 )
 from trustreport.measures.mrmc.ustatistic import METHOD, UStatistic, ustatistic
 from trustreport.measures.mrmc.youden import (

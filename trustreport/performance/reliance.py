@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.reliance import notes
-from trustreport.measures.reliance.patterns import RATES, patterns
-from trustreport.measures.reliance.tertiles import tertiles
+from trustreport.measures.reliance.patterns import RATES, patterns, tertiles
 from trustreport.performance.readers import AIDED, UNAIDED, patients_of
 from trustreport.plan import Plan
 from trustreport.study import Binary, Floats, Readings

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from trustreport.clusters import clusters_of
 from trustreport.estimate import Estimate, undefined
-from trustreport.measures.case_share import case_share
 from trustreport.measures.cluster import Clusters, together
-from trustreport.measures.reliance.clustered import clustered_share
-from trustreport.measures.reliance.linearised import Linearised
+from trustreport.measures.means import case_share
+from trustreport.measures.reliance.clustered import Linearised, clustered_share
 from trustreport.measures.repeatability import (
     NO_REPEAT,
     OF_DIFFERENCES,

@@ -8,8 +8,8 @@ from trustreport.clusters import clusters_of, clusters_over
 from trustreport.estimate import Estimate
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.table import MEASURES
-from trustreport.measures.monitoring import shared
-from trustreport.measures.monitoring.shared import Floats
+from trustreport.measures.monitoring import change
+from trustreport.measures.monitoring.change import Floats
 from trustreport.measures.score_measure import SCORES
 from trustreport.performance.cases import ScoredCases
 from trustreport.plan import Plan
@@ -46,23 +46,23 @@ def influence(case: ScoredCases, name: str, value: Estimate) -> Floats | None:
     if name == "error_rate":
         name = "accuracy"
     if name == "failure_rate":
-        return shared.of_share(case.failed)
+        return change.of_share(case.failed)
     if name in MEASURES:
-        return None if case.decision is None else shared.of_cells(name, case.truth, case.decision)
+        return None if case.decision is None else change.of_cells(name, case.truth, case.decision)
     if case.score is None or (name != "auc" and case.risk is None):
         return None
     found = np.zeros(len(case))
     by_errors = name in SCORES and SCORES[name].change in ("errors", "log_errors")
     if name == "auc":
         truth, score, _ = case.ranked
-        found[case.scored | case.failed] = shared.of_area(truth, score)
+        found[case.scored | case.failed] = change.of_area(truth, score)
     elif by_errors:
         truth, score, _ = case.with_scores
-        found[case.scored] = shared.of_risk(name, truth, score)
+        found[case.scored] = change.of_risk(name, truth, score)
     elif name in ("net_benefit", "standardized_net_benefit") and case.risk_threshold is not None:
         truth, score, _ = case.acted_on
         ratio = value.value if name == "standardized_net_benefit" else 0.0
-        gain = shared.of_net_benefit(truth, score >= case.risk_threshold, case.risk_threshold, ratio)
+        gain = change.of_net_benefit(truth, score >= case.risk_threshold, case.risk_threshold, ratio)
         found[case.scored | case.failed] = gain
     else:
         return None

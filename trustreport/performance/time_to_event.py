@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from trustreport.clusters import clusters_of
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.cluster import Clusters
-from trustreport.measures.survival.auc import METHOD as AUC
-from trustreport.measures.survival.auc import auc_at_horizon
 from trustreport.measures.survival.calibration import (
     BRIER,
     LINE,
@@ -31,10 +29,10 @@ from trustreport.measures.survival.calibration import (
     scaled_brier_at_horizon,
     slope_at_horizon,
 )
-from trustreport.measures.survival.censoring import CensoringTest, censoring_by_score
-from trustreport.measures.survival.horizon import AtHorizon, at_horizon
+from trustreport.measures.survival.horizon import AtHorizon, CensoringTest, at_horizon, censoring_by_score
+from trustreport.measures.survival.shares import AUC_METHOD as AUC
 from trustreport.measures.survival.shares import METHOD as SHARE
-from trustreport.measures.survival.shares import risk_at_horizon, share_at_horizon
+from trustreport.measures.survival.shares import auc_at_horizon, risk_at_horizon, share_at_horizon
 from trustreport.performance.cases import ScoredCases, made, outputs, place_of_set
 from trustreport.performance.measures import NO_DECISION, NO_SCORE, NO_SCORE_OF_CASES, why_no_risk
 from trustreport.place import Place

@@ -9,10 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from trustreport.errors import Problem, StudyError
 from trustreport.ingest.manifest import expectation
 from trustreport.ingest.problems import did_you_mean, quoted
-from trustreport.measures.monitoring.cusum import MOST_STATES, design
+from trustreport.measures.monitoring.charts import MOST_STATES, design, sprt
 from trustreport.measures.monitoring.detection_delay import cusum_delay, sprt_delay
-from trustreport.measures.monitoring.sprt import sprt
-from trustreport.measures.monitoring.weights import why_not
+from trustreport.measures.monitoring.standardisation import why_not
 from trustreport.messages import Message, say
 from trustreport.sizing.origins import TEXT
 

@@ -8,7 +8,7 @@ import numpy as np
 from trustreport import criteria, lock
 from trustreport.criteria import FamilyOf
 from trustreport.finding import CheckOutcome
-from trustreport.measures.multiplicity import NO_SHARE, handed_on
+from trustreport.measures.association import NO_SHARE, handed_on
 from trustreport.messages import say
 from trustreport.plan import Endpoint, Plan
 from trustreport.results import Result

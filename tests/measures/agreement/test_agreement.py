@@ -14,15 +14,17 @@ from hypothesis.extra.numpy import arrays
 
 from trustreport.estimate import Estimate
 from trustreport.measures.agreement import bootstrap as bootstrap_module
-from trustreport.measures.agreement import notes, weights
+from trustreport.measures.agreement import labels, notes
 from trustreport.measures.agreement.bootstrap import _GivenLabels, bootstrap
-from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
-from trustreport.measures.agreement.conger import conger_kappa
-from trustreport.measures.agreement.fleiss import fleiss_kappa
-from trustreport.measures.agreement.gwet import gwet_ac1, gwet_ac2
-from trustreport.measures.agreement.krippendorff import krippendorff_alpha
-from trustreport.measures.agreement.percent import percent_agreement
-from trustreport.measures.agreement.tally import tally
+from trustreport.measures.agreement.coefficients import gwet_ac1, gwet_ac2, krippendorff_alpha
+from trustreport.measures.agreement.kappa import (
+    cohen_kappa,
+    conger_kappa,
+    fleiss_kappa,
+    light_kappa,
+    percent_agreement,
+)
+from trustreport.measures.agreement.labels import tally
 
 ALL = (percent_agreement, fleiss_kappa, conger_kappa, light_kappa, krippendorff_alpha, gwet_ac1)
 CODES = arrays(np.int64, st.tuples(st.integers(2, 12), st.integers(2, 5)), elements=st.integers(-1, 2))
@@ -62,7 +64,7 @@ def test_light_is_the_mean_of_the_pairs() -> None:
 
 def test_two_raters_have_the_kappa_of_cohen_whichever_way() -> None:
     codes = np.random.default_rng(2).integers(0, 3, (50, 2))
-    for w in (None, weights.linear(3)):
+    for w in (None, labels.linear(3)):
         cohen = cohen_kappa(codes[:, 0], codes[:, 1], 3, weights=w)
         for other in (conger_kappa(codes, 3, weights=w), light_kappa(codes, 3, weights=w)):
             assert (other.value, other.se) == pytest.approx((cohen.value, cohen.se))
@@ -128,7 +130,7 @@ def test_ordinal_alpha_varies_as_drawing_cases_although_its_distances_count_as_g
     drawn = bootstrap(codes, 5, rng=rng, resamples=600, scale="ordinal")
     for name, est in (
         ("krippendorff_alpha", krippendorff_alpha(codes, 5, metric="ordinal")),
-        ("gwet_ac2", gwet_ac2(codes, 5, weights.ordinal(5))),
+        ("gwet_ac2", gwet_ac2(codes, 5, labels.ordinal(5))),
     ):
         assert drawn[name].value == pytest.approx(est.value, abs=1e-12)
         assert drawn[name].se == pytest.approx(est.se, rel=0.15)
@@ -143,7 +145,7 @@ def test_a_draw_has_the_coefficients_of_the_raters_and_cases_drawn(codes: Any, d
     counted = np.bincount(chosen, minlength=n).astype(float)
     found = _GivenLabels.of(codes, 3, scale).coefficients(times[None], counted[None])
     ranks: dict[str, Any] = {"krippendorff_alpha": partial(krippendorff_alpha, metric="ordinal")}
-    ranks["gwet_ac2"] = partial(gwet_ac2, weights=weights.ordinal(3))
+    ranks["gwet_ac2"] = partial(gwet_ac2, weights=labels.ordinal(3))
     for name, coefficient in (NAMED if scale == "nominal" else ranks).items():
         there = coefficient(codes[chosen], 3, multiplicity=times).value
         assert found[name][0] == pytest.approx(there, abs=1e-9, nan_ok=True)
@@ -242,7 +244,7 @@ def test_neither_the_order_of_the_cases_nor_what_is_held_at_once_decides_a_draw(
         assert (e.low, e.high) == pytest.approx((other[name].low, other[name].high), abs=1e-12)
 
 
-@pytest.mark.parametrize("scheme", [weights.linear, weights.quadratic, weights.ordinal])
+@pytest.mark.parametrize("scheme", [labels.linear, labels.quadratic, labels.ordinal])
 def test_weights_fall_with_the_distance(scheme: Any) -> None:
     w = scheme(5)
     assert (np.diag(w) == 1).all()

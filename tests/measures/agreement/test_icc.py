@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from trustreport.measures.agreement import notes, weights
-from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
-from trustreport.measures.agreement.icc import Form, icc
+from trustreport.measures.agreement import labels, notes
+from trustreport.measures.agreement.coefficients import Form, icc
+from trustreport.measures.agreement.kappa import cohen_kappa, light_kappa
 from trustreport.measures.notes import OFTEN_ABOVE
 
 REFERENCE = Path(__file__).resolve().parents[2] / "reference"
@@ -50,7 +50,7 @@ def test_anxiety_as_irr_prints_it() -> None:
 
 @pytest.mark.parametrize("name", ["linear", "quadratic"])
 def test_weighted_kappas_are_those_of_scikit_learn(name: str) -> None:
-    codes, way = ANXIETY.astype(int) - 1, getattr(weights, name)(6)
+    codes, way = ANXIETY.astype(int) - 1, getattr(labels, name)(6)
     for pair, value in KAPPA["kappa"][name].items():
         g, h = map(int, pair.split())
         found = cohen_kappa(codes[:, g], codes[:, h], 6, weights=way)
@@ -63,7 +63,7 @@ def test_quadratic_kappa_is_nearly_the_agreement_of_two_raters() -> None:
     # Fleiss and Cohen (1973): with divisor n both are one, so that they differ by less than 1 / n
     pair = np.repeat(ANXIETY[:, :2], 40, axis=0)
     codes = pair.astype(int) - 1
-    kappa = cohen_kappa(codes[:, 0], codes[:, 1], 6, weights=weights.quadratic(6))
+    kappa = cohen_kappa(codes[:, 0], codes[:, 1], 6, weights=labels.quadratic(6))
     assert icc(pair).value == pytest.approx(kappa.value, abs=1 / len(pair))
 
 

@@ -9,12 +9,9 @@ from numpy.typing import NDArray
 from scipy.stats import t
 
 from trustreport.measures.agreement import notes
-from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
-from trustreport.measures.agreement.fleiss import fleiss_kappa
-from trustreport.measures.agreement.gwet import gwet_ac1
+from trustreport.measures.agreement.coefficients import gwet_ac1, krippendorff_alpha
 from trustreport.measures.agreement.interval import coefficient_interval, mean_interval, why_none
-from trustreport.measures.agreement.krippendorff import krippendorff_alpha
-from trustreport.measures.agreement.percent import percent_agreement
+from trustreport.measures.agreement.kappa import cohen_kappa, fleiss_kappa, light_kappa, percent_agreement
 
 Knee = tuple[NDArray[np.int64], NDArray[np.float64]]
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from trustreport.estimate import Estimate
-from trustreport.measures import weighted_concordance as module
 from trustreport.measures.agreement import notes
+from trustreport.measures.agreement import weighted_concordance as module
+from trustreport.measures.agreement.kappa import percent_agreement
 from trustreport.measures.agreement.notes import NO_VARIATION, ONE_CASE, SINGLE_LABELS_ADD
-from trustreport.measures.agreement.percent import percent_agreement
-from trustreport.measures.weighted_concordance import (
+from trustreport.measures.agreement.weighted_concordance import (
     UNKNOWN_ACCURACY,
     UNSURE_COUNT_AS_SURE,
     chance_of_knowing,

@@ -16,13 +16,10 @@ from scipy.special import expit, logit
 from trustreport.estimate import Estimate
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.advice import advice_values, advisory_value
+from trustreport.measures.calibration.binned import calibration_curve, ece, gici, local_index
 from trustreport.measures.calibration.bins import equal_mass, equal_mass_and_places, equal_width
-from trustreport.measures.calibration.brier import brier
-from trustreport.measures.calibration.curve import calibration_curve
-from trustreport.measures.calibration.ece import ece
-from trustreport.measures.calibration.gici import gici, local_index
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
-from trustreport.measures.calibration.oe import oe_ratio
+from trustreport.measures.calibration.overall import brier, oe_ratio
 from trustreport.measures.calibration.smooth import smooth_curve, smooth_error
 
 Scored = tuple[NDArray[np.bool_], NDArray[np.float64]]

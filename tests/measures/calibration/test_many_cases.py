@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from trustreport.measures.calibration import notes, smooth
+from trustreport.measures.calibration.binned import ece
 from trustreport.measures.calibration.bins import equal_width_and_places
-from trustreport.measures.calibration.ece import ece
 
 
 def sample(n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:

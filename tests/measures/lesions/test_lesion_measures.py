@@ -9,15 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trustreport.measures.lesions import notes
-from trustreport.measures.lesions.area import AREAS, lesion_area, lesion_area_difference, pairs_of
+from trustreport.measures.lesions.area import AREAS, Marked, lesion_area, lesion_area_difference, pairs_of
 from trustreport.measures.lesions.froc import (
+    MeanOfReaders,
     false_marks_per_case,
+    fit_lesions,
     found_share,
     froc_curve,
     froc_sensitivity,
+    mean_of_readers,
 )
-from trustreport.measures.lesions.marked import Marked
-from trustreport.measures.lesions.readers import MeanOfReaders, fit_lesions, mean_of_readers
 from trustreport.measures.mrmc.obuchowski_rockette import obuchowski_rockette
 from trustreport.measures.roc.auc import auc_logit_larger
 from trustreport.measures.roc.clustered import clustered_auc

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from trustreport.estimate import Estimate
-from trustreport.measures.monitoring import change, drift, funnel, notes, rates
+from trustreport.measures.monitoring import change, drift, notes, rates
 from trustreport.measures.monitoring.standardisation import standardised_change
 from trustreport.measures.roc.difference import unpaired_difference
 
@@ -30,11 +30,11 @@ def test_between_unit_variance_is_that_of_metafor() -> None:
     variance = pooled * (1 - pooled) / n
     q = float((((np.array(EVENTS) / n - pooled) ** 2) / variance).sum())
     assert q == pytest.approx(R["dersimonian_laird_q", UNITS])
-    assert funnel.between(q, variance) == pytest.approx(R["dersimonian_laird_tau2", UNITS])
+    assert rates.between(q, variance) == pytest.approx(R["dersimonian_laird_tau2", UNITS])
 
 
 def test_funnel_scores_counted_by_hand() -> None:
-    found = funnel.funnel([10, 30], [100, 100], target=0.2)
+    found = rates.funnel([10, 30], [100, 100], target=0.2)
     assert [z.value for z in found.z["funnel_naive"]] == pytest.approx([-2.5, 2.5])
     assert [z.note for z in found.z["funnel_additive"]] == [notes.FEW_UNITS] * 2
     (low,), (high,) = found.limits(np.array([100.0]), 0.95, "funnel_naive")
@@ -42,15 +42,15 @@ def test_funnel_scores_counted_by_hand() -> None:
 
 
 def test_over_dispersion_widens_and_equal_units_do_not() -> None:
-    spread = funnel.funnel(EVENTS, CASES)
-    naive, multiplicative, additive = (spread.z[m][2].value for m in funnel.METHODS)
+    spread = rates.funnel(EVENTS, CASES)
+    naive, multiplicative, additive = (spread.z[m][2].value for m in rates.METHODS)
     assert naive > multiplicative > 1
     assert naive > additive > 1
     z = np.array([e.value for e in spread.z["funnel_naive"]])
     clipped = np.clip(z, *np.quantile(z, (0.1, 0.9)))
     assert spread.phi == pytest.approx((clipped**2).mean())
     assert multiplicative == pytest.approx(naive / np.sqrt(spread.phi))
-    alike = funnel.funnel([10, 11, 9, 10], [100] * 4)
+    alike = rates.funnel([10, 11, 9, 10], [100] * 4)
     assert alike.tau == 0
     assert [e.value for e in alike.z["funnel_additive"]] == [e.value for e in alike.z["funnel_naive"]]
 
@@ -65,13 +65,13 @@ def test_over_dispersion_widens_and_equal_units_do_not() -> None:
     ],
 )
 def test_funnels_without_scores_say_why(events: list, n: list, target: float | None, why: str | None) -> None:
-    found = funnel.funnel(events, n, target=target)
+    found = rates.funnel(events, n, target=target)
     undefined = [z for z in found.z["funnel_naive"] if np.isnan(z.value)]
     assert (undefined[0].note if undefined else None) == why
 
 
 def test_few_expected_events_are_said() -> None:
-    assert notes.FEW_EXPECTED in funnel.funnel([1, 2, 1], [20, 20, 20]).z["funnel_naive"][0].note
+    assert notes.FEW_EXPECTED in rates.funnel([1, 2, 1], [20, 20, 20]).z["funnel_naive"][0].note
 
 
 def test_standardised_change_counted_by_hand() -> None:

@@ -14,7 +14,7 @@ from trustreport.estimate import Estimate
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.monitoring import change, notes
-from trustreport.measures.monitoring.shared import (
+from trustreport.measures.monitoring.change import (
     of_area,
     of_cells,
     of_net_benefit,

@@ -5,11 +5,11 @@ from math import isnan
 import numpy as np
 import pytest
 
-from trustreport.measures.agreement.fleiss import fleiss_kappa
-from trustreport.measures.agreement.percent import percent_agreement
+from trustreport.measures.agreement.kappa import fleiss_kappa, percent_agreement
+from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.mrmc.bootstrap import Draws
-from trustreport.measures.mrmc.reader_agreement import agreement_difference
-from trustreport.measures.mrmc.reading_order import halves, trend
+from trustreport.measures.mrmc.each_reader import agreement_difference
+from trustreport.measures.mrmc.period import halves, trend
 
 MEASURES = {"percent_agreement": percent_agreement, "fleiss_kappa": fleiss_kappa}
 
@@ -31,7 +31,9 @@ def test_agreement_is_that_of_the_measure_for_any_draw(name, gaps):
     got = statistic(own.readers[:20], own.cases[:20])
     for k in range(20):
         rows = np.repeat(np.arange(30), own.cases[k].astype(int))
-        arms = [MEASURES[name](codes[a].T[rows], 2, multiplicity=own.readers[k]).value for a in (0, 1)]
+        arms = [
+            estimated(MEASURES[name], codes[a].T[rows], 2, multiplicity=own.readers[k]).value for a in (0, 1)
+        ]
         assert got[k] == pytest.approx(arms[1] - arms[0], abs=1e-12)
 
 

@@ -9,14 +9,8 @@ import pytest
 from scipy.optimize import least_squares
 
 from trustreport.measures.mrmc.auc import fit_auc
-from trustreport.measures.mrmc.noncentral import equivalence_power
-from trustreport.measures.mrmc.planned import (
-    by_site,
-    carried_over,
-    design_effect,
-    planned_difference,
-)
-from trustreport.measures.mrmc.power import Components, cases_needed, components, power
+from trustreport.measures.mrmc.planned import by_site, carried_over, design_effect, planned_difference
+from trustreport.measures.mrmc.power import Components, cases_needed, components, equivalence_power, power
 
 REFERENCE = Path(__file__).resolve().parents[2] / "reference"
 PILOT = Components(arm_reader=2e-4, own=4.5e-4, shared=1e-4, n_cases=114)

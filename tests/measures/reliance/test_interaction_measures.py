@@ -15,9 +15,7 @@ from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.bootstrap import Draws
 from trustreport.measures.mrmc.clustered import clustered_difference
 from trustreport.measures.reliance import notes
-from trustreport.measures.reliance.appropriate import appropriate, chance_corrected
-from trustreport.measures.reliance.between_readers import persuasion, spread_ratio
-from trustreport.measures.reliance.linearised import Linearised
+from trustreport.measures.reliance.clustered import Linearised
 from trustreport.measures.reliance.odds import (
     adjusted_odds,
     as_direction,
@@ -25,9 +23,17 @@ from trustreport.measures.reliance.odds import (
     inverse,
     odds_of_counts,
     odds_ratio,
+    persuasion,
     share_difference,
+    spread_ratio,
 )
-from trustreport.measures.reliance.patterns import PATTERNS, pattern_counts, rate
+from trustreport.measures.reliance.patterns import (
+    PATTERNS,
+    appropriate,
+    chance_corrected,
+    pattern_counts,
+    rate,
+)
 
 codes = st.lists(st.sampled_from([0.0, 1, 2, 3, 4, 5, 6, 7, nan]), min_size=24, max_size=24).map(
     lambda given: np.array(given).reshape(4, 6)

@@ -15,8 +15,7 @@ from trustreport.measures.mrmc.clustered import clustered_difference
 from trustreport.measures.proportion import wilson
 from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.clustered import clustered_share
-from trustreport.measures.reliance.patterns import RATES, patterns
-from trustreport.measures.reliance.tertiles import tertiles
+from trustreport.measures.reliance.patterns import RATES, patterns, tertiles
 from trustreport.simulate import sequential_reading
 
 gappy = arrays(float, (4, 7), elements=st.sampled_from([0.0, 1.0, np.nan]))

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trustreport.measures.roc.curve import roc_curve
-from trustreport.measures.roc.mean_curve import mean_curve
+from trustreport.measures.roc.curve import mean_curve, roc_curve
 
 Curve = tuple[np.ndarray, np.ndarray]
 

@@ -24,10 +24,13 @@ from trustreport.measures.roc.auc import (
     newcombe_auc,
     placements,
 )
-from trustreport.measures.roc.average_precision import logit_binomial, logit_influence
-from trustreport.measures.roc.curve import roc_curve
-from trustreport.measures.roc.difference import paired_difference, unpaired_difference
-from trustreport.measures.roc.group import auc_group, group_of_polygon
+from trustreport.measures.roc.curve import logit_binomial, logit_influence, roc_curve
+from trustreport.measures.roc.difference import (
+    auc_group,
+    group_of_polygon,
+    paired_difference,
+    unpaired_difference,
+)
 
 TRUTH = np.array([0, 0, 0, 0, 1, 1, 1, 1], bool)
 SCORE = np.array([1, 2, 2, 3, 2, 3, 4, 5])

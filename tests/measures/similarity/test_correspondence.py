@@ -11,14 +11,18 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from trustreport.measures.similarity import distances as distance_module
+from trustreport.measures.similarity import features as distance_module
 from trustreport.measures.similarity import notes, permutation
-from trustreport.measures.similarity.correspondence import correspondence
-from trustreport.measures.similarity.distances import as_ties, distances, neighbours
-from trustreport.measures.similarity.features import Features, standardise
-from trustreport.measures.similarity.mmd import mmd
+from trustreport.measures.similarity.correspondence import correspondence, mmd
+from trustreport.measures.similarity.features import (
+    Features,
+    as_ties,
+    distances,
+    neighbours,
+    one_by_one,
+    standardise,
+)
 from trustreport.measures.similarity.permutation import divisions, observed_and_random, subsets, upper_tail
-from trustreport.measures.similarity.tasks import one_by_one
 from trustreport.parallel import Backend, workers
 
 Floats = NDArray[np.float64]

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from trustreport.measures.similarity import notes
-from trustreport.measures.similarity.effect import domain_classifier, normalised_energy
+from trustreport.measures.similarity.correspondence import mmd
+from trustreport.measures.similarity.effect import at_fixed_size, domain_classifier, normalised_energy
 from trustreport.measures.similarity.features import Features, mixed, standardise
-from trustreport.measures.similarity.fixed_size import at_fixed_size
-from trustreport.measures.similarity.mmd import mmd
 
 
 def test_standardised_by_the_training_cases_alone() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
-from trustreport.measures.subgroup_effect import effect_differences, leading_mode
+from trustreport.measures.subgroups import effect_differences, leading_mode
 
 
 def right(arm: np.ndarray, reader: np.ndarray, case: np.ndarray) -> np.ndarray:

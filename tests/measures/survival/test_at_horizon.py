@@ -13,7 +13,6 @@ from statsmodels.duration.survfunc import SurvfuncRight
 
 from trustreport.estimate import Estimate
 from trustreport.measures.survival import notes
-from trustreport.measures.survival.auc import auc_at_horizon
 from trustreport.measures.survival.calibration import (
     brier_at_horizon,
     intercept_at_horizon,
@@ -22,9 +21,8 @@ from trustreport.measures.survival.calibration import (
     scaled_brier_at_horizon,
     slope_at_horizon,
 )
-from trustreport.measures.survival.censoring import censoring_by_score
-from trustreport.measures.survival.horizon import AtHorizon, at_horizon
-from trustreport.measures.survival.shares import risk_at_horizon, share_at_horizon
+from trustreport.measures.survival.horizon import AtHorizon, at_horizon, censoring_by_score
+from trustreport.measures.survival.shares import auc_at_horizon, risk_at_horizon, share_at_horizon
 
 REFERENCE = Path(__file__).resolve().parents[2] / "reference" / "survival"
 OF_SCORES = {
@@ -169,9 +167,8 @@ def test_the_standard_error_is_that_of_the_jackknife(name: str, of: str) -> None
 
 
 def test_without_censoring_it_is_the_plain_measure() -> None:
-    from trustreport.measures.calibration.brier import brier
     from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
-    from trustreport.measures.calibration.oe import oe_ratio
+    from trustreport.measures.calibration.overall import brier, oe_ratio
     from trustreport.measures.roc.auc import delong
 
     rng = np.random.default_rng(3)

@@ -13,24 +13,23 @@ from hypothesis.extra.numpy import arrays
 from programs import loaded
 from ruamel.yaml import YAML
 
-from trustreport.measures.cell_mean import CLASS_ABSENT
+from trustreport.measures.means import CLASS_ABSENT
 from trustreport.measures.proportion import wilson
 from trustreport.measures.roc.auc import delong
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.measures.two_arm.difference import newcombe
-from trustreport.measures.utility.matrices import (
-    as_matrix,
-    expected_matrix,
-    greatest_expected,
-    right_decisions_pay,
-    standard_form,
-)
 from trustreport.measures.utility.operating import (
+    OUTSIDE,
+    TIED,
     best_point,
     dominates,
     equal_yield_slope,
+    inside,
+    matrix_at,
     not_dominated,
+    point_of,
     shares,
+    utility_map,
 )
 from trustreport.measures.utility.ranking import (
     independent_difference,
@@ -39,9 +38,13 @@ from trustreport.measures.utility.ranking import (
     share_of_ranges,
     yield_difference,
 )
-from trustreport.measures.utility.space import OUTSIDE, TIED, inside, matrix_at, point_of, utility_map
 from trustreport.measures.utility.utility_yield import (
+    as_matrix,
     confusion_matrix,
+    expected_matrix,
+    greatest_expected,
+    right_decisions_pay,
+    standard_form,
     utility_yield,
     yield_at_prevalence,
     yield_of_clusters,

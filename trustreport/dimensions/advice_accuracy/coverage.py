@@ -14,7 +14,7 @@ from trustreport.figures import ticks
 from trustreport.figures.curves import MOST_PANELS
 from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
 from trustreport.finding import Figure, Part
-from trustreport.measures.coverage_accuracy import ByCertainty, accuracy_at_coverage, by_certainty
+from trustreport.measures.protocols import ByCertainty, accuracy_at_coverage, by_certainty
 from trustreport.messages import Message, say
 from trustreport.narrative.names import set_label
 from trustreport.narrative.tables import table

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate
 from trustreport.measures.confusion.clustered import clustered
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
-from trustreport.measures.confusion.independent import at_prevalence
+from trustreport.measures.confusion.independent import at_prevalence, estimated
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.net_benefit import treat_all, treat_none, weighted_utility
-from trustreport.measures.roc.group import auc_group
+from trustreport.measures.roc.difference import auc_group
 from trustreport.performance import weighted
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.entries import as_entries, entries, pair
@@ -75,10 +75,12 @@ def matrix_results(
         return Result(f"{ID}.{name}", place, shown(e), primary=True, **more)
 
     results = [one(cell, e) for cell, e in cells_of(counts, level)]
-    results += [one(name, measure(counts, level=level)) for name, measure in MEASURES.items()]
+    results += [one(name, estimated(measure, counts, level=level)) for name, measure in MEASURES.items()]
     for scenario, table, _ in _rules(counts, None):
         for name in SCENARIO_MEASURES:
-            results.append(one(name, MEASURES[name](table, level=level), parameters={"scenario": scenario}))
+            results.append(
+                one(name, estimated(MEASURES[name], table, level=level), parameters={"scenario": scenario})
+            )
     for share in declared_prevalences(plan):
         for name in by_prevalence():
             e = at_prevalence(name, counts, share, level=level)
@@ -117,7 +119,7 @@ def indeterminate_results(
     if not cases:
         without = counts.counted_as("excluded")
         for name in ("accuracy", "sensitivity", "specificity"):
-            e = MEASURES[name](without, level=level)
+            e = estimated(MEASURES[name], without, level=level)
             results.append(Result(f"{ID}.{name}", place, e, parameters=WITHOUT, primary=True))
     return results
 
@@ -170,7 +172,7 @@ def decision_results(case: ScoredCases, plan: Plan) -> list[Result]:
             results += as_entries(
                 f"{ID}.{name}",
                 case.place,
-                pair(MEASURES[name](table, level=level), of_rule),
+                pair(estimated(MEASURES[name], table, level=level), of_rule),
                 clustered=cells is not None,
                 parameters={"scenario": scenario},
                 cases=case.key,

@@ -20,9 +20,9 @@ from trustreport.measures.h_accuracy.measure import (
     METHOD,
     h_accuracy,
     h_accuracy_difference,
+    risk_priority,
     two_class_scores,
 )
-from trustreport.measures.h_accuracy.risk import risk_priority
 from trustreport.performance.cases import ScoredCases, of_dataset, place_of_set
 from trustreport.performance.follow_up import is_mature
 from trustreport.performance.keys import case_key

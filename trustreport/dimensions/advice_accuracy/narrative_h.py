@@ -26,10 +26,11 @@ from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPane
 from trustreport.figures.roc import DevicePoint, ReaderPoint, RocFigure, RocLine, RocPanel
 from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.h_accuracy import parameters as choose
-from trustreport.measures.h_accuracy.profile import mix_surface, over_complex_mix, over_priority, over_tau
-from trustreport.measures.h_accuracy.risk import risk_accuracy_of
+from trustreport.measures.h_accuracy.measure import risk_accuracy_of
+from trustreport.measures.h_accuracy.parameters import mix_surface, over_complex_mix, over_priority, over_tau
 from trustreport.measures.net_benefit import decision_curve
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.messages import Message, say
@@ -512,7 +513,9 @@ def _roc(own: Sequence[Weighed], results: Sequence[Result], plan: Plan, *, named
         judged = ~np.isnan(decision)
         counts = ConfusionCounts.of(first.truth[judged] == 1, decision[judged] == 1)
         level = plan.report.confidence_level
-        sens, spec = (MEASURES[share](counts, level=level) for share in ("sensitivity", "specificity"))
+        sens, spec = (
+            estimated(MEASURES[share], counts, level=level) for share in ("sensitivity", "specificity")
+        )
         points.append(ReaderPoint(name, sens, spec, None))
     return RocPanel(first.dataset.name if named else "", tuple(lines), tuple(points))
 

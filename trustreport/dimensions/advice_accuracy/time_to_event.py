@@ -10,7 +10,7 @@ from trustreport.dimensions.advice_accuracy.entries import ID
 from trustreport.estimate import Estimate
 from trustreport.figures.calibration import CalibrationFigure, CalibrationPanel, Histogram
 from trustreport.finding import Column, EstimateRow, EstimateTable, Figure, Part, PlainTable
-from trustreport.measures.calibration.curve import CurvePoint
+from trustreport.measures.calibration.binned import CurvePoint
 from trustreport.measures.survival.calibration import RiskGroup
 from trustreport.messages import Message, say
 from trustreport.narrative.sentences import side_of

@@ -19,11 +19,16 @@ from trustreport.measures.calibration.advice import (
     advised,
     advisory_value,
 )
+from trustreport.measures.calibration.binned import (
+    BOUNDS,
+    Binning,
+    CurvePoint,
+    binned,
+    calibration_curve,
+    ece,
+    gici,
+)
 from trustreport.measures.calibration.bins import Bins, equal_width
-from trustreport.measures.calibration.curve import CurvePoint, calibration_curve
-from trustreport.measures.calibration.ece import Binning, binned, ece
-from trustreport.measures.calibration.gap_bounds import BOUNDS
-from trustreport.measures.calibration.gici import gici
 from trustreport.measures.calibration.smooth import REPLICATES as OF_CURVE
 from trustreport.measures.calibration.smooth import loess_error, smooth_curve, smooth_error
 from trustreport.measures.score_measure import SCORES

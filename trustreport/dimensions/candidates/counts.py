@@ -9,6 +9,7 @@ from trustreport.dimensions.candidates.entries import ID
 from trustreport.estimate import Estimate
 from trustreport.finding import EstimateRow, EstimateTable, Part
 from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.paired.difference import PairedTable, tango
 from trustreport.measures.two_arm.difference import newcombe
@@ -56,7 +57,7 @@ def results_of_counts(one: CandidateCounts, plan: Plan) -> list[Result]:
         Result(
             f"{ID}.{name}",
             Place(set=one.name, candidate=c),
-            MEASURES[name](counts, level=level),
+            estimated(MEASURES[name], counts, level=level),
             primary=True,
         )
         for c, counts in one.tables.items()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from trustreport import criteria
 from trustreport.estimate import Estimate
-from trustreport.measures.confusion.weighted_shares import weighted_shares, weighted_shares_of_clusters
+from trustreport.measures.weighted import weighted_shares, weighted_shares_of_clusters
 from trustreport.performance.cases import ScoredCases, by_rule, in_common
 from trustreport.performance.differences import difference
 from trustreport.performance.measures import lead

@@ -12,7 +12,7 @@ from trustreport.dimensions.candidates.entries import ID, leading_measure, measu
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.roc.difference import unpaired_difference
-from trustreport.measures.subgroup_difference import (
+from trustreport.measures.subgroups import (
     clustered_auc_difference,
     clustered_share_difference,
     share_difference,

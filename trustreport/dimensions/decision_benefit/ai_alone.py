@@ -10,7 +10,7 @@ import numpy as np
 from trustreport.digits import Rounded
 from trustreport.dimensions.decision_benefit.entries import ID, by_analysis
 from trustreport.finding import EstimateRow, EstimateTable, Part
-from trustreport.measures.mrmc.fixed_reader import fixed_against_readers
+from trustreport.measures.mrmc.one_reader import fixed_against_readers
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
 from trustreport.narrative.sentences import side_of

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from trustreport.dimensions.decision_benefit.entries import ID, by_analysis
 from trustreport.estimate import Estimate, undefined
 from trustreport.finding import Part, PlainTable
+from trustreport.measures.association import holm
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.auc import fit_auc
 from trustreport.measures.mrmc.crossed_clusters import clustered_areas, clustered_means, clustered_youden
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette, fit_proportions
 from trustreport.measures.mrmc.youden import fit_youden
-from trustreport.measures.multiplicity import holm
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
 from trustreport.narrative.tables import table

@@ -7,10 +7,10 @@ import numpy as np
 
 from trustreport.dimensions.decision_benefit.entries import ID, by_analysis
 from trustreport.estimate import Estimate
-from trustreport.measures.baseline_change import oldham_slope
 from trustreport.measures.mrmc.interval import no_interval
 from trustreport.measures.mrmc.notes import ONE_ORDER
 from trustreport.measures.mrmc.period import one_order
+from trustreport.measures.mrmc.quarters import oldham_slope
 from trustreport.performance.readers import (
     AIDED,
     UNAIDED,

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from trustreport.dimensions.decision_benefit.entries import ID
 from trustreport.figures.curves import Points, thinned
 from trustreport.figures.reader_roc import ArmCurves, ReaderCurve, ReaderRoc
-from trustreport.measures.roc.curve import roc_curve
-from trustreport.measures.roc.mean_curve import mean_curve
+from trustreport.measures.roc.curve import mean_curve, roc_curve
 from trustreport.performance.readers import AIDED, UNAIDED, ReaderEndpoint
 from trustreport.results import Result, leading
 from trustreport.study import Floats, Readings

@@ -6,7 +6,7 @@ from math import nan
 from typing import Any
 
 from trustreport.estimate import Estimate
-from trustreport.measures.mrmc.reader_effects import mean_benefit
+from trustreport.measures.mrmc.each_reader import mean_benefit
 from trustreport.performance.readers import (
     AIDED,
     UNAIDED,

@@ -17,7 +17,7 @@ from trustreport.finding import Figure, Part
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.in_range import reference_df, statistic
 from trustreport.measures.mrmc.interval import two_sided_p
-from trustreport.measures.mrmc.non_inferiority import equivalence, non_inferiority, performance_goal
+from trustreport.measures.mrmc.planned import equivalence, non_inferiority, performance_goal
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
 from trustreport.narrative.tables import table

@@ -14,16 +14,15 @@ from numpy.typing import NDArray
 
 from trustreport.dimensions.decision_benefit.entries import ID
 from trustreport.estimate import Estimate, undefined
-from trustreport.measures.agreement.fleiss import fleiss_kappa
 from trustreport.measures.agreement.interval import coefficient_interval
-from trustreport.measures.agreement.percent import percent_agreement
+from trustreport.measures.agreement.kappa import fleiss_kappa, percent_agreement
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.bootstrap import Draws, Statistic, canonical_order
+from trustreport.measures.mrmc.each_reader import Coefficient, agreement_difference
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette
-from trustreport.measures.mrmc.predictive import fit_ratio
-from trustreport.measures.mrmc.reader_agreement import Coefficient, agreement_difference
-from trustreport.measures.mrmc.reading_order import halves, trend
+from trustreport.measures.mrmc.period import halves, trend
+from trustreport.measures.mrmc.quarters import fit_ratio
 from trustreport.measures.mrmc.weighted import ratio_difference, ratio_mean
 from trustreport.performance.period import compared_later
 from trustreport.performance.readers import (

@@ -10,13 +10,7 @@ from trustreport.dimensions.decision_benefit.entries import ID
 from trustreport.estimate import Estimate, undefined
 from trustreport.finding import PlainTable
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.power import (
-    METHOD_WIDTH,
-    NO_COMPONENT,
-    Components,
-    expected_width,
-    sources,
-)
+from trustreport.measures.mrmc.power import METHOD_WIDTH, NO_COMPONENT, Components, expected_width, sources
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
 from trustreport.narrative.tables import table

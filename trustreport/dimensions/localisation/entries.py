@@ -6,10 +6,16 @@ from itertools import combinations
 from typing import Any
 
 from trustreport.estimate import Estimate, undefined
-from trustreport.measures.lesions.area import AREAS, lesion_area, lesion_area_difference
-from trustreport.measures.lesions.froc import CUSTOMARY, false_marks_per_case, found_share, froc_sensitivity
-from trustreport.measures.lesions.marked import Marked
-from trustreport.measures.lesions.readers import MeanOfReaders, ReaderMeasure, mean_of_readers
+from trustreport.measures.lesions.area import AREAS, Marked, lesion_area, lesion_area_difference
+from trustreport.measures.lesions.froc import (
+    CUSTOMARY,
+    MeanOfReaders,
+    ReaderMeasure,
+    false_marks_per_case,
+    found_share,
+    froc_sensitivity,
+    mean_of_readers,
+)
 from trustreport.performance.lesions import MarkedCases, rates_of
 from trustreport.plan import Plan
 from trustreport.results import Result

@@ -21,7 +21,7 @@ from trustreport.dimensions.potential_robustness.similar import similarity_resul
 from trustreport.dimensions.potential_robustness.sites import sites_of
 from trustreport.dimensions.potential_robustness.sizes import performance, size_results
 from trustreport.finding import Finding
-from trustreport.measures.similarity.tasks import Run, one_by_one
+from trustreport.measures.similarity.features import Run, one_by_one
 from trustreport.messages import say
 from trustreport.narrative.repeats import repeat_parts
 from trustreport.performance.cases import scored_cases

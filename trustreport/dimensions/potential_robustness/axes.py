@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate
-from trustreport.measures.calibration.brier import brier
+from trustreport.measures.calibration.overall import brier
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.confusion.table import MEASURES

@@ -6,13 +6,9 @@ from math import isnan
 from typing import Any
 
 from trustreport.estimate import Estimate, undefined
-from trustreport.measures.similarity.correspondence import correspondence
-from trustreport.measures.similarity.distances import HELD, distances
-from trustreport.measures.similarity.effect import domain_classifier, normalised_energy
-from trustreport.measures.similarity.features import Features
-from trustreport.measures.similarity.fixed_size import at_fixed_size
-from trustreport.measures.similarity.mmd import mmd
-from trustreport.measures.similarity.tasks import Run, one_by_one
+from trustreport.measures.similarity.correspondence import correspondence, mmd
+from trustreport.measures.similarity.effect import at_fixed_size, domain_classifier, normalised_energy
+from trustreport.measures.similarity.features import HELD, Features, Run, distances, one_by_one
 from trustreport.performance.features import ID, Pair
 from trustreport.place import Place
 from trustreport.plan import Plan, Similarity

@@ -9,8 +9,12 @@ from trustreport.dimensions.flow import PARTIAL_DESIGNS
 from trustreport.dimensions.pragmatic_utility.comparison import ID, ArmComparison, contrast_results
 from trustreport.dimensions.pragmatic_utility.counts import missing_bounds, paired, two_sample
 from trustreport.measures.cluster import Clusters
-from trustreport.measures.mrmc.clustered import CLUSTERINGS, clustered_difference, mcnemar_clustered_case
-from trustreport.measures.mrmc.gee import gee_odds_ratio
+from trustreport.measures.mrmc.clustered import (
+    CLUSTERINGS,
+    clustered_difference,
+    gee_odds_ratio,
+    mcnemar_clustered_case,
+)
 from trustreport.measures.paired.difference import PairedTable
 from trustreport.performance.reader_errors import reader_errors
 from trustreport.performance.readers import (

@@ -14,9 +14,7 @@ from trustreport.measures.mrmc.bootstrap import Draws, Resampled, canonical_orde
 from trustreport.measures.notes import OFTEN_BELOW
 from trustreport.measures.paired.ratios import or_delta
 from trustreport.measures.reliance import notes
-from trustreport.measures.reliance.appropriate import appropriate, chance_corrected
-from trustreport.measures.reliance.between_readers import persuasion, spread_ratio
-from trustreport.measures.reliance.linearised import INDEPENDENT
+from trustreport.measures.reliance.clustered import INDEPENDENT
 from trustreport.measures.reliance.odds import (
     adjusted_odds,
     as_direction,
@@ -24,9 +22,11 @@ from trustreport.measures.reliance.odds import (
     inverse,
     odds_of_counts,
     odds_ratio,
+    persuasion,
     share_difference,
+    spread_ratio,
 )
-from trustreport.measures.reliance.patterns import rate
+from trustreport.measures.reliance.patterns import appropriate, chance_corrected, rate
 from trustreport.performance.reader_errors import reader_errors
 from trustreport.performance.readers import AIDED, UNAIDED, reading_key
 from trustreport.performance.reliance import Grids

@@ -8,12 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 from trustreport.estimate import Estimate, undefined
-from trustreport.measures.case_share import case_share
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.means import case_share
 from trustreport.measures.paired.difference import PairedTable
 from trustreport.measures.reliance import notes
-from trustreport.measures.reliance.clustered import clustered_share
-from trustreport.measures.reliance.linearised import INDEPENDENT, Linearised
+from trustreport.measures.reliance.clustered import INDEPENDENT, Linearised, clustered_share
 from trustreport.performance.readers import AIDED, UNAIDED
 from trustreport.place import Place
 from trustreport.results import Result

@@ -15,8 +15,7 @@ from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.notes import OFTEN_ABOVE
 from trustreport.measures.paired.difference import tango, tango_clustered
 from trustreport.measures.reliance import notes
-from trustreport.measures.reliance.patterns import PATTERNS, pattern_counts, rate
-from trustreport.measures.reliance.tertiles import tertiles
+from trustreport.measures.reliance.patterns import PATTERNS, pattern_counts, rate, tertiles
 from trustreport.performance.readers import AIDED, UNAIDED, reading_key
 from trustreport.performance.reliance import Grids, grids
 from trustreport.place import Place

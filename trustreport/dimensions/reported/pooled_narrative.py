@@ -12,7 +12,7 @@ from trustreport.figures.curves import Points
 from trustreport.figures.forest import Forest, ForestColumn
 from trustreport.figures.summary_roc import StudyPoint, SummaryRoc
 from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
-from trustreport.measures.pooling.bivariate import METHOD, OUTCOMES, PooledStudies
+from trustreport.measures.pooling import METHOD, OUTCOMES, PooledStudies
 from trustreport.messages import Message, say
 from trustreport.narrative.names import heading, quantity_name
 from trustreport.narrative.sentences import numbers

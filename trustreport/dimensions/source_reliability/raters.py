@@ -12,19 +12,24 @@ from numpy.typing import NDArray
 from trustreport.dimensions.source_reliability.rater_panel import Panel
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.agreement.bootstrap import Scale, bootstrap
-from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
-from trustreport.measures.agreement.conger import conger_kappa
-from trustreport.measures.agreement.fleiss import fleiss_kappa
-from trustreport.measures.agreement.gwet import gwet_ac1, gwet_ac2
-from trustreport.measures.agreement.icc import Form, icc
+from trustreport.measures.agreement.coefficients import Form, gwet_ac1, gwet_ac2, icc, krippendorff_alpha
 from trustreport.measures.agreement.interval import SCORE, coefficient_interval, why_none, without
-from trustreport.measures.agreement.krippendorff import krippendorff_alpha
-from trustreport.measures.agreement.percent import percent_agreement
-from trustreport.measures.agreement.weights import linear, ordinal, quadratic
-from trustreport.measures.case_share import case_share
+from trustreport.measures.agreement.kappa import (
+    cohen_kappa,
+    conger_kappa,
+    fleiss_kappa,
+    light_kappa,
+    percent_agreement,
+)
+from trustreport.measures.agreement.labels import linear, ordinal, quadratic
+from trustreport.measures.agreement.weighted_concordance import (
+    Interval,
+    expected_agreement,
+    weighted_concordance,
+)
 from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.label_accuracy import MAJORITY, majority_accuracy, nomogram_accuracy
-from trustreport.measures.weighted_concordance import Interval, expected_agreement, weighted_concordance
+from trustreport.measures.means import case_share
 from trustreport.results import Result, results_for
 from trustreport.study import Floats
 

@@ -17,7 +17,7 @@ from trustreport.measures.mrmc.covariance import proportion_covariance, proporti
 from trustreport.measures.mrmc.crossed_clusters import areas_of_patients, means_of_patients
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.mrmc.ustatistic import ustatistic
-from trustreport.measures.subgroup_effect import effect_differences, leading_mode
+from trustreport.measures.subgroups import effect_differences, leading_mode
 from trustreport.performance.period import same_order
 from trustreport.performance.readers import (
     FIRST_COVARIANCE,

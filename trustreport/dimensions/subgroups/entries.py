@@ -22,7 +22,7 @@ from trustreport.measures.association import equal_shares
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.roc.difference import unpaired_difference
-from trustreport.measures.subgroup_difference import (
+from trustreport.measures.subgroups import (
     areas_alike,
     clustered_auc_difference,
     clustered_share_difference,

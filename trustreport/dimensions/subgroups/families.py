@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from trustreport.dimensions.subgroups.entries import DIFFERENCE, Measured, Measurement
-from trustreport.measures.multiplicity import holm
+from trustreport.measures.association import holm
 from trustreport.performance.cases import Mask, ScoredCases
 from trustreport.performance.concentration import EVENTS, Comparison
 from trustreport.performance.keys import case_key

@@ -8,7 +8,7 @@ import numpy as np
 
 from trustreport.dimensions.subgroups.groups import Division
 from trustreport.dimensions.subgroups.small import Least
-from trustreport.measures.equalised_odds import equalised_odds_difference
+from trustreport.measures.subgroups import equalised_odds_difference
 from trustreport.messages import Message, say
 from trustreport.performance.cases import ScoredCases
 from trustreport.plan import Plan

@@ -20,11 +20,10 @@ from trustreport.dimensions.vigilance.entries import (
 from trustreport.dimensions.vigilance.periods import ID, Timeline
 from trustreport.dimensions.vigilance.readers_over_time import Reliances
 from trustreport.estimate import Estimate, undefined
-from trustreport.measures.monitoring.cusum import METHOD as CUSUM
-from trustreport.measures.monitoring.cusum import CusumChart, cusum, planned_looks
+from trustreport.measures.monitoring.charts import METHOD as CUSUM
+from trustreport.measures.monitoring.charts import SPRT_METHOD as SPRT
+from trustreport.measures.monitoring.charts import CusumChart, SprtChart, cusum, planned_looks, sprt
 from trustreport.measures.monitoring.notes import NO_BUDGET
-from trustreport.measures.monitoring.sprt import METHOD as SPRT
-from trustreport.measures.monitoring.sprt import SprtChart, sprt
 from trustreport.messages import Message, say
 from trustreport.plan import Indicator, Plan
 from trustreport.results import Result

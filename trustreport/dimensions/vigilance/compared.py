@@ -11,7 +11,7 @@ from trustreport.dimensions.vigilance.entries import DENOMINATORS, endpoints, st
 from trustreport.dimensions.vigilance.events import is_open, named
 from trustreport.dimensions.vigilance.periods import ID, Timeline, names_of
 from trustreport.dimensions.vigilance.readers_over_time import Reliances, by_reader
-from trustreport.measures.monitoring.funnel import METHODS, Funnel, funnel
+from trustreport.measures.monitoring.rates import METHODS, Funnel, funnel
 from trustreport.plan import Plan
 from trustreport.results import Result
 

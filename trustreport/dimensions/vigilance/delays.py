@@ -7,7 +7,7 @@ from trustreport.dimensions.vigilance.charts import METHODS, Charted, designed_f
 from trustreport.dimensions.vigilance.periods import ID, Timeline
 from trustreport.estimate import Estimate, undefined
 from trustreport.finding import PlainTable
-from trustreport.measures.monitoring.cusum import CusumChart
+from trustreport.measures.monitoring.charts import CusumChart
 from trustreport.measures.monitoring.detection_delay import STATISTICS, cusum_delay, sprt_delay
 from trustreport.measures.monitoring.notes import USUAL_LOOK
 from trustreport.messages import Message, say

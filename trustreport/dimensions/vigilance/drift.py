@@ -9,8 +9,8 @@ import numpy as np
 from trustreport.dimensions.vigilance.entries import NO_BASELINE, NO_CASES, NO_COLUMN
 from trustreport.dimensions.vigilance.periods import ID, Period, Timeline, mix_columns, names_of
 from trustreport.estimate import undefined
+from trustreport.measures.association import holm
 from trustreport.measures.monitoring.drift import energy, kolmogorov_smirnov, mix_change, psi
-from trustreport.measures.multiplicity import holm
 from trustreport.measures.similarity.effect import domain_classifier, normalised_energy
 from trustreport.performance.features import NO_FEATURES, paired
 from trustreport.plan import Plan

@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 from trustreport.dimensions.vigilance.periods import ID, Period, Timeline, mix_columns, names_of
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.monitoring import notes
-from trustreport.measures.monitoring.change import mover_change, ratio_change, wald_change
-from trustreport.measures.monitoring.shared import SharedCorrelation, of_share, shared
-from trustreport.measures.monitoring.standardisation import (
-    clustered_standardised_change,
-    standardised_change,
+from trustreport.measures.monitoring.change import (
+    SharedCorrelation,
+    mover_change,
+    of_share,
+    ratio_change,
+    shared,
+    wald_change,
 )
+from trustreport.measures.monitoring.standardisation import clustered_standardised_change, standardised_change
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.mrmc.notes import join
 from trustreport.measures.roc.clustered import clustered_auc, clustered_unpaired_difference

@@ -16,8 +16,7 @@ from trustreport.dimensions.vigilance.view import MonitoringView
 from trustreport.estimate import Estimate
 from trustreport.figures import control_chart, curves, funnel, stacked, trend
 from trustreport.finding import Figure, Part, PlainTable
-from trustreport.measures.monitoring.cusum import CusumChart
-from trustreport.measures.monitoring.sprt import SprtChart
+from trustreport.measures.monitoring.charts import CusumChart, SprtChart
 from trustreport.messages import Message, say
 from trustreport.narrative.names import heading
 from trustreport.narrative.tables import Spec, table

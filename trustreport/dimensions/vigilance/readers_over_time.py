@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from trustreport.dimensions.vigilance.periods import ID, Timeline, readings_of
 from trustreport.estimate import Estimate, undefined
-from trustreport.measures.case_share import case_share
+from trustreport.measures.means import case_share
 from trustreport.measures.monitoring.rates import median
 from trustreport.measures.reliance.clustered import clustered_share
 from trustreport.performance.readers import AIDED, patients_of, place_of_task, reading_key

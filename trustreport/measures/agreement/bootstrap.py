@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.agreement import notes
-from trustreport.measures.agreement.tally import check_codes
-from trustreport.measures.agreement.weights import ordinal
+from trustreport.measures.agreement.labels import check_codes, ordinal
 from trustreport.measures.cluster import Clusters
 
 Floats = NDArray[np.float64]

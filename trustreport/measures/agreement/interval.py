@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.agreement import notes
-from trustreport.measures.agreement.tally import variance_of_mean
+from trustreport.measures.agreement.labels import variance_of_mean
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
 from trustreport.measures.notes import OFTEN_ABOVE
@@ -78,7 +78,7 @@ def coefficient_interval(
 
     Examples
     --------
-    >>> from trustreport.measures.agreement.cohen import cohen_kappa
+    >>> from trustreport.measures.agreement.kappa import cohen_kappa
     >>> first, second = (
     ...     np.repeat([0, 0, 1, 1], [20, 5, 10, 15]),
     ...     np.repeat([0, 1, 0, 1], [20, 5, 10, 15]),

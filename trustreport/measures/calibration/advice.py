@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, check_level, undefined
-from trustreport.measures.blocks import filled
 from trustreport.measures.calibration import notes
+from trustreport.measures.calibration.binned import BOUNDS, Counts, gap_bounds
 from trustreport.measures.calibration.bins import Bins, Place, check, equal_width_and_places
-from trustreport.measures.calibration.gap_bounds import BOUNDS, Counts, gap_bounds
-from trustreport.measures.cluster import Clusters
+from trustreport.measures.cluster import Clusters, filled
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.proportion import wilson
 

@@ -15,11 +15,9 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from trustreport.estimate import Estimate, undefined
-from trustreport.measures.blocks import filled, sums
 from trustreport.measures.calibration import notes
-from trustreport.measures.calibration.bins import check
-from trustreport.measures.calibration.in_clusters import sandwich
-from trustreport.measures.cluster import Clusters
+from trustreport.measures.calibration.bins import check, sandwich
+from trustreport.measures.cluster import Clusters, filled, sums
 from trustreport.measures.mrmc.interval import two_sided_p
 from trustreport.measures.proportion import normal_quantile
 

@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from trustreport.estimate import Estimate, check_level, undefined
-from trustreport.measures.blocks import sums
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import check
-from trustreport.measures.calibration.brier import brier
 from trustreport.measures.calibration.logistic import INWARDS, calibration_intercept, calibration_slope
-from trustreport.measures.calibration.oe import oe_ratio
-from trustreport.measures.cluster import ONE_OF_A_CLASS, Clusters, clusters_of_scarcer_class
+from trustreport.measures.calibration.overall import brier, oe_ratio
+from trustreport.measures.cluster import ONE_OF_A_CLASS, Clusters, clusters_of_scarcer_class, sums
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile, two_sided_p
 
 Floats = NDArray[np.float64]

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import check
-from trustreport.measures.calibration.loess import loess
-from trustreport.measures.calibration.lowess import lowess
+from trustreport.measures.calibration.local_regression import loess, lowess
+from trustreport.measures.cluster import Order, ascending
 from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
-from trustreport.measures.order import Order, ascending
 
 Floats = NDArray[np.float64]
 SPAN = 2 / 3

@@ -165,11 +165,12 @@ def _in_space(polar: Floats, turn: Floats) -> Floats:
     return np.stack(np.broadcast_arrays(across * east, across * north, up), axis=-1)
 
 
-def estimated(measure: CellMeasure, counts: ConfusionCounts, level: float) -> Estimate:
-    """A measure that has no interval of its own for independent cases.
+def estimated(measure: CellMeasure, counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
+    """A measure of independent cases; NaN with a note where it is 0/0.
 
-    A share has Wilson's. A weighted sum of sensitivity and specificity, with l the distances of its two terms
-    to their ends on the lower side and u on the upper one, has Newcombe's::
+    Where it has no interval of its own, a share has Wilson's. A weighted sum of sensitivity and specificity,
+    with l the distances of its two terms to their ends on the lower side and u on the upper one, has
+    Newcombe's::
 
         value - sqrt(l_1^2 + l_2^2)  to  value + sqrt(u_1^2 + u_2^2)
 
@@ -179,6 +180,8 @@ def estimated(measure: CellMeasure, counts: ConfusionCounts, level: float) -> Es
     ----------
     Newcombe (1998), Stat. Med. 17, 873-890, method 10 (of J, a difference of two shares).
     """
+    if measure.alone is not None:
+        return measure.alone(counts, level)
     if isinstance(measure.interval, CaseShare):
         return _share(measure, measure.interval, counts, level)
     if isinstance(measure.interval, OfClasses):
@@ -275,7 +278,7 @@ def at_prevalence(name: str, counts: ConfusionCounts, prevalence: float, *, leve
         raise ValueError(f"prevalence must lie in (0, 1), got {prevalence:g}.")
     measure = MEASURES[name]
     if not measure.by_prevalence:
-        return measure(counts, level=level)
+        return estimated(measure, counts, level=level)
     if name not in ("ppv", "npv"):
         return propagated(measure, counts, prevalence=prevalence, level=level)
     missing = one_class(counts)
@@ -283,13 +286,13 @@ def at_prevalence(name: str, counts: ConfusionCounts, prevalence: float, *, leve
         return undefined(counts.n, missing, level=level, method="koopman")
     if name == "ppv":
         ratio, share, none = (
-            MEASURES["lr_positive"](counts, level=level),
+            estimated(MEASURES["lr_positive"], counts, level=level),
             prevalence,
             not counts.called_positive,
         )
     else:
         ratio, share, none = (
-            MEASURES["lr_negative"](counts, level=level),
+            estimated(MEASURES["lr_negative"], counts, level=level),
             1 - prevalence,
             not counts.called_negative,
         )

@@ -95,7 +95,7 @@ class OfClasses:
 
 @dataclass(frozen=True, slots=True)
 class CellMeasure:
-    """What is known of a measure of the four cells; called with counts, its estimate from independent cases.
+    """What is known of a measure of the four cells.
 
     Parameters
     ----------
@@ -123,14 +123,6 @@ class CellMeasure:
     by_prevalence: bool = False
     of_decisions: bool = True
     of_readers: bool = False
-
-    def __call__(self, counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
-        """The measure of independent cases; NaN with a note where it is 0/0."""
-        if self.alone is not None:
-            return self.alone(counts, level)
-        from trustreport.measures.confusion import independent
-
-        return independent.estimated(self, counts, level)
 
     def of(self, counts: ConfusionCounts) -> float:
         """The value in these counts."""

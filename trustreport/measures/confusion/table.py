@@ -101,8 +101,9 @@ def prevalence(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Share of cases that have the condition.
 
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.independent import estimated
     >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(MEASURES["prevalence"](ConfusionCounts(97, 12, 46, 55)))
+    >>> print(estimated(MEASURES["prevalence"], ConfusionCounts(97, 12, 46, 55)))
     0.68 (95% CI 0.62 to 0.74; n = 210)
     """
     return (tp + fn) / (tp + fp + fn + tn)
@@ -113,8 +114,9 @@ def accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Share of right decisions.
 
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.independent import estimated
     >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(MEASURES["accuracy"](ConfusionCounts(97, 12, 46, 55)))
+    >>> print(estimated(MEASURES["accuracy"], ConfusionCounts(97, 12, 46, 55)))
     0.72 (95% CI 0.66 to 0.78; n = 210)
     """
     return (tp + tn) / (tp + fp + fn + tn)
@@ -125,8 +127,9 @@ def sensitivity(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Share of cases with the condition that were called positive.
 
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.independent import estimated
     >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(MEASURES["sensitivity"](ConfusionCounts(97, 12, 46, 55)))
+    >>> print(estimated(MEASURES["sensitivity"], ConfusionCounts(97, 12, 46, 55)))
     0.68 (95% CI 0.60 to 0.75; n = 143)
     """
     return tp / (tp + fn)
@@ -137,8 +140,9 @@ def specificity(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Share of cases without the condition that were called negative.
 
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.independent import estimated
     >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(MEASURES["specificity"](ConfusionCounts(97, 12, 46, 55)))
+    >>> print(estimated(MEASURES["specificity"], ConfusionCounts(97, 12, 46, 55)))
     0.82 (95% CI 0.71 to 0.89; n = 67)
     """
     return tn / (fp + tn)
@@ -149,8 +153,9 @@ def ppv(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Share of positive decisions that are right.
 
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.independent import estimated
     >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(MEASURES["ppv"](ConfusionCounts(97, 12, 46, 55)))
+    >>> print(estimated(MEASURES["ppv"], ConfusionCounts(97, 12, 46, 55)))
     0.89 (95% CI 0.82 to 0.94; n = 109)
     """
     return tp / (tp + fp)
@@ -161,8 +166,9 @@ def npv(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Share of negative decisions that are right.
 
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.independent import estimated
     >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(MEASURES["npv"](ConfusionCounts(97, 12, 46, 55)))
+    >>> print(estimated(MEASURES["npv"], ConfusionCounts(97, 12, 46, 55)))
     0.54 (95% CI 0.45 to 0.64; n = 101)
     """
     return tn / (fn + tn)
@@ -183,8 +189,9 @@ def f1(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     Examples
     --------
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.independent import estimated
     >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(MEASURES["f1"](ConfusionCounts(97, 12, 46, 55)))
+    >>> print(estimated(MEASURES["f1"], ConfusionCounts(97, 12, 46, 55)))
     0.77 (95% CI 0.71 to 0.82; n = 155)
     """
     return 2 * tp / (2 * tp + fp + fn)
@@ -195,8 +202,9 @@ def f1_negative(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """F1 of the negative class: harmonic mean of specificity and negative predictive value.
 
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.independent import estimated
     >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(MEASURES["f1_negative"](ConfusionCounts(97, 12, 46, 55)))
+    >>> print(estimated(MEASURES["f1_negative"], ConfusionCounts(97, 12, 46, 55)))
     0.65 (95% CI 0.57 to 0.73; n = 113)
     """
     return 2 * tn / (2 * tn + fp + fn)
@@ -221,8 +229,9 @@ def mcc(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     Examples
     --------
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.independent import estimated
     >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(MEASURES["mcc"](ConfusionCounts(97, 12, 46, 55)))
+    >>> print(estimated(MEASURES["mcc"], ConfusionCounts(97, 12, 46, 55)))
     0.47 (95% CI 0.34 to 0.57; n = 210)
     """
     return (tp * tn - fp * fn) / ((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)) ** 0.5
@@ -242,8 +251,9 @@ def threat_score(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     Examples
     --------
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.independent import estimated
     >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(MEASURES["threat_score"](ConfusionCounts(97, 12, 46, 55)))
+    >>> print(estimated(MEASURES["threat_score"], ConfusionCounts(97, 12, 46, 55)))
     0.63 (95% CI 0.55 to 0.70; n = 155)
     """
     return tp / (tp + fp + fn)
@@ -254,8 +264,9 @@ def balanced_accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Mean of sensitivity and specificity.
 
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.independent import estimated
     >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(MEASURES["balanced_accuracy"](ConfusionCounts(97, 12, 46, 55)))
+    >>> print(estimated(MEASURES["balanced_accuracy"], ConfusionCounts(97, 12, 46, 55)))
     0.75 (95% CI 0.68 to 0.80; n = 210)
     """
     return (tp * (fp + tn) + tn * (tp + fn)) / (2 * (tp + fn) * (fp + tn))
@@ -283,8 +294,9 @@ def youden_j(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     Examples
     --------
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.independent import estimated
     >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(MEASURES["youden_j"](ConfusionCounts(97, 12, 46, 55)))
+    >>> print(estimated(MEASURES["youden_j"], ConfusionCounts(97, 12, 46, 55)))
     0.50 (95% CI 0.36 to 0.60; n = 210)
     """
     return (tp * tn - fp * fn) / ((tp + fn) * (fp + tn))
@@ -301,8 +313,9 @@ def fowlkes_mallows(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     Examples
     --------
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.independent import estimated
     >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(MEASURES["fowlkes_mallows"](ConfusionCounts(97, 12, 46, 55)))
+    >>> print(estimated(MEASURES["fowlkes_mallows"], ConfusionCounts(97, 12, 46, 55)))
     0.78 (95% CI 0.72 to 0.83; n = 210)
     """
     return tp / ((tp + fp) * (tp + fn)) ** 0.5
@@ -327,8 +340,9 @@ def lr_positive(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     Examples
     --------
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.independent import estimated
     >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(MEASURES["lr_positive"](ConfusionCounts(97, 12, 46, 55)))
+    >>> print(estimated(MEASURES["lr_positive"], ConfusionCounts(97, 12, 46, 55)))
     3.79 (95% CI 2.32 to 6.50; n = 210)
     """
     return tp * (fp + tn) / (fp * (tp + fn))
@@ -353,8 +367,9 @@ def lr_negative(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     Examples
     --------
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.independent import estimated
     >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(MEASURES["lr_negative"](ConfusionCounts(97, 12, 46, 55)))
+    >>> print(estimated(MEASURES["lr_negative"], ConfusionCounts(97, 12, 46, 55)))
     0.39 (95% CI 0.30 to 0.51; n = 210)
     """
     return fn * (fp + tn) / (tn * (tp + fn))
@@ -385,8 +400,9 @@ def diagnostic_odds_ratio(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     Examples
     --------
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.independent import estimated
     >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(MEASURES["diagnostic_odds_ratio"](ConfusionCounts(97, 12, 46, 55)))
+    >>> print(estimated(MEASURES["diagnostic_odds_ratio"], ConfusionCounts(97, 12, 46, 55)))
     9.66 (95% CI 4.75 to 19.64; n = 210)
     """
     return tp * tn / (fp * fn)
@@ -410,8 +426,9 @@ def cohen_kappa(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     Examples
     --------
     >>> from trustreport.measures.confusion.counts import ConfusionCounts
+    >>> from trustreport.measures.confusion.independent import estimated
     >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(MEASURES["cohen_kappa"](ConfusionCounts(97, 12, 46, 55)))
+    >>> print(estimated(MEASURES["cohen_kappa"], ConfusionCounts(97, 12, 46, 55)))
     0.44 (95% CI 0.32 to 0.55; n = 210)
     """
     return 2 * (tp * tn - fp * fn) / ((tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))

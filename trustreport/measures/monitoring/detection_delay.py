@@ -1,4 +1,4 @@
-"""How long a chart takes to alert once the rate to detect has come: on average, and in half of the times."""
+"""How long a change goes unseen by a sequential chart."""
 
 from math import isfinite, nan
 
@@ -6,8 +6,9 @@ from scipy.sparse import csr_array
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.monitoring import notes
-from trustreport.measures.monitoring.cusum import METHOD as CUSUM
-from trustreport.measures.monitoring.cusum import CusumDesign
+from trustreport.measures.monitoring.charts import METHOD as CUSUM
+from trustreport.measures.monitoring.charts import SPRT_METHOD as SPRT
+from trustreport.measures.monitoring.charts import CusumDesign, SprtChart
 from trustreport.measures.monitoring.run_length import (
     average_run_length,
     bernoulli,
@@ -16,8 +17,6 @@ from trustreport.measures.monitoring.run_length import (
     median_run_length,
     restarting_moves,
 )
-from trustreport.measures.monitoring.sprt import METHOD as SPRT
-from trustreport.measures.monitoring.sprt import SprtChart
 
 STATISTICS = ("mean", "median")
 
@@ -56,7 +55,7 @@ def cusum_delay(
 
     Examples
     --------
-    >>> from trustreport.measures.monitoring.cusum import design
+    >>> from trustreport.measures.monitoring.charts import design
     >>> found = cusum_delay(design(0.10, 0.20, budget=0.05, sizes=[1] * 500))
     >>> {name: round(e.value) for name, e in found.items()}
     {'mean': 108, 'median': 93}
@@ -76,7 +75,7 @@ def sprt_delay(run: SprtChart, *, n: int = 0, level: float = 0.95, note: str = "
 
     Examples
     --------
-    >>> from trustreport.measures.monitoring.sprt import sprt
+    >>> from trustreport.measures.monitoring.charts import sprt
     >>> import numpy as np
     >>> run = sprt(np.zeros(9, np.int64), 0.10, 0.20, budget=0.05)[1]
     >>> {name: round(e.value) for name, e in sprt_delay(run).items()}

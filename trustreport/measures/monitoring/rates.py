@@ -1,10 +1,12 @@
-"""Rates of rare events per case processed, and the middle of times, with exact limits."""
+"""Rates of rare events, and the limits of a funnel over units."""
 
-from math import inf, nan
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, chdtri
+from scipy.special import bdtr, chdtri, ndtr, ndtri
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, clustered_variance
@@ -134,3 +136,147 @@ def any_false_alert(looks: int, each: float) -> float:
     if looks < 0 or not 0 <= each <= 1:
         raise ValueError(f"looks must be a count and each a share, got {looks} and {each:g}.")
     return 1 - (1 - each) ** looks if looks < inf else 1.0
+
+
+Floats = NDArray[np.float64]
+TRIMMED = 0.1
+METHODS = ("funnel_naive", "funnel_multiplicative", "funnel_additive")
+FEW = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Funnel:
+    """Units against a target. `z` holds for each method an Estimate for each unit.
+
+    `phi` is the over-dispersion of the winsorised z-scores (1 = none, NaN where it cannot be judged), `tau`
+    the standard deviation between units beyond chance that goes with it.
+    """
+
+    target: float
+    phi: float
+    tau: float
+    n: tuple[int, ...]
+    z: dict[str, tuple[Estimate, ...]]
+
+    def limits(self, cases: Floats, share: float, method: str = "funnel_additive") -> tuple[Floats, Floats]:
+        """Where `share` of the units in control lie, by number of cases; cut at 0 and 1."""
+        z = float(-ndtri((1 - share) / 2))
+        variance = self.target * (1 - self.target) / cases
+        if method == "funnel_multiplicative" and self.phi > 1:
+            variance = variance * self.phi
+        if method == "funnel_additive" and self.tau > 0:
+            variance = variance + self.tau**2
+        half = z * np.sqrt(variance)
+        return np.clip(self.target - half, 0, 1), np.clip(self.target + half, 0, 1)
+
+
+def funnel(
+    events: Sequence[int], n: Sequence[int], *, target: float | None = None, level: float = 0.95
+) -> Funnel:
+    """z-scores of units against a target, as they are and with over-dispersion allowed for.
+
+    With y the share of a unit, s^2 = target (1 - target) / n, I units, and the z-scores winsorised at their
+    10th and 90th percentile for the estimate of phi only::
+
+        naive            z = (y - target) / s
+        multiplicative   z / sqrt(max(1, phi)),   phi = mean of winsorised z^2
+        additive         (y - target) / sqrt(s^2 + tau^2)
+                         tau^2 = max(0, I phi - (I - 1)) / (sum w - sum w^2 / sum w),   w = 1 / s^2
+
+    Parameters
+    ----------
+    events, n : sequences of int, one entry a unit
+        Counted events and cases; units without cases have no z-score.
+    target : float in (0, 1), optional
+        What is expected; the share over all units where none is given.
+    level : float in (0, 1)
+        Carried along.
+
+    Returns
+    -------
+    Funnel
+        Each z-score with its two-sided p. NaN with a note: a unit without cases, one unit only, a target of 0
+        or 1. With fewer than three units phi is NaN and only the naive score is defined.
+
+    References
+    ----------
+    Spiegelhalter (2005), Stat. Med. 24, 1185-1202 (funnel plots).
+    Spiegelhalter (2005), Qual. Saf. Health Care 14, 347-351 (over-dispersion).
+
+    Examples
+    --------
+    >>> found = funnel([12, 8, 30, 9], [100, 100, 100, 100])
+    >>> [round(z.value, 2) for z in found.z["funnel_naive"]]
+    [-0.78, -1.9, 4.3, -1.62]
+    >>> [round(z.value, 2) for z in found.z["funnel_additive"]]
+    [-0.36, -0.87, 1.97, -0.74]
+    """
+    check_level(level)
+    x, size = np.asarray(events, np.float64), np.asarray(n, np.float64)
+    if ((x < 0) | (x > size)).any():
+        raise ValueError("events must lie between 0 and n in every unit.")
+    held = size > 0
+    total = float(size.sum())
+    aim = (float(x.sum()) / total if total else nan) if target is None else target
+    why = _why(int(held.sum()), aim, target is None)
+    variance = np.where(held, aim * (1 - aim) / np.maximum(size, 1), nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        y = x / size
+        naive = (y - aim) / np.sqrt(variance)
+    phi, tau2 = _over_dispersion(naive[held], variance[held]) if not why else (nan, nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scores = {
+            METHODS[0]: naive,
+            METHODS[1]: naive / sqrt(max(1.0, phi)) if phi == phi else np.full_like(naive, nan),
+            METHODS[2]: (y - aim) / np.sqrt(variance + tau2),
+        }
+    z = {
+        method: tuple(
+            _estimate(float(score), int(m), aim, method, why, phi, tau2, level)
+            for score, m in zip(found, size)
+        )
+        for method, found in scores.items()
+    }
+    return Funnel(aim, phi, sqrt(tau2) if tau2 == tau2 else nan, tuple(int(m) for m in size), z)
+
+
+def _why(units: int, target: float, of_units: bool) -> str:
+    if units == 0:
+        return notes.NO_CASE
+    if units == 1 and of_units:
+        return notes.ONE_UNIT
+    return "" if 0 < target < 1 else notes.NO_SPREAD
+
+
+def _over_dispersion(z: Floats, variance: Floats) -> tuple[float, float]:
+    units = len(z)
+    if units < 3:
+        return nan, nan
+    low, high = np.quantile(z, (TRIMMED, 1 - TRIMMED))
+    phi = float((np.clip(z, low, high) ** 2).mean())
+    return phi, between(phi * units, variance)
+
+
+def between(q: float, variance: Floats) -> float:
+    """Variance between units from the sum of their squared z-scores, by moments (DerSimonian and Laird).
+
+    >>> round(between(9.0, np.array([0.01, 0.01, 0.02])), 6)
+    0.04375
+    """
+    w = 1 / variance
+    return max(0.0, (q - (len(w) - 1)) / float(w.sum() - (w**2).sum() / w.sum()))
+
+
+def _estimate(
+    z: float, n: int, target: float, method: str, why: str, phi: float, tau2: float, level: float
+) -> Estimate:
+    if why or n == 0:
+        return undefined(n, why or notes.NO_CASE, level=level, method=method)
+    if z != z:
+        return undefined(n, notes.FEW_UNITS, level=level, method=method)
+    rough = n * min(target, 1 - target) < FEW
+    details = {"target": target}
+    if phi == phi:
+        details |= {"phi": phi, "tau": sqrt(tau2)}
+    note = f"{notes.Z_SCORE}; {notes.FEW_EXPECTED}" if rough else notes.Z_SCORE
+    return Estimate(z, nan, nan, n, level, method, note, p=float(2 * ndtr(-abs(z))), details=details)

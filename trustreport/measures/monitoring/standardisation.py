@@ -1,18 +1,145 @@
-"""Direct standardisation: what a share would have changed by if the mix of cases had stayed as it was."""
+"""Change of performance with the mix of cases held constant, and the weights that hold it."""
 
-from dataclasses import replace
-from math import inf, isnan, nan, sqrt
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import inf, isnan, log, nan, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, clustered_variance
 from trustreport.measures.monitoring import notes
-from trustreport.measures.monitoring.shared import shared
+from trustreport.measures.monitoring.change import shared
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
 from trustreport.measures.mrmc.notes import join
 from trustreport.measures.proportion import normal_quantile
+
+# The ratio of the two scores may differ from that of the likelihood by this share.
+TOLERANCE = 0.005
+LARGEST = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Log-likelihood ratio of one case on a lattice: `up` steps for an event, `down` steps for none.
+
+    `unit` is the size of a step in natural logarithms. An event is what speaks for the rate
+    to detect; `falling` says that this is the absence of what is counted, because that rate is the lower one.
+    `tuned` is the rate to detect for which the whole-number scores are the exact likelihood ratio.
+    """
+
+    in_control: float
+    to_detect: float
+    up: int
+    down: int
+    unit: float
+    falling: bool
+    tuned: float
+
+    def event_rate(self, rate: float) -> float:
+        """The chance of a step up when the counted rate is `rate`."""
+        return 1 - rate if self.falling else rate
+
+    def log_ratio(self, steps: int) -> float:
+        """A number of steps as a log-likelihood ratio."""
+        return steps * self.unit
+
+
+def why_not(in_control: float, to_detect: float) -> str:
+    """Why two rates give no chart, or nothing.
+
+    >>> why_not(0.1, 0.1)
+    'the rate in control and the rate to detect are equal: there is nothing to detect'
+    """
+    if in_control == to_detect:
+        return notes.EQUAL_RATES
+    if not (0 < in_control < 1 and 0 < to_detect < 1):
+        return notes.RATE_AT_END
+    return ""
+
+
+def log_ratios(in_control: float, to_detect: float) -> tuple[float, float]:
+    """What an event adds to the log-likelihood ratio, and what its absence takes away (both positive).
+
+    ::
+
+        ln(p1 / p0),   ln((1 - p0) / (1 - p1))   for p1 > p0
+
+    >>> [round(x, 4) for x in log_ratios(0.01, 0.10)]
+    [2.3026, 0.0953]
+    """
+    return log(to_detect / in_control), log((1 - in_control) / (1 - to_detect))
+
+
+def weights(in_control: float, to_detect: float) -> Weights:
+    """Scores of the two rates in whole numbers.
+
+    The ratio of the scores is the simplest fraction within 0.5 % of that of the likelihood; the rate to
+    detect moves by a little, so that the scores are the exact likelihood ratio again (Reynolds and Stoumbos
+    tune a Bernoulli chart in the same way).
+
+    Parameters
+    ----------
+    in_control, to_detect : float in (0, 1)
+        Different; see `why_not`.
+
+    Raises
+    ------
+    ValueError : rates that give no chart
+
+    References
+    ----------
+    Reynolds, Stoumbos (1999), J. Qual. Technol. 31, 87-108.
+
+    Examples
+    --------
+    >>> found = weights(0.01, 0.10)
+    >>> found.up, found.down, round(found.tuned, 4)
+    (97, 4, 0.0995)
+    """
+    if why := why_not(in_control, to_detect):
+        raise ValueError(f"{why} (in_control {in_control:g}, to_detect {to_detect:g}).")
+    falling = to_detect < in_control
+    p0, p1 = (1 - in_control, 1 - to_detect) if falling else (in_control, to_detect)
+    up, down = log_ratios(p0, p1)
+    ratio = _simplest(up / down)
+    tuned = _tuned(p0, p1, float(ratio))
+    unit = log_ratios(p0, tuned)[1] / ratio.denominator
+    return Weights(
+        in_control,
+        to_detect,
+        ratio.numerator,
+        ratio.denominator,
+        unit,
+        falling,
+        1 - tuned if falling else tuned,
+    )
+
+
+def _simplest(ratio: float) -> Fraction:
+    """The fraction of smallest terms near the ratio."""
+    turned = ratio < 1
+    exact = Fraction(1 / ratio if turned else ratio)
+    found = Fraction(1)
+    for most in range(1, LARGEST):
+        found = max(exact.limit_denominator(most), Fraction(1))
+        if abs(float(found / exact) - 1) <= TOLERANCE:
+            break
+    return 1 / found if turned else found
+
+
+def _tuned(p0: float, p1: float, ratio: float) -> float:
+    """The rate to detect near p1 at which the likelihood's scores have exactly this ratio."""
+
+    def excess(p: float) -> float:
+        up, down = log_ratios(p0, p)
+        return up - ratio * down
+
+    low, high = p0 + (p1 - p0) * 0.5, p1 + (1 - p1) * 0.5
+    return float(brentq(excess, low, high, xtol=1e-15, rtol=1e-14))
+
 
 METHOD, CLUSTERED = "direct_standardisation", "cluster_standardisation"
 

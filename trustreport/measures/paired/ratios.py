@@ -1,7 +1,7 @@
-"""Two decisions on the same cases: McNemar's tests, odds ratios (marginal and matched), and the ratio of errors.
+"""Two decisions on the same cases: McNemar's tests, marginal and matched odds ratios, the ratio of errors.
 
-McNemar's tests are not statsmodels': it has neither the mid-P test nor the interval of the share, of which the
-p-value is a line.
+McNemar's tests are not statsmodels': it has neither the mid-P test nor the interval of the share, of which
+the p-value is a line.
 """
 
 from math import exp, inf, nan, sqrt

@@ -8,12 +8,43 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtr
 
 from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.cluster import Order
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
-from trustreport.measures.order import Order
 from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.roc import notes
-from trustreport.measures.roc.scores import Floats, split, split_sorted
 from trustreport.measures.two_arm.difference import score_distance
+
+Floats = NDArray[np.float64]
+
+
+def check_scores(truth: NDArray[np.bool_], *scores: NDArray[Any]) -> None:
+    """Refuse arrays that are not one number per case; NaN is no score."""
+    for score in scores:
+        if truth.ndim != 1 or score.shape != truth.shape:
+            raise ValueError(
+                "truth and score must have one entry per case each, "
+                f"got shapes {truth.shape} and {score.shape}."
+            )
+        if score.dtype.kind == "f" and np.isnan(score).any():
+            raise ValueError(
+                f"{int(np.isnan(score).sum())} of {score.size} scores are missing: leave these cases out, "
+                "or count them as indeterminate."
+            )
+
+
+def split(truth: NDArray[np.bool_], score: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Scores of the positives and of the negatives, in the order of the cases."""
+    check_scores(truth, score)
+    return score[truth], score[~truth]
+
+
+def split_sorted(
+    truth: NDArray[np.bool_], score: NDArray[Any], order: Order
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The same, the lowest score first; `order` is `ascending(score)`."""
+    check_scores(truth, score)
+    return score[order[truth[order]]], score[order[~truth[order]]]
+
 
 Area = tuple[float, float, int, int, str]
 """What `area_and_variance` returns."""

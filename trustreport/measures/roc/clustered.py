@@ -14,12 +14,13 @@ from trustreport.measures.mrmc.interval import NEGLIGIBLE, df_by_kurtosis, quant
 from trustreport.measures.roc import notes
 from trustreport.measures.roc.auc import (
     AUC_NEWCOMBE,
+    Floats,
+    check_scores,
     exponential_variance,
     newcombe_limits,
     on_logit_scale,
     placements,
 )
-from trustreport.measures.roc.scores import Floats, check_scores
 
 METHOD, LARGER = "obuchowski_clustered", "auc_logit_obuchowski"
 CLUSTERS_AS_CASES = "the scores separate the classes: the interval counts clusters as cases"

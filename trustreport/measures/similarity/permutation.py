@@ -1,4 +1,4 @@
-"""Permutation tests of two sets: sums of distances for many divisions of the pooled cases at once.
+"""Permutations of cases between two sets, spread over threads.
 
 A division says which of the N pooled cases count as training. With D all distances and s a division as 0/1,
 D s holds each case's summed distance to the training cases: one matrix product serves all divisions of a
@@ -12,8 +12,7 @@ from math import nan, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.measures.similarity.distances import Distances, as_ties
-from trustreport.measures.similarity.tasks import Run, in_threads, one_by_one
+from trustreport.measures.similarity.features import Distances, Run, as_ties, in_threads, one_by_one
 
 BLOCK = 256  # divisions drawn by one random generator; another number gives other divisions
 HELD = 55_000_000  # divisions times cases in work at once where distances are made anew

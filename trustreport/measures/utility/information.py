@@ -7,14 +7,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
-from trustreport.measures.cell_mean import CLASS_ABSENT, METHOD, cell_mean
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.means import CLASS_ABSENT, METHOD, cell_mean
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
 from trustreport.measures.mrmc.crossed_clusters import means_of_patients
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, leading, obuchowski_rockette
 from trustreport.measures.mrmc.ustatistic import METHOD as USTATISTIC
 from trustreport.measures.mrmc.ustatistic import ustatistic
-from trustreport.measures.utility.matrices import Floats, as_matrix
+from trustreport.measures.utility.utility_yield import Floats, as_matrix
 
 AIDED, UNAIDED = 0, 1
 RULE_FROM_DATA = "the better of the two rules is taken from the same cases, as if it were known"

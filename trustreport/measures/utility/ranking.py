@@ -9,10 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
-from trustreport.measures.case_mean import case_mean
 from trustreport.measures.cluster import Clusters, cluster_sums
-from trustreport.measures.utility.matrices import Floats, as_matrix, expected_matrix, weights
-from trustreport.measures.utility.utility_yield import utility_yield
+from trustreport.measures.means import case_mean
+from trustreport.measures.utility.utility_yield import (
+    Floats,
+    as_matrix,
+    expected_matrix,
+    utility_yield,
+    weights,
+)
 
 FEW_OF_A_CLASS = 20
 UNPAIRED = "yield_mover_difference"

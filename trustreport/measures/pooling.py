@@ -1,4 +1,4 @@
-"""Sensitivity and specificity of several studies in one model, by restricted maximum likelihood."""
+"""Published tables of several studies pooled: sensitivity and specificity together."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,25 @@ from scipy.special import chdtri, expit
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.mrmc.interval import quantile
-from trustreport.measures.pooling import notes
+
+NO_STUDY = "no study with cases of both classes"
+ONE_STUDY = "there is one study"
+TWO_STUDIES = (
+    "with two studies, how far studies differ cannot be estimated, and a mean would have no interval"
+)
+THREE_STUDIES = (
+    "three studies: sensitivity and specificity are pooled separately, their correlation cannot be estimated"
+)
+NO_NEW_STUDY = "an interval for a new study needs at least four studies"
+NO_CLASS = "a study without positive or without negative cases cannot be pooled"
+CORRECTED = "a cell is zero: 0.5 is added to all cells of all studies"
+CORRECTED_ZEROS = "a cell is zero: 0.5 is added to all cells of the studies with a zero"
+AT_THE_END = "the correlation between studies is estimated at the end of its range"
+NO_SPREAD = "no spread between studies beyond chance"
+NO_CURVE = "studies do not differ in sensitivity or in specificity: no summary curve"
+CURVE_WITHOUT_INTERVAL = "an area under a summary curve: no interval is known that covers"
+NO_UPPER_LIMIT = "the spread between studies has no upper limit"
+
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +43,7 @@ AT_END = 1 - 1e-5  # a correlation from here on is one of 1
 END = 1 - 1e-9
 MOST_TAU = 20.0
 OUTCOMES = ("sensitivity", "specificity")
-CORRECTED = {"all": notes.CORRECTED, "zeros": notes.CORRECTED_ZEROS}
+WHAT_IS_CORRECTED = {"all": CORRECTED, "zeros": CORRECTED_ZEROS}
 
 
 @dataclass(frozen=True)
@@ -62,13 +80,13 @@ class PooledStudies:
     @property
     def note(self) -> str:
         """What bears on every number of the model."""
-        said = [CORRECTED[self.corrected]] if self.corrected else []
+        said = [WHAT_IS_CORRECTED[self.corrected]] if self.corrected else []
         if not self.together:
-            said.append(notes.THREE_STUDIES)
+            said.append(THREE_STUDIES)
         elif min(self.between[0, 0], self.between[1, 1]) <= NOTHING:
-            said.append(notes.NO_SPREAD)
+            said.append(NO_SPREAD)
         elif abs(self.correlation) >= AT_END:
-            said.append(notes.AT_THE_END)
+            said.append(AT_THE_END)
         return "; ".join(said)
 
     @property
@@ -94,7 +112,7 @@ class PooledStudies:
     def new_study(self, of: str, level: float = 0.95) -> Estimate:
         """Where the value of a further study lies."""
         if not self.together:
-            return undefined(self.n, notes.NO_NEW_STUDY, level=level, method=METHOD)
+            return undefined(self.n, NO_NEW_STUDY, level=level, method=METHOD)
         i = _position(of)
         return self._estimate(of, self.between[i, i], quantile(self.n - 2, level), level, self.n - 2)
 
@@ -129,7 +147,7 @@ class PooledStudies:
             outside *= 2
         found = outside < MOST_TAU
         high = float(brentq(beyond, tau, outside, xtol=1e-6)) ** 2 if found else inf
-        said = [notes.NO_SPREAD if value <= NOTHING else "", "" if found else notes.NO_UPPER_LIMIT]
+        said = [NO_SPREAD if value <= NOTHING else "", "" if found else NO_UPPER_LIMIT]
         return Estimate(value, low, high, self.n, level, f"{METHOD}_profile", "; ".join(s for s in said if s))
 
     def correlation_between(self, level: float = 0.95) -> Estimate:
@@ -139,7 +157,7 @@ class PooledStudies:
         """
         method, value = f"{METHOD}_profile", -self.correlation
         if isnan(value):
-            why = notes.NO_CURVE if self.together else notes.THREE_STUDIES
+            why = NO_CURVE if self.together else THREE_STUDIES
             return undefined(self.n, why, level=level, method=method)
         drop = float(chdtri(1, 1 - level)) / 2
 
@@ -188,7 +206,7 @@ class PooledStudies:
         from scipy.integrate import quad
 
         if np.isnan(self.curve([0.5])).any():
-            why = notes.NO_CURVE if self.together else notes.THREE_STUDIES
+            why = NO_CURVE if self.together else THREE_STUDIES
             return undefined(self.n, why, level=level, method=f"{METHOD}_curve")
         least, most = (float(x) for x in expit([self.logits[:, 1].min(), self.logits[:, 1].max()]))
         whole = quad(lambda x: float(self.curve(x)), 0, 1, epsabs=1e-9)[0]
@@ -196,7 +214,7 @@ class PooledStudies:
         if most > least:
             part = quad(lambda x: float(self.curve(x)), least, most, epsabs=1e-9)[0]
             details["mean_over_observed"] = part / (most - least)
-        note = "; ".join(filter(None, (notes.CURVE_WITHOUT_INTERVAL, self.note)))
+        note = "; ".join(filter(None, (CURVE_WITHOUT_INTERVAL, self.note)))
         return Estimate(whole, nan, nan, self.n, level, f"{METHOD}_curve", note, details=details)
 
     def hierarchical(self) -> dict[str, float]:
@@ -268,9 +286,9 @@ def pooled(
         raise ValueError("counts are 0 or more.")
     k = cells.shape[1]
     if k < FEWEST:
-        return notes.TWO_STUDIES if k == 2 else notes.ONE_STUDY
+        return TWO_STUDIES if k == 2 else ONE_STUDY
     if not (cells[[0, 1]] + cells[[2, 3]]).all():
-        return notes.NO_CLASS
+        return NO_CLASS
     corrected = not cells.all()
     if corrected:
         cells = cells + CORRECTION * (~cells.all(axis=0) if zeros_only else 1)

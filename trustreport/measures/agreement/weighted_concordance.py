@@ -18,7 +18,7 @@ from trustreport.measures.agreement.bootstrap import (
     units,
 )
 from trustreport.measures.agreement.interval import SCORE, mean_interval
-from trustreport.measures.agreement.tally import check_codes
+from trustreport.measures.agreement.labels import check_codes
 from trustreport.measures.cluster import Clusters
 
 Floats = NDArray[np.float64]
