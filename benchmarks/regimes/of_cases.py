@@ -23,7 +23,7 @@ from trustreport.dimensions.subgroups.groups import divisions
 from trustreport.dimensions.subgroups.odds import equalised_odds
 from trustreport.estimate import Estimate
 from trustreport.performance.cases import ScoredCases, scored_cases
-from trustreport.performance.differences import difference
+from trustreport.performance.decision_table import difference
 from trustreport.performance.measures import lead
 from trustreport.place import Place
 from trustreport.plan import Plan

@@ -22,8 +22,9 @@ from trustreport.estimate import Estimate
 from trustreport.measures.agreement.interval import coefficient_interval
 from trustreport.measures.agreement.kappa import cohen_kappa, light_kappa
 from trustreport.measures.agreement.weighted_concordance import weighted_concordance
+from trustreport.performance.reader_analysis import AIDED
 from trustreport.performance.reader_errors import reader_errors
-from trustreport.performance.readers import AIDED, endpoints, every_endpoint
+from trustreport.performance.readers import endpoints, every_endpoint
 from trustreport.place import Place
 from trustreport.simulate import (
     STRUCTURES,

@@ -8,7 +8,7 @@ import pytest
 
 from trustreport.assessment import assess
 from trustreport.messages import catalogue
-from trustreport.performance.follow_up import is_mature
+from trustreport.performance.keys import is_mature
 from trustreport.plan import StudyFacts
 from trustreport.results import Result
 from trustreport.study import Dataset, Study

@@ -19,8 +19,8 @@ from trustreport import quantities
 from trustreport.estimate import Estimate
 from trustreport.measures import pooling as pooling_notes
 from trustreport.measures.agreement.bootstrap import _draws
+from trustreport.measures.agreement.interval import SCORE
 from trustreport.measures.agreement.kappa import percent_agreement
-from trustreport.measures.agreement.labels import SCORE
 from trustreport.measures.calibration.advice import advice_values
 from trustreport.measures.calibration.recalibrated import _shown
 from trustreport.measures.confusion.clustered import clustered

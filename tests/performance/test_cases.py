@@ -13,7 +13,7 @@ from hypothesis import given
 from tests.monitored import coded
 from tests.studies import plan
 from trustreport.performance.cases import ScoredCases, in_common, outputs, scored_cases
-from trustreport.performance.differences import difference
+from trustreport.performance.decision_table import difference
 from trustreport.performance.keys import case_key, joined_key
 from trustreport.performance.measures import estimates, lead
 from trustreport.performance.sites import sites_in

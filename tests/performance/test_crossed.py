@@ -12,9 +12,8 @@ from trustreport.measures.subgroups import clustered_share_difference, share_dif
 from trustreport.messages import catalogue
 from trustreport.narrative.where import where
 from trustreport.performance.cases import scored_cases
-from trustreport.performance.concentration import Concentration
 from trustreport.performance.crossed import concentrations
-from trustreport.performance.pooled import Pool, pooled
+from trustreport.performance.sites import Concentration, Pool, pooled
 from trustreport.plan import Plan
 from trustreport.study import Cases, Dataset, Labels, Scores, Study
 

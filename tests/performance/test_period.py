@@ -13,7 +13,7 @@ from trustreport.dimensions.decision_benefit import DIMENSION as BENEFIT
 from trustreport.dimensions.pragmatic_utility import DIMENSION as UTILITY
 from trustreport.dimensions.subgroups import DIMENSION as SUBGROUPS
 from trustreport.measures.mrmc import notes
-from trustreport.performance.period import compared_later
+from trustreport.performance.readers import compared_later
 from trustreport.results import Result, leading
 from trustreport.study import Coded, Labels, Study
 

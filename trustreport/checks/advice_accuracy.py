@@ -18,7 +18,7 @@ from trustreport.measures.two_arm.difference import newcombe
 from trustreport.messages import Message, say
 from trustreport.narrative.names import heading
 from trustreport.performance.cases import ScoredCases, scored_cases
-from trustreport.performance.published import place_of_counts
+from trustreport.performance.decision_table import place_of_counts
 from trustreport.performance.time_to_event import followed_cases
 from trustreport.place import Place
 from trustreport.plan import DatasetFacts

@@ -25,7 +25,7 @@ from trustreport.measures.similarity.duplicates import (
 )
 from trustreport.messages import Message, say
 from trustreport.performance.cases import place_of_set
-from trustreport.performance.follow_up import is_mature
+from trustreport.performance.keys import is_mature
 from trustreport.performance.lesions import marked_cases
 from trustreport.performance.readers import place_of_task
 from trustreport.place import NOWHERE, Place

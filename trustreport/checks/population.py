@@ -14,7 +14,7 @@ from trustreport.digits import share
 from trustreport.finding import Severity
 from trustreport.measures.proportion import wilson
 from trustreport.messages import Message, say
-from trustreport.performance.published import place_of_counts
+from trustreport.performance.decision_table import place_of_counts
 from trustreport.performance.readers import place_of_task
 from trustreport.place import Place
 from trustreport.plan import Endpoint, Plan

@@ -16,8 +16,7 @@ from trustreport.measures.mrmc.period import SLACK, can_adjust, needs_adjusting
 from trustreport.measures.paired.difference import PairedTable
 from trustreport.measures.paired.ratios import mcnemar_exact
 from trustreport.messages import Message, say
-from trustreport.performance.period import BASELINE, COMPARED, compared_later, days_of
-from trustreport.performance.readers import place_of_task
+from trustreport.performance.readers import BASELINE, COMPARED, compared_later, days_of, place_of_task
 from trustreport.place import Place
 from trustreport.study import Floats, Readings
 

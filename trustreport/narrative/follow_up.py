@@ -7,7 +7,7 @@ import numpy as np
 
 from trustreport.finding import Part
 from trustreport.messages import Message, say
-from trustreport.performance.follow_up import cut_of, is_mature
+from trustreport.performance.keys import cut_of, is_mature
 from trustreport.plan import Plan
 from trustreport.study import Study
 

@@ -10,17 +10,18 @@ from trustreport.finding import Part, PlainTable
 from trustreport.messages import Message, say
 from trustreport.narrative.sentences import numbers
 from trustreport.narrative.tables import table
-from trustreport.performance.concentration import (
+from trustreport.performance.crossed import concentrations
+from trustreport.performance.keys import public_cell
+from trustreport.performance.sites import (
     Comparison,
     Concentration,
     Contrast,
     CrossCell,
     Crossing,
     ErrorGroup,
+    Pool,
+    PooledColumn,
 )
-from trustreport.performance.crossed import concentrations
-from trustreport.performance.pooled import Pool, PooledColumn
-from trustreport.performance.small_cells import public_cell
 from trustreport.plan import Plan
 from trustreport.results import Result
 

@@ -23,8 +23,7 @@ from trustreport.clusters import clusters_of
 from trustreport.measures.cluster import Clusters, Order, ascending, together
 from trustreport.measures.confusion.clustered import cluster_cells
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
-from trustreport.performance.follow_up import is_mature
-from trustreport.performance.keys import case_key
+from trustreport.performance.keys import case_key, is_mature
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.study import Binary, Codes, Dataset, Floats, Scores, Study

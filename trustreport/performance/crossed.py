@@ -21,7 +21,9 @@ from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.proportion import wilson
 from trustreport.measures.subgroups import clustered_share_difference, share_difference
 from trustreport.performance.cases import Mask
-from trustreport.performance.concentration import (
+from trustreport.performance.keys import closed, public_cell
+from trustreport.performance.measures import complement
+from trustreport.performance.sites import (
     CLASSES,
     EVENTS,
     Comparison,
@@ -31,10 +33,9 @@ from trustreport.performance.concentration import (
     Crossing,
     ErrorGroup,
     Event,
+    Pool,
+    PooledColumn,
 )
-from trustreport.performance.measures import complement
-from trustreport.performance.pooled import Pool, PooledColumn
-from trustreport.performance.small_cells import closed, public_cell
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result

@@ -12,8 +12,7 @@ from trustreport.measures.cluster import Clusters
 from trustreport.measures.lesions.area import Marked
 from trustreport.measures.lesions.froc import CUSTOMARY
 from trustreport.performance.cases import place_of_set
-from trustreport.performance.follow_up import is_mature
-from trustreport.performance.keys import case_key
+from trustreport.performance.keys import case_key, is_mature
 from trustreport.place import Place, of_task
 from trustreport.plan import Plan
 from trustreport.study import Dataset, Localisation, Study

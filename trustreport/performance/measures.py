@@ -5,23 +5,29 @@ interval that takes cases as independent is beside it.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
-from math import nan
+from dataclasses import dataclass, replace
+from math import isfinite, nan
 from typing import Any
 
 import numpy as np
 
+from trustreport.clusters import clusters_of, clusters_over
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
-from trustreport.measures.confusion.clustered import cluster_cells, clustered
+from trustreport.measures.cluster import Clusters
+from trustreport.measures.confusion.clustered import cluster_cells, clustered, korn_graubard
 from trustreport.measures.confusion.independent import at_prevalence, estimated
+from trustreport.measures.confusion.measure import CaseShare
 from trustreport.measures.confusion.table import MEASURES
-from trustreport.measures.proportion import wilson
+from trustreport.measures.monitoring import change
+from trustreport.measures.proportion import clopper_pearson, wilson
 from trustreport.measures.score_measure import SCORES, ScoreMeasure
 from trustreport.performance.cases import ScoredCases
+from trustreport.place import Place
+from trustreport.plan import Plan
 from trustreport.quantities import quantity
-from trustreport.results import estimate_of
-from trustreport.study import Floats
+from trustreport.results import Result, estimate_of, within_range
+from trustreport.study import Dataset, Floats
 
 NO_DECISION = "no decisions, and no operating point that would make them"
 NO_SCORE = "no scores"
@@ -172,3 +178,139 @@ def relevance_and_thresholds(case: ScoredCases, threshold: float) -> tuple[Float
 def without_interval(e: Estimate, why: str) -> Estimate:
     """An estimate whose interval is left out, and why."""
     return replace(e, low=nan, high=nan, se=nan, p=nan, note="; ".join(filter(None, (e.note, why))))
+
+
+CLUSTERED = "clustered"
+
+
+def entries(id: str, case: ScoredCases, name: str, level: float, **more: Any) -> list[Result]:
+    """Every estimate of a quantity as an entry; `more`: ``prevalence`` or ``threshold``, and its fields."""
+    chosen = {key: more.pop(key) for key in ("prevalence", "threshold") if key in more}
+    place = more.pop("place", case.place)
+    if "threshold" in chosen:
+        place = place.at(threshold=chosen["threshold"])
+    if "prevalence" in chosen:
+        more["parameters"] = {**more.get("parameters", {}), "prevalence": chosen["prevalence"]}
+    found = estimates(case, name, level, **chosen)
+    return as_entries(id, place, found, clustered=case.cluster is not None, cases=case.key, **more)
+
+
+def as_entries(
+    id: str, place: Place, found: Sequence[Estimate], *, clustered: bool, **more: Any
+) -> list[Result]:
+    """Estimates as entries, the first one primary; of clustered cases each says whether it respects them."""
+    grouped = clustered and len(found) > 1
+    return [
+        Result(
+            id, place, e, primary=i == 0,
+            analysis=CLUSTERED if grouped and (i == 0 or "clusters" in e.details) else "", **more,
+        )
+        for i, e in enumerate(found)
+    ]  # fmt: skip
+
+
+def each_alone(case: ScoredCases, part: ScoredCases) -> dict[str, bool]:
+    """That every case of a part is a cluster of its own, where cases of the whole are not."""
+    return {"each_case_a_cluster": True} if case.cluster is not None and part.cluster is None else {}
+
+
+def pair(alone: Estimate, in_clusters: Estimate | None) -> list[Estimate]:
+    """The estimate that respects clusters, where there are any, before that of independent cases."""
+    return [alone] if in_clusters is None else [in_clusters, alone]
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """The clusters of two data sets, (n_cases,) each: the same number for the same cluster in both.
+
+    `known` is False where a set has clusters by a key that the other set lacks, so that nobody knows which
+    clusters are in both.
+    """
+
+    one: Clusters
+    other: Clusters
+    known: bool = True
+
+    @property
+    def any(self) -> bool:
+        """Whether a cluster is in both sets."""
+        return bool(np.intersect1d(self.one, self.other).size)
+
+
+def matched(one: Dataset, other: Dataset, plan: Plan) -> Matched:
+    """The clusters of two data sets, which are matched by their names in the keys that both have."""
+    first, second = clusters_over((one, other), plan)
+    ours, theirs = (set(clusters_of(dataset, plan).keys) for dataset in (one, other))
+    return Matched(first, second, known=bool(ours & theirs) or not (ours or theirs))
+
+
+def influence(case: ScoredCases, name: str, value: Estimate) -> Floats | None:
+    """What each case adds to a quantity, (n,), up to a factor of the set; None where that is not known."""
+    if name == "error_rate":
+        name = "accuracy"
+    if name == "failure_rate":
+        return change.of_share(case.failed)
+    if name in MEASURES:
+        return None if case.decision is None else change.of_cells(name, case.truth, case.decision)
+    if case.score is None or (name != "auc" and case.risk is None):
+        return None
+    found = np.zeros(len(case))
+    by_errors = name in SCORES and SCORES[name].change in ("errors", "log_errors")
+    if name == "auc":
+        truth, score, _ = case.ranked
+        found[case.scored | case.failed] = change.of_area(truth, score)
+    elif by_errors:
+        truth, score, _ = case.with_scores
+        found[case.scored] = change.of_risk(name, truth, score)
+    elif name in ("net_benefit", "standardized_net_benefit") and case.risk_threshold is not None:
+        truth, score, _ = case.acted_on
+        ratio = value.value if name == "standardized_net_benefit" else 0.0
+        gain = change.of_net_benefit(truth, score >= case.risk_threshold, case.risk_threshold, ratio)
+        found[case.scored | case.failed] = gain
+    else:
+        return None
+    return found
+
+
+SIMULTANEOUS = "the limits hold for all {k} at once, so that they allow for the choice of the worst"
+
+
+def worst_of(
+    parts: Sequence[tuple[str, ScoredCases]], name: str, level: float
+) -> tuple[str, ScoredCases, Estimate] | None:
+    """The part in which a measure is worst; None where fewer than two have a value.
+
+    The primary method of the measure, the exact one for a share (the score interval of one share falls short
+    where the worst of several small parts is chosen), each of the k parts at the level of Sidak::
+
+        level ^ (1 / k)
+
+    so that with the given probability all k intervals hold their values, the one of the worst among them,
+    whichever that is. Of normal estimates it is at least that, however they are correlated (groups overlap).
+
+    Returns
+    -------
+    name, cases, Estimate
+        `details` hold the number of parts and the level of each; `level` is that of all together.
+
+    References
+    ----------
+    Sidak (1967), J. Am. Stat. Assoc. 62, 626-633.
+    """
+    known = [
+        (e.value, label, case) for label, case in parts if isfinite((e := lead(case, name, level)).value)
+    ]
+    if len(known) < 2:
+        return None
+    k, down = len(known), quantity(name).better == "down"
+    _, label, case = min(known, key=lambda one: (-one[0] if down else one[0], one[1]))
+    each = level ** (1 / k)
+    e = lead(case, name, each)
+    if e.method == "wilson":
+        e = clopper_pearson(round(e.value * e.n), e.n, level=each)
+    elif e.method == CaseShare.word:
+        e = korn_graubard(e)
+    note = "; ".join(filter(None, (e.note, SIMULTANEOUS.format(k=k))))
+    details = {**e.details, "of": float(k), "level_of_each": each}
+    found = replace(e, level=level, p=nan, note=note, details=details)
+    return label, case, within_range(found, quantity(name))

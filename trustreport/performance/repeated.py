@@ -20,8 +20,8 @@ from trustreport.measures.repeatability import (
     repeated,
 )
 from trustreport.performance.cases import Mask, Outputs, outputs, place_of_set
-from trustreport.performance.entries import as_entries
 from trustreport.performance.keys import case_key
+from trustreport.performance.measures import as_entries
 from trustreport.performance.readers import place_of_task
 from trustreport.place import Place
 from trustreport.plan import Plan

@@ -12,7 +12,7 @@ from typing import Any
 from trustreport.assessment import Assessment
 from trustreport.dimensions.case_mix import CaseMix, Errors
 from trustreport.estimate import Estimate
-from trustreport.performance.small_cells import public_cell, suppressed
+from trustreport.performance.keys import public_cell, suppressed
 from trustreport.results import Result
 
 

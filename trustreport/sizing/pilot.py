@@ -9,8 +9,9 @@ from trustreport.errors import Problem, StudyError
 from trustreport.measures.mrmc.obuchowski_rockette import ObuchowskiRockette
 from trustreport.measures.mrmc.power import CLIPPED, NEGATIVE_COMPONENT, Components
 from trustreport.messages import say
-from trustreport.performance.components import components_of
-from trustreport.performance.readers import FIRST_COVARIANCE, UNAIDED, ReaderEndpoint, endpoint
+from trustreport.performance.reader_analysis import FIRST_COVARIANCE, UNAIDED, ReaderEndpoint
+from trustreport.performance.reader_errors import components_of
+from trustreport.performance.readers import endpoint
 from trustreport.plan import Plan
 from trustreport.sizing.moments import EstimateParts, expected_variance
 from trustreport.sizing.origins import TEXT, PilotParts, filled_parts

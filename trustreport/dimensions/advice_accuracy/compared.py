@@ -6,8 +6,8 @@ from itertools import combinations
 from trustreport.dimensions.advice_accuracy.entries import ID, are_risks, thresholds
 from trustreport.measures.roc.difference import unpaired_difference
 from trustreport.performance.cases import ScoredCases, by_set, in_common
-from trustreport.performance.differences import differences
-from trustreport.performance.entries import as_entries
+from trustreport.performance.decision_table import differences
+from trustreport.performance.measures import as_entries
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result

@@ -36,9 +36,8 @@ from trustreport.measures.utility.ranking import (
 )
 from trustreport.measures.utility.utility_yield import confusion_matrix, greatest_expected, yield_of_decisions
 from trustreport.performance.cases import ScoredCases, by_set, in_common
-from trustreport.performance.entries import as_entries, pair
-from trustreport.performance.joint_decisions import Decisions, joint_decisions
-from trustreport.performance.published import counts_of_candidates
+from trustreport.performance.decision_table import Decisions, counts_of_candidates, joint_decisions
+from trustreport.performance.measures import as_entries, pair
 from trustreport.place import Place
 from trustreport.plan import Plan, UtilityMatrix
 from trustreport.results import Result

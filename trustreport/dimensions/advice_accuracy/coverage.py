@@ -19,7 +19,7 @@ from trustreport.messages import Message, say
 from trustreport.narrative.names import set_label
 from trustreport.narrative.tables import table
 from trustreport.performance.cases import Mask, ScoredCases
-from trustreport.performance.entries import as_entries, pair
+from trustreport.performance.measures import as_entries, pair
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result

@@ -15,11 +15,18 @@ from trustreport.measures.net_benefit import treat_all, treat_none, weighted_uti
 from trustreport.measures.roc.difference import auc_group
 from trustreport.performance import weighted
 from trustreport.performance.cases import ScoredCases
-from trustreport.performance.entries import as_entries, entries, pair
-from trustreport.performance.measures import lead, relevance_and_thresholds, why_no_risk, without_interval
-from trustreport.performance.published import counted_as_wrong, place_of_counts, three_way
-from trustreport.performance.verification import MEASURES as VERIFIED_MEASURES
-from trustreport.performance.verification import partly_verified
+from trustreport.performance.decision_table import counted_as_wrong, place_of_counts, three_way
+from trustreport.performance.measures import (
+    as_entries,
+    entries,
+    lead,
+    pair,
+    relevance_and_thresholds,
+    why_no_risk,
+    without_interval,
+)
+from trustreport.performance.weighted import MEASURES as VERIFIED_MEASURES
+from trustreport.performance.weighted import partly_verified
 from trustreport.place import Place
 from trustreport.plan import Confusion, Plan
 from trustreport.quantities import quantity

@@ -24,8 +24,7 @@ from trustreport.measures.h_accuracy.measure import (
     two_class_scores,
 )
 from trustreport.performance.cases import ScoredCases, of_dataset, place_of_set
-from trustreport.performance.follow_up import is_mature
-from trustreport.performance.keys import case_key
+from trustreport.performance.keys import case_key, is_mature
 from trustreport.place import Place
 from trustreport.plan import Complexity, HAccuracy, Plan
 from trustreport.results import Result

@@ -11,7 +11,7 @@ from trustreport.messages import Message, say
 from trustreport.narrative.names import heading, quantity_name
 from trustreport.narrative.tables import table
 from trustreport.performance.cases import ScoredCases
-from trustreport.performance.verification import partly_verified
+from trustreport.performance.weighted import partly_verified
 from trustreport.plan import Plan
 from trustreport.results import Result, leading
 from trustreport.study import Clustering, Study

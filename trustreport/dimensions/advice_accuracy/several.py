@@ -26,8 +26,7 @@ from trustreport.measures.roc.auc import auc_logit_larger
 from trustreport.measures.roc.clustered import auc_logit_obuchowski
 from trustreport.messages import Message, say
 from trustreport.performance.cases import place_of_set
-from trustreport.performance.follow_up import is_mature
-from trustreport.performance.keys import case_key
+from trustreport.performance.keys import case_key, is_mature
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result

@@ -21,7 +21,7 @@ from trustreport.measures.utility.utility_yield import (
     yield_of_clusters,
 )
 from trustreport.performance.cases import ScoredCases
-from trustreport.performance.entries import as_entries, pair
+from trustreport.performance.measures import as_entries, pair
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result

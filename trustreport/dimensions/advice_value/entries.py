@@ -35,8 +35,7 @@ from trustreport.measures.score_measure import SCORES
 from trustreport.messages import Message
 from trustreport.narrative.names import set_label
 from trustreport.performance.cases import ScoredCases
-from trustreport.performance.entries import each_alone, entries
-from trustreport.performance.measures import NOT_RISKS, why_no_risk, without_interval
+from trustreport.performance.measures import NOT_RISKS, each_alone, entries, why_no_risk, without_interval
 from trustreport.performance.weighted import of_risks
 from trustreport.place import Place
 from trustreport.plan import Plan

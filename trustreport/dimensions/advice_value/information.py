@@ -11,7 +11,7 @@ from trustreport.measures.utility.information import voi_of_advice, voi_of_readi
 from trustreport.measures.utility.utility_yield import expected_matrix
 from trustreport.messages import Message
 from trustreport.performance.cases import ScoredCases
-from trustreport.performance.entries import as_entries
+from trustreport.performance.measures import as_entries
 from trustreport.performance.readers import patients_of
 from trustreport.place import Place, of_task
 from trustreport.plan import Plan

@@ -16,8 +16,7 @@ from trustreport.measures.two_arm.difference import newcombe
 from trustreport.messages import say
 from trustreport.narrative.names import heading
 from trustreport.narrative.tables import table
-from trustreport.performance.joint_decisions import Decisions, joint_decisions
-from trustreport.performance.published import counts_of_candidates
+from trustreport.performance.decision_table import Decisions, counts_of_candidates, joint_decisions
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result, leading

@@ -14,7 +14,7 @@ from trustreport import criteria
 from trustreport.estimate import Estimate
 from trustreport.measures.weighted import weighted_shares, weighted_shares_of_clusters
 from trustreport.performance.cases import ScoredCases, by_rule, in_common
-from trustreport.performance.differences import difference
+from trustreport.performance.decision_table import difference
 from trustreport.performance.measures import lead
 from trustreport.place import Place
 from trustreport.plan import Plan

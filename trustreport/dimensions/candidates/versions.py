@@ -18,7 +18,7 @@ from trustreport.measures.subgroups import (
     share_difference,
 )
 from trustreport.performance.cases import ScoredCases, by_set, in_common, scored_cases
-from trustreport.performance.differences import difference
+from trustreport.performance.decision_table import difference
 from trustreport.performance.measures import lead
 from trustreport.place import Place
 from trustreport.plan import Plan

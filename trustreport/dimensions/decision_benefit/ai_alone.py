@@ -14,14 +14,8 @@ from trustreport.measures.mrmc.one_reader import fixed_against_readers
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
 from trustreport.narrative.sentences import side_of
-from trustreport.performance.readers import (
-    AIDED,
-    FIRST_COVARIANCE,
-    UNAIDED,
-    correct_decisions,
-    patients_of,
-    reading_key,
-)
+from trustreport.performance.reader_analysis import AIDED, FIRST_COVARIANCE, UNAIDED
+from trustreport.performance.readers import correct_decisions, patients_of, reading_key
 from trustreport.place import Place
 from trustreport.results import Result
 from trustreport.study import Floats, Readings

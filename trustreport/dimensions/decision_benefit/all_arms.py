@@ -22,13 +22,8 @@ from trustreport.measures.mrmc.youden import fit_youden
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
 from trustreport.narrative.tables import table
-from trustreport.performance.readers import (
-    FIRST_COVARIANCE,
-    correct_decisions,
-    every_endpoint,
-    patients_of,
-    reading_key,
-)
+from trustreport.performance.reader_analysis import FIRST_COVARIANCE
+from trustreport.performance.readers import correct_decisions, every_endpoint, patients_of, reading_key
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result

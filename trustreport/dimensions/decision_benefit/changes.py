@@ -11,14 +11,8 @@ from trustreport.measures.mrmc.interval import no_interval
 from trustreport.measures.mrmc.notes import ONE_ORDER
 from trustreport.measures.mrmc.period import one_order
 from trustreport.measures.mrmc.quarters import oldham_slope
-from trustreport.performance.readers import (
-    AIDED,
-    UNAIDED,
-    ReaderEndpoint,
-    at_prevalence,
-    correct_decisions,
-    reading_key,
-)
+from trustreport.performance.reader_analysis import AIDED, UNAIDED, ReaderEndpoint
+from trustreport.performance.readers import at_prevalence, correct_decisions, reading_key
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result

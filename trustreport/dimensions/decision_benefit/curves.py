@@ -10,7 +10,7 @@ from trustreport.dimensions.decision_benefit.entries import ID
 from trustreport.figures.curves import Points, thinned
 from trustreport.figures.reader_roc import ArmCurves, ReaderCurve, ReaderRoc
 from trustreport.measures.roc.curve import mean_curve, roc_curve
-from trustreport.performance.readers import AIDED, UNAIDED, ReaderEndpoint
+from trustreport.performance.reader_analysis import AIDED, UNAIDED, ReaderEndpoint
 from trustreport.results import Result, leading
 from trustreport.study import Floats, Readings
 

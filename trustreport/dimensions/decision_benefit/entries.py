@@ -7,13 +7,8 @@ from typing import Any
 
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.each_reader import mean_benefit
-from trustreport.performance.readers import (
-    AIDED,
-    UNAIDED,
-    Analysis,
-    ReaderEndpoint,
-    reading_key,
-)
+from trustreport.performance.reader_analysis import AIDED, UNAIDED, Analysis, ReaderEndpoint
+from trustreport.performance.readers import reading_key
 from trustreport.place import Place
 from trustreport.results import Result
 from trustreport.study import Readings

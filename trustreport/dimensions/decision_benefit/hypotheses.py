@@ -21,14 +21,9 @@ from trustreport.measures.mrmc.planned import equivalence, non_inferiority, perf
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
 from trustreport.narrative.tables import table
+from trustreport.performance.reader_analysis import AIDED
 from trustreport.performance.reader_errors import reader_errors
-from trustreport.performance.readers import (
-    AIDED,
-    at_prevalence,
-    every_endpoint,
-    place_of_task,
-    reading_key,
-)
+from trustreport.performance.readers import at_prevalence, every_endpoint, place_of_task, reading_key
 from trustreport.place import Place
 from trustreport.plan import Endpoint as Criterion
 from trustreport.plan import Plan

@@ -24,7 +24,7 @@ from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name, title_of
 from trustreport.narrative.sentences import numbers, side_of
 from trustreport.narrative.tables import table
-from trustreport.performance.readers import AIDED, FIRST_COVARIANCE, UNAIDED, ReaderEndpoint
+from trustreport.performance.reader_analysis import AIDED, FIRST_COVARIANCE, UNAIDED, ReaderEndpoint
 from trustreport.place import Place
 from trustreport.quantities import endpoint_row
 from trustreport.results import Result, estimate_of, leading

@@ -13,7 +13,8 @@ from trustreport.measures.mrmc.power import PLANNED, cases_needed, components, p
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
 from trustreport.narrative.tables import table
-from trustreport.performance.readers import FIRST_COVARIANCE, ReaderEndpoint, reading_key
+from trustreport.performance.reader_analysis import FIRST_COVARIANCE, ReaderEndpoint
+from trustreport.performance.readers import reading_key
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result

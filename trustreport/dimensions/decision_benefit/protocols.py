@@ -25,9 +25,11 @@ from trustreport.measures.protocols import (
     pseudo_values,
     reader_time,
 )
-from trustreport.performance.readers import AIDED, UNAIDED, analysis_of_shares, patients_of, reading_key
+from trustreport.performance.reader_analysis import AIDED, UNAIDED
+from trustreport.performance.reader_endpoints import analysis_of_shares
+from trustreport.performance.reader_errors import advice_of
 from trustreport.performance.readers import endpoint as endpoint_of
-from trustreport.performance.reliance import advice_of
+from trustreport.performance.readers import patients_of, reading_key
 from trustreport.place import NOWHERE, Place
 from trustreport.plan import Plan
 from trustreport.results import Result

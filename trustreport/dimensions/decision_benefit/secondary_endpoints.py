@@ -24,16 +24,9 @@ from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRocke
 from trustreport.measures.mrmc.period import halves, trend
 from trustreport.measures.mrmc.quarters import fit_ratio
 from trustreport.measures.mrmc.weighted import ratio_difference, ratio_mean
-from trustreport.performance.period import compared_later
-from trustreport.performance.readers import (
-    AIDED,
-    FIRST_COVARIANCE,
-    UNAIDED,
-    analysis_of_means,
-    correct_decisions,
-    patients_of,
-    reading_key,
-)
+from trustreport.performance.reader_analysis import AIDED, FIRST_COVARIANCE, UNAIDED
+from trustreport.performance.reader_endpoints import analysis_of_means
+from trustreport.performance.readers import compared_later, correct_decisions, patients_of, reading_key
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result

@@ -14,8 +14,9 @@ from trustreport.measures.mrmc.power import METHOD_WIDTH, NO_COMPONENT, Componen
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
 from trustreport.narrative.tables import table
-from trustreport.performance.components import components_of
-from trustreport.performance.readers import ReaderEndpoint, reading_key
+from trustreport.performance.reader_analysis import ReaderEndpoint
+from trustreport.performance.reader_errors import components_of
+from trustreport.performance.readers import reading_key
 from trustreport.place import Place
 from trustreport.quantities import endpoint_row
 from trustreport.results import Result, leading

@@ -34,11 +34,9 @@ from trustreport.measures.robustness import (
     wpr,
 )
 from trustreport.performance.cases import ScoredCases
-from trustreport.performance.entries import CLUSTERED
 from trustreport.performance.features import ID
 from trustreport.performance.keys import joined_key
-from trustreport.performance.measures import without_interval
-from trustreport.performance.worst import worst_of
+from trustreport.performance.measures import CLUSTERED, without_interval, worst_of
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.quantities import quantity

@@ -9,9 +9,9 @@ from trustreport.messages import Message, say
 from trustreport.narrative.tables import table
 from trustreport.performance.cases import ScoredCases, of_dataset
 from trustreport.performance.features import ID
+from trustreport.performance.keys import public_cell
 from trustreport.performance.measures import lead
 from trustreport.performance.sites import MOST_SITES, SiteOf, sites_in
-from trustreport.performance.small_cells import public_cell
 from trustreport.plan import Plan
 from trustreport.study import Dataset, Study
 

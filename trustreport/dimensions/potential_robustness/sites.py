@@ -9,9 +9,9 @@ import numpy as np
 from trustreport.clusters import clusters_over
 from trustreport.estimate import Estimate
 from trustreport.performance.cases import ScoredCases
+from trustreport.performance.keys import public_cell, suppressed
 from trustreport.performance.measures import lead
 from trustreport.performance.sites import sites_in
-from trustreport.performance.small_cells import public_cell, suppressed
 from trustreport.plan import Plan
 from trustreport.quantities import quantity
 

@@ -16,15 +16,9 @@ from trustreport.measures.mrmc.clustered import (
     mcnemar_clustered_case,
 )
 from trustreport.measures.paired.difference import PairedTable
+from trustreport.performance.reader_analysis import AIDED, UNAIDED
 from trustreport.performance.reader_errors import reader_errors
-from trustreport.performance.readers import (
-    AIDED,
-    UNAIDED,
-    at_prevalence,
-    correct_decisions,
-    patients_of,
-    reading_key,
-)
+from trustreport.performance.readers import at_prevalence, correct_decisions, patients_of, reading_key
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result

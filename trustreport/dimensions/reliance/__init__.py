@@ -6,8 +6,8 @@ from trustreport.dimensions.reliance.narrative import overview, part, title_of
 from trustreport.dimensions.reliance.results import Reliance, from_counts, from_readings
 from trustreport.finding import Finding, Part
 from trustreport.messages import Message, say
+from trustreport.performance.reader_errors import advice_of
 from trustreport.performance.readers import place_of_task
-from trustreport.performance.reliance import advice_of
 from trustreport.plan import Plan
 from trustreport.study import Binary, Readings, Study
 

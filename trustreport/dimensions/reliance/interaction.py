@@ -27,9 +27,9 @@ from trustreport.measures.reliance.odds import (
     spread_ratio,
 )
 from trustreport.measures.reliance.patterns import appropriate, chance_corrected, rate
-from trustreport.performance.reader_errors import reader_errors
-from trustreport.performance.readers import AIDED, UNAIDED, reading_key
-from trustreport.performance.reliance import Grids
+from trustreport.performance.reader_analysis import AIDED, UNAIDED
+from trustreport.performance.reader_errors import Grids, reader_errors
+from trustreport.performance.readers import reading_key
 from trustreport.place import Place
 from trustreport.results import Result
 from trustreport.seeds import generator

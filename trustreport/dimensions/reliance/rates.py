@@ -13,7 +13,7 @@ from trustreport.measures.means import case_share
 from trustreport.measures.paired.difference import PairedTable
 from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.clustered import INDEPENDENT, Linearised, clustered_share
-from trustreport.performance.readers import AIDED, UNAIDED
+from trustreport.performance.reader_analysis import AIDED, UNAIDED
 from trustreport.place import Place
 from trustreport.results import Result
 from trustreport.study import Floats

@@ -16,8 +16,9 @@ from trustreport.measures.notes import OFTEN_ABOVE
 from trustreport.measures.paired.difference import tango, tango_clustered
 from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.patterns import PATTERNS, pattern_counts, rate, tertiles
-from trustreport.performance.readers import AIDED, UNAIDED, reading_key
-from trustreport.performance.reliance import Grids, grids
+from trustreport.performance.reader_analysis import AIDED, UNAIDED
+from trustreport.performance.reader_errors import Grids, grids
+from trustreport.performance.readers import reading_key
 from trustreport.place import Place
 from trustreport.plan import RelianceCounts
 from trustreport.results import Result

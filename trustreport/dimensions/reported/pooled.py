@@ -13,7 +13,7 @@ from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.pooling import METHOD, OUTCOMES, PooledStudies, pooled
 from trustreport.measures.proportion import wilson
 from trustreport.measures.robustness import NO_SPREAD_FOUND, Heterogeneity
-from trustreport.performance.published import counted_as_wrong
+from trustreport.performance.decision_table import counted_as_wrong
 from trustreport.place import Place
 from trustreport.plan import Plan, StudyPool
 from trustreport.results import Result

@@ -15,7 +15,7 @@ from trustreport.messages import say
 from trustreport.narrative.follow_up import immature, prepend_sentences
 from trustreport.narrative.where import where
 from trustreport.performance.cases import ScoredCases, scored_cases
-from trustreport.performance.pooled import pooled
+from trustreport.performance.sites import pooled
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import DEVELOPMENT_ROLES, Study

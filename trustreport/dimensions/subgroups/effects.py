@@ -18,17 +18,16 @@ from trustreport.measures.mrmc.crossed_clusters import areas_of_patients, means_
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.mrmc.ustatistic import ustatistic
 from trustreport.measures.subgroups import effect_differences, leading_mode
-from trustreport.performance.period import same_order
+from trustreport.performance.keys import closed, public_cell, suppressed
+from trustreport.performance.reader_analysis import FIRST_COVARIANCE, ReaderEndpoint
 from trustreport.performance.readers import (
-    FIRST_COVARIANCE,
-    ReaderEndpoint,
     endpoints,
     patients_of,
     place_of_task,
     primary_first,
     reading_key,
+    same_order,
 )
-from trustreport.performance.small_cells import closed, public_cell, suppressed
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result

@@ -29,10 +29,8 @@ from trustreport.measures.subgroups import (
     share_difference,
 )
 from trustreport.performance.cases import ScoredCases, scored_cases
-from trustreport.performance.entries import each_alone
-from trustreport.performance.measures import lead
-from trustreport.performance.small_cells import closed, public_cell, suppressed
-from trustreport.performance.worst import worst_of
+from trustreport.performance.keys import closed, public_cell, suppressed
+from trustreport.performance.measures import each_alone, lead, worst_of
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result

@@ -14,8 +14,8 @@ import numpy as np
 from trustreport.dimensions.subgroups.entries import DIFFERENCE, Measured, Measurement
 from trustreport.measures.association import holm
 from trustreport.performance.cases import Mask, ScoredCases
-from trustreport.performance.concentration import EVENTS, Comparison
 from trustreport.performance.keys import case_key
+from trustreport.performance.sites import EVENTS, Comparison
 from trustreport.quantities import LEFT_OF
 from trustreport.results import Result
 

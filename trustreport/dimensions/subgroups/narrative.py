@@ -18,7 +18,7 @@ from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name, title_of
 from trustreport.narrative.sentences import known
 from trustreport.narrative.tables import table
-from trustreport.performance.small_cells import public_cell
+from trustreport.performance.keys import public_cell
 from trustreport.plan import Plan
 from trustreport.results import Result, leading
 

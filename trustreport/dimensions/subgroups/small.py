@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from trustreport.dimensions.subgroups.groups import CaseGroup
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.performance.small_cells import public_cell
+from trustreport.performance.keys import public_cell
 from trustreport.plan import Plan
 from trustreport.quantities import endpoint_row
 

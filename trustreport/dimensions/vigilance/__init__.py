@@ -18,7 +18,7 @@ from trustreport.dimensions.vigilance.view import MonitoringView
 from trustreport.finding import Finding, Part
 from trustreport.messages import say
 from trustreport.narrative.where import where
-from trustreport.performance.pooled import Pool, pooled
+from trustreport.performance.sites import Pool, pooled
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Readings, Study

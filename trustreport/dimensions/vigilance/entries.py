@@ -25,9 +25,7 @@ from trustreport.measures.mrmc.notes import join
 from trustreport.measures.roc.clustered import clustered_auc, clustered_unpaired_difference
 from trustreport.measures.roc.difference import unpaired_difference
 from trustreport.measures.score_measure import SCORES
-from trustreport.performance.entries import CLUSTERED
-from trustreport.performance.measures import lead
-from trustreport.performance.shared_clusters import influence
+from trustreport.performance.measures import CLUSTERED, influence, lead
 from trustreport.plan import Indicator, Plan
 from trustreport.quantities import endpoint_row
 from trustreport.results import Result

@@ -9,7 +9,7 @@ import numpy as np
 
 from trustreport.dimensions.vigilance.periods import FAILED, ID, REFUSED, Period, Timeline, names_of
 from trustreport.estimate import Estimate
-from trustreport.performance.follow_up import has_no_date
+from trustreport.performance.keys import has_no_date
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Readings

@@ -16,9 +16,8 @@ from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.proportion import wilson
 from trustreport.performance.cases import Outputs, ScoredCases, of_dataset, outputs
-from trustreport.performance.follow_up import cut_of, is_mature
-from trustreport.performance.keys import case_key
-from trustreport.performance.shared_clusters import Matched, matched
+from trustreport.performance.keys import case_key, cut_of, is_mature
+from trustreport.performance.measures import Matched, matched
 from trustreport.place import Place
 from trustreport.plan import DatasetFacts, Plan
 from trustreport.study import Binary, Coded, Dataset, Floats, Readings, Scores, Study

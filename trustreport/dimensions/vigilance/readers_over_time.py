@@ -12,8 +12,9 @@ from trustreport.estimate import Estimate, undefined
 from trustreport.measures.means import case_share
 from trustreport.measures.monitoring.rates import median
 from trustreport.measures.reliance.clustered import clustered_share
-from trustreport.performance.readers import AIDED, patients_of, place_of_task, reading_key
-from trustreport.performance.reliance import Grids, advice_of, grids
+from trustreport.performance.reader_analysis import AIDED
+from trustreport.performance.reader_errors import Grids, advice_of, grids
+from trustreport.performance.readers import patients_of, place_of_task, reading_key
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result
