@@ -11,10 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, ndtr, ndtri
 
 from regimes.regime import LEVEL, Found, Regime, Truths, binomial, coded, less, plan, primary
-from trustreport.dimensions import (
-    subgroups,
-    vigilance,
-)
+from trustreport.dimensions import subgroups, vigilance
 from trustreport.dimensions.advice_accuracy.utility import yield_results
 from trustreport.dimensions.advice_value.entries import results_of as advice_values
 from trustreport.dimensions.potential_robustness.scores import between_sites
@@ -27,14 +24,7 @@ from trustreport.performance.decision_table import difference
 from trustreport.performance.measures import lead
 from trustreport.place import Place
 from trustreport.plan import Plan
-from trustreport.study import (
-    Cases,
-    Dataset,
-    Floats,
-    Labels,
-    Scores,
-    Study,
-)
+from trustreport.study import Cases, Dataset, Floats, Labels, Scores, Study
 
 AT = 0.4  # the threshold of candidates and periods; that of a set is its prevalence
 MATRIX = [[1.0, 0.0], [0.4, 1.0]]

@@ -12,10 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from regimes.regime import ARMS, LEVEL, Found, Regime, Truths, binomial, coded, plan, primary
-from trustreport.dimensions import (
-    pragmatic_utility,
-    subgroups,
-)
+from trustreport.dimensions import pragmatic_utility, subgroups
 from trustreport.dimensions.decision_benefit.ai_alone import advice_of, ai_results
 from trustreport.dimensions.source_reliability.raters import COEFFICIENTS, leading_agreement
 from trustreport.estimate import Estimate
@@ -33,16 +30,7 @@ from trustreport.simulate import (
     expected_specificity,
     roe_metz,
 )
-from trustreport.study import (
-    ArmCounts,
-    Cases,
-    CountsSet,
-    Floats,
-    Labels,
-    Readers,
-    Readings,
-    Study,
-)
+from trustreport.study import ArmCounts, Cases, CountsSet, Floats, Labels, Readers, Readings, Study
 
 # Variances, how far both arms tell the classes apart, and where a reading is positive.
 LEVELS = (("HL", (1.5, 1.5), 0.75), ("LH", (1.5, 2.2), 0.75), ("HL", (2.8, 3.6), 1.6))

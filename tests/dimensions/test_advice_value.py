@@ -10,14 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.dimensions.test_potential_robustness import (
-    answer,
-    dataset,
-    drawn,
-    only,
-    rules_hold,
-    texts,
-)
+from tests.dimensions.test_potential_robustness import answer, dataset, drawn, only, rules_hold, texts
 from tests.studies import plan, readings
 from trustreport.dimensions.advice_value import DIMENSION, entries
 from trustreport.dimensions.advice_value.narrative import EACH_UP_TO

@@ -12,21 +12,12 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.crossed_clusters import (
-    ClusteredReaders,
-    ClusteredYouden,
-)
-from trustreport.measures.mrmc.in_range import (
-    difference_in_range,
-)
+from trustreport.measures.mrmc.crossed_clusters import ClusteredReaders, ClusteredYouden
+from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette, leading
-from trustreport.measures.mrmc.period import (
-    PeriodAdjusted,
-)
+from trustreport.measures.mrmc.period import PeriodAdjusted
 from trustreport.measures.mrmc.ustatistic import METHOD, UStatistic
-from trustreport.measures.mrmc.youden import (
-    YoudenUStatistic,
-)
+from trustreport.measures.mrmc.youden import YoudenUStatistic
 from trustreport.study import Floats
 
 # Arrays of two arms hold the compared arm first, then its baseline.

@@ -42,12 +42,7 @@ from trustreport.measures.mrmc.period import (
     period_adjusted,
 )
 from trustreport.measures.mrmc.ustatistic import ustatistic
-from trustreport.measures.mrmc.youden import (
-    fit_youden,
-    sum_of,
-    youden_in_range,
-    youden_ustatistic,
-)
+from trustreport.measures.mrmc.youden import fit_youden, sum_of, youden_in_range, youden_ustatistic
 from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
 from trustreport.performance.reader_analysis import (
     AIDED,

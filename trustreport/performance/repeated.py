@@ -12,13 +12,7 @@ from trustreport.estimate import Estimate, undefined
 from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.means import case_share
 from trustreport.measures.reliance.clustered import Linearised, clustered_share
-from trustreport.measures.repeatability import (
-    NO_REPEAT,
-    OF_DIFFERENCES,
-    Summed,
-    repeat_kappa,
-    repeated,
-)
+from trustreport.measures.repeatability import NO_REPEAT, OF_DIFFERENCES, Summed, repeat_kappa, repeated
 from trustreport.performance.cases import Mask, Outputs, outputs, place_of_set
 from trustreport.performance.keys import case_key
 from trustreport.performance.measures import as_entries

@@ -6,10 +6,7 @@ from trustreport.dimensions.dimension import Dimension
 from trustreport.dimensions.potential_robustness.axes import on_axes
 from trustreport.dimensions.potential_robustness.narrative import parts
 from trustreport.dimensions.potential_robustness.published import published_sites, published_sites_part
-from trustreport.dimensions.potential_robustness.recalibration import (
-    recalibrated_sets,
-    recalibration_part,
-)
+from trustreport.dimensions.potential_robustness.recalibration import recalibrated_sets, recalibration_part
 from trustreport.dimensions.potential_robustness.scores import (
     ScoredSet,
     found_in,

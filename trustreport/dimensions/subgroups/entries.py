@@ -10,13 +10,7 @@ from numpy.typing import NDArray
 
 from trustreport.dimensions.subgroups.groups import CaseGroup, Division, Mask, divisions
 from trustreport.dimensions.subgroups.odds import equalised_odds
-from trustreport.dimensions.subgroups.small import (
-    TOO_FEW_TO_COMPARE,
-    Least,
-    too_few,
-    with_few,
-    without_value,
-)
+from trustreport.dimensions.subgroups.small import TOO_FEW_TO_COMPARE, Least, too_few, with_few, without_value
 from trustreport.estimate import Estimate
 from trustreport.measures.association import equal_shares
 from trustreport.measures.confusion.counts import ConfusionCounts
