@@ -12,7 +12,7 @@ from regimes.of_cases import risks
 from regimes.of_readers import LEVELS, reader_truths
 from regimes.regime import LEVEL, Found, Regime
 from trustreport.estimate import Estimate
-from trustreport.measures.net_benefit import weighted_utility
+from trustreport.measures.standardized_net_benefit import weighted_utility
 from trustreport.measures.utility.information import voi_of_advice, voi_of_readings
 from trustreport.measures.utility.ranking import yield_difference
 from trustreport.simulate import STRUCTURES, roe_metz

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 from trustreport.estimate import Estimate
 from trustreport.measures import binomial_normal as module
 from trustreport.measures.binomial_normal import binomial_normal
-from trustreport.measures.robustness import NO_PREDICTION, NO_SPREAD_FOUND, ONE_SITE, heterogeneity
+from trustreport.measures.heterogeneity import NO_PREDICTION, NO_SPREAD_FOUND, ONE_SITE, heterogeneity
 
 # tests/reference/binomial_normal.R: events, cases; mu, se and tau2 by rma.glmm; then limits of the likelihood
 # integrated by integrate(); chi-square by prop.test.

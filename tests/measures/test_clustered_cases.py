@@ -17,7 +17,6 @@ from trustreport.measures.net_benefit import (
     net_benefit,
     net_benefit_difference,
     net_benefit_mover,
-    standardized_net_benefit,
 )
 from trustreport.measures.roc import notes
 from trustreport.measures.roc.auc import delong
@@ -28,6 +27,7 @@ from trustreport.measures.roc.clustered import (
 )
 from trustreport.measures.roc.curve import logit_influence
 from trustreport.measures.roc.difference import auc_group, paired_difference, unpaired_difference
+from trustreport.measures.standardized_net_benefit import standardized_net_benefit
 from trustreport.measures.utility.ranking import rank, share_of_ranges
 from trustreport.measures.utility.utility_yield import utility_yield, yield_at_prevalence, yield_of_clusters
 

@@ -13,16 +13,12 @@ from trustreport.measures.calibration.binned import ece, gici
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
 from trustreport.measures.calibration.overall import brier, oe_ratio
 from trustreport.measures.calibration.smooth import loess_error, smooth_error
-from trustreport.measures.net_benefit import (
-    net_benefit,
-    standardized_net_benefit,
-    treat_all,
-    weighted_utility,
-)
+from trustreport.measures.net_benefit import net_benefit, treat_all
 from trustreport.measures.roc.auc import delong
 from trustreport.measures.sample_size import newcombe_se
 from trustreport.measures.similarity.correspondence import correspondence
 from trustreport.measures.similarity.features import standardise
+from trustreport.measures.standardized_net_benefit import standardized_net_benefit, weighted_utility
 
 Scored = tuple[NDArray[np.bool_], NDArray[np.float64]]
 FEATURES = {

@@ -37,7 +37,6 @@ from trustreport.measures.monitoring.rates import Funnel, event_rate
 from trustreport.measures.mrmc.auc import auc_ustatistic
 from trustreport.measures.mrmc.each_reader import reader_auc_benefit
 from trustreport.measures.mrmc.one_reader import fixed_against_readers
-from trustreport.measures.net_benefit import snb_jackknife
 from trustreport.measures.pooling import pooled
 from trustreport.measures.proportion import wilson
 from trustreport.measures.reliance.odds import adjusted_odds, share_difference, spread_ratio
@@ -45,6 +44,7 @@ from trustreport.measures.reported.matrices import _mcc_reaches_exactly
 from trustreport.measures.reported.printed import cases, declared, enclose, printed
 from trustreport.measures.roc.clustered import clustered_difference
 from trustreport.measures.similarity.permutation import upper_tail
+from trustreport.measures.standardized_net_benefit import snb_jackknife
 from trustreport.measures.survival.calibration import (
     brier_at_horizon,
     oe_at_horizon,

@@ -18,18 +18,17 @@ from trustreport.measures.calibration.logistic import calibration_intercept
 from trustreport.measures.calibration.overall import brier, oe_ratio
 from trustreport.measures.cluster import ONE_OF_A_CLASS
 from trustreport.measures.means import cell_mean
-from trustreport.measures.net_benefit import (
+from trustreport.measures.net_benefit import net_benefit, net_benefit_mover
+from trustreport.measures.roc.auc import auc_logit_larger
+from trustreport.measures.roc.clustered import auc_logit_obuchowski
+from trustreport.measures.score_measure import SCORES
+from trustreport.measures.standardized_net_benefit import (
     FEW_CLUSTERS,
     NO_LOSS,
-    net_benefit,
-    net_benefit_mover,
     snb_jackknife,
     snb_mover,
     weighted_utility,
 )
-from trustreport.measures.roc.auc import auc_logit_larger
-from trustreport.measures.roc.clustered import auc_logit_obuchowski
-from trustreport.measures.score_measure import SCORES
 from trustreport.performance.measures import lead
 from trustreport.quantities import quantity
 

@@ -10,8 +10,7 @@ from scipy.optimize import brentq, minimize
 from scipy.special import chdtrc, chdtri, expit, logit
 
 from trustreport.estimate import Estimate, check_level, undefined
-from trustreport.measures.mrmc.interval import quantile
-from trustreport.measures.robustness import (
+from trustreport.measures.heterogeneity import (
     CHANCES,
     NO_PREDICTION,
     NO_SPREAD_FOUND,
@@ -20,6 +19,7 @@ from trustreport.measures.robustness import (
     new_site,
     sites_df,
 )
+from trustreport.measures.mrmc.interval import quantile
 
 Floats = NDArray[np.float64]
 

@@ -18,14 +18,7 @@ from trustreport.measures.calibration.logistic import (
 )
 from trustreport.measures.calibration.overall import brier, brier_parts, oe_ratio
 from trustreport.measures.cluster import Clusters, Order
-from trustreport.measures.net_benefit import (
-    net_benefit,
-    net_benefit_mover,
-    snb_jackknife,
-    snb_mover,
-    standardized_net_benefit,
-    weighted_utility,
-)
+from trustreport.measures.net_benefit import net_benefit, net_benefit_mover
 from trustreport.measures.roc.auc import (
     area_and_variance,
     auc_logit_larger,
@@ -35,6 +28,12 @@ from trustreport.measures.roc.auc import (
 )
 from trustreport.measures.roc.clustered import auc_logit_obuchowski, clustered_auc
 from trustreport.measures.roc.curve import FEW_POSITIVES, logit_binomial, logit_influence, outranked
+from trustreport.measures.standardized_net_benefit import (
+    snb_jackknife,
+    snb_mover,
+    standardized_net_benefit,
+    weighted_utility,
+)
 
 Truth = NDArray[np.bool_]
 Scores = NDArray[Any]

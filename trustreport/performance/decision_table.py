@@ -18,10 +18,11 @@ from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCount
 from trustreport.measures.interventions_avoided import interventions_avoided
 from trustreport.measures.means import case_share
 from trustreport.measures.mrmc.in_range import difference_in_range
-from trustreport.measures.net_benefit import net_benefit_difference, snb_jackknife, snb_mover
+from trustreport.measures.net_benefit import net_benefit_difference
 from trustreport.measures.paired.difference import PairedTable, tango, tango_clustered
 from trustreport.measures.roc.clustered import clustered_region_difference
 from trustreport.measures.roc.difference import paired_difference, paired_region_difference
+from trustreport.measures.standardized_net_benefit import snb_jackknife, snb_mover
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.measures import as_entries, pair
 from trustreport.place import Place

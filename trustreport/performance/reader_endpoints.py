@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate
 from trustreport.measures.cluster import Clusters, together
-from trustreport.measures.mrmc.auc import COVARIANCE_METHODS, auc_ustatistic, fit_auc, reader_auc, same_pair
+from trustreport.measures.mrmc.auc import COVARIANCE_METHODS, auc_ustatistic, fit_auc, reader_auc
 from trustreport.measures.mrmc.crossed_clusters import (
     ClusteredReaders,
     clustered_areas,
@@ -41,6 +41,7 @@ from trustreport.measures.mrmc.period import (
     needs_adjusting,
     period_adjusted,
 )
+from trustreport.measures.mrmc.same_pair import same_pair
 from trustreport.measures.mrmc.ustatistic import ustatistic
 from trustreport.measures.mrmc.youden import fit_youden, sum_of, youden_in_range, youden_ustatistic
 from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW

@@ -28,7 +28,8 @@ from trustreport.measures.h_accuracy.measure import (
     two_class_scores,
 )
 from trustreport.measures.h_accuracy.parameters import mix_surface, over_complex_mix
-from trustreport.measures.net_benefit import net_benefit, standardized_net_benefit
+from trustreport.measures.net_benefit import net_benefit
+from trustreport.measures.standardized_net_benefit import standardized_net_benefit
 
 nan = float("nan")
 cell = st.integers(1, 30)

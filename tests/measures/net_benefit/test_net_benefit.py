@@ -12,6 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from trustreport.measures import net_benefit as nb
 from trustreport.measures import notes
+from trustreport.measures import standardized_net_benefit as snb
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.means import AT_ONE
 
@@ -19,7 +20,7 @@ TRUTH = np.array([1, 1, 1, 0, 0, 0, 0, 0], bool)
 SCORE = np.array([0.9, 0.6, 0.2, 0.7, 0.3, 0.2, 0.1, 0.1])
 BY_ID = {
     "advice_accuracy.net_benefit": nb.net_benefit,
-    "advice_accuracy.standardized_net_benefit": nb.standardized_net_benefit,
+    "advice_accuracy.standardized_net_benefit": snb.standardized_net_benefit,
 }
 
 
@@ -49,7 +50,7 @@ def test_counted_by_hand():
     assert nb.net_benefit(TRUTH, SCORE, 0.5).value == pytest.approx(2 / 8 - 1 / 8)
     # at .2 (the boundary counts as positive): three found, three false alarms at a quarter each
     assert nb.net_benefit(TRUTH, SCORE, 0.2).value == pytest.approx(3 / 8 - 3 / 8 / 4)
-    assert nb.standardized_net_benefit(TRUTH, SCORE, 0.5).value == pytest.approx(1 / 3)
+    assert snb.standardized_net_benefit(TRUTH, SCORE, 0.5).value == pytest.approx(1 / 3)
     assert nb.treat_all(TRUTH, 0.2).value == pytest.approx(3 / 8 - 5 / 8 / 4)
 
 
@@ -64,7 +65,7 @@ def test_standard_errors_are_rileys(both, t):
     variance = (
         sens * (1 - sens) / q + w * w * spec * (1 - spec) / (1 - q) + w * w * (1 - spec) ** 2 / (q * (1 - q))
     ) / n
-    got = nb.standardized_net_benefit(truth, score, t)
+    got = snb.standardized_net_benefit(truth, score, t)
     assert got.value == pytest.approx(sens - w * (1 - spec), abs=1e-10)
     assert got.se == pytest.approx(sqrt(variance), rel=1e-6, abs=1e-9)
     plain = nb.net_benefit(truth, score, t)
@@ -77,8 +78,8 @@ def test_standard_errors_are_rileys(both, t):
 def test_weighted_utility_with_one_threshold_and_relevance_is_standardised(both, t, relevance):
     truth, score = both
     n = len(truth)
-    plain = nb.standardized_net_benefit(truth, score, t)
-    weighted = nb.weighted_utility(truth, score, np.full(n, t), np.full(n, relevance))
+    plain = snb.standardized_net_benefit(truth, score, t)
+    weighted = snb.weighted_utility(truth, score, np.full(n, t), np.full(n, relevance))
     got, wanted = (weighted.value, weighted.se), (plain.value, plain.se)
     assert got == pytest.approx(wanted, rel=1e-9, abs=1e-12, nan_ok=True)
 
@@ -87,7 +88,7 @@ def test_weighted_utility_by_hand():
     relevance = np.array([2.0, 1, 1, 1, 1, 1, 1, 1])
     threshold = np.array([0.5, 0.7, 0.1, 0.5, 0.2, 0.5, 0.5, 0.5])
     # found: cases 1 (2) and 3 (1); false alarms: case 4 (1) and case 5 (.25); relevance of the positives: 4
-    est = nb.weighted_utility(TRUTH, SCORE, threshold, relevance)
+    est = snb.weighted_utility(TRUTH, SCORE, threshold, relevance)
     assert est.value == pytest.approx((3 - 1.25) / 4)
     worth = np.array([2, 0, 1, -1, -0.25, 0, 0, 0])
     residual = worth - est.value * relevance * TRUTH
@@ -141,7 +142,7 @@ def test_no_score_beats_the_prevalence(both, t):
 def test_threshold_zero_treats_everybody():
     est = nb.net_benefit(TRUTH, SCORE, 0)
     assert est.value == pytest.approx(3 / 8)
-    assert nb.standardized_net_benefit(TRUTH, SCORE, 0).value == 1
+    assert snb.standardized_net_benefit(TRUTH, SCORE, 0).value == 1
     assert nb.net_benefit(TRUTH, np.zeros(8), 0).value == pytest.approx(3 / 8)
 
 
@@ -152,7 +153,7 @@ def test_threshold_one():
     certain = np.where(np.arange(8) == 0, 1.0, SCORE)
     assert nb.net_benefit(TRUTH, certain, 1).value == pytest.approx(1 / 8)
     alarm = np.where(np.arange(8) == 7, 1.0, SCORE)
-    for measure in (nb.net_benefit, nb.standardized_net_benefit):
+    for measure in (nb.net_benefit, snb.standardized_net_benefit):
         got = measure(TRUTH, alarm, 1)
         assert (got.value, got.note) == (-inf, AT_ONE)
         assert isnan(got.low)
@@ -165,36 +166,36 @@ def test_threshold_one():
 
 def test_undefined_says_why():
     none = np.zeros(8, bool)
-    assert nb.standardized_net_benefit(none, SCORE, 0.5).note == nb.NO_POSITIVE
+    assert snb.standardized_net_benefit(none, SCORE, 0.5).note == snb.NO_POSITIVE
     assert nb.net_benefit(none, SCORE, 0.5).value == pytest.approx(-3 / 8)
     empty = np.zeros(0, bool)
     assert nb.net_benefit(empty, np.zeros(0), 0.5).note == "no case"
     assert nb.treat_none(empty).note == "no case"
-    weighted = nb.weighted_utility(TRUTH, SCORE, np.full(8, 0.5), 1.0 - TRUTH)
-    assert weighted.note == nb.NO_RELEVANCE
+    weighted = snb.weighted_utility(TRUTH, SCORE, np.full(8, 0.5), 1.0 - TRUTH)
+    assert weighted.note == snb.NO_RELEVANCE
     assert nb.treat_none(TRUTH).note == nb.BY_DEFINITION
 
 
 def test_irrelevant_cases_do_not_count_even_at_threshold_one():
     alarm = np.where(np.arange(8) == 7, 1.0, SCORE)
     threshold = np.where(np.arange(8) == 7, 1.0, 0.5)
-    assert nb.weighted_utility(TRUTH, alarm, threshold, 1.0 * TRUTH).value == pytest.approx(2 / 3)
+    assert snb.weighted_utility(TRUTH, alarm, threshold, 1.0 * TRUTH).value == pytest.approx(2 / 3)
 
 
 def test_weighted_utility_without_limits_says_why():
     own = np.full(8, 0.5), np.ones(8)
-    limited = nb.weighted_utility(TRUTH, SCORE, *own)
+    limited = snb.weighted_utility(TRUTH, SCORE, *own)
     assert limited.low < limited.value < limited.high < 1
     assert (limited.method, limited.df) == ("wu_log_t", 2.0)
-    best = nb.weighted_utility(TRUTH, TRUTH.astype(float), *own)
-    assert (best.value, best.note) == (1.0, nb.NO_UTILITY_LOST)
-    one = nb.weighted_utility(TRUTH, SCORE, own[0], np.where(np.arange(8) == 0, 1.0, ~TRUTH))
-    assert one.note == nb.TOO_FEW_RELEVANT
-    grouped = nb.weighted_utility(TRUTH, SCORE, *own, cluster=np.arange(8) // 2)
-    assert (grouped.note, grouped.method) == (nb.FEW_CLUSTERS, "cluster_wu_log_t")
-    certain = nb.weighted_utility(TRUTH, SCORE, *own, level=1 - 1e-12)
-    assert certain.note == nb.NO_LOWER_LIMIT
-    alike = nb.weighted_utility(TRUTH, np.zeros(8), *own)
+    best = snb.weighted_utility(TRUTH, TRUTH.astype(float), *own)
+    assert (best.value, best.note) == (1.0, snb.NO_UTILITY_LOST)
+    one = snb.weighted_utility(TRUTH, SCORE, own[0], np.where(np.arange(8) == 0, 1.0, ~TRUTH))
+    assert one.note == snb.TOO_FEW_RELEVANT
+    grouped = snb.weighted_utility(TRUTH, SCORE, *own, cluster=np.arange(8) // 2)
+    assert (grouped.note, grouped.method) == (snb.FEW_CLUSTERS, "cluster_wu_log_t")
+    certain = snb.weighted_utility(TRUTH, SCORE, *own, level=1 - 1e-12)
+    assert certain.note == snb.NO_LOWER_LIMIT
+    alike = snb.weighted_utility(TRUTH, np.zeros(8), *own)
     assert (alike.value, alike.note) == (0.0, notes.NO_WIDTH)
     assert np.isnan(
         [e for found in (best, one, grouped, certain, alike) for e in (found.low, found.high)]
@@ -209,9 +210,9 @@ def test_wrong_use_is_refused():
     with pytest.raises(ValueError, match="one entry per case"):
         nb.net_benefit(TRUTH, SCORE[:3], 0.5)
     with pytest.raises(ValueError, match=r"relevance must lie in \[0, inf\]; relevance of case 2"):
-        nb.weighted_utility(TRUTH, SCORE, np.full(8, 0.5), np.where(np.arange(8) == 2, -1.0, 1.0))
+        snb.weighted_utility(TRUTH, SCORE, np.full(8, 0.5), np.where(np.arange(8) == 2, -1.0, 1.0))
     with pytest.raises(ValueError, match="threshold must have one entry per case"):
-        nb.weighted_utility(TRUTH, SCORE, np.full(3, 0.5), np.ones(8))
+        snb.weighted_utility(TRUTH, SCORE, np.full(3, 0.5), np.ones(8))
     with pytest.raises(ValueError, match=r"\[0, 1\)"):
         nb.decision_curve(TRUTH, SCORE, [0.5, 1])
     with pytest.raises(ValueError, match="needs cases"):
@@ -219,6 +220,6 @@ def test_wrong_use_is_refused():
 
 
 def test_one_positive_of_three_leaves_the_lower_limit_open():
-    found = nb.snb_mover(np.array([True, False, False]), np.array([0.9, 0.8, 0.1]), 0.5)
-    assert (found.value, found.note) == (0.0, nb.NO_LOWER_LIMIT)
+    found = snb.snb_mover(np.array([True, False, False]), np.array([0.9, 0.8, 0.1]), 0.5)
+    assert (found.value, found.note) == (0.0, snb.NO_LOWER_LIMIT)
     assert np.isnan([found.low, found.high]).all()

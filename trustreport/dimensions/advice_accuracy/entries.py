@@ -11,8 +11,9 @@ from trustreport.measures.confusion.clustered import clustered
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
 from trustreport.measures.confusion.independent import at_prevalence, estimated
 from trustreport.measures.confusion.table import MEASURES
-from trustreport.measures.net_benefit import treat_all, treat_none, weighted_utility
+from trustreport.measures.net_benefit import treat_all, treat_none
 from trustreport.measures.roc.difference import auc_group
+from trustreport.measures.standardized_net_benefit import weighted_utility
 from trustreport.performance import weighted
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.decision_table import counted_as_wrong, place_of_counts, three_way

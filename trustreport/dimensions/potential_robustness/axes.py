@@ -12,8 +12,8 @@ from trustreport.measures.calibration.overall import brier
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.confusion.table import MEASURES
-from trustreport.measures.net_benefit import standardized_net_benefit, weighted_utility
 from trustreport.measures.roc.auc import area_and_variance
+from trustreport.measures.standardized_net_benefit import standardized_net_benefit, weighted_utility
 from trustreport.messages import Message, say
 from trustreport.narrative.names import heading, quantity_name
 from trustreport.performance.cases import ScoredCases

@@ -24,9 +24,8 @@ from trustreport.dimensions.potential_robustness.sites import (
 from trustreport.dimensions.potential_robustness.sizes import CandidatePerformance
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.binomial_normal import binomial_normal
+from trustreport.measures.heterogeneity import Heterogeneity, heterogeneity
 from trustreport.measures.robustness import (
-    Heterogeneity,
-    heterogeneity,
     p_acceptability,
     p_performance,
     similarity_performance_correlation,

@@ -10,9 +10,9 @@ from trustreport.estimate import Estimate, undefined
 from trustreport.measures import pooling
 from trustreport.measures.binomial_normal import NO_UPPER_LIMIT, binomial_normal
 from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.heterogeneity import NO_SPREAD_FOUND, Heterogeneity
 from trustreport.measures.pooling import METHOD, OUTCOMES, PooledStudies, pooled
 from trustreport.measures.proportion import wilson
-from trustreport.measures.robustness import NO_SPREAD_FOUND, Heterogeneity
 from trustreport.performance.decision_table import counted_as_wrong
 from trustreport.place import Place
 from trustreport.plan import Plan, StudyPool
