@@ -10,6 +10,7 @@ from trustreport.measures.agreement.kappa import cohen_kappa, conger_kappa, flei
 from trustreport.measures.agreement.labels import quadratic
 from trustreport.measures.calibration.binned import calibration_curve
 from trustreport.measures.calibration.overall import brier
+from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES
@@ -78,7 +79,7 @@ def matthews(x: Inputs) -> Call:
 def four_cells(x: Inputs) -> Call:
     def call() -> Outputs:
         cells = ConfusionCounts.of(x["truth"], x["decision"])
-        every = {name: measure(cells) for name, measure in MEASURES.items()}
+        every = {name: estimated(measure, cells) for name, measure in MEASURES.items()}
         return {name: every[name].value for name in SCALAR}
 
     return call

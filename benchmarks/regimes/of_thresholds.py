@@ -12,7 +12,7 @@ import numpy as np
 from regimes.of_cases import risks
 from regimes.regime import LEVEL, Found, Regime
 from trustreport.dimensions.advice_accuracy.coverage import SAME
-from trustreport.measures.interventions_avoided import interventions_avoided
+from trustreport.measures.net_benefit import interventions_avoided
 from trustreport.measures.protocols import accuracy_at_coverage
 
 DECIDED = (0.5, 0.8, 1.0)  # share of the cases that are decided

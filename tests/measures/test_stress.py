@@ -21,10 +21,9 @@ from trustreport.measures.calibration.overall import brier, oe_ratio
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES
-from trustreport.measures.interventions_avoided import AT_ZERO, interventions_avoided
 from trustreport.measures.mrmc.auc import fit_auc, reader_auc
 from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
-from trustreport.measures.net_benefit import net_benefit
+from trustreport.measures.net_benefit import AT_ZERO, interventions_avoided, net_benefit
 from trustreport.measures.paired.difference import PairedTable
 from trustreport.measures.paired.ratios import mcnemar_exact
 from trustreport.measures.proportion import clopper_pearson, wilson

@@ -15,10 +15,9 @@ from trustreport import digits
 from trustreport.estimate import Estimate
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
-from trustreport.measures.interventions_avoided import interventions_avoided
 from trustreport.measures.means import case_share
 from trustreport.measures.mrmc.in_range import difference_in_range
-from trustreport.measures.net_benefit import net_benefit_difference
+from trustreport.measures.net_benefit import interventions_avoided, net_benefit_difference
 from trustreport.measures.paired.difference import PairedTable, tango, tango_clustered
 from trustreport.measures.roc.clustered import clustered_region_difference
 from trustreport.measures.roc.difference import paired_difference, paired_region_difference
