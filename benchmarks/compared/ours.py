@@ -10,7 +10,6 @@ from trustreport.measures.agreement.kappa import cohen_kappa, conger_kappa, flei
 from trustreport.measures.agreement.labels import quadratic
 from trustreport.measures.calibration.binned import calibration_curve
 from trustreport.measures.calibration.overall import brier
-from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES
