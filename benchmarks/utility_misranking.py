@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.measures.utility.operating import inside
+from trustreport.measures.utility.matrices import inside
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

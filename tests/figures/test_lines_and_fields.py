@@ -15,7 +15,7 @@ from trustreport.figures.bubbles import Bubble, BubblesChart, BubblesPanel
 from trustreport.figures.field import FieldChart, FieldPanel, MapPlace, RegionChart
 from trustreport.figures.histogram import HistogramChart, HistogramMark, HistogramPanel
 from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
-from trustreport.measures.utility.operating import utility_map
+from trustreport.measures.utility.matrices import utility_map
 from trustreport.messages import Catalogue, catalogue, say
 
 X = say("advice_accuracy.axis.tau")

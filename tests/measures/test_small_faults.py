@@ -54,7 +54,8 @@ from trustreport.measures.survival.calibration import (
 from trustreport.measures.survival.horizon import at_horizon
 from trustreport.measures.survival.shares import share_at_horizon
 from trustreport.measures.utility.information import voi_of_readings
-from trustreport.measures.utility.operating import equal_yield_slope, utility_map
+from trustreport.measures.utility.matrices import utility_map
+from trustreport.measures.utility.operating import equal_yield_slope
 from trustreport.measures.utility.ranking import yield_difference
 from trustreport.measures.utility.utility_yield import confusion_matrix
 from trustreport.quantities import Quantity, quantity

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style
-from trustreport.measures.calibration.binned import CurvePoint
 from trustreport.messages import Catalogue, Message
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from trustreport.measures.calibration.binned import CurvePoint
 
 MOST_PANELS = 12
 # Millimetres.
@@ -39,7 +40,7 @@ class CalibrationPanel:
     """One data set: a mark with its interval for each bin, a smooth curve, how the scores are spread."""
 
     label: Message | str
-    points: tuple[CurvePoint, ...]
+    points: "tuple[CurvePoint, ...]"
     histogram: Histogram
     smooth: tuple[tuple[float, float], ...]
     slope: Estimate

@@ -5,7 +5,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from trustreport.figures import curves, numbers, style, ticks
-from trustreport.measures.utility.operating import matrix_at
+from trustreport.measures.utility.matrices import matrix_at
 from trustreport.messages import Catalogue, Message
 
 if TYPE_CHECKING:

@@ -25,6 +25,7 @@ from trustreport.dimensions.advice_accuracy.several import Called
 from trustreport.dimensions.advice_accuracy.utility import OWN, named_matrices, own_utilities
 from trustreport.estimate import Estimate
 from trustreport.measures.confusion.table import MEASURES
+from trustreport.measures.utility.matrices import greatest_expected
 from trustreport.measures.utility.operating import not_dominated
 from trustreport.measures.utility.ranking import (
     Ranking,
@@ -34,7 +35,7 @@ from trustreport.measures.utility.ranking import (
     share_of_ranges,
     yield_difference,
 )
-from trustreport.measures.utility.utility_yield import confusion_matrix, greatest_expected, yield_of_decisions
+from trustreport.measures.utility.utility_yield import confusion_matrix, yield_of_decisions
 from trustreport.performance.cases import ScoredCases, by_set, in_common
 from trustreport.performance.decision_table import Decisions, counts_of_candidates, joint_decisions
 from trustreport.performance.measures import as_entries, pair

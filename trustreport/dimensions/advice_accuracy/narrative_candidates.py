@@ -12,7 +12,7 @@ from trustreport.figures.field import MapPlace as Point
 from trustreport.figures.field import RegionChart
 from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.measures.confusion.table import MEASURES
-from trustreport.measures.utility.operating import point_of, utility_map
+from trustreport.measures.utility.matrices import point_of, utility_map
 from trustreport.messages import Message, say
 from trustreport.narrative.names import heading, quantity_name
 from trustreport.narrative.sentences import failed_cases

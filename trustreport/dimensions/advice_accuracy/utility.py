@@ -11,15 +11,10 @@ from trustreport.estimate import Estimate
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.means import case_mean
 from trustreport.measures.roc.curve import roc_curve
+from trustreport.measures.utility.matrices import expected_matrix, right_decisions_pay
 from trustreport.measures.utility.operating import best_point
 from trustreport.measures.utility.ranking import worth_of
-from trustreport.measures.utility.utility_yield import (
-    expected_matrix,
-    right_decisions_pay,
-    utility_yield,
-    yield_at_prevalence,
-    yield_of_clusters,
-)
+from trustreport.measures.utility.utility_yield import utility_yield, yield_at_prevalence, yield_of_clusters
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.measures import as_entries, pair
 from trustreport.place import Place

@@ -8,7 +8,7 @@ import numpy as np
 
 from trustreport.dimensions.advice_value.entries import ID
 from trustreport.measures.utility.information import voi_of_advice, voi_of_readings
-from trustreport.measures.utility.utility_yield import expected_matrix
+from trustreport.measures.utility.matrices import expected_matrix
 from trustreport.messages import Message
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.measures import as_entries

@@ -14,7 +14,7 @@ from trustreport.measures.mrmc.crossed_clusters import means_of_patients
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, leading, obuchowski_rockette
 from trustreport.measures.mrmc.ustatistic import METHOD as USTATISTIC
 from trustreport.measures.mrmc.ustatistic import ustatistic
-from trustreport.measures.utility.utility_yield import Floats, as_matrix
+from trustreport.measures.utility.matrices import Floats, as_matrix
 
 AIDED, UNAIDED = 0, 1
 RULE_FROM_DATA = "the better of the two rules is taken from the same cases, as if it were known"
