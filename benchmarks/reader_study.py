@@ -31,10 +31,9 @@ from trustreport.dimensions.decision_benefit.entries import results_of
 from trustreport.dimensions.pragmatic_utility.counts import paired, two_sample
 from trustreport.dimensions.pragmatic_utility.readings import clustered, counts_of, mrmc, pairs_of
 from trustreport.measures.mrmc.auc import auc_covariance, auc_ustatistic
-from trustreport.measures.mrmc.bootstrap import Draws
+from trustreport.measures.mrmc.bootstrap import Draws, auc_difference
 from trustreport.measures.mrmc.clustered import gee_odds_ratio
 from trustreport.measures.mrmc.ustatistic import ustatistic
-from trustreport.measures.mrmc.weighted import auc_difference
 from trustreport.performance.readers import correct_decisions, every_endpoint
 from trustreport.place import Place
 from trustreport.simulate import STRUCTURES, roe_metz

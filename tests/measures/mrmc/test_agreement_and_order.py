@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from trustreport.measures.agreement.kappa import fleiss_kappa, percent_agreement
-from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.mrmc.bootstrap import Draws
 from trustreport.measures.mrmc.each_reader import agreement_difference
 from trustreport.measures.mrmc.period import halves, trend
@@ -31,9 +30,7 @@ def test_agreement_is_that_of_the_measure_for_any_draw(name, gaps):
     got = statistic(own.readers[:20], own.cases[:20])
     for k in range(20):
         rows = np.repeat(np.arange(30), own.cases[k].astype(int))
-        arms = [
-            estimated(MEASURES[name], codes[a].T[rows], 2, multiplicity=own.readers[k]).value for a in (0, 1)
-        ]
+        arms = [MEASURES[name](codes[a].T[rows], 2, multiplicity=own.readers[k]).value for a in (0, 1)]
         assert got[k] == pytest.approx(arms[1] - arms[0], abs=1e-12)
 
 

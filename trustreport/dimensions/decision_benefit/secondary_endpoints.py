@@ -18,12 +18,17 @@ from trustreport.measures.agreement.interval import coefficient_interval
 from trustreport.measures.agreement.kappa import fleiss_kappa, percent_agreement
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.bootstrap import Draws, Statistic, canonical_order
+from trustreport.measures.mrmc.bootstrap import (
+    Draws,
+    Statistic,
+    canonical_order,
+    ratio_difference,
+    ratio_mean,
+)
 from trustreport.measures.mrmc.each_reader import Coefficient, agreement_difference
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette
 from trustreport.measures.mrmc.period import halves, trend
 from trustreport.measures.mrmc.quarters import fit_ratio
-from trustreport.measures.mrmc.weighted import ratio_difference, ratio_mean
 from trustreport.performance.reader_analysis import AIDED, FIRST_COVARIANCE, UNAIDED
 from trustreport.performance.reader_endpoints import analysis_of_means
 from trustreport.performance.readers import compared_later, correct_decisions, patients_of, reading_key
