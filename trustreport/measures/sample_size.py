@@ -9,7 +9,7 @@ from math import asinh, ceil, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import beta, digamma, expit, logit, polygamma
+from scipy.special import logit
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.proportion import normal_quantile
@@ -56,27 +56,6 @@ def needed(
 LEAST = 10
 
 
-def newcombe_se(auc: float, prevalence: float, n: float) -> float:
-    """Standard error of an area C under the ROC curve that is to be expected with n cases.
-
-    ::
-
-        SE^2 = C (1 - C) [1 + (n / 2 - 1) g] / (n^2 phi (1 - phi)),   g = (1 - C) / (2 - C) + C / (1 + C)
-
-    with phi the prevalence.
-
-    References
-    ----------
-    Newcombe (2006), Stat. Med. 25, 559-573, method 4.
-
-    Examples
-    --------
-    >>> round(newcombe_se(0.8, 0.018, 4252), 4)
-    0.0255
-    """
-    return sqrt(auc * (1 - auc) * (1 + (n / 2 - 1) * _g(auc)) / (n * n * prevalence * (1 - prevalence)))
-
-
 def mss_auc(
     auc: float, prevalence: float, *, width: float = 0.1, n: int = 0, level: float = 0.95
 ) -> Estimate:
@@ -84,7 +63,10 @@ def mss_auc(
 
     ::
 
-        smallest n >= 10 with SE(n) <= width / (2 z),   SE by `newcombe_se`
+        smallest n >= 10 with SE(n) <= width / (2 z)
+        SE^2 = C (1 - C) [1 + (n / 2 - 1) g] / (n^2 phi (1 - phi)),   g = (1 - C) / (2 - C) + C / (1 + C)
+
+    with phi the prevalence.
 
     Estimand: a planning value; it takes the area and the prevalence as known.
 
@@ -219,30 +201,6 @@ def information(score: NDArray[np.float64]) -> Information:
     )
 
 
-def information_normal(mean: float, sd: float) -> Information:
-    """Of scores whose logit is normal: by the trapezoidal rule, exact to rounding for smooth integrands."""
-    if not sd > 0:
-        raise ValueError(f"sd must be positive, got {sd:g}.")
-    step = min(0.05, 0.2 / sd)  # far under the distance pi / sd of the integrand's nearest pole
-    z = np.arange(-9.5, 9.5 + step, step)
-    density = np.exp(-(z**2) / 2) * step / np.sqrt(2 * np.pi)
-    predictor = mean + sd * z
-    weight = density * expit(predictor) * expit(-predictor)
-    return Information(
-        float(weight.sum()), float((predictor**2 * weight).sum()), float((predictor * weight).sum())
-    )
-
-
-def information_beta(a: float, b: float) -> Information:
-    """Of scores with a beta distribution: p (1 - p) makes it another one, whose logit has known moments."""
-    if not (a > 0 and b > 0):
-        raise ValueError(f"a and b must be positive, got {a:g} and {b:g}.")
-    alpha = float(beta(a + 1, b + 1) / beta(a, b))
-    mean = float(digamma(a + 1) - digamma(b + 1))
-    variance = float(polygamma(1, a + 1) + polygamma(1, b + 1))
-    return Information(alpha, alpha * (variance + mean**2), alpha * mean)
-
-
 def mss_calibration_slope(
     of_case: Information, *, width: float = 0.2, n: int = 0, level: float = 0.95
 ) -> Estimate:
@@ -257,7 +215,7 @@ def mss_calibration_slope(
     Parameters
     ----------
     of_case : Information
-        From `information` (the scores of a set), `information_normal` or `information_beta`.
+        Such as `information` of the scores of a set.
     width, n, level
         As in `mss_auc`.
 
@@ -272,8 +230,8 @@ def mss_calibration_slope(
 
     Examples
     --------
-    >>> mss_calibration_slope(information_normal(-5, 2.5)).value
-    4554.0
+    >>> mss_calibration_slope(Information(0.02, 0.1, -0.04)).value
+    19208.0
     """
     check_inputs(width)
     target = width / (2 * planning_quantile(level))
