@@ -22,8 +22,8 @@ from trustreport.measures.h_accuracy.measure import (
     credits_of,
     h_accuracy,
     h_accuracy_difference,
-    net_benefit_of,
     risk_accuracy,
+    risk_accuracy_of,
     risk_priority,
     two_class_scores,
 )
@@ -34,6 +34,12 @@ from trustreport.measures.standardized_net_benefit import standardized_net_benef
 nan = float("nan")
 cell = st.integers(1, 30)
 counts = st.builds(ConfusionCounts, cell, cell, cell, cell)
+
+
+def net_benefit_of(risk_accuracy: float, tau: float, prevalence: float) -> float:
+    """Net benefit at threshold tau from the accuracy of risk there: `risk_accuracy_of` turned round."""
+    none, one = (risk_accuracy_of(x, tau, prevalence) for x in (0.0, 1.0))
+    return (risk_accuracy - none) / (one - none)
 
 
 def rng():

@@ -372,8 +372,8 @@ def risk_accuracy(
     )
 
 
-def net_benefit_of(risk_accuracy: float, tau: float, prevalence: float) -> float:
-    """Net benefit at threshold tau from the `risk_accuracy` there.
+def risk_accuracy_of(net_benefit: float, tau: float, prevalence: float) -> float:
+    """The `risk_accuracy` that goes with a net benefit at threshold tau, with q the prevalence.
 
     ::
 
@@ -381,16 +381,6 @@ def net_benefit_of(risk_accuracy: float, tau: float, prevalence: float) -> float
 
     The source divides tau (1 - q) by (1 - tau) once more inside, which is wrong: for tau .2, prevalence .3,
     sensitivity .8, specificity .7 net benefit is .1875, as here, not .14375.
-
-    >>> p0, p1 = risk_priority(0.2, 0.3)
-    >>> round(net_benefit_of(p0 * 0.7 + p1 * 0.8, 0.2, 0.3), 6)
-    0.1875
-    """
-    return (_alpha(tau, prevalence) * risk_accuracy - tau * (1 - prevalence)) / (1 - tau)
-
-
-def risk_accuracy_of(net_benefit: float, tau: float, prevalence: float) -> float:
-    """The `risk_accuracy` that goes with a net benefit: `net_benefit_of` turned round.
 
     >>> round(risk_accuracy_of(0.1875, 0.2, 0.3), 6)
     0.763158
