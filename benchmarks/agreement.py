@@ -24,9 +24,9 @@ from trustreport.assessment.dimensions.source_reliability.raters import (
     RESAMPLES_OF_MANY,
 )
 from trustreport.measures.agreement.bootstrap import bootstrap
-from trustreport.measures.agreement.fleiss import krippendorff_alpha
-from trustreport.measures.agreement.label_accuracy import majority_accuracy
+from trustreport.measures.agreement.coefficients import krippendorff_alpha
 from trustreport.measures.agreement.weighted_concordance import weighted_concordance
+from trustreport.measures.label_accuracy import majority_accuracy
 
 
 def timed(name: str, what: Callable[[], Any]) -> float:

@@ -8,7 +8,7 @@ from time import perf_counter
 
 import numpy as np
 
-from trustreport.measures.duplicates import copies, nearest
+from trustreport.measures.similarity.duplicates import copies, nearest
 
 SIZES = ((1_000, 20), (10_000, 20), (100_000, 20), (100_000, 200), (1_000_000, 20))
 NEAR_UP_TO = 100_000 * 20  # values; a search by distance in many dimensions looks at all pairs

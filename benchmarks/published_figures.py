@@ -12,10 +12,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from trustreport.measures.reported.bounds import cases
 from trustreport.measures.reported.conflict import smallest_conflicts
 from trustreport.measures.reported.matrices import consistent_matrices
-from trustreport.measures.reported.printed import printed
+from trustreport.measures.reported.printed import cases, printed
 
 EIGHT = {
     "accuracy": "0.88", "ppv": "0.93", "sensitivity": "0.80", "f1": "0.86",

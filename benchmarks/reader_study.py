@@ -31,11 +31,9 @@ from trustreport.assessment.dimensions.decision_benefit.entries import results_o
 from trustreport.assessment.dimensions.pragmatic_utility.counts import paired, two_sample
 from trustreport.assessment.dimensions.pragmatic_utility.readings import clustered, counts_of, mrmc, pairs_of
 from trustreport.assessment.performance.readers import correct_decisions, every_endpoint
-from trustreport.measures.mrmc.auc import auc_covariance
-from trustreport.measures.mrmc.auc_ustatistic import auc_ustatistic
-from trustreport.measures.mrmc.bootstrap import Draws
-from trustreport.measures.mrmc.clustered import auc_difference
-from trustreport.measures.mrmc.gee import gee_odds_ratio
+from trustreport.measures.mrmc.auc import auc_covariance, auc_ustatistic
+from trustreport.measures.mrmc.bootstrap import Draws, auc_difference
+from trustreport.measures.mrmc.clustered import gee_odds_ratio
 from trustreport.measures.mrmc.ustatistic import ustatistic
 from trustreport.planning.simulate import STRUCTURES, roe_metz
 from trustreport.study.study import Cases, Labels, Readers, Readings

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.assessment.performance.readers import AIDED, UNAIDED, Analysis, analysis_of_shares, auc
+from trustreport.assessment.performance.reader_analysis import AIDED, UNAIDED, Analysis
+from trustreport.assessment.performance.reader_endpoints import analysis_of_shares, auc
 
 RESULTS = Path(__file__).parent / "results" / "reading_order.csv"
 LEVEL = 0.95

@@ -16,7 +16,7 @@ from scipy.special import ndtr, ndtri
 
 from trustreport.measures.proportion import wilson
 from trustreport.measures.roc.auc import delong, logit_delong, newcombe_auc
-from trustreport.measures.roc.average_precision import logit_binomial, logit_influence
+from trustreport.measures.roc.curve import logit_binomial, logit_influence
 from trustreport.measures.roc.difference import auc_group
 
 SETTINGS = [

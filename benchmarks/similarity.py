@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from trustreport.api.parallel import workers
-from trustreport.measures.similarity.correspondence import correspondence
-from trustreport.measures.similarity.distances import distances, neighbours, standardise
-from trustreport.measures.similarity.permutation import divisions, mmd, upper_tail
+from trustreport.measures.similarity.correspondence import correspondence, mmd
+from trustreport.measures.similarity.features import distances, neighbours, standardise
+from trustreport.measures.similarity.permutation import divisions, upper_tail
 
 Floats = NDArray[np.float64]
 

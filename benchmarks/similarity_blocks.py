@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from trustreport.measures.similarity import permutation
-from trustreport.measures.similarity.distances import ORDERED, _nearest, distances
+from trustreport.measures.similarity.features import ORDERED, _nearest, distances
 
 FEATURES = 21
 

@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import kolmogorov
 
-from trustreport.measures.similarity.correspondence import correspondence
-from trustreport.measures.similarity.distances import Scale, standardise
-from trustreport.measures.similarity.permutation import mmd
+from trustreport.measures.similarity.correspondence import correspondence, mmd
+from trustreport.measures.similarity.features import Scale, standardise
 
 PERMUTATIONS = 199
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.95)

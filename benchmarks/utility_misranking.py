@@ -5,8 +5,8 @@ in the true yield have opposite signs (Dyrland, Lundervold, Porta Mana, "Does th
 evaluation?", section 4.2). The paper prints 8.7 % for accuracy and 4 % for utilities with errors of standard
 deviation .1, true utilities uniform. As stated there:
 
-- true utilities uniform over the map of `measures.utility.utility_yield`, or normal around its middle,
-  standard deviation 1/3 along both axes, cut at its edge;
+- true utilities uniform over the map of `trustreport.measures.utility.operating`, or normal around its
+  middle, standard deviation 1/3 along both axes, cut at its edge;
 - share of class 0 uniform, the same for both classifiers; sensitivity and specificity independent on [.5, 1]
   with density rising linearly from 0;
 - errors normal around the four utilities. The paper cuts them but does not say how: here all four are drawn
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.measures.utility.utility_yield import inside
+from trustreport.measures.utility.matrices import inside
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,25 +1,30 @@
 """Adding a statistic takes its measure, its texts and its test: all else follows from the measure.
 
-One toy is the share of false alarms among all cases, the fewer the better. The other is the balanced error
-rate, whose interval in clusters must be that of balanced accuracy turned round.
+Toys of the cells are the share of false alarms among all cases, the fewer the better, and the balanced error
+rate, whose interval in clusters must be that of balanced accuracy turned round. One of scores is the mean
+probability of the cases with the condition. One of readers weighs missed cases twice as much as false alarms.
 """
 
 import csv
 import json
 from collections.abc import Iterator
+from math import nan
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.performance.test_cases import scored
 from trustreport.api import assess, read_study
 from trustreport.assessment.assess import Assessment
+from trustreport.assessment.performance.measures import NOT_RISKS
+from trustreport.assessment.performance.measures import lead as lead_of
 from trustreport.assessment.verdicts.judge import measure
-from trustreport.measures.confusion.form import Delta, OfClasses
-from trustreport.measures.confusion.measure import measured
+from trustreport.measures.confusion.measure import Delta, OfClasses, measured
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.score_measure import SCORES, ScoreMeasure
 from trustreport.study import criteria
 from trustreport.study.criteria import Bound
 from trustreport.study.plan import Endpoint
@@ -31,6 +36,8 @@ from trustreport.vocabulary.results import Result
 
 TOY = "alarm_share"
 BALANCED = "balanced_error_rate"
+MEAN = "mean_probability"
+WEIGHED = "weighed_rate"
 
 
 def alarm_share(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
@@ -43,12 +50,46 @@ def balanced_error_rate(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     return (fn * (fp + tn) + fp * (tp + fn)) / (2 * (tp + fn) * (fp + tn))
 
 
+def weighed_rate(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """Two thirds of sensitivity and a third of specificity."""
+    return (2 * tp / (tp + fn) + tn / (fp + tn)) / 3
+
+
+def mean_probabilities(truth: Any, score: Any, *, level: float, **_: Any) -> list[Estimate]:
+    """The mean probability of the cases with the condition, with an interval of 0.1."""
+    value = float(score[truth].mean())
+    return [Estimate(value, value - 0.05, value + 0.05, int(truth.sum()), level, "toy_mean")]
+
+
 CHOSEN_HERE = {"threshold": 0.5, "threshold_origin": "tuned on this data"}
 CHOSEN_BEFORE = {
     "threshold": 0.5,
     "threshold_origin": "tuned on development data",
     "threshold_fixed_on": "2025-01-01",
 }
+
+
+def named(monkeypatch: pytest.MonkeyPatch, row: Quantity) -> None:
+    """A row with its name, until the test is over."""
+    monkeypatch.setitem(catalogue()._texts["quantity"], row.id, row.id.replace("_", " "))
+    monkeypatch.setitem(quantities._BY_ID, row.id, row)
+
+
+@pytest.fixture
+def of_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A measure of scores, until the test is over."""
+    toy = ScoreMeasure(MEAN, mean_probabilities, "risks", ("toy_mean",), low=0.0, high=1.0)
+    monkeypatch.setitem(SCORES, MEAN, toy)
+    named(monkeypatch, quantities.of_score_measure(toy))
+
+
+@pytest.fixture
+def of_readers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A measure of readers, until the test is over."""
+    measured(OfClasses(0.0, 2 / 3, 1 / 3), "positives", "negatives", of_readers=True)(weighed_rate)
+    named(monkeypatch, quantities.of_measure(MEASURES[WEIGHED]))
+    yield
+    del MEASURES[WEIGHED]
 
 
 @pytest.fixture
@@ -174,6 +215,57 @@ def test_its_change_follows_from_its_row() -> None:
         bound_or_margin=0.02,
     )
     assert criteria.bound_of(criterion) == Bound(high=0.02)
+
+
+@pytest.mark.usefixtures("of_scores")
+@pytest.mark.parametrize("score, value, note", [(0.25, 0.5, ""), (2.5, nan, NOT_RISKS)])
+def test_a_measure_of_scores_is_estimated_where_its_needs_are_met(
+    score: float, value: float, note: str
+) -> None:
+    case = scored(np.array([1, 1, 0], bool), np.array([score, 0.75, 0.1]))
+    e = lead_of(case, MEAN, 0.95)
+    assert (e.value, e.method, e.note) == (pytest.approx(value, nan_ok=True), "toy_mean", note)
+
+
+@pytest.mark.usefixtures("of_readers")
+def test_a_measure_of_readers_has_its_change_and_a_verdict(tmp_path: Path) -> None:
+    """Of six readers each sees 20 positive and 20 negative cases; with the aid they miss fewer."""
+    rng = np.random.default_rng(3)
+    with (tmp_path / "readings.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["reader", "case", "arm", "truth", "decision"])
+        for reader in range(6):
+            for case in range(40):
+                for arm, right in (("unaided", 0.7), ("aided", 0.9)):
+                    said = (case < 20) == (rng.random() < right)
+                    writer.writerow([f"r{reader}", f"c{case}", arm, int(case < 20), int(said)])
+    manifest = {
+        "report": {"kind": "certification"},
+        "device": {"trade_name": "Toy"},
+        "study": {"sap_locked_at": "2026-01-01", "data_opened_at": "2026-02-01"},
+        "arms": [{"arm": "unaided"}, {"arm": "aided", "aided": True}],
+        "tables": {"readings": {"file": "readings.csv"}},
+        "endpoints": [
+            {
+                "endpoint": "fewer weighed errors",
+                "measure": "decision_benefit.mean_benefit",
+                "of": WEIGHED,
+                "hypothesis": "superiority",
+                "alpha": 0.025,
+                "role": "primary",
+            }
+        ],
+    }
+    (tmp_path / "study.yaml").write_text(json.dumps(manifest))
+    found = assess(*read_study(tmp_path / "study.yaml"))
+    of = {
+        r.endpoint: r.estimate.value
+        for r in found.results
+        if r.id == "decision_benefit.arm_difference" and r.primary and not r.place.subgroup
+    }
+    assert of[WEIGHED] == pytest.approx((2 * of["sensitivity"] + of["specificity"]) / 3, abs=1e-12)
+    (verdict,) = found.verdicts
+    assert verdict.word == "pass"
 
 
 def test_a_statistic_without_a_row_does_not_start() -> None:

@@ -13,7 +13,7 @@ from tests.studies import plan
 from trustreport.api import parallel
 from trustreport.api.parallel import Backend, workers
 from trustreport.assessment.assess import assess
-from trustreport.measures.similarity.distances import one_by_one
+from trustreport.measures.similarity.features import one_by_one
 from trustreport.study.study import Cases, Dataset, Labels, Scores, Study
 from trustreport.vocabulary.errors import MissingLibrary
 from trustreport.vocabulary.results import Result

@@ -24,9 +24,8 @@ from trustreport.commands.second_opinion import (
 )
 from trustreport.measures import proportion
 from trustreport.measures.paired.difference import PairedTable
-from trustreport.measures.paired.odds_ratio import mcnemar_exact
-from trustreport.measures.two_arm import difference, odds_ratio
-from trustreport.measures.two_arm.difference import katz
+from trustreport.measures.paired.ratios import mcnemar_exact
+from trustreport.measures.two_arm import difference, ratios
 from trustreport.report.write import as_data
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "knee-mri"
@@ -127,7 +126,7 @@ def test_drawn_tables_agree_with_the_package() -> None:
             e = ours(*table, 0.9)
             expected = (max(e.low, -1), min(e.high, 1))
             assert difference_limits(table, 0.9, method) == pytest.approx(expected, abs=1e-12)
-        for ours, method in ((katz, "katz"), (odds_ratio.woolf, "woolf")):
+        for ours, method in ((ratios.katz, "katz"), (ratios.woolf, "woolf")):
             e = ours(*table, 0.9)
             if 0 not in (x1, x2, n1 - x1, n2 - x2):
                 assert ratio_limits(table, 0.9, method) == pytest.approx((e.low, e.high))

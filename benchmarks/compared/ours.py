@@ -3,35 +3,28 @@
 from collections.abc import Callable, Mapping
 
 import numpy as np
+from scipy import special
 
 from compared.inputs import CATEGORIES, Inputs
-from trustreport.measures.agreement.cohen import cohen_kappa
-from trustreport.measures.agreement.fleiss import (
-    conger_kappa,
-    fleiss_kappa,
-    gwet_ac1,
-    gwet_ac2,
-    krippendorff_alpha,
-)
-from trustreport.measures.agreement.tally import quadratic
-from trustreport.measures.calibration.brier import brier
-from trustreport.measures.calibration.curve import calibration_curve
+from trustreport.measures.agreement.coefficients import gwet_ac1, gwet_ac2, krippendorff_alpha
+from trustreport.measures.agreement.kappa import cohen_kappa, conger_kappa, fleiss_kappa
+from trustreport.measures.agreement.labels import quadratic
+from trustreport.measures.calibration.binned import calibration_curve
+from trustreport.measures.calibration.overall import brier
 from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES
+from trustreport.measures.net_benefit import decision_curve
 from trustreport.measures.paired.difference import PairedTable
-from trustreport.measures.paired.odds_ratio import mcnemar_exact
+from trustreport.measures.paired.ratios import mcnemar_exact
 from trustreport.measures.proportion import clopper_pearson, wilson
-from trustreport.measures.reported.bounds import cases
 from trustreport.measures.reported.matrices import fits
-from trustreport.measures.reported.printed import printed
+from trustreport.measures.reported.printed import cases, printed
 from trustreport.measures.roc.auc import auc_logit_larger, delong
-from trustreport.measures.roc.average_precision import logit_influence
-from trustreport.measures.roc.curve import roc_curve
-from trustreport.measures.sample_size.auc import information_normal, mss_auc, mss_calibration_slope, mss_oe
-from trustreport.measures.similarity.correspondence import correspondence
-from trustreport.measures.similarity.distances import standardise
-from trustreport.measures.similarity.permutation import mmd
-from trustreport.measures.utility.net_benefit import decision_curve
+from trustreport.measures.roc.curve import logit_influence, roc_curve
+from trustreport.measures.sample_size import Information, mss_auc, mss_calibration_slope, mss_oe
+from trustreport.measures.similarity.correspondence import correspondence, mmd
+from trustreport.measures.similarity.features import standardise
 
 Outputs = Mapping[str, object]
 Call = Callable[[], Outputs]
@@ -80,13 +73,13 @@ def calibration(x: Inputs) -> Call:
 
 
 def matthews(x: Inputs) -> Call:
-    return lambda: {"mcc": MEASURES["mcc"](ConfusionCounts.of(x["truth"], x["decision"])).value}
+    return lambda: {"mcc": estimated(MEASURES["mcc"], ConfusionCounts.of(x["truth"], x["decision"])).value}
 
 
 def four_cells(x: Inputs) -> Call:
     def call() -> Outputs:
         cells = ConfusionCounts.of(x["truth"], x["decision"])
-        every = {name: measure(cells) for name, measure in MEASURES.items()}
+        every = {name: estimated(measure, cells) for name, measure in MEASURES.items()}
         return {name: every[name].value for name in SCALAR}
 
     return call
@@ -196,6 +189,18 @@ def kernel(x: Inputs) -> Call:
         return {"p": mmd(features, np.random.default_rng(1), permutations=PERMUTATIONS).p}
 
     return call
+
+
+def information_normal(mean: float, sd: float) -> Information:
+    """Of scores whose logit is normal: by the trapezoidal rule, exact to rounding for smooth integrands."""
+    step = min(0.05, 0.2 / sd)  # far under the distance pi / sd of the integrand's nearest pole
+    z = np.arange(-9.5, 9.5 + step, step)
+    density = np.exp(-(z**2) / 2) * step / np.sqrt(2 * np.pi)
+    predictor = mean + sd * z
+    weight = density * special.expit(predictor) * special.expit(-predictor)
+    return Information(
+        float(weight.sum()), float((predictor**2 * weight).sum()), float((predictor * weight).sum())
+    )
 
 
 def sizes(x: Inputs) -> Call:

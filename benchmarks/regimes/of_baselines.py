@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from regimes.of_readers import gaps, read
 from regimes.regime import ARMS, LEVEL, Found, Regime
 from trustreport.assessment.dimensions.decision_benefit.quarters import QUARTERS, quarter_results
-from trustreport.measures.mrmc.reader_effects import quarter_gain
-from trustreport.measures.number_needed import oldham_slope
+from trustreport.measures.mrmc.quarters import oldham_slope, quarter_gain
 from trustreport.study.study import Floats
 from trustreport.vocabulary.place import Place
 

@@ -11,10 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, ndtr, ndtri
 
 from regimes.regime import LEVEL, Found, Regime, Truths, binomial, coded, less, plan, primary
-from trustreport.assessment.dimensions import (
-    subgroups,
-    vigilance,
-)
+from trustreport.assessment.dimensions import subgroups, vigilance
 from trustreport.assessment.dimensions.advice_accuracy.utility import yield_results
 from trustreport.assessment.dimensions.advice_value.entries import results_of as advice_values
 from trustreport.assessment.dimensions.potential_robustness.scores import between_sites
@@ -22,18 +19,11 @@ from trustreport.assessment.dimensions.potential_robustness.sites import sites_o
 from trustreport.assessment.dimensions.subgroups.groups import divisions
 from trustreport.assessment.dimensions.subgroups.odds import equalised_odds
 from trustreport.assessment.performance.cases import ScoredCases, scored_cases
-from trustreport.assessment.performance.differences import difference
+from trustreport.assessment.performance.decision_table import difference
 from trustreport.assessment.performance.measures import lead
 from trustreport.measures.estimate import Estimate
 from trustreport.study.plan import Plan
-from trustreport.study.study import (
-    Cases,
-    Dataset,
-    Floats,
-    Labels,
-    Scores,
-    Study,
-)
+from trustreport.study.study import Cases, Dataset, Floats, Labels, Scores, Study
 from trustreport.vocabulary.place import Place
 
 AT = 0.4  # the threshold of candidates and periods; that of a set is its prevalence
@@ -178,7 +168,7 @@ def of_many(prevalence: float, clusters: bool) -> dict[str, float]:
     declared = plan(utility=UTILITY, operating_point={"threshold": prevalence})
     found["utility_yield"] = next(r.estimate.value for r in yield_results(case, declared) if r.primary)
     from trustreport.measures.calibration.advice import advisory_value
-    from trustreport.measures.calibration.ece import ece, gici
+    from trustreport.measures.calibration.binned import ece, gici
     from trustreport.measures.calibration.smooth import smooth_error
 
     found["ece"], found["gici"] = ece(truth, score).value, gici(truth, score).overall.value

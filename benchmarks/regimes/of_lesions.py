@@ -21,7 +21,7 @@ from trustreport.assessment.dimensions.localisation.entries import (
     difference_results,
 )
 from trustreport.assessment.performance.lesions import marked_cases
-from trustreport.measures.lesions.readers import MeanOfReaders, mean_of_readers
+from trustreport.measures.lesions.froc import MeanOfReaders, mean_of_readers
 from trustreport.study.study import Cases, Dataset, Floats, Labels, Localisation, Readers, Study
 
 RATES = (0.125, 0.5, 1.0)

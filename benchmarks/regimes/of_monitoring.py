@@ -11,10 +11,7 @@ from scipy.stats import poisson
 
 from regimes.regime import LEVEL, Found, Regime
 from trustreport.measures.monitoring.rates import event_rate, median
-from trustreport.measures.monitoring.standardisation import (
-    clustered_standardised_change,
-    standardised_change,
-)
+from trustreport.measures.monitoring.standardisation import clustered_standardised_change, standardised_change
 
 EXPOSURE = 1000
 EASY, HARD = 0.92, 0.7  # share of right decisions by stratum

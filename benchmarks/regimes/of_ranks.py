@@ -10,9 +10,8 @@ from scipy.special import ndtri
 
 from regimes.regime import LEVEL, Found, Regime
 from trustreport.assessment.dimensions.source_reliability.raters import ICC_FORMS, leading_agreement
-from trustreport.measures.agreement.fleiss import gwet_ac2, krippendorff_alpha
-from trustreport.measures.agreement.icc import icc
-from trustreport.measures.agreement.tally import ordinal
+from trustreport.measures.agreement.coefficients import gwet_ac2, icc, krippendorff_alpha
+from trustreport.measures.agreement.labels import ordinal
 
 CUTS = (-1.0, 0.0, 1.0)  # four ranks
 RATER, REST = 0.3, 0.6  # standard deviations of what a rater always gives more, and of the rest; of cases 1

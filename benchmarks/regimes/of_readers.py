@@ -18,10 +18,11 @@ from trustreport.assessment.dimensions import (
 )
 from trustreport.assessment.dimensions.decision_benefit.ai_alone import advice_of, ai_results
 from trustreport.assessment.dimensions.source_reliability.raters import COEFFICIENTS, leading_agreement
+from trustreport.assessment.performance.reader_analysis import AIDED
 from trustreport.assessment.performance.reader_errors import reader_errors
-from trustreport.assessment.performance.readers import AIDED, endpoints, every_endpoint
-from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
+from trustreport.assessment.performance.readers import endpoints, every_endpoint
 from trustreport.measures.agreement.interval import coefficient_interval
+from trustreport.measures.agreement.kappa import cohen_kappa, light_kappa
 from trustreport.measures.agreement.weighted_concordance import weighted_concordance
 from trustreport.measures.estimate import Estimate
 from trustreport.planning.simulate import STRUCTURES, roe_metz

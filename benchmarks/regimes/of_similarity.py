@@ -8,8 +8,8 @@ import numpy as np
 
 from regimes.regime import LEVEL, Found, Regime
 from trustreport.measures.robustness import similarity_performance_correlation
-from trustreport.measures.similarity.correspondence import normalised_energy
-from trustreport.measures.similarity.distances import standardise
+from trustreport.measures.similarity.effect import normalised_energy
+from trustreport.measures.similarity.features import standardise
 from trustreport.study.study import Floats
 
 FEATURES = 4

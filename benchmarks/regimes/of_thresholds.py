@@ -12,8 +12,8 @@ import numpy as np
 from regimes.of_cases import risks
 from regimes.regime import LEVEL, Found, Regime
 from trustreport.assessment.dimensions.advice_accuracy.coverage import SAME
-from trustreport.measures.coverage_accuracy import accuracy_at_coverage
-from trustreport.measures.utility.standardized_net_benefit import interventions_avoided
+from trustreport.measures.net_benefit import interventions_avoided
+from trustreport.measures.protocols import accuracy_at_coverage
 
 DECIDED = (0.5, 0.8, 1.0)  # share of the cases that are decided
 

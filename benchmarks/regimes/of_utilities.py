@@ -12,9 +12,9 @@ from regimes.of_cases import risks
 from regimes.of_readers import LEVELS, reader_truths
 from regimes.regime import LEVEL, Found, Regime
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.standardized_net_benefit import weighted_utility
 from trustreport.measures.utility.information import voi_of_advice, voi_of_readings
 from trustreport.measures.utility.ranking import yield_difference
-from trustreport.measures.utility.standardized_net_benefit import weighted_utility
 from trustreport.planning.simulate import STRUCTURES, roe_metz
 from trustreport.study.study import Floats
 

@@ -10,30 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.dimensions.test_potential_robustness import (
-    answer,
-    dataset,
-    drawn,
-    only,
-    rules_hold,
-    texts,
-)
+from tests.dimensions.test_potential_robustness import answer, dataset, drawn, only, rules_hold, texts
 from tests.studies import plan, readings
 from trustreport.assessment.dimensions.advice_value import DIMENSION, entries
 from trustreport.assessment.dimensions.advice_value.narrative import EACH_UP_TO
 from trustreport.assessment.dimensions.advice_value.tables import ADVICE, ADVICE_GICI, MASS, WIDTH
 from trustreport.assessment.finding import Finding
 from trustreport.assessment.performance import measures
+from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.advice import AT_AN_END
-from trustreport.measures.calibration.bins import (
-    CONSTANT_SCORE,
-    FEW_SCORES,
-    NO_CASE,
-    NOTHING_EXPECTED,
-    ONE_CLASS,
-    SEPARATED,
-)
-from trustreport.measures.calibration.gap_bounds import BOUNDS
+from trustreport.measures.calibration.binned import BOUNDS
 from trustreport.measures.estimate import Estimate
 from trustreport.study.plan import Plan
 from trustreport.study.study import Coded, Labels, Scores, Study
@@ -114,12 +100,12 @@ HARD: dict[str, tuple[Study, dict[str, Any], dict[str, str]]] = {
     "one class": (
         study_of(np.ones(30), np.linspace(0.1, 0.9, 30)),
         {},
-        {"calibration_slope": ONE_CLASS},
+        {"calibration_slope": notes.ONE_CLASS},
     ),
-    "three rows": (study_of([0, 1, 1], [0.2, 0.6, 0.5]), {}, {"ici": FEW_SCORES}),
-    "no case": (study_of(np.full(5, -1), np.full(5, 0.4)), {}, {"brier": NO_CASE}),
-    "one case": (study_of([1], [0.4]), {}, {"calibration_slope": ONE_CLASS}),
-    "all equal": (study_of([0, 1] * 10, np.full(20, 0.3)), {}, {"calibration_slope": CONSTANT_SCORE}),
+    "three rows": (study_of([0, 1, 1], [0.2, 0.6, 0.5]), {}, {"ici": notes.FEW_SCORES}),
+    "no case": (study_of(np.full(5, -1), np.full(5, 0.4)), {}, {"brier": notes.NO_CASE}),
+    "one case": (study_of([1], [0.4]), {}, {"calibration_slope": notes.ONE_CLASS}),
+    "all equal": (study_of([0, 1] * 10, np.full(20, 0.3)), {}, {"calibration_slope": notes.CONSTANT_SCORE}),
     "outside": (
         study_of([0, 1] * 10, np.arange(20)),
         {},
@@ -131,8 +117,8 @@ HARD: dict[str, tuple[Study, dict[str, Any], dict[str, str]]] = {
         {"brier": measures.REVERSED},
     ),
     "0 and 1": (study_of([0, 1] * 10, [0, 1] * 9 + [1, 0]), {}, {}),
-    "separated": (study_of([0, 1] * 10, [0.2, 0.8] * 10), {}, {"calibration_slope": SEPARATED}),
-    "nothing expected": (study_of([0, 1] * 10, np.zeros(20)), {}, {"oe_ratio": NOTHING_EXPECTED}),
+    "separated": (study_of([0, 1] * 10, [0.2, 0.8] * 10), {}, {"calibration_slope": notes.SEPARATED}),
+    "nothing expected": (study_of([0, 1] * 10, np.zeros(20)), {}, {"oe_ratio": notes.NOTHING_EXPECTED}),
 }
 
 

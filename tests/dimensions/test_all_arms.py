@@ -14,8 +14,8 @@ from tests.dimensions.test_reliance import rules_hold, texts
 from tests.studies import plan
 from trustreport.assessment.dimensions.decision_benefit import DIMENSION
 from trustreport.assessment.finding import Finding
+from trustreport.measures.association import holm
 from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
-from trustreport.measures.multiplicity import holm
 from trustreport.study.study import Cases, Labels, Readers, Readings, Study
 from trustreport.vocabulary.results import Result
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from trustreport.assessment.assess import assess
-from trustreport.assessment.performance.follow_up import is_mature
+from trustreport.assessment.performance.keys import is_mature
 from trustreport.study.plan import StudyFacts
 from trustreport.study.study import Dataset, Study
 from trustreport.vocabulary.messages import catalogue

@@ -12,7 +12,8 @@ from tests.studies import plan
 from trustreport.assessment.assess import Assessment, assess
 from trustreport.assessment.dimensions.localisation import DIMENSION, READERS
 from trustreport.assessment.performance.lesions import marked_cases
-from trustreport.measures.lesions.readers import fit_lesions, lesion_area
+from trustreport.measures.lesions.area import lesion_area
+from trustreport.measures.lesions.froc import fit_lesions
 from trustreport.report.answer.answer import answer
 from trustreport.study.identity.identifiers import identifying
 from trustreport.study.identity.pseudonyms import pseudonymised

@@ -16,8 +16,8 @@ from trustreport.assessment.dimensions import Dimension
 from trustreport.assessment.dimensions.potential_robustness import DIMENSION, scores, similar, sites, sizes
 from trustreport.assessment.finding import Finding
 from trustreport.assessment.performance import features as prepared
+from trustreport.measures.binomial_normal import ONLY_ENDS
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.pooling.binomial_normal import ONLY_ENDS
 from trustreport.measures.robustness import TWO_SITES
 from trustreport.report.tables import table
 from trustreport.study.plan import Plan

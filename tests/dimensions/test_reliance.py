@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tests.studies import plan
 from trustreport.assessment.dimensions.reliance import DIMENSION, EACH_UP_TO
 from trustreport.assessment.finding import Finding
-from trustreport.measures.reliance.patterns import NO_READING, ONLY_THESE, PATTERNS
+from trustreport.measures.reliance import notes
+from trustreport.measures.reliance.patterns import PATTERNS
 from trustreport.report.tables import table
 from trustreport.study.plan import Plan, RelianceCounts
 from trustreport.study.study import Cases, Labels, Readers, Readings, Study
@@ -188,7 +189,7 @@ def test_one_reader_is_told_by_wilson_and_says_so() -> None:
     found = answer(sequential(CODES[:1]))
     rules_hold(found)
     lead = only(found, "rair")
-    assert (lead.method, lead.estimate.note) == ("wilson", ONLY_THESE)
+    assert (lead.method, lead.estimate.note) == ("wilson", notes.ONLY_THESE)
     assert len(texts(found)) > 20
 
 
@@ -199,7 +200,7 @@ def test_without_a_first_decision_only_disagreement_is_told() -> None:
     columns = {name: getattr(one, name)[aided] for name in ("arm", "reader", "case", "decision", "advice")}
     found = answer(replace(study, readings=(replace(one, **columns),)))
     rules_hold(found)
-    assert only(found, "rair").estimate.note == NO_READING
+    assert only(found, "rair").estimate.note == notes.NO_READING
     assert only(found, "override_rate", arm="aided").estimate.n == 17
     assert any(text.startswith("Whether readers keep a right decision") for text in texts(found))
     lone = replace(one, **columns, arms=("aided",))

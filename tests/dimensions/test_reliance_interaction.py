@@ -12,14 +12,7 @@ from tests.studies import plan
 from trustreport.api import read_study
 from trustreport.assessment.dimensions.reliance.interaction import NOT_OF_COUNTS
 from trustreport.assessment.performance.reader_errors import reader_errors
-from trustreport.measures.reliance.patterns import (
-    NO_CONFIDENCE,
-    NO_READING,
-    NO_SPREAD,
-    ONLY_THESE,
-    ONLY_THIS_READER,
-    ZERO_CELL,
-)
+from trustreport.measures.reliance import notes
 from trustreport.study.study import Study
 
 
@@ -67,7 +60,7 @@ def test_a_zero_cell_is_null_with_a_note() -> None:
         for r in found.results:
             if r.name == name:
                 assert isnan(r.estimate.value)
-                assert r.estimate.note == ZERO_CELL
+                assert r.estimate.note == notes.ZERO_CELL
     assert only(found, "deference_direction").estimate.value == 1
     texts(found)
 
@@ -78,11 +71,11 @@ def test_one_reader_is_described_and_nothing_fails() -> None:
     rules_hold(found)
     e = only(found, "automation_bias_odds_published").estimate
     assert e.method == "delta_readings"
-    assert ONLY_THESE in e.note
-    assert ONLY_THIS_READER in only(found, "persuasion").estimate.note
+    assert notes.ONLY_THESE in e.note
+    assert notes.ONLY_THIS_READER in only(found, "persuasion").estimate.note
     spread = only(found, "reader_spread_ratio").estimate
     assert isnan(spread.value)
-    assert spread.note == NO_SPREAD
+    assert spread.note == notes.NO_SPREAD
     texts(found)
 
 
@@ -95,8 +88,8 @@ def test_without_pairs_the_reasons_are_said() -> None:
     unpaired = replace(one, **{name: getattr(one, name)[kept] for name in columns}, sequential=False)
     found = answer(Study(arms=study.arms, readings=(unpaired,)))
     rules_hold(found)
-    assert only(found, "automation_bias_odds").estimate.note == NO_READING
-    assert only(found, "dominance_share").estimate.note == NO_READING
+    assert only(found, "automation_bias_odds").estimate.note == notes.NO_READING
+    assert only(found, "dominance_share").estimate.note == notes.NO_READING
     assert only(found, "technology_impact").estimate.value > 0
     texts(found)
 
@@ -116,7 +109,7 @@ def test_confidences_of_both_decisions_give_appropriate_reliance() -> None:
     assert (some.estimate.n, some.details["left_out"]) == (11, 1)
     assert isnan(only(answer(study), "persuasion").estimate.value) is False
     none = only(answer(sequential(codes)), "appropriate_reliance").estimate
-    assert none.note == NO_CONFIDENCE
+    assert none.note == notes.NO_CONFIDENCE
     texts(found)
 
 

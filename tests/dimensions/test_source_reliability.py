@@ -16,7 +16,7 @@ from trustreport.assessment.dimensions.source_reliability.rater_panel import pan
 from trustreport.assessment.finding import EstimateTable, Finding, PlainTable
 from trustreport.figures.reliability import Joyplot
 from trustreport.figures.reliability import NomogramFigure as NomogramFigure
-from trustreport.measures.agreement.cohen import cohen_kappa
+from trustreport.measures.agreement.kappa import cohen_kappa
 from trustreport.measures.proportion import wilson
 from trustreport.study.plan import Nomogram, Plan
 from trustreport.study.study import Cases, Dataset, Labels, Scores, Study

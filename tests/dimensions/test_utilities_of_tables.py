@@ -13,7 +13,7 @@ from trustreport.api import assess, read_study
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.dimensions.advice_accuracy import answer
 from trustreport.assessment.finding import Finding
-from trustreport.measures.case_mean import case_mean
+from trustreport.measures.means import case_mean
 from trustreport.measures.paired.difference import PairedTable, tango
 from trustreport.measures.two_arm.difference import newcombe
 from trustreport.measures.utility.ranking import independent_difference

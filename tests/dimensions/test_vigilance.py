@@ -19,7 +19,7 @@ from trustreport.assessment.dimensions.vigilance.periods import timelines
 from trustreport.assessment.finding import Finding
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.monitoring.weights import EQUAL_RATES, NO_BUDGET, NO_LOOK, RATE_AT_END
+from trustreport.measures.monitoring import notes
 from trustreport.measures.roc.clustered import clustered_auc
 from trustreport.measures.two_arm.difference import newcombe
 from trustreport.study.plan import Indicator
@@ -215,7 +215,7 @@ def test_no_truth_at_all_leaves_drift_and_the_share_called_positive() -> None:
     blind = Study(datasets=tuple(_without_truth(d) for d in study.datasets))
     finding = answer(blind, m.plan(blind, indicators=[m.SENSITIVITY]))
     assert "no period has a reference standard" in told(finding)
-    assert one(finding, "cusum", endpoint="sensitivity").estimate.note == NO_LOOK
+    assert one(finding, "cusum", endpoint="sensitivity").estimate.note == notes.NO_LOOK
     assert one(finding, "called_share", period="p2").estimate.n == 200
     assert not isnan(one(finding, "score_drift", period="p2").estimate.p)
 
@@ -228,9 +228,9 @@ def _without_truth(dataset: Dataset) -> Dataset:
 @pytest.mark.parametrize(
     "changed, why",
     [
-        ({"to_detect": 0.9}, EQUAL_RATES),
-        ({"to_detect": 1.0}, RATE_AT_END),
-        ({"false_alert_budget": None}, NO_BUDGET),
+        ({"to_detect": 0.9}, notes.EQUAL_RATES),
+        ({"to_detect": 1.0}, notes.RATE_AT_END),
+        ({"false_alert_budget": None}, notes.NO_BUDGET),
         ({"in_control": None}, "are not both declared"),
         ({"chart": "EWMA"}, "another chart than cusum or sprt is declared"),
     ],

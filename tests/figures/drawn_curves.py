@@ -19,9 +19,9 @@ from trustreport.figures.measure_rows import (
     MeasuresChart,
 )
 from trustreport.figures.roc import DevicePoint, ReaderPoint, RocFigure, RocLine, RocPanel
+from trustreport.measures.net_benefit import decision_curve
 from trustreport.measures.roc.auc import delong
 from trustreport.measures.roc.curve import roc_curve
-from trustreport.measures.utility.net_benefit import decision_curve
 
 NOTHING = estimate(nan, nan, nan, note="no case has the condition")
 

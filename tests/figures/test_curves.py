@@ -28,7 +28,7 @@ from trustreport.figures.measure_rows import MeasureCell, MeasureColumn, Measure
 from trustreport.figures.roc import DevicePoint, EqualYield, RocFigure, RocLine, RocPanel
 from trustreport.figures.style import STROKES
 from trustreport.measures.roc.curve import roc_curve
-from trustreport.measures.utility.information import best_point
+from trustreport.measures.utility.operating import best_point
 from trustreport.vocabulary.digits import by_width
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.messages import say as message

@@ -18,7 +18,7 @@ from trustreport.figures.field import (
     MapPlace,
     RegionChart,
 )
-from trustreport.measures.utility.utility_yield import utility_map
+from trustreport.measures.utility.matrices import utility_map
 from trustreport.vocabulary.messages import Catalogue, say
 
 X = say("advice_accuracy.axis.tau")

@@ -35,8 +35,8 @@ from trustreport.figures.sites import (
     SampleSizes,
     SizeRow,
 )
+from trustreport.measures.calibration.binned import calibration_curve
 from trustreport.measures.calibration.bins import equal_width
-from trustreport.measures.calibration.curve import calibration_curve
 from trustreport.vocabulary.messages import Catalogue, catalogue
 
 AXES = (

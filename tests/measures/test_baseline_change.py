@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import statsmodels.regression.linear_model as linear
 
-from trustreport.measures.number_needed import oldham_slope
+from trustreport.measures.mrmc.quarters import oldham_slope
 
 
 def test_agrees_with_least_squares_of_statsmodels() -> None:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from trustreport.measures.blocks import BLOCK, ascending, filled, sums
 from trustreport.measures.calibration.bins import equal_width_and_places, width_edges
+from trustreport.measures.cluster import BLOCK, ascending, filled, sums
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 1000, BLOCK, BLOCK + 1, 2 * BLOCK + 9, 300_001])

@@ -13,20 +13,16 @@ from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.regression.linear_model import OLS, WLS
 
 from trustreport.measures.calibration.advice import advice_values
-from trustreport.measures.calibration.bins import equal_width_and_places
-from trustreport.measures.calibration.brier import brier, oe_ratio
-from trustreport.measures.calibration.ece import ece
-from trustreport.measures.calibration.ece import gici as gici_of
-from trustreport.measures.calibration.in_clusters import sandwich
+from trustreport.measures.calibration.binned import ece
+from trustreport.measures.calibration.binned import gici as gici_of
+from trustreport.measures.calibration.bins import equal_width_and_places, sandwich
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
-from trustreport.measures.case_mean import mean_of_clusters
+from trustreport.measures.calibration.overall import brier, oe_ratio
 from trustreport.measures.cluster import ONE_CLUSTER
 from trustreport.measures.confusion.clustered import clustered
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.monitoring.standardisation import (
-    clustered_standardised_change,
-    standardised_change,
-)
+from trustreport.measures.means import mean_of_clusters
+from trustreport.measures.monitoring.standardisation import clustered_standardised_change, standardised_change
 from trustreport.measures.utility.information import voi_of_advice
 
 RNG = np.random.default_rng(8)

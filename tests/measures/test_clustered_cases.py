@@ -8,27 +8,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis.extra.numpy import arrays
 
-from trustreport.measures.case_mean import case_mean, case_ratio
 from trustreport.measures.cluster import ONE_CLUSTER, ONE_OF_A_CLASS, clustered_variance
 from trustreport.measures.confusion.clustered import all_cells, cluster_cells
 from trustreport.measures.h_accuracy.measure import h_accuracy, two_class_scores
-from trustreport.measures.roc.auc import delong
-from trustreport.measures.roc.average_precision import logit_influence
-from trustreport.measures.roc.clustered import (
-    clustered_auc,
-    clustered_difference,
-    clustered_unpaired_difference,
-)
-from trustreport.measures.roc.curve import ALL_PAIRS_ALIKE, NO_NEGATIVE, NO_POSITIVE
-from trustreport.measures.roc.difference import auc_group, paired_difference, unpaired_difference
-from trustreport.measures.utility.net_benefit import (
+from trustreport.measures.means import case_mean, case_ratio
+from trustreport.measures.net_benefit import (
     decision_curve,
     net_benefit,
     net_benefit_difference,
     net_benefit_mover,
 )
+from trustreport.measures.roc import notes
+from trustreport.measures.roc.auc import delong
+from trustreport.measures.roc.clustered import (
+    clustered_auc,
+    clustered_difference,
+    clustered_unpaired_difference,
+)
+from trustreport.measures.roc.curve import logit_influence
+from trustreport.measures.roc.difference import auc_group, paired_difference, unpaired_difference
+from trustreport.measures.standardized_net_benefit import standardized_net_benefit
 from trustreport.measures.utility.ranking import rank, share_of_ranges
-from trustreport.measures.utility.standardized_net_benefit import standardized_net_benefit
 from trustreport.measures.utility.utility_yield import utility_yield, yield_at_prevalence, yield_of_clusters
 
 RNG = np.random.default_rng(12)
@@ -58,7 +58,7 @@ def test_area_by_hand():
     # V = 1/16 + 1/16 + 2 (-1/4) / 4 = 0.
     truth, score = np.array([True, True, False, False]), np.array([0.9, 0.4, 0.5, 0.1])
     found = clustered_auc(truth, score, np.array([1, 2, 1, 2]))
-    assert (found.value, found.note) == (0.75, ALL_PAIRS_ALIKE)
+    assert (found.value, found.note) == (0.75, notes.ALL_PAIRS_ALIKE)
     # Each pair the other way round: S11 = +1/4, V = 1/4.
     found = clustered_auc(truth, score, np.array([1, 2, 2, 1]))
     assert found.se**2 == pytest.approx(0.25)
@@ -95,7 +95,7 @@ def test_difference_of_two_sets_needs_both_classes_in_two_clusters_of_each():
     assert isnan(one.low)
     none = clustered_unpaired_difference(truth, score, alone, ~np.zeros(20, bool), score, alone)
     assert isnan(none.value)
-    assert none.note == NO_NEGATIVE
+    assert none.note == notes.NO_NEGATIVE
 
 
 def test_one_case_per_cluster_is_the_independent_interval():
@@ -217,9 +217,9 @@ def test_one_cluster_has_no_interval():
 
 
 def test_one_class_and_wrong_shapes():
-    assert clustered_auc(np.ones(3, bool), np.arange(3.0), np.arange(3)).note == NO_NEGATIVE
+    assert clustered_auc(np.ones(3, bool), np.arange(3.0), np.arange(3)).note == notes.NO_NEGATIVE
     none = clustered_difference(np.zeros(3, bool), SCORE[:3], OTHER[:3], np.arange(3))
-    assert none.note == NO_POSITIVE
+    assert none.note == notes.NO_POSITIVE
     with pytest.raises(ValueError, match="one entry per case"):
         clustered_auc(TRUTH, SCORE, ALONE[:5])
     with pytest.raises(ValueError, match="one entry per case"):

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import norm, poisson
 
-from trustreport.measures.agreement.label_accuracy import consensus
+from trustreport.measures.label_accuracy import consensus
 
 
 def read(n_readers: int, n: int, skill: float, shared: float, seed: int) -> tuple[NDArray[np.bool_], ...]:

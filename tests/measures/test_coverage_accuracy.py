@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trustreport.measures.coverage_accuracy import accuracy_at_coverage
+from trustreport.measures.protocols import accuracy_at_coverage
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference" / "coverage_accuracy.csv"
 CASE = np.arange(90)

@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from scipy.special import xlogy
 from scipy.stats import chi2
 
-from trustreport.measures.duplicates import (
+from trustreport.measures.similarity.duplicates import (
     copies,
     in_both,
     is_sparse,

@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from trustreport.measures.calibration.brier import brier, oe_ratio
-from trustreport.measures.calibration.ece import ece, gici
+from trustreport.measures.calibration.binned import ece, gici
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
+from trustreport.measures.calibration.overall import brier, oe_ratio
 from trustreport.measures.calibration.smooth import loess_error, smooth_error
+from trustreport.measures.net_benefit import net_benefit, treat_all
 from trustreport.measures.roc.auc import delong
-from trustreport.measures.sample_size.auc import newcombe_se
 from trustreport.measures.similarity.correspondence import correspondence
-from trustreport.measures.similarity.distances import standardise
-from trustreport.measures.utility.net_benefit import net_benefit, treat_all
-from trustreport.measures.utility.standardized_net_benefit import standardized_net_benefit, weighted_utility
+from trustreport.measures.similarity.features import standardise
+from trustreport.measures.standardized_net_benefit import standardized_net_benefit, weighted_utility
 
 Scored = tuple[NDArray[np.bool_], NDArray[np.float64]]
 FEATURES = {
@@ -44,6 +43,12 @@ ELSEWHERE = {
     "meta_validation_pearson_p": "robustness/test_robustness.py",
 }
 OF_SIMILARITY = ("energy_statistic", "energy_p_999", "psi_p_qualiMLpy_100")
+
+
+def newcombe_se(auc: float, prevalence: float, n: int) -> float:
+    """Newcombe (2006), Stat. Med. 25, 559-573, method 4."""
+    g = (1 - auc) / (2 - auc) + auc / (1 + auc)
+    return float(np.sqrt(auc * (1 - auc) * (1 + (n / 2 - 1) * g) / (n * n * prevalence * (1 - prevalence))))
 
 
 def columns(table: Path, names: list[str]) -> NDArray[np.float64]:

@@ -7,11 +7,9 @@ from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.inter_rater import cohens_kappa as kappa_of_statsmodels
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_of_statsmodels
 
-from trustreport.measures.agreement.cohen import cohen_kappa
-from trustreport.measures.agreement.fleiss import fleiss_kappa
-from trustreport.measures.agreement.icc import icc
-from trustreport.measures.agreement.interval import percent_agreement
-from trustreport.measures.agreement.tally import variance_of_mean
+from trustreport.measures.agreement.coefficients import icc
+from trustreport.measures.agreement.kappa import cohen_kappa, fleiss_kappa, percent_agreement
+from trustreport.measures.agreement.labels import variance_of_mean
 from trustreport.measures.monitoring.rates import median
 from trustreport.measures.mrmc.crossed_clusters import clustered_means, independent_readings
 from trustreport.measures.mrmc.ustatistic import ustatistic

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from trustreport.measures.utility.net_benefit import net_benefit_mover, treat_all
-from trustreport.measures.utility.standardized_net_benefit import interventions_avoided
+from trustreport.measures.net_benefit import interventions_avoided, net_benefit_mover, treat_all
 
 TRUTH = (7 * np.arange(120)) % 10 < 3
 RISKS = ((37 * np.arange(120)) % 97) / 130 + 0.2 * TRUTH

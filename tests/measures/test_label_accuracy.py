@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trustreport.measures.agreement.label_accuracy import (
+from trustreport.measures.estimate import Estimate
+from trustreport.measures.label_accuracy import (
     BEYOND_PERFECT_LABELS,
     NO_INFORMATION,
     NO_LABEL,
@@ -24,7 +25,6 @@ from trustreport.measures.agreement.label_accuracy import (
     majority_accuracy,
     nomogram_accuracy,
 )
-from trustreport.measures.estimate import Estimate
 
 SHARE = st.floats(0, 1)
 

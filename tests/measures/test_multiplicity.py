@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trustreport.measures.multiplicity import handed_on, holm
+from trustreport.measures.association import handed_on, holm
 
 chances = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 

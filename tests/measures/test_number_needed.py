@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from trustreport.measures import notes
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.number_needed import number_needed
 from trustreport.measures.two_arm import difference
+from trustreport.measures.two_arm.difference import number_needed
 
 
 def arr(value, low, high):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from trustreport.measures import notes
 from trustreport.measures.paired.difference import PairedTable, newcombe_paired, tango, wald_paired
-from trustreport.measures.paired.odds_ratio import (
+from trustreport.measures.paired.ratios import (
     matched_exact,
     matched_wald,
     mcnemar_exact,

@@ -7,20 +7,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from trustreport.measures.pooling.bivariate import (
-    CORRECTED,
-    CORRECTED_ZEROS,
-    NO_CLASS,
-    NO_CURVE,
-    NO_NEW_STUDY,
-    NO_SPREAD,
-    ONE_STUDY,
-    OUTCOMES,
-    THREE_STUDIES,
-    TWO_STUDIES,
-    PooledStudies,
-    pooled,
-)
+from trustreport.measures import pooling
+from trustreport.measures.pooling import OUTCOMES, PooledStudies, pooled
 from trustreport.measures.proportion import normal_quantile
 
 
@@ -120,7 +108,7 @@ def test_specificity_is_one_less_the_false_positive_rate(tables):
     assert e.low < e.value < e.high
 
 
-@pytest.mark.parametrize("k, why", [(1, ONE_STUDY), (2, TWO_STUDIES)])
+@pytest.mark.parametrize("k, why", [(1, pooling.ONE_STUDY), (2, pooling.TWO_STUDIES)])
 def test_one_and_two_studies_are_not_pooled(tables, k, why):
     assert pooled(*tables["AuditC6"][:, :k]) == why
 
@@ -128,9 +116,9 @@ def test_one_and_two_studies_are_not_pooled(tables, k, why):
 def test_three_studies_are_pooled_separately_without_region_or_new_study(tables, metafor):
     model = fitted(*tables["AuditC6"][:, :3])
     assert model.between[0, 1] == model.covariance[0, 1] == 0
-    assert THREE_STUDIES in model.summary("sensitivity").note
+    assert pooling.THREE_STUDIES in model.summary("sensitivity").note
     assert isnan(model.new_study("sensitivity").low)
-    assert model.new_study("sensitivity").note == NO_NEW_STUDY
+    assert model.new_study("sensitivity").note == pooling.NO_NEW_STUDY
     assert len(model.region()) == 0
     assert isnan(model.area().value)
     assert isnan(model.correlation_between().value)
@@ -139,14 +127,14 @@ def test_three_studies_are_pooled_separately_without_region_or_new_study(tables,
 
 
 def test_a_study_without_a_class_is_refused_by_name_of_the_reason():
-    assert pooled([5, 0, 3], [1, 1, 1], [2, 0, 4], [9, 9, 9]) == NO_CLASS
+    assert pooled([5, 0, 3], [1, 1, 1], [2, 0, 4], [9, 9, 9]) == pooling.NO_CLASS
 
 
 def test_half_is_added_to_all_studies_or_to_those_with_a_zero_and_the_note_says_which():
     cells = [20, 30, 25, 18], [5, 4, 6, 3], [0, 6, 5, 4], [40, 50, 45, 38]
     everywhere, zeros = fitted(*cells), fitted(*cells, zeros_only=True)
-    assert CORRECTED in everywhere.note
-    assert CORRECTED_ZEROS in zeros.note
+    assert pooling.CORRECTED in everywhere.note
+    assert pooling.CORRECTED_ZEROS in zeros.note
     assert sorted(everywhere.logits[:, 0]) == pytest.approx(
         sorted(np.log([20.5 / 0.5, 30.5 / 6.5, 25.5 / 5.5, 18.5 / 4.5]))
     )
@@ -157,9 +145,9 @@ def test_half_is_added_to_all_studies_or_to_those_with_a_zero_and_the_note_says_
 def test_studies_alike_have_no_spread_and_no_curve():
     model = fitted([80] * 5, [10] * 5, [20] * 5, [90] * 5)
     assert not model.between.any()
-    assert NO_SPREAD in model.note
+    assert pooling.NO_SPREAD in model.note
     assert model.summary("sensitivity").value == pytest.approx(0.8)
-    assert model.area().note == NO_CURVE
+    assert model.area().note == pooling.NO_CURVE
     e = model.spread("sensitivity")
     assert (e.value, e.low) == (0, 0)
     assert 0 < e.high < inf

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trustreport.measures.case_mean import case_share
+from trustreport.measures.means import case_share
 from trustreport.measures.repeatability import OF_DIFFERENCES, repeat_kappa, repeated
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"

@@ -15,39 +15,35 @@ from scipy.special import expit, logit
 from scipy.stats import norm, t
 from statsmodels.discrete.discrete_model import Logit
 
+from trustreport.measures import pooling as pooling_notes
 from trustreport.measures.agreement.bootstrap import _draws
-from trustreport.measures.agreement.interval import SCORE, percent_agreement
-from trustreport.measures.agreement.label_accuracy import (
-    NO_SAMPLING_ERROR,
-    actual_accuracy,
-    nomogram_accuracy,
-)
+from trustreport.measures.agreement.interval import SCORE
+from trustreport.measures.agreement.kappa import percent_agreement
 from trustreport.measures.calibration.advice import advice_values
 from trustreport.measures.calibration.recalibrated import _shown
-from trustreport.measures.case_mean import case_share
-from trustreport.measures.confusion.at_prevalence import specificity_needed
 from trustreport.measures.confusion.clustered import clustered
+from trustreport.measures.confusion.counts import specificity_needed
 from trustreport.measures.confusion.several import NO_CASE_OF_A_CLASS, mean_of_classes
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.h_accuracy.parameters import complexity_from_ratings
+from trustreport.measures.label_accuracy import NO_SAMPLING_ERROR, actual_accuracy, nomogram_accuracy
+from trustreport.measures.lesions.area import Marked, _variance, lesion_area_difference
 from trustreport.measures.lesions.froc import CUSTOMARY
-from trustreport.measures.lesions.marked import Marked
-from trustreport.measures.lesions.readers import _variance, lesion_area_difference
-from trustreport.measures.monitoring.drift import mover_change
-from trustreport.measures.monitoring.rates import event_rate
-from trustreport.measures.monitoring.standardisation import Funnel
-from trustreport.measures.monitoring.weights import INFINITE_RATIO
-from trustreport.measures.mrmc.auc_ustatistic import auc_ustatistic
-from trustreport.measures.mrmc.one_reader import fixed_against_readers, reader_auc_benefit
-from trustreport.measures.pooling.bivariate import NO_UPPER_LIMIT, pooled
+from trustreport.measures.means import case_share
+from trustreport.measures.monitoring import notes as monitoring_notes
+from trustreport.measures.monitoring.change import mover_change
+from trustreport.measures.monitoring.rates import Funnel, event_rate
+from trustreport.measures.mrmc.auc import auc_ustatistic
+from trustreport.measures.mrmc.each_reader import reader_auc_benefit
+from trustreport.measures.mrmc.one_reader import fixed_against_readers
+from trustreport.measures.pooling import pooled
 from trustreport.measures.proportion import wilson
-from trustreport.measures.reliance.clustered import spread_ratio
-from trustreport.measures.reliance.odds import adjusted_odds, share_difference
-from trustreport.measures.reported.bounds import cases, enclose
+from trustreport.measures.reliance.odds import adjusted_odds, share_difference, spread_ratio
 from trustreport.measures.reported.matrices import _mcc_reaches_exactly
-from trustreport.measures.reported.printed import declared, printed
+from trustreport.measures.reported.printed import cases, declared, enclose, printed
 from trustreport.measures.roc.clustered import clustered_difference
 from trustreport.measures.similarity.permutation import upper_tail
+from trustreport.measures.standardized_net_benefit import snb_jackknife
 from trustreport.measures.survival.calibration import (
     brier_at_horizon,
     oe_at_horizon,
@@ -56,10 +52,11 @@ from trustreport.measures.survival.calibration import (
 )
 from trustreport.measures.survival.horizon import at_horizon
 from trustreport.measures.survival.shares import share_at_horizon
-from trustreport.measures.utility.information import equal_yield_slope, voi_of_readings
+from trustreport.measures.utility.information import voi_of_readings
+from trustreport.measures.utility.matrices import utility_map
+from trustreport.measures.utility.operating import equal_yield_slope
 from trustreport.measures.utility.ranking import yield_difference
-from trustreport.measures.utility.standardized_net_benefit import snb_jackknife
-from trustreport.measures.utility.utility_yield import confusion_matrix, utility_map
+from trustreport.measures.utility.utility_yield import confusion_matrix
 from trustreport.vocabulary import quantities
 from trustreport.vocabulary.quantities import Quantity, quantity
 
@@ -229,7 +226,7 @@ def test_a_ratio_of_two_periods_by_hand() -> None:
     low = sqrt(log(now.value / now.low) ** 2 + log(then.high / then.value) ** 2)
     high = sqrt(log(now.high / now.value) ** 2 + log(then.value / then.low) ** 2)
     assert (found.value, found.low, found.high) == pytest.approx((1.5, 1.5 * exp(-low), 1.5 * exp(high)))
-    assert mover_change(wilson(0, 10), then, ratio=True).note == INFINITE_RATIO
+    assert mover_change(wilson(0, 10), then, ratio=True).note == monitoring_notes.INFINITE_RATIO
 
 
 def test_each_funnel_has_its_own_allowance() -> None:
@@ -367,7 +364,7 @@ def test_a_spread_between_studies_with_an_upper_limit_says_nothing_of_none() -> 
     assert not isinstance(model, str)
     found = model.spread("specificity")
     assert isfinite(found.high)
-    assert NO_UPPER_LIMIT not in found.note
+    assert pooling_notes.NO_UPPER_LIMIT not in found.note
 
 
 def test_a_class_that_is_called_and_never_true_has_no_sensitivity() -> None:

@@ -12,24 +12,24 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import norm, t
 
-from trustreport.measures.calibration.bins import CONSTANT_SCORE, NOTHING_EXPECTED
-from trustreport.measures.calibration.brier import brier, oe_ratio
-from trustreport.measures.calibration.ece import ece, gici
+from trustreport.measures.binomial_normal import LEAST_TAU, binomial_normal
+from trustreport.measures.calibration import notes
+from trustreport.measures.calibration.binned import ece, gici
+from trustreport.measures.calibration.local_regression import loess
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
-from trustreport.measures.calibration.lowess import loess
+from trustreport.measures.calibration.overall import brier, oe_ratio
 from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.mrmc.auc import fit_auc, reader_auc
 from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
+from trustreport.measures.net_benefit import AT_ZERO, interventions_avoided, net_benefit
 from trustreport.measures.paired.difference import PairedTable
-from trustreport.measures.paired.odds_ratio import mcnemar_exact
-from trustreport.measures.pooling.binomial_normal import LEAST_TAU, binomial_normal
+from trustreport.measures.paired.ratios import mcnemar_exact
 from trustreport.measures.proportion import clopper_pearson, wilson
 from trustreport.measures.roc.auc import auc_logit_larger, delong, newcombe_auc
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.measures.two_arm.difference import newcombe
-from trustreport.measures.utility.net_benefit import net_benefit
-from trustreport.measures.utility.standardized_net_benefit import AT_ZERO, interventions_avoided
 
 Bools = NDArray[np.bool_]
 HUGE = 10**12
@@ -63,7 +63,7 @@ NAMES = "sensitivity specificity accuracy f1 mcc lr_positive diagnostic_odds_rat
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_table_of_1e12_counts(name: str) -> None:
-    found = MEASURES[name](ConfusionCounts(*CELLS))
+    found = estimated(MEASURES[name], ConfusionCounts(*CELLS))
     assert found.value == pytest.approx(exact(name, *CELLS), rel=1e-12)
     assert found.low < found.value < found.high
     assert found.high - found.low < 1e-5 * found.value  # a millionth of what 19 cases would give
@@ -72,8 +72,8 @@ def test_a_table_of_1e12_counts(name: str) -> None:
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_products_of_counts_do_not_overflow(name: str) -> None:
-    plain = MEASURES[name](ConfusionCounts(*CELLS))
-    of_numpy = MEASURES[name](ConfusionCounts(*np.array(CELLS, np.int64)))  # tp * tn is 6e25
+    plain = estimated(MEASURES[name], ConfusionCounts(*CELLS))
+    of_numpy = estimated(MEASURES[name], ConfusionCounts(*np.array(CELLS, np.int64)))  # tp * tn is 6e25
     assert of_numpy == plain
 
 
@@ -82,7 +82,7 @@ def test_products_of_counts_do_not_overflow(name: str) -> None:
     "cells", [(HUGE, 0, 0, HUGE), (0, HUGE, HUGE, 0), (HUGE, 1, 1, HUGE), (1, HUGE, 0, 0)]
 )
 def test_limits_of_huge_counts_stay_in_the_range(name: str, cells: tuple[int, ...]) -> None:
-    found = MEASURES[name](ConfusionCounts(*cells))
+    found = estimated(MEASURES[name], ConfusionCounts(*cells))
     if isnan(found.value):
         assert found.note
         return
@@ -175,8 +175,8 @@ def test_ranks_of_scores_next_to_zero(area: Any) -> None:
 
 def test_probabilities_next_to_zero() -> None:
     score = (SCORE * 64) * LEAST
-    assert calibration_slope(TRUTH, score).note == CONSTANT_SCORE  # all 1e-8 once moved inwards
-    assert oe_ratio(TRUTH, score).note == NOTHING_EXPECTED
+    assert calibration_slope(TRUTH, score).note == notes.CONSTANT_SCORE  # all 1e-8 once moved inwards
+    assert oe_ratio(TRUTH, score).note == notes.NOTHING_EXPECTED
     # Nothing is expected: the Brier score is the share of events, the intercept ln(odds) - ln(odds of 1e-8).
     share = TRUTH.mean()
     assert brier(TRUTH, score).value == pytest.approx(share)

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from trustreport.measures import notes
-from trustreport.measures.two_arm import difference, odds_ratio
-from trustreport.measures.two_arm import difference as ratio
+from trustreport.measures.two_arm import difference, ratios
 
 DIFFERENCES = [difference.wald, difference.newcombe, difference.miettinen_nurminen]
-RATIOS = [ratio.katz, ratio.koopman]
-ODDS_RATIOS = [odds_ratio.woolf, odds_ratio.exact_conditional, odds_ratio.baptista_pike]
+RATIOS = [ratios.katz, ratios.koopman]
+ODDS_RATIOS = [ratios.woolf, ratios.exact_conditional, ratios.baptista_pike]
 ALL = DIFFERENCES + RATIOS + ODDS_RATIOS
 BY_NAME = {
     "pragmatic_utility.arr": {f.__name__: f for f in DIFFERENCES},
@@ -62,23 +61,23 @@ def test_differences_agree_with_newcombe(table, by_wald, by_newcombe, by_mn):
 
 @pytest.mark.parametrize(("method", "table", "value", "low", "high", "digits"), [
     # Koopman (1984), Biometrics 40, 513-517
-    (ratio.koopman, (36, 40, 16, 80), 4.5, 2.94, 7.15, 2),
+    (ratios.koopman, (36, 40, 16, 80), 4.5, 2.94, 7.15, 2),
     # Gart and Nam (1988), Biometrics 44, 323-338
-    (ratio.koopman, (8, 15, 4, 15), 2.0, 0.815, 5.336, 3),
-    (ratio.koopman, (6, 10, 6, 20), 2.0, 0.844, 4.594, 3),
+    (ratios.koopman, (8, 15, 4, 15), 2.0, 0.815, 5.336, 3),
+    (ratios.koopman, (6, 10, 6, 20), 2.0, 0.844, 4.594, 3),
     # Fagerland, Lydersen and Laake (2015), Stat. Methods Med. Res. 24, 224-254: trial of Perondi et al.,
     # gene study of Ritland et al.; to four decimals in their R package contingencytables (whose exact odds
     # ratio limits are left out: for 9/13 v 4/14 they are not those of R's fisher.test, .847 to 40.4)
     (difference.wald, (7, 34, 1, 34), 0.1765, 0.0292, 0.3238, 4),
     (difference.newcombe, (7, 34, 1, 34), 0.1765, 0.0189, 0.3404, 4),
     (difference.miettinen_nurminen, (0, 16, 15, 72), -0.2083, -0.3164, -0.0056, 4),
-    (ratio.katz, (7, 34, 1, 34), 7.0, 0.9096, 53.8695, 4),
-    (ratio.koopman, (7, 34, 1, 34), 7.0, 1.2209, 42.5757, 4),
+    (ratios.katz, (7, 34, 1, 34), 7.0, 0.9096, 53.8695, 4),
+    (ratios.koopman, (7, 34, 1, 34), 7.0, 1.2209, 42.5757, 4),
     # Fay (2010), R Journal 2 (1), 53-58, fisher.test and exact2x2 with tsmethod "minlike"
-    (odds_ratio.exact_conditional, (6, 18, 12, 17), 0.2083, 0.0389, 1.0565, 4),
-    (odds_ratio.baptista_pike, (6, 18, 12, 17), 0.208, 0.0435, 0.917, 3),
+    (ratios.exact_conditional, (6, 18, 12, 17), 0.2083, 0.0389, 1.0565, 4),
+    (ratios.baptista_pike, (6, 18, 12, 17), 0.208, 0.0435, 0.917, 3),
     # Campagner, Angius and Cabitza (2023), HEALTHINF, Table 1: OR .947 [.80, 1.12]
-    (odds_ratio.woolf, (352, 1548, 367, 1548), 0.947, 0.802, 1.119, 3),
+    (ratios.woolf, (352, 1548, 367, 1548), 0.947, 0.802, 1.119, 3),
 ])  # fmt: skip
 def test_published(method, table, value, low, high, digits):
     est = method(*table)
@@ -92,7 +91,7 @@ def test_exact_conditional_agrees_with_r():
         if row["kind"] not in ("fisher.test", "exact_conditional"):
             continue
         table = [int(row[name]) for name in "abcd"]
-        est = odds_ratio.exact_conditional(*table, float(row["level"]))
+        est = ratios.exact_conditional(*table, float(row["level"]))
         got = (est.details["conditional_mle"], est.low, est.high)
         wanted = tuple(float(row[name]) for name in ("value", "low", "high"))
         close = {"rel": 1e-9} if row["kind"] == "exact_conditional" else {"rel": 5e-3, "abs": 1e-3}
@@ -125,11 +124,11 @@ def test_agrees_with_the_reference_tables(cases):
             (difference.wald, case["ARR"]["wald"], (x2, n2, x1, n1)),
             (difference.newcombe, case["ARR"]["newcombe"], (x2, n2, x1, n1)),
             (difference.miettinen_nurminen, case["ARR"]["miettinen_nurminen"], (x2, n2, x1, n1)),
-            (ratio.katz, case["RR"]["katz_log"], (x1, n1, x2, n2)),
-            (ratio.koopman, case["RR"]["koopman"], (x1, n1, x2, n2)),
-            (odds_ratio.woolf, case["OR"]["woolf"], (x1, n1, x2, n2)),
-            (odds_ratio.exact_conditional, exact, (x1, n1, x2, n2)),
-            (odds_ratio.baptista_pike, case["OR"].get("baptista_pike_R_fisher_inversion"), (x1, n1, x2, n2)),
+            (ratios.katz, case["RR"]["katz_log"], (x1, n1, x2, n2)),
+            (ratios.koopman, case["RR"]["koopman"], (x1, n1, x2, n2)),
+            (ratios.woolf, case["OR"]["woolf"], (x1, n1, x2, n2)),
+            (ratios.exact_conditional, exact, (x1, n1, x2, n2)),
+            (ratios.baptista_pike, case["OR"].get("baptista_pike_R_fisher_inversion"), (x1, n1, x2, n2)),
         ):
             est = method(*table)
             if wanted is not None:
@@ -151,7 +150,7 @@ def exact_p(x1, n1, x2, n2, odds):
 @given(tables(30), st.floats(0.5, 0.99))
 @settings(max_examples=60)
 def test_baptista_pike_is_where_the_two_sided_test_accepts(table, level):
-    est = odds_ratio.baptista_pike(*table, level)
+    est = ratios.baptista_pike(*table, level)
     grid = np.exp(np.linspace(-12, 12, 1501))
     accepted = grid[[exact_p(*table, odds) >= 1 - level for odds in grid]]
     assert ((est.low * (1 - 1e-9) <= accepted) & (accepted <= est.high * (1 + 1e-9))).all()
@@ -165,7 +164,7 @@ def test_baptista_pike_is_where_the_two_sided_test_accepts(table, level):
 @given(table=tables() | tables(10**9), level=st.floats(0.5, 0.995))
 @settings(max_examples=40)
 def test_interval_holds_the_estimate_and_grows_with_level(method, table, level):
-    if method in (odds_ratio.exact_conditional, odds_ratio.baptista_pike):
+    if method in (ratios.exact_conditional, ratios.baptista_pike):
         assume(max(table) <= 80)
         level = max(level, 0.9)  # two one-sided tests: at low levels one tail alone can exclude the estimate
     est, wider = method(*table, level), method(*table, level + (1 - level) / 2)
@@ -207,11 +206,11 @@ def test_counting_right_decisions_mirrors(method, table):
     (difference.wald, -0.12, -0.2101, -0.0299, ""),
     (difference.newcombe, -0.12, -0.2380, -0.0243, ""),
     (difference.miettinen_nurminen, -0.12, -0.2388, -0.0438, ""),
-    (ratio.katz, 0.0, nan, nan, notes.ZERO_CELL),
-    (ratio.koopman, 0.0, 0.0, 0.6108, ""),
-    (odds_ratio.woolf, 0.0, nan, nan, notes.ZERO_CELL),
-    (odds_ratio.exact_conditional, 0.0, 0.0, 0.8016, ""),
-    (odds_ratio.baptista_pike, 0.0, 0.0, 0.6843, ""),
+    (ratios.katz, 0.0, nan, nan, notes.ZERO_CELL),
+    (ratios.koopman, 0.0, 0.0, 0.6108, ""),
+    (ratios.woolf, 0.0, nan, nan, notes.ZERO_CELL),
+    (ratios.exact_conditional, 0.0, 0.0, 0.8016, ""),
+    (ratios.baptista_pike, 0.0, 0.0, 0.6843, ""),
 ])  # fmt: skip
 def test_no_error_in_the_compared_arm(method, value, low, high, note):
     est = method(0, 50, 6, 50)
@@ -220,11 +219,11 @@ def test_no_error_in_the_compared_arm(method, value, low, high, note):
 
 
 @pytest.mark.parametrize(("method", "low", "note"), [
-    (ratio.katz, nan, notes.RATIO_INFINITE_NO_INTERVAL),
-    (ratio.koopman, 1.3596, notes.RATIO_INFINITE),
-    (odds_ratio.woolf, nan, notes.ODDS_INFINITE_NO_INTERVAL),
-    (odds_ratio.exact_conditional, 0.9542, notes.ODDS_INFINITE),
-    (odds_ratio.baptista_pike, 1.0, notes.ODDS_INFINITE),
+    (ratios.katz, nan, notes.RATIO_INFINITE_NO_INTERVAL),
+    (ratios.koopman, 1.3596, notes.RATIO_INFINITE),
+    (ratios.woolf, nan, notes.ODDS_INFINITE_NO_INTERVAL),
+    (ratios.exact_conditional, 0.9542, notes.ODDS_INFINITE),
+    (ratios.baptista_pike, 1.0, notes.ODDS_INFINITE),
 ])  # fmt: skip
 def test_no_error_in_the_baseline_arm(method, low, note):
     est = method(5, 50, 0, 50)
@@ -244,7 +243,7 @@ def test_nothing_and_everything_wrong(table, note):
     for est in (exact, baptista_pike):
         assert isnan(est.value)
         assert (est.low, est.high, est.note) == (0, inf, note)
-    katz, koopman = ratio.katz(*table), ratio.koopman(*table)
+    katz, koopman = ratios.katz(*table), ratios.koopman(*table)
     if table[0]:
         assert (katz.value, katz.low, katz.high, katz.note) == (1, 1, 1, notes.NO_WIDTH)
         assert (koopman.value, koopman.low) == (1, pytest.approx(0.86680774906))
@@ -277,24 +276,24 @@ def test_what_is_no_count_is_refused(method):
 
 def test_whole_numbers_of_numpy_do_not_overflow():
     table = [np.int64(v) for v in (10**11, 10**12, 10**11 + 10**6, 10**12)]
-    assert ratio.katz(*table).value == pytest.approx(0.99999000009999)
+    assert ratios.katz(*table).value == pytest.approx(0.99999000009999)
     assert difference.newcombe(*table).value == pytest.approx(-1e-6)
-    assert odds_ratio.woolf(*table).low == pytest.approx(0.9999796498)
+    assert ratios.woolf(*table).low == pytest.approx(0.9999796498)
 
 
 def test_very_large_counts():
     rare, common = (3, 10**12, 10, 10**12), (10**11, 10**12, 10**11 + 10**6, 10**12)
     # Poisson limit: given 13 errors the ratio is p / (1 - p) of 3 in 13, Clopper-Pearson [.0503811, .5381315]
-    est = odds_ratio.exact_conditional(*rare)
+    est = ratios.exact_conditional(*rare)
     assert (est.low, est.high) == pytest.approx((0.0530540, 1.1651186), abs=1e-6)
-    for method in (odds_ratio.exact_conditional, odds_ratio.baptista_pike):
+    for method in (ratios.exact_conditional, ratios.baptista_pike):
         est = method(*common)
         assert est.value == pytest.approx(0.99998888899)
         assert isnan(est.low)
         assert est.note == notes.TOO_MANY_TABLES
     # with 1e9 cases a side the exact limits are those of Woolf to the sixth decimal
     billion = (123_456_789, 10**9, 123_556_789, 10**9)
-    woolf, exact = odds_ratio.woolf(*billion), odds_ratio.exact_conditional(*billion)
+    woolf, exact = ratios.woolf(*billion), ratios.exact_conditional(*billion)
     assert (exact.low, exact.high) == pytest.approx((woolf.low, woolf.high), abs=1e-7)
-    assert ratio.koopman(*rare).low == pytest.approx(0.0890818, abs=1e-6)  # score limit of 3 in 13, odds
+    assert ratios.koopman(*rare).low == pytest.approx(0.0890818, abs=1e-6)  # score limit of 3 in 13, odds
     assert difference.miettinen_nurminen(0, 10**12, 0, 10**12).high == pytest.approx(3.8414588e-12)

@@ -13,7 +13,7 @@ from hypothesis import given
 from tests.monitored import coded
 from tests.studies import plan
 from trustreport.assessment.performance.cases import ScoredCases, in_common, outputs, scored_cases
-from trustreport.assessment.performance.differences import difference
+from trustreport.assessment.performance.decision_table import difference
 from trustreport.assessment.performance.keys import case_key, joined_key
 from trustreport.assessment.performance.measures import estimates, lead
 from trustreport.assessment.performance.sites import sites_in

@@ -9,11 +9,10 @@ import pytest
 from tests.monitored import coded
 from trustreport.assessment.narrative.where import where
 from trustreport.assessment.performance.cases import scored_cases
-from trustreport.assessment.performance.concentration import Concentration
 from trustreport.assessment.performance.crossed import concentrations
-from trustreport.assessment.performance.pooled import Pool, pooled
+from trustreport.assessment.performance.sites import Concentration, Pool, pooled
 from trustreport.measures.proportion import wilson
-from trustreport.measures.subgroup_difference import clustered_share_difference, share_difference
+from trustreport.measures.subgroups import clustered_share_difference, share_difference
 from trustreport.study.plan import Plan
 from trustreport.study.study import Cases, Dataset, Labels, Scores, Study
 from trustreport.vocabulary.messages import catalogue

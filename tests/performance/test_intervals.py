@@ -11,18 +11,19 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.performance.test_cases import scored
-from trustreport.assessment.performance.measures import METHODS, lead
+from trustreport.assessment.performance.measures import lead
 from trustreport.measures import notes
-from trustreport.measures.calibration.brier import brier, oe_ratio
-from trustreport.measures.calibration.ece import ece
+from trustreport.measures.calibration.binned import ece
 from trustreport.measures.calibration.logistic import calibration_intercept
-from trustreport.measures.case_mean import cell_mean
+from trustreport.measures.calibration.overall import brier, oe_ratio
 from trustreport.measures.cluster import ONE_OF_A_CLASS
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.means import cell_mean
+from trustreport.measures.net_benefit import net_benefit, net_benefit_mover
 from trustreport.measures.roc.auc import auc_logit_larger
 from trustreport.measures.roc.clustered import auc_logit_obuchowski
-from trustreport.measures.utility.net_benefit import net_benefit, net_benefit_mover
-from trustreport.measures.utility.standardized_net_benefit import (
+from trustreport.measures.score_measure import SCORES
+from trustreport.measures.standardized_net_benefit import (
     FEW_CLUSTERS,
     NO_LOSS,
     snb_jackknife,
@@ -105,7 +106,7 @@ def drawn(draw: st.DrawFn) -> tuple[list[int], list[float], list[str] | None]:
 def test_p_and_interval_agree_and_limits_stay_in_range(given_cases, level) -> None:
     truth, score, patients = given_cases
     case = scored(truth, score, **({} if patients is None else {"patient": patients}))
-    for name in METHODS:
+    for name in SCORES:
         chosen = {"threshold": 0.3} if "net_benefit" in name else {}
         e, row = lead(case, name, level, **chosen), quantity(name)
         if isnan(e.low):

@@ -12,7 +12,7 @@ from tests.studies import plan, readings
 from trustreport.assessment.dimensions.decision_benefit import DIMENSION as BENEFIT
 from trustreport.assessment.dimensions.pragmatic_utility import DIMENSION as UTILITY
 from trustreport.assessment.dimensions.subgroups import DIMENSION as SUBGROUPS
-from trustreport.assessment.performance.period import compared_later
+from trustreport.assessment.performance.readers import compared_later
 from trustreport.measures.mrmc import notes
 from trustreport.study.study import Coded, Labels, Study
 from trustreport.vocabulary.results import Result, leading

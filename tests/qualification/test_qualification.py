@@ -88,11 +88,11 @@ def test_functions_return_what_statsmodels_does_here_and_now() -> None:
     assert {c.reference.source for c in compared} == {peers.source()}
     assert {c.reference.measure.removeprefix("trustreport.measures.") for c in compared} == {
         *(f"proportion.{name}" for name in ("wald", "wilson", "clopper_pearson")),
-        *(f"two_arm.{name}" for name in ("difference.wald", "difference.newcombe", "difference.katz")),
-        *("two_arm.odds_ratio.woolf", "paired.odds_ratio.mcnemar_exact", "multiplicity.holm"),
-        *(f"agreement.{name}_kappa" for name in ("fleiss.fleiss", "cohen.cohen")),
+        *(f"two_arm.{name}" for name in ("difference.wald", "difference.newcombe", "ratios.katz")),
+        *("two_arm.ratios.woolf", "paired.ratios.mcnemar_exact", "association.holm"),
+        *(f"agreement.{name}_kappa" for name in ("kappa.fleiss", "kappa.cohen")),
         *(f"calibration.logistic.calibration_{name}" for name in ("intercept", "slope")),
-        *("calibration.lowess.lowess", "number_needed.oldham_slope"),
+        *("calibration.local_regression.lowess", "mrmc.quarters.oldham_slope"),
     }
 
 

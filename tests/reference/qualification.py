@@ -55,9 +55,9 @@ def tables_of_counts() -> Iterator[Check]:
     r = "R 4.2.2, stats 4.2.2"
     one = {"wilson": "wilson", "clopper_pearson": "clopper_pearson"}
     paired = {
-        "matched_exact": ("paired.odds_ratio.matched_exact", ("value", "low", "high")),
-        "mcnemar_exact": ("paired.odds_ratio.mcnemar_exact", ("p",)),
-        "mcnemar_midp": ("paired.odds_ratio.mcnemar_midp", ("p",)),
+        "matched_exact": ("paired.ratios.matched_exact", ("value", "low", "high")),
+        "mcnemar_exact": ("paired.ratios.mcnemar_exact", ("p",)),
+        "mcnemar_midp": ("paired.ratios.mcnemar_midp", ("p",)),
     }
     for row in rows("twobytwo.csv"):
         kind, level = row["kind"], float(row["level"])
@@ -70,7 +70,7 @@ def tables_of_counts() -> Iterator[Check]:
             a, n, b, m = counts
             values = relative(row, 1e-9, "low", "high")
             case = f"{a} of {n} and {b} of {m}, level {level}"
-            yield check("two_arm.odds_ratio.exact_conditional", case, [*counts, level], values, r)
+            yield check("two_arm.ratios.exact_conditional", case, [*counts, level], values, r)
         elif kind in paired:
             function, names = paired[kind]
             table = {"call": "paired.difference.PairedTable", "arguments": [7, *counts[:2], 5]}
@@ -91,7 +91,7 @@ def agreement() -> Iterator[Check]:
             values = {name: (float(row[name]), 1e-9) for name in ("value", "low", "high")}
             case = f"{row['table']}, form {row['form']}"
             yield check(
-                "agreement.icc.icc",
+                "agreement.coefficients.icc",
                 case,
                 [table],
                 values,
@@ -100,11 +100,15 @@ def agreement() -> Iterator[Check]:
             )
     found = json.loads((HERE / "agreement.json").read_text())
     software = {name: f"{name} {version}" for name, version in found["versions"].items()}
-    functions = {"fleiss": "fleiss_kappa", "conger": "conger_kappa", "gwet": "gwet_ac2"}
+    functions = {
+        "fleiss": "kappa.fleiss_kappa",
+        "conger": "kappa.conger_kappa",
+        "gwet": "coefficients.gwet_ac2",
+    }
     for name, table in found["tables"].items():
         codes, q = table["codes"], table["n_categories"]
         for scheme in ("linear", "quadratic"):
-            weights = {"call": f"agreement.tally.{scheme}", "arguments": [q]}
+            weights = {"call": f"agreement.labels.{scheme}", "arguments": [q]}
             for key, function in functions.items():
                 value, low, high, se = table["values"][f"{key} {scheme}"]
                 values = {
@@ -114,7 +118,7 @@ def agreement() -> Iterator[Check]:
                     "high": (high, 1e-8),
                 }
                 yield check(
-                    f"agreement.fleiss.{function}",
+                    f"agreement.{function}",
                     f"table {name}, {scheme} weights",
                     [codes, q],
                     values,
@@ -124,7 +128,7 @@ def agreement() -> Iterator[Check]:
         for metric in ("nominal", "ordinal", "interval"):
             value = table["values"].get(f"alpha {metric}")
             yield check(
-                "agreement.fleiss.krippendorff_alpha",
+                "agreement.coefficients.krippendorff_alpha",
                 f"table {name}, {metric}",
                 [codes, q],
                 {"value": (value, 1e-10)},
@@ -144,7 +148,7 @@ def differences_between_groups() -> Iterator[Check]:
             "details.true_positive_difference": (one["true_positive"], 1e-9),
             "details.false_positive_difference": (one["false_positive"], 1e-9),
         }
-        function = "equalised_odds.equalised_odds_difference"
+        function = "subgroups.equalised_odds_difference"
         yield check(function, f"set {i}, {len(truth)} cases", [truth, decision, group], values, source)
 
 
@@ -175,7 +179,7 @@ def pooled_studies() -> Iterator[Check]:
             versions[row["data"]] = row["version"]
     for name, values in wanted.items():
         tables = [list(column) for column in zip(*cells[name])]
-        yield check("pooling.bivariate.pooled", f"review {name}", tables, values, versions[name])
+        yield check("pooling.pooled", f"review {name}", tables, values, versions[name])
 
 
 def at_a_horizon(data: dict[str, list[float]]) -> Iterator[Check]:

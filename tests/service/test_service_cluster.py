@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from services import API, MANIFEST, Client, run_here
 
 from trustreport.commands.cli import main
-from trustreport.measures.similarity import distances as module
+from trustreport.measures.similarity import features as module
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.jobs import pieces, worker_thread

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from trustreport.commands.cli import main
-from trustreport.measures.monitoring.cusum import design
+from trustreport.measures.monitoring.charts import design
 from trustreport.planning.chart_delay import plan_chart
 from trustreport.vocabulary.errors import StudyError
 

@@ -168,7 +168,7 @@ def test_a_graph_rejects_what_the_closed_test_does() -> None:
 @given(p=st.lists(CHANCES, min_size=2, max_size=5))
 @settings(max_examples=60, deadline=None)
 def test_a_graph_holds_the_other_rules(p: list[float]) -> None:
-    from trustreport.measures.multiplicity import holm
+    from trustreport.measures.association import holm
 
     assume(not any(isclose(x * k, ALPHA) for x in p for k in range(1, 6)))  # where rounding would decide
     names = "abcde"[: len(p)]

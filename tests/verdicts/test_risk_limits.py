@@ -13,7 +13,7 @@ from tests.report.made_up import about
 from trustreport.assessment.assess import Assessment, assess
 from trustreport.assessment.verdicts import Verdict
 from trustreport.assessment.verdicts.risk import needed_rates
-from trustreport.measures.confusion.at_prevalence import (
+from trustreport.measures.confusion.counts import (
     least_pair,
     ratio_needed,
     sensitivity_needed,

@@ -13,8 +13,8 @@ from trustreport.assessment.assess import Assessment
 from trustreport.assessment.performance.measures import complement
 from trustreport.commands.second_judge import dissents
 from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
-from trustreport.measures.number_needed import number_needed
 from trustreport.measures.two_arm import difference
+from trustreport.measures.two_arm.difference import number_needed
 from trustreport.report.answer.answer import answer
 from trustreport.report.write import as_data
 from trustreport.vocabulary.messages import catalogue

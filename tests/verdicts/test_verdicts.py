@@ -337,7 +337,7 @@ def test_holm_steps_down() -> None:
 
 
 def test_holm_agrees_with_adjusted_p_values() -> None:
-    from trustreport.measures.multiplicity import holm
+    from trustreport.measures.association import holm
 
     rng = np.random.default_rng(8)
     for _ in range(20):

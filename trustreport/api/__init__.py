@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from trustreport.api.parallel import BACKENDS, Backend, workers
     from trustreport.assessment.assess import Assessment, Cancel, Progress, Seen
-    from trustreport.measures.similarity.distances import Run
+    from trustreport.measures.similarity.features import Run
     from trustreport.planning import StudySizes
     from trustreport.report.layout.processes import DrawingProcess, LayoutProcesses
     from trustreport.report.notebook import Assessed

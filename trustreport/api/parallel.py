@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Literal, get_args
 
-from trustreport.measures.similarity.distances import Run, one_by_one, with_joblib
+from trustreport.measures.similarity.features import Run, one_by_one, with_joblib
 from trustreport.vocabulary.errors import MissingLibrary
 
 Backend = Literal["loky", "threading", "dask", "ray"]

@@ -18,7 +18,7 @@ from trustreport.assessment.checks import CHECKS, Evidence
 from trustreport.assessment.dimensions import DIMENSIONS
 from trustreport.assessment.finding import CheckOutcome, Figure, Finding, Unanswered
 from trustreport.assessment.verdicts import AtLevel, Verdict, verdicts
-from trustreport.measures.similarity.distances import Run, one_by_one
+from trustreport.measures.similarity.features import Run, one_by_one
 from trustreport.study.identity.pseudonyms import released
 from trustreport.study.plan import Language, Plan, undeclared
 from trustreport.study.study import Study

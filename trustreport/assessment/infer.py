@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from trustreport.assessment.narrative.names import heading, quantity_name
-from trustreport.measures.reported.bounds import CaseCounts, cases
 from trustreport.measures.reported.conflict import Subset, single_culprits, smallest_conflicts
 from trustreport.measures.reported.matrices import Matrices, consistent_matrices
 from trustreport.measures.reported.printed import (
@@ -13,8 +12,10 @@ from trustreport.measures.reported.printed import (
     METRICS,
     OF_ONE_CLASS,
     SYNONYMS,
+    CaseCounts,
     PrintedFigure,
     Rounding,
+    cases,
     metric_named,
     printed,
 )

@@ -3,16 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.figures import numbers, panels, style
 from trustreport.figures.panels import Chart, LegendEntry, PlotPanel, PlotSheet
-from trustreport.measures.calibration.curve import CurvePoint
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Catalogue, Message
+
+if TYPE_CHECKING:  # brings SciPy
+    from trustreport.measures.calibration.binned import CurvePoint
 
 MOST_PANELS = 12
 # Millimetres.
@@ -41,7 +43,7 @@ class CalibrationPanel:
     """One data set: a mark with its interval for each bin, a smooth curve, how the scores are spread."""
 
     label: Message | str
-    points: tuple[CurvePoint, ...]
+    points: "tuple[CurvePoint, ...]"
     histogram: Histogram
     smooth: tuple[tuple[float, float], ...]
     slope: Estimate

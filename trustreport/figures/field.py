@@ -9,7 +9,7 @@ import numpy as np
 from trustreport.figures import numbers, panels, style
 from trustreport.figures.panels import Chart, LegendEntry, PlotPanel, PlotSheet
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.utility.utility_yield import matrix_at
+from trustreport.measures.utility.matrices import matrix_at
 from trustreport.vocabulary.messages import Catalogue, Message
 
 Grid = tuple[tuple[float, ...], ...]

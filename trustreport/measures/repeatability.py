@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri
 
-from trustreport.measures.agreement.cohen import cohen_kappa, kappa_influence
 from trustreport.measures.agreement.interval import coefficient_interval, why_none, without
-from trustreport.measures.case_mean import mean_of_clusters
+from trustreport.measures.agreement.kappa import cohen_kappa, kappa_influence
 from trustreport.measures.cluster import Clusters, cluster_sums
 from trustreport.measures.estimate import Estimate, check_level, undefined
+from trustreport.measures.means import mean_of_clusters
 from trustreport.measures.mrmc.interval import no_interval, quantile
 from trustreport.measures.notes import OFTEN_BELOW
 

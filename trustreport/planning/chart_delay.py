@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from trustreport.measures.monitoring.cusum import MOST_STATES, design, sprt
+from trustreport.measures.monitoring.charts import MOST_STATES, design, sprt
 from trustreport.measures.monitoring.detection_delay import cusum_delay, sprt_delay
-from trustreport.measures.monitoring.weights import why_not
+from trustreport.measures.monitoring.standardisation import why_not
 from trustreport.planning.origins import TEXT
 from trustreport.study.ingest.problems import did_you_mean, quoted
 from trustreport.study.ingest.validation import expectation

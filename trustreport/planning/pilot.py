@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.assessment.performance.components import components_of
-from trustreport.assessment.performance.readers import FIRST_COVARIANCE, UNAIDED, ReaderEndpoint, endpoint
+from trustreport.assessment.performance.reader_analysis import FIRST_COVARIANCE, UNAIDED, ReaderEndpoint
+from trustreport.assessment.performance.reader_errors import components_of
+from trustreport.assessment.performance.readers import endpoint
 from trustreport.measures.mrmc.obuchowski_rockette import ObuchowskiRockette
 from trustreport.measures.mrmc.power import CLIPPED, NEGATIVE_COMPONENT, Components
 from trustreport.planning.moments import EstimateParts, expected_variance

@@ -14,11 +14,11 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.mrmc.auc import auc_covariance, reader_auc
-from trustreport.measures.mrmc.auc_ustatistic import auc_ustatistic
+from trustreport.measures.mrmc.auc import auc_covariance, auc_ustatistic, reader_auc
+from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
 from trustreport.measures.mrmc.interval import symmetric
 from trustreport.measures.mrmc.obuchowski_rockette import ObuchowskiRockette, leading, obuchowski_rockette
-from trustreport.measures.mrmc.ustatistic import proportion_covariance, proportions, ustatistic
+from trustreport.measures.mrmc.ustatistic import ustatistic
 from trustreport.measures.proportion import wilson
 from trustreport.measures.roc.auc import placements
 from trustreport.measures.seeds import generator

@@ -15,15 +15,12 @@ import numpy as np
 from trustreport.assessment.finding import EstimateRow, EstimateTable
 from trustreport.assessment.infer import Inference, infer
 from trustreport.assessment.narrative.names import heading
-from trustreport.measures.agreement.label_accuracy import (
-    NO_SAMPLING_ERROR,
-    actual_accuracy,
-    nomogram_accuracy,
-)
 from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.h_accuracy.measure import h_accuracy, two_class_scores
+from trustreport.measures.label_accuracy import NO_SAMPLING_ERROR, actual_accuracy, nomogram_accuracy
 from trustreport.measures.reported.printed import CELLS, Rounding, metric_named
 from trustreport.measures.robustness import p_acceptability, p_performance, spr, wpr
 from trustreport.measures.seeds import generator
@@ -107,7 +104,7 @@ def of_counts(
         return Calculation(found.sentences, tuple(_ranges(found, words)), found.contradictory)
     counts = ConfusionCounts(**{name: cells[name][0] if name in cells else 0 for name in CELLS})
     own = [name for name in MEASURES if len(cells) == len(CELLS) or name in found.data["metrics"]]
-    rows = [_row("advice_accuracy", name, MEASURES[name](counts, level=level)) for name in own]
+    rows = [_row("advice_accuracy", name, estimated(MEASURES[name], counts, level=level)) for name in own]
     return Calculation(found.sentences, (_table("counts", rows, words),))
 
 

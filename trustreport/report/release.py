@@ -11,7 +11,7 @@ from typing import Any
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.case_mix import CaseMix, Errors
-from trustreport.assessment.performance.small_cells import public_cell, suppressed
+from trustreport.assessment.performance.keys import public_cell, suppressed
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.results import Result
 

@@ -11,9 +11,9 @@ from functools import cache
 from math import inf
 from typing import Any, Literal
 
-from trustreport.measures.confusion.form import Need
-from trustreport.measures.confusion.measure import CellMeasure
+from trustreport.measures.confusion.measure import CellMeasure, Need
 from trustreport.measures.confusion.table import MEASURES
+from trustreport.measures.score_measure import SCORES, ScoreMeasure
 
 Unit = Literal["proportion", "difference", "ratio", "decisions", "count", "score", "seconds", "p", "utility"]
 Scale = Literal["identity", "logit", "log", "log_shortfall", "atanh"]
@@ -49,6 +49,7 @@ class Quantity:
     clustered : the method, a fixed word, where cases come in clusters; empty where none is known
     written_as : how a value is written in running text, where that is not its unit (an area: as a number)
     same_as : the quantity that is the same number under another name
+    sizes : of a minimum sample size, the quantities that a set with fewer cases cannot be judged by
     decimals : of a score that always has as many; None where the width of its interval says
     """
 
@@ -67,6 +68,7 @@ class Quantity:
     written_as: str = ""
     same_as: str = ""
     decimals: int | None = None
+    sizes: tuple[str, ...] = ()
 
     @property
     def written(self) -> str:
@@ -145,6 +147,27 @@ def of_measure(measure: CellMeasure) -> Quantity:
     )
 
 
+def of_score_measure(measure: ScoreMeasure) -> Quantity:
+    """The row of a measure of scores."""
+    return Quantity(
+        measure.id,
+        measure.unit,
+        measure.better,
+        scale=measure.scale,
+        low=measure.low,
+        high=measure.high,
+        counts_decisions=measure.counts_decisions,
+        by_prevalence=measure.by_prevalence,
+        needs_probabilities=measure.needs != "scores",
+        clustered=measure.clustered,
+        written_as=measure.written_as,
+    )
+
+
+def _of_scores(names: str) -> list[Quantity]:
+    return [of_score_measure(SCORES[name]) for name in names.split()]
+
+
 _OF_SHARE: dict[str, Any] = {"clustered": "cluster_wilson"}
 _RISKS: dict[str, Any] = {"needs_probabilities": True}
 
@@ -163,23 +186,11 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("indeterminate", better="down", same_as="failure_rate", **_OF_SHARE),
     *_rows("indeterminate_positives indeterminate_negatives", "count", "down"),
     # advice accuracy: scores
-    *_rows("auc", better="up", written_as="area", clustered="auc_logit_obuchowski"),
+    *_of_scores("auc"),
     *_rows("auc_group", better="up", written_as="area", clustered="bootstrap_clusters"),
-    *_rows(
-        "average_precision", better="up", written_as="area", by_prevalence=True, clustered="cluster_influence"
-    ),
+    *_of_scores("average_precision"),
     *_rows("h_accuracy", better="up", counts_decisions=True),
-    *_rows("net_benefit", "utility", "up", by_prevalence=True, counts_decisions=True, high=1.0, **_RISKS),
-    *_rows(
-        "standardized_net_benefit",
-        "utility",
-        "up",
-        by_prevalence=True,
-        counts_decisions=True,
-        high=1.0,
-        scale="log_shortfall",
-        **_RISKS,
-    ),
+    *_of_scores("net_benefit standardized_net_benefit"),
     *_rows(
         "net_interventions_avoided",
         "utility",
@@ -191,9 +202,7 @@ ROWS: tuple[Quantity, ...] = (
     ),
     *_rows("true_positive_share", better="up", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
     *_rows("false_positive_share", better="down", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
-    *_rows(
-        "weighted_utility", "utility", "up", counts_decisions=True, high=1.0, scale="log_shortfall", **_RISKS
-    ),
+    *_of_scores("weighted_utility"),
     *_rows("utility_yield optimal_yield", "utility", "up", by_prevalence=True, counts_decisions=True),
     *_rows("utility", "utility", "up", by_prevalence=True, counts_decisions=True),
     *_rows("optimal_threshold", "score"),
@@ -251,15 +260,13 @@ ROWS: tuple[Quantity, ...] = (
     ),
     *_rows("failure_rate", better="down", **_OF_SHARE),
     # advice value: calibration, and what advice is worth
-    *_rows("brier", "score", "down", low=0.0, high=1.0, scale="logit", **_RISKS),
-    *_rows("ece ici e50 e90 emax gici_over gici_under", "score", "down", low=0.0, high=1.0, **_RISKS),
+    *_of_scores("brier ece"),
+    *_rows("ici e50 e90 emax gici_over gici_under", "score", "down", low=0.0, high=1.0, **_RISKS),
     *_rows("eci", "score", "down", low=0.0, high=100.0, **_RISKS),
-    *_rows("gici", "score", "up", low=0.0, high=1.0, **_RISKS),
+    *_of_scores("gici"),
     *_rows("advice_value", "score", "up", low=-1.0, high=1.0, **_RISKS),
     *_rows("advisory_value", "score", "up", low=0.0, high=1.0, **_RISKS),
-    *_rows("calibration_slope", "ratio", 1.0, scale="identity", low=-inf, **_RISKS),
-    *_rows("oe_ratio", "ratio", 1.0, **_RISKS),
-    *_rows("calibration_intercept", "score", 0.0, **_RISKS),
+    *_of_scores("calibration_slope oe_ratio calibration_intercept"),
     *_rows("voi", "utility", "up"),
     # source reliability
     *_rows("percent_agreement expected_agreement rater_accuracy label_accuracy", better="up"),
@@ -327,7 +334,12 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("energy_distance mmd similarity_effect", "score"),
     *_rows("spr wpr", "score", "up", low=0.0, high=1.0),
     *_rows("similarity_performance_correlation", "score", low=-1.0, high=1.0, decimals=2),
-    *_rows("mss mss_auc mss_brier mss_net_benefit mss_calibration_slope mss_oe", "count"),
+    *_rows("mss", "count"),
+    *_rows("mss_auc", "count", sizes=("auc",)),
+    *_rows("mss_net_benefit", "count", sizes=("net_benefit", "standardized_net_benefit")),
+    *_rows("mss_brier", "count", sizes=("brier",)),
+    *_rows("mss_calibration_slope", "count", sizes=("calibration_slope",)),
+    *_rows("mss_oe", "count", sizes=("oe_ratio",)),
     *_rows("heterogeneity", better="down"),
     *_rows("between_site_variance", "score", low=0.0),
     # the same case twice: by a device here, by readers under decision benefit

@@ -13,28 +13,17 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from trustreport.measures.agreement import bootstrap as bootstrap_module
+from trustreport.measures.agreement import labels, notes
 from trustreport.measures.agreement.bootstrap import _GivenLabels, bootstrap
-from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
-from trustreport.measures.agreement.fleiss import (
+from trustreport.measures.agreement.coefficients import gwet_ac1, gwet_ac2, krippendorff_alpha
+from trustreport.measures.agreement.kappa import (
+    cohen_kappa,
     conger_kappa,
     fleiss_kappa,
-    gwet_ac1,
-    gwet_ac2,
-    krippendorff_alpha,
+    light_kappa,
+    percent_agreement,
 )
-from trustreport.measures.agreement.interval import percent_agreement
-from trustreport.measures.agreement.tally import (
-    NO_PAIR,
-    NO_PAIR_DEFINED,
-    NO_VARIATION,
-    ONE_CATEGORY,
-    SOME_PAIRS_UNDEFINED,
-    SOME_RESAMPLES,
-    linear,
-    ordinal,
-    quadratic,
-    tally,
-)
+from trustreport.measures.agreement.labels import tally
 from trustreport.measures.estimate import Estimate
 
 ALL = (percent_agreement, fleiss_kappa, conger_kappa, light_kappa, krippendorff_alpha, gwet_ac1)
@@ -75,7 +64,7 @@ def test_light_is_the_mean_of_the_pairs() -> None:
 
 def test_two_raters_have_the_kappa_of_cohen_whichever_way() -> None:
     codes = np.random.default_rng(2).integers(0, 3, (50, 2))
-    for w in (None, linear(3)):
+    for w in (None, labels.linear(3)):
         cohen = cohen_kappa(codes[:, 0], codes[:, 1], 3, weights=w)
         for other in (conger_kappa(codes, 3, weights=w), light_kappa(codes, 3, weights=w)):
             assert (other.value, other.se) == pytest.approx((cohen.value, cohen.se))
@@ -141,7 +130,7 @@ def test_ordinal_alpha_varies_as_drawing_cases_although_its_distances_count_as_g
     drawn = bootstrap(codes, 5, rng=rng, resamples=600, scale="ordinal")
     for name, est in (
         ("krippendorff_alpha", krippendorff_alpha(codes, 5, metric="ordinal")),
-        ("gwet_ac2", gwet_ac2(codes, 5, ordinal(5))),
+        ("gwet_ac2", gwet_ac2(codes, 5, labels.ordinal(5))),
     ):
         assert drawn[name].value == pytest.approx(est.value, abs=1e-12)
         assert drawn[name].se == pytest.approx(est.se, rel=0.15)
@@ -156,7 +145,7 @@ def test_a_draw_has_the_coefficients_of_the_raters_and_cases_drawn(codes: Any, d
     counted = np.bincount(chosen, minlength=n).astype(float)
     found = _GivenLabels.of(codes, 3, scale).coefficients(times[None], counted[None])
     ranks: dict[str, Any] = {"krippendorff_alpha": partial(krippendorff_alpha, metric="ordinal")}
-    ranks["gwet_ac2"] = partial(gwet_ac2, weights=ordinal(3))
+    ranks["gwet_ac2"] = partial(gwet_ac2, weights=labels.ordinal(3))
     for name, coefficient in (NAMED if scale == "nominal" else ranks).items():
         there = coefficient(codes[chosen], 3, multiplicity=times).value
         assert found[name][0] == pytest.approx(there, abs=1e-9, nan_ok=True)
@@ -198,10 +187,10 @@ APART = np.array([[0, -1], [-1, 1], [1, -1]])
 @pytest.mark.parametrize(
     "codes, value, note",
     [
-        (ONE, None, NO_PAIR),
-        (APART, None, NO_PAIR),
-        (np.empty((0, 3), int), None, NO_PAIR),
-        (AGREE, 1.0, NO_VARIATION),
+        (ONE, None, notes.NO_PAIR),
+        (APART, None, notes.NO_PAIR),
+        (np.empty((0, 3), int), None, notes.NO_PAIR),
+        (AGREE, 1.0, notes.NO_VARIATION),
         (AGREE[:1], None, None),
     ],
     ids=["one rater", "no overlap", "no case", "all agree", "one case"],
@@ -218,9 +207,9 @@ def test_edges_say_why(coefficient: Any, codes: Any, value: float | None, note: 
 
 def test_one_category_only() -> None:
     for coefficient in (fleiss_kappa, conger_kappa, krippendorff_alpha):
-        assert coefficient(SAME, 2).note == ONE_CATEGORY
-    assert light_kappa(SAME, 2).note == NO_PAIR_DEFINED
-    assert cohen_kappa(SAME[:, 0], SAME[:, 1], 2).note == ONE_CATEGORY
+        assert coefficient(SAME, 2).note == notes.ONE_CATEGORY
+    assert light_kappa(SAME, 2).note == notes.NO_PAIR_DEFINED
+    assert cohen_kappa(SAME[:, 0], SAME[:, 1], 2).note == notes.ONE_CATEGORY
     assert (percent_agreement(SAME, 2).value, gwet_ac1(SAME, 2).value) == (1.0, 1.0)
 
 
@@ -228,20 +217,20 @@ def test_pairs_without_a_kappa_are_left_out_and_said() -> None:
     codes = np.array([[0, 0, -1], [1, 1, -1], [0, 1, -1], [1, 1, 1], [0, 0, -1]])
     est = light_kappa(codes, 2)
     assert est.details == {"pairs": 3, "pairs_left_out": 2}
-    assert est.note == SOME_PAIRS_UNDEFINED
+    assert est.note == notes.SOME_PAIRS_UNDEFINED
 
 
 def test_resamples_without_a_value_are_counted() -> None:
     codes = np.array([[0, 0], [0, 0], [0, 0], [1, 0]])
     est = bootstrap(codes, 2, rng=np.random.default_rng(1), resamples=200)["fleiss_kappa"]
     assert 0 < est.details["undefined"] < 100
-    assert est.note == SOME_RESAMPLES
+    assert est.note == notes.SOME_RESAMPLES
     none = bootstrap(SAME, 2, rng=np.random.default_rng(1))
     assert none["percent_agreement"].value == 1
     assert isnan(none["fleiss_kappa"].value)
-    assert none["fleiss_kappa"].note == ONE_CATEGORY
+    assert none["fleiss_kappa"].note == notes.ONE_CATEGORY
     alone = bootstrap(np.array([[0, -1], [-1, 1]]), 2, rng=np.random.default_rng(1))
-    assert {e.note for e in alone.values()} == {NO_PAIR}
+    assert {e.note for e in alone.values()} == {notes.NO_PAIR}
 
 
 def test_neither_the_order_of_the_cases_nor_what_is_held_at_once_decides_a_draw(
@@ -255,7 +244,7 @@ def test_neither_the_order_of_the_cases_nor_what_is_held_at_once_decides_a_draw(
         assert (e.low, e.high) == pytest.approx((other[name].low, other[name].high), abs=1e-12)
 
 
-@pytest.mark.parametrize("scheme", [linear, quadratic, ordinal])
+@pytest.mark.parametrize("scheme", [labels.linear, labels.quadratic, labels.ordinal])
 def test_weights_fall_with_the_distance(scheme: Any) -> None:
     w = scheme(5)
     assert (np.diag(w) == 1).all()

@@ -7,25 +7,24 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from trustreport.measures.agreement import labels
 from trustreport.measures.agreement.bootstrap import bootstrap
-from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
-from trustreport.measures.agreement.fleiss import (
+from trustreport.measures.agreement.coefficients import gwet_ac1, gwet_ac2, krippendorff_alpha
+from trustreport.measures.agreement.kappa import (
+    cohen_kappa,
     conger_kappa,
     fleiss_kappa,
-    gwet_ac1,
-    gwet_ac2,
-    krippendorff_alpha,
+    light_kappa,
+    percent_agreement,
 )
-from trustreport.measures.agreement.interval import percent_agreement
-from trustreport.measures.agreement.tally import linear, ordinal, quadratic
 
 Knee = tuple[NDArray[np.int64], NDArray[np.float64]]
 TABLES = ("gwet", "complete", "paired", "sparse", "two", "ordered")
 WEIGHTS = {
     "identity": np.eye,
-    "linear": linear,
-    "quadratic": quadratic,
-    "ordinal": ordinal,
+    "linear": labels.linear,
+    "quadratic": labels.quadratic,
+    "ordinal": labels.ordinal,
 }
 
 
@@ -108,8 +107,8 @@ def test_complete_tables_as_statsmodels(table: str, tables: dict[str, Any]) -> N
     if table == "two":
         for name, w in (
             ("none", None),
-            ("linear", linear(q)),
-            ("quadratic", quadratic(q)),
+            ("linear", labels.linear(q)),
+            ("quadratic", labels.quadratic(q)),
         ):
             value, se = there[f"statsmodels cohen {name}"]
             est = cohen_kappa(codes[:, 0], codes[:, 1], q, weights=w)

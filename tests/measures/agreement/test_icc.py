@@ -11,16 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from trustreport.measures.agreement import tally as weights
-from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
-from trustreport.measures.agreement.icc import Form, icc
-from trustreport.measures.agreement.tally import (
-    INCOMPLETE_LEFT_OUT,
-    NO_PAIR,
-    NO_VARIATION,
-    NO_WHOLE_CASES,
-    ONE_CATEGORY,
-)
+from trustreport.measures.agreement import labels, notes
+from trustreport.measures.agreement.coefficients import Form, icc
+from trustreport.measures.agreement.kappa import cohen_kappa, light_kappa
 from trustreport.measures.notes import OFTEN_ABOVE
 
 REFERENCE = Path(__file__).resolve().parents[2] / "reference"
@@ -57,7 +50,7 @@ def test_anxiety_as_irr_prints_it() -> None:
 
 @pytest.mark.parametrize("name", ["linear", "quadratic"])
 def test_weighted_kappas_are_those_of_scikit_learn(name: str) -> None:
-    codes, way = ANXIETY.astype(int) - 1, getattr(weights, name)(6)
+    codes, way = ANXIETY.astype(int) - 1, getattr(labels, name)(6)
     for pair, value in KAPPA["kappa"][name].items():
         g, h = map(int, pair.split())
         found = cohen_kappa(codes[:, g], codes[:, h], 6, weights=way)
@@ -70,7 +63,7 @@ def test_quadratic_kappa_is_nearly_the_agreement_of_two_raters() -> None:
     # Fleiss and Cohen (1973): with divisor n both are one, so that they differ by less than 1 / n
     pair = np.repeat(ANXIETY[:, :2], 40, axis=0)
     codes = pair.astype(int) - 1
-    kappa = cohen_kappa(codes[:, 0], codes[:, 1], 6, weights=weights.quadratic(6))
+    kappa = cohen_kappa(codes[:, 0], codes[:, 1], 6, weights=labels.quadratic(6))
     assert icc(pair).value == pytest.approx(kappa.value, abs=1 / len(pair))
 
 
@@ -85,7 +78,7 @@ def test_cases_that_a_rater_did_not_label_are_left_out_and_said() -> None:
     gaps = np.vstack([ANXIETY, [[1, np.nan, 2], [np.nan, np.nan, 4]]])
     e, whole = icc(gaps), icc(ANXIETY)
     assert (e.value, e.low, e.n) == (whole.value, whole.low, 20)
-    assert e.note == f"{INCOMPLETE_LEFT_OUT}; {OFTEN_ABOVE}"
+    assert e.note == f"{notes.INCOMPLETE_LEFT_OUT}; {OFTEN_ABOVE}"
     assert e.details == {"raters": 3.0, "left_out": 2.0}
     nobody = np.column_stack([gaps, np.full(len(gaps), np.nan)])  # a rater without any label is none
     assert icc(nobody) == e
@@ -94,10 +87,10 @@ def test_cases_that_a_rater_did_not_label_are_left_out_and_said() -> None:
 @pytest.mark.parametrize(
     ("values", "note"),
     [
-        (np.empty((0, 3)), NO_PAIR),
-        (np.ones((5, 1)), NO_PAIR),
-        (np.array([[1.0, 2], [3, np.nan]]), NO_WHOLE_CASES),
-        (np.full((5, 3), 2.0), ONE_CATEGORY),
+        (np.empty((0, 3)), notes.NO_PAIR),
+        (np.ones((5, 1)), notes.NO_PAIR),
+        (np.array([[1.0, 2], [3, np.nan]]), notes.NO_WHOLE_CASES),
+        (np.full((5, 3), 2.0), notes.ONE_CATEGORY),
     ],
 )
 def test_undefined_with_its_reason(values: np.ndarray, note: str) -> None:
@@ -110,7 +103,7 @@ def test_labels_that_all_agree_say_nothing_of_precision() -> None:
     e = icc(np.repeat(np.arange(4.0)[:, None], 3, axis=1))
     assert e.value == 1
     assert isnan(e.low)
-    assert e.note == NO_VARIATION
+    assert e.note == notes.NO_VARIATION
 
 
 @given(arrays(int, st.tuples(st.integers(2, 7), st.integers(2, 4)), elements=st.integers(1, 5)))

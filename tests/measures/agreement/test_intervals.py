@@ -8,21 +8,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import t
 
-from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
-from trustreport.measures.agreement.fleiss import fleiss_kappa, gwet_ac1, krippendorff_alpha
-from trustreport.measures.agreement.interval import (
-    coefficient_interval,
-    mean_interval,
-    percent_agreement,
-    why_none,
-)
-from trustreport.measures.agreement.tally import (
-    ALL_AGREE,
-    FEW_AGREED,
-    FEW_OF_A_LABEL,
-    FEW_OFF_THE_USUAL,
-    SINGLE_LABELS,
-)
+from trustreport.measures.agreement import notes
+from trustreport.measures.agreement.coefficients import gwet_ac1, krippendorff_alpha
+from trustreport.measures.agreement.interval import coefficient_interval, mean_interval, why_none
+from trustreport.measures.agreement.kappa import cohen_kappa, fleiss_kappa, light_kappa, percent_agreement
 
 Knee = tuple[NDArray[np.int64], NDArray[np.float64]]
 
@@ -52,7 +41,7 @@ def test_full_agreement_has_the_lower_limit_of_wilson() -> None:
     found = coefficient_interval(cohen_kappa(*codes.T, 2), codes, 2)
     assert (found.value, found.high) == (1.0, 1.0)
     assert found.low == pytest.approx(1 - 0.1611 / 0.5, abs=2e-4)
-    assert found.note == ALL_AGREE
+    assert found.note == notes.ALL_AGREE
     perfect = np.repeat([[1] * 5, [0] * 5], 10, axis=0)
     assert coefficient_interval(fleiss_kappa(perfect, 2), perfect, 2).low == pytest.approx(found.low)
     # Of a mean of kappas no agreement by chance is known.
@@ -62,10 +51,10 @@ def test_full_agreement_has_the_lower_limit_of_wilson() -> None:
 @pytest.mark.parametrize(
     "cells, of_kappa, of_ac1",
     [
-        ((5, 2, 2, 40), FEW_OF_A_LABEL, FEW_OF_A_LABEL),  # 9 cases with the rarer label
+        ((5, 2, 2, 40), notes.FEW_OF_A_LABEL, notes.FEW_OF_A_LABEL),  # 9 cases with the rarer label
         ((6, 2, 2, 40), "", ""),
         ((40, 2, 2, 6), "", ""),  # whichever label is the rarer one
-        ((4, 4, 4, 40), FEW_AGREED, ""),
+        ((4, 4, 4, 40), notes.FEW_AGREED, ""),
         ((5, 4, 4, 40), "", ""),
     ],
 )
@@ -81,7 +70,7 @@ def test_a_rare_label_leaves_no_interval(cells: Any, of_kappa: str, of_ac1: str)
 def test_three_raters_need_agreement_in_the_rarer_label() -> None:
     # Each case that two of three give the rarer label is a third of an agreement.
     codes = np.repeat([[1, 1, 0], [0, 0, 0]], [14, 60], axis=0)
-    assert why_none(codes, 2) == FEW_AGREED
+    assert why_none(codes, 2) == notes.FEW_AGREED
     assert why_none(np.repeat([[1, 1, 0], [0, 0, 0]], [15, 60], axis=0), 2) == ""
     assert why_none(codes, 2, by_chance_of_labels=False) == ""
     # Labels given alone are no agreement, and a label nobody else gave leaves none at all.
@@ -90,7 +79,7 @@ def test_three_raters_need_agreement_in_the_rarer_label() -> None:
 
 def test_cases_with_one_label_are_said() -> None:
     codes = np.concatenate([pair(20, 3, 3, 20), [[1, -1]]])
-    assert coefficient_interval(fleiss_kappa(codes, 2), codes, 2).note == SINGLE_LABELS
+    assert coefficient_interval(fleiss_kappa(codes, 2), codes, 2).note == notes.SINGLE_LABELS
     assert coefficient_interval(fleiss_kappa(codes[:-1], 2), codes[:-1], 2).note == ""
 
 
@@ -142,7 +131,7 @@ def test_ranks_need_five_cases_on_which_a_pair_leaves_the_usual_label() -> None:
     def labels(n: int) -> NDArray[np.int64]:
         return np.array([[0, 0]] * 40 + [[1, 2], [2, 3]] * n + [[0, 1]] * 6)
 
-    for n, why in ((2, FEW_OFF_THE_USUAL), (3, "")):
+    for n, why in ((2, notes.FEW_OFF_THE_USUAL), (3, "")):
         codes = labels(n)
         assert why_none(codes, 4, ranks=True) == why
         e = krippendorff_alpha(codes, 4, metric="ordinal")

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from trustreport.measures.agreement import notes
 from trustreport.measures.agreement import weighted_concordance as module
-from trustreport.measures.agreement.interval import percent_agreement
-from trustreport.measures.agreement.tally import NO_PAIR, NO_VARIATION, ONE_CASE, SINGLE_LABELS_ADD
+from trustreport.measures.agreement.kappa import percent_agreement
+from trustreport.measures.agreement.notes import NO_VARIATION, ONE_CASE, SINGLE_LABELS_ADD
 from trustreport.measures.agreement.weighted_concordance import (
     UNKNOWN_ACCURACY,
     UNSURE_COUNT_AS_SURE,
@@ -164,7 +165,7 @@ def test_notes_say_what_counts_as_sure() -> None:
     assert rho(codes, confidence=some, accuracy=0.9).note == f"{UNSURE_COUNT_AS_SURE}; {SINGLE_LABELS_ADD}"
     assert rho(codes, accuracy=0.9).note == f"{UNSURE_COUNT_AS_SURE}; {SINGLE_LABELS_ADD}"
     assert rho(codes).note == f"{UNKNOWN_ACCURACY}; {UNSURE_COUNT_AS_SURE}; {ONE_CASE}"
-    assert rho(np.array([[1, -1]])).note == NO_PAIR
+    assert rho(np.array([[1, -1]])).note == notes.NO_PAIR
     assert rho(np.array([[1, -1]]), accuracy=0.7).value == pytest.approx(0.7)
 
 

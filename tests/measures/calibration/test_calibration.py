@@ -13,29 +13,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.advice import advice_values, advisory_value
-from trustreport.measures.calibration.bins import (
-    ALL_EVENTS,
-    CLIPPED,
-    CONSTANT_SCORE,
-    FEW_SCORES,
-    NO_CASE,
-    NO_EVENT,
-    NO_OVER,
-    NO_SPREAD,
-    NO_UNDER,
-    NOTHING_EXPECTED,
-    ONE_CASE,
-    ONE_CLASS,
-    SEPARATED,
-    equal_mass,
-    equal_mass_and_places,
-    equal_width,
-)
-from trustreport.measures.calibration.brier import brier, oe_ratio
-from trustreport.measures.calibration.curve import calibration_curve
-from trustreport.measures.calibration.ece import ece, gici, local_index
+from trustreport.measures.calibration.binned import calibration_curve, ece, gici, local_index
+from trustreport.measures.calibration.bins import equal_mass, equal_mass_and_places, equal_width
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
+from trustreport.measures.calibration.overall import brier, oe_ratio
 from trustreport.measures.calibration.smooth import smooth_curve, smooth_error
 from trustreport.measures.estimate import Estimate
 
@@ -317,22 +300,22 @@ def test_scores_of_0_and_1_are_moved_and_said() -> None:
     truth = np.array([0, 1, 0, 1, 1, 0], bool)
     score = np.array([0.0, 0.3, 0.4, 0.6, 1.0, 0.7])
     found = calibration_slope(truth, score)
-    assert found.note == CLIPPED
+    assert found.note == notes.CLIPPED
     assert found.value > 0
     wrong = calibration_intercept(~truth, score)
-    assert wrong.note == CLIPPED
+    assert wrong.note == notes.CLIPPED
     assert np.isfinite([wrong.value, wrong.low, wrong.high]).all()
 
 
 @pytest.mark.parametrize(
     "truth, score, note",
     [
-        ([], [], NO_CASE),
-        ([1, 1, 1], [0.2, 0.5, 0.7], ONE_CLASS),
-        ([0, 0], [0.2, 0.5], ONE_CLASS),
-        ([0, 1, 0, 1], [0.4] * 4, CONSTANT_SCORE),
-        ([0, 0, 1, 1], [0.1, 0.4, 0.4, 0.9], SEPARATED),
-        ([1, 1, 0, 0], [0.1, 0.3, 0.4, 0.9], SEPARATED),
+        ([], [], notes.NO_CASE),
+        ([1, 1, 1], [0.2, 0.5, 0.7], notes.ONE_CLASS),
+        ([0, 0], [0.2, 0.5], notes.ONE_CLASS),
+        ([0, 1, 0, 1], [0.4] * 4, notes.CONSTANT_SCORE),
+        ([0, 0, 1, 1], [0.1, 0.4, 0.4, 0.9], notes.SEPARATED),
+        ([1, 1, 0, 0], [0.1, 0.3, 0.4, 0.9], notes.SEPARATED),
     ],
 )
 def test_slope_undefined_with_its_reason(truth: list[int], score: list[float], note: str) -> None:
@@ -354,25 +337,25 @@ def test_edges_of_the_others() -> None:
         smooth_error(*none).ici,
     ):
         assert isnan(estimate.value)
-        assert estimate.note == NO_CASE
+        assert estimate.note == notes.NO_CASE
     assert calibration_curve(*none) == ()
     assert advice_values(*none) == ()
     one = np.ones(1, bool), np.array([0.9])
-    assert brier(*one).note == ONE_CASE
-    assert ece(*one).note == ONE_CASE
+    assert brier(*one).note == notes.ONE_CASE
+    assert ece(*one).note == notes.ONE_CASE
     sure = np.array([1, 0, 1], bool), np.array([1.0, 0.0, 1.0])
-    assert brier(*sure).note == NO_SPREAD
+    assert brier(*sure).note == notes.NO_SPREAD
     assert ece(*sure).low == 0 < ece(*sure).high
     perfect = gici(*sure)
     assert perfect.overall.value == 1
-    assert (perfect.over.note, perfect.under.note) == (NO_OVER, NO_UNDER)
-    assert oe_ratio(np.array([True]), np.zeros(1)).note == NOTHING_EXPECTED
-    assert oe_ratio(np.zeros(3, bool), np.full(3, 0.1)).note == NO_EVENT
+    assert (perfect.over.note, perfect.under.note) == (notes.NO_OVER, notes.NO_UNDER)
+    assert oe_ratio(np.array([True]), np.zeros(1)).note == notes.NOTHING_EXPECTED
+    assert oe_ratio(np.zeros(3, bool), np.full(3, 0.1)).note == notes.NO_EVENT
     assert oe_ratio(np.zeros(3, bool), np.full(3, 0.1)).value == 0
-    assert oe_ratio(np.ones(3, bool), np.full(3, 0.5)).note == ALL_EVENTS
+    assert oe_ratio(np.ones(3, bool), np.full(3, 0.5)).note == notes.ALL_EVENTS
     tied = smooth_error(np.arange(40) % 3 == 0, np.repeat([0.2, 0.7], 20))
     assert isnan(tied.ici.value) or 0 <= tied.ici.value <= 1
-    assert smooth_error(np.arange(5) < 2, np.linspace(0, 1, 5)).ici.note == FEW_SCORES
+    assert smooth_error(np.arange(5) < 2, np.linspace(0, 1, 5)).ici.note == notes.FEW_SCORES
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trustreport.measures.calibration.lowess import loess
+from trustreport.measures.calibration.local_regression import loess
 from trustreport.measures.calibration.smooth import GROUPED, loess_error
 
 HERE = Path(__file__).parent

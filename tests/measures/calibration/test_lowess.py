@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.nonparametric.smoothers_lowess import lowess as peer
 
-from trustreport.measures.calibration.lowess import lowess
+from trustreport.measures.calibration.local_regression import lowess
 
 
 @settings(max_examples=60)
@@ -38,5 +38,5 @@ def test_blocks_give_the_same_curve(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.sort(rng.random(400))
     y = rng.random(400)
     whole = lowess(x, y, span=0.3, skip=0.0)
-    monkeypatch.setattr("trustreport.measures.calibration.lowess.AT_ONCE", 1000)
+    monkeypatch.setattr("trustreport.measures.calibration.local_regression.AT_ONCE", 1000)
     assert np.array_equal(lowess(x, y, span=0.3, skip=0.0), whole)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from trustreport.measures.calibration import smooth
-from trustreport.measures.calibration.bins import MANY_GROUPED, equal_width_and_places
-from trustreport.measures.calibration.ece import ece
+from trustreport.measures.calibration import notes, smooth
+from trustreport.measures.calibration.binned import ece
+from trustreport.measures.calibration.bins import equal_width_and_places
 
 
 def sample(n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -35,4 +35,4 @@ def test_a_curve_through_groups_is_the_curve_through_cases(monkeypatch: pytest.M
     assert whole is not None
     assert grouped is not None
     assert np.abs(whole - grouped).max() < 1e-3
-    assert MANY_GROUPED in smooth.smooth_error(truth, score).ici.note
+    assert notes.MANY_GROUPED in smooth.smooth_error(truth, score).ici.note

@@ -10,14 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from trustreport.measures.confusion.form import (
-    NO_NEGATIVE_VERIFIED,
-    NO_POSITIVE_VERIFIED,
-    NONE_CALLED_NEGATIVE,
-    NONE_CALLED_POSITIVE,
-    NONE_PRESENT_VERIFIED,
-    ONE_CLUSTER_OF_SUCH,
-)
+from trustreport.measures.confusion import notes
 from trustreport.measures.confusion.partial_verification import (
     Name,
     PartlyVerified,
@@ -83,11 +76,11 @@ def test_verified_alike_it_is_the_share_itself() -> None:
 @pytest.mark.parametrize(
     ("cells", "note"),
     [
-        ((0, 0, 5, 5, 9, 0), NO_POSITIVE_VERIFIED),
-        ((5, 5, 0, 0, 0, 9), NO_NEGATIVE_VERIFIED),
-        ((0, 0, 5, 5, 0, 9), NONE_CALLED_POSITIVE),
-        ((5, 5, 0, 0, 9, 0), NONE_CALLED_NEGATIVE),
-        ((0, 4, 0, 4, 3, 3), NONE_PRESENT_VERIFIED),
+        ((0, 0, 5, 5, 9, 0), notes.NO_POSITIVE_VERIFIED),
+        ((5, 5, 0, 0, 0, 9), notes.NO_NEGATIVE_VERIFIED),
+        ((0, 0, 5, 5, 0, 9), notes.NONE_CALLED_POSITIVE),
+        ((5, 5, 0, 0, 9, 0), notes.NONE_CALLED_NEGATIVE),
+        ((0, 4, 0, 4, 3, 3), notes.NONE_PRESENT_VERIFIED),
     ],
 )
 def test_undefined_with_its_reason(cells: tuple[int, ...], note: str) -> None:
@@ -121,7 +114,7 @@ def test_cases_alone_in_their_cluster_are_cases() -> None:
     assert (pairs.low, pairs.high) == pytest.approx((each.low, each.high))
     one = begg_greenes_logit("sensitivity", truth, decision, cluster=np.zeros(650, int))
     assert isnan(one.low)
-    assert one.note == ONE_CLUSTER_OF_SUCH
+    assert one.note == notes.ONE_CLUSTER
 
 
 @given(st.tuples(*[st.integers(0, 40)] * 6), st.sampled_from(NAMES))

@@ -12,25 +12,18 @@ from hypothesis import assume, example, given, settings
 from hypothesis.extra.numpy import arrays
 from ruamel.yaml import YAML
 
-from trustreport.measures.confusion.at_prevalence import at_prevalence
+from trustreport.measures.confusion import notes
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
-from trustreport.measures.confusion.form import (
-    ALL_ALIKE,
-    NO_CASE,
-    NO_ERROR_IN_A_CLASS,
-    NO_FALSE_POSITIVE,
-    NO_NEGATIVE,
-    NO_POSITIVE,
-    NONE_CALLED_NEGATIVE,
-    NONE_CALLED_POSITIVE,
-    NOTHING_NEGATIVE,
-    NOTHING_POSITIVE,
-    ONE_CLASS_ALL_RIGHT,
+from trustreport.measures.confusion.independent import (
+    at_prevalence,
+    estimated,
+    propagated,
+    score_limit,
+    weighed,
 )
-from trustreport.measures.confusion.independent import propagated, score_limit, weighed
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.proportion import wilson
-from trustreport.measures.two_arm.difference import koopman
+from trustreport.measures.two_arm.ratios import koopman
 from trustreport.vocabulary.quantities import quantity
 
 RANGE = dict.fromkeys(MEASURES, (0.0, 1.0)) | {
@@ -64,7 +57,7 @@ def test_contract(case, reference):
     assert len(rows) >= 130
     for row in rows:
         counts = sets[json.loads(row["scope"])["set"]]
-        got = MEASURES[row["id"].removeprefix("advice_accuracy.")](counts)
+        got = estimated(MEASURES[row["id"].removeprefix("advice_accuracy.")], counts)
         if row["value"] == "":
             assert isnan(got.value), row
             assert got.note, row
@@ -95,34 +88,36 @@ def test_values_are_the_exact_fractions_rounded_once(c):
         "diagnostic_odds_ratio": (tp * tn, fp * fn),
     }
     for name, (above, below) in exact.items():
-        got = MEASURES[name](c).value
+        got = estimated(MEASURES[name], c).value
         wanted = float(Fraction(above, below)) if below else inf if above else nan
         assert got == wanted or (isnan(got) and (isnan(wanted) or not (p and q))), name
 
 
 def test_counted_by_hand():
     c = ConfusionCounts(tp=6, fp=1, fn=2, tn=11)
-    assert MEASURES["mcc"](c).value == pytest.approx(64 / sqrt(7 * 8 * 12 * 13))
-    assert MEASURES["fowlkes_mallows"](c).value == pytest.approx(6 / sqrt(7 * 8))
+    assert estimated(MEASURES["mcc"], c).value == pytest.approx(64 / sqrt(7 * 8 * 12 * 13))
+    assert estimated(MEASURES["fowlkes_mallows"], c).value == pytest.approx(6 / sqrt(7 * 8))
     agreement, chance = 17 / 20, (7 * 8 + 12 * 13) / 400
-    assert MEASURES["cohen_kappa"](c).value == pytest.approx((agreement - chance) / (1 - chance))
-    assert MEASURES["lr_positive"](c).value == 9.0
-    assert MEASURES["lr_negative"](c).value == pytest.approx(0.25 / (11 / 12))
+    assert estimated(MEASURES["cohen_kappa"], c).value == pytest.approx((agreement - chance) / (1 - chance))
+    assert estimated(MEASURES["lr_positive"], c).value == 9.0
+    assert estimated(MEASURES["lr_negative"], c).value == pytest.approx(0.25 / (11 / 12))
 
 
 def test_known_identities():
     c = ConfusionCounts(97, 12, 46, 55)
-    f1, threat = MEASURES["f1"](c), MEASURES["threat_score"](c)
+    f1, threat = estimated(MEASURES["f1"], c), estimated(MEASURES["threat_score"], c)
     for one, other in zip(limits(f1), limits(threat)):
         assert other == pytest.approx(one / (2 - one), rel=1e-12)
-    j, q, p = MEASURES["youden_j"](c).value, c.called_positive / c.n, c.positives / c.n
-    assert MEASURES["mcc"](c).value == pytest.approx(j * sqrt(p * (1 - p) / (q * (1 - q))), rel=1e-12)
+    j, q, p = estimated(MEASURES["youden_j"], c).value, c.called_positive / c.n, c.positives / c.n
+    assert estimated(MEASURES["mcc"], c).value == pytest.approx(
+        j * sqrt(p * (1 - p) / (q * (1 - q))), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("table", [(15, 5, 10, 20), (1, 7, 30, 900), (3, 2, 2, 1)])
 def test_score_limits_of_the_odds_ratio_meet_their_definition(table):
     c = ConfusionCounts(*table)
-    est = MEASURES["diagnostic_odds_ratio"](c)
+    est = estimated(MEASURES["diagnostic_odds_ratio"], c)
     for end in (est.low, est.high):
         p1, p2 = restricted(c, end)
         inverse = 1 / (c.positives * p1 * (1 - p1)) + 1 / (c.negatives * p2 * (1 - p2))
@@ -145,7 +140,7 @@ def restricted(c, odds_ratio):
 
 def test_likelihood_ratios_are_koopman_ratios():
     c = ConfusionCounts(36, 16, 4, 64)  # Koopman's example: 36/40 against 16/80
-    est = MEASURES["lr_positive"](c)
+    est = estimated(MEASURES["lr_positive"], c)
     assert limits(est) == limits(koopman(36, 40, 16, 80))
     assert (est.low, est.high) == pytest.approx((2.94, 7.15), abs=0.005)
 
@@ -163,9 +158,11 @@ def test_a_measure_of_one_part_gets_its_wilson_interval():
     # propagation has nothing to combine when the measure is sensitivity or specificity alone
     c = ConfusionCounts(97, 12, 46, 55)
     for name in ("sensitivity", "specificity"):
-        assert limits(propagated(MEASURES[name], c)) == pytest.approx(limits(MEASURES[name](c)), abs=1e-9)
+        assert limits(propagated(MEASURES[name], c)) == pytest.approx(
+            limits(estimated(MEASURES[name], c)), abs=1e-9
+        )
         assert limits(propagated(MEASURES[name], c, prevalence=0.3)) == pytest.approx(
-            limits(MEASURES[name](c)), abs=1e-9
+            limits(estimated(MEASURES[name], c)), abs=1e-9
         )
 
 
@@ -187,7 +184,7 @@ def test_propagation_agrees_with_a_fine_grid():
 @given(tables)
 def test_intervals_hold_the_value_and_stay_in_range(c):
     for name, measure in MEASURES.items():
-        est, wider = measure(c), measure(c, level=0.99)
+        est, wider = estimated(measure, c), estimated(measure, c, level=0.99)
         if isnan(est.value):
             assert est.note
             continue
@@ -204,7 +201,7 @@ def test_intervals_hold_the_value_and_stay_in_range(c):
 @example(ConfusionCounts(tp=1, fp=0, fn=20, tn=0))  # a limit beside a pole of the sphere that is searched
 def test_swapping_the_classes_swaps_the_measures(c):
     for name in (*SWAPPED, *SAME):
-        one, other = MEASURES[name](c), MEASURES[SWAPPED.get(name, name)](c.swapped())
+        one, other = estimated(MEASURES[name], c), estimated(MEASURES[SWAPPED.get(name, name)], c.swapped())
         assert limits(one) == pytest.approx(limits(other), rel=1e-6, abs=1e-9, nan_ok=True), name
 
 
@@ -219,7 +216,7 @@ def test_at_a_prevalence_what_depends_on_it_moves_and_the_rest_stays(c, prevalen
         assert est.low <= est.value + 1e-12, name
         assert est.value <= est.high + 1e-12, name
         if name not in DEPEND_ON_PREVALENCE:
-            assert limits(est) == limits(MEASURES[name](c))
+            assert limits(est) == limits(estimated(MEASURES[name], c))
 
 
 def test_the_quantities_say_what_depends_on_the_prevalence():
@@ -230,7 +227,7 @@ def test_the_quantities_say_what_depends_on_the_prevalence():
 def test_at_the_own_prevalence_the_values_are_the_samples(c):
     for name in DEPEND_ON_PREVALENCE:
         est = at_prevalence(name, c, c.positives / c.n)
-        assert est.value == pytest.approx(MEASURES[name](c).value, rel=1e-9, abs=1e-12)
+        assert est.value == pytest.approx(estimated(MEASURES[name], c).value, rel=1e-9, abs=1e-12)
 
 
 def test_predictive_values_move_the_right_way():
@@ -245,56 +242,56 @@ def test_predictive_values_move_the_right_way():
 
 
 @pytest.mark.parametrize(("table", "name", "note"), [
-    ((0, 0, 0, 0), "accuracy", NO_CASE),
-    ((0, 0, 0, 0), "mcc", NO_CASE),
-    ((0, 3, 0, 5), "sensitivity", NO_POSITIVE),
-    ((3, 0, 5, 0), "specificity", NO_NEGATIVE),
-    ((0, 0, 3, 5), "ppv", NONE_CALLED_POSITIVE),
-    ((3, 5, 0, 0), "npv", NONE_CALLED_NEGATIVE),
-    ((0, 0, 0, 5), "f1", NOTHING_POSITIVE),
-    ((5, 0, 0, 0), "f1_negative", NOTHING_NEGATIVE),
-    ((0, 0, 0, 5), "threat_score", NOTHING_POSITIVE),
-    ((0, 0, 3, 5), "fowlkes_mallows", NONE_CALLED_POSITIVE),
-    ((3, 5, 0, 0), "mcc", NONE_CALLED_NEGATIVE),
-    ((0, 3, 0, 5), "youden_j", NO_POSITIVE),
-    ((3, 0, 5, 0), "balanced_accuracy", NO_NEGATIVE),
-    ((0, 0, 3, 5), "lr_positive", NONE_CALLED_POSITIVE),
-    ((3, 5, 0, 0), "lr_negative", NONE_CALLED_NEGATIVE),
-    ((0, 0, 3, 5), "diagnostic_odds_ratio", ONE_CLASS_ALL_RIGHT),
-    ((5, 0, 0, 0), "cohen_kappa", ALL_ALIKE),
+    ((0, 0, 0, 0), "accuracy", notes.NO_CASE),
+    ((0, 0, 0, 0), "mcc", notes.NO_CASE),
+    ((0, 3, 0, 5), "sensitivity", notes.NO_POSITIVE),
+    ((3, 0, 5, 0), "specificity", notes.NO_NEGATIVE),
+    ((0, 0, 3, 5), "ppv", notes.NONE_CALLED_POSITIVE),
+    ((3, 5, 0, 0), "npv", notes.NONE_CALLED_NEGATIVE),
+    ((0, 0, 0, 5), "f1", notes.NOTHING_POSITIVE),
+    ((5, 0, 0, 0), "f1_negative", notes.NOTHING_NEGATIVE),
+    ((0, 0, 0, 5), "threat_score", notes.NOTHING_POSITIVE),
+    ((0, 0, 3, 5), "fowlkes_mallows", notes.NONE_CALLED_POSITIVE),
+    ((3, 5, 0, 0), "mcc", notes.NONE_CALLED_NEGATIVE),
+    ((0, 3, 0, 5), "youden_j", notes.NO_POSITIVE),
+    ((3, 0, 5, 0), "balanced_accuracy", notes.NO_NEGATIVE),
+    ((0, 0, 3, 5), "lr_positive", notes.NONE_CALLED_POSITIVE),
+    ((3, 5, 0, 0), "lr_negative", notes.NONE_CALLED_NEGATIVE),
+    ((0, 0, 3, 5), "diagnostic_odds_ratio", notes.ONE_CLASS_ALL_RIGHT),
+    ((5, 0, 0, 0), "cohen_kappa", notes.ALL_ALIKE),
 ])  # fmt: skip
 def test_undefined_says_why(table, name, note):
-    est = MEASURES[name](ConfusionCounts(*table))
+    est = estimated(MEASURES[name], ConfusionCounts(*table))
     assert isnan(est.value)
     assert est.note == note
 
 
 def test_at_a_prevalence_an_absent_class_is_said():
     for name in DEPEND_ON_PREVALENCE:
-        assert at_prevalence(name, ConfusionCounts(0, 3, 0, 5), 0.2).note == NO_POSITIVE
-    assert at_prevalence("ppv", ConfusionCounts(0, 0, 3, 5), 0.2).note == NONE_CALLED_POSITIVE
+        assert at_prevalence(name, ConfusionCounts(0, 3, 0, 5), 0.2).note == notes.NO_POSITIVE
+    assert at_prevalence("ppv", ConfusionCounts(0, 0, 3, 5), 0.2).note == notes.NONE_CALLED_POSITIVE
 
 
 def test_infinite_ratios_keep_a_lower_limit():
     c = ConfusionCounts(20, 0, 5, 30)
-    plus, odds = MEASURES["lr_positive"](c), MEASURES["diagnostic_odds_ratio"](c)
+    plus, odds = estimated(MEASURES["lr_positive"], c), estimated(MEASURES["diagnostic_odds_ratio"], c)
     assert plus.value == plus.high == inf
-    assert plus.note == NO_FALSE_POSITIVE
+    assert plus.note == notes.NO_FALSE_POSITIVE
     assert plus.low > 5
     assert odds.value == odds.high == inf
     assert odds.low > 5
-    assert odds.note == NO_ERROR_IN_A_CLASS
+    assert odds.note == notes.NO_ERROR_IN_A_CLASS
 
 
 def test_counts_of_a_million_million_are_exact():
     c = ConfusionCounts(10**12, 3, 10**6, 10**12)
     tp, fp, fn, tn = c.tp, c.fp, c.fn, c.tn
     squared = Fraction((tp * tn - fp * fn) ** 2, (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
-    assert MEASURES["mcc"](c).value == pytest.approx(sqrt(squared), rel=1e-15)
+    assert estimated(MEASURES["mcc"], c).value == pytest.approx(sqrt(squared), rel=1e-15)
     for measure in MEASURES.values():
-        est = measure(c)
+        est = estimated(measure, c)
         assert est.low <= est.value <= est.high
-    lr = MEASURES["lr_positive"](c)  # nearly Poisson for 3 events: Koopman 3 (.34, 2.94)
+    lr = estimated(MEASURES["lr_positive"], c)  # nearly Poisson for 3 events: Koopman 3 (.34, 2.94)
     assert (lr.low / lr.value, lr.high / lr.value) == pytest.approx((0.340, 2.940), abs=2e-3)
 
 
@@ -312,11 +309,11 @@ def test_counting_arrays(both):
 def test_indeterminate_outputs_stay_in_the_denominators():
     three = ThreeWayCounts(90, 10, 5, 80, indeterminate_positives=5, indeterminate_negatives=10)
     worst = three.counted_as("wrong")
-    assert MEASURES["sensitivity"](worst).n == 100
-    assert MEASURES["sensitivity"](worst).value == 0.9
-    assert MEASURES["specificity"](worst).value == 0.8
-    assert MEASURES["accuracy"](worst).n == 200
-    assert MEASURES["accuracy"](three.counted_as("excluded")).n == 185
+    assert estimated(MEASURES["sensitivity"], worst).n == 100
+    assert estimated(MEASURES["sensitivity"], worst).value == 0.9
+    assert estimated(MEASURES["specificity"], worst).value == 0.8
+    assert estimated(MEASURES["accuracy"], worst).n == 200
+    assert estimated(MEASURES["accuracy"], three.counted_as("excluded")).n == 185
     assert three.counted_as("positive") == ConfusionCounts(95, 20, 5, 80)
     assert three.counted_as("negative") == ConfusionCounts(90, 10, 10, 90)
     share = three.indeterminate()
@@ -328,7 +325,9 @@ def test_counting_indeterminate_as_wrong_never_flatters(six):
     three = ThreeWayCounts(*six)
     assume(three.tp + three.fn and three.fp + three.tn)
     for name in ("sensitivity", "specificity", "accuracy", "ppv", "npv", "f1"):
-        worst, excluded = (MEASURES[name](three.counted_as(how)).value for how in ("wrong", "excluded"))
+        worst, excluded = (
+            estimated(MEASURES[name], three.counted_as(how)).value for how in ("wrong", "excluded")
+        )
         assert isnan(excluded) or worst <= excluded + 1e-12
 
 
@@ -345,7 +344,7 @@ def test_wrong_use_is_refused():
     with pytest.raises(ValueError, match="name must be one of accuracy"):
         at_prevalence("precision", c, 0.2)
     with pytest.raises(ValueError, match=r"Did you mean 0\.95"):
-        MEASURES["mcc"](c, level=95)
+        estimated(MEASURES["mcc"], c, level=95)
     with pytest.raises(ValueError, match="one entry per case"):
         ConfusionCounts.of(np.zeros(3, bool), np.zeros(4, bool))
     with pytest.raises(ValueError, match="treatment must be one of wrong"):

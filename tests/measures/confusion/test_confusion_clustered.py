@@ -10,15 +10,10 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import beta, norm
 from scipy.stats import t as student
 
+from trustreport.measures.confusion import notes
 from trustreport.measures.confusion.clustered import cluster_cells, clustered, korn_graubard
 from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.measures.confusion.form import (
-    AT_THE_EDGE,
-    CLUSTERS_AS_CASES,
-    NO_POSITIVE,
-    NO_SPREAD_BETWEEN_CLUSTERS,
-    ONE_CLUSTER_OF_SUCH,
-)
+from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES
 
 CELLS = np.array([[3, 0, 1, 4], [0, 1, 2, 5], [2, 0, 0, 2], [1, 1, 0, 6], [4, 0, 1, 3]])
@@ -59,7 +54,7 @@ def test_one_case_per_cluster_is_nearly_independent():
     cells = cluster_cells(truth, decision, np.arange(4000))
     counts = ConfusionCounts.of(truth, decision)
     for name in ("sensitivity", "specificity", "accuracy", "ppv", "npv", "mcc", "f1", "youden_j"):
-        one, other = clustered(name, cells), MEASURES[name](counts)
+        one, other = clustered(name, cells), estimated(MEASURES[name], counts)
         got, wanted = (one.value, one.low, one.high), (other.value, other.low, other.high)
         assert got == pytest.approx(wanted, abs=5e-4), name
 
@@ -135,15 +130,15 @@ def test_swapping_the_classes_swaps_sensitivity_and_specificity(cells):
 def test_edges():
     right = np.array([[2, 0, 0, 1], [1, 0, 0, 3], [4, 0, 0, 2]])
     est = clustered("sensitivity", right)
-    assert (est.value, est.high, est.note) == (1.0, 1.0, CLUSTERS_AS_CASES)
+    assert (est.value, est.high, est.note) == (1.0, 1.0, notes.CLUSTERS_AS_CASES)
     assert est.low < 0.25  # three clusters, not seven cases
-    assert clustered("mcc", right).note == AT_THE_EDGE
-    assert clustered("lr_positive", right).note == AT_THE_EDGE
+    assert clustered("mcc", right).note == notes.AT_THE_EDGE
+    assert clustered("lr_positive", right).note == notes.AT_THE_EDGE
     one = clustered("sensitivity", np.array([[3, 0, 1, 4], [0, 1, 0, 5]]))
-    assert (one.value, one.note) == (0.75, ONE_CLUSTER_OF_SUCH)
+    assert (one.value, one.note) == (0.75, notes.ONE_CLUSTER)
     assert isnan(one.low)
-    assert clustered("sensitivity", np.array([[0, 1, 0, 4], [0, 1, 0, 5]])).note == NO_POSITIVE
+    assert clustered("sensitivity", np.array([[0, 1, 0, 4], [0, 1, 0, 5]])).note == notes.NO_POSITIVE
     alike = clustered("mcc", np.array([[2, 1, 1, 3], [2, 1, 1, 3]]))
-    assert alike.note == NO_SPREAD_BETWEEN_CLUSTERS
+    assert alike.note == notes.NO_SPREAD_BETWEEN_CLUSTERS
     with pytest.raises(ValueError, match="one entry per case"):
         cluster_cells(np.zeros(3, bool), np.zeros(3, bool), np.zeros(2, np.int64))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.measures.confusion.form import CaseShare, Delta, Need, OfClasses
-from trustreport.measures.confusion.measure import CellMeasure
+from trustreport.measures.confusion.independent import estimated
+from trustreport.measures.confusion.measure import CaseShare, CellMeasure, Delta, Need, OfClasses
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
 
@@ -88,7 +88,7 @@ TRUE_CELLS = (0.4 * 0.8, 0.6 * 4 / 22, 0.4 * 0.2, 0.6 * 18 / 22)  # their means:
 @given(cells=CELLS)
 def test_its_limits_enclose_it_within_its_range(name: str, cells: tuple[int, int, int, int]) -> None:
     measure = MEASURES[name]
-    e = measure(ConfusionCounts(*cells))
+    e = estimated(measure, ConfusionCounts(*cells))
     if isnan(e.value):
         assert e.note
     elif not isnan(e.low):
@@ -111,7 +111,7 @@ def test_one_case_a_cluster_is_as_independent(name: str) -> None:
     rng = np.random.default_rng(5)
     truth = rng.random(4000) < 0.4
     decision = rng.random(4000) < np.where(truth, 0.8, 0.2)
-    alone = MEASURES[name](ConfusionCounts.of(truth, decision))
+    alone = estimated(MEASURES[name], ConfusionCounts.of(truth, decision))
     e = clustered(name, cluster_cells(truth, decision, np.arange(4000)))
     assert e.value == pytest.approx(alone.value)
     assert [e.low, e.high] == pytest.approx([alone.low, alone.high], abs=0.05 * (alone.high - alone.low))
@@ -126,7 +126,7 @@ def test_its_complement_has_its_interval_turned_round(name: str, made: dict[str,
     if isinstance(MEASURES[name].interval, Delta) and MEASURES[name].interval.scale == "atanh":
         return  # 1 - MCC has another range, so another scale
     for one, other in (
-        (MEASURES[name](counts), made["toy"](counts)),
+        (estimated(MEASURES[name], counts), estimated(made["toy"], counts)),
         (clustered(name, cells), clustered("toy", cells)),
     ):
         assert ends(other) == pytest.approx((1 - one.value, 1 - one.high, 1 - one.low), abs=tolerance)
@@ -138,7 +138,9 @@ def test_exchanging_the_classes_exchanges_its_cells(name: str, made: dict[str, C
     cells = patients(np.random.default_rng(7))
     turned = cells[:, ::-1]
     counts = ConfusionCounts(*cells.sum(axis=0).tolist())
-    assert ends(made["toy"](counts.swapped())) == pytest.approx(ends(MEASURES[name](counts)), abs=1e-6)
+    assert ends(estimated(made["toy"], counts.swapped())) == pytest.approx(
+        ends(estimated(MEASURES[name], counts)), abs=1e-6
+    )
     assert ends(clustered("toy", turned)) == pytest.approx(ends(clustered(name, cells)), abs=1e-9)
 
 
@@ -147,7 +149,9 @@ def test_its_intervals_hold_the_truth(name: str) -> None:
     """A catch, not a benchmark: of 300 studies of either kind at least 85% hold it; 95% are meant to."""
     measure, rng = MEASURES[name], np.random.default_rng(8)
     truth = measure.formula(*TRUE_CELLS)
-    alone = [measure(ConfusionCounts(*rng.multinomial(240, TRUE_CELLS).tolist())) for _ in range(300)]
+    alone = [
+        estimated(measure, ConfusionCounts(*rng.multinomial(240, TRUE_CELLS).tolist())) for _ in range(300)
+    ]
     in_clusters = [clustered(name, patients(rng)) for _ in range(300)]
     for found in (alone, in_clusters):
         assert np.mean([e.low <= truth <= e.high for e in found]) >= 0.85

@@ -5,8 +5,8 @@ from math import isnan, sqrt
 import numpy as np
 import pytest
 
-from trustreport.measures.confusion.weighted_shares import weighted_shares, weighted_shares_of_clusters
 from trustreport.measures.proportion import wilson
+from trustreport.measures.weighted import weighted_shares, weighted_shares_of_clusters
 
 
 @pytest.mark.parametrize(

@@ -14,32 +14,32 @@ from hypothesis.extra.numpy import arrays
 from ruamel.yaml import YAML
 
 from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES
+from trustreport.measures.h_accuracy import notes
 from trustreport.measures.h_accuracy import parameters as from_raters
 from trustreport.measures.h_accuracy.measure import (
-    CLASS_ABSENT,
-    FEW_CREDITED,
-    FEW_DIFFER,
-    NO_COMPLEXITY,
-    NO_WIDTH,
     credits_of,
     h_accuracy,
     h_accuracy_difference,
+    risk_accuracy,
+    risk_accuracy_of,
+    risk_priority,
     two_class_scores,
 )
-from trustreport.measures.h_accuracy.profile import (
-    mix_surface,
-    net_benefit_of,
-    over_complex_mix,
-    risk_accuracy,
-    risk_priority,
-)
-from trustreport.measures.utility.net_benefit import net_benefit
-from trustreport.measures.utility.standardized_net_benefit import standardized_net_benefit
+from trustreport.measures.h_accuracy.parameters import mix_surface, over_complex_mix
+from trustreport.measures.net_benefit import net_benefit
+from trustreport.measures.standardized_net_benefit import standardized_net_benefit
 
 nan = float("nan")
 cell = st.integers(1, 30)
 counts = st.builds(ConfusionCounts, cell, cell, cell, cell)
+
+
+def net_benefit_of(risk_accuracy: float, tau: float, prevalence: float) -> float:
+    """Net benefit at threshold tau from the accuracy of risk there: `risk_accuracy_of` turned round."""
+    none, one = (risk_accuracy_of(x, tau, prevalence) for x in (0.0, 1.0))
+    return (risk_accuracy - none) / (one - none)
 
 
 def rng():
@@ -149,7 +149,7 @@ def test_ties_credit_every_tied_class():
 @given(counts)
 def test_balanced_accuracy_sensitivity_and_specificity_are_special_cases(c):
     truth, scores = cases_of(c)
-    assert value(truth, scores) == pytest.approx(MEASURES["balanced_accuracy"](c).value)
+    assert value(truth, scores) == pytest.approx(estimated(MEASURES["balanced_accuracy"], c).value)
     assert value(truth, scores, priority=[0, 1]) == pytest.approx(c.tp / c.positives)
     assert value(truth, scores, priority=[1, 0]) == pytest.approx(c.tn / c.negatives)
     share = c.positives / c.n
@@ -252,8 +252,8 @@ def test_at_half_and_half_net_benefit_is_half_of_youdens_j():
     c = ConfusionCounts(7, 2, 3, 8)
     truth, scores = cases_of(c)
     ha = risk_accuracy(truth == 1, scores[:, 1], 0.5, rng=rng()).value
-    assert ha == pytest.approx(MEASURES["balanced_accuracy"](c).value)
-    assert net_benefit_of(ha, 0.5, 0.5) == pytest.approx(MEASURES["youden_j"](c).value / 2)
+    assert ha == pytest.approx(estimated(MEASURES["balanced_accuracy"], c).value)
+    assert net_benefit_of(ha, 0.5, 0.5) == pytest.approx(estimated(MEASURES["youden_j"], c).value / 2)
 
 
 def test_interval_is_that_of_cases_drawn_within_classes():
@@ -355,7 +355,7 @@ def test_a_difference_is_paired_case_by_case():
     alone = h_accuracy(truth, one, tau=0.8, rng=rng())
     assert est.high - est.low < alone.high - alone.low
     same = h_accuracy_difference(truth, one, other, rng=rng())
-    assert (same.value, same.note) == (0.0, FEW_DIFFER)
+    assert (same.value, same.note) == (0.0, notes.FEW_DIFFER)
     assert isnan(same.low)
 
 
@@ -390,22 +390,22 @@ def test_undefined_says_why():
     scores = two_class_scores(np.array([0.9, 0.8]))
     absent = h_accuracy(np.array([1, 1]), scores, rng=rng())
     assert isnan(absent.value)
-    assert absent.note == CLASS_ABSENT
+    assert absent.note == notes.CLASS_ABSENT
     assert value([1, 1], scores, priority=[0, 1]) == 1.0
     empty = h_accuracy(np.array([0, 1]), scores, complexity=np.array([0.0, 1]), rng=rng())
-    assert empty.note == NO_COMPLEXITY
+    assert empty.note == notes.NO_COMPLEXITY
     truth = np.repeat([0, 1], 12)
     certain = two_class_scores(truth * 1.0)
-    assert h_accuracy(truth, certain, rng=rng()).note == NO_WIDTH
+    assert h_accuracy(truth, certain, rng=rng()).note == notes.NO_WIDTH
     nine = np.where(np.arange(24) % 12 < 9, 1.0, 0.0)
     for few in (
         h_accuracy(truth, certain, complexity=nine, rng=rng()),  # others count for nothing
         h_accuracy(truth, certain, cluster=np.arange(24) % 9, rng=rng()),
     ):
-        assert (few.value, few.note) == (1.0, FEW_CREDITED)
+        assert (few.value, few.note) == (1.0, notes.FEW_CREDITED)
         assert isnan(few.low)
         assert isnan(few.high)
-    assert risk_accuracy(np.zeros(3, bool), np.ones(3), 0.5, rng=rng()).note == CLASS_ABSENT
+    assert risk_accuracy(np.zeros(3, bool), np.ones(3), 0.5, rng=rng()).note == notes.CLASS_ABSENT
 
 
 @pytest.mark.parametrize(("change", "words"), [

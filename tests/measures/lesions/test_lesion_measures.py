@@ -8,28 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trustreport.measures.lesions import notes
+from trustreport.measures.lesions.area import AREAS, Marked, lesion_area, lesion_area_difference, pairs_of
 from trustreport.measures.lesions.froc import (
+    MeanOfReaders,
     false_marks_per_case,
+    fit_lesions,
     found_share,
     froc_curve,
     froc_sensitivity,
-)
-from trustreport.measures.lesions.marked import (
-    ALL_ALIKE,
-    NO_CASE_WITHOUT,
-    NO_LESION,
-    NOT_REACHED,
-    ONE_CASE,
-    Marked,
-)
-from trustreport.measures.lesions.readers import (
-    AREAS,
-    MeanOfReaders,
-    fit_lesions,
-    lesion_area,
-    lesion_area_difference,
     mean_of_readers,
-    pairs_of,
 )
 from trustreport.measures.mrmc.obuchowski_rockette import obuchowski_rockette
 from trustreport.measures.roc.auc import auc_logit_larger
@@ -255,7 +243,7 @@ def test_counted_by_hand() -> None:
     found = froc_sensitivity(marked, (0.125, 0.25, 0.5, 1), rng=np.random.default_rng(1))
     assert [e.value for e in found.at] == pytest.approx([1 / 3, 2 / 3, 2 / 3, 2 / 3])
     assert found.mean.value == pytest.approx(7 / 12)
-    assert [NOT_REACHED in e.note for e in found.at] == [False, False, False, True]
+    assert [notes.NOT_REACHED in e.note for e in found.at] == [False, False, False, True]
     assert found_share(marked).value == pytest.approx(2 / 3)
     assert false_marks_per_case(marked).value == 0.5
     # pairs: 3 beats both; unmarked loses to both; 2 beats 1 and loses to 2.5
@@ -302,7 +290,7 @@ def test_no_marks_at_all_are_half_an_area() -> None:
 
 @pytest.mark.parametrize(
     ("lesions", "why"),
-    [([], NO_LESION), ([0, 1, 2], NO_CASE_WITHOUT)],
+    [([], notes.NO_LESION), ([0, 1, 2], notes.NO_CASE_WITHOUT)],
     ids=["none", "every case"],
 )
 def test_an_undefined_area_says_why(lesions: list[int], why: str) -> None:
@@ -320,14 +308,14 @@ def test_one_case_of_a_kind_has_a_value_and_no_interval() -> None:
     e = lesion_area(marked)
     assert e.value == pytest.approx(0.75)
     assert np.isnan(e.low)
-    assert e.note == ONE_CASE
-    assert mean_of_readers([[marked, marked]], "wafroc_auc") == ONE_CASE
+    assert e.note == notes.ONE_CASE
+    assert mean_of_readers([[marked, marked]], "wafroc_auc") == notes.ONE_CASE
 
 
 def test_a_difference_of_candidates_is_paired() -> None:
     one, other = drawn(1, 60), drawn(1, 60)
     assert lesion_area_difference(one, other).value == 0
-    assert lesion_area_difference(one, other).note == ALL_ALIKE
+    assert lesion_area_difference(one, other).note == notes.ALL_ALIKE
     rng = np.random.default_rng(7)
     less = Marked(
         60, one.lesion_case, one.lesion_rating, one.false_case, one.false_rating + rng.integers(0, 2, 60)

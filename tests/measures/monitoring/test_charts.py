@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import pdtr
 
-from trustreport.measures.monitoring import cusum, run_length, weights
-from trustreport.measures.monitoring import cusum as sprt
-from trustreport.measures.monitoring.weights import BUDGET_AT_END, EQUAL_RATES, NO_LOOK, RATE_AT_END
+from trustreport.measures.monitoring import charts, notes, run_length, standardisation
 
 REFERENCE = Path(__file__).resolve().parents[2] / "reference" / "monitoring.csv"
 
@@ -35,7 +33,7 @@ def test_run_lengths_are_those_of_spc(arguments: list[str], expected: float) -> 
 def test_run_lengths_are_near_those_of_surveillance(arguments: list[str], expected: float) -> None:
     """R package surveillance approximates the states by 2,000 intervals: it agrees to a few per cent."""
     n, rate, in_control, to_detect, limit = (float(a) for a in arguments)
-    found = weights.weights(in_control, to_detect)
+    found = standardisation.weights(in_control, to_detect)
     step = run_length.binomial(int(n), rate, found.up, found.down)
     states = int(np.ceil(limit / found.unit))
     length = run_length.average_run_length(run_length.cusum_moves(step, states))
@@ -57,7 +55,7 @@ def test_a_limit_of_two_events_in_a_row_counted_by_hand() -> None:
 
 
 def test_many_looks_are_extrapolated_without_error() -> None:
-    found = weights.weights(0.1, 0.2)
+    found = standardisation.weights(0.1, 0.2)
     moves = run_length.cusum_moves(run_length.bernoulli(0.1, found.up, found.down), 150)
     standing = np.zeros(150)
     standing[0] = 1
@@ -85,30 +83,30 @@ def test_a_chart_that_hardly_ever_ends_has_no_chance_above_one() -> None:
 
 @pytest.mark.parametrize("rates", [(0.1, 0.2), (0.02, 0.05), (0.9, 0.8), (0.6, 0.8)])
 def test_scores_are_the_likelihood_ratio_of_the_tuned_rate(rates: tuple[float, float]) -> None:
-    found = weights.weights(*rates)
+    found = standardisation.weights(*rates)
     p0, p1 = (found.event_rate(r) for r in (found.in_control, found.tuned))
-    up, down = weights.log_ratios(p0, p1)
+    up, down = standardisation.log_ratios(p0, p1)
     assert found.up * found.unit == pytest.approx(up, rel=1e-9)
     assert found.down * found.unit == pytest.approx(down, rel=1e-9)
     assert found.tuned == pytest.approx(rates[1], rel=0.02)
 
 
 def test_the_budget_is_kept_and_not_by_much() -> None:
-    designed = cusum.design(0.1, 0.2, budget=0.05, sizes=[1] * 400)
+    designed = charts.design(0.1, 0.2, budget=0.05, sizes=[1] * 400)
     assert 0.04 < designed.false_alert <= 0.05
-    lower = cusum.false_alert(designed.weights, designed.limit - 1, [1] * 400)
+    lower = charts.false_alert(designed.weights, designed.limit - 1, [1] * 400)
     assert lower > 0.05
 
 
 def test_simulated_charts_give_the_planned_share_of_false_alerts() -> None:
-    designed = cusum.design(0.1, 0.2, budget=0.1, sizes=[40] * 8)
+    designed = charts.design(0.1, 0.2, budget=0.1, sizes=[40] * 8)
     rng = np.random.default_rng(5)
     sizes = np.full(8, 40)
     runs = [cusum_alerts(designed, rng.binomial(40, 0.1, 8), sizes) for _ in range(3000)]
     assert np.mean(runs) == pytest.approx(designed.false_alert, abs=4 * np.sqrt(0.1 * 0.9 / 3000))
 
 
-def cusum_alerts(designed: cusum.CusumDesign, events: np.ndarray, sizes: np.ndarray) -> bool:
+def cusum_alerts(designed: charts.CusumDesign, events: np.ndarray, sizes: np.ndarray) -> bool:
     """Whether the statistic, run by a plain loop, reaches the limit."""
     found, at = designed.weights, 0
     for x, n in zip(events.tolist(), sizes.tolist()):
@@ -122,16 +120,16 @@ def test_a_falling_rate_is_charted_as_its_complement() -> None:
     rng = np.random.default_rng(3)
     wrong = (rng.random(300) < 0.15).astype(np.int64)
     ones = np.ones(300, np.int64)
-    one, _ = cusum.cusum(wrong, ones, 0.10, 0.20, budget=0.05)
-    other, _ = cusum.cusum(1 - wrong, ones, 0.90, 0.80, budget=0.05)
+    one, _ = charts.cusum(wrong, ones, 0.10, 0.20, budget=0.05)
+    other, _ = charts.cusum(1 - wrong, ones, 0.90, 0.80, budget=0.05)
     assert one.value == pytest.approx(other.value)
     assert one.details["limit"] == pytest.approx(other.details["limit"])
     assert one.details["first_alert_case"] == other.details["first_alert_case"]
 
 
 def test_the_chart_starts_again_after_an_alert() -> None:
-    designed = cusum.design(0.1, 0.3, budget=0.05, sizes=[1] * 100)
-    run = cusum.chart(designed, np.ones(30, np.int64), np.ones(30, np.int64))
+    designed = charts.design(0.1, 0.3, budget=0.05, sizes=[1] * 100)
+    run = charts.chart(designed, np.ones(30, np.int64), np.ones(30, np.int64))
     needed = -(-designed.limit // designed.weights.up)
     assert run.alerts == tuple(range(needed - 1, 30, needed))
 
@@ -139,7 +137,7 @@ def test_the_chart_starts_again_after_an_alert() -> None:
 def test_planned_looks_beyond_those_seen_leave_budget_unspent() -> None:
     seen = np.zeros(100, np.int64)
     ones = np.ones(100, np.int64)
-    found, _ = cusum.cusum(seen, ones, 0.1, 0.2, budget=0.05, planned=[1] * 400)
+    found, _ = charts.cusum(seen, ones, 0.1, 0.2, budget=0.05, planned=[1] * 400)
     assert found.details["false_alert_spent"] < found.details["false_alert_planned"] <= 0.05
     assert found.details["planned_looks"] == 400
 
@@ -147,17 +145,17 @@ def test_planned_looks_beyond_those_seen_leave_budget_unspent() -> None:
 @pytest.mark.parametrize(
     "rates, budget, why",
     [
-        ((0.1, 0.1), 0.05, EQUAL_RATES),
-        ((0.0, 0.1), 0.05, RATE_AT_END),
-        ((0.9, 1.0), 0.05, RATE_AT_END),
-        ((0.1, 0.2), 0.0, BUDGET_AT_END),
+        ((0.1, 0.1), 0.05, notes.EQUAL_RATES),
+        ((0.0, 0.1), 0.05, notes.RATE_AT_END),
+        ((0.9, 1.0), 0.05, notes.RATE_AT_END),
+        ((0.1, 0.2), 0.0, notes.BUDGET_AT_END),
     ],
 )
 def test_rates_without_a_chart_say_why(rates: tuple[float, float], budget: float, why: str) -> None:
     events = np.ones(5, np.int64)
     for one, run in (
-        cusum.cusum(events, events, *rates, budget=budget),
-        sprt.sprt(events, *rates, budget=budget),
+        charts.cusum(events, events, *rates, budget=budget),
+        charts.sprt(events, *rates, budget=budget),
     ):
         assert np.isnan(one.value)
         assert one.note == why
@@ -166,8 +164,8 @@ def test_rates_without_a_chart_say_why(rates: tuple[float, float], budget: float
 
 def test_no_case_gives_no_statistic() -> None:
     none = np.zeros(0, np.int64)
-    assert cusum.cusum(none, none, 0.1, 0.2, budget=0.05)[0].note == NO_LOOK
-    assert sprt.sprt(none, 0.1, 0.2, budget=0.05)[0].note == NO_LOOK
+    assert charts.cusum(none, none, 0.1, 0.2, budget=0.05)[0].note == notes.NO_LOOK
+    assert charts.sprt(none, 0.1, 0.2, budget=0.05)[0].note == notes.NO_LOOK
 
 
 def test_limits_are_those_of_the_handbook() -> None:
@@ -175,8 +173,8 @@ def test_limits_are_those_of_the_handbook() -> None:
 
     Acceptance line -0.939 + 0.0397 n, rejection line 1.205 + 0.0397 n.
     """
-    up, down = weights.log_ratios(0.01, 0.10)
-    low, high = sprt.wald_limits(0.05, 0.10)
+    up, down = standardisation.log_ratios(0.01, 0.10)
+    low, high = charts.wald_limits(0.05, 0.10)
     assert low / (up + down) == pytest.approx(-0.939, abs=5e-4)
     assert high / (up + down) == pytest.approx(1.205, abs=5e-4)
     assert down / (up + down) == pytest.approx(0.0397, abs=5e-5)
@@ -185,10 +183,10 @@ def test_limits_are_those_of_the_handbook() -> None:
 def test_the_handbook_plan_ends_where_its_lines_say() -> None:
     """The same source: -0.939 + 0.0397 n is above 0 from 24 cases without an event on, not at 23."""
     for n, ended in ((23, ()), (24, (23,))):
-        _, run = sprt.sprt(np.zeros(n, np.int64), 0.01, 0.10, budget=0.05, missed=0.10)
+        _, run = charts.sprt(np.zeros(n, np.int64), 0.01, 0.10, budget=0.05, missed=0.10)
         assert run is not None
         assert run.accepted == ended
-    _, run = sprt.sprt(np.array([0, 1, 1]), 0.01, 0.10, budget=0.05, missed=0.10)
+    _, run = charts.sprt(np.array([0, 1, 1]), 0.01, 0.10, budget=0.05, missed=0.10)
     assert run is not None
     assert (run.alerts, run.accepted) == ((2,), ())
 
@@ -201,13 +199,13 @@ def test_error_probabilities_of_a_small_test_counted_by_hand() -> None:
 
 
 def test_wald_limits_keep_about_what_they_promise() -> None:
-    one, _ = sprt.sprt(np.zeros(3, np.int64), 0.1, 0.2, budget=0.05, missed=0.1)
+    one, _ = charts.sprt(np.zeros(3, np.int64), 0.1, 0.2, budget=0.05, missed=0.1)
     assert 0.03 < one.details["false_alert_exact"] <= 0.055
     assert 0.06 < one.details["missed_exact"] <= 0.105
 
 
 def test_tests_begin_again_and_their_false_alerts_add_up() -> None:
-    _, run = sprt.sprt(np.array([0] * 30 + [1, 1] + [0] * 30), 0.01, 0.10, budget=0.05, missed=0.10)
+    _, run = charts.sprt(np.array([0] * 30 + [1, 1] + [0] * 30), 0.01, 0.10, budget=0.05, missed=0.10)
     assert run is not None
     assert run.accepted[0] == 23
     assert run.alerts == (31,)
@@ -215,7 +213,7 @@ def test_tests_begin_again_and_their_false_alerts_add_up() -> None:
     moves = run_length.restarting_moves(run_length.bernoulli(0.1, 1, 1), -1, 1)
     assert run_length.probability_of_no_end([moves] * 7) == pytest.approx(0.9**7)
     rng = np.random.default_rng(4)
-    drawn = [sprt.sprt((rng.random(60) < 0.1) * 1, 0.1, 0.3, budget=0.1) for _ in range(800)]
+    drawn = [charts.sprt((rng.random(60) < 0.1) * 1, 0.1, 0.3, budget=0.1) for _ in range(800)]
     share = np.mean([bool(run.alerts) for _, run in drawn if run is not None])
     spent = drawn[0][0].details["false_alert_spent"]
     assert share == pytest.approx(spent, abs=4 * np.sqrt(spent * (1 - spent) / 800))

@@ -11,27 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.monitoring import drift, rates
-from trustreport.measures.monitoring import standardisation as funnel
-from trustreport.measures.monitoring.drift import ratio_change, wald_change
+from trustreport.measures.monitoring import change, drift, notes, rates
 from trustreport.measures.monitoring.standardisation import standardised_change
-from trustreport.measures.monitoring.weights import (
-    FEW_EXPECTED,
-    FEW_UNITS,
-    INFINITE_RATIO,
-    NO_CASE,
-    NO_COMMON_STRATUM,
-    NO_EVENT,
-    NO_EXPOSURE,
-    NO_INTERVAL,
-    NO_SPREAD,
-    NO_VALUE,
-    NOT_ALL_STRATA,
-    ONE_UNIT,
-    ONE_VALUE,
-    TOO_FEW,
-    TOO_FEW_FOR_MEDIAN,
-)
 from trustreport.measures.roc.difference import unpaired_difference
 
 REFERENCE = Path(__file__).resolve().parents[2] / "reference" / "monitoring.csv"
@@ -49,27 +30,27 @@ def test_between_unit_variance_is_that_of_metafor() -> None:
     variance = pooled * (1 - pooled) / n
     q = float((((np.array(EVENTS) / n - pooled) ** 2) / variance).sum())
     assert q == pytest.approx(R["dersimonian_laird_q", UNITS])
-    assert funnel.between(q, variance) == pytest.approx(R["dersimonian_laird_tau2", UNITS])
+    assert rates.between(q, variance) == pytest.approx(R["dersimonian_laird_tau2", UNITS])
 
 
 def test_funnel_scores_counted_by_hand() -> None:
-    found = funnel.funnel([10, 30], [100, 100], target=0.2)
+    found = rates.funnel([10, 30], [100, 100], target=0.2)
     assert [z.value for z in found.z["funnel_naive"]] == pytest.approx([-2.5, 2.5])
-    assert [z.note for z in found.z["funnel_additive"]] == [FEW_UNITS] * 2
+    assert [z.note for z in found.z["funnel_additive"]] == [notes.FEW_UNITS] * 2
     (low,), (high,) = found.limits(np.array([100.0]), 0.95, "funnel_naive")
     assert (low, high) == pytest.approx((0.2 - 1.959964 * 0.04, 0.2 + 1.959964 * 0.04))
 
 
 def test_over_dispersion_widens_and_equal_units_do_not() -> None:
-    spread = funnel.funnel(EVENTS, CASES)
-    naive, multiplicative, additive = (spread.z[m][2].value for m in funnel.METHODS)
+    spread = rates.funnel(EVENTS, CASES)
+    naive, multiplicative, additive = (spread.z[m][2].value for m in rates.METHODS)
     assert naive > multiplicative > 1
     assert naive > additive > 1
     z = np.array([e.value for e in spread.z["funnel_naive"]])
     clipped = np.clip(z, *np.quantile(z, (0.1, 0.9)))
     assert spread.phi == pytest.approx((clipped**2).mean())
     assert multiplicative == pytest.approx(naive / np.sqrt(spread.phi))
-    alike = funnel.funnel([10, 11, 9, 10], [100] * 4)
+    alike = rates.funnel([10, 11, 9, 10], [100] * 4)
     assert alike.tau == 0
     assert [e.value for e in alike.z["funnel_additive"]] == [e.value for e in alike.z["funnel_naive"]]
 
@@ -78,19 +59,19 @@ def test_over_dispersion_widens_and_equal_units_do_not() -> None:
     "events, n, target, why",
     [
         ([], [], None, None),
-        ([3], [10], None, ONE_UNIT),
-        ([0, 0, 0], [10, 10, 10], None, NO_SPREAD),
-        ([3, 0, 2, 4], [10, 0, 10, 10], None, NO_CASE),
+        ([3], [10], None, notes.ONE_UNIT),
+        ([0, 0, 0], [10, 10, 10], None, notes.NO_SPREAD),
+        ([3, 0, 2, 4], [10, 0, 10, 10], None, notes.NO_CASE),
     ],
 )
 def test_funnels_without_scores_say_why(events: list, n: list, target: float | None, why: str | None) -> None:
-    found = funnel.funnel(events, n, target=target)
+    found = rates.funnel(events, n, target=target)
     undefined = [z for z in found.z["funnel_naive"] if np.isnan(z.value)]
     assert (undefined[0].note if undefined else None) == why
 
 
 def test_few_expected_events_are_said() -> None:
-    assert FEW_EXPECTED in funnel.funnel([1, 2, 1], [20, 20, 20]).z["funnel_naive"][0].note
+    assert notes.FEW_EXPECTED in rates.funnel([1, 2, 1], [20, 20, 20]).z["funnel_naive"][0].note
 
 
 def test_standardised_change_counted_by_hand() -> None:
@@ -108,9 +89,9 @@ def test_standardised_change_counted_by_hand() -> None:
 
 def test_strata_of_one_set_are_left_out_and_none_in_common_is_undefined() -> None:
     found = standardised_change([5, 3, 0], [10, 10, 0], [5, 0, 4], [10, 0, 10])
-    assert found.note == NOT_ALL_STRATA
+    assert found.note == notes.NOT_ALL_STRATA
     assert found.details["covered"] == 0.5
-    assert standardised_change([5, 0], [10, 0], [0, 4], [0, 10]).note == NO_COMMON_STRATUM
+    assert standardised_change([5, 0], [10, 0], [0, 4], [0, 10]).note == notes.NO_COMMON_STRATUM
     with pytest.raises(ValueError, match="one entry for each stratum"):
         standardised_change([1], [2], [1, 1], [2, 2])
 
@@ -156,8 +137,8 @@ def test_psi_of_one_source_is_below_its_limit_about_as_often_as_it_says() -> Non
 @pytest.mark.parametrize("measure", [drift.psi, drift.kolmogorov_smirnov, drift.energy])
 def test_scores_without_drift_to_measure_say_why(measure) -> None:
     same = np.full(5, 0.3)
-    assert measure(same, same).note == ONE_VALUE
-    assert measure(same, np.zeros(1)).note == TOO_FEW
+    assert measure(same, same).note == notes.ONE_VALUE
+    assert measure(same, np.zeros(1)).note == notes.TOO_FEW
 
 
 @pytest.mark.parametrize("x", [1, 3, 10, 42])
@@ -170,8 +151,8 @@ def test_without_an_event_the_upper_limit_is_that_of_a_test_at_half_of_alpha() -
     found = rates.event_rate(0, 1000)
     assert found.high == pytest.approx(R["poisson_none", "0"])
     assert rates.event_rate(0, 1000, level=0.9).high == pytest.approx(R["poisson_upper", "0"])
-    assert (found.value, found.low, found.note) == (0, 0, NO_EVENT)
-    assert rates.event_rate(0, 0).note == NO_EXPOSURE
+    assert (found.value, found.low, found.note) == (0, 0, notes.NO_EVENT)
+    assert rates.event_rate(0, 0).note == notes.NO_EXPOSURE
     with pytest.raises(ValueError, match="must be counts"):
         rates.event_rate(-1, 5)
 
@@ -187,8 +168,8 @@ def test_few_times_have_a_median_without_limits() -> None:
     found = rates.median(np.array([1.0, 4, 9]))
     assert found.value == 4
     assert np.isnan(found.low)
-    assert found.note == TOO_FEW_FOR_MEDIAN
-    assert rates.median(np.zeros(0)).note == NO_VALUE
+    assert found.note == notes.TOO_FEW_FOR_MEDIAN
+    assert rates.median(np.zeros(0)).note == notes.NO_VALUE
 
 
 def test_chance_of_a_false_alert_over_looks() -> None:
@@ -200,22 +181,24 @@ def test_chance_of_a_false_alert_over_looks() -> None:
 
 def test_changes_by_standard_errors() -> None:
     now, then = Estimate(0.8, nan, nan, 100, se=0.04), Estimate(0.9, nan, nan, 200, se=0.03)
-    found = wald_change(now, then)
+    found = change.wald_change(now, then)
     assert (found.value, found.se, found.n) == pytest.approx((-0.1, 0.05, 300))
     assert found.p == pytest.approx(2 * stats.norm.sf(2))
-    clusters = wald_change(
+    clusters = change.wald_change(
         Estimate(0.8, nan, nan, 100, se=0.04, df=9), Estimate(0.9, nan, nan, 200, se=0.03, df=19)
     )
     welch = stats.ttest_ind_from_stats(0.8, 0.04 * np.sqrt(10), 10, 0.9, 0.03 * np.sqrt(20), 20, False)
     assert clusters.p == pytest.approx(welch.pvalue)
-    ratio = ratio_change(Estimate(1.2, nan, nan, 10, se=0.1), Estimate(0.8, nan, nan, 10, se=0.2))
+    ratio = change.ratio_change(Estimate(1.2, nan, nan, 10, se=0.1), Estimate(0.8, nan, nan, 10, se=0.2))
     assert ratio.value == pytest.approx(1.5)
     assert ratio.high / ratio.value == pytest.approx(np.exp(1.959964 * np.hypot(0.1, 0.2)))
     # Logarithms of ratios by the same test: one set in 12 clusters, the other without any (df endless).
     logs = stats.ttest_ind_from_stats(
         np.log(1.2), 0.1 * np.sqrt(12), 12, np.log(0.8), 0.2 * np.sqrt(1e9), 10**9, False
     )
-    grouped = ratio_change(Estimate(1.2, nan, nan, 10, se=0.1, df=11), Estimate(0.8, nan, nan, 10, se=0.2))
+    grouped = change.ratio_change(
+        Estimate(1.2, nan, nan, 10, se=0.1, df=11), Estimate(0.8, nan, nan, 10, se=0.2)
+    )
     assert grouped.p == pytest.approx(logs.pvalue, rel=1e-6)
     assert grouped.df == pytest.approx((0.01 + 0.04) ** 2 / (0.01**2 / 11))
     assert grouped.high / grouped.value == pytest.approx(
@@ -225,9 +208,9 @@ def test_changes_by_standard_errors() -> None:
 
 def test_changes_that_are_undefined_say_why() -> None:
     known, unknown = Estimate(1.0, nan, nan, 5), Estimate(nan, nan, nan, 0, note="no positive case")
-    assert wald_change(known, unknown).note == "no positive case"
-    assert wald_change(known, known).note == NO_INTERVAL
-    assert ratio_change(unknown, known).note == "no positive case"
-    assert ratio_change(Estimate(0.0, nan, nan, 5), known).note == INFINITE_RATIO
+    assert change.wald_change(known, unknown).note == "no positive case"
+    assert change.wald_change(known, known).note == notes.NO_INTERVAL
+    assert change.ratio_change(unknown, known).note == "no positive case"
+    assert change.ratio_change(Estimate(0.0, nan, nan, 5), known).note == notes.INFINITE_RATIO
     one_class = np.ones(4, bool)
     assert np.isnan(unpaired_difference(one_class, np.arange(4), one_class, np.arange(4)).value)

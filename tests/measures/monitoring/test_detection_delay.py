@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from trustreport.measures.monitoring import cusum, run_length
-from trustreport.measures.monitoring import cusum as sprt
+from trustreport.measures.monitoring import charts, notes, run_length
 from trustreport.measures.monitoring.detection_delay import cusum_delay, sprt_delay
-from trustreport.measures.monitoring.weights import DELAY
 
 REFERENCE = Path(__file__).resolve().parents[2] / "reference" / "detection_delay.csv"
 STATES = 160
@@ -78,7 +76,7 @@ def test_a_chart_that_never_ends_has_no_median() -> None:
 
 
 def test_delays_are_those_of_simulated_charts() -> None:
-    designed = cusum.design(0.9, 0.75, budget=0.05, sizes=[20] * 10)
+    designed = charts.design(0.9, 0.75, budget=0.05, sizes=[20] * 10)
     found = cusum_delay(designed, cases=20)
     rng, lengths = np.random.default_rng(3), []
     for _ in range(2000):
@@ -96,11 +94,11 @@ def test_delays_are_those_of_simulated_charts() -> None:
 
 def test_an_sprt_that_accepts_is_late_by_its_next_tests() -> None:
     events = np.zeros(9, np.int64)
-    estimate, run = sprt.sprt(events, 0.1, 0.2, budget=0.05, missed=0.3)
+    estimate, run = charts.sprt(events, 0.1, 0.2, budget=0.05, missed=0.3)
     assert run is not None
     found = sprt_delay(run)
     # A share 1 - m of tests alerts, the others begin again: the mean is that of a test, over this share.
     of_one, missed = estimate.details["cases_needed_to_detect"], estimate.details["missed_exact"]
     assert found["mean"].value == pytest.approx(of_one / (1 - missed), rel=1e-9)
     assert found["median"].value < found["mean"].value
-    assert DELAY in found["median"].note
+    assert notes.DELAY in found["median"].note

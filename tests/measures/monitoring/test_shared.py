@@ -13,8 +13,8 @@ from statsmodels.regression.linear_model import OLS
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.monitoring.drift import mover_change, ratio_change, wald_change
-from trustreport.measures.monitoring.rates import (
+from trustreport.measures.monitoring import change, notes
+from trustreport.measures.monitoring.change import (
     of_area,
     of_cells,
     of_net_benefit,
@@ -23,7 +23,6 @@ from trustreport.measures.monitoring.rates import (
     shared,
 )
 from trustreport.measures.monitoring.standardisation import clustered_standardised_change
-from trustreport.measures.monitoring.weights import NO_INTERVAL, SHARED
 from trustreport.measures.roc.clustered import clustered_auc
 
 rng = np.random.default_rng(8)
@@ -160,15 +159,17 @@ def test_clusters_of_no_common_number_leave_the_sets_independent() -> None:
 
 def test_a_pair_seen_twice_has_the_interval_of_its_differences() -> None:
     one, other = (Estimate(v, nan, nan, 50, se=s, df=49) for v, s in ((1.0, 0.3), (0.4, 0.2)))
-    found = wald_change(one, other, correlation=0.6, clusters=50)
+    found = change.wald_change(one, other, correlation=0.6, clusters=50)
     assert found.se == pytest.approx(sqrt(0.09 + 0.04 - 2 * 0.6 * 0.06))
     assert found.df == 49
-    assert wald_change(one, other).df > 49
-    ratio = ratio_change(Estimate(2, nan, nan, 5, se=0.3), Estimate(1, nan, nan, 5, se=0.2), correlation=0.6)
+    assert change.wald_change(one, other).df > 49
+    ratio = change.ratio_change(
+        Estimate(2, nan, nan, 5, se=0.3), Estimate(1, nan, nan, 5, se=0.2), correlation=0.6
+    )
     assert (ratio.se, ratio.df) == (pytest.approx(found.se), pytest.approx(nan, nan_ok=True))
-    same = wald_change(one, one, correlation=1.0, clusters=50)
+    same = change.wald_change(one, one, correlation=1.0, clusters=50)
     assert np.isnan(same.low)
-    assert same.note == NO_INTERVAL
+    assert same.note == notes.NO_INTERVAL
 
 
 def test_mover_of_pairs_is_that_of_zou_and_donner() -> None:
@@ -176,7 +177,7 @@ def test_mover_of_pairs_is_that_of_zou_and_donner() -> None:
     low, high = (0.2, 0.05), (0.3, 0.1)
     one = Estimate(0.5, 0.5 - low[0], 0.5 + high[0], 40)
     other = Estimate(0.4, 0.4 - low[1], 0.4 + high[1], 40)
-    found = mover_change(one, other, correlation=0.5)
+    found = change.mover_change(one, other, correlation=0.5)
     assert found.low == pytest.approx(0.1 - sqrt(0.2**2 + 0.1**2 - 0.5 * 2 * 0.2 * 0.1))
     assert found.high == pytest.approx(0.1 + sqrt(0.3**2 + 0.05**2 - 0.5 * 2 * 0.3 * 0.05))
 
@@ -191,7 +192,7 @@ def test_standardised_change_of_one_stratum_is_the_regression() -> None:
     g, h = (len(np.unique(PATIENTS[of])) for of in (LATER, ~LATER))
     one, other = plain(*values[:2]) * sqrt(g / (g - 1)), plain(*values[2:]) * sqrt(h / (h - 1))
     assert found.se**2 == pytest.approx(of_both(one, other, shared(*values).correlation))
-    assert SHARED in found.note
+    assert notes.SHARED in found.note
     apart = clustered_standardised_change(
         right[LATER], strata[0], PATIENTS[LATER], right[~LATER], strata[1], PATIENTS[~LATER] + 1000
     )
@@ -208,9 +209,9 @@ def test_the_interval_of_a_change_covers_with_patients_in_both_sets() -> None:
         cells = [cluster_cells(np.ones(60, bool), r, np.arange(60)) for r in right]
         one, other = (clustered("sensitivity", c) for c in cells)
         r = shared(of_share(right[0]), np.arange(60), of_share(right[1]), np.arange(60)).correlation
-        found = mover_change(one, other, correlation=r)
+        found = change.mover_change(one, other, correlation=r)
         covered += found.low <= 0 <= found.high
-        alone = mover_change(one, other)
+        alone = change.mover_change(one, other)
         wide += alone.high - alone.low > found.high - found.low
     assert 0.92 <= covered / 400 <= 0.98
     assert wide > 350

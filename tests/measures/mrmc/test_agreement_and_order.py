@@ -5,11 +5,10 @@ from math import isnan
 import numpy as np
 import pytest
 
-from trustreport.measures.agreement.fleiss import fleiss_kappa
-from trustreport.measures.agreement.interval import percent_agreement
+from trustreport.measures.agreement.kappa import fleiss_kappa, percent_agreement
 from trustreport.measures.mrmc.bootstrap import Draws
+from trustreport.measures.mrmc.each_reader import agreement_difference
 from trustreport.measures.mrmc.period import halves, trend
-from trustreport.measures.mrmc.reader_effects import agreement_difference
 
 MEASURES = {"percent_agreement": percent_agreement, "fleiss_kappa": fleiss_kappa}
 

@@ -15,10 +15,13 @@ from trustreport.measures.mrmc.bootstrap import (
     TOO_MANY_UNDEFINED,
     UNDEFINED_DRAWS,
     Draws,
+    auc_difference,
     canonical_order,
+    combined,
+    ratio_difference,
+    ratio_mean,
 )
-from trustreport.measures.mrmc.clustered import auc_difference, combined, ratio_difference, ratio_mean
-from trustreport.measures.mrmc.ustatistic import proportions
+from trustreport.measures.mrmc.covariance import proportions
 
 STRATA = np.arange(40) % 2
 SECONDS = np.random.default_rng(17).normal(60, 10, (2, 5, 40))

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import brentq
 
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.gee import gee_odds_ratio
+from trustreport.measures.mrmc.clustered import gee_odds_ratio
 
 
 def equations(outcome, logits, correlation):

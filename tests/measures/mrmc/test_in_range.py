@@ -14,8 +14,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.auc import fit_auc
-from trustreport.measures.mrmc.auc_ustatistic import auc_ustatistic
+from trustreport.measures.mrmc.auc import auc_ustatistic, fit_auc
 from trustreport.measures.mrmc.in_range import (
     area_of_cases,
     by_score,
@@ -26,9 +25,9 @@ from trustreport.measures.mrmc.in_range import (
     statistic,
 )
 from trustreport.measures.mrmc.interval import no_interval, symmetric
-from trustreport.measures.mrmc.non_inferiority import non_inferiority, performance_goal
 from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
 from trustreport.measures.mrmc.one_reader import OneReader, OneReaderArea, OneReaderYouden
+from trustreport.measures.mrmc.planned import non_inferiority, performance_goal
 from trustreport.measures.mrmc.power import components, components_with_gaps, expected_width, sources
 from trustreport.measures.mrmc.ustatistic import UStatistic, ustatistic
 from trustreport.measures.mrmc.youden import youden_in_range

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import stdtrit
 
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.gee import or_delta, rr_delta
+from trustreport.measures.mrmc.clustered import or_delta, rr_delta
 from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
 from trustreport.measures.mrmc.ustatistic import ustatistic
 

@@ -9,12 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from trustreport.measures.mrmc import auc as module
-from trustreport.measures.mrmc import auc_ustatistic as of_pairs
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.auc import COVARIANCE_METHODS, auc_covariance, fit_auc, reader_auc, same_pair
-from trustreport.measures.mrmc.auc_ustatistic import auc_ustatistic
+from trustreport.measures.mrmc import same_pair as module
+from trustreport.measures.mrmc.auc import (
+    COVARIANCE_METHODS,
+    auc_covariance,
+    auc_ustatistic,
+    fit_auc,
+    reader_auc,
+)
 from trustreport.measures.mrmc.obuchowski_rockette import MODES
+from trustreport.measures.mrmc.same_pair import same_pair
 
 LONG = {
     "or_rrrc": "random_readers_random_cases",
@@ -56,7 +61,7 @@ def test_same_pair_is_the_sum_written_out_whatever_the_way_and_the_block(block, 
         np.testing.assert_array_equal(same_pair(rating, TRUTH), wanted)
         np.testing.assert_array_equal(module._by_comparison(rating, TRUTH), wanted)
         np.testing.assert_array_equal(module._by_level(rows, TRUTH, levels), wanted)
-        crossed = of_pairs._won_where_made(rating, TRUTH)
+        crossed = module.won_where_made(rating, TRUTH)
     np.testing.assert_array_equal(crossed, np.einsum("aij,bij->ab", won, made))
 
 

@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.mrmc.clustered import CLUSTERINGS, clustered_difference, mcnemar_clustered_case
-from trustreport.measures.mrmc.gee import gee_odds_ratio
+from trustreport.measures.mrmc.clustered import (
+    CLUSTERINGS,
+    clustered_difference,
+    gee_odds_ratio,
+    mcnemar_clustered_case,
+)
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette, fit_proportions
 from trustreport.measures.mrmc.ustatistic import UStatistic, ustatistic
 

@@ -10,17 +10,16 @@ from scipy.special import ndtri
 
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.auc import fit_auc
-from trustreport.measures.mrmc.auc_ustatistic import auc_ustatistic
+from trustreport.measures.mrmc.auc import auc_ustatistic, fit_auc
 from trustreport.measures.mrmc.interval import no_interval, symmetric
-from trustreport.measures.mrmc.non_inferiority import (
+from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
+from trustreport.measures.mrmc.planned import (
     equivalence,
     non_inferiority,
     performance_goal,
     reference_df,
     superiority,
 )
-from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
 
 
 def interval(value: float, se: float, df: float, level: float = 0.95) -> Estimate:

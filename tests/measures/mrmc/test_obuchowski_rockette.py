@@ -11,13 +11,13 @@ from hypothesis.extra.numpy import arrays
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.clustered import clustered_difference
+from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
 from trustreport.measures.mrmc.obuchowski_rockette import (
     MODES,
     fit_proportions,
     leading,
     obuchowski_rockette,
 )
-from trustreport.measures.mrmc.ustatistic import proportion_covariance, proportions
 
 crossed = arrays(float, (2, 4, 7), elements=st.sampled_from([0.0, 1.0]))
 

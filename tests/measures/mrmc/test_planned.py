@@ -9,12 +9,7 @@ import pytest
 from scipy.optimize import least_squares
 
 from trustreport.measures.mrmc.auc import fit_auc
-from trustreport.measures.mrmc.planned import (
-    by_site,
-    carried_over,
-    design_effect,
-    planned_difference,
-)
+from trustreport.measures.mrmc.planned import by_site, carried_over, design_effect, planned_difference
 from trustreport.measures.mrmc.power import Components, cases_needed, components, equivalence_power, power
 
 REFERENCE = Path(__file__).resolve().parents[2] / "reference"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from trustreport.measures.mrmc.bootstrap import Draws
-from trustreport.measures.mrmc.reader_effects import quarter_gain
+from trustreport.measures.mrmc.quarters import quarter_gain
 
 REFERENCE = Path(__file__).resolve().parents[2] / "reference" / "reader_quarters.csv"
 N_READERS, N_CASES = 12, 60

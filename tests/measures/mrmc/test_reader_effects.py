@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
-from trustreport.measures.mrmc.reader_effects import (
+from trustreport.measures.mrmc.each_reader import (
     mean_benefit,
     reader_benefit,
     reader_changes,
     reader_estimate,
 )
+from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
 
 crossed = arrays(float, (2, 4, 7), elements=st.sampled_from([0.0, 1.0]))
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from trustreport.measures.mrmc import notes
+from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
 from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions, obuchowski_rockette
-from trustreport.measures.mrmc.ustatistic import proportion_covariance, proportions, rounded_down, ustatistic
+from trustreport.measures.mrmc.ustatistic import rounded_down, ustatistic
 
 crossed = arrays(float, (2, 4, 7), elements=st.sampled_from([0.0, 1.0]))
 gappy = arrays(float, (2, 3, 5), elements=st.sampled_from([0.0, 1.0, np.nan]))

@@ -13,7 +13,7 @@ from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.auc import fit_auc
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, fit_proportions
-from trustreport.measures.mrmc.reader_effects import fit_ratio
+from trustreport.measures.mrmc.quarters import fit_ratio
 from trustreport.measures.mrmc.youden import fit_youden, sum_of, youden_ustatistic
 from trustreport.measures.proportion import wilson
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis.extra.numpy import arrays
 
+from trustreport.measures import net_benefit as nb
 from trustreport.measures import notes
-from trustreport.measures.case_mean import AT_ONE
+from trustreport.measures import standardized_net_benefit as snb
 from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.measures.utility import net_benefit as nb
-from trustreport.measures.utility import standardized_net_benefit as snb
+from trustreport.measures.means import AT_ONE
 
 TRUTH = np.array([1, 1, 1, 0, 0, 0, 0, 0], bool)
 SCORE = np.array([0.9, 0.6, 0.2, 0.7, 0.3, 0.2, 0.1, 0.1])

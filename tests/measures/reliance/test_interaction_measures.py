@@ -14,24 +14,23 @@ from statsmodels.stats.inter_rater import cohens_kappa
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.bootstrap import Draws
 from trustreport.measures.mrmc.clustered import clustered_difference
-from trustreport.measures.reliance.clustered import Linearised, persuasion, spread_ratio
+from trustreport.measures.reliance import notes
+from trustreport.measures.reliance.clustered import Linearised
 from trustreport.measures.reliance.odds import (
     adjusted_odds,
-    appropriate,
     as_direction,
     as_odds,
-    chance_corrected,
     inverse,
     odds_of_counts,
     odds_ratio,
+    persuasion,
     share_difference,
+    spread_ratio,
 )
 from trustreport.measures.reliance.patterns import (
-    NO_COMPLEXITY,
-    NO_CONFIDENCE,
-    NO_NARROWER,
     PATTERNS,
-    ZERO_CELL,
+    appropriate,
+    chance_corrected,
     pattern_counts,
     rate,
 )
@@ -77,7 +76,7 @@ def test_a_zero_cell_is_undefined_and_never_zero(counts):
         assert isnan(e.low)
         assert e.note
     assert isnan(inverse(Estimate(0.0, nan, nan, 9)).value)
-    assert inverse(Estimate(0.0, nan, nan, 9)).note == ZERO_CELL
+    assert inverse(Estimate(0.0, nan, nan, 9)).note == notes.ZERO_CELL
 
 
 def test_directions_and_odds_turn_the_limits_with_the_share():
@@ -110,7 +109,7 @@ def test_a_difference_of_disjoint_readings_has_the_clustered_variance_of_its_arm
     theirs = clustered_difference(outcome, "cluster_twoway_t", compared=0, baseline=1)
     assert ours.value == pytest.approx(theirs.value)
     got = ours.clustered()
-    if NO_NARROWER not in got.note:
+    if notes.NO_NARROWER not in got.note:
         assert got.se == pytest.approx(theirs.se)
 
 
@@ -141,10 +140,10 @@ def test_an_empty_level_is_left_out_and_named():
     assert "fair, hard" in found.note
     assert found.details == {"levels": 3, "empty_levels": 2}
     assert adjusted_odds(outcome, np.ones((1, 6), bool), np.full(6, -1, np.int8), ("easy",)) == (
-        NO_COMPLEXITY
+        notes.NO_COMPLEXITY
     )
     ones = np.where(np.isnan(outcome), nan, 1.0)
-    assert adjusted_odds(ones, np.ones((1, 6), bool), levels, ("a", "b", "c")) == ZERO_CELL
+    assert adjusted_odds(ones, np.ones((1, 6), bool), levels, ("a", "b", "c")) == notes.ZERO_CELL
 
 
 def test_appropriate_reliance_counted_by_hand():
@@ -168,7 +167,7 @@ def test_appropriate_reliance_counted_by_hand():
 def test_a_missing_confidence_leaves_the_reading_out():
     found, before = np.array([[3.0, 5, 4]]), np.array([[0.5, nan, 0.5]])
     assert np.isnan(appropriate(found, before, np.full((1, 3), 0.5))).tolist() == [[False, True, False]]
-    assert chance_corrected(found, np.full((1, 3), nan), before) == NO_CONFIDENCE
+    assert chance_corrected(found, np.full((1, 3), nan), before) == notes.NO_CONFIDENCE
 
 
 def test_the_influence_of_chance_correction_is_the_derivative():

@@ -10,14 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from trustreport.measures.proportion import wilson
-from trustreport.measures.reliance.patterns import (
-    PATTERNS,
-    RATES,
-    RIGHT_THEN_WRONG_ADVICE,
-    pattern_counts,
-    patterns,
-    rate,
-)
+from trustreport.measures.reliance import notes
+from trustreport.measures.reliance.patterns import PATTERNS, RATES, pattern_counts, patterns, rate
 
 counted = st.fixed_dictionaries({p: st.integers(0, 300) for p in PATTERNS})
 # One reading of each pattern, two of 011 and three of 100, counted by hand.
@@ -128,7 +122,7 @@ def test_an_empty_base_is_undefined_and_says_why(name):
 
 def test_a_base_may_be_empty_for_one_rate_only():
     counts = dict.fromkeys(PATTERNS, 0) | {"010": 1, "011": 5, "110": 2, "111": 20}
-    assert rate(counts, "rsr").note == RIGHT_THEN_WRONG_ADVICE
+    assert rate(counts, "rsr").note == notes.RIGHT_THEN_WRONG_ADVICE
     assert rate(counts, "rair").n == 6
 
 

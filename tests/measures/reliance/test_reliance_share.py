@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import stdtrit
 
-from examples.sequential_reading import sequential_reading
+from trustreport.assessment.checks.reader_study import sequential_reading
 from trustreport.measures.mrmc import notes as mrmc_notes
 from trustreport.measures.mrmc.clustered import clustered_difference
 from trustreport.measures.proportion import wilson
+from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.clustered import clustered_share
-from trustreport.measures.reliance.patterns import ALL_ALIKE, LARGER_ONE_WAY, RATES, patterns, tertiles
+from trustreport.measures.reliance.patterns import RATES, patterns, tertiles
 
 gappy = arrays(float, (4, 7), elements=st.sampled_from([0.0, 1.0, np.nan]))
 
@@ -42,7 +43,7 @@ def test_standard_error_is_that_of_the_clustered_mean(outcome):
     both = np.stack([np.where(np.isnan(outcome), np.nan, 0.0), outcome])
     theirs, ours = clustered_difference(both, "cluster_twoway_t"), clustered_share(outcome)
     assert ours.value == pytest.approx(theirs.value, nan_ok=True)
-    if not (isnan(theirs.se) or isnan(ours.se) or LARGER_ONE_WAY in ours.note):
+    if not (isnan(theirs.se) or isnan(ours.se) or notes.LARGER_ONE_WAY in ours.note):
         assert ours.se == pytest.approx(theirs.se)
         assert ours.df == theirs.df
 
@@ -82,14 +83,14 @@ def test_all_alike_gets_exact_limits_for_fewer_readings():
     assert (got.value, got.low) == (0, 0)
     assert got.high == pytest.approx(1 - 0.025 ** (1 / n))
     assert 3 < n < 120
-    assert got.note == ALL_ALIKE
+    assert got.note == notes.ALL_ALIKE
     assert clustered_share(np.ones((3, 40))).low == pytest.approx(0.025 ** (1 / n))
 
 
 def test_a_variance_that_is_not_positive_is_replaced_and_said():
     latin = np.array([[0.0, 1], [1, 0]])  # rows and columns alike, all spread within
     got = clustered_share(latin)
-    assert LARGER_ONE_WAY in got.note
+    assert notes.LARGER_ONE_WAY in got.note
     assert 0 <= got.low <= got.high <= 1
 
 

@@ -5,8 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from trustreport.measures.reported.bounds import CaseCounts
-from trustreport.measures.reported.printed import PrintedFigure
+from trustreport.measures.reported.printed import CaseCounts, PrintedFigure
 
 Table = tuple[int, int, int, int]
 

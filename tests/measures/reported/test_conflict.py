@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trustreport.measures.reported.bounds import cases
 from trustreport.measures.reported.conflict import single_culprits, smallest_conflicts
-from trustreport.measures.reported.printed import METRICS, printed
+from trustreport.measures.reported.printed import METRICS, cases, printed
 
 
 def names(subsets):

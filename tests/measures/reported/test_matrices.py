@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trustreport.measures.reported import matrices
-from trustreport.measures.reported.bounds import CaseCounts, cases, enclose
 from trustreport.measures.reported.matrices import consistent_matrices, fits
-from trustreport.measures.reported.printed import CELLS, KNOWN, METRICS, printed
+from trustreport.measures.reported.printed import CELLS, KNOWN, METRICS, CaseCounts, cases, enclose, printed
 
 SHORT = {
     "ACC": "accuracy", "REC": "sensitivity", "SPEC": "specificity", "PREC": "ppv", "NPV": "npv",

@@ -5,8 +5,7 @@ from fractions import Fraction as F
 import pytest
 
 from trustreport.measures.confusion.table import MEASURES
-from trustreport.measures.reported.bounds import cases
-from trustreport.measures.reported.printed import CELL_RATIOS, printed
+from trustreport.measures.reported.printed import CELL_RATIOS, cases, printed
 
 
 @pytest.mark.parametrize("text, low, high", [  # counted by hand

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import chdtrc
 
+from trustreport.measures import heterogeneity as heterogeneity_notes
 from trustreport.measures import robustness
-from trustreport.measures.pooling import between_sites
-from trustreport.measures.pooling.between_sites import heterogeneity
+from trustreport.measures.heterogeneity import heterogeneity
 from trustreport.measures.robustness import (
     p_acceptability,
     p_performance,
@@ -261,7 +261,7 @@ def test_sites_of_unequal_size_have_the_degrees_of_freedom_of_clubsandwich(name:
 def test_equal_sites_have_no_spread() -> None:
     found = heterogeneity(np.array([0.8, 0.81, 0.79, 0.8]), np.full(4, 0.01))
     assert found.tau2.value == 0
-    assert found.tau2.note == between_sites.NO_SPREAD_FOUND
+    assert found.tau2.note == heterogeneity_notes.NO_SPREAD_FOUND
     assert found.mean.se == pytest.approx(0.05)
     assert found.prediction_interval.low < found.mean.low
     assert found.i2.low == 0 <= found.i2.high
@@ -301,13 +301,13 @@ def test_scales_carry_there_and_back() -> None:
 @pytest.mark.parametrize(
     "value, variance, scale, note",
     [
-        ([0.8], [0.01], "identity", between_sites.ONE_SITE),
-        ([], [], "identity", between_sites.ONE_SITE),
-        ([0.8, 0.9], [0.01, 0.0], "identity", between_sites.NO_SITE_VARIANCE),
-        ([0.8, 0.9], [0.01, float("nan")], "identity", between_sites.NO_SITE_VARIANCE),
-        ([0.8, 1.0], [0.01, 0.01], "logit", between_sites.AT_THE_END),
-        ([0.8, 1.0], [0.01, 0.01], "log_shortfall", between_sites.AT_THE_END),
-        ([0.8, float("nan")], [0.01, 0.01], "identity", between_sites.NO_VALUE),
+        ([0.8], [0.01], "identity", heterogeneity_notes.ONE_SITE),
+        ([], [], "identity", heterogeneity_notes.ONE_SITE),
+        ([0.8, 0.9], [0.01, 0.0], "identity", heterogeneity_notes.NO_SITE_VARIANCE),
+        ([0.8, 0.9], [0.01, float("nan")], "identity", heterogeneity_notes.NO_SITE_VARIANCE),
+        ([0.8, 1.0], [0.01, 0.01], "logit", heterogeneity_notes.AT_THE_END),
+        ([0.8, 1.0], [0.01, 0.01], "log_shortfall", heterogeneity_notes.AT_THE_END),
+        ([0.8, float("nan")], [0.01, 0.01], "identity", heterogeneity_notes.NO_VALUE),
     ],
 )
 def test_heterogeneity_undefined(value: list[float], variance: list[float], scale: Any, note: str) -> None:
@@ -319,7 +319,7 @@ def test_heterogeneity_undefined(value: list[float], variance: list[float], scal
 
 def test_two_sites_have_a_mean_but_no_prediction() -> None:
     found = heterogeneity(np.array([0.7, 0.9]), np.array([0.001, 0.002]))
-    assert found.prediction_interval.note == between_sites.NO_PREDICTION
+    assert found.prediction_interval.note == heterogeneity_notes.NO_PREDICTION
     assert found.mean.low < 0.8 < found.mean.high
     with pytest.raises(ValueError, match="one entry a site"):
         heterogeneity(np.ones(3), np.ones(2))

@@ -10,7 +10,7 @@ from scipy import optimize, stats
 from scipy.special import expit, logit
 
 from trustreport.measures.mrmc.interval import df_by_kurtosis
-from trustreport.measures.roc.curve import NO_VARIATION
+from trustreport.measures.roc import notes
 from trustreport.measures.roc.difference import paired_difference, paired_region_difference
 
 
@@ -99,7 +99,7 @@ def test_a_perfect_score_leaves_the_symmetric_limits() -> None:
     assert e.method == "delong_t"
     assert e.high - e.value == pytest.approx(e.value - e.low)
     same = paired_region_difference(truth, np.arange(12), np.arange(12))
-    assert (isnan(same.low), same.note) == (True, NO_VARIATION)
+    assert (isnan(same.low), same.note) == (True, notes.NO_VARIATION)
 
 
 def test_degrees_of_freedom_by_kurtosis() -> None:

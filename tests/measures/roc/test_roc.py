@@ -15,6 +15,7 @@ from scipy import stats
 
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.mrmc.auc import auc_covariance
+from trustreport.measures.roc import notes
 from trustreport.measures.roc.auc import (
     area_and_variance,
     auc_logit_larger,
@@ -23,17 +24,7 @@ from trustreport.measures.roc.auc import (
     newcombe_auc,
     placements,
 )
-from trustreport.measures.roc.average_precision import logit_binomial, logit_influence
-from trustreport.measures.roc.curve import (
-    ALL_PAIRS_ALIKE,
-    NO_NEGATIVE,
-    NO_POSITIVE,
-    NO_VARIATION,
-    NOTHING_IN_GROUP,
-    ONE_CASE,
-    PERFECT,
-    roc_curve,
-)
+from trustreport.measures.roc.curve import logit_binomial, logit_influence, roc_curve
 from trustreport.measures.roc.difference import (
     auc_group,
     group_of_polygon,
@@ -171,7 +162,7 @@ def test_paired_difference_by_hand():
     turned = paired_difference(TRUTH, other, SCORE)
     assert (turned.value, turned.low, turned.p) == pytest.approx((-est.value, -est.high, est.p))
     same = paired_difference(TRUTH, SCORE, 10 * SCORE)
-    assert (same.value, same.note) == (0.0, NO_VARIATION)
+    assert (same.value, same.note) == (0.0, notes.NO_VARIATION)
 
 
 def test_unpaired_difference_uses_the_df_of_the_sets():
@@ -273,24 +264,24 @@ def test_group_interval():
 def test_undefined_says_why():
     none, every, one = np.zeros(8, bool), np.ones(8, bool), np.arange(8) == 7
     for measure in AREAS:
-        assert measure(none, SCORE).note == NO_POSITIVE
+        assert measure(none, SCORE).note == notes.NO_POSITIVE
         assert isnan(measure(every, SCORE).value)
-    assert delong(every, SCORE).note == NO_NEGATIVE
-    assert delong(one, SCORE).note == ONE_CASE
+    assert delong(every, SCORE).note == notes.NO_NEGATIVE
+    assert delong(one, SCORE).note == notes.ONE_CASE
     assert delong(one, SCORE).value == 1.0
-    assert delong(TRUTH, np.arange(8)).note == PERFECT
-    assert delong(TRUTH, np.zeros(8)).note == ALL_PAIRS_ALIKE
-    assert logit_binomial(none, SCORE).note == NO_POSITIVE
-    assert logit_binomial(TRUTH, np.arange(8)).note == PERFECT
-    assert logit_influence(np.arange(8) == 2, SCORE).note == ONE_CASE
-    assert logit_influence(every, SCORE).note == NO_NEGATIVE
-    assert paired_difference(none, SCORE, SCORE).note == NO_POSITIVE
-    assert paired_difference(one, SCORE, -SCORE).note == ONE_CASE
-    assert unpaired_difference(every, SCORE, TRUTH, SCORE).note == NO_NEGATIVE
+    assert delong(TRUTH, np.arange(8)).note == notes.PERFECT
+    assert delong(TRUTH, np.zeros(8)).note == notes.ALL_PAIRS_ALIKE
+    assert logit_binomial(none, SCORE).note == notes.NO_POSITIVE
+    assert logit_binomial(TRUTH, np.arange(8)).note == notes.PERFECT
+    assert logit_influence(np.arange(8) == 2, SCORE).note == notes.ONE_CASE
+    assert logit_influence(every, SCORE).note == notes.NO_NEGATIVE
+    assert paired_difference(none, SCORE, SCORE).note == notes.NO_POSITIVE
+    assert paired_difference(one, SCORE, -SCORE).note == notes.ONE_CASE
+    assert unpaired_difference(every, SCORE, TRUTH, SCORE).note == notes.NO_NEGATIVE
     assert isnan(unpaired_difference(one, SCORE, TRUTH, SCORE).low)
-    assert auc_group(none, SCORE, (0, 1), rng=rng()).note == NO_POSITIVE
-    assert auc_group(TRUTH, SCORE, (0.3, 0.3), rng=rng()).note == NOTHING_IN_GROUP
-    assert auc_group(TRUTH, np.arange(8), (0, 1), rng=rng(), resamples=20).note == PERFECT
+    assert auc_group(none, SCORE, (0, 1), rng=rng()).note == notes.NO_POSITIVE
+    assert auc_group(TRUTH, SCORE, (0.3, 0.3), rng=rng()).note == notes.NOTHING_IN_GROUP
+    assert auc_group(TRUTH, np.arange(8), (0, 1), rng=rng(), resamples=20).note == notes.PERFECT
 
 
 def test_wrong_use_is_refused():

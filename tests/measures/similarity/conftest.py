@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from trustreport.measures.similarity.distances import Features, standardise
+from trustreport.measures.similarity.features import Features, standardise
 
 FEATURES = {
     "heart": "age sex cp trestbps restecg thalach exang oldpeak".split(),

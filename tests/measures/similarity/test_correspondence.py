@@ -12,15 +12,10 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from trustreport.api.parallel import Backend, workers
-from trustreport.measures.similarity import distances as distance_module
-from trustreport.measures.similarity import permutation
-from trustreport.measures.similarity.correspondence import correspondence
-from trustreport.measures.similarity.distances import (
-    ALL_ALIKE,
-    BY_FEATURE,
-    CONSTANT_IN_TRAINING,
-    NO_FEATURE,
-    TOO_FEW,
+from trustreport.measures.similarity import features as distance_module
+from trustreport.measures.similarity import notes, permutation
+from trustreport.measures.similarity.correspondence import correspondence, mmd
+from trustreport.measures.similarity.features import (
     Features,
     as_ties,
     distances,
@@ -28,13 +23,7 @@ from trustreport.measures.similarity.distances import (
     one_by_one,
     standardise,
 )
-from trustreport.measures.similarity.permutation import (
-    divisions,
-    mmd,
-    observed_and_random,
-    subsets,
-    upper_tail,
-)
+from trustreport.measures.similarity.permutation import divisions, observed_and_random, subsets, upper_tail
 
 Floats = NDArray[np.float64]
 
@@ -225,7 +214,7 @@ def test_city_block_distances_serve_neighbours_and_sums() -> None:
     to_training = np.abs(external[:, None] - training).sum(axis=(1, 2))
     wanted = (to_training - of_training[[1, 1, 2, 3]]).mean()
     assert found.degree_of_correspondence.details["statistic"] == pytest.approx(wanted)
-    assert BY_FEATURE in found.energy_distance.note
+    assert notes.BY_FEATURE in found.energy_distance.note
 
 
 def test_same_seed_same_result_other_seed_another() -> None:
@@ -303,11 +292,11 @@ def test_crowded_external_set_is_seen_by_the_energy_distance_alone() -> None:
 @pytest.mark.parametrize(
     "training, external, note",
     [
-        (np.zeros((3, 2)), np.ones((9, 2)), TOO_FEW),
-        (np.zeros((9, 2)), np.ones((1, 2)), TOO_FEW),
-        (np.zeros((0, 2)), np.ones((9, 2)), TOO_FEW),
-        (np.zeros((9, 0)), np.ones((9, 0)), NO_FEATURE),
-        (np.full((9, 2), 0.1), np.full((5, 2), 0.1), ALL_ALIKE),
+        (np.zeros((3, 2)), np.ones((9, 2)), notes.TOO_FEW),
+        (np.zeros((9, 2)), np.ones((1, 2)), notes.TOO_FEW),
+        (np.zeros((0, 2)), np.ones((9, 2)), notes.TOO_FEW),
+        (np.zeros((9, 0)), np.ones((9, 0)), notes.NO_FEATURE),
+        (np.full((9, 2), 0.1), np.full((5, 2), 0.1), notes.ALL_ALIKE),
     ],
 )
 def test_undefined_with_its_reason(training: Floats, external: Floats, note: str) -> None:
@@ -324,7 +313,7 @@ def test_feature_constant_in_training_counts_in_its_own_unit() -> None:
     both = standardise(training, external)
     assert both.external[:, 1] == pytest.approx(2.0)
     assert not both.training[:, 1].any()
-    assert CONSTANT_IN_TRAINING in correspondence(both, rng, permutations=19).energy_distance.note
+    assert notes.CONSTANT_IN_TRAINING in correspondence(both, rng, permutations=19).energy_distance.note
 
 
 def test_p_counts_the_observed_division_and_ties() -> None:

@@ -8,18 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from trustreport.measures.similarity.correspondence import at_fixed_size, domain_classifier, normalised_energy
-from trustreport.measures.similarity.distances import (
-    HALF_ALIKE,
-    NO_VARIATION,
-    SMALLER_THAN_SUBSAMPLE,
-    TOO_FEW,
-    TOO_FEW_FOR_FOLDS,
-    Features,
-    mixed,
-    standardise,
-)
-from trustreport.measures.similarity.permutation import mmd
+from trustreport.measures.similarity import notes
+from trustreport.measures.similarity.correspondence import mmd
+from trustreport.measures.similarity.effect import at_fixed_size, domain_classifier, normalised_energy
+from trustreport.measures.similarity.features import Features, mixed, standardise
 
 
 def test_standardised_by_the_training_cases_alone() -> None:
@@ -103,7 +95,7 @@ def test_mmd_mean_is_zero_for_one_source_and_sees_spread() -> None:
 def test_mmd_without_a_kernel_width() -> None:
     found = mmd(Features(np.zeros((9, 1)), np.append(np.zeros(8), 1)[:, None]), np.random.default_rng(0))
     assert isnan(found.value)
-    assert found.note == HALF_ALIKE
+    assert found.note == notes.HALF_ALIKE
 
 
 def test_normalised_energy_hand_count() -> None:
@@ -163,7 +155,7 @@ def test_classifier_is_at_chance_for_one_source_and_sees_shift_and_spread() -> N
     assert spread.low > 0.8
     apart = domain_classifier(standardise(rng.normal(size=(30, 2)), rng.normal(50, 1, (30, 2))), rng)
     assert apart.value == 1
-    assert NO_VARIATION in apart.note
+    assert notes.NO_VARIATION in apart.note
 
 
 def test_classifier_stands_repeated_and_constant_features() -> None:
@@ -176,7 +168,7 @@ def test_classifier_stands_repeated_and_constant_features() -> None:
 def test_classifier_needs_cases_for_its_folds() -> None:
     found = domain_classifier(standardise(np.eye(9), np.eye(9)), np.random.default_rng(0))
     assert isnan(found.value)
-    assert found.note == TOO_FEW_FOR_FOLDS
+    assert found.note == notes.TOO_FEW_FOR_FOLDS
     with pytest.raises(ValueError, match="folds must be 2 or more"):
         domain_classifier(standardise(np.eye(9), np.eye(9)), np.random.default_rng(0), folds=1)
 
@@ -196,8 +188,8 @@ def test_fixed_size_does_not_reward_many_cases() -> None:
 
 def test_fixed_size_needs_that_many_cases() -> None:
     found = at_fixed_size(standardise(np.eye(9), np.eye(9)), np.random.default_rng(0), size=10)
-    assert found.energy_distance.note == SMALLER_THAN_SUBSAMPLE
+    assert found.energy_distance.note == notes.SMALLER_THAN_SUBSAMPLE
     with pytest.raises(ValueError, match="size must be 4 or more"):
         at_fixed_size(standardise(np.eye(9), np.eye(9)), np.random.default_rng(0), size=3)
     for why in (normalised_energy, lambda both: mmd(both, np.random.default_rng(0))):
-        assert why(standardise(np.eye(3), np.eye(3))).note == TOO_FEW
+        assert why(standardise(np.eye(3), np.eye(3))).note == notes.TOO_FEW

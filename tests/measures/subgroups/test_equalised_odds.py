@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from trustreport.measures.equalised_odds import FEWER_THAN_TWO, NOT_OF_ALL, equalised_odds_difference
+from trustreport.measures.subgroups import (
+    FEWER_THAN_TWO_WITH_BOTH_CLASSES,
+    NOT_OF_ALL,
+    equalised_odds_difference,
+)
 
 REFERENCE = json.loads((Path(__file__).parents[2] / "reference" / "equalised_odds.json").read_text())
 
@@ -54,7 +58,7 @@ def test_a_group_without_a_class_is_left_out() -> None:
     assert equalised_odds_difference(*three).n == 40
     alone = equalised_odds_difference(*counted((8, 2, 2, 8), (0, 0, 9, 1)))
     assert isnan(alone.value)
-    assert alone.note == FEWER_THAN_TWO
+    assert alone.note == FEWER_THAN_TWO_WITH_BOTH_CLASSES
 
 
 def test_patients_with_several_images_widen_the_interval_and_one_patient_has_none() -> None:

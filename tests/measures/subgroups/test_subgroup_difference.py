@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from trustreport.measures.confusion.form import CLUSTERS_AS_CASES
-from trustreport.measures.subgroup_difference import (
+from trustreport.measures.confusion.notes import CLUSTERS_AS_CASES
+from trustreport.measures.subgroups import (
     EMPTY_GROUP,
     FEWER_THAN_TWO,
     areas_alike,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from trustreport.measures.mrmc.ustatistic import proportion_covariance, proportions
-from trustreport.measures.subgroup_difference import effect_differences, leading_mode
+from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
+from trustreport.measures.subgroups import effect_differences, leading_mode
 
 
 def right(arm: np.ndarray, reader: np.ndarray, case: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from statsmodels.duration.survfunc import SurvfuncRight
 
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.survival import notes
 from trustreport.measures.survival.calibration import (
     brier_at_horizon,
     intercept_at_horizon,
@@ -20,18 +21,7 @@ from trustreport.measures.survival.calibration import (
     scaled_brier_at_horizon,
     slope_at_horizon,
 )
-from trustreport.measures.survival.horizon import (
-    ALL_EVENTS,
-    NO_CASE,
-    NO_CENSORING,
-    NO_EVENT,
-    NOT_REACHED,
-    ONE_EVENT,
-    SEPARATED,
-    AtHorizon,
-    at_horizon,
-    censoring_by_score,
-)
+from trustreport.measures.survival.horizon import AtHorizon, at_horizon, censoring_by_score
 from trustreport.measures.survival.shares import auc_at_horizon, risk_at_horizon, share_at_horizon
 
 REFERENCE = Path(__file__).resolve().parents[2] / "reference" / "survival"
@@ -160,7 +150,7 @@ def leave_one_out(of: Any, time: Any, codes: Any, score: Any, horizon: float) ->
 def test_weights_sum_to_the_cases(drawn: tuple[list[int], list[int]]) -> None:
     time, codes = np.array(drawn[0], float), np.array(drawn[1])
     state = at_horizon(time, codes, 7.5)
-    if state.why_not not in (NOT_REACHED, NO_CASE):
+    if state.why_not not in (notes.NOT_REACHED, notes.NO_CASE):
         assert state.weight.sum() == pytest.approx(len(time))
         assert state.influence(np.linspace(0, 1, len(time))).sum() == pytest.approx(0, abs=1e-12)
 
@@ -177,8 +167,8 @@ def test_the_standard_error_is_that_of_the_jackknife(name: str, of: str) -> None
 
 
 def test_without_censoring_it_is_the_plain_measure() -> None:
-    from trustreport.measures.calibration.brier import brier, oe_ratio
     from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
+    from trustreport.measures.calibration.overall import brier, oe_ratio
     from trustreport.measures.roc.auc import delong
 
     rng = np.random.default_rng(3)
@@ -227,10 +217,10 @@ def state_of(time: list[float], codes: list[int], horizon: float = 2.0) -> AtHor
 @pytest.mark.parametrize(
     ("state", "why"),
     [
-        (state_of([], []), NO_CASE),
-        (state_of([1, 1.5, 1.9], [0, 1, 0]), NOT_REACHED),
-        (state_of([3, 3, 1], [1, 0, 0]), NO_EVENT),
-        (state_of([1, 1.2, 1.5], [1, 0, 1]), ALL_EVENTS),
+        (state_of([], []), notes.NO_CASE),
+        (state_of([1, 1.5, 1.9], [0, 1, 0]), notes.NOT_REACHED),
+        (state_of([3, 3, 1], [1, 0, 0]), notes.NO_EVENT),
+        (state_of([1, 1.2, 1.5], [1, 0, 1]), notes.ALL_EVENTS),
     ],
 )
 def test_what_cannot_be_estimated_says_why(state: AtHorizon, why: str) -> None:
@@ -255,7 +245,7 @@ def test_perfect_separation_has_limits() -> None:
     e = auc_at_horizon(state, np.linspace(1, 0, 25))
     assert (e.value, e.high, e.method) == (1.0, 1.0, "ipcw_newcombe")
     assert 0.6 < e.low < 0.95
-    assert slope_at_horizon(state, np.linspace(0.9, 0.1, 25)).note == SEPARATED
+    assert slope_at_horizon(state, np.linspace(0.9, 0.1, 25)).note == notes.SEPARATED
 
 
 def test_ties_count_half() -> None:
@@ -265,7 +255,7 @@ def test_ties_count_half() -> None:
 
 def test_one_event_has_no_interval() -> None:
     e = auc_at_horizon(state_of([1, 3, 3, 3], [1, 0, 0, 0]), np.array([0.9, 0.1, 0.2, 0.95]))
-    assert (isnan(e.low), e.note) == (True, ONE_EVENT)
+    assert (isnan(e.low), e.note) == (True, notes.ONE_EVENT)
 
 
 def test_negative_follow_up_is_refused() -> None:
@@ -290,4 +280,6 @@ def test_censoring_that_follows_the_score_is_found() -> None:
     found = censoring_by_score(ends, np.zeros(300, np.int64), score, 1.0)
     assert found.z > 5
     assert found.upper < 0.4 < found.lower
-    assert censoring_by_score(np.full(9, 3.0), np.ones(9, np.int64), score[:9], 1.0).note == NO_CENSORING
+    assert (
+        censoring_by_score(np.full(9, 3.0), np.ones(9, np.int64), score[:9], 1.0).note == notes.NO_CENSORING
+    )

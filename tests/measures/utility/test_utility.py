@@ -13,12 +13,25 @@ from hypothesis.extra.numpy import arrays
 from programs import loaded
 from ruamel.yaml import YAML
 
-from trustreport.measures.case_mean import CLASS_ABSENT
+from trustreport.measures.means import CLASS_ABSENT
 from trustreport.measures.proportion import wilson
 from trustreport.measures.roc.auc import delong
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.measures.two_arm.difference import newcombe
-from trustreport.measures.utility.information import (
+from trustreport.measures.utility.matrices import (
+    OUTSIDE,
+    TIED,
+    as_matrix,
+    expected_matrix,
+    greatest_expected,
+    inside,
+    matrix_at,
+    point_of,
+    right_decisions_pay,
+    standard_form,
+    utility_map,
+)
+from trustreport.measures.utility.operating import (
     best_point,
     dominates,
     equal_yield_slope,
@@ -33,18 +46,7 @@ from trustreport.measures.utility.ranking import (
     yield_difference,
 )
 from trustreport.measures.utility.utility_yield import (
-    OUTSIDE,
-    TIED,
-    as_matrix,
     confusion_matrix,
-    expected_matrix,
-    greatest_expected,
-    inside,
-    matrix_at,
-    point_of,
-    right_decisions_pay,
-    standard_form,
-    utility_map,
     utility_yield,
     yield_at_prevalence,
     yield_of_clusters,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from trustreport.api import read_study
 from trustreport.measures import notes
-from trustreport.measures.case_mean import CLASS_ABSENT
+from trustreport.measures.means import CLASS_ABSENT
 from trustreport.measures.utility.information import voi_of_advice, voi_of_readings
 
 ERRORS = [[0, -1], [-1, 0]]

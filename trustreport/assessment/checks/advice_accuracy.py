@@ -9,9 +9,10 @@ from trustreport.assessment.checks.check import COUNTED_DECISIONS, UNDEFINED, Ch
 from trustreport.assessment.claims import claim_checks, tables
 from trustreport.assessment.narrative.names import heading
 from trustreport.assessment.performance.cases import ScoredCases, scored_cases
-from trustreport.assessment.performance.published import place_of_counts
+from trustreport.assessment.performance.decision_table import place_of_counts
 from trustreport.assessment.performance.time_to_event import followed_cases
 from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.reported.printed import metric_named
@@ -50,7 +51,7 @@ def _estimate(evidence: Evidence, table: CountsTable, name: str) -> Estimate:
     """A measure of a table at its own prevalence."""
     wanted = {"parameters": None, "threshold": None, "candidate": None, **table.place.scope}
     found = leading(evidence.results, f"{DIMENSION}.{name}", **wanted)
-    return found.estimate if found else MEASURES[name](table.counts)
+    return found.estimate if found else estimated(MEASURES[name], table.counts)
 
 
 # ---------------------------------------------------------------- P01

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trustreport.assessment.checks.check import Check, Evidence, Remark
 from trustreport.assessment.performance.cases import place_of_set
 from trustreport.assessment.performance.readers import place_of_task
-from trustreport.measures.agreement.label_accuracy import Consensus, consensus
+from trustreport.measures.label_accuracy import Consensus, consensus
 from trustreport.study.plan import DatasetFacts
 from trustreport.study.study import DEVELOPMENT_ROLES, Binary, Cases, Coded, Ratings, Readings, Study
 from trustreport.vocabulary.messages import Message, say

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trustreport.assessment.checks.check import Check, Evidence, Remark
 from trustreport.assessment.checks.contradictions import keys_of
 from trustreport.assessment.performance.lesions import marked_cases
-from trustreport.measures.duplicates import (
+from trustreport.measures.similarity.duplicates import (
     Keys,
     copies,
     in_both,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from trustreport.assessment.checks.check import GROUP, OF_THE_SAMPLE, SMALL_GROUP, Check, Evidence, Remark
 from trustreport.assessment.checks.reference import decided
 from trustreport.assessment.finding import Severity
-from trustreport.assessment.performance.published import place_of_counts
+from trustreport.assessment.performance.decision_table import place_of_counts
 from trustreport.measures.proportion import wilson
 from trustreport.study import criteria
 from trustreport.study.plan import Endpoint, Plan, Subgroup

@@ -8,20 +8,12 @@ from trustreport.assessment.narrative.names import quantity_name
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
-from trustreport.vocabulary.quantities import quantity
+from trustreport.vocabulary.quantities import ROWS, quantity
 from trustreport.vocabulary.results import Result, leading
 
 DIMENSION = "potential_robustness"
 TWO_SITES = 2  # with so few the share of spread beyond chance says nothing
 EDGES = (0.2, 0.4, 0.6, 0.8)
-# What a minimum sample size is of: the results that a set too small for it cannot be judged by.
-SIZES = {
-    "auc": ("auc",),
-    "net_benefit": ("net_benefit", "standardized_net_benefit"),
-    "brier": ("brier",),
-    "calibration_slope": ("calibration_slope",),
-    "oe": ("oe_ratio",),
-}
 
 
 def _entries(evidence: Evidence, name: str, dimension: str = DIMENSION) -> Iterator[Result]:
@@ -47,13 +39,13 @@ def below_minimum_size(evidence: Evidence) -> Iterator[Remark]:
     """
     roles = _roles(evidence)
     by_set: dict[Place, list[Result]] = {}
-    for name in SIZES:
-        for r in _entries(evidence, f"mss_{name}"):
+    for row in ROWS:
+        for r in _entries(evidence, row.id) if row.sizes else ():
             if roles.get(r.place.dataset or "") != "training" and "reached" in r.estimate.details:
                 by_set.setdefault(_same(r), []).append(r)
     for place, needs in by_set.items():
         short = [r for r in needs if r.estimate.details["reached"] < 1]
-        concerned = tuple(id for r in short for id in SIZES[_sized(r)])
+        concerned = tuple(id for r in short for id in r.quantity.sizes)
         yield Remark(place, _too_small(short) if short else None, concerned)
 
 

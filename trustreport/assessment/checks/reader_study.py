@@ -9,13 +9,17 @@ from numpy.typing import NDArray
 
 from trustreport.assessment.checks.check import BY_ORDER, Check, Evidence, Remark
 from trustreport.assessment.finding import Severity
-from trustreport.assessment.performance.period import BASELINE, COMPARED, compared_later, days_of
-from trustreport.measures.association import equal_shares, fisher_exact
+from trustreport.assessment.performance.readers import (
+    BASELINE,
+    COMPARED,
+    compared_later,
+    days_of,
+)
+from trustreport.measures.association import equal_shares, fisher_exact, holm
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.period import SLACK, can_adjust, needs_adjusting
-from trustreport.measures.multiplicity import holm
 from trustreport.measures.paired.difference import PairedTable
-from trustreport.measures.paired.odds_ratio import mcnemar_exact
+from trustreport.measures.paired.ratios import mcnemar_exact
 from trustreport.study.study import Floats, Readings
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place

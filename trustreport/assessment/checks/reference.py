@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from trustreport.assessment.checks.check import Check, Evidence, Remark, outputs
 from trustreport.assessment.checks.independence import Mask, tested
-from trustreport.assessment.performance.follow_up import is_mature
+from trustreport.assessment.performance.keys import is_mature
 from trustreport.measures.association import fisher_exact
 from trustreport.measures.proportion import clopper_pearson
 from trustreport.measures.roc.auc import logit_delong

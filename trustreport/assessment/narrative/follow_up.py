@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from trustreport.assessment.finding import Part
-from trustreport.assessment.performance.follow_up import cut_of, is_mature
+from trustreport.assessment.performance.keys import cut_of, is_mature
 from trustreport.study.plan import Plan
 from trustreport.study.study import Study
 from trustreport.vocabulary.messages import Message, say

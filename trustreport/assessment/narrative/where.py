@@ -8,17 +8,18 @@ from typing import Any
 from trustreport.assessment.finding import Part, PlainTable
 from trustreport.assessment.narrative.sentences import numbers
 from trustreport.assessment.narrative.tables import table
-from trustreport.assessment.performance.concentration import (
+from trustreport.assessment.performance.crossed import concentrations
+from trustreport.assessment.performance.keys import public_cell
+from trustreport.assessment.performance.sites import (
     Comparison,
     Concentration,
     Contrast,
     CrossCell,
     Crossing,
     ErrorGroup,
+    Pool,
+    PooledColumn,
 )
-from trustreport.assessment.performance.crossed import concentrations
-from trustreport.assessment.performance.pooled import Pool, PooledColumn
-from trustreport.assessment.performance.small_cells import public_cell
 from trustreport.measures.estimate import Estimate
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.messages import Message, say

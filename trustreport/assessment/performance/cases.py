@@ -19,10 +19,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.assessment.performance.follow_up import is_mature
-from trustreport.assessment.performance.keys import case_key
-from trustreport.measures.blocks import Order, ascending
-from trustreport.measures.cluster import Clusters, together
+from trustreport.assessment.performance.keys import case_key, is_mature
+from trustreport.measures.cluster import Clusters, Order, ascending, together
 from trustreport.measures.confusion.clustered import cluster_cells
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
 from trustreport.study.clusters import clusters_of

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from trustreport.assessment.performance.cases import Mask
-from trustreport.assessment.performance.concentration import (
+from trustreport.assessment.performance.keys import closed, public_cell
+from trustreport.assessment.performance.measures import complement
+from trustreport.assessment.performance.sites import (
     CLASSES,
     EVENTS,
     Comparison,
@@ -25,16 +27,15 @@ from trustreport.assessment.performance.concentration import (
     Crossing,
     ErrorGroup,
     Event,
+    Pool,
+    PooledColumn,
 )
-from trustreport.assessment.performance.measures import complement
-from trustreport.assessment.performance.pooled import Pool, PooledColumn
-from trustreport.assessment.performance.small_cells import closed, public_cell
+from trustreport.measures.association import holm
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.estimate import Estimate, undefined
-from trustreport.measures.multiplicity import holm
 from trustreport.measures.proportion import wilson
-from trustreport.measures.subgroup_difference import clustered_share_difference, share_difference
+from trustreport.measures.subgroups import clustered_share_difference, share_difference
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result

@@ -1,26 +1,34 @@
-"""Decision curves in numbers: treating everybody, nobody, or those whom a device calls, by threshold.
+"""Tables of decisions: of one candidate, of several on the same cases, published, and their differences.
 
 Columns have the names and meanings of the R package dcurves, so that its users find what they know.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nan
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trustreport.assessment.performance.cases import ScoredCases
-from trustreport.assessment.performance.entries import as_entries, pair
-from trustreport.measures.case_mean import case_share
+from trustreport.assessment.performance.measures import as_entries, pair
+from trustreport.measures.cluster import Clusters
+from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.utility.standardized_net_benefit import (
-    interventions_avoided,
-    snb_jackknife,
-    snb_mover,
-)
+from trustreport.measures.means import case_share
+from trustreport.measures.mrmc.in_range import difference_in_range
+from trustreport.measures.net_benefit import interventions_avoided, net_benefit_difference
+from trustreport.measures.paired.difference import PairedTable, tango, tango_clustered
+from trustreport.measures.roc.clustered import clustered_region_difference
+from trustreport.measures.roc.difference import paired_difference, paired_region_difference
+from trustreport.measures.standardized_net_benefit import snb_jackknife, snb_mover
+from trustreport.study.plan import Confusion, Plan
+from trustreport.study.study import Study
 from trustreport.vocabulary import digits
-from trustreport.vocabulary.results import Result
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.quantities import DIFFERENCE, quantity
+from trustreport.vocabulary.results import Result, within_range
 
 ID = "advice_accuracy"
 Strategy = Literal["all", "none", "device"]
@@ -152,3 +160,142 @@ def _row(
         standardized,
         avoided,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """Decisions on cases whose truth is known: row and column of the utility of each case.
+
+    Parameters
+    ----------
+    truth : (n_cases,)
+    decision : (n_candidates, n_cases)
+    """
+
+    truth: NDArray[np.int64]
+    decision: NDArray[np.int64]
+    cluster: Clusters | None = None
+
+
+def joint_decisions(name: str, candidates: Sequence[str], plan: Plan) -> dict[tuple[int, int], Decisions]:
+    """The joint tables of a set, case by case, by the places of both candidates, the earlier first."""
+    found = {}
+    for one in plan.joint_decisions:
+        if one.set == name and set(one.candidates) <= set(candidates):
+            cells = np.array(one.by_truth, np.int64)
+            truth, *both = (np.repeat(axis.ravel(), cells.ravel()) for axis in np.indices(cells.shape))
+            first, second = (candidates.index(c) for c in one.candidates)
+            order = (0, 1) if first < second else (1, 0)
+            found[min(first, second), max(first, second)] = Decisions(truth, np.stack(both)[list(order)])
+    return found
+
+
+def difference(compared: ScoredCases, baseline: ScoredCases, name: str, level: float) -> Estimate:
+    """The primary difference, compared minus baseline."""
+    return differences(compared, baseline, name, level)[0]
+
+
+def differences(
+    compared: ScoredCases,
+    baseline: ScoredCases,
+    name: str,
+    level: float,
+    *,
+    threshold: float | None = None,
+) -> tuple[Estimate, ...]:
+    """Every estimate of a difference, the primary one first; computed once for these cases.
+
+    Parameters
+    ----------
+    compared, baseline : the same cases by two candidates (`in_common`)
+    name : accuracy, sensitivity, specificity, failure_rate, auc, or net_benefit with its ``threshold``
+
+    Raises
+    ------
+    ValueError : they are not the same cases
+    """
+    if not np.array_equal(compared.rows, baseline.rows):
+        raise ValueError("the candidates are compared on different cases")
+    at = ("difference", id(baseline), name, level, threshold)
+    if at not in compared.memo:
+        # The baseline is kept beside its estimates, so that no other may take its identity.
+        row = quantity(f"{name}{DIFFERENCE}")
+        made = _differences(compared, baseline, name, level, threshold)
+        found = tuple(difference_in_range(e) if i == 0 else within_range(e, row) for i, e in enumerate(made))
+        compared.memo[at] = (baseline, found)
+    return compared.memo[at][1]
+
+
+def _differences(
+    compared: ScoredCases, baseline: ScoredCases, name: str, level: float, threshold: float | None
+) -> Iterator[Estimate]:
+    if name == "auc":
+        yield from _areas(compared, baseline, level)
+    elif name == "net_benefit":
+        assert threshold is not None
+        ours, theirs = _both_scored(compared, baseline)
+        truth, one, cluster = ours.acted_on
+        given = truth, one, theirs.acted_on[1], threshold
+        if cluster is not None:
+            yield net_benefit_difference(*given, cluster=cluster, level=level)
+        yield net_benefit_difference(*given, level=level)
+    else:
+        yield _shares(compared, baseline, name, level)
+
+
+def _both_scored(compared: ScoredCases, baseline: ScoredCases) -> tuple[ScoredCases, ScoredCases]:
+    """The cases that have a score, or failed, by either."""
+    both = (compared.scored | compared.failed) & (baseline.scored | baseline.failed)
+    return compared.part(both), baseline.part(both)
+
+
+def _areas(compared: ScoredCases, baseline: ScoredCases, level: float) -> Iterator[Estimate]:
+    ours, theirs = _both_scored(compared, baseline)
+    truth, one, cluster = ours.ranked
+    other = theirs.ranked[1]
+    if cluster is not None:
+        yield clustered_region_difference(truth, one, other, cluster, level=level)
+    else:
+        yield paired_region_difference(truth, one, other, level=level)
+    yield paired_difference(truth, one, other, level=level)
+
+
+def _shares(compared: ScoredCases, baseline: ScoredCases, name: str, level: float) -> Estimate:
+    truth = compared.truth
+    of = {"sensitivity": truth, "specificity": ~truth}.get(name, np.ones_like(truth))
+    if name == "failure_rate":
+        ours, theirs = compared.failed[of], baseline.failed[of]
+    else:
+        assert compared.decision is not None
+        assert baseline.decision is not None
+        ours, theirs = (compared.decision == truth)[of], (baseline.decision == truth)[of]
+    if compared.cluster is not None:
+        return tango_clustered(ours.astype(float) - theirs, compared.cluster[of], level=level)
+    both, neither = int((ours & theirs).sum()), int((~ours & ~theirs).sum())
+    return tango(PairedTable(both, int((ours & ~theirs).sum()), int((~ours & theirs).sum()), neither), level)
+
+
+def counted_as_wrong(counts: Confusion, plan: Plan | None = None) -> ConfusionCounts:
+    """A published table; indeterminate outputs count in every denominator: as declared, else as wrong."""
+    rule = plan.operating_point.indeterminate_as if plan else None
+    return three_way(counts).counted_as(rule or "wrong")
+
+
+def place_of_counts(counts: Confusion) -> Place:
+    """Where the numbers of a published table belong."""
+    return Place(set=counts.set, candidate=counts.candidate)
+
+
+def counts_of_candidates(study: Study, plan: Plan) -> Mapping[str, Mapping[str, ConfusionCounts]]:
+    """The published tables that name a candidate, by set and candidate."""
+    found: dict[str, dict[str, ConfusionCounts]] = {}
+    for one in study.confusion:
+        if one.candidate is not None:
+            found.setdefault(one.set, {})[one.candidate] = counted_as_wrong(one, plan)
+    return found
+
+
+def three_way(counts: Confusion) -> ThreeWayCounts:
+    """A published table with its indeterminate outputs as a third column."""
+    third = counts.indeterminate_positives or 0, counts.indeterminate_negatives or 0
+    return ThreeWayCounts(counts.tp, counts.fp, counts.fn, counts.tn, *third)

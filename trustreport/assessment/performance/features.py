@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.measures.seeds import generator
-from trustreport.measures.similarity.distances import Features, mixed
+from trustreport.measures.similarity.features import Features, mixed
 from trustreport.study.clusters import clusters_over
 from trustreport.study.plan import Plan
 from trustreport.study.study import Clusters, Dataset, Floats, Study

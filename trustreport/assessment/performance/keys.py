@@ -1,13 +1,17 @@
-"""Which cases a number is of, in sixteen digits: equal for equal cases, whoever computed the number."""
+"""Which cases a number rests on: their key, complete follow-up, and cells too small to print."""
 
-from collections.abc import Iterable, Iterator
+import datetime as dt
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import pairwise
+from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.study.study import Labels
+from trustreport.measures.estimate import Estimate
+from trustreport.study.plan import Plan
+from trustreport.study.study import Dataset, Labels, Study
 
 DIGITS = 16
 CHUNK = 200_000
@@ -76,3 +80,69 @@ def _counted(name: str, rows: NDArray[np.intp]) -> Iterator[bytes]:
             number = shorter
         line[:, -1] = ord("\n")
         yield line[line > 0].tobytes()
+
+
+def cut_of(datasets: Sequence[Dataset], plan: Plan) -> dt.date | None:
+    """The day until which truths are known: declared, else the end of the period, else the last case.
+
+    None where nothing tells it.
+    """
+    declared = plan.vigilance and (plan.vigilance.data_cut or plan.vigilance.period_end)
+    if declared:
+        return declared
+    ends = [d.end_date for d in plan.datasets if d.role == "period" and d.end_date]
+    ends += [day for d in datasets if d.role == "period" and (day := last_day(d))]
+    return max(ends, default=None)
+
+
+def last_day(dataset: Dataset) -> dt.date | None:
+    """The day of the latest case; None where no case has one."""
+    date = dataset.cases.date
+    if date is None or np.isnat(date).all():
+        return None
+    return dt.date.fromisoformat(str(date[~np.isnat(date)].max().astype("datetime64[D]")))
+
+
+def is_mature(dataset: Dataset, study: Study, plan: Plan) -> NDArray[np.bool_]:
+    """Which cases are at least `maturity_days` old at the data cut-off, (n_cases,).
+
+    Only cases of a period can be too young. A case without a date is mature where the declared last day of
+    its period lies that long before the cut-off, which is then true of all its cases; else nothing shows its
+    age, and it is not.
+    """
+    n = len(dataset.cases)
+    days = plan.reference_standard.maturity_days
+    if dataset.role != "period" or not days:
+        return np.ones(n, bool)
+    cut = cut_of(study.datasets, plan)
+    end = next((d.end_date for d in plan.datasets if d.dataset == dataset.name), None)
+    whole = cut is not None and end is not None and (cut - end).days >= days
+    date = dataset.cases.date
+    if cut is None or date is None:
+        return np.full(n, whole)
+    age = (np.datetime64(cut, "D") - date) / np.timedelta64(1, "D")
+    return np.where(np.isnat(date), whole, age >= days)
+
+
+def has_no_date(dataset: Dataset) -> NDArray[np.bool_]:
+    """Which cases have no date, (n_cases,)."""
+    date = dataset.cases.date
+    return np.ones(len(dataset.cases), bool) if date is None else np.isnat(date)
+
+
+SUPPRESSED = "suppressed: fewer than {k}"
+
+
+def public_cell(plan: Plan) -> int:
+    """The least cell of a public report; 0 in an internal one."""
+    return int(plan.limit("P59_cell")) if plan.report.release == "public" else 0
+
+
+def closed(cells: Iterable[int], least: int) -> bool:
+    """Whether any cell holds some cases, but fewer than may be shown."""
+    return any(0 < n < least for n in cells)
+
+
+def suppressed(e: Estimate, least: int) -> Estimate:
+    """An entry of which nothing is shown outside."""
+    return Estimate(nan, nan, nan, 0, e.level, e.method, SUPPRESSED.format(k=least))

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.assessment.performance.cases import place_of_set
-from trustreport.assessment.performance.follow_up import is_mature
-from trustreport.assessment.performance.keys import case_key
+from trustreport.assessment.performance.keys import case_key, is_mature
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.lesions.area import Marked
 from trustreport.measures.lesions.froc import CUSTOMARY
-from trustreport.measures.lesions.marked import Marked
 from trustreport.study.clusters import clusters_of
 from trustreport.study.plan import Plan
 from trustreport.study.study import Dataset, Localisation, Study

@@ -4,86 +4,30 @@ The first estimate of a quantity is the primary one. Where cases come in cluster
 interval that takes cases as independent is beside it.
 """
 
-from collections.abc import Callable
-from dataclasses import replace
-from math import nan
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import isfinite, nan
 from typing import Any
 
 import numpy as np
 
 from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.measures import notes
-from trustreport.measures.calibration.brier import brier, brier_parts, oe_ratio
-from trustreport.measures.calibration.ece import ece, gici
-from trustreport.measures.calibration.gap_bounds import BOUNDS
-from trustreport.measures.calibration.logistic import (
-    calibration_intercept,
-    calibration_slope,
-    fitted_intercept,
-)
-from trustreport.measures.confusion.at_prevalence import at_prevalence
-from trustreport.measures.confusion.clustered import cluster_cells, clustered
+from trustreport.measures.cluster import Clusters
+from trustreport.measures.confusion.clustered import cluster_cells, clustered, korn_graubard
+from trustreport.measures.confusion.independent import at_prevalence, estimated
+from trustreport.measures.confusion.measure import CaseShare
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate, undefined
-from trustreport.measures.proportion import wilson
-from trustreport.measures.roc.auc import (
-    area_and_variance,
-    auc_logit_larger,
-    delong,
-    logit_delong,
-    newcombe_auc,
-)
-from trustreport.measures.roc.average_precision import (
-    FEW_POSITIVES,
-    logit_binomial,
-    logit_influence,
-    outranked,
-)
-from trustreport.measures.roc.clustered import auc_logit_obuchowski, clustered_auc
-from trustreport.measures.utility.net_benefit import net_benefit, net_benefit_mover
-from trustreport.measures.utility.standardized_net_benefit import (
-    snb_jackknife,
-    snb_mover,
-    standardized_net_benefit,
-    weighted_utility,
-)
-from trustreport.study.study import Floats
+from trustreport.measures.monitoring import change
+from trustreport.measures.proportion import clopper_pearson, wilson
+from trustreport.measures.score_measure import SCORES, ScoreMeasure
+from trustreport.study.clusters import clusters_of, clusters_over
+from trustreport.study.plan import Plan
+from trustreport.study.study import Dataset, Floats
+from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.quantities import quantity
-from trustreport.vocabulary.results import estimate_of
-
-CALIBRATION: dict[str, Callable[..., Estimate]] = {
-    "brier": brier,
-    "calibration_intercept": calibration_intercept,
-    "calibration_slope": calibration_slope,
-    "oe_ratio": oe_ratio,
-}
-# What several intervals of a measure start from.
-SHARED: dict[str, Callable[..., Any]] = {
-    "brier": brier_parts,
-    "calibration_intercept": fitted_intercept,
-}
-# The method of the primary estimate, a fixed word, said too where there is none.
-METHODS = {
-    "auc": "auc_logit_larger",
-    "average_precision": "logit_influence",
-    "brier": "logit_t",
-    "calibration_intercept": "sandwich",
-    "calibration_slope": "wald",
-    "oe_ratio": "oe_delta",
-    "net_benefit": "yield_mover",
-    "standardized_net_benefit": "snb_mover",
-    "weighted_utility": "wu_log_t",
-    "ece": BOUNDS,
-    "gici": BOUNDS,
-}
-# Intervals of calibration that are commonly published, beside the primary one.
-OTHER_INTERVALS = {
-    "brier": ("wald",),
-    "calibration_intercept": ("wald", "profile"),
-    "calibration_slope": ("profile",),
-    "oe_ratio": ("log_wald",),
-}
-LARGE = 200_000  # with more cases the profile interval is Wald's to the digits printed
+from trustreport.vocabulary.results import Result, estimate_of, within_range
 
 NO_DECISION = "no decisions, and no operating point that would make them"
 NO_SCORE = "no scores"
@@ -120,23 +64,15 @@ def estimates(case: ScoredCases, name: str, level: float, **chosen: Any) -> tupl
     return case.memo[at]
 
 
-def _estimates(case: ScoredCases, name: str, level: float, **chosen: Any) -> list[Estimate]:
+def _estimates(case: ScoredCases, name: str, level: float, **chosen: Any) -> Sequence[Estimate]:
     if name in MEASURES:
         return _of_cells(case, name, level, **chosen)
     if name == "error_rate":
         return [complement(e) for e in estimates(case, "accuracy", level)]
     if name == "failure_rate":
         return [_failures(case, level)]
-    if name in CALIBRATION:
-        return _of_risks(case, name, level)
-    if name in ("net_benefit", "standardized_net_benefit"):
-        return _at_threshold(case, name, level, **chosen)
-    if name == "weighted_utility":
-        return _by_relevance(case, level, **chosen)
-    if name in ("ece", "gici"):
-        return _in_bins(case, name, level)
-    if name in ("auc", "average_precision"):
-        return _of_ranks(case, name, level)
+    if name in SCORES:
+        return _of_scores(case, SCORES[name], level, **chosen)
     raise LookupError(f"scored cases have no {name}")
 
 
@@ -171,7 +107,7 @@ def _of_cells(case: ScoredCases, name: str, level: float, prevalence: float | No
     if counts is None:
         return [undefined(len(case), NO_DECISION, level=level, method="wilson")]
     if prevalence is None:
-        alone = MEASURES[name](counts, level=level)
+        alone = estimated(MEASURES[name], counts, level=level)
     else:
         alone = at_prevalence(name, counts, prevalence, level=level)
     if cells is None:
@@ -193,69 +129,33 @@ def _failures(case: ScoredCases, level: float) -> Estimate:
 # ---------------------------------------------------------------- scores
 
 
-def _of_ranks(case: ScoredCases, name: str, level: float) -> list[Estimate]:
-    if case.score is None:
-        return [undefined(len(case), NO_SCORE, level=level, method=METHODS[name])]
-    truth, score, cluster = case.ranked
-    if not truth.size:
-        return [undefined(0, NO_SCORE_OF_CASES, level=level, method=METHODS[name])]
-    if name == "average_precision":
-        few = int(truth.sum()) < FEW_POSITIVES
-        methods = (logit_binomial, logit_influence) if few else (logit_influence, logit_binomial)
-        given: dict[str, Any] = {"level": level, "known": outranked(truth, score, case.ranked_order)}
-        found = [method(truth, score, **given) for method in methods]
-        if cluster is not None:
-            found.insert(0, logit_influence(truth, score, cluster=cluster, **given))
-        return found
-    area = area_and_variance(truth, score, order=case.ranked_order)
-    found = [
-        method(truth, score, level=level, known=area) for method in (auc_logit_larger, delong, logit_delong)
-    ]
-    found.append(newcombe_auc(truth, score, level=level, known=area))
-    if cluster is None:
-        return found
-    first, other = (m(truth, score, cluster, level=level) for m in (auc_logit_obuchowski, clustered_auc))
-    return [first, *found, other]
-
-
-def _of_risks(case: ScoredCases, name: str, level: float) -> list[Estimate]:
-    why = why_no_risk(case)
-    if why:
-        n = int(np.count_nonzero(case.scored))
-        return [undefined(n, why, level=level, method=METHODS[name])]
-    truth, score, cluster = case.with_scores
-    measure, primary = CALIBRATION[name], METHODS[name]
-    wanted = [primary, *OTHER_INTERVALS[name]]
-    if len(score) > LARGE and "profile" in wanted:
-        wanted.remove("profile")
-    given: dict[str, Any] = {"level": level}
-    if name in SHARED and len(score):
-        given["known"] = SHARED[name](truth, score)
-    found = [measure(truth, score, interval=interval, **given) for interval in wanted]
-    if cluster is not None:
-        found.insert(0, measure(truth, score, cluster=cluster, **given))
-    return found
-
-
-def _at_threshold(
-    case: ScoredCases, name: str, level: float, threshold: float | None = None
-) -> list[Estimate]:
+def _of_scores(
+    case: ScoredCases, measure: ScoreMeasure, level: float, threshold: float | None = None
+) -> Sequence[Estimate]:
     at = case.risk_threshold if threshold is None else threshold
-    why = why_no_risk(case) or (NO_THRESHOLD if at is None else "")
-    if why or at is None:
-        return [undefined(len(case), why, level=level, method=METHODS[name])]
-    truth, score, cluster = case.acted_on
-    given = truth, score, at
-    if name == "net_benefit":
-        found = [net_benefit_mover(*given, level=level), net_benefit(*given, level=level)]
-        if cluster is not None:
-            found.insert(0, net_benefit_mover(*given, cluster=cluster, level=level))
-        return found
-    plain = standardized_net_benefit(*given, level=level)
-    found = [snb_mover(*given, level=level, known=plain), plain]
-    if cluster is not None:
-        found.insert(0, snb_jackknife(*given, cluster, level=level))
-    return found
+    needs, n = measure.needs, len(case)
+    more: tuple[Any, ...] = ()
+    if needs == "scores":
+        why = "" if case.score is not None else NO_SCORE
+        if not why and not case.ranked[0].size:
+            why, n = NO_SCORE_OF_CASES, 0
+    else:
+        why = why_no_risk(case) or (NO_THRESHOLD if needs != "risks" and at is None else "")
+        if needs == "threshold":
+            more = (at,)
+        elif needs == "relevance" and not why:
+            assert at is not None
+            more = relevance_and_thresholds(case, at) or ()
+            why = "" if more else NO_WEIGHTS
+    if why:
+        n = int(np.count_nonzero(case.scored)) if needs == "risks" else n
+        return [undefined(n, why, level=level, method=measure.primary)]
+    part = {"scores": "ranked", "risks": "with_scores"}.get(needs, "acted_on")
+    truth, score, cluster = getattr(case, part)
+    given: dict[str, Any] = {"cluster": cluster, "intervals": measure.intervals, "level": level}
+    if needs == "scores":
+        given["order"] = case.ranked_order
+    return measure.function()(truth, score, *more, **given)
 
 
 def relevance_and_thresholds(case: ScoredCases, threshold: float) -> tuple[Floats, Floats] | None:
@@ -275,28 +175,142 @@ def relevance_and_thresholds(case: ScoredCases, threshold: float) -> tuple[Float
     return at, weight
 
 
-def _by_relevance(case: ScoredCases, level: float, threshold: float | None = None) -> list[Estimate]:
-    at = case.risk_threshold if threshold is None else threshold
-    why = why_no_risk(case) or (NO_THRESHOLD if at is None else "")
-    declared = None if why or at is None else relevance_and_thresholds(case, at)
-    if declared is None:
-        return [undefined(len(case), why or NO_WEIGHTS, level=level, method=METHODS["weighted_utility"])]
-    truth, score, cluster = case.acted_on
-    given = truth, score, *declared
-    alone = weighted_utility(*given, level=level)
-    return [alone] if cluster is None else [weighted_utility(*given, cluster=cluster, level=level), alone]
-
-
-def _in_bins(case: ScoredCases, name: str, level: float) -> list[Estimate]:
-    """The calibration index or error of ten bins of equal width."""
-    why = why_no_risk(case)
-    if why:
-        return [undefined(len(case), why, level=level, method=METHODS[name])]
-    truth, score, cluster = case.with_scores
-    given: dict[str, Any] = {"cluster": cluster, "level": level}
-    return [ece(truth, score, **given) if name == "ece" else gici(truth, score, **given).overall]
-
-
 def without_interval(e: Estimate, why: str) -> Estimate:
     """An estimate whose interval is left out, and why."""
     return replace(e, low=nan, high=nan, se=nan, p=nan, note="; ".join(filter(None, (e.note, why))))
+
+
+CLUSTERED = "clustered"
+
+
+def entries(id: str, case: ScoredCases, name: str, level: float, **more: Any) -> list[Result]:
+    """Every estimate of a quantity as an entry; `more`: ``prevalence`` or ``threshold``, and its fields."""
+    chosen = {key: more.pop(key) for key in ("prevalence", "threshold") if key in more}
+    place = more.pop("place", case.place)
+    if "threshold" in chosen:
+        place = place.at(threshold=chosen["threshold"])
+    if "prevalence" in chosen:
+        more["parameters"] = {**more.get("parameters", {}), "prevalence": chosen["prevalence"]}
+    found = estimates(case, name, level, **chosen)
+    return as_entries(id, place, found, clustered=case.cluster is not None, cases=case.key, **more)
+
+
+def as_entries(
+    id: str, place: Place, found: Sequence[Estimate], *, clustered: bool, **more: Any
+) -> list[Result]:
+    """Estimates as entries, the first one primary; of clustered cases each says whether it respects them."""
+    grouped = clustered and len(found) > 1
+    return [
+        Result(
+            id, place, e, primary=i == 0,
+            analysis=CLUSTERED if grouped and (i == 0 or "clusters" in e.details) else "", **more,
+        )
+        for i, e in enumerate(found)
+    ]  # fmt: skip
+
+
+def each_alone(case: ScoredCases, part: ScoredCases) -> dict[str, bool]:
+    """That every case of a part is a cluster of its own, where cases of the whole are not."""
+    return {"each_case_a_cluster": True} if case.cluster is not None and part.cluster is None else {}
+
+
+def pair(alone: Estimate, in_clusters: Estimate | None) -> list[Estimate]:
+    """The estimate that respects clusters, where there are any, before that of independent cases."""
+    return [alone] if in_clusters is None else [in_clusters, alone]
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """The clusters of two data sets, (n_cases,) each: the same number for the same cluster in both.
+
+    `known` is False where a set has clusters by a key that the other set lacks, so that nobody knows which
+    clusters are in both.
+    """
+
+    one: Clusters
+    other: Clusters
+    known: bool = True
+
+    @property
+    def any(self) -> bool:
+        """Whether a cluster is in both sets."""
+        return bool(np.intersect1d(self.one, self.other).size)
+
+
+def matched(one: Dataset, other: Dataset, plan: Plan) -> Matched:
+    """The clusters of two data sets, which are matched by their names in the keys that both have."""
+    first, second = clusters_over((one, other), plan)
+    ours, theirs = (set(clusters_of(dataset, plan).keys) for dataset in (one, other))
+    return Matched(first, second, known=bool(ours & theirs) or not (ours or theirs))
+
+
+def influence(case: ScoredCases, name: str, value: Estimate) -> Floats | None:
+    """What each case adds to a quantity, (n,), up to a factor of the set; None where that is not known."""
+    if name == "error_rate":
+        name = "accuracy"
+    if name == "failure_rate":
+        return change.of_share(case.failed)
+    if name in MEASURES:
+        return None if case.decision is None else change.of_cells(name, case.truth, case.decision)
+    if case.score is None or (name != "auc" and case.risk is None):
+        return None
+    found = np.zeros(len(case))
+    by_errors = name in SCORES and SCORES[name].change in ("errors", "log_errors")
+    if name == "auc":
+        truth, score, _ = case.ranked
+        found[case.scored | case.failed] = change.of_area(truth, score)
+    elif by_errors:
+        truth, score, _ = case.with_scores
+        found[case.scored] = change.of_risk(name, truth, score)
+    elif name in ("net_benefit", "standardized_net_benefit") and case.risk_threshold is not None:
+        truth, score, _ = case.acted_on
+        ratio = value.value if name == "standardized_net_benefit" else 0.0
+        gain = change.of_net_benefit(truth, score >= case.risk_threshold, case.risk_threshold, ratio)
+        found[case.scored | case.failed] = gain
+    else:
+        return None
+    return found
+
+
+SIMULTANEOUS = "the limits hold for all {k} at once, so that they allow for the choice of the worst"
+
+
+def worst_of(
+    parts: Sequence[tuple[str, ScoredCases]], name: str, level: float
+) -> tuple[str, ScoredCases, Estimate] | None:
+    """The part in which a measure is worst; None where fewer than two have a value.
+
+    The primary method of the measure, the exact one for a share (the score interval of one share falls short
+    where the worst of several small parts is chosen), each of the k parts at the level of Sidak::
+
+        level ^ (1 / k)
+
+    so that with the given probability all k intervals hold their values, the one of the worst among them,
+    whichever that is. Of normal estimates it is at least that, however they are correlated (groups overlap).
+
+    Returns
+    -------
+    name, cases, Estimate
+        `details` hold the number of parts and the level of each; `level` is that of all together.
+
+    References
+    ----------
+    Sidak (1967), J. Am. Stat. Assoc. 62, 626-633.
+    """
+    known = [
+        (e.value, label, case) for label, case in parts if isfinite((e := lead(case, name, level)).value)
+    ]
+    if len(known) < 2:
+        return None
+    k, down = len(known), quantity(name).better == "down"
+    _, label, case = min(known, key=lambda one: (-one[0] if down else one[0], one[1]))
+    each = level ** (1 / k)
+    e = lead(case, name, each)
+    if e.method == "wilson":
+        e = clopper_pearson(round(e.value * e.n), e.n, level=each)
+    elif e.method == CaseShare.word:
+        e = korn_graubard(e)
+    note = "; ".join(filter(None, (e.note, SIMULTANEOUS.format(k=k))))
+    details = {**e.details, "of": float(k), "level_of_each": each}
+    found = replace(e, level=level, p=nan, note=note, details=details)
+    return label, case, within_range(found, quantity(name))

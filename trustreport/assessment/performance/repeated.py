@@ -8,20 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.assessment.performance.cases import Mask, Outputs, outputs, place_of_set
-from trustreport.assessment.performance.entries import as_entries
 from trustreport.assessment.performance.keys import case_key
+from trustreport.assessment.performance.measures import as_entries
 from trustreport.assessment.performance.readers import place_of_task
-from trustreport.measures.case_mean import case_share
 from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.means import case_share
 from trustreport.measures.reliance.clustered import Linearised, clustered_share
-from trustreport.measures.repeatability import (
-    NO_REPEAT,
-    OF_DIFFERENCES,
-    Summed,
-    repeat_kappa,
-    repeated,
-)
+from trustreport.measures.repeatability import NO_REPEAT, OF_DIFFERENCES, Summed, repeat_kappa, repeated
 from trustreport.study.clusters import clusters_of
 from trustreport.study.plan import Plan
 from trustreport.study.study import Dataset, Floats, Readings, Scores, Study

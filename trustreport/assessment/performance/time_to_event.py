@@ -32,7 +32,7 @@ from trustreport.measures.survival.calibration import (
 )
 from trustreport.measures.survival.horizon import AtHorizon, CensoringTest, at_horizon, censoring_by_score
 from trustreport.measures.survival.shares import AUC_METHOD as AUC
-from trustreport.measures.survival.shares import SHARE_METHOD as SHARE
+from trustreport.measures.survival.shares import METHOD as SHARE
 from trustreport.measures.survival.shares import auc_at_horizon, risk_at_horizon, share_at_horizon
 from trustreport.study.clusters import clusters_of
 from trustreport.study.plan import Plan

@@ -8,7 +8,7 @@ import numpy as np
 from trustreport.assessment.finding import CheckOutcome
 from trustreport.assessment.verdicts.judge import Judge, with_locked
 from trustreport.assessment.verdicts.verdict import FamilyOutcome, Verdict, named_family
-from trustreport.measures.multiplicity import NO_SHARE, handed_on
+from trustreport.measures.association import NO_SHARE, handed_on
 from trustreport.study import criteria, lock
 from trustreport.study.criteria import Criterion, FamilyOf
 from trustreport.study.plan import Endpoint, Plan

@@ -13,7 +13,7 @@ from trustreport.assessment.narrative.names import quantity_name
 from trustreport.assessment.verdicts.entries import blocking, entry, of_precision, of_the_sample
 from trustreport.assessment.verdicts.risk import NeededRatio, limit, needed_ratios, ratio_entry
 from trustreport.assessment.verdicts.verdict import Locked, RiskLimit, Verdict, Word
-from trustreport.measures.confusion.form import Need
+from trustreport.measures.confusion.measure import Need
 from trustreport.measures.estimate import Estimate, Limit
 from trustreport.measures.notes import of_simulations
 from trustreport.study import criteria

@@ -6,7 +6,7 @@ from math import ceil, floor, isnan, log10, nan
 
 from trustreport.assessment.verdicts.entries import entry
 from trustreport.assessment.verdicts.verdict import RiskLimit
-from trustreport.measures.confusion.at_prevalence import (
+from trustreport.measures.confusion.counts import (
     least_pair,
     ratio_needed,
     sensitivity_needed,

@@ -22,9 +22,9 @@ Floats = NDArray[np.float64]
 
 SHARE, TWO_GROUPS, MCNEMAR, FLEISS = (
     "proportion.wilson",
-    "two_arm.odds_ratio.exact_conditional",
-    "paired.odds_ratio.mcnemar_exact",
-    "agreement.fleiss.fleiss_kappa",
+    "two_arm.ratios.exact_conditional",
+    "paired.ratios.mcnemar_exact",
+    "agreement.kappa.fleiss_kappa",
 )
 HERE = "on this machine"  # in the source of a value, what no file holds
 SPAN, POINTS = 0.6, 10  # of the smooth curve, and at how many of its cases it is compared
@@ -52,9 +52,7 @@ def checks(document: Mapping[str, Any]) -> Iterator[Check]:
         yield from _two_groups(*one["arguments"])
     discordant = [one["arguments"][0]["arguments"] for one in cases.get(MCNEMAR, ())]
     for table in discordant:
-        yield _check(
-            "paired.odds_ratio.mcnemar_exact", _pairs(table), [_table(table)], p=mcnemar_p(*table[1:3])
-        )
+        yield _check("paired.ratios.mcnemar_exact", _pairs(table), [_table(table)], p=mcnemar_p(*table[1:3]))
     if discordant:
         yield _holm([mcnemar_p(*table[1:3]) for table in discordant])
     tables = {str(one["arguments"]): one["arguments"] for one in cases.get(FLEISS, ())}
@@ -101,9 +99,9 @@ def _two_groups(x1: int, n1: int, x2: int, n2: int, level: float) -> Iterator[Ch
             yield _check(f"two_arm.difference.{method}", case, arguments, low=low, high=high)
     if 0 in (x1, x2, n1 - x1, n2 - x2):
         return
-    for function, method in (("difference", "katz"), ("odds_ratio", "woolf")):
+    for method in ("katz", "woolf"):
         low, high = ratio_limits(table, level, method)
-        yield _check(f"two_arm.{function}.{method}", case, arguments, low=low, high=high)
+        yield _check(f"two_arm.ratios.{method}", case, arguments, low=low, high=high)
 
 
 def _table(pairs: Sequence[int]) -> Check:
@@ -119,7 +117,7 @@ def _holm(p: list[float]) -> Check:
 
     adjusted = multipletests(p, method="holm")[1]
     return _check(
-        "multiplicity.holm", f"{len(p)} p-values", [p], **{str(i): q for i, q in enumerate(adjusted)}
+        "association.holm", f"{len(p)} p-values", [p], **{str(i): q for i, q in enumerate(adjusted)}
     )
 
 
@@ -130,12 +128,12 @@ def _agreement(codes: list[list[int]], categories: int) -> Iterator[Check]:
     raters = len(codes[0])
     case = f"{len(codes)} cases, {raters} raters, {categories} categories"
     counts, _ = aggregate_raters(np.array(codes), n_cat=categories)
-    yield _check("agreement.fleiss.fleiss_kappa", case, [codes, categories], value=fleiss_kappa(counts))
+    yield _check("agreement.kappa.fleiss_kappa", case, [codes, categories], value=fleiss_kappa(counts))
     if raters == 2:
         cross, _ = to_table(np.array(codes), bins=np.arange(categories + 1) - 0.5)
         first, second = map(list, zip(*codes))
         kappa = cohens_kappa(cross, return_results=False)
-        yield _check("agreement.cohen.cohen_kappa", case, [first, second, categories], value=kappa)
+        yield _check("agreement.kappa.cohen_kappa", case, [first, second, categories], value=kappa)
 
 
 def _calibration(name: str, truth: NDArray[np.bool_], score: Floats) -> Iterator[Check]:
@@ -164,7 +162,7 @@ def _calibration(name: str, truth: NDArray[np.bool_], score: Floats) -> Iterator
     curve = lowess(event, score, frac=SPAN, it=0, delta=0.0, return_sorted=False)
     yield {
         **_check(
-            "calibration.lowess.lowess",
+            "calibration.local_regression.lowess",
             f"{case}, span {SPAN}",
             [score.tolist(), event.tolist()],
             **{str(i): curve[i] for i in range(0, len(score), len(score) // POINTS)},
@@ -181,4 +179,4 @@ def _line(before: list[float], after: list[float]) -> Check:
     mean = (first + second) / 2
     fit = OLS(second - first, np.column_stack([np.ones(len(mean)), mean])).fit()
     values = {"value": fit.params[1], "se": fit.bse[1], "p": fit.pvalues[1]}
-    return _check("number_needed.oldham_slope", f"{len(mean)} pairs of values", [before, after], **values)
+    return _check("mrmc.quarters.oldham_slope", f"{len(mean)} pairs of values", [before, after], **values)

@@ -7,15 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.measures.agreement.tally import (
-    NO_PAIR,
-    NO_RESAMPLE,
-    NO_VARIATION,
-    ONE_CATEGORY,
-    SOME_RESAMPLES,
-    check_codes,
-    ordinal,
-)
+from trustreport.measures.agreement import notes
+from trustreport.measures.agreement.labels import check_codes, ordinal
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, check_level, undefined
 
@@ -92,7 +85,7 @@ def bootstrap(
     everybody = np.ones((1, codes.shape[1]))
     n = int(cases[(patterns >= 0).sum(axis=1) > 1].sum())
     if not n:
-        return {name: undefined(0, NO_PAIR, level=level, method=method) for name in NAMES[scale]}
+        return {name: undefined(0, notes.NO_PAIR, level=level, method=method) for name in NAMES[scale]}
     whole = labels.coefficients(everybody, cases[None].astype(float))
     found: dict[str, list[Floats]] = {name: [] for name in NAMES[scale]}
     for times, drawn in _draws(pattern.reshape(-1), unit, codes.shape[1], rng, resamples, labels.at_once):
@@ -102,7 +95,7 @@ def bootstrap(
     return {
         name: percentile(float(whole[name][0]), np.concatenate(values), n, level=level, method=method)
         if not np.isnan(whole[name][0])
-        else undefined(n, ONE_CATEGORY, level=level, method=method)
+        else undefined(n, notes.ONE_CATEGORY, level=level, method=method)
         for name, values in found.items()
     }
 
@@ -166,7 +159,7 @@ class _GivenLabels:
         return max(1, CELLS // int(n_patterns * n_categories))
 
     def coefficients(self, times: Floats, cases: Floats) -> dict[str, Floats]:
-        """Each coefficient for each draw, (n_draws,).
+        """Each coefficient of `NAMES` for each draw, (n_draws,).
 
         `times` (n_draws or 1, n_raters) says how often a rater counts, `cases` (n_draws, n_patterns) how
         often a pattern does. The formulas are those of the coefficients' own functions.
@@ -180,18 +173,19 @@ class _GivenLabels:
             ranks = _rank_weights(_sums(paired, counts))
             alpha = _alpha(paired, counts, raters, _agreement(counts, same, pairs, ranks), ranks)
             ac2 = self._ac(counts, raters, same, pairs, cases, paired, ordinal(self.given.shape[2]))
-            return {"krippendorff_alpha": alpha, "gwet_ac2": ac2}
+            return dict(zip(NAMES[self.scale], (alpha, ac2), strict=True))
         identity = np.eye(self.given.shape[2])
         agreement = _agreement(counts, same, pairs, identity)
         observed = _mean(paired, agreement)
         use = _use(counts, raters, cases)
-        return {
-            "percent_agreement": observed,
-            "krippendorff_alpha": _alpha(paired, counts, raters, agreement, identity[None]),
-            "fleiss_kappa": _beyond(observed, (use**2).sum(axis=1)),
-            "conger_kappa": _beyond(observed, self._by_rater(times, cases)),
-            "gwet_ac1": self._ac(counts, raters, same, pairs, cases, paired, identity),
-        }
+        found = (
+            observed,
+            _alpha(paired, counts, raters, agreement, identity[None]),
+            _beyond(observed, (use**2).sum(axis=1)),
+            _beyond(observed, self._by_rater(times, cases)),
+            self._ac(counts, raters, same, pairs, cases, paired, identity),
+        )
+        return dict(zip(NAMES[self.scale], found, strict=True))
 
     def _ac(
         self,
@@ -275,11 +269,15 @@ def percentile(value: float, found: NDArray[np.float64], n: int, *, level: float
     defined = found[~np.isnan(found)]
     details = {"resamples": float(len(found)), "undefined": float(len(found) - len(defined))}
     if len(defined) < len(found) / 2:
-        return Estimate(value, float("nan"), float("nan"), n, level, method, NO_RESAMPLE, details=details)
+        return Estimate(
+            value, float("nan"), float("nan"), n, level, method, notes.NO_RESAMPLE, details=details
+        )
     low, high = (float(x) for x in np.quantile(defined, [(1 - level) / 2, (1 + level) / 2]))
     if not high > low:
-        return Estimate(value, float("nan"), float("nan"), n, level, method, NO_VARIATION, details=details)
-    note = SOME_RESAMPLES if len(defined) < (1 - WORTH_A_WORD) * len(found) else ""
+        return Estimate(
+            value, float("nan"), float("nan"), n, level, method, notes.NO_VARIATION, details=details
+        )
+    note = notes.SOME_RESAMPLES if len(defined) < (1 - WORTH_A_WORD) * len(found) else ""
     return Estimate(
         value, low, high, n, level, method, note, se=float(np.std(defined, ddof=1)), details=details
     )

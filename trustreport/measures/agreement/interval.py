@@ -3,25 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from math import atanh, isnan, nan, sqrt, tanh
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.measures.agreement.tally import (
-    ALL_AGREE,
-    FEW_AGREED,
-    FEW_OF_A_LABEL,
-    FEW_OFF_THE_USUAL,
-    NO_VARIATION,
-    ONE_CASE,
-    SINGLE_LABELS,
-    Floats,
-    lacking,
-    linearised,
-    tally,
-    variance_of_mean,
-)
+from trustreport.measures.agreement import notes
+from trustreport.measures.agreement.labels import variance_of_mean
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
@@ -90,7 +78,7 @@ def coefficient_interval(
 
     Examples
     --------
-    >>> from trustreport.measures.agreement.cohen import cohen_kappa
+    >>> from trustreport.measures.agreement.kappa import cohen_kappa
     >>> first, second = (
     ...     np.repeat([0, 0, 1, 1], [20, 5, 10, 15]),
     ...     np.repeat([0, 1, 0, 1], [20, 5, 10, 15]),
@@ -119,7 +107,7 @@ def coefficient_interval(
     units = e.details.get("clusters", float(e.n))
     agreement = _score(1.0, units, quantile(np.inf, e.level))[0]
     low = max(-1.0, 1 - (1 - agreement) / (1 - expected))
-    note = _joined(_without(e.note, NO_VARIATION), ALL_AGREE)
+    note = _joined(_without(e.note, notes.NO_VARIATION), notes.ALL_AGREE)
     return replace(e, low=low, high=1.0, note=note)
 
 
@@ -142,11 +130,11 @@ def why_none(
     if ranks:
         off = rarer.sum(axis=1)
         agreed = off * (off - 1) / (raters * (raters - 1))
-        return FEW_OFF_THE_USUAL if _of_units(agreed, cluster) < LEAST_AGREED else ""
+        return notes.FEW_OFF_THE_USUAL if _of_units(agreed, cluster) < LEAST_AGREED else ""
     if (codes >= 0).any(axis=0).sum() == 2 and _of_units(rarer.any(axis=1), cluster) < LEAST_GIVEN:
-        return FEW_OF_A_LABEL
+        return notes.FEW_OF_A_LABEL
     agreed = (rarer * (rarer - 1)).sum(axis=1) / (raters * (raters - 1))
-    return FEW_AGREED if by_chance_of_labels and _of_units(agreed, cluster) < LEAST_AGREED else ""
+    return notes.FEW_AGREED if by_chance_of_labels and _of_units(agreed, cluster) < LEAST_AGREED else ""
 
 
 def _of_units(values: NDArray[Any], cluster: Clusters | None) -> float:
@@ -213,7 +201,7 @@ def mean_interval(
     if cluster is not None:
         details["clusters"] = float(size)
     if n < 2 or size < 2:
-        why = ONE_CASE if n < 2 else ONE_CLUSTER
+        why = notes.ONE_CASE if n < 2 else ONE_CLUSTER
         return replace(
             undefined(n, _joined(note, why), level=level, method=SCORE),
             value=value,
@@ -240,13 +228,13 @@ def _score(value: float, n: float, z: float) -> tuple[float, float]:
 
 def without(e: Estimate, why: str) -> Estimate:
     """An estimate without its interval, and why."""
-    note = _joined(_without(e.note, NO_VARIATION), why)
+    note = _joined(_without(e.note, notes.NO_VARIATION), why)
     return replace(e, low=nan, high=nan, se=nan, df=nan, note=note)
 
 
 def _missing(codes: Codes) -> str:
     """That cases with one label bear on the value, where there are any."""
-    return SINGLE_LABELS if ((codes >= 0).sum(axis=1) == 1).any() else ""
+    return notes.SINGLE_LABELS if ((codes >= 0).sum(axis=1) == 1).any() else ""
 
 
 def _joined(*parts: str) -> str:
@@ -255,68 +243,3 @@ def _joined(*parts: str) -> str:
 
 def _without(note: str, part: str) -> str:
     return "; ".join(word for word in note.split("; ") if word != part)
-
-
-def percent_agreement(
-    codes: NDArray[np.integer[Any]],
-    n_categories: int,
-    *,
-    weights: Floats | None = None,
-    multiplicity: NDArray[Any] | None = None,
-    cluster: Clusters | None = None,
-    interval: Literal["gwet", "score"] = "gwet",
-    level: float = 0.95,
-) -> Estimate:
-    """Share of pairs of raters that give a case the same label.
-
-    With r labels of a case, r_k of them in category k::
-
-        Po = mean over cases of  sum over k of r_k (r_k - 1) / (r (r - 1))
-
-    Estimand: chance that two of these raters agree on a case, cases sampled, raters fixed.
-
-    Parameters
-    ----------
-    codes : int array, shape (n_cases, n_raters)
-        Labels from 0 to n_categories - 1, -1 where there is none.
-    n_categories : int
-    weights : float array, shape (n_categories, n_categories), optional
-        Credit in [0, 1] for two labels, 1 on the diagonal; all or nothing where absent.
-    multiplicity : array, shape (n_raters,), optional
-        How often each rater counts, for a bootstrap over raters.
-    cluster : int array, shape (n_cases,), optional
-        Which cases belong together, as images of a patient; each alone where absent.
-    interval : {"gwet", "score"}
-        By Gwet's variance, cut at 0 and 1, or the score interval of the mean over cases with a pair of labels
-        (`interval.mean_interval`).
-    level : float in (0, 1)
-
-    Returns
-    -------
-    Estimate
-        In [0, 1]; `n` counts cases with two labels or more; NaN with a note when there is none.
-
-    Notes
-    -----
-    Much of it may be agreement by chance: with one rare category it is high whoever rates.
-
-    References
-    ----------
-    Gwet (2008), Br. J. Math. Stat. Psychol. 61, 29-48.
-
-    Examples
-    --------
-    >>> codes = np.array([[0, 0, 0], [1, 1, 0], [1, 1, 1], [0, 1, -1], [0, 0, 0]] * 4)
-    >>> print(percent_agreement(codes, 2))
-    0.67 (95% CI 0.46 to 0.87; n = 20)
-    """
-    t = tally(codes, n_categories, weights, multiplicity, cluster)
-    missing = lacking(t, level)
-    if missing:
-        return replace(missing, method=SCORE) if interval == "score" else missing
-    if interval == "score":
-        cluster = None if t.cluster is None else t.cluster[t.paired]
-        return mean_interval(t.observed, t.agreement[t.paired], n=t.n, cluster=cluster, level=level)
-    share = len(t.codes) / t.n
-    parts = share * t.agreement
-    return linearised(t.observed, parts, n=t.n, cluster=t.cluster, level=level, least=0.0)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.measures.agreement import notes
 from trustreport.measures.agreement.bootstrap import (
     OVER_CASES,
     OVER_RATERS_AND_CASES,
@@ -16,7 +17,7 @@ from trustreport.measures.agreement.bootstrap import (
     units,
 )
 from trustreport.measures.agreement.interval import SCORE, mean_interval
-from trustreport.measures.agreement.tally import NO_PAIR, SINGLE_LABELS_ADD, check_codes
+from trustreport.measures.agreement.labels import check_codes
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, check_level, undefined
 
@@ -109,7 +110,7 @@ def weighted_concordance(
     values, together = values[counted], None if cluster is None else cluster[counted]
     note = _note(labels, confidence, accuracy)
     if not len(values):
-        return undefined(0, NO_PAIR, level=level, method=method)
+        return undefined(0, notes.NO_PAIR, level=level, method=method)
     value = float(values.mean())
     if interval == "score":
         est = mean_interval(value, values, n=len(values), cluster=together, level=level)
@@ -259,6 +260,6 @@ def _note(labels: _KnownLabels, confidence: Floats | None, accuracy: Floats | fl
     parts = (
         UNKNOWN_ACCURACY if accuracy is None else "",
         UNSURE_COUNT_AS_SURE if unsure else "",
-        SINGLE_LABELS_ADD if alone else "",
+        notes.SINGLE_LABELS_ADD if alone else "",
     )
     return "; ".join(filter(None, parts))

@@ -6,10 +6,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.measures.blocks import filled
-from trustreport.measures.calibration.bins import NO_CASE, Bins, Counts, Place, check, equal_width_and_places
-from trustreport.measures.calibration.gap_bounds import BOUNDS, gap_bounds
-from trustreport.measures.cluster import Clusters
+from trustreport.measures.calibration import notes
+from trustreport.measures.calibration.binned import BOUNDS, Counts, gap_bounds
+from trustreport.measures.calibration.bins import Bins, Place, check, equal_width_and_places
+from trustreport.measures.cluster import Clusters, filled
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.proportion import wilson
@@ -180,7 +180,7 @@ def advisory_value(
     known = known or advised(truth, score, bins, threshold=threshold)
     check_level(level)
     if not score.size:
-        return undefined(0, NO_CASE, level=level, method=BOUNDS)
+        return undefined(0, notes.NO_CASE, level=level, method=BOUNDS)
     within, each = known.within, _values(known, local)
     total = known.confidence if known.further else within.total
     details = {

@@ -14,18 +14,9 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from trustreport.measures.blocks import filled, sums
-from trustreport.measures.calibration.bins import (
-    CLIPPED,
-    CONSTANT_SCORE,
-    NO_CASE,
-    NO_CONVERGENCE,
-    ONE_CLASS,
-    SEPARATED,
-    check,
-)
-from trustreport.measures.calibration.in_clusters import sandwich
-from trustreport.measures.cluster import Clusters
+from trustreport.measures.calibration import notes
+from trustreport.measures.calibration.bins import check, sandwich
+from trustreport.measures.cluster import Clusters, filled, sums
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc.interval import two_sided_p
 from trustreport.measures.proportion import normal_quantile
@@ -180,12 +171,12 @@ def calibration_slope(
         return undefined(len(score), why, level=level, method=interval)
     predictor, note = _logits(score)  # scores next to 0 are alike once they are moved inwards
     if np.ptp(predictor) <= ALIKE * np.abs(predictor).max():
-        return undefined(len(score), CONSTANT_SCORE, level=level, method=interval)
+        return undefined(len(score), notes.CONSTANT_SCORE, level=level, method=interval)
     if _separated(predictor[truth], predictor[~truth]):
-        return undefined(len(score), SEPARATED, level=level, method=interval)
+        return undefined(len(score), notes.SEPARATED, level=level, method=interval)
     fit = _line(truth, predictor, overwrite=cluster is None and interval == "wald")
     if fit is None:
-        return undefined(len(score), NO_CONVERGENCE, level=level, method=interval)
+        return undefined(len(score), notes.NO_CONVERGENCE, level=level, method=interval)
     intercept, value, se = fit
     details = {"intercept": float(intercept)}
     if cluster is not None or interval == "sandwich":
@@ -217,13 +208,13 @@ def _separated(positives: Floats, negatives: Floats) -> bool:
 
 def _undefined(truth: NDArray[np.bool_]) -> str:
     if not truth.size:
-        return NO_CASE
-    return ONE_CLASS if truth.all() or not truth.any() else ""
+        return notes.NO_CASE
+    return notes.ONE_CLASS if truth.all() or not truth.any() else ""
 
 
 def _logits(score: Floats) -> tuple[Floats, str]:
     inside = np.clip(score.astype(np.float64, copy=False), INWARDS, 1 - INWARDS)  # 1 - 1e-8 is no float32
-    note = CLIPPED if score.min() < INWARDS or score.max() > 1 - INWARDS else ""
+    note = notes.CLIPPED if score.min() < INWARDS or score.max() > 1 - INWARDS else ""
     return logit(inside, out=inside), note
 
 

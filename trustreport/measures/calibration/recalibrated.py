@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from trustreport.measures.blocks import sums
-from trustreport.measures.calibration.bins import CONSTANT_SCORE, NO_CASE, ONE_CLASS, check
-from trustreport.measures.calibration.brier import brier, oe_ratio
-from trustreport.measures.calibration.in_clusters import join
+from trustreport.measures.calibration import notes
+from trustreport.measures.calibration.bins import check
 from trustreport.measures.calibration.logistic import INWARDS, calibration_intercept, calibration_slope
-from trustreport.measures.cluster import ONE_OF_A_CLASS, Clusters, clusters_of_scarcer_class
+from trustreport.measures.calibration.overall import brier, oe_ratio
+from trustreport.measures.cluster import ONE_OF_A_CLASS, Clusters, clusters_of_scarcer_class, sums
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile, two_sided_p
 
@@ -157,13 +156,13 @@ def recalibrated(
 
 def _undefined(truth: NDArray[np.bool_], score: Floats, cluster: Clusters | None, update: Update) -> str:
     if not truth.size:
-        return NO_CASE
+        return notes.NO_CASE
     scarcer = min(int(truth.sum()), int((~truth).sum()))
     least = PER_PARAMETER * (1 + UPDATES.index(update))
     if not scarcer:
-        return ONE_CLASS
+        return notes.ONE_CLASS
     if score.min() == score.max():
-        return CONSTANT_SCORE
+        return notes.CONSTANT_SCORE
     if scarcer < least:
         return FEW.format(n=scarcer, least=least, per=PER_PARAMETER)
     if cluster is not None and clusters_of_scarcer_class(truth, cluster) < FOLDS:
@@ -309,7 +308,7 @@ def _shown(e: Estimate, se: float, held: int, name: str, note: str = "") -> Esti
     if e.value != e.value:
         return bare
     if note or held < 2 or not se > NEGLIGIBLE:
-        return replace(bare, note=join(e.note, note or (ONE_OF_A_CLASS if held < 2 else UNSTABLE)))
+        return replace(bare, note=notes.join(e.note, note or (ONE_OF_A_CLASS if held < 2 else UNSTABLE)))
     df = float(held - 1)
     half = quantile(df, e.level) * se
     if scale == "log":

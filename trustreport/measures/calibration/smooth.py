@@ -6,19 +6,10 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.measures.blocks import Order, ascending
-from trustreport.measures.calibration.bins import (
-    FEW_SCORES,
-    MANY_GROUPED,
-    MANY_LOESS,
-    NO_CASE,
-    NO_INTERVAL,
-    NO_RESAMPLING,
-    ONE_CLASS,
-    check,
-)
-from trustreport.measures.calibration.in_clusters import join
-from trustreport.measures.calibration.lowess import loess, lowess
+from trustreport.measures.calibration import notes
+from trustreport.measures.calibration.bins import check
+from trustreport.measures.calibration.local_regression import loess, lowess
+from trustreport.measures.cluster import Order, ascending
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
 
@@ -108,12 +99,12 @@ def smooth_error(
     why = _no_curve(truth, score)
     curve = None if why else smooth_curve(score, truth.astype(np.float64), order=order)
     if curve is None:
-        none = undefined(n, why or FEW_SCORES, level=level, method="lowess")
+        none = undefined(n, why or notes.FEW_SCORES, level=level, method="lowess")
         return SmoothError(none, none, none, none)
     seen = _Gaps(score, curve, curve - score)
     drawn = _resampled(truth, score, seen.shape, rng, replicates) if rng is not None else None
     if drawn is None:
-        note = join(MANY_GROUPED if n > GROUPED else "", NO_RESAMPLING)
+        note = notes.join(notes.MANY_GROUPED if n > GROUPED else "", notes.NO_RESAMPLING)
         found = [Estimate(value, nan, nan, n, level, "lowess", note) for value in seen.summaries(1).tolist()]
         return SmoothError(*found)
     measured, resampled = (np.array([of.summaries(k) for k in SIZES.tolist()]) for of in (seen, drawn))
@@ -166,7 +157,7 @@ def loess_error(
     check(truth, score)
     check_level(level)
     n = len(score)
-    why = _no_curve(truth, score) or (MANY_LOESS if n > GROUPED else "")
+    why = _no_curve(truth, score) or (notes.MANY_LOESS if n > GROUPED else "")
     if why:
         none = undefined(n, why, level=level, method="loess")
         return none, none
@@ -175,18 +166,18 @@ def loess_error(
     gap = loess(x, truth[order].astype(np.float64), span=LOESS_SPAN) - x
     ici, eci = float(np.abs(gap).mean()), float(100 * (gap @ gap) / n)
     return (
-        Estimate(ici, nan, nan, n, level, "loess", NO_INTERVAL),
-        Estimate(eci, nan, nan, n, level, "loess", NO_INTERVAL),
+        Estimate(ici, nan, nan, n, level, "loess", notes.NO_INTERVAL),
+        Estimate(eci, nan, nan, n, level, "loess", notes.NO_INTERVAL),
     )
 
 
 def _no_curve(truth: NDArray[np.bool_], score: Floats) -> str:
     """Why no curve can be drawn through these cases, or nothing."""
     if not score.size:
-        return NO_CASE
+        return notes.NO_CASE
     if not truth.any() or truth.all():
-        return ONE_CLASS
-    return FEW_SCORES if len(score) < LEAST_CASES or score.min() == score.max() else ""
+        return notes.ONE_CLASS
+    return notes.FEW_SCORES if len(score) < LEAST_CASES or score.min() == score.max() else ""
 
 
 def smooth_curve(score: Floats, outcome: Floats, *, order: Order | None = None) -> Floats | None:

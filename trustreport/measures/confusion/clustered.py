@@ -6,18 +6,10 @@ from math import atanh, exp, isnan, log, nan, sqrt, tanh
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.measures.confusion import notes
 from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.measures.confusion.form import (
-    AT_THE_EDGE,
-    CLUSTERS_AS_CASES,
-    NO_SPREAD_BETWEEN_CLUSTERS,
-    ONE_CLUSTER_OF_SUCH,
-    PARTS,
-    CaseShare,
-    Delta,
-    OfClasses,
-)
 from trustreport.measures.confusion.independent import limits_of_sum, score_limit, why_undefined
+from trustreport.measures.confusion.measure import PARTS, CaseShare, Delta, OfClasses
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
@@ -150,7 +142,7 @@ def clustered(
     held = _clusters(measure.among if isinstance(interval, CaseShare) else None, cells)
     n_clusters = len(cells)
     if held < 2 or not np.isfinite(gradient).all():
-        note = ONE_CLUSTER_OF_SUCH if held < 2 else AT_THE_EDGE
+        note = notes.ONE_CLUSTER if held < 2 else notes.AT_THE_EDGE
         return Estimate(value, nan, nan, n, level, interval.word, note)
     influence = cells @ gradient
     variance = n_clusters / (n_clusters - 1) * float(influence @ influence)
@@ -196,7 +188,7 @@ def _wilson(
         effective, note = min(binomial / variance, float(n)), ""
         details["design_effect"] = variance / (binomial / n)
     else:
-        effective, note = float(held), CLUSTERS_AS_CASES
+        effective, note = float(held), notes.CLUSTERS_AS_CASES
     low, high = score_limit(value * effective, effective, np.array([-t, t]))
     return Estimate(
         value, float(low), float(high), n, level, CaseShare.word, note,
@@ -256,9 +248,9 @@ def _transformed(e: Estimate, delta: Delta, t: float) -> Estimate:
     else:
         inside, slope = 0 < value < 1, value * (1 - value)
     if not inside:
-        return replace(e, note=AT_THE_EDGE, se=nan, df=nan)
+        return replace(e, note=notes.AT_THE_EDGE, se=nan, df=nan)
     if not e.se * e.se > NEGLIGIBLE * slope * slope:
-        return replace(e, note=NO_SPREAD_BETWEEN_CLUSTERS, se=nan, df=nan)
+        return replace(e, note=notes.NO_SPREAD_BETWEEN_CLUSTERS, se=nan, df=nan)
     half = t * e.se / slope
     if delta.scale == "log":
         low, high = value * exp(-half), value * exp(half)

@@ -1,14 +1,17 @@
-"""Measures of the four cells when cases are independent, by the form of each."""
+"""Measures of the four cells when cases are independent: at the prevalence of the cases, or at another."""
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import nan, pi, sqrt
+from math import inf, nan, pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.measures.confusion import notes
 from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.measures.confusion.form import NO_CASE, CaseShare, CellForm, OfClasses, lacking, one_class
+from trustreport.measures.confusion.measure import CaseShare, CellMeasure, OfClasses, lacking, one_class
+from trustreport.measures.confusion.notes import NO_CASE
+from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.proportion import normal_quantile, wilson
 
@@ -20,7 +23,7 @@ ZOOMS = 9  # finer searches round the best point, each a sixth as wide
 
 
 def propagated(
-    measure: CellForm, counts: ConfusionCounts, *, prevalence: float | None = None, level: float = 0.95
+    measure: CellMeasure, counts: ConfusionCounts, *, prevalence: float | None = None, level: float = 0.95
 ) -> Estimate:
     """A measure with the interval that follows from those of sensitivity, specificity and prevalence.
 
@@ -82,10 +85,10 @@ def propagated(
     return Estimate(value, low, high, counts.n, level, METHOD)
 
 
-def why_undefined(measure: CellForm, counts: ConfusionCounts, *, by_class: bool = False) -> str:
+def why_undefined(measure: CellMeasure, counts: ConfusionCounts, *, by_class: bool = False) -> str:
     """Why a measure is 0/0 in these counts, or nothing; `by_class`: also where a class is absent."""
     if counts.n == 0:
-        return NO_CASE
+        return notes.NO_CASE
     return lacking((*(("positives", "negatives") if by_class else ()), *measure.needs), counts)
 
 
@@ -162,11 +165,12 @@ def _in_space(polar: Floats, turn: Floats) -> Floats:
     return np.stack(np.broadcast_arrays(across * east, across * north, up), axis=-1)
 
 
-def estimated(measure: CellForm, counts: ConfusionCounts, level: float) -> Estimate:
-    """A measure that has no interval of its own for independent cases.
+def estimated(measure: CellMeasure, counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
+    """A measure of independent cases; NaN with a note where it is 0/0.
 
-    A share has Wilson's. A weighted sum of sensitivity and specificity, with l the distances of its two terms
-    to their ends on the lower side and u on the upper one, has Newcombe's::
+    Where it has no interval of its own, a share has Wilson's. A weighted sum of sensitivity and specificity,
+    with l the distances of its two terms to their ends on the lower side and u on the upper one, has
+    Newcombe's::
 
         value - sqrt(l_1^2 + l_2^2)  to  value + sqrt(u_1^2 + u_2^2)
 
@@ -176,6 +180,8 @@ def estimated(measure: CellForm, counts: ConfusionCounts, level: float) -> Estim
     ----------
     Newcombe (1998), Stat. Med. 17, 873-890, method 10 (of J, a difference of two shares).
     """
+    if measure.alone is not None:
+        return measure.alone(counts, level)
     if isinstance(measure.interval, CaseShare):
         return _share(measure, measure.interval, counts, level)
     if isinstance(measure.interval, OfClasses):
@@ -183,14 +189,14 @@ def estimated(measure: CellForm, counts: ConfusionCounts, level: float) -> Estim
     return propagated(measure, counts, level=level)
 
 
-def _share(measure: CellForm, share: CaseShare, counts: ConfusionCounts, level: float) -> Estimate:
+def _share(measure: CellMeasure, share: CaseShare, counts: ConfusionCounts, level: float) -> Estimate:
     cells = (counts.tp, counts.fp, counts.fn, counts.tn)
     n = sum(cells[i] for i in measure.among)
     e = wilson(sum(cells[i] for i in share.counted), n, level)
     return e if n else replace(e, note=lacking(measure.needs, counts) or NO_CASE)
 
 
-def _of_classes(measure: CellForm, sum_of: OfClasses, counts: ConfusionCounts, level: float) -> Estimate:
+def _of_classes(measure: CellMeasure, sum_of: OfClasses, counts: ConfusionCounts, level: float) -> Estimate:
     missing = one_class(counts)
     if missing:
         return undefined(counts.n, missing, level=level, method="newcombe")
@@ -224,3 +230,83 @@ def limits_of_sum(sum_of: OfClasses, terms: tuple[Estimate, Estimate], r: float 
         return sqrt(max(0.0, a * a + b * b + 2 * of_terms * a * b))
 
     return distance(below=True), distance(below=False)
+
+
+def at_prevalence(name: str, counts: ConfusionCounts, prevalence: float, *, level: float = 0.95) -> Estimate:
+    """What a measure would be at a stated prevalence if sensitivity and specificity stayed as they are.
+
+    With s, t the sensitivity and specificity and q the prevalence, the cells become::
+
+        tp = q s,  fn = q (1 - s),  tn = (1 - q) t,  fp = (1 - q) (1 - t)
+
+    Predictive values follow from the likelihood ratios, whose Koopman limits carry over::
+
+        ppv = q LR+ / (q LR+ + 1 - q),   npv = (1 - q) / (1 - q + q LR-)
+
+    The others: `propagated`. A measure that does not depend on the prevalence is returned as it is.
+
+    Parameters
+    ----------
+    name : str
+        A key of `MEASURES` other than prevalence.
+    prevalence : float in (0, 1)
+
+    Returns
+    -------
+    Estimate
+        `n` counts all cases; NaN with a note when a class is absent from the counts or the measure is 0/0.
+
+    Notes
+    -----
+    Assumes that cases of either class are alike in both populations; they seldom are when the prevalence
+    differs much.
+
+    References
+    ----------
+    Mercaldo, Lau, Zhou (2007), Stat. Med. 26, 2170-2183 (predictive values at a given prevalence).
+    Leeflang, Rutjes, Reitsma, Hooft, Bossuyt (2013), CMAJ 185, E537-E544 (the assumption).
+
+    Examples
+    --------
+    >>> print(at_prevalence("ppv", ConfusionCounts(97, 12, 46, 55), 0.02))
+    0.07 (95% CI 0.05 to 0.12; n = 210)
+    """
+    if name not in MEASURES or name == "prevalence":
+        known = ", ".join(key for key in MEASURES if key != "prevalence")
+        raise ValueError(f"name must be one of {known}, got {name!r}.")
+    if not 0 < prevalence < 1:
+        raise ValueError(f"prevalence must lie in (0, 1), got {prevalence:g}.")
+    measure = MEASURES[name]
+    if not measure.by_prevalence:
+        return estimated(measure, counts, level=level)
+    if name not in ("ppv", "npv"):
+        return propagated(measure, counts, prevalence=prevalence, level=level)
+    missing = one_class(counts)
+    if missing:
+        return undefined(counts.n, missing, level=level, method="koopman")
+    if name == "ppv":
+        ratio, share, none = (
+            estimated(MEASURES["lr_positive"], counts, level=level),
+            prevalence,
+            not counts.called_positive,
+        )
+    else:
+        ratio, share, none = (
+            estimated(MEASURES["lr_negative"], counts, level=level),
+            1 - prevalence,
+            not counts.called_negative,
+        )
+    if none:
+        return undefined(counts.n, ratio.note, level=level, method="koopman")
+    limits = (ratio.low, ratio.high) if name == "ppv" else (_inverse(ratio.high), _inverse(ratio.low))
+    low, high = (_posterior(limit, share) for limit in limits)
+    return replace(ratio, value=measure.formula(*weighed(counts, prevalence)), low=low, high=high, note="")
+
+
+def _inverse(ratio: float) -> float:
+    return 1 / ratio if ratio else inf
+
+
+def _posterior(ratio: float, share: float) -> float:
+    """Probability after evidence with this likelihood ratio, `share` before."""
+    return 1.0 if ratio == inf else share * ratio / (share * ratio + 1 - share)

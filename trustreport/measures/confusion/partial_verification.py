@@ -9,16 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from trustreport.measures.cluster import Clusters, clustered_variance
-from trustreport.measures.confusion.form import (
-    AT_THE_EDGE,
-    NO_NEGATIVE_VERIFIED,
-    NO_POSITIVE_VERIFIED,
-    NONE_ABSENT_VERIFIED,
-    NONE_CALLED_NEGATIVE,
-    NONE_CALLED_POSITIVE,
-    NONE_PRESENT_VERIFIED,
-    ONE_CLUSTER_OF_SUCH,
-)
+from trustreport.measures.confusion import notes
 from trustreport.measures.confusion.independent import ends_on_sphere, score_limit
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile
@@ -187,7 +178,7 @@ def begg_greenes_logit(
         return undefined(_all(x), why, level=level, method=method)
     bare = replace(undefined(_all(x), "", level=level, method=method), value=_value(x), details=_bounds(x))
     if not x.tp or not x.fn:
-        return replace(bare, note=AT_THE_EDGE)
+        return replace(bare, note=notes.AT_THE_EDGE)
     called, present = (decision, truth == 1) if name == "sensitivity" else (~decision, truth == 0)
     known, details = truth >= 0, dict(bare.details)
     influence = called / x.called_positive - ~called / x.called_negative
@@ -199,7 +190,7 @@ def begg_greenes_logit(
         variance, n = clustered_variance(influence, cluster)
         df, details = n - 1.0, {**details, "clusters": float(n)}
         if n < 2:
-            return replace(bare, note=ONE_CLUSTER_OF_SUCH, details=details)
+            return replace(bare, note=notes.ONE_CLUSTER, details=details)
     half = quantile(df, level) * sqrt(variance)
     centre = log(bare.value / (1 - bare.value))
     low, high = (float(expit(centre + side * half)) for side in (-1, 1))
@@ -227,12 +218,12 @@ def _bounds(x: PartlyVerified) -> dict[str, float]:
 
 def _why_undefined(name: Name, x: PartlyVerified) -> str:
     of_class = x.tp + x.fn if name == "sensitivity" else x.tn + x.fp
-    none = NONE_PRESENT_VERIFIED if name == "sensitivity" else NONE_ABSENT_VERIFIED
+    none = notes.NONE_PRESENT_VERIFIED if name == "sensitivity" else notes.NONE_ABSENT_VERIFIED
     needed = (
-        (x.called_positive, NONE_CALLED_POSITIVE),
-        (x.called_negative, NONE_CALLED_NEGATIVE),
-        (x.tp + x.fp, NO_POSITIVE_VERIFIED),
-        (x.fn + x.tn, NO_NEGATIVE_VERIFIED),
+        (x.called_positive, notes.NONE_CALLED_POSITIVE),
+        (x.called_negative, notes.NONE_CALLED_NEGATIVE),
+        (x.tp + x.fp, notes.NO_POSITIVE_VERIFIED),
+        (x.fn + x.tn, notes.NO_NEGATIVE_VERIFIED),
         (of_class, none),
     )
     return next((note for n, note in needed if not n), "")

@@ -11,6 +11,7 @@ from trustreport.measures import notes
 from trustreport.measures.cluster import Clusters, clustered_variance
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc.interval import quantile
@@ -60,7 +61,7 @@ def class_measure(
         return clustered(name, cluster_cells(is_class, says, cluster), level=level)
     both, alone = int((is_class & says).sum()), int((~is_class & says).sum())
     counts = ConfusionCounts(both, alone, int(is_class.sum()) - both, int((~is_class).sum()) - alone)
-    return MEASURES[name](counts, level=level)
+    return estimated(MEASURES[name], counts, level=level)
 
 
 def right_share(

@@ -3,20 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isclose, nan
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, check_level, undefined
-
-CLASS_ABSENT = "a class that has priority has no case"
-NO_COMPLEXITY = "the cases of a class that has priority have no complexity"
-FEW_CREDITED = "fewer than 10 cases or clusters of a class earn credit: no interval"
-"""Of a class that has priority; `measure.FEWEST`."""
-FEW_DIFFER = "the credits differ in fewer than 10 cases or clusters of a class: no interval"
-NO_WIDTH = "every resample gives the same value: the interval has no width and says nothing about precision"
-
+from trustreport.measures.h_accuracy import notes
 
 Floats = NDArray[np.float64]
 METHOD, CLUSTERED = "bootstrap_percentile", "bootstrap_clusters"
@@ -101,7 +95,7 @@ def h_accuracy(
     """
     credit = credits_of(truth, scores, tau, called)
     given = CaseWeights.of(truth, scores.shape[1], priority, complexity, cluster)
-    return averaged(credit, given, FEW_CREDITED, resamples, rng, level)
+    return averaged(credit, given, notes.FEW_CREDITED, resamples, rng, level)
 
 
 def h_accuracy_difference(
@@ -156,7 +150,7 @@ def h_accuracy_difference(
     """
     gap = credits_of(truth, scores, tau, called) - credits_of(truth, other, tau, other_called)
     given = CaseWeights.of(truth, scores.shape[1], priority, complexity, cluster)
-    return averaged(gap, given, FEW_DIFFER, resamples, rng, level)
+    return averaged(gap, given, notes.FEW_DIFFER, resamples, rng, level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +200,7 @@ def averaged(
         own = truth == label
         if not weight:
             continue
-        missing = "" if complexity[own].any() else NO_COMPLEXITY if own.any() else CLASS_ABSENT
+        missing = "" if complexity[own].any() else notes.NO_COMPLEXITY if own.any() else notes.CLASS_ABSENT
         if missing:
             return undefined(len(truth), missing, level=level, method=method)
         got, most = complexity[own] * earned[own], complexity[own]
@@ -296,7 +290,7 @@ def _cluster_draws(
 def _percentiles(drawn: Floats, level: float) -> tuple[float, float, str]:
     there = drawn[~np.isnan(drawn)]
     low, high = (float(q) for q in np.quantile(there, [(1 - level) / 2, (1 + level) / 2]))
-    return low, high, "" if there.min() < there.max() else NO_WIDTH
+    return low, high, "" if there.min() < there.max() else notes.NO_WIDTH
 
 
 def _check(truth: NDArray[np.int64], scores: Floats, called: NDArray[np.int64] | None) -> None:
@@ -312,3 +306,89 @@ def _check(truth: NDArray[np.int64], scores: Floats, called: NDArray[np.int64] |
         raise ValueError("scores must lie in [0, 1].")
     if called is not None and len(called) != len(truth):
         raise ValueError(f"called must be one class per case, got {len(called)} for {len(truth)} cases.")
+
+
+def risk_priority(tau: float, prevalence: float) -> tuple[float, float]:
+    """Priorities of the negative and the positive class that go with a risk threshold.
+
+    ::
+
+        p = (tau (1 - q), (1 - tau) q) / alpha,   alpha = tau (1 - q) + (1 - tau) q,   q the prevalence
+
+    >>> risk_priority(0.2, 0.3)
+    (0.3684210526315789, 0.631578947368421)
+    """
+    alpha = _alpha(tau, prevalence)
+    return tau * (1 - prevalence) / alpha, (1 - tau) * prevalence / alpha
+
+
+def risk_accuracy(
+    truth: NDArray[np.bool_],
+    score: NDArray[Any],
+    tau: float,
+    *,
+    rng: np.random.Generator,
+    prevalence: float | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """H-accuracy in which tau is a risk threshold: right is a positive at or above it, a negative below it.
+
+    ::
+
+        Ha = p(0) specificity + p(1) sensitivity,   p of `risk_priority`
+
+    Parameters
+    ----------
+    truth : bool array, shape (n_cases,)
+    score : array of numbers, shape (n_cases,)
+        Predicted risk; positive from tau on.
+    prevalence : float in (0, 1), optional
+        That of these cases when not given.
+
+    Returns
+    -------
+    Estimate
+        In [0, 1]; NaN with a note when a class is absent. Bootstrap within classes.
+
+    References
+    ----------
+    Cabitza, Campagner (2019), "Who wants accurate models?", arXiv:1910.09246, theorem 1.
+
+    Examples
+    --------
+    >>> truth, score = np.arange(10) < 4, np.array([0.9, 0.8, 0.3, 0.1, 0.5, 0.1, 0.1, 0.0, 0.0, 0.1])
+    >>> round(risk_accuracy(truth, score, 0.2, rng=np.random.default_rng(1)).value, 2)
+    0.77
+    """
+    share = float(truth.mean()) if prevalence is None and truth.size else prevalence
+    priority = (0.5, 0.5) if share in (None, 0.0, 1.0) else risk_priority(tau, float(share or 0))
+    called = (score >= tau).astype(np.float64)
+    return h_accuracy(
+        truth.astype(np.int64),
+        np.stack([1 - called, called], axis=1),
+        priority=priority,
+        rng=rng,
+        level=level,
+    )
+
+
+def risk_accuracy_of(net_benefit: float, tau: float, prevalence: float) -> float:
+    """The `risk_accuracy` that goes with a net benefit at threshold tau, with q the prevalence.
+
+    ::
+
+        NB = (alpha Ha - tau (1 - q)) / (1 - tau)
+
+    The source divides tau (1 - q) by (1 - tau) once more inside, which is wrong: for tau .2, prevalence .3,
+    sensitivity .8, specificity .7 net benefit is .1875, as here, not .14375.
+
+    >>> round(risk_accuracy_of(0.1875, 0.2, 0.3), 6)
+    0.763158
+    """
+    return ((1 - tau) * net_benefit + tau * (1 - prevalence)) / _alpha(tau, prevalence)
+
+
+def _alpha(tau: float, prevalence: float) -> float:
+    if not (0 < prevalence < 1 and 0 <= tau <= 1):
+        raise ValueError(f"tau must lie in [0, 1] and prevalence in (0, 1), got {tau:g} and {prevalence:g}.")
+    return tau * (1 - prevalence) + (1 - tau) * prevalence

@@ -1,4 +1,4 @@
-"""Tau, priority and complexity from what raters said and did.
+"""The parameters of H-accuracy: as declared, and profiles over them.
 
 Raters' arrays have shape (n_raters, n_cases), NaN where a rater did not judge a case.
 
@@ -7,8 +7,15 @@ References
 Cabitza, Campagner (2019), "Who wants accurate models?", arXiv:1910.09246, sections 2.1.1 and 4.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
+
+from trustreport.measures.cluster import Clusters
+from trustreport.measures.h_accuracy.measure import CaseWeights, averaged, credits_of, h_accuracy
+from trustreport.measures.h_accuracy.notes import FEW_CREDITED
 
 Floats = NDArray[np.float64]
 
@@ -210,3 +217,190 @@ def _rater_means(values: Floats) -> Floats:
     n = there.sum(axis=1)
     means: Floats = np.where(n > 0, np.where(there, values, 0.0).sum(axis=1) / np.maximum(n, 1), np.nan)
     return means
+
+
+Classes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Values with pointwise limits along one parameter, (n_points,) each; NaN where undefined."""
+
+    at: Floats
+    value: Floats
+    low: Floats
+    high: Floats
+
+
+def over_tau(
+    truth: Classes,
+    scores: Floats,
+    taus: Sequence[float] | Floats,
+    *,
+    priority: Sequence[float] | None = None,
+    complexity: Floats | None = None,
+    called: Classes | None = None,
+) -> Floats:
+    """Ha at each confidence threshold, everything else fixed; does not rise.
+
+    Parameters as in `h_accuracy`; NaN where a class with priority has no case or no complexity.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.9, 0.1], [0.3, 0.7], [0.2, 0.8], [0.2, 0.8]])
+    >>> over_tau(np.array([0, 0, 1, 1]), scores, [0.5, 0.8, 0.9])
+    array([0.75 , 0.75 , 0.625])
+    """
+    of_class = [class_credits(truth, scores, tau, complexity, called) for tau in taus]
+    k = scores.shape[1]
+    weights = np.full(k, 1 / k) if priority is None else np.asarray(priority, float)
+    used = weights > 0
+    return np.array([float(credit[used] @ weights[used]) for credit in of_class])
+
+
+def class_credits(
+    truth: Classes,
+    scores: Floats,
+    tau: float | None,
+    complexity: Floats | None = None,
+    called: Classes | None = None,
+) -> Floats:
+    """What is earned in each class, in [0, 1], shape (n_classes,); Ha weighs these by the priorities.
+
+    >>> class_credits(np.array([0, 1, 1]), np.array([[0.9, 0.1], [0.3, 0.7], [0.6, 0.4]]), 0.5)
+    array([1. , 0.5])
+    """
+    credit = credits_of(truth, scores, tau, called)
+    difficulty = np.ones(len(truth)) if complexity is None else complexity
+    k = scores.shape[1]
+    earned = np.bincount(truth, weights=difficulty * credit, minlength=k)
+    most = np.bincount(truth, weights=difficulty, minlength=k)
+    return np.where(most > 0, earned / np.where(most > 0, most, 1), np.nan)
+
+
+def over_priority(
+    truth: Classes,
+    scores: Floats,
+    priorities: Sequence[float] | Floats,
+    *,
+    rng: np.random.Generator,
+    tau: float | None = None,
+    complexity: Floats | None = None,
+    called: Classes | None = None,
+    cluster: Clusters | None = None,
+    resamples: int = 1000,
+    level: float = 0.95,
+) -> Profile:
+    """Ha of two classes at each priority of the positive one, with its bootstrap interval; a straight line.
+
+    Parameters
+    ----------
+    priorities : floats in [0, 1]
+        Priority of the positive class; that of the negative one is what it leaves.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.9, 0.1], [0.3, 0.7], [0.2, 0.8], [0.2, 0.8]])
+    >>> over_priority(np.array([0, 0, 1, 1]), scores, [0, 1], rng=np.random.default_rng(1)).value
+    array([0.5, 1. ])
+    """
+    rows = []
+    for p in priorities:
+        one = h_accuracy(
+            truth, scores, rng=rng, tau=tau, priority=[1 - p, p], complexity=complexity,
+            called=called, cluster=cluster, resamples=resamples, level=level,
+        )  # fmt: skip
+        rows.append((one.value, one.low, one.high))
+    value, low, high = np.array(rows).T
+    return Profile(np.asarray(priorities, float), value, low, high)
+
+
+def over_complex_mix(
+    truth: Classes,
+    scores: Floats,
+    hard: NDArray[np.bool_],
+    shares: Sequence[float] | Floats,
+    *,
+    rng: np.random.Generator,
+    tau: float | None = None,
+    priority: Sequence[float] | None = None,
+    called: Classes | None = None,
+    cluster: Clusters | None = None,
+    resamples: int = 500,
+    level: float = 0.95,
+) -> Profile:
+    """Ha that is expected of a mix in which a share of the cases of each class is complex, drawn at random.
+
+    With C(l) and S(l) the mean credit of the complex and of the other cases of class l, q the share::
+
+        sum over classes l of p(l) * (q C(l) + (1 - q) S(l))
+
+    which is what the mean over random draws tends to. A straight line in q.
+
+    Parameters
+    ----------
+    hard : bool array, shape (n_cases,)
+        Which cases are complex.
+    shares : floats in [0, 1]
+
+    Other parameters as in `h_accuracy`. Cases are drawn again within class and complexity.
+
+    References
+    ----------
+    Cabitza, Campagner (2019), "Who wants accurate models?", arXiv:1910.09246, figures 2 and 3. How the draws
+    of the source were made is not said; its curve is not straight.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.9, 0.1], [0.3, 0.7], [0.2, 0.8], [0.6, 0.4]])
+    >>> hard, rng = np.array([False, True, False, True]), np.random.default_rng(1)
+    >>> over_complex_mix(np.array([0, 0, 1, 1]), scores, hard, [0, 0.25, 1], rng=rng).value
+    array([1.  , 0.75, 0.  ])
+    """
+    k = scores.shape[1]
+    of_class = np.full(k, 1 / k) if priority is None else np.asarray(priority, float)
+    credit = credits_of(truth, scores, tau, called)
+    stratum, equal = 2 * truth + hard, np.ones(len(truth))
+    rows = []
+    for share in shares:
+        weights = np.stack([(1 - share) * of_class, share * of_class], axis=1).ravel()
+        given = CaseWeights(stratum, weights, equal, cluster)
+        one = averaged(credit, given, FEW_CREDITED, resamples, rng, level)
+        rows.append((one.value, one.low, one.high))
+    value, low, high = np.array(rows).T
+    return Profile(np.asarray(shares, float), value, low, high)
+
+
+def mix_surface(
+    truth: Classes,
+    scores: Floats,
+    hard: NDArray[np.bool_],
+    shares: Sequence[float] | Floats,
+    priorities: Sequence[float] | Floats,
+    *,
+    tau: float | None = None,
+    called: Classes | None = None,
+) -> Floats:
+    """`over_complex_mix` of two classes at each priority of the positive one, shape (n_shares, n_priorities).
+
+    NaN where a class with priority has no case of a complexity that the mix has.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.9, 0.1], [0.3, 0.7], [0.2, 0.8], [0.6, 0.4]])
+    >>> hard = np.array([False, True, False, True])
+    >>> mix_surface(np.array([0, 0, 1, 1]), scores, hard, [0, 0.5], [0, 1])
+    array([[1. , 1. ],
+           [0.5, 0.5]])
+    """
+    q, p = np.asarray(shares, float)[:, None], np.asarray(priorities, float)[None, :]
+    simple, complex_ = (
+        class_credits(truth, scores, tau, of.astype(np.float64), called) for of in (~hard, hard)
+    )
+
+    def of_class(label: int) -> Floats:
+        mixed: Floats = np.where(q < 1, (1 - q) * simple[label], 0) + np.where(q > 0, q * complex_[label], 0)
+        return mixed
+
+    with np.errstate(invalid="ignore"):
+        return np.where(p < 1, (1 - p) * of_class(0), 0) + np.where(p > 0, p * of_class(1), 0)

@@ -1,11 +1,14 @@
-"""How long a chart takes to alert once the rate to detect has come: on average, and in half of the times."""
+"""How long a change goes unseen by a sequential chart."""
 
 from math import isfinite, nan
 
 from scipy.sparse import csr_array
 
 from trustreport.measures.estimate import Estimate, check_level, undefined
-from trustreport.measures.monitoring.cusum import CUSUM, SPRT, CusumDesign, SprtChart
+from trustreport.measures.monitoring import notes
+from trustreport.measures.monitoring.charts import METHOD as CUSUM
+from trustreport.measures.monitoring.charts import SPRT_METHOD as SPRT
+from trustreport.measures.monitoring.charts import CusumDesign, SprtChart
 from trustreport.measures.monitoring.run_length import (
     average_run_length,
     bernoulli,
@@ -14,7 +17,6 @@ from trustreport.measures.monitoring.run_length import (
     median_run_length,
     restarting_moves,
 )
-from trustreport.measures.monitoring.weights import DELAY, NO_ALERT
 
 STATISTICS = ("mean", "median")
 
@@ -53,7 +55,7 @@ def cusum_delay(
 
     Examples
     --------
-    >>> from trustreport.measures.monitoring.cusum import design
+    >>> from trustreport.measures.monitoring.charts import design
     >>> found = cusum_delay(design(0.10, 0.20, budget=0.05, sizes=[1] * 500))
     >>> {name: round(e.value) for name, e in found.items()}
     {'mean': 108, 'median': 93}
@@ -73,7 +75,7 @@ def sprt_delay(run: SprtChart, *, n: int = 0, level: float = 0.95, note: str = "
 
     Examples
     --------
-    >>> from trustreport.measures.monitoring.cusum import sprt
+    >>> from trustreport.measures.monitoring.charts import sprt
     >>> import numpy as np
     >>> run = sprt(np.zeros(9, np.int64), 0.10, 0.20, budget=0.05)[1]
     >>> {name: round(e.value) for name, e in sprt_delay(run).items()}
@@ -92,10 +94,10 @@ def _delay(
     made = {}
     for name, of in zip(STATISTICS, (average_run_length, median_run_length)):
         looks = of(moves, start)
-        said = "; ".join(filter(None, (DELAY, note)))
+        said = "; ".join(filter(None, (notes.DELAY, note)))
         made[name] = (
             Estimate(cases * looks, nan, nan, n, level, method, said, details={"looks": looks})
             if isfinite(looks)
-            else undefined(n, NO_ALERT, level=level, method=method)
+            else undefined(n, notes.NO_ALERT, level=level, method=method)
         )
     return made

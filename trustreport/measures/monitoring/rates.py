@@ -1,18 +1,16 @@
-"""Rates of rare events per case processed, and the middle of times, with exact limits."""
+"""Rates of rare events, and the limits of a funnel over units."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, chdtri, expit, logit
+from scipy.special import bdtr, chdtri, ndtr, ndtri
 
-from trustreport.measures.calibration.logistic import INWARDS, calibration_intercept, calibration_slope
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, clustered_variance
-from trustreport.measures.confusion.clustered import value_and_gradient
 from trustreport.measures.estimate import Estimate, check_level, undefined
-from trustreport.measures.monitoring.weights import NO_EVENT, NO_EXPOSURE, NO_VALUE, TOO_FEW_FOR_MEDIAN
-from trustreport.measures.roc.auc import placements
+from trustreport.measures.monitoring import notes
 
 
 def event_rate(events: int, exposure: int, *, level: float = 0.95) -> Estimate:
@@ -56,11 +54,11 @@ def event_rate(events: int, exposure: int, *, level: float = 0.95) -> Estimate:
     if events < 0 or exposure < 0:
         raise ValueError(f"events and exposure must be counts, got {events} and {exposure}.")
     if exposure == 0:
-        return undefined(0, NO_EXPOSURE, level=level, method="poisson_exact")
+        return undefined(0, notes.NO_EXPOSURE, level=level, method="poisson_exact")
     tail = (1 - level) / 2
     low = float(chdtri(2 * events, 1 - tail)) / 2 / exposure if events else 0.0
     high = float(chdtri(2 * events + 2, tail)) / 2 / exposure
-    note = "" if events else NO_EVENT
+    note = "" if events else notes.NO_EVENT
     return Estimate(events / exposure, low, high, exposure, level, "poisson_exact", note)
 
 
@@ -100,7 +98,7 @@ def median(values: NDArray[np.float64], *, cluster: Clusters | None = None, leve
     check_level(level)
     n = len(values)
     if not n:
-        return undefined(0, NO_VALUE, level=level, method="order_statistics")
+        return undefined(0, notes.NO_VALUE, level=level, method="order_statistics")
     x = np.sort(values)
     middle = float(np.median(x))
     worth, details = n, {}
@@ -117,7 +115,9 @@ def median(values: NDArray[np.float64], *, cluster: Clusters | None = None, leve
     below = np.where(ranks == 0, 0.0, below)
     j = int(ranks[below <= (1 - level) / 2].max())
     if j == 0:
-        return Estimate(middle, nan, nan, n, level, "order_statistics", TOO_FEW_FOR_MEDIAN, details=details)
+        return Estimate(
+            middle, nan, nan, n, level, "order_statistics", notes.TOO_FEW_FOR_MEDIAN, details=details
+        )
     from_end = (j - 1) * n // worth
     low, high = float(x[from_end]), float(x[n - 1 - from_end])
     return Estimate(middle, low, high, n, level, "order_statistics", details=details)
@@ -139,107 +139,144 @@ def any_false_alert(looks: int, each: float) -> float:
 
 
 Floats = NDArray[np.float64]
+TRIMMED = 0.1
+METHODS = ("funnel_naive", "funnel_multiplicative", "funnel_additive")
+FEW = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class SharedCorrelation:
-    """The correlation of two estimates, the clusters in both sets, and those in either that bear on them."""
+class Funnel:
+    """Units against a target. `z` holds for each method an Estimate for each unit.
 
-    correlation: float
-    both: int
-    either: int
+    `phi` is the over-dispersion of the winsorised z-scores (1 = none, NaN where it cannot be judged), `tau`
+    the standard deviation between units beyond chance that goes with it.
+    """
+
+    target: float
+    phi: float
+    tau: float
+    n: tuple[int, ...]
+    z: dict[str, tuple[Estimate, ...]]
+
+    def limits(self, cases: Floats, share: float, method: str = "funnel_additive") -> tuple[Floats, Floats]:
+        """Where `share` of the units in control lie, by number of cases; cut at 0 and 1."""
+        z = float(-ndtri((1 - share) / 2))
+        variance = self.target * (1 - self.target) / cases
+        if method == "funnel_multiplicative" and self.phi > 1:
+            variance = variance * self.phi
+        if method == "funnel_additive" and self.tau > 0:
+            variance = variance + self.tau**2
+        half = z * np.sqrt(variance)
+        return np.clip(self.target - half, 0, 1), np.clip(self.target + half, 0, 1)
 
 
-def shared(now: Floats, now_cluster: Clusters, then: Floats, then_cluster: Clusters) -> SharedCorrelation:
-    """How far two estimates go together because clusters of cases are in both sets.
+def funnel(
+    events: Sequence[int], n: Sequence[int], *, target: float | None = None, level: float = 0.95
+) -> Funnel:
+    """z-scores of units against a target, as they are and with over-dispersion allowed for.
 
-    With I_g and J_g the summed influence of the cases of cluster g on either estimate::
+    With y the share of a unit, s^2 = target (1 - target) / n, I units, and the z-scores winsorised at their
+    10th and 90th percentile for the estimate of phi only::
 
-        r = sum over g in both of I_g J_g / sqrt(sum I_g^2 sum J_g^2)
-
-    so that r se se' is the covariance of the cluster-robust (sandwich) estimator over both sets.
-
-    Estimand: the correlation over samples of clusters, each with its cases of both sets.
+        naive            z = (y - target) / s
+        multiplicative   z / sqrt(max(1, phi)),   phi = mean of winsorised z^2
+        additive         (y - target) / sqrt(s^2 + tau^2)
+                         tau^2 = max(0, I phi - (I - 1)) / (sum w - sum w^2 / sum w),   w = 1 / s^2
 
     Parameters
     ----------
-    now, then : float arrays, shapes (n_cases,) and (n_others,)
-        Influence of each case on the estimate of its set, up to a factor of the set.
-    now_cluster, then_cluster : int arrays, of the same shapes
-        The same number for the same cluster in both sets.
+    events, n : sequences of int, one entry a unit
+        Counted events and cases; units without cases have no z-score.
+    target : float in (0, 1), optional
+        What is expected; the share over all units where none is given.
+    level : float in (0, 1)
+        Carried along.
 
     Returns
     -------
-    Shared
-        The correlation is in [-1, 1]; 0 where no cluster is in both or one estimate does not vary.
+    Funnel
+        Each z-score with its two-sided p. NaN with a note: a unit without cases, one unit only, a target of 0
+        or 1. With fewer than three units phi is NaN and only the naive score is defined.
 
     References
     ----------
-    Liang, Zeger (1986), Biometrika 73, 13-22.
+    Spiegelhalter (2005), Stat. Med. 24, 1185-1202 (funnel plots).
+    Spiegelhalter (2005), Qual. Saf. Health Care 14, 347-351 (over-dispersion).
 
     Examples
     --------
-    Two patients seen twice, right and wrong alike in both periods:
-
-    >>> found = shared(np.array([0.5, -0.5]), np.array([1, 2]), np.array([0.5, -0.5]), np.array([1, 2]))
-    >>> found.correlation, found.both, found.either
-    (1.0, 2, 2)
+    >>> found = funnel([12, 8, 30, 9], [100, 100, 100, 100])
+    >>> [round(z.value, 2) for z in found.z["funnel_naive"]]
+    [-0.78, -1.9, 4.3, -1.62]
+    >>> [round(z.value, 2) for z in found.z["funnel_additive"]]
+    [-0.36, -0.87, 1.97, -0.74]
     """
-    names, index = np.unique(np.concatenate([now_cluster, then_cluster]), return_inverse=True)
-    first, second = index[: len(now)], index[len(now) :]
-    ours = np.bincount(first, weights=now, minlength=len(names))
-    theirs = np.bincount(second, weights=then, minlength=len(names))
-    both = np.intersect1d(first, second).size
-    scale = sqrt(float(ours @ ours) * float(theirs @ theirs))
-    correlation = float(ours @ theirs) / scale if both and scale > 0 else 0.0
-    return SharedCorrelation(correlation, both, int(np.count_nonzero((ours != 0) | (theirs != 0))))
+    check_level(level)
+    x, size = np.asarray(events, np.float64), np.asarray(n, np.float64)
+    if ((x < 0) | (x > size)).any():
+        raise ValueError("events must lie between 0 and n in every unit.")
+    held = size > 0
+    total = float(size.sum())
+    aim = (float(x.sum()) / total if total else nan) if target is None else target
+    why = _why(int(held.sum()), aim, target is None)
+    variance = np.where(held, aim * (1 - aim) / np.maximum(size, 1), nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        y = x / size
+        naive = (y - aim) / np.sqrt(variance)
+    phi, tau2 = _over_dispersion(naive[held], variance[held]) if not why else (nan, nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scores = {
+            METHODS[0]: naive,
+            METHODS[1]: naive / sqrt(max(1.0, phi)) if phi == phi else np.full_like(naive, nan),
+            METHODS[2]: (y - aim) / np.sqrt(variance + tau2),
+        }
+    z = {
+        method: tuple(
+            _estimate(float(score), int(m), aim, method, why, phi, tau2, level)
+            for score, m in zip(found, size)
+        )
+        for method, found in scores.items()
+    }
+    return Funnel(aim, phi, sqrt(tau2) if tau2 == tau2 else nan, tuple(int(m) for m in size), z)
 
 
-def of_share(event: NDArray[np.bool_]) -> Floats:
-    """Influence on a share of events: event - share, over n."""
-    return (event - event.mean()) / len(event) if len(event) else np.zeros(0)
+def _why(units: int, target: float, of_units: bool) -> str:
+    if units == 0:
+        return notes.NO_CASE
+    if units == 1 and of_units:
+        return notes.ONE_UNIT
+    return "" if 0 < target < 1 else notes.NO_SPREAD
 
 
-def of_cells(name: str, truth: NDArray[np.bool_], decision: NDArray[np.bool_]) -> Floats:
-    """Influence on a measure of the four cells: its derivative by the cell of each case."""
-    cell = np.where(truth, np.where(decision, 0, 2), np.where(decision, 1, 3))
-    _, gradient = value_and_gradient(name, np.bincount(cell, minlength=4), None)
-    found: Floats = np.where(np.isfinite(gradient), gradient, 0.0)[cell]
-    return found
+def _over_dispersion(z: Floats, variance: Floats) -> tuple[float, float]:
+    units = len(z)
+    if units < 3:
+        return nan, nan
+    low, high = np.quantile(z, (TRIMMED, 1 - TRIMMED))
+    phi = float((np.clip(z, low, high) ** 2).mean())
+    return phi, between(phi * units, variance)
 
 
-def of_area(truth: NDArray[np.bool_], score: Floats) -> Floats:
-    """Influence on the area under the ROC curve: placement - area, over the cases of the class."""
-    found = np.zeros(len(truth))
-    for own, placed in zip((truth, ~truth), placements(truth, score)):
-        found[own] = (placed - placed.mean()) / len(placed)
-    return found
+def between(q: float, variance: Floats) -> float:
+    """Variance between units from the sum of their squared z-scores, by moments (DerSimonian and Laird).
 
-
-def of_risk(name: str, truth: NDArray[np.bool_], score: Floats) -> Floats:
-    """Influence on the Brier score, on the logarithm of O/E, or on the intercept or slope of recalibration.
-
-    The last two up to the inverse of the information, which is a factor of the set: score equations at the
-    fitted values, those of the slope about the weighted mean of the log odds.
+    >>> round(between(9.0, np.array([0.01, 0.01, 0.02])), 6)
+    0.04375
     """
-    if name == "brier":
-        squared = (score - truth) ** 2
-        return np.asarray(squared - squared.mean()) / len(score)
-    if name == "oe_ratio":
-        return np.asarray(truth / truth.sum() - score / score.sum())
-    predictor = logit(np.clip(score, INWARDS, 1 - INWARDS))
-    if name == "calibration_intercept":
-        return np.asarray(truth - expit(calibration_intercept(truth, score).value + predictor))
-    fit = calibration_slope(truth, score)
-    p = expit(fit.details["intercept"] + fit.value * predictor)
-    weight = p * (1 - p)
-    return np.asarray((truth - p) * (predictor - weight @ predictor / weight.sum()))
+    w = 1 / variance
+    return max(0.0, (q - (len(w) - 1)) / float(w.sum() - (w**2).sum() / w.sum()))
 
 
-def of_net_benefit(
-    truth: NDArray[np.bool_], acted: NDArray[np.bool_], threshold: float, ratio: float = 0.0
-) -> Floats:
-    """Influence on the net benefit; with `ratio` its standardised value, on that value."""
-    found = truth & acted, (~truth & acted) * (threshold / (1 - threshold))
-    gain = found[0] - found[1] - ratio * truth
-    return np.asarray(gain - gain.mean()) / len(truth)
+def _estimate(
+    z: float, n: int, target: float, method: str, why: str, phi: float, tau2: float, level: float
+) -> Estimate:
+    if why or n == 0:
+        return undefined(n, why or notes.NO_CASE, level=level, method=method)
+    if z != z:
+        return undefined(n, notes.FEW_UNITS, level=level, method=method)
+    rough = n * min(target, 1 - target) < FEW
+    details = {"target": target}
+    if phi == phi:
+        details |= {"phi": phi, "tau": sqrt(tau2)}
+    note = f"{notes.Z_SCORE}; {notes.FEW_EXPECTED}" if rough else notes.Z_SCORE
+    return Estimate(z, nan, nan, n, level, method, note, p=float(2 * ndtr(-abs(z))), details=details)

@@ -1,4 +1,4 @@
-"""Run lengths of charts whose statistic moves in whole steps: exact, by the Markov chain of its states."""
+"""How long a chart runs until it signals, and the limits that make it run as long as is wanted."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby

@@ -1,31 +1,145 @@
-"""Direct standardisation: what a share would have changed by if the mix of cases had stayed as it was."""
+"""Change of performance with the mix of cases held constant, and the weights that hold it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import inf, isnan, nan, sqrt
+from fractions import Fraction
+from math import inf, isnan, log, nan, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, ndtri
+from scipy.optimize import brentq
 
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, clustered_variance
-from trustreport.measures.estimate import Estimate, check_level, undefined
-from trustreport.measures.monitoring.rates import shared
-from trustreport.measures.monitoring.weights import (
-    FEW_EXPECTED,
-    FEW_UNITS,
-    NO_CASE,
-    NO_COMMON_STRATUM,
-    NO_INTERVAL,
-    NO_SPREAD,
-    NOT_ALL_STRATA,
-    ONE_UNIT,
-    SHARED,
-    Z_SCORE,
-)
+from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.monitoring import notes
+from trustreport.measures.monitoring.change import shared
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
 from trustreport.measures.mrmc.notes import join
 from trustreport.measures.proportion import normal_quantile
+
+# The ratio of the two scores may differ from that of the likelihood by this share.
+TOLERANCE = 0.005
+LARGEST = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Log-likelihood ratio of one case on a lattice: `up` steps for an event, `down` steps for none.
+
+    `unit` is the size of a step in natural logarithms. An event is what speaks for the rate
+    to detect; `falling` says that this is the absence of what is counted, because that rate is the lower one.
+    `tuned` is the rate to detect for which the whole-number scores are the exact likelihood ratio.
+    """
+
+    in_control: float
+    to_detect: float
+    up: int
+    down: int
+    unit: float
+    falling: bool
+    tuned: float
+
+    def event_rate(self, rate: float) -> float:
+        """The chance of a step up when the counted rate is `rate`."""
+        return 1 - rate if self.falling else rate
+
+    def log_ratio(self, steps: int) -> float:
+        """A number of steps as a log-likelihood ratio."""
+        return steps * self.unit
+
+
+def why_not(in_control: float, to_detect: float) -> str:
+    """Why two rates give no chart, or nothing.
+
+    >>> why_not(0.1, 0.1)
+    'the rate in control and the rate to detect are equal: there is nothing to detect'
+    """
+    if in_control == to_detect:
+        return notes.EQUAL_RATES
+    if not (0 < in_control < 1 and 0 < to_detect < 1):
+        return notes.RATE_AT_END
+    return ""
+
+
+def log_ratios(in_control: float, to_detect: float) -> tuple[float, float]:
+    """What an event adds to the log-likelihood ratio, and what its absence takes away (both positive).
+
+    ::
+
+        ln(p1 / p0),   ln((1 - p0) / (1 - p1))   for p1 > p0
+
+    >>> [round(x, 4) for x in log_ratios(0.01, 0.10)]
+    [2.3026, 0.0953]
+    """
+    return log(to_detect / in_control), log((1 - in_control) / (1 - to_detect))
+
+
+def weights(in_control: float, to_detect: float) -> Weights:
+    """Scores of the two rates in whole numbers.
+
+    The ratio of the scores is the simplest fraction within 0.5 % of that of the likelihood; the rate to
+    detect moves by a little, so that the scores are the exact likelihood ratio again (Reynolds and Stoumbos
+    tune a Bernoulli chart in the same way).
+
+    Parameters
+    ----------
+    in_control, to_detect : float in (0, 1)
+        Different; see `why_not`.
+
+    Raises
+    ------
+    ValueError : rates that give no chart
+
+    References
+    ----------
+    Reynolds, Stoumbos (1999), J. Qual. Technol. 31, 87-108.
+
+    Examples
+    --------
+    >>> found = weights(0.01, 0.10)
+    >>> found.up, found.down, round(found.tuned, 4)
+    (97, 4, 0.0995)
+    """
+    if why := why_not(in_control, to_detect):
+        raise ValueError(f"{why} (in_control {in_control:g}, to_detect {to_detect:g}).")
+    falling = to_detect < in_control
+    p0, p1 = (1 - in_control, 1 - to_detect) if falling else (in_control, to_detect)
+    up, down = log_ratios(p0, p1)
+    ratio = _simplest(up / down)
+    tuned = _tuned(p0, p1, float(ratio))
+    unit = log_ratios(p0, tuned)[1] / ratio.denominator
+    return Weights(
+        in_control,
+        to_detect,
+        ratio.numerator,
+        ratio.denominator,
+        unit,
+        falling,
+        1 - tuned if falling else tuned,
+    )
+
+
+def _simplest(ratio: float) -> Fraction:
+    """The fraction of smallest terms near the ratio."""
+    turned = ratio < 1
+    exact = Fraction(1 / ratio if turned else ratio)
+    found = Fraction(1)
+    for most in range(1, LARGEST):
+        found = max(exact.limit_denominator(most), Fraction(1))
+        if abs(float(found / exact) - 1) <= TOLERANCE:
+            break
+    return 1 / found if turned else found
+
+
+def _tuned(p0: float, p1: float, ratio: float) -> float:
+    """The rate to detect near p1 at which the likelihood's scores have exactly this ratio."""
+
+    def excess(p: float) -> float:
+        up, down = log_ratios(p0, p)
+        return up - ratio * down
+
+    low, high = p0 + (p1 - p0) * 0.5, p1 + (1 - p1) * 0.5
+    return float(brentq(excess, low, high, xtol=1e-15, rtol=1e-14))
+
 
 METHOD, CLUSTERED = "direct_standardisation", "cluster_standardisation"
 
@@ -84,11 +198,11 @@ def standardised_change(
     total = int(m.sum() + k.sum())
     both = (m > 0) & (k > 0)
     if not both.any():
-        return undefined(total, NO_COMMON_STRATUM, level=level, method=METHOD)
+        return undefined(total, notes.NO_COMMON_STRATUM, level=level, method=METHOD)
     crude = float(x.sum() / m.sum() - y.sum() / k.sum())
     covered = float(k[both].sum() / k.sum())
     covered_now = float(m[both].sum() / m.sum())
-    note = "" if both.sum() == ((m > 0) | (k > 0)).sum() else NOT_ALL_STRATA
+    note = "" if both.sum() == ((m > 0) | (k > 0)).sum() else notes.NOT_ALL_STRATA
     x, m, y, k = (column[both] for column in (x, m, y, k))
     weight = k / k.sum()
     now, then = x / m, y / k
@@ -189,154 +303,10 @@ def clustered_standardised_change(
     kept = max(0.0, 1 - 2 * covariance / independent) if both_sets.both and independent > 0 else 1.0
     se, df = sqrt(max(independent, found.se**2) * kept), fewest - 1.0
     if not se > 0:
-        return replace(found, low=nan, high=nan, se=nan, p=nan, note=join(found.note, NO_INTERVAL))
+        return replace(found, low=nan, high=nan, se=nan, p=nan, note=join(found.note, notes.NO_INTERVAL))
     if both_sets.both:
         details = {"shared_clusters": float(both_sets.both), "correlation": both_sets.correlation}
-        found = replace(found, note=join(found.note, SHARED), details={**found.details, **details})
+        found = replace(found, note=join(found.note, notes.SHARED), details={**found.details, **details})
     half = quantile(df, level) * se
     low, high = max(-1.0, found.value - half), min(1.0, found.value + half)
     return replace(found, low=low, high=high, se=se, df=df, p=two_sided_p(found.value / se, df))
-
-
-Floats = NDArray[np.float64]
-TRIMMED = 0.1
-METHODS = ("funnel_naive", "funnel_multiplicative", "funnel_additive")
-FEW = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Funnel:
-    """Units against a target. `z` holds for each method an Estimate for each unit.
-
-    `phi` is the over-dispersion of the winsorised z-scores (1 = none, NaN where it cannot be judged), `tau`
-    the standard deviation between units beyond chance that goes with it.
-    """
-
-    target: float
-    phi: float
-    tau: float
-    n: tuple[int, ...]
-    z: dict[str, tuple[Estimate, ...]]
-
-    def limits(self, cases: Floats, share: float, method: str = "funnel_additive") -> tuple[Floats, Floats]:
-        """Where `share` of the units in control lie, by number of cases; cut at 0 and 1."""
-        z = float(-ndtri((1 - share) / 2))
-        variance = self.target * (1 - self.target) / cases
-        if method == "funnel_multiplicative" and self.phi > 1:
-            variance = variance * self.phi
-        if method == "funnel_additive" and self.tau > 0:
-            variance = variance + self.tau**2
-        half = z * np.sqrt(variance)
-        return np.clip(self.target - half, 0, 1), np.clip(self.target + half, 0, 1)
-
-
-def funnel(
-    events: Sequence[int], n: Sequence[int], *, target: float | None = None, level: float = 0.95
-) -> Funnel:
-    """z-scores of units against a target, as they are and with over-dispersion allowed for.
-
-    With y the share of a unit, s^2 = target (1 - target) / n, I units, and the z-scores winsorised at their
-    10th and 90th percentile for the estimate of phi only::
-
-        naive            z = (y - target) / s
-        multiplicative   z / sqrt(max(1, phi)),   phi = mean of winsorised z^2
-        additive         (y - target) / sqrt(s^2 + tau^2)
-                         tau^2 = max(0, I phi - (I - 1)) / (sum w - sum w^2 / sum w),   w = 1 / s^2
-
-    Parameters
-    ----------
-    events, n : sequences of int, one entry a unit
-        Counted events and cases; units without cases have no z-score.
-    target : float in (0, 1), optional
-        What is expected; the share over all units where none is given.
-    level : float in (0, 1)
-        Carried along.
-
-    Returns
-    -------
-    Funnel
-        Each z-score with its two-sided p. NaN with a note: a unit without cases, one unit only, a target of 0
-        or 1. With fewer than three units phi is NaN and only the naive score is defined.
-
-    References
-    ----------
-    Spiegelhalter (2005), Stat. Med. 24, 1185-1202 (funnel plots).
-    Spiegelhalter (2005), Qual. Saf. Health Care 14, 347-351 (over-dispersion).
-
-    Examples
-    --------
-    >>> found = funnel([12, 8, 30, 9], [100, 100, 100, 100])
-    >>> [round(z.value, 2) for z in found.z["funnel_naive"]]
-    [-0.78, -1.9, 4.3, -1.62]
-    >>> [round(z.value, 2) for z in found.z["funnel_additive"]]
-    [-0.36, -0.87, 1.97, -0.74]
-    """
-    check_level(level)
-    x, size = np.asarray(events, np.float64), np.asarray(n, np.float64)
-    if ((x < 0) | (x > size)).any():
-        raise ValueError("events must lie between 0 and n in every unit.")
-    held = size > 0
-    total = float(size.sum())
-    aim = (float(x.sum()) / total if total else nan) if target is None else target
-    why = _why(int(held.sum()), aim, target is None)
-    variance = np.where(held, aim * (1 - aim) / np.maximum(size, 1), nan)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        y = x / size
-        naive = (y - aim) / np.sqrt(variance)
-    phi, tau2 = _over_dispersion(naive[held], variance[held]) if not why else (nan, nan)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scores = {
-            METHODS[0]: naive,
-            METHODS[1]: naive / sqrt(max(1.0, phi)) if phi == phi else np.full_like(naive, nan),
-            METHODS[2]: (y - aim) / np.sqrt(variance + tau2),
-        }
-    z = {
-        method: tuple(
-            _estimate(float(score), int(m), aim, method, why, phi, tau2, level)
-            for score, m in zip(found, size)
-        )
-        for method, found in scores.items()
-    }
-    return Funnel(aim, phi, sqrt(tau2) if tau2 == tau2 else nan, tuple(int(m) for m in size), z)
-
-
-def _why(units: int, target: float, of_units: bool) -> str:
-    if units == 0:
-        return NO_CASE
-    if units == 1 and of_units:
-        return ONE_UNIT
-    return "" if 0 < target < 1 else NO_SPREAD
-
-
-def _over_dispersion(z: Floats, variance: Floats) -> tuple[float, float]:
-    units = len(z)
-    if units < 3:
-        return nan, nan
-    low, high = np.quantile(z, (TRIMMED, 1 - TRIMMED))
-    phi = float((np.clip(z, low, high) ** 2).mean())
-    return phi, between(phi * units, variance)
-
-
-def between(q: float, variance: Floats) -> float:
-    """Variance between units from the sum of their squared z-scores, by moments (DerSimonian and Laird).
-
-    >>> round(between(9.0, np.array([0.01, 0.01, 0.02])), 6)
-    0.04375
-    """
-    w = 1 / variance
-    return max(0.0, (q - (len(w) - 1)) / float(w.sum() - (w**2).sum() / w.sum()))
-
-
-def _estimate(
-    z: float, n: int, target: float, method: str, why: str, phi: float, tau2: float, level: float
-) -> Estimate:
-    if why or n == 0:
-        return undefined(n, why or NO_CASE, level=level, method=method)
-    if z != z:
-        return undefined(n, FEW_UNITS, level=level, method=method)
-    rough = n * min(target, 1 - target) < FEW
-    details = {"target": target}
-    if phi == phi:
-        details |= {"phi": phi, "tau": sqrt(tau2)}
-    note = f"{Z_SCORE}; {FEW_EXPECTED}" if rough else Z_SCORE
-    return Estimate(z, nan, nan, n, level, method, note, p=float(2 * ndtr(-abs(z))), details=details)

@@ -1,19 +1,19 @@
 """Area under the ROC curve of each reader and arm: estimates, covariances over cases, and U-statistic."""
 
-from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.measures.cluster import Clusters
+from trustreport.measures.cluster import Clusters, grouped
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.obuchowski_rockette import ObuchowskiRockette, obuchowski_rockette
+from trustreport.measures.mrmc.same_pair import same_pair, won_where_made
+from trustreport.measures.mrmc.ustatistic import PairSums, UStatistic, from_sums
 
 CovarianceMethod = Literal["jackknife", "delong", "unbiased"]
 COVARIANCE_METHODS: tuple[CovarianceMethod, ...] = ("jackknife", "delong", "unbiased")
-BLOCK = 1_000_000  # outcomes of comparisons held at once
-EXACT = 2**22  # so many products of 0, 1 and 2 add up without rounding in single precision
 
 
 def reader_auc(rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -46,7 +46,7 @@ def reader_auc(rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray
         one = rating[arm, reader]
         rated = ~np.isnan(one)
         if (rated & truth).any() and (rated & ~truth).any():
-            areas[arm, reader] = placements(one[truth], one[~truth])[0].mean()
+            areas[arm, reader] = _placements(one[truth], one[~truth])[0].mean()
     return areas
 
 
@@ -84,7 +84,7 @@ def auc_covariance(
     """
     rows = rating.reshape(-1, rating.shape[-1])
     of_positives, of_negatives = (
-        np.array(part) for part in zip(*(placements(one[truth], one[~truth]) for one in rows))
+        np.array(part) for part in zip(*(_placements(one[truth], one[~truth]) for one in rows))
     )
     n1, n0 = of_positives.shape[1], of_negatives.shape[1]
     if min(n1, n0) < 2:
@@ -134,7 +134,7 @@ def won_by_case(
     for arm, reader in np.ndindex(rating.shape[:2]):
         one, known = rating[arm, reader], rated[arm, reader]
         if (known & truth).any() and (known & ~truth).any():
-            of_positive, of_negative = placements(one[truth], one[~truth])
+            of_positive, of_negative = _placements(one[truth], one[~truth])
             won[arm, reader, known & truth] = of_positive
             won[arm, reader, known & ~truth] = of_negative
     return won * made, made
@@ -202,95 +202,158 @@ def fit_auc(
     return obuchowski_rockette(reader_auc(rating, truth), covariance, truth.size)
 
 
-def same_pair(rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Sums of psi psi' over all pairs of a positive and a negative case, for all pairs of arms and readers.
+def auc_ustatistic(
+    rating: NDArray[np.float64],
+    truth: NDArray[np.bool_],
+    *,
+    alike: NDArray[np.float64] | None = None,
+    centred: bool = False,
+    cluster: Clusters | None = None,
+) -> UStatistic:
+    """U-statistic of the area under the ROC curve, for any pattern of readings.
 
-    Both the unbiased covariance and the U-statistic need it: the one part of theirs that placements do not
-    hold. Whichever way is shorter: by comparison of cases, or by pairs of ratings where there are few
-    different ones. In single precision and by blocks, exact all the same: each block adds up whole numbers.
-
-    Parameters
-    ----------
-    rating, truth
-        As in `reader_auc`; a case that was not rated adds 0.
-
-    Returns
-    -------
-    float array, shape (n_arms * n_readers, n_arms * n_readers)
-        Readers of the first arm first.
+    A *comparison* is one reader's ratings of one positive and one negative case in one arm; all weigh alike.
+    Parameters as in `auc_covariance`, with NaN where there is no reading; `centred` takes the outcomes of
+    comparisons about the mean of their arm. In a crossed design the mean is the mean of the readers' areas.
+    With `cluster`, int array of shape (n_cases,), two comparisons share a source where they share a patient,
+    who may have cases of both classes.
 
     Examples
     --------
-    >>> same_pair(np.array([[[1.0, 2, 2, 5]], [[1, 1, 2, 3]]]), np.array([False, False, True, True]))
-    array([[3.25, 3.5 ],
-           [3.5 , 4.  ]])
+    >>> rng = np.random.default_rng(3)
+    >>> truth = np.arange(80) < 40
+    >>> rating = rng.normal(truth * np.array([1.0, 1.6])[:, None, None], 1, (2, 6, 80))
+    >>> rating[rng.random(rating.shape) < 0.1] = np.nan
+    >>> print(auc_ustatistic(rating, truth).difference(1, 0))
+    0.06 (95% CI -0.02 to 0.13; n = 419)
     """
-    rows = rating.reshape(-1, rating.shape[-1])
-    n1 = int(np.count_nonzero(truth))
-    n0 = len(truth) - n1
-    levels = [np.unique(one[truth & ~np.isnan(one)]) for one in rows]
-    if sum(map(len, levels)) ** 2 * (n1 + n0) < len(rows) ** 2 * n1 * n0 and max(n1, n0) < EXACT:
-        return _by_level(rows, truth, levels)
-    return _by_comparison(rating, truth)
+    if cluster is not None:
+        return _of_patients(rating, truth, cluster, centred)
+    arms, readers, _ = rating.shape
+    rated = ~np.isnan(rating)
+    won = [np.zeros((arms, readers, int(of.sum()))) for of in (truth, ~truth)]
+    for arm, reader in np.ndindex(arms, readers):
+        one, known = rating[arm, reader], rated[arm, reader]
+        n1, n0 = int((known & truth).sum()), int((known & ~truth).sum())
+        if n1 and n0:
+            of_positive, of_negative = _placements(one[truth], one[~truth])
+            won[0][arm, reader, known[truth]] = of_positive * n0
+            won[1][arm, reader, known[~truth]] = of_negative * n1
+    if alike is None:
+        alike = same_pair(rating, truth)
+    read = rated.astype(np.float64)
+    positive, negative = (read[..., of].reshape(arms * readers, -1) for of in (truth, ~truth))
+    shared = (positive @ positive.T) * (negative @ negative.T)
+    made = (
+        read[..., truth] * read[..., ~truth].sum(axis=2, keepdims=True),
+        read[..., ~truth] * read[..., truth].sum(axis=2, keepdims=True),
+    )
+    comparisons = made[0].sum(axis=(1, 2))
+    means = np.where(comparisons > 0, won[0].sum(axis=(1, 2)) / np.maximum(comparisons, 1), np.nan)
+    if centred:
+        of_row = np.repeat(np.nan_to_num(means), readers)
+        crossed = of_row * won_where_made(rating, truth)
+        alike = alike - crossed - crossed.T + np.outer(of_row, of_row) * shared
+        won = [one - np.nan_to_num(means)[:, None, None] * count for one, count in zip(won, made)]
+    inclusive, weight = _sums(won[0], won[1], alike), _sums(made[0], made[1], shared)
+    pairs = {(i, k): PairSums(inclusive[i, k], weight[i, k]) for i in range(arms) for k in range(i, arms)}
+    return from_sums(means, pairs, rated.sum(axis=(1, 2)), centred=centred)
 
 
-def _by_comparison(rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """`same_pair` from the outcome of every comparison."""
-    n_rows = rating.shape[0] * rating.shape[1]
-    total = np.zeros((n_rows, n_rows))
-    for _, twice in twice_psi(rating, truth):
-        total += twice @ twice.T
-    return total / 4
+def _of_patients(
+    rating: NDArray[np.float64], truth: NDArray[np.bool_], cluster: Clusters, centred: bool
+) -> UStatistic:
+    """`auc_ustatistic` with patients in place of cases.
+
+    With S[g, h] the sum of psi over a reader's comparisons of positives of patient g with negatives of h, u_g
+    and v_g the sums of its rows and columns and w_g = u_g + v_g - S[g, g] that over all comparisons with a
+    case of g, the comparisons of S and S' that share a patient sum to::
+
+        sum over g of w_g w'_g  -  sum over g < h of (S[g, h] + S[h, g]) (S'[g, h] + S'[h, g])
+
+    The first part goes to the positives by u - S[g, g] / 2 and to the negatives by v - S[g, g] / 2. Where no
+    patient has cases of both classes these are the sums of comparisons that share the patient of the positive
+    case, or that of the negative.
+    """
+    arms, readers, _ = rating.shape
+    patients, index = np.unique(cluster, return_inverse=True)
+    with_positive, with_negative = (np.unique(index[of]) for of in (truth, ~truth))
+    rows = rating.reshape(arms * readers, -1)
+    won, made = (np.zeros((len(rows), len(with_positive), len(with_negative))) for _ in range(2))
+    for row, one in enumerate(rows):
+        first, second = one[truth][:, None], one[~truth]
+        rated = (~np.isnan(first) & ~np.isnan(second)).astype(np.float64)
+        psi = np.where(rated > 0, (first > second) + 0.5 * (first == second), 0.0)
+        for whole, part in ((won, psi), (made, rated)):
+            whole[row] = grouped(grouped(part, index[~truth]).T, index[truth]).T
+    comparisons = made.reshape(arms, -1).sum(axis=1)
+    means = np.where(comparisons > 0, won.reshape(arms, -1).sum(axis=1) / np.maximum(comparisons, 1), np.nan)
+    if centred:
+        won -= np.repeat(np.nan_to_num(means), readers)[:, None, None] * made
+    inclusive, weight = (
+        _shared_patients(part, with_positive, with_negative, (arms, readers, len(patients)))
+        for part in (won, made)
+    )
+    pairs = {(i, k): PairSums(inclusive[i, k], weight[i, k]) for i in range(arms) for k in range(i, arms)}
+    found = from_sums(means, pairs, (~np.isnan(rating)).sum(axis=(1, 2)), centred=centred)
+    return replace(found, clusters=len(np.unique(index[~np.isnan(rows).all(axis=0)])))
 
 
-def _by_level(
-    rows: NDArray[np.float64], truth: NDArray[np.bool_], levels: list[NDArray[np.float64]]
+def _shared_patients(
+    part: NDArray[np.float64],
+    with_positive: NDArray[np.intp],
+    with_negative: NDArray[np.intp],
+    shape: tuple[int, int, int],
 ) -> NDArray[np.float64]:
-    """`same_pair` from how often two rows give two ratings; `levels` are those of each row's positives::
+    """The sums of `_sums` by patient; `part` (arms x readers, patients with a positive, with a negative)."""
+    both, i, k = np.intersect1d(with_positive, with_negative, return_indices=True)
+    own, of_positive, of_negative = (np.zeros((len(part), shape[2])) for _ in range(3))
+    own[:, both] = part[:, i, k]
+    of_positive[:, with_positive] = part.sum(axis=2)
+    of_negative[:, with_negative] = part.sum(axis=1)
+    apart = part.copy()
+    apart[:, i, k] = 0.0
+    crossed = apart[:, i][:, :, k]
+    flat, turned = (one.reshape(len(part), -1) for one in (crossed, crossed.transpose(0, 2, 1)))
+    alike = apart.reshape(len(part), -1) @ apart.reshape(len(part), -1).T + flat @ turned.T
+    whole = of_positive + of_negative - own
+    by_class = (of_positive - own / 2, of_negative - own / 2)
+    arms, readers, _ = shape
+    sums = np.empty((arms, arms, 2, 2, 2))
+    total = part.sum(axis=(1, 2)).reshape(arms, readers)
+    sums[..., 0, 0, 0] = np.outer(total.sum(axis=1), total.sum(axis=1))
+    sums[..., 1, 0, 0] = total @ total.T
+    products = [(one @ whole.T + whole @ one.T) / 2 for one in by_class]
+    for place, product in zip(((1, 0), (0, 1), (1, 1)), (*products, alike), strict=True):
+        four = product.reshape(arms, readers, arms, readers)
+        sums[:, :, 0, place[0], place[1]] = four.sum(axis=(1, 3))
+        sums[:, :, 1, place[0], place[1]] = np.einsum("ijkj->ik", four)
+    return sums
 
-    sum over ratings k, l of #(positives rated k and l) x sum over negatives of psi(k) psi'(l)
+
+def _sums(
+    of_positive: NDArray[np.float64], of_negative: NDArray[np.float64], alike: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Sums of psi psi' for all pairs of arms; the last three axes: same reader, same positive, same negative.
+
+    `of_positive` and `of_negative` (n_arms, n_readers, cases of the class) hold sums of psi by case.
     """
-    of_row = np.repeat(np.eye(len(rows)), [len(of) for of in levels], axis=0)
-    rated, twice = [], []
-    for one, of in zip(rows, levels):
-        negative, level = one[~truth], of[:, None]
-        rated.append((one[truth] == level).astype(np.float32))
-        twice.append((negative < level).astype(np.float32) + (negative <= level))
-    positives, negatives = np.concatenate(rated), np.concatenate(twice)
-    total = np.zeros((len(rows), len(rows)))
-    step = max(1, BLOCK // max(len(of_row), 1))
-    for start in range(0, len(of_row), step):
-        some = slice(start, start + step)
-        often = (positives[some] @ positives.T).astype(np.float64)
-        often *= negatives[some] @ negatives.T
-        total += of_row[some].T @ (often @ of_row)
-    return total / 4
+    arms, readers, _ = of_positive.shape
+    four = alike.reshape(arms, readers, arms, readers)
+    total = of_positive.sum(axis=2)
+    sums = np.empty((arms, arms, 2, 2, 2))
+    sums[..., 0, 0, 0] = np.outer(total.sum(axis=1), total.sum(axis=1))
+    sums[..., 1, 0, 0] = total @ total.T
+    for place, part in (((1, 0), of_positive), ((0, 1), of_negative)):
+        pooled, flat = part.sum(axis=1), part.reshape(arms, -1)
+        sums[:, :, 0, place[0], place[1]] = pooled @ pooled.T
+        sums[:, :, 1, place[0], place[1]] = flat @ flat.T
+    sums[..., 0, 1, 1] = four.sum(axis=(1, 3))
+    sums[..., 1, 1, 1] = np.einsum("ijkj->ik", four)
+    return sums
 
 
-def twice_psi(
-    rating: NDArray[np.float64], truth: NDArray[np.bool_]
-) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-    """2 psi of every row, (n_rows, positives of the block x negatives), a block of positives at a time."""
-    rows = rating.reshape(-1, rating.shape[-1])
-    # Ranks compare as ratings do, in a quarter of the time; 0 is a positive, and the highest a negative, that
-    # was not rated, so that neither is ever above the other.
-    ranks = np.array([np.unique(one, return_inverse=True)[1] for one in rows]).reshape(rows.shape) + 1
-    highest = rows.shape[1] + 1
-    kind = np.uint16 if highest < 2**16 else np.uint32
-    unrated = np.isnan(rows)
-    positive = np.where(unrated, 0, ranks)[:, truth].astype(kind)
-    negative = np.where(unrated, highest, ranks)[:, ~truth].astype(kind)[:, None]
-    n_rows, n1, n0 = len(rows), positive.shape[1], negative.shape[2]
-    step = max(1, min(BLOCK // max(n_rows, 1), EXACT) // max(n0, 1))
-    for start in range(0, n1, step):
-        block = slice(start, start + step)
-        some = positive[:, block, None]
-        above, level = np.greater(some, negative), np.greater_equal(some, negative)
-        twice = above.view(np.uint8) + level.view(np.uint8)
-        yield block, twice.reshape(n_rows, -1).astype(np.float32)
-
-
-def placements(
+def _placements(
     positive: NDArray[np.float64], negative: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean psi of each rated positive case over the negatives, and of each negative over the positives."""

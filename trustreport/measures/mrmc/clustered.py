@@ -1,6 +1,7 @@
-"""Difference of two arms over all paired readings, with a variance that knows their clusters."""
+"""Readers whose cases come in clusters: areas, estimating equations, and ratios of marginal shares."""
 
-from math import inf, sqrt
+import warnings
+from math import exp, inf, isinf, log, nan, sqrt
 from typing import Literal
 
 import numpy as np
@@ -8,10 +9,9 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from trustreport.measures.cluster import Clusters, grouped
-from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.bootstrap import Statistic
-from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, symmetric
+from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, quantile, symmetric, two_sided_p
 
 Clustering = Literal["cluster_case", "cluster_reader", "cluster_twoway_z", "cluster_twoway_t"]
 CLUSTERINGS: tuple[Clustering, ...] = (
@@ -164,114 +164,230 @@ def _variance(sums: NDArray[np.float64], clusters: int, n: int) -> float:
     return float((sums**2).sum() / n**2 * clusters / (clusters - 1))
 
 
-def ratio_mean(numerator: NDArray[np.float64], denominator: NDArray[np.float64], arm: int = 0) -> Statistic:
-    """One arm's sum of the numerator over its sum of the denominator; parameters as in `ratio_difference`."""
-    return lambda readers, cases: _ratios(numerator[arm], denominator[arm], readers, cases)
+METHOD = "gee_case_exchangeable"
+MOST_STEPS = 100
+CONVERGED = 1e-12  # norm of the scores, for each reading, that counts as none
+FARTHEST = 30.0  # a logit beyond this is on its way to infinity
 
 
-def ratio_difference(
-    numerator: NDArray[np.float64],
-    denominator: NDArray[np.float64],
-    *,
-    compared: int = 1,
-    baseline: int = 0,
-) -> Statistic:
-    """Difference of two arms, each a sum over readings divided by another.
+def gee_odds_ratio(
+    outcome: NDArray[np.float64], *, compared: int = 1, baseline: int = 0, level: float = 0.95
+) -> Estimate:
+    """Marginal odds ratio of two arms, by a logit model of all readings with cases as clusters.
 
-    Seconds for each case: the seconds over ones. PPV: called positive and condition present, over called
-    positive. Sensitivity: the same over condition present.
+    ::
 
-    Parameters
-    ----------
-    numerator, denominator : float array, shape (n_arms, n_readers, n_cases)
-        NaN in either leaves the reading out.
-    """
-    one, other = (ratio_mean(numerator, denominator, arm) for arm in (compared, baseline))
-    return combined((1.0, one), (-1.0, other))
+        logit P(event) = a + b [compared arm], exchangeable correlation within a case, sandwich variance
+        value exp(b), interval exp(b +- z se)
 
-
-def combined(*parts: tuple[float, Statistic], constant: float = 0.0) -> Statistic:
-    """A weighted sum of statistics of the same draws: ``combined((1, sensitivity), (1, specificity))``."""
-
-    def total(readers: NDArray[np.float64], cases: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(constant + sum(weight * part(readers, cases) for weight, part in parts))
-
-    return total
-
-
-def auc_difference(
-    rating: NDArray[np.float64], truth: NDArray[np.bool_], *, compared: int = 1, baseline: int = 0
-) -> Statistic:
-    """Difference of two arms' mean areas under the ROC curve over readers.
+    Estimand: as `or_delta`, but for these readers: only cases count as sampled.
 
     Parameters
     ----------
-    rating : float array, shape (n_arms, n_readers, n_cases)
-        NaN: no reading.
-    truth : bool array, shape (n_cases,)
+    outcome : float array, shape (n_arms, n_readers, n_cases)
+        1.0 event (an error, for the odds ratio of a report), 0.0 none, NaN no reading; unpaired readings
+        count.
+
+    Returns
+    -------
+    Estimate
+        `n` counts the readings of both arms. No limits, and a note, with an empty cell, a single case, where
+        nothing varies, or where the equations do not converge.
+
+    References
+    ----------
+    Liang, Zeger (1986), Biometrika 73, 13-22.
 
     Examples
     --------
-    >>> rating = np.array([[[1.0, 2, 2, 5]], [[1, 1, 2, 3]]])
-    >>> auc_difference(rating, np.arange(4) > 1)(np.ones((1, 1)), np.ones((1, 4)))
-    array([0.125])
+    >>> wrong = np.array([[[1.0, 1, 0, 0, 1], [1, 0, 0, 1, 0]], [[0.0, 1, 0, 0, 1], [0, 0, 0, 1, 0]]])
+    >>> print(gee_odds_ratio(wrong))
+    0.43 (95% CI 0.09 to 1.94; n = 20)
     """
-    curves = [[_Curve.of(one, truth) for one in rating[arm]] for arm in (compared, baseline)]
-
-    def difference(readers: NDArray[np.float64], cases: NDArray[np.float64]) -> NDArray[np.float64]:
-        after, before = (_mean_area(of_arm, readers, cases) for of_arm in curves)
-        return after - before
-
-    return difference
-
-
-class _Curve:
-    """The rated cases of one reader and arm in the order of their ratings, and where each rating begins."""
-
-    def __init__(
-        self, order: NDArray[np.intp], starts: NDArray[np.intp], positive: NDArray[np.bool_]
-    ) -> None:
-        self.order, self.starts, self.positive = order, starts, positive
-
-    @classmethod
-    def of(cls, rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> "_Curve":
-        rated = np.flatnonzero(~np.isnan(rating))
-        order = rated[np.argsort(rating[rated], kind="stable")]
-        ordered = rating[order]
-        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(order) else order
-        return cls(order, starts, truth[order])
-
-    def areas(self, cases: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The area for each draw: a positive beats the weight of negatives below, and half of those level."""
-        if not len(self.order):
-            return np.full(len(cases), np.nan)
-        weight = cases[:, self.order]
-        positive = np.add.reduceat(np.where(self.positive, weight, 0.0), self.starts, axis=1)
-        negative = np.add.reduceat(np.where(self.positive, 0.0, weight), self.starts, axis=1)
-        below = np.cumsum(negative, axis=1)
-        made = positive.sum(axis=1) * below[:, -1]
-        won = (positive * (below - negative / 2)).sum(axis=1)
-        return np.asarray(won / np.where(made > 0, made, np.nan))
-
-
-def _mean_area(
-    curves: list[_Curve], readers: NDArray[np.float64], cases: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """The mean of the readers' areas for each draw; a reader that was not drawn need not have one."""
-    areas = np.stack([curve.areas(cases) for curve in curves], axis=1)
-    total = np.where(readers > 0, readers * areas, 0.0).sum(axis=1)
-    return np.asarray(total / readers.sum(axis=1))
-
-
-def _ratios(
-    numerator: NDArray[np.float64],
-    denominator: NDArray[np.float64],
-    readers: NDArray[np.float64],
-    cases: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Weighted sum of the numerator over that of the denominator, per draw; NaN where the latter is 0."""
-    known = ~np.isnan(numerator) & ~np.isnan(denominator)
-    above, below = (
-        ((readers @ np.where(known, part, 0.0)) * cases).sum(axis=1) for part in (numerator, denominator)
+    check_level(level)
+    pair = outcome[[baseline, compared]]
+    read = ~np.isnan(pair)
+    readings = read.sum(axis=1)  # (2, n_cases)
+    n = int(readings.sum())
+    if not readings.any(axis=1).all():
+        return undefined(n, notes.NO_READING, level=level, method=METHOD)
+    rates = [float(arm[known].mean()) for arm, known in zip(pair, read)]
+    if set(rates) & {0.0, 1.0}:
+        return undefined(n, notes.ZERO_CELL, level=level, method=METHOD)
+    sizes = readings.sum(axis=0)
+    cases = int(np.count_nonzero(sizes))
+    if cases < 2:
+        return undefined(n, notes.ONE_CLUSTER, level=level, method=METHOD)
+    solved = _solve(pair, read, rates, sizes)
+    if solved is None:
+        return undefined(n, notes.GEE_FAILED, level=level, method=METHOD)
+    b, variance, correlation = solved
+    if not variance > NEGLIGIBLE:
+        return no_interval(exp(b), n, notes.NO_LOG_VARIANCE, level=level, method=METHOD)
+    se = sqrt(variance)
+    half = quantile(np.inf, level) * se
+    return Estimate(
+        exp(b),
+        exp(b - half),
+        exp(b + half),
+        n,
+        level,
+        METHOD,
+        p=two_sided_p(b / se),
+        details={"log_se": se, "n_cases": float(cases), "correlation": correlation},
     )
-    return np.asarray(above / np.where(below != 0, below, np.nan))
+
+
+def _solve(
+    pair: NDArray[np.float64], read: NDArray[np.bool_], rates: list[float], sizes: NDArray[np.int64]
+) -> tuple[float, float, float] | None:
+    """Log odds ratio, its sandwich variance and the working correlation; None where there is no solution.
+
+    The correlation is 0 where there are no more pairs of readings than rates, which leaves none to estimate.
+    """
+    # Imported here: they take most of a second, and only studies of readings need them.
+    from statsmodels.genmod.cov_struct import Exchangeable, Independence
+    from statsmodels.genmod.families import Binomial
+    from statsmodels.genmod.generalized_estimating_equations import GEE
+
+    arm, _, case = np.nonzero(read)
+    related = (sizes * (sizes - 1)).sum() / 2 > len(rates)
+    model = GEE(
+        pair[read],
+        np.column_stack([np.ones(arm.size), arm]),
+        groups=case,
+        family=Binomial(),
+        cov_struct=Exchangeable() if related else Independence(),
+    )
+    first, second = (log(p / (1 - p)) for p in rates)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # what is returned says whether the equations were solved
+        fit = model.fit(maxiter=MOST_STEPS, ctol=CONVERGED * arm.size, start_params=[first, second - first])
+    if fit is None or not fit.converged or not np.abs(np.cumsum(fit.params)).max() < FARTHEST:
+        return None
+    correlation = float(fit.cov_struct.dep_params) if related else 0.0
+    if not -1 / max(int(sizes.max()) - 1, 1) < correlation < 1:
+        return None
+    return float(fit.params[1]), float(fit.cov_params()[1, 1]), correlation
+
+
+def or_delta(
+    compared: float,
+    baseline: float,
+    covariance: NDArray[np.float64],
+    n: int,
+    *,
+    df: float = inf,
+    level: float = 0.95,
+    note: str = "",
+) -> Estimate:
+    """Marginal odds ratio of two arms, odds(compared) / odds(baseline), with a delta-method interval.
+
+    With p, q the rates of the two arms and V their covariance matrix::
+
+        log OR = logit p - logit q
+        Var = V_pp / (p (1-p))^2 + V_qq / (q (1-q))^2 - 2 V_pq / (p (1-p) q (1-q))
+        interval: exp(log OR +- quantile x sqrt(Var))
+
+    Estimand: ratio of the odds of an event in the two arms over all readers and cases; neither the odds
+    ratio within one pair of readings (matched) nor within one reader and case (mixed model), which are
+    farther from 1.
+
+    Parameters
+    ----------
+    compared, baseline : float in [0, 1]
+        Rates of the event: of error, for the odds ratio of a report.
+    covariance : float array, shape (2, 2)
+        Of both rates, compared first: `mean_covariance` of an Obuchowski-Rockette fit or of a U-statistic.
+    n : int
+        Readings of one arm.
+    df : float
+        Degrees of freedom of the difference (`reference_df`); infinite: normal.
+    note : str
+        What to carry along, such as that of the difference.
+
+    Returns
+    -------
+    Estimate
+        In (0, inf); 0 or infinite without limits where one cell is empty, NaN where both arms are; each
+        with a note.
+
+    References
+    ----------
+    Agresti (2013), Categorical Data Analysis, 3rd ed., section 16.1 (delta method).
+
+    Examples
+    --------
+    >>> print(or_delta(0.2, 0.3, np.array([[4e-4, 2e-4], [2e-4, 5e-4]]), 500))
+    0.58 (95% CI 0.46 to 0.74; n = 500)
+    """
+    check_level(level)
+    if compared == baseline and compared in (0.0, 1.0):
+        why = notes.NO_EVENT_EITHER if compared == 0 else notes.ALL_EVENTS_EITHER
+        return undefined(n, why, level=level, method="or_delta")
+    if {compared, baseline} & {0.0, 1.0}:
+        value = 0.0 if compared == 0 or baseline == 1 else inf
+        return no_interval(value, n, notes.ZERO_CELL, level=level, method="or_delta")
+    value = log(compared / (1 - compared)) - log(baseline / (1 - baseline))
+    slope = np.array([1 / (compared * (1 - compared)), -1 / (baseline * (1 - baseline))])
+    return _log_scale(value, float(slope @ covariance @ slope), n, df, level, "or_delta", note)
+
+
+def rr_delta(
+    compared: float,
+    baseline: float,
+    covariance: NDArray[np.float64],
+    n: int,
+    *,
+    df: float = inf,
+    level: float = 0.95,
+    note: str = "",
+) -> Estimate:
+    """Ratio of two arms' rates, compared / baseline, with a delta-method interval on the log scale.
+
+    ::
+
+        Var log RR = V_pp / p^2 + V_qq / q^2 - 2 V_pq / (p q)
+
+    Parameters, result and source as in `or_delta`.
+
+    Examples
+    --------
+    >>> print(rr_delta(0.2, 0.3, np.array([[4e-4, 2e-4], [2e-4, 5e-4]]), 500))
+    0.67 (95% CI 0.55 to 0.80; n = 500)
+    """
+    check_level(level)
+    if compared == baseline == 0:
+        return undefined(n, notes.NO_EVENT_EITHER, level=level, method="rr_delta")
+    if compared == 0 or baseline == 0:
+        value = 0.0 if compared == 0 else inf
+        return no_interval(value, n, notes.ZERO_CELL, level=level, method="rr_delta")
+    slope = np.array([1 / compared, -1 / baseline])
+    return _log_scale(
+        log(compared / baseline), float(slope @ covariance @ slope), n, df, level, "rr_delta", note
+    )
+
+
+def _log_scale(
+    value: float, variance: float, n: int, df: float, level: float, method: str, note: str
+) -> Estimate:
+    if not variance > NEGLIGIBLE:
+        why = notes.join(note, notes.NO_LOG_VARIANCE)
+        return no_interval(exp(value), n, why, level=level, method=method)
+    if not df >= 1:
+        return no_interval(exp(value), n, notes.join(note, notes.NO_DF), level=level, method=method)
+    se = sqrt(variance)
+    half = quantile(df, level) * se
+    return Estimate(
+        exp(value),
+        exp(value - half),
+        exp(value + half),
+        n,
+        level,
+        method,
+        note,
+        se=nan,
+        df=nan if isinf(df) else df,
+        p=two_sided_p(value / se, df),
+        details={"log_se": se},
+    )

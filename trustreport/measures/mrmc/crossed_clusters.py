@@ -9,14 +9,9 @@ from numpy.typing import NDArray
 from trustreport.measures.cluster import Clusters, grouped
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.auc import won_by_case, won_within
-from trustreport.measures.mrmc.auc_ustatistic import auc_ustatistic
+from trustreport.measures.mrmc.auc import auc_ustatistic, won_by_case, won_within
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, symmetric
-from trustreport.measures.mrmc.obuchowski_rockette import (
-    ObuchowskiRockette,
-    leading,
-    obuchowski_rockette,
-)
+from trustreport.measures.mrmc.obuchowski_rockette import ObuchowskiRockette, leading, obuchowski_rockette
 from trustreport.measures.mrmc.ustatistic import UStatistic, ustatistic
 
 RANDOM, FIXED = "or_rrrc_clustered", "or_frrc_clustered"

@@ -10,8 +10,8 @@ from scipy.special import chdtrc
 
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
+from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, f_tail, no_interval, symmetric
-from trustreport.measures.mrmc.ustatistic import proportion_covariance, proportions
 
 Mode = Literal["or_rrrc", "or_frrc", "or_rrfc"]
 MODES: tuple[Mode, ...] = ("or_rrrc", "or_frrc", "or_rrfc")

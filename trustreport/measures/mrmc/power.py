@@ -1,4 +1,4 @@
-"""How many readers and cases the next study needs, from the variance components of this one."""
+"""Power of a study of readers, and the sizes that reach it."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

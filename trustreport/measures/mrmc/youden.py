@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
+from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
 from trustreport.measures.mrmc.crossed_clusters import independent_readings
 from trustreport.measures.mrmc.in_range import by_score
 from trustreport.measures.mrmc.obuchowski_rockette import ObuchowskiRockette, obuchowski_rockette
-from trustreport.measures.mrmc.ustatistic import UStatistic, proportion_covariance, proportions, ustatistic
+from trustreport.measures.mrmc.ustatistic import UStatistic, ustatistic
 
 MOVER = "mover"
 

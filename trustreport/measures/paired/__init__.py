@@ -1,1 +1,1 @@
-"""Two decisions on the same cases: difference, ratio, odds ratio and McNemar tests, one file each."""
+"""Two decisions on the same cases: difference, ratio, odds ratio and McNemar's tests."""

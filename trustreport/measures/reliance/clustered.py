@@ -1,4 +1,4 @@
-"""A share of readings with an interval for readers and cases in general."""
+"""Rates of reliance over readers and clusters of cases, linearised."""
 
 from dataclasses import dataclass, field
 from math import exp, inf, log, nan, sqrt
@@ -7,13 +7,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.measures.case_mean import case_share
 from trustreport.measures.cluster import Clusters, grouped
 from trustreport.measures.estimate import Estimate, check_level, undefined
+from trustreport.measures.means import case_share
 from trustreport.measures.mrmc import notes as mrmc_notes
-from trustreport.measures.mrmc.bootstrap import Statistic
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, quantile, two_sided_p
-from trustreport.measures.reliance.patterns import ALL_ALIKE, LARGER_ONE_WAY, NO_NARROWER, NO_READING
+from trustreport.measures.reliance import notes
 
 METHOD = "cluster_twoway_t"
 
@@ -23,7 +22,7 @@ def clustered_share(
     *,
     cluster: Clusters | None = None,
     level: float = 0.95,
-    lacking: str = NO_READING,
+    lacking: str = notes.NO_READING,
 ) -> Estimate:
     """Share of readings, pooled over readers, where readers and cases are both sampled.
 
@@ -88,7 +87,7 @@ def clustered_share(
         readings = cells * (quantile(cells - 1, level) / quantile(fewer - 1, level)) ** 2
         reach = 1 - ((1 - level) / 2) ** (1 / readings)  # Clopper-Pearson without an event
         low, high = (0.0, reach) if share == 0 else (1 - reach, 1.0)
-        return Estimate(share, low, high, n, level, METHOD, ALL_ALIKE, details=details)
+        return Estimate(share, low, high, n, level, METHOD, notes.ALL_ALIKE, details=details)
     residual = grouped(np.where(based, outcome - share, 0.0) / n, cluster)
     by_case, by_reader, by_reading = (
         float((sums**2).sum() * count / (count - 1))
@@ -96,7 +95,7 @@ def clustered_share(
     )
     variance, note = by_case + by_reader - by_reading, ""
     if variance <= NEGLIGIBLE:
-        variance, note = max(by_case, by_reader), LARGER_ONE_WAY
+        variance, note = max(by_case, by_reader), notes.LARGER_ONE_WAY
     se, df = sqrt(variance), fewer - 1.0
     centre, half = log(share / (1 - share)), quantile(df, level) * se / (share * (1 - share))
     low, high = (_expit(centre + side) for side in (-half, half))
@@ -108,7 +107,7 @@ def clustered_share(
     )
     if independent.low < low or independent.high > high:
         low, high = min(low, independent.low), max(high, independent.high)
-        note = mrmc_notes.join(note, NO_NARROWER)
+        note = mrmc_notes.join(note, notes.NO_NARROWER)
     return Estimate(share, low, high, n, level, METHOD, note, se=se, df=df, details=details)
 
 
@@ -208,11 +207,11 @@ class Linearised:
         )
         variance = by_case + by_reader - of_readings
         if variance <= NEGLIGIBLE < max(by_case, by_reader):
-            variance, note = max(by_case, by_reader), mrmc_notes.join(note, LARGER_ONE_WAY)
+            variance, note = max(by_case, by_reader), mrmc_notes.join(note, notes.LARGER_ONE_WAY)
         df = fewer - 1.0
         floor = of_readings * (quantile(inf, level) / quantile(df, level)) ** 2
         if variance < floor:
-            variance, note = floor, mrmc_notes.join(note, NO_NARROWER)
+            variance, note = floor, mrmc_notes.join(note, notes.NO_NARROWER)
         return self._limits(variance, df, level, METHOD, note)
 
     def _of_readings(self, cluster: Clusters | None) -> float:
@@ -243,109 +242,3 @@ class Linearised:
         low, high = self.value * exp(-half), self.value * exp(half)
         details = {**self.details, "log_se": se}
         return Estimate(self.value, low, high, self.n, level, method, note, df=shown, details=details)
-
-
-def persuasion(first: Floats, advice: Floats, final: Floats) -> Statistic:
-    """How far readers were drawn towards the advice: mean over readers of kappa(final) - kappa(first).
-
-    ::
-
-        index = mean over readers of kappa(final decision, advice) - kappa(first decision, advice)
-
-    Estimand: over readers in general, the gain in chance-corrected agreement with the advice, on decisions
-    (yes or no), not on their being right.
-
-    Parameters
-    ----------
-    first, advice, final : float arrays, shape (n_readers, n_cases)
-        Decisions: 1.0 positive, 0.0 negative, NaN unknown. Readings with all three count.
-
-    Returns
-    -------
-    Statistic for `Draws.estimate`
-        Readers whose kappa is undefined (decisions and advice all alike) are left out of the mean.
-
-    References
-    ----------
-    Cohen (1960), Educ. Psychol. Meas. 20, 37-46.
-
-    Examples
-    --------
-    >>> first, advice = np.array([[1.0, 0, 0, 1]]), np.array([[1.0, 1, 0, 0]])
-    >>> persuasion(first, advice, advice)(np.ones((1, 1)), np.ones((1, 4)))
-    array([1.])
-    """
-    held = ~(np.isnan(first) | np.isnan(advice) | np.isnan(final))
-    cells = [
-        [(held & (decision == d) & (advice == a)).astype(float) for d in (0, 1) for a in (0, 1)]
-        for decision in (final, first)
-    ]
-
-    def statistic(readers: Floats, cases: Floats) -> Floats:
-        of_final, of_first = (_kappa(*(cases @ cell.T for cell in arm)) for arm in cells)
-        return _mean(of_final - of_first, readers)
-
-    return statistic
-
-
-def spread_ratio(correct: Floats) -> Statistic:
-    """Spread of the readers' accuracies with the aid over that without: below 1, they are more alike with it.
-
-    ::
-
-        SD over readers of accuracy, aided / SD over readers of accuracy, unaided
-
-    Estimand: over readers in general, the ratio of the standard deviations; either holds the chance of
-    finitely many cases.
-
-    Parameters
-    ----------
-    correct : float array, shape (2, n_readers, n_cases)
-        Aided, then unaided: 1.0 right, 0.0 wrong, NaN unknown; readings known in both arms count.
-
-    Returns
-    -------
-    Statistic for `Draws.estimate`
-        NaN with fewer than two readers, or where the unaided accuracies are all alike.
-
-    Examples
-    --------
-    >>> correct = np.array([[[1.0, 1, 1, 0], [1, 1, 0, 0]], [[1, 1, 1, 1], [1, 1, 0, 0]]])
-    >>> spread_ratio(correct)(np.ones((1, 2)), np.ones((1, 4)))
-    array([0.5])
-    """
-    held = ~np.isnan(correct).any(axis=0)
-    right = [np.where(held, arm, 0.0) for arm in correct]
-    known = held.astype(float)
-
-    def statistic(readers: Floats, cases: Floats) -> Floats:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            n = cases @ known.T
-            aided, unaided = (_variance(cases @ arm.T / n, readers) for arm in right)
-            return np.where(unaided > 1e-15, np.sqrt(aided / unaided), np.nan)
-
-    return statistic
-
-
-def _kappa(n00: Floats, n01: Floats, n10: Floats, n11: Floats) -> Floats:
-    """Cohen's kappa of each reader in each draw, (draws, n_readers); NaN where it is undefined."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        n = n00 + n01 + n10 + n11
-        agreed = (n00 + n11) / n
-        by_chance = ((n00 + n01) * (n00 + n10) + (n10 + n11) * (n01 + n11)) / n**2
-        return np.where(by_chance < 1 - 1e-12, (agreed - by_chance) / (1 - by_chance), np.nan)
-
-
-def _mean(values: Floats, readers: Floats) -> Floats:
-    """The mean over the readers of each draw, (draws,), those without a value left out."""
-    weight = np.where(np.isnan(values), 0.0, readers)
-    with np.errstate(invalid="ignore"):
-        return np.asarray((weight * np.nan_to_num(values)).sum(axis=1) / weight.sum(axis=1))
-
-
-def _variance(values: Floats, readers: Floats) -> Floats:
-    weight = np.where(np.isnan(values), 0.0, readers)
-    mean = _mean(values, readers)[:, None]
-    squares = (weight * np.nan_to_num(values - mean) ** 2).sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(squares / (weight.sum(axis=1) - 1))

@@ -1,4 +1,4 @@
-"""Odds of bias after advice, and of right decisions with and without it; undefined with a zero cell."""
+"""Odds of following advice, and how they differ between readers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -8,17 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.mrmc.bootstrap import Statistic
 from trustreport.measures.proportion import normal_quantile
+from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.clustered import INDEPENDENT, Floats, Linearised
-from trustreport.measures.reliance.patterns import (
-    EMPTY_LEVELS,
-    NO_COMPLEXITY,
-    NO_CONFIDENCE,
-    NO_READING,
-    NOT_WITH_BOTH,
-    NOTHING_LEFT,
-    ZERO_CELL,
-)
 
 
 def as_odds(share: Estimate) -> Estimate:
@@ -42,7 +35,7 @@ def as_odds(share: Estimate) -> Estimate:
     if isnan(share.value):
         return share
     if share.value in (0.0, 1.0):
-        return undefined(share.n, ZERO_CELL, level=share.level, method=share.method)
+        return undefined(share.n, notes.ZERO_CELL, level=share.level, method=share.method)
     low, high = (x / (1 - x) for x in (share.low, share.high))
     return replace(share, value=share.value / (1 - share.value), low=low, high=high, se=nan, p=nan)
 
@@ -74,7 +67,7 @@ def inverse(ratio: Estimate) -> Estimate:
     if isnan(ratio.value):
         return ratio
     if ratio.value == 0 or not isfinite(ratio.value):
-        return undefined(ratio.n, ZERO_CELL, level=ratio.level, method=ratio.method)
+        return undefined(ratio.n, notes.ZERO_CELL, level=ratio.level, method=ratio.method)
     return replace(ratio, value=1 / ratio.value, low=1 / ratio.high, high=1 / ratio.low)
 
 
@@ -116,10 +109,10 @@ def odds_of_counts(counts: Mapping[str, int], first: str, second: str, level: fl
     """
     n = sum(counts.values())
     if n == 0:
-        return undefined(0, NO_READING, level=level, method=INDEPENDENT)
+        return undefined(0, notes.NO_READING, level=level, method=INDEPENDENT)
     one, other = counts[first], counts[second]
     if 0 in (one, other, n - one, n - other):
-        return undefined(n, ZERO_CELL, level=level, method=INDEPENDENT)
+        return undefined(n, notes.ZERO_CELL, level=level, method=INDEPENDENT)
     value = one * (n - other) / (other * (n - one))
     se = sqrt(n / (one * (n - one)) + n / (other * (n - other)) + 2 * n / ((n - one) * (n - other)))
     half = normal_quantile(level) * se
@@ -152,10 +145,10 @@ def odds_ratio(first: Floats, second: Floats) -> Linearised | str:
     both = ~np.isnan(first) & ~np.isnan(second)
     n = int(both.sum())
     if n == 0:
-        return NO_READING
+        return notes.NO_READING
     shares = [float(y[both].mean()) for y in (first, second)]
     if {0.0, 1.0} & set(shares):
-        return ZERO_CELL
+        return notes.ZERO_CELL
     p, q = shares
     u = ((first - p) / (p * (1 - p)) - (second - q) / (q * (1 - q))) / n
     return Linearised(p * (1 - q) / (q * (1 - p)), np.where(both, u, np.nan), "log", n)
@@ -207,14 +200,14 @@ def adjusted_odds(
     codes = [c for c in range(len(names)) if (known & (of_level == c)).any()]
     held = [c for c in codes if (based & (of_level == c)).any()]
     if not held:
-        return NO_COMPLEXITY
+        return notes.NO_COMPLEXITY
     standard = known & np.isin(of_level, held)
     total = int(standard.sum())
     weight = {c: int((standard & (of_level == c)).sum()) / total for c in held}
     rate = {c: float(outcome[based & (of_level == c)].mean()) for c in held}
     p = sum(weight[c] * rate[c] for c in held)
     if not 0 < p < 1:
-        return ZERO_CELL
+        return notes.ZERO_CELL
     influence, least = np.zeros(outcome.shape), 0.0
     for c in held:
         here, n = based & (of_level == c), int((based & (of_level == c)).sum())
@@ -225,7 +218,7 @@ def adjusted_odds(
         least += weight[c] ** 2 * smooth * (1 - smooth) / n
     slope = p * (1 - p)
     empty = [names[c] for c in codes if c not in held]
-    note = EMPTY_LEVELS.format(levels=", ".join(empty)) if empty else ""
+    note = notes.EMPTY_LEVELS.format(levels=", ".join(empty)) if empty else ""
     return Linearised(
         p / (1 - p),
         np.where(standard, influence / slope, np.nan),
@@ -257,7 +250,7 @@ def share_difference(compared: Floats, baseline: Floats) -> Linearised | str:
     """
     counts = [int((~np.isnan(y)).sum()) for y in (compared, baseline)]
     if 0 in counts:
-        return NOT_WITH_BOTH
+        return notes.NOT_WITH_BOTH
     (p, q), (n, m) = (float(np.nanmean(y)) for y in (compared, baseline)), counts
     parts = (compared - p) / n, -(baseline - q) / m
     neither = np.isnan(compared) & np.isnan(baseline)
@@ -268,102 +261,107 @@ def share_difference(compared: Floats, baseline: Floats) -> Linearised | str:
     return Linearised(p - q, np.where(neither, np.nan, u), "identity", n + m, least=least)
 
 
-# Patterns that are appropriate whatever the confidence, and those that its change decides.
-ALWAYS = (0b011, 0b101)
-IF_FALLING, IF_RISING = 0b000, 0b111
-
-
-def appropriate(patterns: Floats, before: Floats, after: Floats) -> Floats:
-    """Whether each reading relied appropriately on the advice.
+def persuasion(first: Floats, advice: Floats, final: Floats) -> Statistic:
+    """How far readers were drawn towards the advice: mean over readers of kappa(final) - kappa(first).
 
     ::
 
-        1  pattern 011 or 101; 000 with falling confidence; 111 with rising confidence
-        0  every other pattern
+        index = mean over readers of kappa(final decision, advice) - kappa(first decision, advice)
 
-    So that appropriate reliance = (n011 + n101 + w0 n000 + w1 n111) / n, with w0 the share of readings wrong
-    throughout whose confidence fell, w1 the share of those right throughout whose confidence rose.
-
-    Parameters
-    ----------
-    patterns : float array, shape (n_readers, n_cases)
-        As `trustreport.measures.reliance.patterns.patterns`.
-    before, after : float arrays of that shape
-        The reader's confidence; NaN where there is none.
-
-    Returns
-    -------
-    float array of that shape
-        NaN without a pattern or without both confidences.
-
-    Examples
-    --------
-    >>> appropriate(
-    ...     np.array([3.0, 0, 7, 4]), np.array([0.5, 0.6, 0.7, 0.9]), np.array([0.5, 0.5, 0.7, 0.9])
-    ... )
-    array([1., 1., 0., 0.])
-    """
-    held = ~(np.isnan(patterns) | np.isnan(before) | np.isnan(after))
-    falls, rises = after < before, after > before
-    right = np.isin(patterns, ALWAYS) | ((patterns == IF_FALLING) & falls) | ((patterns == IF_RISING) & rises)
-    return np.where(held, right.astype(float), np.nan)
-
-
-def chance_corrected(patterns: Floats, before: Floats, after: Floats) -> Linearised | str:
-    """Appropriate reliance in excess of chance: 0 as by chance, 1 always appropriate.
-
-    ::
-
-        1 - (1 - AR) / (1 - E)
-        E = (P(01) + P(10)) P(right) + P(00) P(wrong and falling) + P(11) P(right and rising)
-
-    P(ha) is the share of readings with first decision h and advice a (1 right); the other factors are shares
-    of all readings by final decision and change of confidence. E is what AR would be if final decision and
-    change of confidence were independent of first decision and advice.
+    Estimand: over readers in general, the gain in chance-corrected agreement with the advice, on decisions
+    (yes or no), not on their being right.
 
     Parameters
     ----------
-    patterns, before, after : as in `appropriate`
+    first, advice, final : float arrays, shape (n_readers, n_cases)
+        Decisions: 1.0 positive, 0.0 negative, NaN unknown. Readings with all three count.
 
     Returns
     -------
-    Linearised, or the reason why it is undefined
-        At most 1; `details` holds the reliance expected by chance.
+    Statistic for `Draws.estimate`
+        Readers whose kappa is undefined (decisions and advice all alike) are left out of the mean.
 
     References
     ----------
-    Cohen (1960), Educ. Psychol. Meas. 20, 37-46 (correction for chance).
+    Cohen (1960), Educ. Psychol. Meas. 20, 37-46.
 
     Examples
     --------
-    >>> before, after = np.full((1, 4), 0.5), np.full((1, 4), 0.5)
-    >>> found = chance_corrected(np.array([[3.0, 5, 2, 4]]), before, after)
-    >>> found.value, found.details["expected"]
-    (0.0, 0.5)
+    >>> first, advice = np.array([[1.0, 0, 0, 1]]), np.array([[1.0, 1, 0, 0]])
+    >>> persuasion(first, advice, advice)(np.ones((1, 1)), np.ones((1, 4)))
+    array([1.])
     """
-    reading = appropriate(patterns, before, after)
-    held = ~np.isnan(reading)
-    n = int(held.sum())
-    if n == 0:
-        return NO_CONFIDENCE
-    codes = np.where(held, patterns, 0).astype(int)
-    final = codes & 1
+    held = ~(np.isnan(first) | np.isnan(advice) | np.isnan(final))
+    cells = [
+        [(held & (decision == d) & (advice == a)).astype(float) for d in (0, 1) for a in (0, 1)]
+        for decision in (final, first)
+    ]
 
-    def flag(which: NDArray[np.bool_]) -> Floats:
-        return np.where(held, which, np.nan)
+    def statistic(readers: Floats, cases: Floats) -> Floats:
+        of_final, of_first = (_kappa(*(cases @ cell.T for cell in arm)) for arm in cells)
+        return _mean(of_final - of_first, readers)
 
-    factors = (
-        (flag(np.isin(codes >> 1, (0b01, 0b10))), flag(final == 1)),
-        (flag(codes >> 1 == 0b00), flag((final == 0) & (after < before))),
-        (flag(codes >> 1 == 0b11), flag((final == 1) & (after > before))),
-    )
-    share, expected, change = float(np.nanmean(reading)), 0.0, np.zeros(codes.shape)
-    for group, outcome in factors:
-        p, q = float(np.nanmean(group)), float(np.nanmean(outcome))
-        expected += p * q
-        change = change + (group - p) * q + (outcome - q) * p
-    if expected >= 1:
-        return NOTHING_LEFT
-    influence = ((reading - share) / (1 - expected) - (1 - share) * change / (1 - expected) ** 2) / n
-    value = 1 - (1 - share) / (1 - expected)
-    return Linearised(value, influence, "identity", n, details={"expected": expected})
+    return statistic
+
+
+def spread_ratio(correct: Floats) -> Statistic:
+    """Spread of the readers' accuracies with the aid over that without: below 1, they are more alike with it.
+
+    ::
+
+        SD over readers of accuracy, aided / SD over readers of accuracy, unaided
+
+    Estimand: over readers in general, the ratio of the standard deviations; either holds the chance of
+    finitely many cases.
+
+    Parameters
+    ----------
+    correct : float array, shape (2, n_readers, n_cases)
+        Aided, then unaided: 1.0 right, 0.0 wrong, NaN unknown; readings known in both arms count.
+
+    Returns
+    -------
+    Statistic for `Draws.estimate`
+        NaN with fewer than two readers, or where the unaided accuracies are all alike.
+
+    Examples
+    --------
+    >>> correct = np.array([[[1.0, 1, 1, 0], [1, 1, 0, 0]], [[1, 1, 1, 1], [1, 1, 0, 0]]])
+    >>> spread_ratio(correct)(np.ones((1, 2)), np.ones((1, 4)))
+    array([0.5])
+    """
+    held = ~np.isnan(correct).any(axis=0)
+    right = [np.where(held, arm, 0.0) for arm in correct]
+    known = held.astype(float)
+
+    def statistic(readers: Floats, cases: Floats) -> Floats:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            n = cases @ known.T
+            aided, unaided = (_variance(cases @ arm.T / n, readers) for arm in right)
+            return np.where(unaided > 1e-15, np.sqrt(aided / unaided), np.nan)
+
+    return statistic
+
+
+def _kappa(n00: Floats, n01: Floats, n10: Floats, n11: Floats) -> Floats:
+    """Cohen's kappa of each reader in each draw, (draws, n_readers); NaN where it is undefined."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        n = n00 + n01 + n10 + n11
+        agreed = (n00 + n11) / n
+        by_chance = ((n00 + n01) * (n00 + n10) + (n10 + n11) * (n01 + n11)) / n**2
+        return np.where(by_chance < 1 - 1e-12, (agreed - by_chance) / (1 - by_chance), np.nan)
+
+
+def _mean(values: Floats, readers: Floats) -> Floats:
+    """The mean over the readers of each draw, (draws,), those without a value left out."""
+    weight = np.where(np.isnan(values), 0.0, readers)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((weight * np.nan_to_num(values)).sum(axis=1) / weight.sum(axis=1))
+
+
+def _variance(values: Floats, readers: Floats) -> Floats:
+    weight = np.where(np.isnan(values), 0.0, readers)
+    mean = _mean(values, readers)[:, None]
+    squares = (weight * np.nan_to_num(values - mean) ** 2).sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(squares / (weight.sum(axis=1) - 1))

@@ -1,4 +1,4 @@
-"""Patterns of reliance and the rates that are ratios of their counts, cases and readers as they come."""
+"""Patterns of reliance: how readings with advice are counted, and appropriate reliance."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,37 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.proportion import wilson
-
-NO_READING = "no reading with both decisions, advice and truth"
-NO_ADVICE = "no reading with advice"
-WRONG_THEN_RIGHT_ADVICE = "no reader was wrong where the advice was right"
-RIGHT_THEN_WRONG_ADVICE = "no reader was right where the advice was wrong"
-WRONG_THEN_WRONG_ADVICE = "no reader was wrong where the advice was wrong"
-RIGHT_THEN_RIGHT_ADVICE = "no reader was right where the advice was right"
-NO_DISAGREEMENT = "no reader differed from the advice before seeing it"
-NO_RIGHT_ADVICE = "the advice was never right"
-NO_WRONG_ADVICE = "the advice was never wrong"
-ALL_ALIKE = "all readings alike: exact limits, for fewer readings as readers or cases are few"
-LARGER_ONE_WAY = "two-way variance not positive: the larger of those by case and by reader is used"
-NO_NARROWER = "made as wide as for independent readings"
-ONLY_THESE = (
-    "one reader, one case, or no spread to judge by: readings taken as independent, for these readers only"
-)
-ZERO_CELL = "one of the counts behind these odds is 0"
-NO_CHANGE = "no decision differs without and with the advice"
-NO_ADVICE_RESISTED = "no reader was contrary to the advice both times"
-NO_ADVICE_TAKEN = "no decision agrees with the advice only once it is shown"
-NO_CONFIDENCE = "no reading with the reader's confidence before and after the advice"
-NOTHING_LEFT = "chance alone would make all reliance appropriate"
-NO_COMPLEXITY = "no such reading of a case of known complexity"
-EMPTY_LEVELS = "levels of complexity without such a reading are left out: {levels}"
-NOT_WITH_BOTH = "no such reading with one of the two types of advice"
-ONE_DECISION_ONLY = "no reader whose agreement with the advice can be corrected for chance before and after"
-NO_SPREAD = "fewer than two readers, or all alike without the aid"
-NO_DECISIONS = "the table has no decisions of readers"
-ONLY_THIS_READER = "one reader: cases alone are drawn again"
-NO_TWO_ARMS = "no readings without the aid"
-
+from trustreport.measures.reliance import notes
+from trustreport.measures.reliance.clustered import Floats, Linearised
 
 PATTERNS = ("000", "001", "010", "011", "100", "101", "110", "111")
 
@@ -68,35 +39,35 @@ def _rate(counted: str, among: str, lacking: str) -> Rate:
 # Decisions and advice agree where both are right or both wrong: so it is with two classes.
 RATES: Mapping[str, Rate] = MappingProxyType(
     {
-        "rair": _rate("011", "011 010", WRONG_THEN_RIGHT_ADVICE),
-        "rsr": _rate("101", "101 100", RIGHT_THEN_WRONG_ADVICE),
-        "rbod": _rate("001", "001 000", WRONG_THEN_WRONG_ADVICE),
-        "rbt": _rate("111", "111 110", RIGHT_THEN_RIGHT_ADVICE),
-        "harmful_switch_rate": _rate("100", "101 100", RIGHT_THEN_WRONG_ADVICE),
-        "beneficial_switch_rate": _rate("011", "011 010", WRONG_THEN_RIGHT_ADVICE),
-        "switch_rate": _rate("011 100", "010 011 100 101", NO_DISAGREEMENT),
-        "override_rate": _rate("001 010 101 110", " ".join(PATTERNS), NO_READING),
-        "agreement_unaided": _rate("000 001 110 111", " ".join(PATTERNS), NO_READING),
-        "agreement_aided": _rate("000 011 100 111", " ".join(PATTERNS), NO_READING),
-        "override_of_right_advice": _rate("010 110", "010 011 110 111", NO_RIGHT_ADVICE),
-        "override_of_wrong_advice": _rate("001 101", "000 001 100 101", NO_WRONG_ADVICE),
+        "rair": _rate("011", "011 010", notes.WRONG_THEN_RIGHT_ADVICE),
+        "rsr": _rate("101", "101 100", notes.RIGHT_THEN_WRONG_ADVICE),
+        "rbod": _rate("001", "001 000", notes.WRONG_THEN_WRONG_ADVICE),
+        "rbt": _rate("111", "111 110", notes.RIGHT_THEN_RIGHT_ADVICE),
+        "harmful_switch_rate": _rate("100", "101 100", notes.RIGHT_THEN_WRONG_ADVICE),
+        "beneficial_switch_rate": _rate("011", "011 010", notes.WRONG_THEN_RIGHT_ADVICE),
+        "switch_rate": _rate("011 100", "010 011 100 101", notes.NO_DISAGREEMENT),
+        "override_rate": _rate("001 010 101 110", " ".join(PATTERNS), notes.NO_READING),
+        "agreement_unaided": _rate("000 001 110 111", " ".join(PATTERNS), notes.NO_READING),
+        "agreement_aided": _rate("000 011 100 111", " ".join(PATTERNS), notes.NO_READING),
+        "override_of_right_advice": _rate("010 110", "010 011 110 111", notes.NO_RIGHT_ADVICE),
+        "override_of_wrong_advice": _rate("001 101", "000 001 100 101", notes.NO_WRONG_ADVICE),
         # Readers' decisions by what became of them: changed, kept against the advice, changed to it.
-        "dominance_share": _rate("001 011 100 110", " ".join(PATTERNS), NO_READING),
-        "determination_share": _rate("010 101", " ".join(PATTERNS), NO_READING),
-        "deference_share": _rate("011 100", " ".join(PATTERNS), NO_READING),
-        "dominance_helpful": _rate("001 011", "001 011 100 110", NO_CHANGE),
-        "determination_helpful": _rate("101", "010 101", NO_ADVICE_RESISTED),
-        "deference_helpful": _rate("011", "011 100", NO_ADVICE_TAKEN),
-        "advice_not_taken": _rate("010", "011 010", WRONG_THEN_RIGHT_ADVICE),
-        "appropriate_at_least": _rate("011 101", " ".join(PATTERNS), NO_READING),
-        "appropriate_at_most": _rate("011 101 000 111", " ".join(PATTERNS), NO_READING),
-        "accuracy_unaided": _rate("100 101 110 111", " ".join(PATTERNS), NO_READING),
-        "accuracy_aided": _rate("001 011 101 111", " ".join(PATTERNS), NO_READING),
-        "accuracy_of_advice": _rate("010 011 110 111", " ".join(PATTERNS), NO_READING),
-        "accuracy_unaided_right_advice": _rate("110 111", "010 011 110 111", NO_RIGHT_ADVICE),
-        "accuracy_unaided_wrong_advice": _rate("100 101", "000 001 100 101", NO_WRONG_ADVICE),
-        "accuracy_aided_right_advice": _rate("011 111", "010 011 110 111", NO_RIGHT_ADVICE),
-        "accuracy_aided_wrong_advice": _rate("001 101", "000 001 100 101", NO_WRONG_ADVICE),
+        "dominance_share": _rate("001 011 100 110", " ".join(PATTERNS), notes.NO_READING),
+        "determination_share": _rate("010 101", " ".join(PATTERNS), notes.NO_READING),
+        "deference_share": _rate("011 100", " ".join(PATTERNS), notes.NO_READING),
+        "dominance_helpful": _rate("001 011", "001 011 100 110", notes.NO_CHANGE),
+        "determination_helpful": _rate("101", "010 101", notes.NO_ADVICE_RESISTED),
+        "deference_helpful": _rate("011", "011 100", notes.NO_ADVICE_TAKEN),
+        "advice_not_taken": _rate("010", "011 010", notes.WRONG_THEN_RIGHT_ADVICE),
+        "appropriate_at_least": _rate("011 101", " ".join(PATTERNS), notes.NO_READING),
+        "appropriate_at_most": _rate("011 101 000 111", " ".join(PATTERNS), notes.NO_READING),
+        "accuracy_unaided": _rate("100 101 110 111", " ".join(PATTERNS), notes.NO_READING),
+        "accuracy_aided": _rate("001 011 101 111", " ".join(PATTERNS), notes.NO_READING),
+        "accuracy_of_advice": _rate("010 011 110 111", " ".join(PATTERNS), notes.NO_READING),
+        "accuracy_unaided_right_advice": _rate("110 111", "010 011 110 111", notes.NO_RIGHT_ADVICE),
+        "accuracy_unaided_wrong_advice": _rate("100 101", "000 001 100 101", notes.NO_WRONG_ADVICE),
+        "accuracy_aided_right_advice": _rate("011 111", "010 011 110 111", notes.NO_RIGHT_ADVICE),
+        "accuracy_aided_wrong_advice": _rate("001 101", "000 001 100 101", notes.NO_WRONG_ADVICE),
     }
 )
 
@@ -218,3 +189,104 @@ def tertiles(values: NDArray[np.float64]) -> tuple[NDArray[np.int8], tuple[tuple
     bands, codes[known] = np.unique(place, return_inverse=True)
     ranges = tuple((float(given[place == b].min()), float(given[place == b].max())) for b in bands)
     return codes, ranges
+
+
+# Patterns that are appropriate whatever the confidence, and those that its change decides.
+ALWAYS = (0b011, 0b101)
+IF_FALLING, IF_RISING = 0b000, 0b111
+
+
+def appropriate(patterns: Floats, before: Floats, after: Floats) -> Floats:
+    """Whether each reading relied appropriately on the advice.
+
+    ::
+
+        1  pattern 011 or 101; 000 with falling confidence; 111 with rising confidence
+        0  every other pattern
+
+    So that appropriate reliance = (n011 + n101 + w0 n000 + w1 n111) / n, with w0 the share of readings wrong
+    throughout whose confidence fell, w1 the share of those right throughout whose confidence rose.
+
+    Parameters
+    ----------
+    patterns : float array, shape (n_readers, n_cases)
+        As `trustreport.measures.reliance.patterns.patterns`.
+    before, after : float arrays of that shape
+        The reader's confidence; NaN where there is none.
+
+    Returns
+    -------
+    float array of that shape
+        NaN without a pattern or without both confidences.
+
+    Examples
+    --------
+    >>> appropriate(
+    ...     np.array([3.0, 0, 7, 4]), np.array([0.5, 0.6, 0.7, 0.9]), np.array([0.5, 0.5, 0.7, 0.9])
+    ... )
+    array([1., 1., 0., 0.])
+    """
+    held = ~(np.isnan(patterns) | np.isnan(before) | np.isnan(after))
+    falls, rises = after < before, after > before
+    right = np.isin(patterns, ALWAYS) | ((patterns == IF_FALLING) & falls) | ((patterns == IF_RISING) & rises)
+    return np.where(held, right.astype(float), np.nan)
+
+
+def chance_corrected(patterns: Floats, before: Floats, after: Floats) -> Linearised | str:
+    """Appropriate reliance in excess of chance: 0 as by chance, 1 always appropriate.
+
+    ::
+
+        1 - (1 - AR) / (1 - E)
+        E = (P(01) + P(10)) P(right) + P(00) P(wrong and falling) + P(11) P(right and rising)
+
+    P(ha) is the share of readings with first decision h and advice a (1 right); the other factors are shares
+    of all readings by final decision and change of confidence. E is what AR would be if final decision and
+    change of confidence were independent of first decision and advice.
+
+    Parameters
+    ----------
+    patterns, before, after : as in `appropriate`
+
+    Returns
+    -------
+    Linearised, or the reason why it is undefined
+        At most 1; `details` holds the reliance expected by chance.
+
+    References
+    ----------
+    Cohen (1960), Educ. Psychol. Meas. 20, 37-46 (correction for chance).
+
+    Examples
+    --------
+    >>> before, after = np.full((1, 4), 0.5), np.full((1, 4), 0.5)
+    >>> found = chance_corrected(np.array([[3.0, 5, 2, 4]]), before, after)
+    >>> found.value, found.details["expected"]
+    (0.0, 0.5)
+    """
+    reading = appropriate(patterns, before, after)
+    held = ~np.isnan(reading)
+    n = int(held.sum())
+    if n == 0:
+        return notes.NO_CONFIDENCE
+    codes = np.where(held, patterns, 0).astype(int)
+    final = codes & 1
+
+    def flag(which: NDArray[np.bool_]) -> Floats:
+        return np.where(held, which, np.nan)
+
+    factors = (
+        (flag(np.isin(codes >> 1, (0b01, 0b10))), flag(final == 1)),
+        (flag(codes >> 1 == 0b00), flag((final == 0) & (after < before))),
+        (flag(codes >> 1 == 0b11), flag((final == 1) & (after > before))),
+    )
+    share, expected, change = float(np.nanmean(reading)), 0.0, np.zeros(codes.shape)
+    for group, outcome in factors:
+        p, q = float(np.nanmean(group)), float(np.nanmean(outcome))
+        expected += p * q
+        change = change + (group - p) * q + (outcome - q) * p
+    if expected >= 1:
+        return notes.NOTHING_LEFT
+    influence = ((reading - share) / (1 - expected) - (1 - share) * change / (1 - expected) ** 2) / n
+    value = 1 - (1 - share) / (1 - expected)
+    return Linearised(value, influence, "identity", n, details={"expected": expected})

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from itertools import combinations
 
-from trustreport.measures.reported.bounds import CaseCounts
 from trustreport.measures.reported.matrices import ROWS, fits
-from trustreport.measures.reported.printed import PrintedFigure
+from trustreport.measures.reported.printed import CaseCounts, PrintedFigure
 
 Subset = tuple[PrintedFigure, ...]
 
@@ -32,7 +31,7 @@ def smallest_conflicts(
 
     Examples
     --------
-    >>> from trustreport.measures.reported.bounds import cases
+    >>> from trustreport.measures.reported.printed import cases
     >>> from trustreport.measures.reported.printed import printed
     >>> figures = [
     ...     printed(*f) for f in (("accuracy", "0.71"), ("ppv", "0.89"), ("sensitivity", "0.68"))

@@ -9,14 +9,18 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.measures.reported.bounds import CaseCounts, CellSumBound, bounds_of, defined, enclose
 from trustreport.measures.reported.printed import (
     CELL_RATIOS,
     CELLS,
     METRICS,
     OF_ONE_CLASS,
+    CaseCounts,
+    CellSumBound,
     PrintedFigure,
     Weights,
+    bounds_of,
+    defined,
+    enclose,
 )
 
 Number = TypeVar("Number", int, Fraction)
@@ -134,7 +138,7 @@ def consistent_matrices(figures: Sequence[PrintedFigure], n: CaseCounts, *, rows
 
     Examples
     --------
-    >>> from trustreport.measures.reported.bounds import cases
+    >>> from trustreport.measures.reported.printed import cases
     >>> from trustreport.measures.reported.printed import printed
     >>> fit = consistent_matrices(
     ...     [printed("ppv", "0.89"), printed("sensitivity", "0.68")], cases(143, 67)

@@ -7,21 +7,44 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtr
 
-from trustreport.measures.blocks import Order
+from trustreport.measures.cluster import Order
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
 from trustreport.measures.proportion import normal_quantile
-from trustreport.measures.roc.curve import (
-    ALL_PAIRS_ALIKE,
-    NO_NEGATIVE,
-    NO_POSITIVE,
-    ONE_CASE,
-    PERFECT,
-    Floats,
-    split,
-    split_sorted,
-)
+from trustreport.measures.roc import notes
 from trustreport.measures.two_arm.difference import score_distance
+
+Floats = NDArray[np.float64]
+
+
+def check_scores(truth: NDArray[np.bool_], *scores: NDArray[Any]) -> None:
+    """Refuse arrays that are not one number per case; NaN is no score."""
+    for score in scores:
+        if truth.ndim != 1 or score.shape != truth.shape:
+            raise ValueError(
+                "truth and score must have one entry per case each, "
+                f"got shapes {truth.shape} and {score.shape}."
+            )
+        if score.dtype.kind == "f" and np.isnan(score).any():
+            raise ValueError(
+                f"{int(np.isnan(score).sum())} of {score.size} scores are missing: leave these cases out, "
+                "or count them as indeterminate."
+            )
+
+
+def split(truth: NDArray[np.bool_], score: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Scores of the positives and of the negatives, in the order of the cases."""
+    check_scores(truth, score)
+    return score[truth], score[~truth]
+
+
+def split_sorted(
+    truth: NDArray[np.bool_], score: NDArray[Any], order: Order
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The same, the lowest score first; `order` is `ascending(score)`."""
+    check_scores(truth, score)
+    return score[order[truth[order]]], score[order[~truth[order]]]
+
 
 Area = tuple[float, float, int, int, str]
 """What `area_and_variance` returns."""
@@ -168,7 +191,7 @@ def auc_logit_larger(
     details = {"positives": float(n1), "negatives": float(n0)}
     if area != area:
         return undefined(n1 + n0, note, level=level, method=AUC_LARGER)
-    if note == PERFECT:
+    if note == notes.PERFECT:
         low, high, p = newcombe_limits(area, n1, n0, inf, level)
         return Estimate(area, low, high, n1 + n0, level, AUC_NEWCOMBE, p=p, details=details)
     if note:
@@ -247,20 +270,20 @@ def area_and_variance(truth: NDArray[np.bool_], score: NDArray[Any], *, order: O
     positive, negative = split(truth, score) if order is None else split_sorted(truth, score, order)
     n1, n0 = len(positive), len(negative)
     if n1 == 0 or n0 == 0:
-        return nan, nan, n1, n0, NO_NEGATIVE if n1 else NO_POSITIVE
+        return nan, nan, n1, n0, notes.NO_NEGATIVE if n1 else notes.NO_POSITIVE
     if order is None:
         positive.sort()
         negative.sort()
     won = _won(positive, negative)
     area = int(won.sum()) / (2 * n1 * n0)
     if min(n1, n0) < 2:
-        return area, nan, n1, n0, ONE_CASE
+        return area, nan, n1, n0, notes.ONE_CASE
     variance = _variance(won, n0) / n1
     del won  # half of the memory that a set of many millions needs
     variance += _variance(_won(negative, positive), n1) / n0
     if area in (0.0, 1.0):
-        return area, variance, n1, n0, PERFECT
-    return area, variance, n1, n0, "" if variance > 0 else ALL_PAIRS_ALIKE
+        return area, variance, n1, n0, notes.PERFECT
+    return area, variance, n1, n0, "" if variance > 0 else notes.ALL_PAIRS_ALIKE
 
 
 def _won(of: NDArray[Any], against: NDArray[Any]) -> NDArray[np.int64]:

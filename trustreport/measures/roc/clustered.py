@@ -11,21 +11,15 @@ from trustreport.measures.cluster import ONE_CLUSTER, Clusters, cluster_sums
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.in_range import difference_by_region
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, df_by_kurtosis, quantile, two_sided_p
+from trustreport.measures.roc import notes
 from trustreport.measures.roc.auc import (
     AUC_NEWCOMBE,
+    Floats,
+    check_scores,
     exponential_variance,
     newcombe_limits,
     on_logit_scale,
     placements,
-)
-from trustreport.measures.roc.curve import (
-    ALL_PAIRS_ALIKE,
-    NO_NEGATIVE,
-    NO_POSITIVE,
-    NO_VARIATION,
-    PERFECT,
-    Floats,
-    check_scores,
 )
 
 METHOD, LARGER = "obuchowski_clustered", "auc_logit_obuchowski"
@@ -84,16 +78,16 @@ def clustered_auc(
     check_scores(truth, score)
     n, n1 = truth.size, int(np.count_nonzero(truth))
     if n1 in (0, n):
-        note = NO_NEGATIVE if n1 else NO_POSITIVE
+        note = notes.NO_NEGATIVE if n1 else notes.NO_POSITIVE
         return undefined(n, note, level=level, method=METHOD)
     x, y = placements(truth, score)
     area = float(x.mean())
     spread = _Spread(truth, cluster)
     details = {"positives": float(n1), "negatives": float(n - n1), "clusters": float(spread.least)}
     variance = spread.variance(x - area, y - area)
-    note = ONE_CLUSTER if spread.least < 2 else PERFECT if area in (0.0, 1.0) else ""
+    note = ONE_CLUSTER if spread.least < 2 else notes.PERFECT if area in (0.0, 1.0) else ""
     if not note and not variance > NEGLIGIBLE:
-        note = ALL_PAIRS_ALIKE
+        note = notes.ALL_PAIRS_ALIKE
     if note:
         return Estimate(area, nan, nan, n, level, METHOD, note, details=details)
     if min(n1, n - n1) > 1:
@@ -141,7 +135,7 @@ def auc_logit_obuchowski(
     """
     plain = clustered_auc(truth, score, cluster, level=level)
     area, n1 = plain.value, int(np.count_nonzero(truth))
-    if plain.note == PERFECT:
+    if plain.note == notes.PERFECT:
         with_positive, with_negative = (len(np.unique(cluster[own])) for own in (truth, ~truth))
         df = float(min(with_positive, with_negative) - 1)
         low, high, p = newcombe_limits(area, with_positive, with_negative, df, level)
@@ -186,13 +180,13 @@ def clustered_difference(
     check_scores(truth, compared, baseline)
     n, n1 = truth.size, int(np.count_nonzero(truth))
     if n1 in (0, n):
-        note = NO_NEGATIVE if n1 else NO_POSITIVE
+        note = notes.NO_NEGATIVE if n1 else notes.NO_POSITIVE
         return undefined(n, note, level=level, method=METHOD)
     x, y = (one - other for one, other in zip(placements(truth, compared), placements(truth, baseline)))
     value, spread = float(x.mean()), _Spread(truth, cluster)
     variance = spread.variance(x - value, y - value)
     if spread.least < 2 or not variance > NEGLIGIBLE:
-        note = ONE_CLUSTER if spread.least < 2 else NO_VARIATION
+        note = ONE_CLUSTER if spread.least < 2 else notes.NO_VARIATION
         return Estimate(value, nan, nan, n, level, METHOD, note)
     df, se = float(spread.least - 1), sqrt(variance)
     half = quantile(df, level) * se

@@ -1,4 +1,4 @@
-"""Difference of two areas under the ROC curve: of two scores on the same cases, or of two sets of cases."""
+"""Differences of areas: of two scores, and between groups of cases."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,20 +13,9 @@ from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.in_range import difference_by_region
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, df_by_kurtosis, quantile, two_sided_p
 from trustreport.measures.proportion import normal_quantile
-from trustreport.measures.roc.auc import area_and_variance, delong, placements
-from trustreport.measures.roc.curve import (
-    FEW_RESAMPLES,
-    NO_NEGATIVE,
-    NO_POSITIVE,
-    NO_VARIATION,
-    NOTHING_IN_GROUP,
-    ONE_CASE,
-    PERFECT,
-    Floats,
-    RocCurve,
-    check_scores,
-    roc_curve,
-)
+from trustreport.measures.roc import notes
+from trustreport.measures.roc.auc import Floats, area_and_variance, check_scores, delong, placements
+from trustreport.measures.roc.curve import RocCurve, roc_curve
 
 WITH_T = "delong_t"
 
@@ -70,15 +59,15 @@ def paired_difference(
     check_scores(truth, compared, baseline)
     n, n1 = truth.size, int(np.count_nonzero(truth))
     if n1 in (0, n):
-        note = NO_NEGATIVE if n1 else NO_POSITIVE
+        note = notes.NO_NEGATIVE if n1 else notes.NO_POSITIVE
         return undefined(n, note, level=level, method="delong")
     gaps = [one - other for one, other in zip(placements(truth, compared), placements(truth, baseline))]
     value = float(gaps[0].mean())
     if min(n1, n - n1) < 2:
-        return Estimate(value, nan, nan, n, level, "delong", ONE_CASE)
+        return Estimate(value, nan, nan, n, level, "delong", notes.ONE_CASE)
     variance = sum(float(gap.var(ddof=1)) / len(gap) for gap in gaps)
     if not variance > NEGLIGIBLE:
-        return Estimate(value, nan, nan, n, level, "delong", NO_VARIATION)
+        return Estimate(value, nan, nan, n, level, "delong", notes.NO_VARIATION)
     se = sqrt(variance)
     half = quantile(np.inf, level) * se
     p = two_sided_p(value / se)
@@ -255,12 +244,12 @@ def auc_group(
     n, n1 = truth.size, int(np.count_nonzero(truth))
     method = METHOD if cluster is None else CLUSTERED
     if n1 in (0, n):
-        note = NO_NEGATIVE if n1 else NO_POSITIVE
+        note = notes.NO_NEGATIVE if n1 else notes.NO_POSITIVE
         return undefined(n, note, level=level, method=method)
     curve = roc_curve(truth, score)
     part = group_of_polygon(curve.fpr, curve.tpr, x1, x2)
     if part["area"] != part["area"]:
-        return undefined(n, NOTHING_IN_GROUP, level=level, method=method)
+        return undefined(n, notes.NOTHING_IN_GROUP, level=level, method=method)
     value = part.pop("area")
     if cluster is None:
         drawn = _case_draws(curve, n1, n - n1, rng)
@@ -269,7 +258,7 @@ def auc_group(
     found = np.array([group_of_polygon(*next(drawn), x1, x2)["area"] for _ in range(resamples)])
     se = float(np.std(found[~np.isnan(found)], ddof=1)) if not np.isnan(found).any() else nan
     if not se > 0 or value in (0.0, 1.0):
-        note = FEW_RESAMPLES if se != se else PERFECT
+        note = notes.FEW_RESAMPLES if se != se else notes.PERFECT
         return Estimate(value, nan, nan, n, level, method, note, details=part)
     half = normal_quantile(level) * se / (value * (1 - value))
     centre = log(value / (1 - value))

@@ -10,19 +10,8 @@ from scipy.special import expit, logit
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
-from trustreport.measures.survival.horizon import (
-    ALL_EVENTS,
-    CLIPPED,
-    CONSTANT_SCORE,
-    NO_CONVERGENCE,
-    NO_EVENT,
-    NO_NOISE,
-    NOTHING_EXPECTED,
-    SEPARATED,
-    AtHorizon,
-    Floats,
-    at_horizon,
-)
+from trustreport.measures.survival import notes
+from trustreport.measures.survival.horizon import AtHorizon, Floats, at_horizon
 from trustreport.measures.survival.shares import risk_at_horizon
 
 BRIER, SCALED, OE, LINE = "ipcw_logit_t", "ipcw_log_t", "ipcw_log_t", "ipcw_sandwich"
@@ -68,14 +57,14 @@ def brier_at_horizon(
     """
     check_level(level)
     n = len(state)
-    if (why := state.why_not) and why not in (NO_EVENT, ALL_EVENTS):
+    if (why := state.why_not) and why not in (notes.NO_EVENT, notes.ALL_EVENTS):
         return undefined(n, why, level=level, method=BRIER)
     squared = (state.event - score) ** 2
     value = state.mean(squared)
     details = {**state.details, "of_the_observed_risk": state.risk * (1 - state.risk)}
     variance, df = state.variance(state.influence(squared), cluster)
     if not variance > 0 or not 0 < value < 1:
-        return Estimate(value, nan, nan, n, level, BRIER, NO_NOISE, details=details)
+        return Estimate(value, nan, nan, n, level, BRIER, notes.NO_NOISE, details=details)
     half = quantile(df, level) * sqrt(variance) / (value * (1 - value))
     low, high = (float(expit(logit(value) + end)) for end in (-half, half))
     return Estimate(value, low, high, n, level, BRIER, se=sqrt(variance), df=df, details=details)
@@ -111,12 +100,12 @@ def scaled_brier_at_horizon(
     risk, squared = state.risk, (state.event - score) ** 2
     value = state.mean(squared)
     if not value > 0:
-        return Estimate(1.0, nan, nan, n, level, SCALED, NO_NOISE, details=state.details)
+        return Estimate(1.0, nan, nan, n, level, SCALED, notes.NO_NOISE, details=state.details)
     worst = risk * (1 - risk)
     influence = state.influence(squared / value - (1 - 2 * risk) * (state.event - risk) / worst)
     variance, df = state.variance(influence, cluster)
     if not variance > 0:
-        return Estimate(1 - value / worst, nan, nan, n, level, SCALED, NO_NOISE, details=state.details)
+        return Estimate(1 - value / worst, nan, nan, n, level, SCALED, notes.NO_NOISE, details=state.details)
     factor = exp(quantile(df, level) * sqrt(variance))
     limits = 1 - value / worst * factor, 1 - value / worst / factor
     se = sqrt(variance) * value / worst
@@ -149,17 +138,17 @@ def oe_at_horizon(
     """
     check_level(level)
     n = len(state)
-    if (why := state.why_not) and why != ALL_EVENTS:
+    if (why := state.why_not) and why != notes.ALL_EVENTS:
         return undefined(n, why, level=level, method=OE)
     expected, risk = float(score.mean()), state.risk
     details = {**state.details, "observed_risk": risk, "expected_risk": expected}
     if not expected > 0:
-        return undefined(n, NOTHING_EXPECTED, level=level, method=OE)
+        return undefined(n, notes.NOTHING_EXPECTED, level=level, method=OE)
     value = risk / expected
     influence = state.influence(state.event / risk) - (score / expected - 1) / n
     variance, df = state.variance(influence, cluster)
     if not variance > 0:
-        return Estimate(value, nan, nan, n, level, OE, NO_NOISE, details=details)
+        return Estimate(value, nan, nan, n, level, OE, notes.NO_NOISE, details=details)
     se = sqrt(variance)
     factor = exp(quantile(df, level) * se)
     p = two_sided_p(log(value) / se, df)
@@ -200,15 +189,15 @@ def slope_at_horizon(
     why = state.why_not
     present, absent = score[state.event], score[state.known & ~state.event]
     if not why and score[state.known].min() == score[state.known].max():
-        why = CONSTANT_SCORE
+        why = notes.CONSTANT_SCORE
     if not why and (absent.max() <= present.min() or present.max() <= absent.min()):
-        why = SEPARATED
+        why = notes.SEPARATED
     if why:
         return undefined(n, why, level=level, method=LINE)
     predictor, note = _logits(score)
     fit = _line(state, predictor)
     if fit is None:
-        return undefined(n, NO_CONVERGENCE, level=level, method=LINE)
+        return undefined(n, notes.NO_CONVERGENCE, level=level, method=LINE)
     intercept, slope = fit
     p = expit(intercept + slope * predictor)
     spread = state.weight * p * (1 - p)
@@ -244,7 +233,7 @@ def intercept_at_horizon(
         if abs(step) < 1e-11 * max(1.0, abs(value)):
             break
     else:
-        return undefined(n, NO_CONVERGENCE, level=level, method=LINE)
+        return undefined(n, notes.NO_CONVERGENCE, level=level, method=LINE)
     influence = state.influence((state.event - p) * (n / information))
     return _of_line(state, value, influence, cluster, 0.0, level, note, {})
 
@@ -262,7 +251,7 @@ def _of_line(
     n, details = len(state), {**state.details, **details}
     variance, df = state.variance(influence, cluster)
     if not variance > 0:
-        return Estimate(value, nan, nan, n, level, LINE, NO_NOISE, details=details)
+        return Estimate(value, nan, nan, n, level, LINE, notes.NO_NOISE, details=details)
     se = sqrt(variance)
     half = quantile(df, level) * se
     p = two_sided_p((value - null) / se, df)
@@ -272,7 +261,7 @@ def _of_line(
 
 def _logits(score: Floats) -> tuple[Floats, str]:
     inside = np.clip(score, INWARDS, 1 - INWARDS)
-    return logit(inside), CLIPPED if score.min() < INWARDS or score.max() > 1 - INWARDS else ""
+    return logit(inside), notes.CLIPPED if score.min() < INWARDS or score.max() > 1 - INWARDS else ""
 
 
 def _line(state: AtHorizon, predictor: Floats) -> tuple[float, float] | None:

@@ -1,4 +1,4 @@
-"""The state of each case at a horizon, and weights that make up for those censored before."""
+"""State of each case at a horizon, and weights for those who were censored before."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,25 +9,7 @@ from numpy.typing import NDArray
 
 from trustreport.measures.cluster import Clusters, clustered_variance, clusters_of_scarcer_class
 from trustreport.measures.mrmc.interval import two_sided_p
-
-NO_CASE = "no case with known follow-up"
-NOT_REACHED = "nobody was followed to the horizon, and the last follow-up ended without an event"
-NO_EVENT = "no event by the horizon"
-ALL_EVENTS = "every case whose state at the horizon is known had the event by then"
-ONE_EVENT = "one event, or one case without it, by the horizon: no interval"
-NO_NOISE = "too few cases with the event, or without it, by the horizon: no interval"
-ONE_CLUSTER = "fewer than two clusters hold a case with the event, or one without it: no interval"
-NONE_CALLED = "no case of known state at the horizon is called positive"
-ALL_CALLED = "every case of known state at the horizon is called positive"
-NOTHING_EXPECTED = "the scores expect no event: the ratio is undefined"
-CONSTANT_SCORE = "all scores are alike: no slope"
-SEPARATED = "the scores separate cases with the event from those without: the slope is infinite"
-CLIPPED = "scores of 0 or 1 were moved inwards by 1e-8"
-NO_CONVERGENCE = "the fit did not converge"
-PERFECT = "every case with the event scores above every case without it, or below: no interval in clusters"
-NO_CENSORING = "no case was censored before the horizon"
-NO_SPREAD_AT_RISK = "the scores of the cases at risk of censoring do not vary"
-
+from trustreport.measures.survival import notes
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -99,12 +81,12 @@ class AtHorizon:
     def why_not(self) -> str:
         """Why no measure of those with and without the event can be made, or nothing."""
         if not len(self):
-            return NO_CASE
+            return notes.NO_CASE
         if not self.weight.any() or abs(self.weight.sum() - len(self)) > 1e-6 * len(self):
-            return NOT_REACHED
+            return notes.NOT_REACHED
         if not self.n_events:
-            return NO_EVENT
-        return "" if (self.known & ~self.event).any() else ALL_EVENTS
+            return notes.NO_EVENT
+        return "" if (self.known & ~self.event).any() else notes.ALL_EVENTS
 
     @property
     def details(self) -> dict[str, float]:
@@ -267,10 +249,10 @@ def censoring_by_score(
     halves = score <= np.median(score)
     lower, upper = (at_horizon(time[of], codes[of], horizon).followed for of in (halves, ~halves))
     if not state.n_censored:
-        return CensoringTest(np.nan, np.nan, lower, upper, NO_CENSORING)
+        return CensoringTest(np.nan, np.nan, lower, upper, notes.NO_CENSORING)
     u, v = _score_test(state, _ranks(score))
     if not v > 0:
-        return CensoringTest(np.nan, np.nan, lower, upper, NO_SPREAD_AT_RISK)
+        return CensoringTest(np.nan, np.nan, lower, upper, notes.NO_SPREAD_AT_RISK)
     z = u / sqrt(v)
     return CensoringTest(z, two_sided_p(z), lower, upper)
 

@@ -1,4 +1,4 @@
-"""Shares of cases at a horizon, weighted for censoring: how many have the event, and how many are called."""
+"""Shares and areas of cases at a horizon."""
 
 from dataclasses import replace
 from math import inf, nan, sqrt
@@ -12,20 +12,10 @@ from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile
 from trustreport.measures.notes import OFTEN_ABOVE
 from trustreport.measures.roc.auc import exponential_variance, newcombe_limits, on_logit_scale
-from trustreport.measures.survival.horizon import (
-    ALL_CALLED,
-    ALL_EVENTS,
-    NO_EVENT,
-    NO_NOISE,
-    NONE_CALLED,
-    ONE_CLUSTER,
-    ONE_EVENT,
-    PERFECT,
-    AtHorizon,
-    Floats,
-)
+from trustreport.measures.survival import notes
+from trustreport.measures.survival.horizon import AtHorizon, Floats
 
-SHARE_METHOD = "ipcw_wilson"
+METHOD = "ipcw_wilson"
 FEW_CALLED = 15
 Share = Literal["sensitivity", "specificity", "ppv", "npv"]
 
@@ -46,7 +36,7 @@ def risk_at_horizon(state: AtHorizon, *, cluster: Clusters | None = None, level:
     >>> print(risk_at_horizon(at_horizon(np.array([1.0, 2, 3, 4]), np.array([1, 0, 1, 0]), 3.5)))
     0.62 (95% CI 0.18 to 0.93; n = 4)
     """
-    why = "" if state.why_not in (NO_EVENT, ALL_EVENTS) else state.why_not
+    why = "" if state.why_not in (notes.NO_EVENT, notes.ALL_EVENTS) else state.why_not
     every = np.ones(len(state), bool)
     e = _share(state, state.event, every, cluster, level, why, censored_count=True)
     return replace(e, n=len(state))
@@ -103,7 +93,7 @@ def share_at_horizon(
     right = state.event == called
     why = state.why_not
     if not why and not (state.known & among).any():
-        why = NONE_CALLED if name == "ppv" else ALL_CALLED
+        why = notes.NONE_CALLED if name == "ppv" else notes.ALL_CALLED
     e = _share(state, right, among, cluster, level, why, censored_count=name == "npv")
     return replace(e, note=OFTEN_ABOVE) if name == "ppv" and e.n < FEW_CALLED and not e.note else e
 
@@ -122,14 +112,14 @@ def _share(
     denominator = among & state.known
     n = int(np.count_nonzero(denominator))
     if why:
-        return undefined(n, why, level=level, method=SHARE_METHOD)
+        return undefined(n, why, level=level, method=METHOD)
     weight = state.weight * denominator
     total = float(weight.sum())
     value = min(max(float(weight @ of) / total, 0.0), 1.0)
     variance, df = state.variance(state.influence(denominator * (of - value) * (len(state) / total)), cluster)
     details = state.details
     if cluster is not None and not df > 0:
-        return Estimate(value, nan, nan, n, level, SHARE_METHOD, ONE_CLUSTER, details=details)
+        return Estimate(value, nan, nan, n, level, METHOD, notes.ONE_CLUSTER, details=details)
     alone = state.size(denominator)
     size = _size(value, variance, total if censored_count else alone, alone)
     t = quantile(np.inf if cluster is None else df, level)
@@ -138,7 +128,7 @@ def _share(
     low = 0.0 if value == 0 else max(0.0, middle - half)
     high = 1.0 if value == 1 else min(1.0, middle + half)
     se = sqrt(variance) if variance > 0 else nan
-    return Estimate(value, low, high, n, level, SHARE_METHOD, se=se, details={**details, "effective_n": size})
+    return Estimate(value, low, high, n, level, METHOD, se=se, details={**details, "effective_n": size})
 
 
 def _size(value: float, variance: float, most: float, alone: float) -> float:
@@ -207,10 +197,10 @@ def auc_at_horizon(
     k1, k0 = state.size(case), state.size(control)
     details = {**state.details, "effective_events": k1, "effective_free": k0}
     if min(w1.size, w0.size) < 2:
-        return Estimate(area, nan, nan, n, level, AUC_METHOD, ONE_EVENT, details=details)
+        return Estimate(area, nan, nan, n, level, AUC_METHOD, notes.ONE_EVENT, details=details)
     if min(area, 1 - area) < 1e-12:
         if cluster is not None:
-            return Estimate(round(area), nan, nan, n, level, AUC_METHOD, PERFECT, details=details)
+            return Estimate(round(area), nan, nan, n, level, AUC_METHOD, notes.PERFECT, details=details)
         low, high, p = newcombe_limits(round(area), k1, k0, inf, level)
         return Estimate(round(area), low, high, n, level, AT_THE_END, p=p, details=details)
     value = np.zeros(n)
@@ -218,7 +208,7 @@ def auc_at_horizon(
     value[control] = (of_control - area) * (n / w0.sum())
     variance, df = state.variance(state.influence(value), cluster)
     if not variance > 0:
-        return Estimate(area, nan, nan, n, level, AUC_METHOD, NO_NOISE, details=details)
+        return Estimate(area, nan, nan, n, level, AUC_METHOD, notes.NO_NOISE, details=details)
     se = sqrt(max(variance, exponential_variance(area, k1, k0)))
     low, high, p = on_logit_scale(area, se, inf if cluster is None else df, level)
     return Estimate(area, low, high, n, level, AUC_METHOD, se=se, p=p, details=details)

@@ -1,1 +1,1 @@
-"""Two independent groups: difference, ratio and odds ratio of two proportions, one file each."""
+"""Two independent groups: difference, ratio and odds ratio of two proportions."""

@@ -8,16 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trustreport.measures import notes
-from trustreport.measures.case_mean import case_mean
 from trustreport.measures.cluster import Clusters, cluster_sums
 from trustreport.measures.estimate import Estimate, undefined
-from trustreport.measures.utility.utility_yield import (
-    Floats,
-    as_matrix,
-    expected_matrix,
-    utility_yield,
-    weights,
-)
+from trustreport.measures.means import case_mean
+from trustreport.measures.utility.matrices import Floats, as_matrix, expected_matrix, weights
+from trustreport.measures.utility.utility_yield import utility_yield
 
 FEW_OF_A_CLASS = 20
 UNPAIRED = "yield_mover_difference"

@@ -13,7 +13,7 @@ from trustreport.study.plan import Plan
 from trustreport.vocabulary.errors import Problem, StudyError
 
 if TYPE_CHECKING:  # loads numpy
-    from trustreport.measures.similarity.distances import Run
+    from trustreport.measures.similarity.features import Run
 
 OnProgress = Callable[[str, float], None]
 MOST_PROBLEMS = 10_000
@@ -135,7 +135,7 @@ def report(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[st
 
 def _run_of(task: dict[str, Any]) -> "Run":
     """How independent pieces of work are computed: one by one, or by the cluster behind the pipes."""
-    from trustreport.measures.similarity.distances import one_by_one
+    from trustreport.measures.similarity.features import one_by_one
 
     if not task.get("pipes"):
         return one_by_one

@@ -5,8 +5,8 @@ from itertools import combinations
 
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID, are_risks, thresholds
 from trustreport.assessment.performance.cases import ScoredCases, by_set, in_common
-from trustreport.assessment.performance.differences import differences
-from trustreport.assessment.performance.entries import as_entries
+from trustreport.assessment.performance.decision_table import differences
+from trustreport.assessment.performance.measures import as_entries
 from trustreport.measures.roc.difference import unpaired_difference
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.place import Place

@@ -24,13 +24,13 @@ from trustreport.assessment.dimensions.advice_accuracy.entries import ID, are_ri
 from trustreport.assessment.dimensions.advice_accuracy.several import Called
 from trustreport.assessment.dimensions.advice_accuracy.utility import OWN, named_matrices, own_utilities
 from trustreport.assessment.performance.cases import ScoredCases, by_set, in_common
-from trustreport.assessment.performance.entries import as_entries, pair
-from trustreport.assessment.performance.joint_decisions import Decisions, joint_decisions
-from trustreport.assessment.performance.published import counts_of_candidates
+from trustreport.assessment.performance.decision_table import Decisions, counts_of_candidates, joint_decisions
+from trustreport.assessment.performance.measures import as_entries, pair
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.seeds import generator
-from trustreport.measures.utility.information import not_dominated
+from trustreport.measures.utility.matrices import greatest_expected
+from trustreport.measures.utility.operating import not_dominated
 from trustreport.measures.utility.ranking import (
     Ranking,
     independent_difference,
@@ -39,16 +39,18 @@ from trustreport.measures.utility.ranking import (
     share_of_ranges,
     yield_difference,
 )
-from trustreport.measures.utility.utility_yield import confusion_matrix, greatest_expected, yield_of_decisions
+from trustreport.measures.utility.utility_yield import confusion_matrix, yield_of_decisions
 from trustreport.study.plan import Plan, UtilityMatrix
 from trustreport.study.study import Floats, Study
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
-# The yield is the mean of a number per decision and truth; these metrics are of that form for some utilities,
-# the others for none, so that they can rank against any utilities (Dyrland et al., section 3.3).
-LINEAR = ("accuracy", "sensitivity", "specificity")
-NOT_LINEAR = ("ppv", "npv", "f1", "mcc", "fowlkes_mallows", "balanced_accuracy")
+# Compared with the yield, the mean of a number per decision and truth. Linear metrics are of that form for
+# some utilities, the others for none: they can rank against any utilities (Dyrland et al., section 3.3).
+METRICS = (
+    *("accuracy", "sensitivity", "specificity"),
+    *("ppv", "npv", "f1", "mcc", "fowlkes_mallows", "balanced_accuracy"),
+)
 BY_EXPECTATION = "decisions of greatest expected utility, the scores taken as probabilities"
 TWO_SAMPLE, PAIRED = "two_sample", "paired"
 PAIR = 2
@@ -319,7 +321,7 @@ def _contest(
     metrics: dict[str, tuple[float, ...]] = {}
     kept: tuple[str, ...] = ()
     if cells.shape[1:] == TWO:
-        metrics = {m: tuple(_metric(m, c) for c in cells) for m in (*LINEAR, *NOT_LINEAR)}
+        metrics = {m: tuple(_metric(m, c) for c in cells) for m in METRICS}
         rates = [
             (c[1, 1] / max(c[:, 1].sum(), 1), c[0, 0] / max(c[:, 0].sum(), 1)) for c in cells.astype(float)
         ]

@@ -12,12 +12,12 @@ from trustreport.assessment.finding import Figure, Part
 from trustreport.assessment.narrative.names import set_label
 from trustreport.assessment.narrative.tables import table
 from trustreport.assessment.performance.cases import Mask, ScoredCases
-from trustreport.assessment.performance.entries import as_entries, pair
+from trustreport.assessment.performance.measures import as_entries, pair
 from trustreport.figures import numbers
 from trustreport.figures.curves import LineOver, LinePoint, LinesChart, LinesPanel
 from trustreport.figures.panels import MOST_PANELS
-from trustreport.measures.coverage_accuracy import ByCertainty, accuracy_at_coverage, by_certainty
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.protocols import ByCertainty, accuracy_at_coverage, by_certainty
 from trustreport.study.plan import Plan
 from trustreport.study.study import Floats
 from trustreport.vocabulary.digits import share

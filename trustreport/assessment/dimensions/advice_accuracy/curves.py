@@ -19,10 +19,11 @@ from trustreport.figures.measure_rows import MeasureCell, MeasureColumn, Measure
 from trustreport.figures.panels import MOST_PANELS
 from trustreport.figures.roc import DevicePoint, EqualYield, ReaderPoint, RocFigure, RocLine, RocPanel
 from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.net_benefit import DecisionCurve, decision_curve
 from trustreport.measures.roc.curve import roc_curve
-from trustreport.measures.utility.net_benefit import DecisionCurve, decision_curve
 from trustreport.study.plan import Plan
 from trustreport.study.study import Readings, Study
 from trustreport.vocabulary.messages import Message, say
@@ -158,7 +159,9 @@ def _points(readings: Readings, arm: str, plan: Plan, *, aided: bool) -> Iterato
     for k, reader in enumerate(readings.readers.labels):
         own = known & (readings.reader == k)
         counts = ConfusionCounts.of(readings.truth[own] == 1, readings.decision[own] == 1)
-        sens, spec = (MEASURES[name](counts, level=level) for name in ("sensitivity", "specificity"))
+        sens, spec = (
+            estimated(MEASURES[name], counts, level=level) for name in ("sensitivity", "specificity")
+        )
         yield ReaderPoint(reader, sens, spec, aided)
 
 

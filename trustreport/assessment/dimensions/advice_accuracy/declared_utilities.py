@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trustreport.measures.utility.utility_yield import expected_matrix
+from trustreport.measures.utility.matrices import expected_matrix
 from trustreport.study.plan import Plan, UtilityMatrix
 from trustreport.study.study import Floats
 

@@ -8,25 +8,27 @@ from numpy.typing import NDArray
 
 from trustreport.assessment.performance import weighted
 from trustreport.assessment.performance.cases import ScoredCases
-from trustreport.assessment.performance.entries import as_entries, entries, pair
+from trustreport.assessment.performance.decision_table import counted_as_wrong, place_of_counts, three_way
 from trustreport.assessment.performance.measures import (
+    as_entries,
+    entries,
     lead,
+    pair,
     relevance_and_thresholds,
     why_no_risk,
     without_interval,
 )
-from trustreport.assessment.performance.published import counted_as_wrong, place_of_counts, three_way
-from trustreport.assessment.performance.verification import MEASURES as VERIFIED_MEASURES
-from trustreport.assessment.performance.verification import partly_verified
-from trustreport.measures.confusion.at_prevalence import at_prevalence
+from trustreport.assessment.performance.weighted import MEASURES as VERIFIED_MEASURES
+from trustreport.assessment.performance.weighted import partly_verified
 from trustreport.measures.confusion.clustered import clustered
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
+from trustreport.measures.confusion.independent import at_prevalence, estimated
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.net_benefit import treat_all, treat_none
 from trustreport.measures.roc.difference import auc_group
 from trustreport.measures.seeds import generator
-from trustreport.measures.utility.net_benefit import treat_all, treat_none
-from trustreport.measures.utility.standardized_net_benefit import weighted_utility
+from trustreport.measures.standardized_net_benefit import weighted_utility
 from trustreport.study.plan import Confusion, Plan
 from trustreport.study.study import Study
 from trustreport.vocabulary.place import Place
@@ -81,10 +83,12 @@ def matrix_results(
         return Result(f"{ID}.{name}", place, shown(e), primary=True, **more)
 
     results = [one(cell, e) for cell, e in cells_of(counts, level)]
-    results += [one(name, measure(counts, level=level)) for name, measure in MEASURES.items()]
+    results += [one(name, estimated(measure, counts, level=level)) for name, measure in MEASURES.items()]
     for scenario, table, _ in _rules(counts, None):
         for name in SCENARIO_MEASURES:
-            results.append(one(name, MEASURES[name](table, level=level), parameters={"scenario": scenario}))
+            results.append(
+                one(name, estimated(MEASURES[name], table, level=level), parameters={"scenario": scenario})
+            )
     for share in declared_prevalences(plan):
         for name in by_prevalence():
             e = at_prevalence(name, counts, share, level=level)
@@ -123,7 +127,7 @@ def indeterminate_results(
     if not cases:
         without = counts.counted_as("excluded")
         for name in ("accuracy", "sensitivity", "specificity"):
-            e = MEASURES[name](without, level=level)
+            e = estimated(MEASURES[name], without, level=level)
             results.append(Result(f"{ID}.{name}", place, e, parameters=WITHOUT, primary=True))
     return results
 
@@ -176,7 +180,7 @@ def decision_results(case: ScoredCases, plan: Plan) -> list[Result]:
             results += as_entries(
                 f"{ID}.{name}",
                 case.place,
-                pair(MEASURES[name](table, level=level), of_rule),
+                pair(estimated(MEASURES[name], table, level=level), of_rule),
                 clustered=cells is not None,
                 parameters={"scenario": scenario},
                 cases=case.key,

@@ -13,8 +13,7 @@ from trustreport.assessment.dimensions.advice_accuracy.compared import ALL_PAIRS
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID, are_risks
 from trustreport.assessment.dimensions.advice_accuracy.raters import RatersOfCases, raters_of
 from trustreport.assessment.performance.cases import ScoredCases, of_dataset, place_of_set
-from trustreport.assessment.performance.follow_up import is_mature
-from trustreport.assessment.performance.keys import case_key
+from trustreport.assessment.performance.keys import case_key, is_mature
 from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.h_accuracy import parameters as choose
@@ -22,9 +21,9 @@ from trustreport.measures.h_accuracy.measure import (
     METHOD,
     h_accuracy,
     h_accuracy_difference,
+    risk_priority,
     two_class_scores,
 )
-from trustreport.measures.h_accuracy.profile import risk_priority
 from trustreport.measures.seeds import generator
 from trustreport.study.clusters import clusters_of
 from trustreport.study.plan import Complexity, HAccuracy, Plan

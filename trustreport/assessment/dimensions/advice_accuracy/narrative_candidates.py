@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isnan
 from typing import Any
 
-from trustreport.assessment.dimensions.advice_accuracy.contests import LINEAR, NOT_LINEAR, TWO_SAMPLE, Contest
+from trustreport.assessment.dimensions.advice_accuracy.contests import METRICS, TWO_SAMPLE, Contest
 from trustreport.assessment.dimensions.advice_accuracy.declared_utilities import TWO, two_class
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
@@ -13,7 +13,8 @@ from trustreport.assessment.narrative.sentences import failed_cases
 from trustreport.assessment.narrative.tables import table
 from trustreport.figures.field import MapPlace as Point
 from trustreport.figures.field import RegionChart
-from trustreport.measures.utility.utility_yield import point_of, utility_map
+from trustreport.measures.confusion.table import MEASURES
+from trustreport.measures.utility.matrices import point_of, utility_map
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.digits import Rounded
 from trustreport.vocabulary.messages import Message, say
@@ -206,7 +207,7 @@ def _metrics(contest: Contest, results: Sequence[Result], number: int) -> Iterat
     """Common metrics of candidates of two classes: whom each prefers, and whether the yield agrees."""
     if not contest.metrics:
         return
-    rows = [(name, _prefers(contest, name)) for name in (*LINEAR, *NOT_LINEAR)]
+    rows = [(name, _prefers(contest, name)) for name in METRICS]
 
     def value(i: int) -> Callable[[tuple[str, str]], float]:
         return lambda row: _written(contest, results, row[0], i, contest.metrics[row[0]][i])
@@ -225,7 +226,7 @@ def _metrics(contest: Contest, results: Sequence[Result], number: int) -> Iterat
             (f"{ID}.column.agrees", lambda row: _yes_or_no(row[1] == contest.winner) if row[1] else None),
             (
                 f"{ID}.column.linear",
-                lambda row: say(f"{ID}.form.{'linear' if row[0] in LINEAR else 'never'}"),
+                lambda row: say(f"{ID}.form.{'linear' if MEASURES[row[0]].is_linear else 'never'}"),
             ),
         ],
     )

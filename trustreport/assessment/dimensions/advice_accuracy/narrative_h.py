@@ -25,18 +25,14 @@ from trustreport.figures.field import Bubble, BubblesChart, BubblesPanel, FieldC
 from trustreport.figures.panels import MOST_PANELS
 from trustreport.figures.roc import DevicePoint, ReaderPoint, RocFigure, RocLine, RocPanel
 from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.h_accuracy import parameters as choose
-from trustreport.measures.h_accuracy.profile import (
-    mix_surface,
-    over_complex_mix,
-    over_priority,
-    over_tau,
-    risk_accuracy_of,
-)
+from trustreport.measures.h_accuracy.measure import risk_accuracy_of
+from trustreport.measures.h_accuracy.parameters import mix_surface, over_complex_mix, over_priority, over_tau
+from trustreport.measures.net_benefit import decision_curve
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.measures.seeds import generator
-from trustreport.measures.utility.net_benefit import decision_curve
 from trustreport.study.plan import HAccuracy, Plan
 from trustreport.vocabulary.digits import as_declared
 from trustreport.vocabulary.messages import Message, say
@@ -516,7 +512,9 @@ def _roc(own: Sequence[Weighed], results: Sequence[Result], plan: Plan, *, named
         judged = ~np.isnan(decision)
         counts = ConfusionCounts.of(first.truth[judged] == 1, decision[judged] == 1)
         level = plan.report.confidence_level
-        sens, spec = (MEASURES[share](counts, level=level) for share in ("sensitivity", "specificity"))
+        sens, spec = (
+            estimated(MEASURES[share], counts, level=level) for share in ("sensitivity", "specificity")
+        )
         points.append(ReaderPoint(name, sens, spec, None))
     return RocPanel(first.dataset.name if named else "", tuple(lines), tuple(points))
 

@@ -10,7 +10,7 @@ from trustreport.assessment.finding import EstimateRow, EstimateTable, PlainTabl
 from trustreport.assessment.narrative.names import heading, quantity_name
 from trustreport.assessment.narrative.tables import table
 from trustreport.assessment.performance.cases import ScoredCases
-from trustreport.assessment.performance.verification import partly_verified
+from trustreport.assessment.performance.weighted import partly_verified
 from trustreport.study.plan import Plan
 from trustreport.study.study import Clustering, Study
 from trustreport.vocabulary.messages import Message, say

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID
 from trustreport.assessment.finding import Column, EstimateRow, EstimateTable, Part, PlainTable
 from trustreport.assessment.performance.cases import place_of_set
-from trustreport.assessment.performance.follow_up import is_mature
-from trustreport.assessment.performance.keys import case_key
+from trustreport.assessment.performance.keys import case_key, is_mature
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.several import (
     FEW_OF_RAREST,

@@ -11,7 +11,7 @@ from trustreport.assessment.finding import Column, EstimateRow, EstimateTable, F
 from trustreport.assessment.narrative.sentences import side_of
 from trustreport.assessment.performance.time_to_event import MEASURES, FollowedCases
 from trustreport.figures.calibration import CalibrationFigure, CalibrationPanel, Histogram
-from trustreport.measures.calibration.curve import CurvePoint
+from trustreport.measures.calibration.binned import CurvePoint
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.survival.calibration import RiskGroup
 from trustreport.study.plan import Plan

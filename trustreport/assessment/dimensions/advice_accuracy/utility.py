@@ -12,20 +12,15 @@ from trustreport.assessment.dimensions.advice_accuracy.declared_utilities import
 )
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID, declared_prevalences
 from trustreport.assessment.performance.cases import ScoredCases
-from trustreport.assessment.performance.entries import as_entries, pair
-from trustreport.measures.case_mean import case_mean
+from trustreport.assessment.performance.measures import as_entries, pair
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.means import case_mean
 from trustreport.measures.roc.curve import roc_curve
-from trustreport.measures.utility.information import best_point
+from trustreport.measures.utility.matrices import expected_matrix, right_decisions_pay
+from trustreport.measures.utility.operating import best_point
 from trustreport.measures.utility.ranking import worth_of
-from trustreport.measures.utility.utility_yield import (
-    expected_matrix,
-    right_decisions_pay,
-    utility_yield,
-    yield_at_prevalence,
-    yield_of_clusters,
-)
+from trustreport.measures.utility.utility_yield import utility_yield, yield_at_prevalence, yield_of_clusters
 from trustreport.study.plan import Plan
 from trustreport.study.study import Floats
 from trustreport.vocabulary.place import Place

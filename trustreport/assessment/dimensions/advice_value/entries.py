@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from trustreport.assessment.narrative.names import set_label
 from trustreport.assessment.performance.cases import ScoredCases
-from trustreport.assessment.performance.entries import each_alone, entries
 from trustreport.assessment.performance.measures import (
-    CALIBRATION,
-    METHODS,
     NOT_RISKS,
+    each_alone,
+    entries,
     why_no_risk,
     without_interval,
 )
@@ -29,13 +28,20 @@ from trustreport.measures.calibration.advice import (
     advised,
     advisory_value,
 )
+from trustreport.measures.calibration.binned import (
+    BOUNDS,
+    Binning,
+    CurvePoint,
+    binned,
+    calibration_curve,
+    ece,
+    gici,
+)
 from trustreport.measures.calibration.bins import Bins, equal_width
-from trustreport.measures.calibration.curve import CurvePoint, calibration_curve
-from trustreport.measures.calibration.ece import Binning, binned, ece, gici
-from trustreport.measures.calibration.gap_bounds import BOUNDS
 from trustreport.measures.calibration.smooth import REPLICATES as OF_CURVE
 from trustreport.measures.calibration.smooth import loess_error, smooth_curve, smooth_error
 from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.score_measure import SCORES
 from trustreport.measures.seeds import generator
 from trustreport.study.plan import Plan
 from trustreport.study.study import Cases, Coded, Dataset
@@ -61,14 +67,15 @@ WHOLE: Mapping[str, Any] = {"class": None, "subgroup": None}
 NO_ADVICE = "no advice of this class"
 NO_CASE_OF_GROUP = "no case of this group has a score and a truth"
 IN_CLUSTERS = "cases come in clusters: no interval is known that respects them"
+OF_CASES = ("brier", "calibration_intercept", "calibration_slope", "oe_ratio")
 # What scores that are no probabilities leave undefined, with the method of each.
 UNDEFINED = {
-    "brier": METHODS["brier"],
+    "brier": SCORES["brier"].primary,
     "ece": BOUNDS,
     "gici": BOUNDS,
-    "calibration_intercept": METHODS["calibration_intercept"],
-    "calibration_slope": METHODS["calibration_slope"],
-    "oe_ratio": METHODS["oe_ratio"],
+    "calibration_intercept": SCORES["calibration_intercept"].primary,
+    "calibration_slope": SCORES["calibration_slope"].primary,
+    "oe_ratio": SCORES["oe_ratio"].primary,
     "ici": "lowess",
     "advisory_value": BOUNDS,
 }
@@ -131,7 +138,7 @@ def results_of(
             _entry(name, case, undefined(len(case), why, level=level, method=method))
             for name, method in UNDEFINED.items()
         ]
-    found = [r for name in CALIBRATION for r in entries(f"{ID}.{name}", case, name, level)]
+    found = [r for name in OF_CASES for r in entries(f"{ID}.{name}", case, name, level)]
     found += [*_by_curve(case, plan, resamples), *_in_bins(case, plan)]
     found += _advice(case, plan)
     found += [_entry(f"weighted_{name}", case, e) for name, e in of_risks(case, level)]

@@ -8,10 +8,10 @@ import numpy as np
 
 from trustreport.assessment.dimensions.advice_value.entries import ID
 from trustreport.assessment.performance.cases import ScoredCases
-from trustreport.assessment.performance.entries import as_entries
+from trustreport.assessment.performance.measures import as_entries
 from trustreport.assessment.performance.readers import patients_of
 from trustreport.measures.utility.information import voi_of_advice, voi_of_readings
-from trustreport.measures.utility.utility_yield import expected_matrix
+from trustreport.measures.utility.matrices import expected_matrix
 from trustreport.study.plan import Plan
 from trustreport.study.study import Floats, Readings, Study
 from trustreport.vocabulary.messages import Message

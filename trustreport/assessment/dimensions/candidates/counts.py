@@ -9,9 +9,9 @@ from trustreport.assessment.dimensions.candidates.entries import ID
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Part
 from trustreport.assessment.narrative.names import heading
 from trustreport.assessment.narrative.tables import table
-from trustreport.assessment.performance.joint_decisions import Decisions, joint_decisions
-from trustreport.assessment.performance.published import counts_of_candidates
+from trustreport.assessment.performance.decision_table import Decisions, counts_of_candidates, joint_decisions
 from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.paired.difference import PairedTable, tango
@@ -56,7 +56,7 @@ def results_of_counts(one: CandidateCounts, plan: Plan) -> list[Result]:
         Result(
             f"{ID}.{name}",
             Place(set=one.name, candidate=c),
-            MEASURES[name](counts, level=level),
+            estimated(MEASURES[name], counts, level=level),
             primary=True,
         )
         for c, counts in one.tables.items()

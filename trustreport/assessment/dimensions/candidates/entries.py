@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.assessment.performance.cases import ScoredCases, by_rule, in_common
-from trustreport.assessment.performance.differences import difference
+from trustreport.assessment.performance.decision_table import difference
 from trustreport.assessment.performance.measures import lead
-from trustreport.measures.confusion.weighted_shares import weighted_shares, weighted_shares_of_clusters
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.weighted import weighted_shares, weighted_shares_of_clusters
 from trustreport.study.plan import Plan
 from trustreport.study.study import DEVELOPMENT_ROLES
 from trustreport.vocabulary.place import Place

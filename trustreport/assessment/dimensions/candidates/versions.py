@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from trustreport.assessment.dimensions.candidates.entries import ID, leading_measure, measures
 from trustreport.assessment.performance.cases import ScoredCases, by_set, in_common, scored_cases
-from trustreport.assessment.performance.differences import difference
+from trustreport.assessment.performance.decision_table import difference
 from trustreport.assessment.performance.measures import lead
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.roc.difference import unpaired_difference
-from trustreport.measures.subgroup_difference import (
+from trustreport.measures.subgroups import (
     clustered_auc_difference,
     clustered_share_difference,
     share_difference,

@@ -13,13 +13,14 @@ from trustreport.assessment.dimensions.decision_benefit.entries import ID, by_an
 from trustreport.assessment.finding import Part, PlainTable
 from trustreport.assessment.narrative.names import endpoint_name
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.performance.reader_analysis import FIRST_COVARIANCE
 from trustreport.assessment.performance.readers import (
-    FIRST_COVARIANCE,
     correct_decisions,
     every_endpoint,
     patients_of,
     reading_key,
 )
+from trustreport.measures.association import holm
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc import notes
@@ -27,7 +28,6 @@ from trustreport.measures.mrmc.auc import fit_auc
 from trustreport.measures.mrmc.crossed_clusters import clustered_areas, clustered_means, clustered_youden
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette, fit_proportions
 from trustreport.measures.mrmc.youden import fit_youden
-from trustreport.measures.multiplicity import holm
 from trustreport.study.plan import Plan
 from trustreport.study.study import Floats, Readings
 from trustreport.vocabulary.messages import Message, say

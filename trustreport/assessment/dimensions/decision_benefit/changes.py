@@ -6,19 +6,13 @@ from typing import Any
 import numpy as np
 
 from trustreport.assessment.dimensions.decision_benefit.entries import ID, by_analysis
-from trustreport.assessment.performance.readers import (
-    AIDED,
-    UNAIDED,
-    ReaderEndpoint,
-    at_prevalence,
-    correct_decisions,
-    reading_key,
-)
+from trustreport.assessment.performance.reader_analysis import AIDED, UNAIDED, ReaderEndpoint
+from trustreport.assessment.performance.readers import at_prevalence, correct_decisions, reading_key
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.interval import no_interval
 from trustreport.measures.mrmc.notes import ONE_ORDER
 from trustreport.measures.mrmc.period import one_order
-from trustreport.measures.number_needed import oldham_slope
+from trustreport.measures.mrmc.quarters import oldham_slope
 from trustreport.study.plan import Plan
 from trustreport.study.study import Coded, Readings
 from trustreport.vocabulary.place import Place

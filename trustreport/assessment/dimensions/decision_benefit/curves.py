@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.assessment.dimensions.decision_benefit.entries import ID
-from trustreport.assessment.performance.readers import AIDED, UNAIDED, ReaderEndpoint
+from trustreport.assessment.performance.reader_analysis import AIDED, UNAIDED, ReaderEndpoint
 from trustreport.figures.curves import Points, thinned
 from trustreport.figures.mean_curves import ArmCurves, ReaderCurve, ReaderRoc
 from trustreport.measures.roc.curve import mean_curve, roc_curve

@@ -5,15 +5,10 @@ from dataclasses import asdict
 from math import nan
 from typing import Any
 
-from trustreport.assessment.performance.readers import (
-    AIDED,
-    UNAIDED,
-    Analysis,
-    ReaderEndpoint,
-    reading_key,
-)
+from trustreport.assessment.performance.reader_analysis import AIDED, UNAIDED, Analysis, ReaderEndpoint
+from trustreport.assessment.performance.readers import reading_key
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.mrmc.reader_effects import mean_benefit
+from trustreport.measures.mrmc.each_reader import mean_benefit
 from trustreport.study.study import Readings
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result

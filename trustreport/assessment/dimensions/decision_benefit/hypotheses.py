@@ -11,9 +11,9 @@ from trustreport.assessment.dimensions.decision_benefit.secondary_endpoints impo
 from trustreport.assessment.finding import Figure, Part
 from trustreport.assessment.narrative.names import endpoint_name
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.performance.reader_analysis import AIDED
 from trustreport.assessment.performance.reader_errors import reader_errors
 from trustreport.assessment.performance.readers import (
-    AIDED,
     at_prevalence,
     every_endpoint,
     place_of_task,
@@ -24,7 +24,7 @@ from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.in_range import reference_df, statistic
 from trustreport.measures.mrmc.interval import two_sided_p
-from trustreport.measures.mrmc.non_inferiority import equivalence, non_inferiority, performance_goal
+from trustreport.measures.mrmc.planned import equivalence, non_inferiority, performance_goal
 from trustreport.study import criteria
 from trustreport.study.criteria import alpha_of, level_of, row_of, same_level, sides
 from trustreport.study.plan import Endpoint as Criterion

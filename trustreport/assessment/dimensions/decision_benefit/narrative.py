@@ -19,7 +19,12 @@ from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, P
 from trustreport.assessment.narrative.names import endpoint_name, title_of
 from trustreport.assessment.narrative.sentences import numbers, side_of
 from trustreport.assessment.narrative.tables import table
-from trustreport.assessment.performance.readers import AIDED, FIRST_COVARIANCE, UNAIDED, ReaderEndpoint
+from trustreport.assessment.performance.reader_analysis import (
+    AIDED,
+    FIRST_COVARIANCE,
+    UNAIDED,
+    ReaderEndpoint,
+)
 from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit, ReaderSlope, SlopePlot
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.measures.estimate import Estimate

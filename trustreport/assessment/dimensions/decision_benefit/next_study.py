@@ -9,7 +9,8 @@ from trustreport.assessment.dimensions.decision_benefit.entries import ID
 from trustreport.assessment.finding import Part
 from trustreport.assessment.narrative.names import endpoint_name
 from trustreport.assessment.narrative.tables import table
-from trustreport.assessment.performance.readers import FIRST_COVARIANCE, ReaderEndpoint, reading_key
+from trustreport.assessment.performance.reader_analysis import FIRST_COVARIANCE, ReaderEndpoint
+from trustreport.assessment.performance.readers import reading_key
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.power import PLANNED, cases_needed, components, power_grid

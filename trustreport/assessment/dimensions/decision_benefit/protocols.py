@@ -10,15 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.assessment.dimensions.decision_benefit.entries import ID
-from trustreport.assessment.performance.readers import (
-    AIDED,
-    UNAIDED,
-    analysis_of_shares,
-    patients_of,
-    reading_key,
-)
+from trustreport.assessment.performance.reader_analysis import AIDED, UNAIDED
+from trustreport.assessment.performance.reader_endpoints import analysis_of_shares
+from trustreport.assessment.performance.reader_errors import advice_of
 from trustreport.assessment.performance.readers import endpoint as endpoint_of
-from trustreport.assessment.performance.reliance import advice_of
+from trustreport.assessment.performance.readers import patients_of, reading_key
 from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.proportion import wilson

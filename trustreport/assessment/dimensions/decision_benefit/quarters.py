@@ -12,7 +12,7 @@ from trustreport.assessment.finding import EstimateRow, EstimateTable, Part
 from trustreport.assessment.performance.readers import correct_decisions, patients_of, reading_key
 from trustreport.measures.estimate import undefined
 from trustreport.measures.mrmc.bootstrap import METHOD, Draws, canonical_order
-from trustreport.measures.mrmc.reader_effects import LEAST_READERS, Quarter, quarter_gain
+from trustreport.measures.mrmc.quarters import LEAST_READERS, Quarter, quarter_gain
 from trustreport.measures.seeds import generator
 from trustreport.study.study import Readings
 from trustreport.vocabulary.messages import Message, say

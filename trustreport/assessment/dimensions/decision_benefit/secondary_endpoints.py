@@ -13,26 +13,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.assessment.dimensions.decision_benefit.entries import ID
-from trustreport.assessment.performance.period import compared_later
+from trustreport.assessment.performance.reader_analysis import AIDED, FIRST_COVARIANCE, UNAIDED
+from trustreport.assessment.performance.reader_endpoints import analysis_of_means
 from trustreport.assessment.performance.readers import (
-    AIDED,
-    FIRST_COVARIANCE,
-    UNAIDED,
-    analysis_of_means,
+    compared_later,
     correct_decisions,
     patients_of,
     reading_key,
 )
-from trustreport.measures.agreement.fleiss import fleiss_kappa
-from trustreport.measures.agreement.interval import coefficient_interval, percent_agreement
+from trustreport.measures.agreement.interval import coefficient_interval
+from trustreport.measures.agreement.kappa import fleiss_kappa, percent_agreement
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.bootstrap import Draws, Statistic, canonical_order
-from trustreport.measures.mrmc.clustered import ratio_difference, ratio_mean
+from trustreport.measures.mrmc.bootstrap import (
+    Draws,
+    Statistic,
+    canonical_order,
+    ratio_difference,
+    ratio_mean,
+)
+from trustreport.measures.mrmc.each_reader import Coefficient, agreement_difference
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette
 from trustreport.measures.mrmc.period import halves, trend
-from trustreport.measures.mrmc.reader_effects import Coefficient, agreement_difference, fit_ratio
+from trustreport.measures.mrmc.quarters import fit_ratio
 from trustreport.measures.seeds import DEFAULT, generator
 from trustreport.study.plan import Plan
 from trustreport.study.study import Floats, Readings

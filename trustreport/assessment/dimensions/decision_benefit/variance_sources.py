@@ -10,17 +10,12 @@ from trustreport.assessment.dimensions.decision_benefit.entries import ID
 from trustreport.assessment.finding import PlainTable
 from trustreport.assessment.narrative.names import endpoint_name
 from trustreport.assessment.narrative.tables import table
-from trustreport.assessment.performance.components import components_of
-from trustreport.assessment.performance.readers import ReaderEndpoint, reading_key
+from trustreport.assessment.performance.reader_analysis import ReaderEndpoint
+from trustreport.assessment.performance.reader_errors import components_of
+from trustreport.assessment.performance.readers import reading_key
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.power import (
-    METHOD_WIDTH,
-    NO_COMPONENT,
-    Components,
-    expected_width,
-    sources,
-)
+from trustreport.measures.mrmc.power import METHOD_WIDTH, NO_COMPONENT, Components, expected_width, sources
 from trustreport.study.study import Readings
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place

@@ -7,14 +7,14 @@ from typing import Any
 
 from trustreport.assessment.performance.lesions import MarkedCases, rates_of
 from trustreport.measures.estimate import Estimate, undefined
-from trustreport.measures.lesions.froc import CUSTOMARY, false_marks_per_case, found_share, froc_sensitivity
-from trustreport.measures.lesions.marked import Marked
-from trustreport.measures.lesions.readers import (
-    AREAS,
+from trustreport.measures.lesions.area import AREAS, Marked, lesion_area, lesion_area_difference
+from trustreport.measures.lesions.froc import (
+    CUSTOMARY,
     MeanOfReaders,
     ReaderMeasure,
-    lesion_area,
-    lesion_area_difference,
+    false_marks_per_case,
+    found_share,
+    froc_sensitivity,
     mean_of_readers,
 )
 from trustreport.measures.seeds import generator

@@ -28,7 +28,7 @@ from trustreport.assessment.narrative.repeats import repeat_parts
 from trustreport.assessment.performance.cases import scored_cases
 from trustreport.assessment.performance.features import COMPARED, ID, compared_sets, paired, training_sets
 from trustreport.assessment.performance.repeated import has_second, repeat_results, repeated_cases
-from trustreport.measures.similarity.distances import Run, one_by_one
+from trustreport.measures.similarity.features import Run, one_by_one
 from trustreport.study.plan import Plan
 from trustreport.study.study import Study
 from trustreport.vocabulary.messages import say

@@ -11,16 +11,16 @@ from trustreport.assessment.narrative.names import heading, quantity_name
 from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.assessment.performance.features import ID
 from trustreport.assessment.performance.measures import estimates, lead, relevance_and_thresholds, why_no_risk
-from trustreport.measures.calibration.brier import brier
+from trustreport.measures.calibration.overall import brier
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.roc.auc import area_and_variance
-from trustreport.measures.utility.standardized_net_benefit import standardized_net_benefit, weighted_utility
+from trustreport.measures.standardized_net_benefit import standardized_net_benefit, weighted_utility
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.messages import Message, say
-from trustreport.vocabulary.quantities import quantity
+from trustreport.vocabulary.quantities import ROWS, quantity
 
 Bands = tuple[float, float, float]
 # The ends of an axis, and where acceptable, good and excellent begin on it. The authors print bands for the
@@ -41,7 +41,7 @@ PANELS = ("discrimination", "utility", "calibration")
 # own; twice as wide for those that run from -1 to 1.
 WIDTHS_BY_ERROR = {"discrimination": 0.1, "utility": 0.2, "calibration": 0.05}
 # Measures with a minimum sample size of their own, by what that is called.
-SIZED_AS = {"auc": "auc", "standardized_net_benefit": "net_benefit", "brier": "brier"}
+SIZED_AS = {of: row.id.removeprefix("mss_") for row in ROWS for of in row.sizes}
 UNLIKE = 0.4  # similarity under which a set counts as unlike the training data
 NO_TEST = "no test is known of a calibration index that is made of bins"
 

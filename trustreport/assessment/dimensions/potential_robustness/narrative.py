@@ -33,7 +33,7 @@ from trustreport.assessment.narrative.sentences import numbers
 from trustreport.assessment.narrative.tables import table
 from trustreport.assessment.performance.features import ID
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.similarity.distances import TEST_ONLY
+from trustreport.measures.similarity.notes import TEST_ONLY
 from trustreport.study.plan import Plan
 from trustreport.study.study import Dataset, Study
 from trustreport.vocabulary.messages import Message, say

@@ -23,14 +23,12 @@ from trustreport.assessment.dimensions.potential_robustness.sites import (
 )
 from trustreport.assessment.dimensions.potential_robustness.sizes import CandidatePerformance
 from trustreport.assessment.performance.cases import ScoredCases
-from trustreport.assessment.performance.entries import CLUSTERED
 from trustreport.assessment.performance.features import ID
 from trustreport.assessment.performance.keys import joined_key
-from trustreport.assessment.performance.measures import without_interval
-from trustreport.assessment.performance.worst import worst_of
+from trustreport.assessment.performance.measures import CLUSTERED, without_interval, worst_of
+from trustreport.measures.binomial_normal import binomial_normal
 from trustreport.measures.estimate import Estimate, undefined
-from trustreport.measures.pooling.between_sites import Heterogeneity, heterogeneity
-from trustreport.measures.pooling.binomial_normal import binomial_normal
+from trustreport.measures.heterogeneity import Heterogeneity, heterogeneity
 from trustreport.measures.robustness import (
     p_acceptability,
     p_performance,

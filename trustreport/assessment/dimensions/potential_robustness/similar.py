@@ -8,14 +8,9 @@ from typing import Any
 from trustreport.assessment.performance.features import ID, Pair
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.seeds import DEFAULT, generator
-from trustreport.measures.similarity.correspondence import (
-    at_fixed_size,
-    correspondence,
-    domain_classifier,
-    normalised_energy,
-)
-from trustreport.measures.similarity.distances import HELD, Features, Run, distances, one_by_one
-from trustreport.measures.similarity.permutation import mmd
+from trustreport.measures.similarity.correspondence import correspondence, mmd
+from trustreport.measures.similarity.effect import at_fixed_size, domain_classifier, normalised_energy
+from trustreport.measures.similarity.features import HELD, Features, Run, distances, one_by_one
 from trustreport.study.plan import Plan, Similarity
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result

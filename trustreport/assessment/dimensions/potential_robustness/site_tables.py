@@ -8,9 +8,9 @@ from trustreport.assessment.finding import PlainTable
 from trustreport.assessment.narrative.tables import table
 from trustreport.assessment.performance.cases import ScoredCases, of_dataset
 from trustreport.assessment.performance.features import ID
+from trustreport.assessment.performance.keys import public_cell
 from trustreport.assessment.performance.measures import lead
 from trustreport.assessment.performance.sites import MOST_SITES, SiteOf, sites_in
-from trustreport.assessment.performance.small_cells import public_cell
 from trustreport.study.plan import Plan
 from trustreport.study.study import Dataset, Study
 from trustreport.vocabulary.messages import Message, say

@@ -7,9 +7,9 @@ from math import inf, isfinite, nan
 import numpy as np
 
 from trustreport.assessment.performance.cases import ScoredCases
+from trustreport.assessment.performance.keys import public_cell, suppressed
 from trustreport.assessment.performance.measures import lead
 from trustreport.assessment.performance.sites import sites_in
-from trustreport.assessment.performance.small_cells import public_cell, suppressed
 from trustreport.measures.estimate import Estimate
 from trustreport.study.clusters import clusters_over
 from trustreport.study.plan import Plan

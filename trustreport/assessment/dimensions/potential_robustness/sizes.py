@@ -17,7 +17,7 @@ from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.assessment.performance.features import ID
 from trustreport.assessment.performance.measures import NO_THRESHOLD, lead, why_no_risk
 from trustreport.measures.estimate import Estimate, undefined
-from trustreport.measures.sample_size.auc import (
+from trustreport.measures.sample_size import (
     information,
     mss_auc,
     mss_brier,
@@ -27,19 +27,12 @@ from trustreport.measures.sample_size.auc import (
     planning_quantile,
 )
 from trustreport.study.plan import Plan
+from trustreport.vocabulary.quantities import quantity
 from trustreport.vocabulary.results import Result
 
 DIAGRAM = ("auc", "standardized_net_benefit", "brier")
 # Width of the whole interval that is asked for, unless precision targets are declared.
 WIDTHS = {"auc": 0.1, "net_benefit": 0.2, "brier": 0.05, "calibration_slope": 0.2, "oe": 0.2}
-# Names under which a precision target may be declared.
-NAMES = {
-    "auc": ("auc",),
-    "net_benefit": ("net_benefit", "standardized_net_benefit"),
-    "brier": ("brier",),
-    "calibration_slope": ("calibration_slope",),
-    "oe": ("oe", "oe_ratio"),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +51,7 @@ def performance(case: ScoredCases, plan: Plan) -> CandidatePerformance:
 
 def width(measure: str, plan: Plan) -> float:
     """The width asked for: declared as a half width or a standard error, else the customary one."""
-    for name in NAMES[measure]:
+    for name in (measure, *quantity(f"mss_{measure}").sizes):
         target = plan.precision_targets.get(name)
         if target and target.max_ci_half_width is not None:
             return 2 * target.max_ci_half_width

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.number_needed import number_needed
+from trustreport.measures.two_arm.difference import number_needed
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result, leading, results_for
 

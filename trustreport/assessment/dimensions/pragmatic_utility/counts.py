@@ -6,11 +6,9 @@ from trustreport.assessment.dimensions.pragmatic_utility.comparison import ID, A
 from trustreport.measures import proportion
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.paired import difference as paired_difference
-from trustreport.measures.paired import odds_ratio as paired_odds_ratio
+from trustreport.measures.paired import ratios as paired_ratios
 from trustreport.measures.paired.difference import PairedTable
-from trustreport.measures.paired.odds_ratio import mcnemar_exact, mcnemar_midp, rr_delta
-from trustreport.measures.two_arm import difference, odds_ratio
-from trustreport.measures.two_arm.difference import katz, koopman
+from trustreport.measures.two_arm import difference, ratios
 from trustreport.study.plan import PairedCounts
 from trustreport.study.study import ArmCounts, CountsSet
 from trustreport.vocabulary.place import Place
@@ -46,11 +44,8 @@ def two_sample(
         arr=[
             f(*turned, level) for f in (difference.wald, difference.newcombe, difference.miettinen_nurminen)
         ],
-        rr=[f(*table, level) for f in (katz, koopman)],
-        odds_ratio=[
-            f(*table, level)
-            for f in (odds_ratio.woolf, odds_ratio.exact_conditional, odds_ratio.baptista_pike)
-        ],
+        rr=[f(*table, level) for f in (ratios.katz, ratios.koopman)],
+        odds_ratio=[f(*table, level) for f in (ratios.woolf, ratios.exact_conditional, ratios.baptista_pike)],
         leads=first if leads else None,
         **of,
     )
@@ -84,16 +79,16 @@ def paired(
                 paired_difference.newcombe_paired,
             )
         ],
-        rr=[rr_delta(table, level)] if leads else [],
+        rr=[paired_ratios.rr_delta(table, level)] if leads else [],
         odds_ratio=[
-            *([paired_odds_ratio.or_delta(table, level)] if leads else []),
-            paired_odds_ratio.matched_wald(table, level),
-            paired_odds_ratio.matched_exact(table, level),
+            *([paired_ratios.or_delta(table, level)] if leads else []),
+            paired_ratios.matched_wald(table, level),
+            paired_ratios.matched_exact(table, level),
         ],
         leads={"arr": "tango", "rr": "rr_delta", "odds_ratio": "or_delta"} if leads else None,
         **of,
     )
-    tests = [mcnemar_exact(table, level), mcnemar_midp(table, level)]
+    tests = [paired_ratios.mcnemar_exact(table, level), paired_ratios.mcnemar_midp(table, level)]
     first = "mcnemar_exact" if leads else ""
     return results + results_for(f"{ID}.mcnemar", contrast, tests, leads=first, **of)
 

@@ -8,18 +8,21 @@ import numpy as np
 from trustreport.assessment.case_mix import PARTIAL_DESIGNS
 from trustreport.assessment.dimensions.pragmatic_utility.comparison import ID, ArmComparison, contrast_results
 from trustreport.assessment.dimensions.pragmatic_utility.counts import missing_bounds, paired, two_sample
+from trustreport.assessment.performance.reader_analysis import AIDED, UNAIDED
 from trustreport.assessment.performance.reader_errors import reader_errors
 from trustreport.assessment.performance.readers import (
-    AIDED,
-    UNAIDED,
     at_prevalence,
     correct_decisions,
     patients_of,
     reading_key,
 )
 from trustreport.measures.cluster import Clusters
-from trustreport.measures.mrmc.clustered import CLUSTERINGS, clustered_difference, mcnemar_clustered_case
-from trustreport.measures.mrmc.gee import gee_odds_ratio
+from trustreport.measures.mrmc.clustered import (
+    CLUSTERINGS,
+    clustered_difference,
+    gee_odds_ratio,
+    mcnemar_clustered_case,
+)
 from trustreport.measures.paired.difference import PairedTable
 from trustreport.study.plan import Plan
 from trustreport.study.study import ArmCounts, Floats, Readings

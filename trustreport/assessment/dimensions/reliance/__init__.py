@@ -5,8 +5,8 @@ from trustreport.assessment.dimensions.reliance.interaction_narrative import int
 from trustreport.assessment.dimensions.reliance.narrative import overview, part, title_of
 from trustreport.assessment.dimensions.reliance.results import Reliance, from_counts, from_readings
 from trustreport.assessment.finding import Finding, Part
+from trustreport.assessment.performance.reader_errors import advice_of
 from trustreport.assessment.performance.readers import place_of_task
-from trustreport.assessment.performance.reliance import advice_of
 from trustreport.study.plan import Plan
 from trustreport.study.study import Binary, Readings, Study
 from trustreport.vocabulary.messages import Message, say

@@ -9,35 +9,27 @@ from typing import Any
 import numpy as np
 
 from trustreport.assessment.dimensions.reliance.rates import ID, RateEntry, linearised, paired_table, pooled
-from trustreport.assessment.performance.reader_errors import reader_errors
-from trustreport.assessment.performance.readers import AIDED, UNAIDED, reading_key
-from trustreport.assessment.performance.reliance import Grids
+from trustreport.assessment.performance.reader_analysis import AIDED, UNAIDED
+from trustreport.assessment.performance.reader_errors import Grids, reader_errors
+from trustreport.assessment.performance.readers import reading_key
 from trustreport.measures.estimate import undefined
 from trustreport.measures.mrmc.bootstrap import Draws, Resampled, canonical_order
 from trustreport.measures.notes import OFTEN_BELOW
-from trustreport.measures.paired.odds_ratio import or_delta
-from trustreport.measures.reliance.clustered import INDEPENDENT, persuasion, spread_ratio
+from trustreport.measures.paired.ratios import or_delta
+from trustreport.measures.reliance import notes
+from trustreport.measures.reliance.clustered import INDEPENDENT
 from trustreport.measures.reliance.odds import (
     adjusted_odds,
-    appropriate,
     as_direction,
     as_odds,
-    chance_corrected,
     inverse,
     odds_of_counts,
     odds_ratio,
+    persuasion,
     share_difference,
+    spread_ratio,
 )
-from trustreport.measures.reliance.patterns import (
-    NO_CONFIDENCE,
-    NO_DECISIONS,
-    NO_READING,
-    NO_SPREAD,
-    NO_TWO_ARMS,
-    ONE_DECISION_ONLY,
-    ONLY_THIS_READER,
-    rate,
-)
+from trustreport.measures.reliance.patterns import appropriate, chance_corrected, rate
 from trustreport.measures.seeds import generator
 from trustreport.study.study import Floats, Readings
 from trustreport.vocabulary.place import Place
@@ -79,10 +71,10 @@ OF_TYPE = (
 COMPARED = tuple(e for e in OF_TYPE if e.rate in ("rair", "rsr", "switch_rate", "accuracy_aided"))
 # What a published table of patterns cannot hold, and why.
 NOT_OF_COUNTS = {
-    "appropriate_reliance": NO_CONFIDENCE,
-    "appropriate_reliance_chance_corrected": NO_CONFIDENCE,
-    "persuasion": NO_DECISIONS,
-    "reader_spread_ratio": NO_DECISIONS,
+    "appropriate_reliance": notes.NO_CONFIDENCE,
+    "appropriate_reliance_chance_corrected": notes.NO_CONFIDENCE,
+    "persuasion": notes.NO_DECISIONS,
+    "reader_spread_ratio": notes.NO_DECISIONS,
 }
 
 
@@ -141,7 +133,7 @@ def _technology_impact(
     """The inverse of the odds ratio of errors, with its interval; beside it that of independent pairs."""
     id, (compared, baseline) = f"{ID}.technology_impact", contrast.arms or ("", "")
     if baseline not in readings.arms:
-        nothing = undefined(0, NO_TWO_ARMS, level=level, method="or_delta")
+        nothing = undefined(0, notes.NO_TWO_ARMS, level=level, method="or_delta")
         return [Result(id, contrast, nothing, primary=True, **of)]
     lead = inverse(reader_errors(readings, (compared, baseline), level).odds_ratio)
     results = [Result(id, contrast, lead, analysis="mrmc", primary=True, **of)]
@@ -156,7 +148,7 @@ def _appropriate(found: Grids, contrast: Place, level: float, **of: Any) -> list
     confidences = found.sureness[UNAIDED], found.sureness[AIDED]
     outcome = appropriate(found.patterns, *confidences)
     n, all_of_them = (int((~np.isnan(x)).sum()) for x in (outcome, found.patterns))
-    lacking = NO_CONFIDENCE if all_of_them else NO_READING
+    lacking = notes.NO_CONFIDENCE if all_of_them else notes.NO_READING
     details = {"left_out": float(all_of_them - n)} if n else {}
     results = pooled(APPROPRIATE, contrast, outcome, found.cluster, lacking, level, details=details, **of)
     corrected = chance_corrected(found.patterns, *confidences)
@@ -179,13 +171,13 @@ def _between_readers(
     both = ~np.isnan(correct).any(axis=0)
     all_three = ~np.isnan([aided, unaided, advice]).any(axis=0)
     for id, statistic, n, lacking in (
-        ("persuasion", persuasion(unaided, advice, aided), all_three.sum(), ONE_DECISION_ONLY),
-        ("reader_spread_ratio", spread_ratio(np.stack(correct)), both.sum(), NO_SPREAD),
+        ("persuasion", persuasion(unaided, advice, aided), all_three.sum(), notes.ONE_DECISION_ONLY),
+        ("reader_spread_ratio", spread_ratio(np.stack(correct)), both.sum(), notes.NO_SPREAD),
     ):
-        why = lacking if n else NO_READING
+        why = lacking if n else notes.NO_READING
         e = draws.estimate(statistic, int(n), level=level, why_undefined=why)
         if len(names) == 1 and not isnan(e.value):
-            e = replace(e, note="; ".join(filter(None, (e.note, ONLY_THIS_READER))))
+            e = replace(e, note="; ".join(filter(None, (e.note, notes.ONLY_THIS_READER))))
         yield Result(f"{ID}.{id}", contrast, e, primary=True, **of)
 
 

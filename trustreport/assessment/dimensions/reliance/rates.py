@@ -7,13 +7,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from trustreport.assessment.performance.readers import AIDED, UNAIDED
-from trustreport.measures.case_mean import case_share
+from trustreport.assessment.performance.reader_analysis import AIDED, UNAIDED
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.means import case_share
 from trustreport.measures.paired.difference import PairedTable
+from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.clustered import INDEPENDENT, Linearised, clustered_share
-from trustreport.measures.reliance.patterns import ONLY_THESE
 from trustreport.study.study import Floats
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
@@ -91,7 +91,7 @@ def _both(
     id: str, place: Place, clustered: Estimate, each: Estimate, *, alone: bool, **of: Any
 ) -> list[Result]:
     if alone and not isnan(each.low):
-        each = replace(each, note="; ".join(filter(None, (each.note, ONLY_THESE))))
+        each = replace(each, note="; ".join(filter(None, (each.note, notes.ONLY_THESE))))
     return [
         Result(id, place, clustered, analysis="clustered", primary=not alone, **of),
         Result(id, place, each, primary=alone, **of),

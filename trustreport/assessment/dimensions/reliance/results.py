@@ -9,14 +9,16 @@ import numpy as np
 
 from trustreport.assessment.dimensions.reliance import interaction
 from trustreport.assessment.dimensions.reliance.rates import ID, RateEntry, independent, paired_table, pooled
-from trustreport.assessment.performance.readers import AIDED, UNAIDED, reading_key
-from trustreport.assessment.performance.reliance import Grids, grids
+from trustreport.assessment.performance.reader_analysis import AIDED, UNAIDED
+from trustreport.assessment.performance.reader_errors import Grids, grids
+from trustreport.assessment.performance.readers import reading_key
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.clustered import Clustering, clustered_difference
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.notes import OFTEN_ABOVE
 from trustreport.measures.paired.difference import tango, tango_clustered
-from trustreport.measures.reliance.patterns import ONLY_THESE, PATTERNS, pattern_counts, rate, tertiles
+from trustreport.measures.reliance import notes
+from trustreport.measures.reliance.patterns import PATTERNS, pattern_counts, rate, tertiles
 from trustreport.study.plan import RelianceCounts
 from trustreport.study.study import Binary, Readings
 from trustreport.vocabulary.place import Place
@@ -211,7 +213,7 @@ def _changes(contrast: Place, found: Grids, level: float, cases: str) -> list[Re
                 of_reader = np.nonzero(both)[0] * (1 + patients.max(initial=0)) + patients
                 paired = tango_clustered(change[both], patients, within=of_reader, level=level)
             if alone:
-                paired = replace(paired, note=ONLY_THESE)
+                paired = replace(paired, note=notes.ONLY_THESE)
             id = f"{ID}.accuracy_change"
             of: dict[str, Any] = {"endpoint": endpoint, "parameters": {"advice": advice}, "cases": cases}
             results += [

@@ -6,13 +6,13 @@ from math import isnan
 from typing import Any
 
 from trustreport.assessment.dimensions.reported.figures_in_print import ID
-from trustreport.assessment.performance.published import counted_as_wrong
+from trustreport.assessment.performance.decision_table import counted_as_wrong
+from trustreport.measures import pooling
+from trustreport.measures.binomial_normal import NO_UPPER_LIMIT, binomial_normal
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.estimate import Estimate, undefined
-from trustreport.measures.pooling import bivariate as notes
-from trustreport.measures.pooling.between_sites import NO_SPREAD_FOUND, Heterogeneity
-from trustreport.measures.pooling.binomial_normal import NO_UPPER_LIMIT, binomial_normal
-from trustreport.measures.pooling.bivariate import METHOD, OUTCOMES, PooledStudies, pooled
+from trustreport.measures.heterogeneity import NO_SPREAD_FOUND, Heterogeneity
+from trustreport.measures.pooling import METHOD, OUTCOMES, PooledStudies, pooled
 from trustreport.measures.proportion import wilson
 from trustreport.study.plan import Plan, StudyPool
 from trustreport.study.study import Study
@@ -80,7 +80,7 @@ def _pool(pool: StudyPool, study: Study, plan: Plan) -> PooledSets:
         tuple(kept),
         tuple(kept.values()),
         tuple(name for name in cells if name not in kept),
-        notes.NO_STUDY,
+        pooling.NO_STUDY,
         plan.report.confidence_level,
     )
     if kept:
@@ -142,7 +142,7 @@ def _spreads(pool: PooledSets, of: str) -> Iterator[Estimate]:
     """The variance between studies on the logit scale; that of the counts first where their mean leads."""
     spread = pool.by_counts[of].tau2 if of in pool.by_counts else None
     if spread is not None and not isnan(spread.value):
-        said = {NO_SPREAD_FOUND: notes.NO_SPREAD, NO_UPPER_LIMIT: notes.NO_UPPER_LIMIT}
+        said = {NO_SPREAD_FOUND: pooling.NO_SPREAD, NO_UPPER_LIMIT: pooling.NO_UPPER_LIMIT}
         yield replace(spread, note="; ".join(said.get(note, note) for note in spread.note.split("; ")))
     yield _of(pool, "spread", of)
 

@@ -8,13 +8,13 @@ from trustreport.assessment.dimensions.source_reliability.rater_panel import Pan
 from trustreport.assessment.dimensions.source_reliability.raters import ID
 from trustreport.assessment.narrative.advice import advised
 from trustreport.assessment.performance.measures import lead
-from trustreport.measures.agreement.label_accuracy import (
+from trustreport.measures.estimate import Estimate
+from trustreport.measures.label_accuracy import (
     NO_SAMPLING_ERROR,
     ActualAccuracy,
     actual_accuracy,
     nomogram_accuracy,
 )
-from trustreport.measures.estimate import Estimate
 from trustreport.study.plan import Nomogram, Plan
 from trustreport.study.study import Study
 from trustreport.vocabulary.messages import Message

@@ -21,14 +21,14 @@ from trustreport.figures.reliability import (
     Ridge,
 )
 from trustreport.measures.agreement.bootstrap import OVER_RATERS_AND_CASES
-from trustreport.measures.agreement.label_accuracy import (
+from trustreport.measures.estimate import Estimate
+from trustreport.measures.label_accuracy import (
     MAJORITY,
     NOMOGRAM,
     actual_accuracy,
     least_reliability,
     nomogram_accuracy,
 )
-from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.results import Result, leading
 

@@ -11,32 +11,25 @@ from numpy.typing import NDArray
 
 from trustreport.assessment.dimensions.source_reliability.rater_panel import Panel
 from trustreport.measures.agreement.bootstrap import Scale, bootstrap
-from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
-from trustreport.measures.agreement.fleiss import (
+from trustreport.measures.agreement.coefficients import Form, gwet_ac1, gwet_ac2, icc, krippendorff_alpha
+from trustreport.measures.agreement.interval import SCORE, coefficient_interval, why_none, without
+from trustreport.measures.agreement.kappa import (
+    cohen_kappa,
     conger_kappa,
     fleiss_kappa,
-    gwet_ac1,
-    gwet_ac2,
-    krippendorff_alpha,
-)
-from trustreport.measures.agreement.icc import Form, icc
-from trustreport.measures.agreement.interval import (
-    SCORE,
-    coefficient_interval,
+    light_kappa,
     percent_agreement,
-    why_none,
-    without,
 )
-from trustreport.measures.agreement.label_accuracy import MAJORITY, majority_accuracy, nomogram_accuracy
-from trustreport.measures.agreement.tally import linear, ordinal, quadratic
+from trustreport.measures.agreement.labels import linear, ordinal, quadratic
 from trustreport.measures.agreement.weighted_concordance import (
     Interval,
     expected_agreement,
     weighted_concordance,
 )
-from trustreport.measures.case_mean import case_share
 from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.label_accuracy import MAJORITY, majority_accuracy, nomogram_accuracy
+from trustreport.measures.means import case_share
 from trustreport.study.study import Floats
 from trustreport.vocabulary.results import Result, results_for
 

@@ -14,7 +14,7 @@ from trustreport.assessment.finding import Finding, Part
 from trustreport.assessment.narrative.follow_up import immature, prepend_sentences
 from trustreport.assessment.narrative.where import where
 from trustreport.assessment.performance.cases import ScoredCases, scored_cases
-from trustreport.assessment.performance.pooled import pooled
+from trustreport.assessment.performance.sites import pooled
 from trustreport.study.plan import Plan
 from trustreport.study.study import DEVELOPMENT_ROLES, Study
 from trustreport.vocabulary.messages import say

@@ -15,24 +15,23 @@ from trustreport.assessment.dimensions.subgroups.small import (
     with_few,
     without_value,
 )
-from trustreport.assessment.performance.period import same_order
+from trustreport.assessment.performance.keys import closed, public_cell, suppressed
+from trustreport.assessment.performance.reader_analysis import FIRST_COVARIANCE, ReaderEndpoint
 from trustreport.assessment.performance.readers import (
-    FIRST_COVARIANCE,
-    ReaderEndpoint,
     endpoints,
     patients_of,
     place_of_task,
     primary_first,
     reading_key,
+    same_order,
 )
-from trustreport.assessment.performance.small_cells import closed, public_cell, suppressed
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.mrmc.auc import auc_covariance, reader_auc
-from trustreport.measures.mrmc.auc_ustatistic import auc_ustatistic
+from trustreport.measures.mrmc.auc import auc_covariance, auc_ustatistic, reader_auc
+from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
 from trustreport.measures.mrmc.crossed_clusters import areas_of_patients, means_of_patients
 from trustreport.measures.mrmc.in_range import difference_in_range
-from trustreport.measures.mrmc.ustatistic import proportion_covariance, proportions, ustatistic
-from trustreport.measures.subgroup_difference import effect_differences, leading_mode
+from trustreport.measures.mrmc.ustatistic import ustatistic
+from trustreport.measures.subgroups import effect_differences, leading_mode
 from trustreport.study.clusters import of_part
 from trustreport.study.plan import Plan
 from trustreport.study.study import Cases, Floats, Labels, Readings, Study

@@ -18,16 +18,14 @@ from trustreport.assessment.dimensions.subgroups.small import (
     without_value,
 )
 from trustreport.assessment.performance.cases import ScoredCases, scored_cases
-from trustreport.assessment.performance.entries import each_alone
-from trustreport.assessment.performance.measures import lead
-from trustreport.assessment.performance.small_cells import closed, public_cell, suppressed
-from trustreport.assessment.performance.worst import worst_of
+from trustreport.assessment.performance.keys import closed, public_cell, suppressed
+from trustreport.assessment.performance.measures import each_alone, lead, worst_of
 from trustreport.measures.association import equal_shares
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.roc.difference import unpaired_difference
-from trustreport.measures.subgroup_difference import (
+from trustreport.measures.subgroups import (
     areas_alike,
     clustered_auc_difference,
     clustered_share_difference,

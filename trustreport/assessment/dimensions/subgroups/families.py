@@ -13,9 +13,9 @@ import numpy as np
 
 from trustreport.assessment.dimensions.subgroups.entries import DIFFERENCE, Measured, Measurement
 from trustreport.assessment.performance.cases import Mask, ScoredCases
-from trustreport.assessment.performance.concentration import EVENTS, Comparison
 from trustreport.assessment.performance.keys import case_key
-from trustreport.measures.multiplicity import holm
+from trustreport.assessment.performance.sites import EVENTS, Comparison
+from trustreport.measures.association import holm
 from trustreport.vocabulary.quantities import LEFT_OF
 from trustreport.vocabulary.results import Result
 

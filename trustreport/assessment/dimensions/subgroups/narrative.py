@@ -14,7 +14,7 @@ from trustreport.assessment.finding import Figure, Part, PlainTable
 from trustreport.assessment.narrative.names import endpoint_name, title_of
 from trustreport.assessment.narrative.sentences import known
 from trustreport.assessment.narrative.tables import table
-from trustreport.assessment.performance.small_cells import public_cell
+from trustreport.assessment.performance.keys import public_cell
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.figures.measure_rows import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
 from trustreport.measures.estimate import Estimate

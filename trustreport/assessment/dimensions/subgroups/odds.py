@@ -9,7 +9,7 @@ import numpy as np
 from trustreport.assessment.dimensions.subgroups.groups import Division
 from trustreport.assessment.dimensions.subgroups.small import Least
 from trustreport.assessment.performance.cases import ScoredCases
-from trustreport.measures.equalised_odds import equalised_odds_difference
+from trustreport.measures.subgroups import equalised_odds_difference
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.results import Result

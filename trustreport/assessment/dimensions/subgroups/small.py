@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from trustreport.assessment.dimensions.subgroups.groups import CaseGroup
-from trustreport.assessment.performance.small_cells import public_cell
+from trustreport.assessment.performance.keys import public_cell
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.study.plan import Plan

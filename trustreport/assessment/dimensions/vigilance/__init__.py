@@ -17,7 +17,7 @@ from trustreport.assessment.dimensions.vigilance.since import since
 from trustreport.assessment.dimensions.vigilance.view import MonitoringView
 from trustreport.assessment.finding import Finding, Part
 from trustreport.assessment.narrative.where import where
-from trustreport.assessment.performance.pooled import Pool, pooled
+from trustreport.assessment.performance.sites import Pool, pooled
 from trustreport.study.plan import Plan
 from trustreport.study.study import Readings, Study
 from trustreport.vocabulary.messages import say

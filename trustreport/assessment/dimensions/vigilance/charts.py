@@ -20,16 +20,10 @@ from trustreport.assessment.dimensions.vigilance.entries import (
 from trustreport.assessment.dimensions.vigilance.periods import ID, Timeline
 from trustreport.assessment.dimensions.vigilance.readers_over_time import Reliances
 from trustreport.measures.estimate import Estimate, undefined
-from trustreport.measures.monitoring.cusum import (
-    CUSUM,
-    SPRT,
-    CusumChart,
-    SprtChart,
-    cusum,
-    planned_looks,
-    sprt,
-)
-from trustreport.measures.monitoring.weights import NO_BUDGET
+from trustreport.measures.monitoring.charts import METHOD as CUSUM
+from trustreport.measures.monitoring.charts import SPRT_METHOD as SPRT
+from trustreport.measures.monitoring.charts import CusumChart, SprtChart, cusum, planned_looks, sprt
+from trustreport.measures.monitoring.notes import NO_BUDGET
 from trustreport.study.plan import Indicator, Plan
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.results import Result

@@ -11,7 +11,7 @@ from trustreport.assessment.dimensions.vigilance.entries import DENOMINATORS, en
 from trustreport.assessment.dimensions.vigilance.events import is_open, named
 from trustreport.assessment.dimensions.vigilance.periods import ID, Timeline, names_of
 from trustreport.assessment.dimensions.vigilance.readers_over_time import Reliances, by_reader
-from trustreport.measures.monitoring.standardisation import METHODS, Funnel, funnel
+from trustreport.measures.monitoring.rates import METHODS, Funnel, funnel
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.results import Result
 

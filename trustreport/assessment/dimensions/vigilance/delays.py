@@ -9,9 +9,9 @@ from trustreport.assessment.finding import PlainTable
 from trustreport.assessment.narrative.names import heading
 from trustreport.assessment.narrative.tables import table
 from trustreport.measures.estimate import Estimate, undefined
-from trustreport.measures.monitoring.cusum import CusumChart
+from trustreport.measures.monitoring.charts import CusumChart
 from trustreport.measures.monitoring.detection_delay import STATISTICS, cusum_delay, sprt_delay
-from trustreport.measures.monitoring.weights import USUAL_LOOK
+from trustreport.measures.monitoring.notes import USUAL_LOOK
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.results import Result
 

@@ -9,11 +9,11 @@ import numpy as np
 from trustreport.assessment.dimensions.vigilance.entries import NO_BASELINE, NO_CASES, NO_COLUMN
 from trustreport.assessment.dimensions.vigilance.periods import ID, Period, Timeline, mix_columns, names_of
 from trustreport.assessment.performance.features import NO_FEATURES, paired
+from trustreport.measures.association import holm
 from trustreport.measures.estimate import undefined
 from trustreport.measures.monitoring.drift import energy, kolmogorov_smirnov, mix_change, psi
-from trustreport.measures.multiplicity import holm
 from trustreport.measures.seeds import generator
-from trustreport.measures.similarity.correspondence import domain_classifier, normalised_energy
+from trustreport.measures.similarity.effect import domain_classifier, normalised_energy
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.results import Result, results_for
 

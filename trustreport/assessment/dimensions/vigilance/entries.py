@@ -9,21 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.assessment.dimensions.vigilance.periods import ID, Period, Timeline, mix_columns, names_of
-from trustreport.assessment.performance.entries import CLUSTERED
-from trustreport.assessment.performance.measures import CALIBRATION, METHODS, lead
-from trustreport.assessment.performance.shared_clusters import influence
+from trustreport.assessment.performance.measures import CLUSTERED, influence, lead
 from trustreport.measures.estimate import Estimate, undefined
-from trustreport.measures.monitoring.drift import mover_change, ratio_change, wald_change
-from trustreport.measures.monitoring.rates import SharedCorrelation, of_share, shared
-from trustreport.measures.monitoring.standardisation import (
-    clustered_standardised_change,
-    standardised_change,
+from trustreport.measures.monitoring import notes
+from trustreport.measures.monitoring.change import (
+    SharedCorrelation,
+    mover_change,
+    of_share,
+    ratio_change,
+    shared,
+    wald_change,
 )
-from trustreport.measures.monitoring.weights import NOT_MATCHED, SHARED, SHARED_NOT_COUNTED
+from trustreport.measures.monitoring.standardisation import clustered_standardised_change, standardised_change
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.mrmc.notes import join
 from trustreport.measures.roc.clustered import clustered_auc, clustered_unpaired_difference
 from trustreport.measures.roc.difference import unpaired_difference
+from trustreport.measures.score_measure import SCORES
 from trustreport.study.plan import Indicator, Plan
 from trustreport.study.study import Floats
 from trustreport.vocabulary.quantities import endpoint_row
@@ -42,6 +44,7 @@ NO_COLUMN = "no group of cases is known in both sets"
 UNKNOWN_MEASURE = "this version does not follow this measure over time"
 NEW_GROUPS = 0.1  # share of cases in groups that the baseline lacks, up to which a column is held constant
 AGAINST = ("baseline", "previous")
+METHODS_OF_CHANGE = {"areas": "delong", "log_errors": "log_wald_independent", "errors": "wald_independent"}
 UNSHARED = SharedCorrelation(0.0, 0, 0)
 
 
@@ -68,16 +71,18 @@ def indicator_of(endpoint: str, plan: Plan) -> Indicator | None:
 
 def method_of(endpoint: str) -> str:
     """The word of the interval of an endpoint, for one that is undefined."""
-    return METHODS.get(endpoint, "wilson")
+    return SCORES[endpoint].primary if endpoint in SCORES else "wilson"
 
 
 def method_of_change(endpoint: str) -> str:
     """The word of the interval of its change."""
-    if endpoint in ("auc", "oe_ratio"):
-        return "delong" if endpoint == "auc" else "log_wald_independent"
-    if endpoint in CALIBRATION:
-        return "wald_independent"
-    return "log_mover" if endpoint_row(endpoint).scale == "log" else "mover"
+    by_limits = "log_mover" if endpoint_row(endpoint).scale == "log" else "mover"
+    return METHODS_OF_CHANGE.get(_change_of(endpoint), by_limits)
+
+
+def _change_of(endpoint: str) -> str:
+    """How the change of an endpoint is estimated, as in `ScoreMeasure`."""
+    return SCORES[endpoint].change if endpoint in SCORES else "limits"
 
 
 def value(period: Period, endpoint: str, level: float) -> Estimate:
@@ -110,7 +115,7 @@ def changed(now: Period, then: Period, endpoint: str, level: float, plan: Plan) 
     clusters = now.matched(then, plan)
     if not clusters.any:
         found = _change(now, then, endpoint, (one, other), UNSHARED, level)
-        return found if clusters.known else replace(found, note=join(found.note, NOT_MATCHED))
+        return found if clusters.known else replace(found, note=join(found.note, notes.NOT_MATCHED))
     parts = [
         (found, cluster[rows])
         for period, e, cluster in ((now, one, clusters.one), (then, other, clusters.other))
@@ -119,11 +124,11 @@ def changed(now: Period, then: Period, endpoint: str, level: float, plan: Plan) 
     ]
     if len(parts) < 2:
         found = _change(now, then, endpoint, (one, other), UNSHARED, level)
-        return replace(found, note=join(found.note, SHARED_NOT_COUNTED))
+        return replace(found, note=join(found.note, notes.SHARED_NOT_COUNTED))
     together = shared(*parts[0], *parts[1])
     found = _change(now, then, endpoint, (one, other), together, level)
     details = {"shared_clusters": float(together.both), "correlation": together.correlation}
-    note = join(found.note, SHARED) if together.both else found.note
+    note = join(found.note, notes.SHARED) if together.both else found.note
     return replace(found, details={**found.details, **details}, note=note)
 
 
@@ -137,16 +142,17 @@ def _change(
 ) -> Estimate:
     one, other = pair
     r, of = both.correlation, both.either or inf
-    if endpoint == "auc" and not (isnan(one.value) or isnan(other.value)):
+    change = _change_of(endpoint)
+    if change == "areas" and not (isnan(one.value) or isnan(other.value)):
         found = _area_change(now, then, both, level)
         # A perfect separation has no variance of its own, but its limits.
         by_limits = isnan(found.low)
         return (
             mover_change(one, other, correlation=r, level=level) if by_limits else difference_in_range(found)
         )
-    if endpoint == "oe_ratio":
+    if change == "log_errors":
         return ratio_change(one, other, correlation=r, clusters=of, level=level)
-    if endpoint in CALIBRATION:
+    if change == "errors":
         return wald_change(one, other, correlation=r, clusters=of, level=level)
     ratio = endpoint_row(endpoint).scale == "log"
     return mover_change(one, other, ratio=ratio, correlation=r, level=level)

@@ -15,7 +15,7 @@ from trustreport.assessment.dimensions.vigilance.periods import (
     Timeline,
     names_of,
 )
-from trustreport.assessment.performance.follow_up import has_no_date
+from trustreport.assessment.performance.keys import has_no_date
 from trustreport.measures.estimate import Estimate
 from trustreport.study.plan import Plan
 from trustreport.study.study import Readings

@@ -17,7 +17,7 @@ from trustreport.assessment.narrative.names import heading
 from trustreport.assessment.narrative.tables import Spec, table
 from trustreport.figures import curves, monitoring, trend
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.monitoring.cusum import CusumChart, SprtChart
+from trustreport.measures.monitoring.charts import CusumChart, SprtChart
 from trustreport.vocabulary import digits
 from trustreport.vocabulary.messages import Message, say
 

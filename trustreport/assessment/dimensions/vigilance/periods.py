@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.assessment.performance.cases import Outputs, ScoredCases, of_dataset, outputs
-from trustreport.assessment.performance.follow_up import cut_of, is_mature
-from trustreport.assessment.performance.keys import case_key
-from trustreport.assessment.performance.shared_clusters import Matched, matched
+from trustreport.assessment.performance.keys import case_key, cut_of, is_mature
+from trustreport.assessment.performance.measures import Matched, matched
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.estimate import Estimate

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.assessment.dimensions.vigilance.periods import ID, Timeline, readings_of
-from trustreport.assessment.performance.readers import AIDED, patients_of, place_of_task, reading_key
-from trustreport.assessment.performance.reliance import Grids, advice_of, grids
-from trustreport.measures.case_mean import case_share
+from trustreport.assessment.performance.reader_analysis import AIDED
+from trustreport.assessment.performance.reader_errors import Grids, advice_of, grids
+from trustreport.assessment.performance.readers import patients_of, place_of_task, reading_key
 from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.means import case_share
 from trustreport.measures.monitoring.rates import median
 from trustreport.measures.reliance.clustered import clustered_share
 from trustreport.study.plan import Plan

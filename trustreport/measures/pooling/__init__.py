@@ -1,1 +1,0 @@
-"""Published tables of several studies pooled: sensitivity and specificity together."""

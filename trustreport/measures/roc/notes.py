@@ -1,0 +1,10 @@
+"""Why an area, a difference or an interval is missing: fixed fragments."""
+
+NO_POSITIVE = "no case has the condition"
+NO_NEGATIVE = "every case has the condition"
+ONE_CASE = "a class has one case: no interval"
+PERFECT = "the scores separate the classes completely, or the wrong way round: no interval"
+ALL_PAIRS_ALIKE = "every pair of a positive and a negative counts alike: no interval"
+NO_VARIATION = "the two scores rank all pairs alike: no interval"
+NOTHING_IN_GROUP = "the curve has no length between these false positive rates"
+FEW_RESAMPLES = "in some resamples the curve has no length between these false positive rates: no interval"
