@@ -20,7 +20,7 @@ from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.reference import examples
 from trustreport.service.reference.document import ApiOperation, ApiReference, anchor_of, read
-from trustreport.service.routes.api import REFUSALS, TAGS
+from trustreport.service.routing import REFUSALS, TAGS
 
 PAGE = "/api/docs"
 

@@ -18,11 +18,11 @@ from test_pages_access import addresses
 
 from trustreport.messages import Catalogue, texts_of
 from trustreport.service import languages
+from trustreport.service import mail as delivery
 from trustreport.service.core import Core
 from trustreport.service.languages import COOKIE, preferred
-from trustreport.service.mail import delivery
 from trustreport.service.pages import render
-from trustreport.service.pages.words import PageWords
+from trustreport.service.pages.render import PageWords
 from trustreport.service.settings import Unsuitable, from_environment
 from trustreport.service.storage.collaboration import Mail
 
@@ -60,7 +60,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[Catalogue]:
         render, "page_words", lambda name: PageWords(words) if name == MADE_UP else pages(name)
     )
     monkeypatch.setattr(render, "names", lambda: {"en": "English", MADE_UP: "Esperanto"})
-    monkeypatch.setattr("trustreport.service.pages.language.offered", lambda: ("en", MADE_UP))
+    monkeypatch.setattr("trustreport.service.account.login.offered", lambda: ("en", MADE_UP))
     render.environment.cache_clear()
     yield words
     render.environment.cache_clear()

@@ -12,7 +12,9 @@ from services import API, PASSWORD, Client, world
 from zxcvbn import feedback, zxcvbn
 
 from trustreport.messages import catalogue
-from trustreport.service.access import common, recovery, secrets
+from trustreport.service.access import codes as recovery
+from trustreport.service.access import secrets
+from trustreport.service.access import secrets as common
 from trustreport.service.access.principal import COOKIE, MOST_SESSIONS
 from trustreport.service.core import Core
 from trustreport.service.storage.models import Factor, Session

@@ -17,18 +17,19 @@ from pages import HTML, get, post
 from running import free_port
 from services import API, PASSWORD, Client, new_core, world
 
+from trustreport.service import mail as delivery
+from trustreport.service import mail as outbox
 from trustreport.service.access import accounts
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.jobs import schedules, worker_thread
-from trustreport.service.jobs.limited import ChildOutcome
-from trustreport.service.jobs.sending import send_until
-from trustreport.service.jobs.wakeups import Wakeups
+from trustreport.service.jobs.worker import send_until
 from trustreport.service.jobs.worker_thread import WorkerThread
-from trustreport.service.mail import delivery, outbox
+from trustreport.service.limited import ChildOutcome
 from trustreport.service.settings import Settings, Unsuitable
 from trustreport.service.storage.collaboration import Mail
 from trustreport.service.storage.models import Audit, Job, Link, Schedule, User
+from trustreport.service.storage.wakeups import Wakeups
 
 URL = "https://reports.hospital.test"
 NEW = "another horse battery"

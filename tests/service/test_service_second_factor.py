@@ -14,7 +14,9 @@ from fastapi import FastAPI
 from pages import HTML, get, post
 from services import API, PASSWORD, Client, new_core, world
 
-from trustreport.service.access import recovery, sealing, totp
+from trustreport.service.access import codes as recovery
+from trustreport.service.access import codes as totp
+from trustreport.service.access import secrets as sealing
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.storage.models import Audit, Factor, RecoveryCode, Session

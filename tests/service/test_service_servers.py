@@ -18,19 +18,18 @@ from services import API, PASSWORD, Client, world
 from sqlalchemy import select
 from test_service_second_factor import Clock, enrol
 
-from trustreport.service import server
-from trustreport.service.access import totp
+from trustreport.service import mail, server
+from trustreport.service import mail as outbox
+from trustreport.service.access import codes as totp
 from trustreport.service.core import Core
 from trustreport.service.jobs import schedules
 from trustreport.service.jobs.worker_thread import WorkerThread
-from trustreport.service.mail import delivery as mail
-from trustreport.service.mail import outbox
 from trustreport.service.record import retention
 from trustreport.service.storage import counters
 from trustreport.service.storage.counters import Counter as Kept
 from trustreport.service.storage.counters import SharedCounters
 from trustreport.service.storage.models import Job, Organisation, Schedule
-from trustreport.service.webhooks import delivery as webhooks
+from trustreport.service.webhook import sending as webhooks
 
 AT = 1_760_000_000_000
 FEW = 5

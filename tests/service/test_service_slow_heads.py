@@ -11,7 +11,7 @@ from running import free_port, threaded
 
 from trustreport.service.core import Core
 from trustreport.service.server import server_config
-from trustreport.service.web import slow_heads
+from trustreport.service.web import connections as slow_heads
 
 HALF = b"GET /health HTTP/1.1\r\nHost: x\r\n"
 GET = HALF + b"\r\n"

@@ -24,7 +24,7 @@ from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.server import server_config
 from trustreport.service.settings import Settings, Unsuitable
-from trustreport.service.web import tls
+from trustreport.service.web import connections as tls
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104
 PUBLIC = "https://reports.example.org"

@@ -14,9 +14,9 @@ from trustreport.api import Assessed
 from trustreport.plan import Plan
 from trustreport.report.write import as_data
 from trustreport.service.core import Core
+from trustreport.service.device import trends
+from trustreport.service.device.api import Moment, TrendPoint
 from trustreport.service.jobs.trend_facts import MOST_POINTS, trend_of
-from trustreport.service.pages import trends
-from trustreport.service.routes.devices import Moment, TrendPoint
 from trustreport.service.storage.models import StoredReport
 
 MONTHS = ("2026-01", "2026-02", "2026-03", "2026-04")

@@ -15,9 +15,10 @@ from services import new_core
 
 from trustreport.service.core import Core
 from trustreport.service.settings import Settings, Unsuitable, from_environment
-from trustreport.service.storage.webhooks import Delivery, Webhook
-from trustreport.service.webhooks import delivery, destination
-from trustreport.service.webhooks.destination import NotAllowed, is_allowed, parse, post
+from trustreport.service.storage.collaboration import Delivery, Webhook
+from trustreport.service.webhook import destination
+from trustreport.service.webhook import sending as delivery
+from trustreport.service.webhook.destination import NotAllowed, is_allowed, parse, post
 
 LOCAL = Settings(Path(), webhook_networks=LOOPBACK).allowed_networks
 PRIVATE = """

@@ -14,16 +14,17 @@ from receivers import LOOPBACK, Receiver, receiving
 from services import API, Client, new_core, world
 
 from trustreport.client import BadSignature, verify_webhook
-from trustreport.service import audit
+from trustreport.service import audit, events
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.jobs import schedules
 from trustreport.service.jobs.store_results import store_report
 from trustreport.service.jobs.tasks import report_facts
 from trustreport.service.jobs.worker import Worker
+from trustreport.service.storage.collaboration import Delivery, Webhook
 from trustreport.service.storage.models import Audit, Job
-from trustreport.service.storage.webhooks import Delivery, Webhook
-from trustreport.service.webhooks import delivery, events, outbox
+from trustreport.service.webhook import sending as delivery
+from trustreport.service.webhook import sending as outbox
 from trustreport.webhook_signature import sign
 
 HOUR = 3_600_000

@@ -14,26 +14,26 @@ from starlette.types import Scope
 
 import trustreport
 from trustreport.messages import say
-from trustreport.service import pages
+from trustreport.service.access.guard import is_known
+from trustreport.service.account import login
 from trustreport.service.core import Core
-from trustreport.service.pages import api_docs
+from trustreport.service.middleware import BodyLimit, Envelope
 from trustreport.service.reference.document import anchor_of
-from trustreport.service.routes import operations
-from trustreport.service.routes.api import PREFIX, TAGS, api
+from trustreport.service.reference.page import ADDRESS, is_wanted, refused
+from trustreport.service.report import shared_page
+from trustreport.service.routing import PREFIX, TAGS, api, pages
 from trustreport.service.settings import Settings
-from trustreport.service.web import tls
-from trustreport.service.web.body import BodyLimit
-from trustreport.service.web.envelope import Envelope
-from trustreport.service.web.faults import MEDIA, Fault, Field, ProblemDetails
-from trustreport.service.web.guard import is_known
+from trustreport.service.tools import operations
+from trustreport.service.version.page import is_upload
+from trustreport.service.web import connections as tls
+from trustreport.service.web.faults import MEDIA, Fault, Field, ProblemDetails, disk_full, has_room
 from trustreport.service.web.traces import Traced
-from trustreport.service.web.unavailable import disk_full, has_room
 
 MOST_FIELDS = 50
 MOST_FORM = 1_000_000  # bytes of a request that brings no study
 # Whoever sends these has no account yet, or is not logged in.
 OPEN = frozenset(
-    {f"{PREFIX}{path}" for path in ("/setup", "/invitations", "/session", "/resets")} | {*pages.OPEN}
+    {f"{PREFIX}{path}" for path in ("/setup", "/invitations", "/session", "/resets")} | {*login.OPEN}
 )
 
 
@@ -53,7 +53,7 @@ def create_app(
         description="Reports on the trustworthiness of medical AI. Errors are application/problem+json.",
         openapi_url="/api/openapi.json",
         openapi_tags=[{"name": name, "description": text} for name, text in TAGS.items()],
-        docs_url=None,  # `pages.api_docs` is ours: theirs load scripts from elsewhere
+        docs_url=None,  # `reference.page` is ours: theirs load scripts from elsewhere
         redoc_url=None,
         lifespan=lifespan,
     )
@@ -65,7 +65,7 @@ def create_app(
     app.add_middleware(
         BodyLimit,
         most=most_bytes(core.settings),
-        is_open=lambda path: path in OPEN or path.startswith(pages.SHARED),
+        is_open=lambda path: path in OPEN or path.startswith(shared_page.PREFIX),
         is_known=lambda scope: is_known(core, scope),
         admit=lambda method, path: _admit(core.settings, method, path),
         answer=_answer_scope,
@@ -87,7 +87,7 @@ def create_app(
 def _routes() -> list[BaseRoute]:
     """All routes; what FastAPI makes of them, at the first request, serves every application of a process."""
     router = APIRouter()
-    for part in (api, operations.router, pages.router):
+    for part in (api, operations.router, pages):
         router.include_router(part)
     return router.routes
 
@@ -107,7 +107,7 @@ def _is_upload(method: str, path: str) -> bool:
     """Whether a request may bring files."""
     parts = path.removeprefix(PREFIX).split("/")
     by_api = parts[1:2] == ["studies"] and parts[3:4] == ["versions"]
-    return method == "POST" and (by_api or pages.is_upload(path))
+    return method == "POST" and (by_api or is_upload(path))
 
 
 def _admit(settings: Settings, method: str, path: str) -> None:
@@ -121,8 +121,8 @@ def _answer_scope(scope: Scope, fault: Fault) -> Response:
 
 
 def _answer(request: Request, fault: Fault) -> Response:
-    if pages.is_wanted(request):  # an address that no page has
-        return pages.refused(request, fault)
+    if is_wanted(request):  # an address that no page has
+        return refused(request, fault)
     body = fault.body(getattr(request.state, "request", ""))
     return JSONResponse(body, fault.status, headers=fault.headers, media_type=MEDIA)
 
@@ -170,10 +170,10 @@ def _complete_document(app: FastAPI) -> None:
             shape = ProblemDetails.model_json_schema(ref_template="#/components/schemas/{model}")
             schemas |= shape.pop("$defs", {})
             schemas["ProblemDetails"] = shape
-            made["externalDocs"] = {"url": api_docs.ADDRESS, "description": "The same as a page"}
+            made["externalDocs"] = {"url": ADDRESS, "description": "The same as a page"}
             for path, methods in made["paths"].items():
                 for method, operation in methods.items():
-                    where = f"{api_docs.ADDRESS}#{anchor_of(method, path)}"
+                    where = f"{ADDRESS}#{anchor_of(method, path)}"
                     operation["externalDocs"] = {"url": where}
         assert app.openapi_schema is not None
         return app.openapi_schema

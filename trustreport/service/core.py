@@ -3,8 +3,7 @@
 import os
 from dataclasses import dataclass, field
 
-from trustreport.service.access.provider import Provider
-from trustreport.service.access.provider_settings import provider_settings
+from trustreport.service.provider import Provider, provider_settings
 from trustreport.service.settings import Settings
 from trustreport.service.storage.blobs import Blobs
 from trustreport.service.storage.locations import claim_blobs, open_blobs

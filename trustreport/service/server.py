@@ -21,12 +21,12 @@ from trustreport.service.audit import Verified
 from trustreport.service.core import Core, open_core
 from trustreport.service.jobs.cluster import cluster_of
 from trustreport.service.jobs.worker import Worker
+from trustreport.service.log import log, set_up_logs
 from trustreport.service.record import log_heads
 from trustreport.service.record.verification import verify_all
 from trustreport.service.settings import Settings, Unsuitable
-from trustreport.service.web import tls
-from trustreport.service.web.log import log, set_up_logs
-from trustreport.service.web.slow_heads import HeadTimeout
+from trustreport.service.web import connections as tls
+from trustreport.service.web.connections import HeadTimeout
 from trustreport.service.web.traces import traces_of
 
 FINISH_SECONDS = 20  # for requests that run when the service stops

@@ -9,7 +9,10 @@ from sqlalchemy.orm import Session as Rows
 
 from trustreport.messages import say
 from trustreport.service import audit
-from trustreport.service.access import passkeys, recovery, sealing, totp
+from trustreport.service.access import codes as recovery
+from trustreport.service.access import codes as totp
+from trustreport.service.access import passkeys
+from trustreport.service.access import secrets as sealing
 from trustreport.service.core import Core
 from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Factor, Organisation, RecoveryCode, Session, User

@@ -11,7 +11,7 @@ from trustreport.ingest.problems import Problems
 from trustreport.ingest.tables import Layout, read_table
 from trustreport.plan import as_coded
 from trustreport.proposal.cells import Cells
-from trustreport.service.editor.blank import SUFFIXES
+from trustreport.service.blank import SUFFIXES
 from trustreport.service.editor.field_values import MISSING, Shape, shown
 
 __all__ = ["TABLE_WORDS", "ColumnEntry", "Files", "files_of", "of_table"]

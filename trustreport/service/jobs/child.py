@@ -38,7 +38,7 @@ def main() -> None:
         megabytes = task["limits"]["memory"] // 1_000_000
         answer = {"failed": f"It needs more than the {megabytes} MB of memory that it may use."}
     except BaseException as error:
-        from trustreport.service.web.log import place_of
+        from trustreport.service.log import place_of
 
         answer = {"failed": f"A fault of the program: {place_of(error)}."}
     say(answer=answer)

@@ -17,11 +17,10 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.service import audit, bounds
 from trustreport.service.ids import new_id
 from trustreport.service.jobs.code import code_version
-from trustreport.service.jobs.wakeups import announce
 from trustreport.service.settings import Settings
-from trustreport.service.storage.models import Audit, Job, StoredWorker, Version
+from trustreport.service.storage.models import Audit, Job, StoredWorker, Version, canonical
 from trustreport.service.storage.store import now
-from trustreport.service.storage.types import canonical
+from trustreport.service.storage.wakeups import announce
 from trustreport.service.web import traces
 
 Task = Literal["check", "report"]

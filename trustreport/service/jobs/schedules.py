@@ -9,12 +9,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
+from trustreport.service import mail as mails
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
-from trustreport.service.mail import outbox as mails
 from trustreport.service.record import log_heads, retention
 from trustreport.service.settings import Settings
-from trustreport.service.storage.collaboration import Mail
+from trustreport.service.storage.collaboration import Delivery, Mail
 from trustreport.service.storage.counters import remove_expired
 from trustreport.service.storage.models import (
     Audit,
@@ -26,7 +26,6 @@ from trustreport.service.storage.models import (
     Version,
 )
 from trustreport.service.storage.store import now
-from trustreport.service.storage.webhooks import Delivery
 from trustreport.service.web.faults import Fault
 
 DAY, HOUR = 86_400_000, 3_600_000

@@ -1,27 +1,55 @@
-"""Dependencies of pages: who is signed in, and what a form sent."""
+"""Small look-ups that many pages need, each one query."""
 
 import re
-from collections.abc import AsyncIterator, Callable
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from hmac import compare_digest
 from typing import Annotated, Any, TypeVar
 
-from fastapi import Depends, Request, Response
+from fastapi import Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, ValidationError
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session as Rows
 from starlette.datastructures import FormData
 
 from trustreport.messages import say
 from trustreport.service.access import secrets
+from trustreport.service.access.guard import SAFE, admitted, anybody, core_of, csrf_of, refuse_other_sites
 from trustreport.service.access.principal import COOKIE, Principal
-from trustreport.service.access.roles import Permission
 from trustreport.service.pages.render import FORM_COOKIE
+from trustreport.service.roles import Permission
+from trustreport.service.storage.models import Attestation, User
 from trustreport.service.web.faults import Fault, Field
-from trustreport.service.web.guard import SAFE, admitted, anybody, core_of, csrf_of, refuse_other_sites
+
+
+def user_names(rows: Rows, who: Principal, users: Collection[str]) -> dict[str, str]:
+    """Names of users of this organisation; others (a worker, the operator) stay as the record has them."""
+    known = select(User.id, User.name).where(User.organisation == who.organisation, User.id.in_(users))
+    named = dict(pairs(rows, known))
+    return {user: named.get(user, user) for user in users}
+
+
+def pairs(rows: Rows, query: Select[Any, Any]) -> list[tuple[Any, Any]]:
+    """The rows of a query of two columns."""
+    return [(first, second) for first, second in rows.execute(query)]
+
+
+def signed_acts(rows: Rows, reports: Collection[str]) -> dict[str, frozenset[str]]:
+    """What was signed of each report: review, approval, rejection."""
+    found: dict[str, set[str]] = defaultdict(set)
+    query = select(Attestation.report, Attestation.act).where(Attestation.report.in_(reports))
+    for report, act in rows.execute(query):
+        found[report].add(act)
+    return {report: frozenset(found[report]) for report in reports}
+
 
 M = TypeVar("M", bound=BaseModel)
 LOCAL = re.compile(r"/(?![/\\])[^\x00-\x20\x7f\\]*")  # an address of this service and no other
 MOST_FIELDS = 2000
+A_PAGE = 25  # rows
+After = Annotated[str, Query(max_length=300)]
 # What pydantic says of a field, in words of a person who filled in a form.
 PLAIN = {
     "missing": say("pages.fault.field.needed"),
