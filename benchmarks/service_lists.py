@@ -19,20 +19,19 @@ from trustreport.service.access import accounts
 from trustreport.service.access import principal as known
 from trustreport.service.access.principal import COOKIE
 from trustreport.service.app import create_app
-from trustreport.service.core import Core, open_core
+from trustreport.service.core import Core
+from trustreport.service.core import open_core
 from trustreport.service.ids import new_id
 from trustreport.service.settings import Settings
-from trustreport.service.storage.models import (
-    Attestation,
-    Job,
-    ReportFile,
-    Schedule,
-    StoredDevice,
-    StoredReport,
-    StoredStudy,
-    Version,
-    VersionFile,
-)
+from trustreport.service.storage.models import Attestation
+from trustreport.service.storage.models import Job
+from trustreport.service.storage.models import ReportFile
+from trustreport.service.storage.models import Schedule
+from trustreport.service.storage.models import StoredDevice
+from trustreport.service.storage.models import StoredReport
+from trustreport.service.storage.models import StoredStudy
+from trustreport.service.storage.models import Version
+from trustreport.service.storage.models import VersionFile
 
 STUDIES, VERSIONS, REPORTS_EACH, DEVICES = 2_000, 2, 5, 200
 REQUESTS = 30

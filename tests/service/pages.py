@@ -17,12 +17,11 @@ from fastapi.testclient import TestClient
 from running import free_port, threaded
 from services import API, MANIFEST, PASSWORD, Client, new_core
 
-from trustreport.service.app import create_app
+from trustreport.service.app import PAGES, create_app
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
 from trustreport.service.jobs.worker import Worker
 from trustreport.service.jobs.worker_thread import WorkerThread
-from trustreport.service.routing import PAGES
 from trustreport.service.storage.models import Job, ReportFile, StoredReport
 
 HTML = {"Accept": "text/html"}

@@ -14,15 +14,14 @@ from fastapi import FastAPI
 from pages import HTML, get, post
 from services import API, PASSWORD, Client, new_core, world
 
-from trustreport.service.access import codes as recovery
-from trustreport.service.access import codes as totp
+from trustreport.service.access import second_factor as recovery
 from trustreport.service.access import secrets as sealing
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.storage.models import Audit, Factor, RecoveryCode, Session
 
 ANNA = {"email": "anna@hospital.test", "password": PASSWORD}
-STEP = totp.STEP
+STEP = recovery.STEP
 
 
 class Clock:
@@ -38,7 +37,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(totp, "time", clock)
+    monkeypatch.setattr(recovery, "time", clock)
     return clock
 
 
@@ -123,7 +122,7 @@ def test_recovery_codes_work_once_and_are_kept_as_hashes(
     assert log_in(app, codes[0]).status_code == 403
     with light.store.read() as rows:
         kept = str([(r.hash, r.user) for r in rows.query(RecoveryCode)])
-        assert recovery.left(rows, anna.me["user"]) == 9
+        assert recovery.recovery_codes_left(rows, anna.me["user"]) == 9
     assert not [code for code in codes if code in kept or code.replace("-", "") in kept]
     both = {"password": PASSWORD, "code": phone.code()}
     new = anna.post(f"{API}/account/recovery-codes", json=both).json()["codes"]
@@ -346,10 +345,12 @@ def test_sessions_say_where_they_are_and_end_one_by_one(light: Core, app: FastAP
 
 
 def test_the_clock_of_codes_is_the_machines_own() -> None:
-    secret = totp.new_secret()
+    secret = recovery.new_app_secret()
     code = pyotp.TOTP(secret, digest=sha256)
     here = int(time.time())
-    tried = [totp.used_step(secret, code.at(at), 0) for at in (here, here + STEP)]  # it may go on meanwhile
+    tried = [
+        recovery.used_step(secret, code.at(at), 0) for at in (here, here + STEP)
+    ]  # it may go on meanwhile
     assert {here // STEP, here // STEP + 1} & set(tried)
 
 

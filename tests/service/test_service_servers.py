@@ -19,8 +19,7 @@ from sqlalchemy import select
 from test_service_second_factor import Clock, enrol
 
 from trustreport.service import mail, server
-from trustreport.service import mail as outbox
-from trustreport.service.access import codes as totp
+from trustreport.service.access import second_factor as totp
 from trustreport.service.core import Core
 from trustreport.service.jobs import schedules
 from trustreport.service.jobs.worker_thread import WorkerThread
@@ -181,9 +180,7 @@ def test_events_and_mail_go_out_once(
             anna.delete(f"{API}/studies/{anna.study()}")
         with two.one.store.write() as rows:
             for _ in range(8):
-                outbox.add(
-                    rows, two.one.settings, "audit_due", anna.me["user"], study="x", job=None, new=False
-                )
+                mail.add(rows, two.one.settings, "audit_due", anna.me["user"], study="x", job=None, new=False)
 
         def send(core: Core) -> None:
             for send_next in (mail.send_next, webhooks.send_next) * 12:
@@ -198,7 +195,7 @@ def test_events_and_mail_go_out_once(
 def test_one_person_who_asks_two_servers_for_a_new_password_gets_one_message(
     tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    addressed = outbox._is_addressed
+    addressed = mail._is_addressed
     both = threading.Barrier(2)
 
     def slowly(*given: Any) -> bool:
@@ -212,7 +209,7 @@ def test_one_person_who_asks_two_servers_for_a_new_password_gets_one_message(
         stranger = Client.on(servers.proxy)
         for _ in range(2):
             stranger.post(f"{API}/resets", json={"email": "anna@hospital.test"})
-        monkeypatch.setattr(outbox, "_is_addressed", slowly)
+        monkeypatch.setattr(mail, "_is_addressed", slowly)
         sent: list[str] = []
         monkeypatch.setattr(mail, "_send", lambda settings, message: sent.append(message["To"]))
         at_once(*(partial(mail.send_next, core) for core in (servers.one, servers.other)))

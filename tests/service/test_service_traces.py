@@ -20,7 +20,7 @@ from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.limited import ChildOutcome
 from trustreport.service.settings import Settings, Unsuitable
 from trustreport.service.storage.models import Job
-from trustreport.service.web.traces import Traces, traces_of
+from trustreport.service.web.telemetry import Traces, traces_of
 
 
 @pytest.fixture

@@ -16,9 +16,8 @@ from services import new_core
 from trustreport.service.core import Core
 from trustreport.service.settings import Settings, Unsuitable, from_environment
 from trustreport.service.storage.collaboration import Delivery, Webhook
-from trustreport.service.webhook import destination
 from trustreport.service.webhook import sending as delivery
-from trustreport.service.webhook.destination import NotAllowed, is_allowed, parse, post
+from trustreport.service.webhook.sending import NotAllowed, is_allowed, parse, post
 
 LOCAL = Settings(Path(), webhook_networks=LOOPBACK).allowed_networks
 PRIVATE = """
@@ -121,7 +120,7 @@ def test_redirects_are_not_followed_and_only_the_status_is_used(light: Core, rec
 
 
 def test_who_answers_byte_by_byte_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(destination, "WHOLE_SECONDS", 0.3)
+    monkeypatch.setattr(delivery, "WHOLE_SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as server:
         stop = threading.Event()
 
@@ -139,7 +138,7 @@ def test_who_answers_byte_by_byte_is_cut_off(monkeypatch: pytest.MonkeyPatch) ->
         thread.start()
         with pytest.raises(TimeoutError) as caught:
             post(f"http://127.0.0.1:{server.getsockname()[1]}/", b"{}", {}, LOCAL)
-        assert destination.reason_of(caught.value) == "no answer in time"
+        assert delivery.reason_of(caught.value) == "no answer in time"
         stop.set()
         thread.join()
 
@@ -152,7 +151,7 @@ def test_certificates_are_verified_for_the_name_of_the_address(
         url = f"https://localhost:{receiver.port}/"
         with pytest.raises(ssl.SSLCertVerificationError) as caught:
             post(url, b"{}", {}, LOCAL)
-        assert destination.reason_of(caught.value).startswith("the certificate is not valid")
+        assert delivery.reason_of(caught.value).startswith("the certificate is not valid")
         monkeypatch.setattr(ssl, "create_default_context", lambda: trusting)
         assert post(url, b"{}", {}, LOCAL) == 204
         with pytest.raises(ssl.SSLCertVerificationError):  # the same server under another name

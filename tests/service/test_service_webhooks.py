@@ -24,7 +24,6 @@ from trustreport.service.jobs.worker import Worker
 from trustreport.service.storage.collaboration import Delivery, Webhook
 from trustreport.service.storage.models import Audit, Job
 from trustreport.service.webhook import sending as delivery
-from trustreport.service.webhook import sending as outbox
 from trustreport.webhook_signature import sign
 
 HOUR = 3_600_000
@@ -48,7 +47,7 @@ def local(tmp_path: Path, address: str) -> Iterator[Core]:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The time of the outbox, moved by the test."""
     time = [1_760_000_000_000]
-    monkeypatch.setattr(outbox, "now", lambda rows: time[0])
+    monkeypatch.setattr(delivery, "now", lambda rows: time[0])
     monkeypatch.setattr(events, "now", lambda rows: time[0])
     return time
 
@@ -147,11 +146,13 @@ def test_waits_grow_for_a_day_then_it_is_given_up_and_can_be_sent_again(
             clock[0] = max(rows.query(Delivery).one().next_at, clock[0])
         assert len(tried) < 40
     waits = [after - before for before, after in pairwise(tried)]
-    assert all(outbox.JITTER[0] <= w / (30_000 * 2**i) <= outbox.JITTER[1] for i, w in enumerate(waits[:9]))
+    assert all(
+        delivery.JITTER[0] <= w / (30_000 * 2**i) <= delivery.JITTER[1] for i, w in enumerate(waits[:9])
+    )
     assert len({w / (30_000 * 2**i) for i, w in enumerate(waits[:9])}) > 1  # they are not in step
     assert max(waits) <= 5 * HOUR
     late = tried[-1] - 24 * HOUR  # when the attempt before lay less than the first wait before the end
-    assert 0 <= late < outbox.FIRST_WAIT
+    assert 0 <= late < delivery.FIRST_WAIT
     (failed,) = delivered(anna, name)
     assert (failed["state"], failed["reason"], failed["next_at"]) == ("failed", "answered 500", None)
     assert actions(light, name)[-1] == "webhook.failed"
@@ -170,8 +171,8 @@ def test_a_worker_that_dies_while_it_sends_loses_nothing(
     name, _ = hook(anna, "https://receiver.test/")
     anna.delete(f"{API}/studies/{anna.study()}")
     with local.store.write() as rows:
-        claimed = outbox.claim(rows)
-        assert outbox.claim(rows) is None
+        claimed = delivery.claim(rows)
+        assert delivery.claim(rows) is None
     assert claimed
     assert not delivery.send_next(local)  # another worker waits until the first one is surely gone
     clock[0] += 60_000
@@ -296,7 +297,7 @@ def test_old_deliveries_go_and_waiting_ones_stay(light: Core, anna: Client, cloc
     for _ in range(2):
         anna.delete(f"{API}/studies/{anna.study()}")
     with light.store.write() as rows:
-        outbox.end(rows, delivered(anna, name)[0]["id"])
+        delivery.end(rows, delivered(anna, name)[0]["id"])
     clock[0] += 31 * 24 * HOUR
     schedules.run_daily(light)
     assert [d["state"] for d in delivered(anna, name)] == ["waiting"]
@@ -351,7 +352,7 @@ def test_two_workers_never_take_the_same_delivery(local: Core) -> None:
     def take() -> None:
         while True:
             with local.store.write() as rows:
-                claimed = outbox.claim(rows)
+                claimed = delivery.claim(rows)
             if claimed is None:
                 return
             taken.append(claimed[1].id)

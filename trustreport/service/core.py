@@ -10,8 +10,7 @@ from trustreport.service.storage.locations import claim_blobs, open_blobs
 from trustreport.service.storage.migrate import migrate
 from trustreport.service.storage.store import Store
 from trustreport.service.web.limits import Throttle
-from trustreport.service.web.metrics import Metrics
-from trustreport.service.web.traces import Traces
+from trustreport.service.web.telemetry import Metrics, Traces
 from trustreport.signing import Signer
 
 

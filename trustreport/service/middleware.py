@@ -16,7 +16,7 @@ from trustreport.service.access.guard import address_of
 from trustreport.service.access.principal import COOKIE, not_known
 from trustreport.service.log import log, place_of
 from trustreport.service.web.faults import Fault, fault_of
-from trustreport.service.web.metrics import Metrics
+from trustreport.service.web.telemetry import Metrics
 
 IDLE_SECONDS = 60
 MOST_ANONYMOUS = 64_000  # bytes of a request without credentials: a password, a link

@@ -27,7 +27,7 @@ from trustreport.service.record.verification import verify_all
 from trustreport.service.settings import Settings, Unsuitable
 from trustreport.service.web import connections as tls
 from trustreport.service.web.connections import HeadTimeout
-from trustreport.service.web.traces import traces_of
+from trustreport.service.web.telemetry import traces_of
 
 FINISH_SECONDS = 20  # for requests that run when the service stops
 ADMIN = ("TRUSTREPORT_ADMIN_EMAIL", "TRUSTREPORT_ADMIN_PASSWORD_FILE", "TRUSTREPORT_ORGANISATION")

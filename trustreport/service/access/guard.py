@@ -15,7 +15,6 @@ from starlette.types import Scope
 from trustreport.messages import say
 from trustreport.service.access import browsers, secrets
 from trustreport.service.access import principal as known
-from trustreport.service.access import secrets as sealing
 from trustreport.service.access.principal import COOKIE, Principal, not_known
 from trustreport.service.core import Core
 from trustreport.service.roles import Permission
@@ -114,7 +113,7 @@ def asker(
 
 def csrf_of(core: Core, who: Principal) -> str:
     """What pages of a session send along; nothing for a token, which no browser sends by itself."""
-    return secrets.csrf_token(sealing.session_key(core.signer, who.session)) if who.session else ""
+    return secrets.csrf_token(secrets.session_key(core.signer, who.session)) if who.session else ""
 
 
 def admitted(request: Request, token: str | None, session: str | None) -> Principal:

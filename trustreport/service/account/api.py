@@ -12,9 +12,7 @@ from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service import mail as outbox
 from trustreport.service.access import accounts, browsers, second_factor, secrets
-from trustreport.service.access import browsers as browser_names
 from trustreport.service.access import principal as identity
-from trustreport.service.access import principal as known
 from trustreport.service.access.guard import Admin, Anyone, TheCore, address_of, anybody, csrf_of
 from trustreport.service.access.principal import COOKIE, Principal
 from trustreport.service.access.second_factor import Proof
@@ -67,7 +65,7 @@ def end_other_sessions(who: Anyone, core: TheCore) -> None:
     """End all of one's sessions but this one."""
     in_a_session(who)
     with core.store.write() as rows:
-        ended = known.end_others(rows, who)
+        ended = identity.end_others(rows, who)
         audit.write(rows, who.organisation, who.user, "session.end", who.user, sessions=ended)
 
 
@@ -106,7 +104,7 @@ def live_sessions(rows: Rows, who: Principal, settings: Settings) -> list[Sessio
     query = select(Session).where(
         Session.user == who.user,
         Session.expires_at >= at,
-        Session.seen_at >= at - settings.idle_minutes * known.MINUTE,
+        Session.seen_at >= at - settings.idle_minutes * identity.MINUTE,
     )
     return [
         SessionResponse(
@@ -132,7 +130,7 @@ def in_a_session(who: Principal) -> None:
 def forget_session(response: Response) -> None:
     """Let a browser drop a session that has ended, and what it has kept of it."""
     response.delete_cookie(COOKIE, secure=True, httponly=True, samesite="strict", path="/")
-    response.headers.update(known.CLEARED)
+    response.headers.update(identity.CLEARED)
 
 
 router = APIRouter(tags=["account"])
@@ -300,19 +298,19 @@ def begin(
     """
     if user.disabled_at is not None:  # meanwhile
         raise Fault(401, say("pages.fault.not_known.title"), say("pages.fault.not_known.address_password"))
-    secret = known.begin_session(
+    secret = identity.begin_session(
         rows,
         user,
         core.settings,
         replaces=request.cookies.get(COOKIE, ""),
         address=address_of(request)[:60],
-        browser=browser_names.in_words(request.headers.get("User-Agent", ""))[:60],
+        browser=browsers.in_words(request.headers.get("User-Agent", ""))[:60],
         how=how,
     )
     audit.write(rows, user.organisation, user.id, "login", user.id, how=how, factor=factor)
     browser = browsers.remember(rows, user, request.cookies.get(browsers.COOKIE, ""))
     rows.flush()
-    who = known.by_session(rows, secret, core.settings)
+    who = identity.by_session(rows, secret, core.settings)
     if who is None:
         raise Fault(401, say("pages.fault.not_known.title"), say("pages.fault.not_known.address_password"))
     # The prefix makes browsers demand Secure and the path /, and refuse a Domain.
@@ -341,7 +339,7 @@ def log_out(who: Anyone, core: TheCore, request: Request, response: Response) ->
     if who.via == "token":
         raise Fault(409, say("pages.fault.no_session.title"), say("pages.fault.no_session.detail"))
     with core.store.write() as rows:
-        known.end_session(rows, request.cookies.get(COOKIE, ""))
+        identity.end_session(rows, request.cookies.get(COOKIE, ""))
         audit.write(rows, who.organisation, who.user, "logout", who.user)
     forget_session(response)
 
@@ -375,7 +373,7 @@ def confirm(core: Core, who: Principal, password: str | None, request: Request) 
 
 def renew(session: Session, request: Request) -> None:
     """Give a session a new cookie, with whatever is answered."""
-    cookie = f"{COOKIE}={known.renew_session(session)}; HttpOnly; Path=/; SameSite=strict; Secure"
+    cookie = f"{COOKIE}={identity.renew_session(session)}; HttpOnly; Path=/; SameSite=strict; Secure"
     setattr(request.state, RENEWED, cookie)
 
 

@@ -12,8 +12,6 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import accounts, passkeys, pending, second_factor
-from trustreport.service.access import codes as recovery
-from trustreport.service.access import codes as totp
 from trustreport.service.access import principal as identity
 from trustreport.service.access import secrets as sealing
 from trustreport.service.access.guard import Admin, Anyone, TheCore
@@ -105,14 +103,14 @@ def factors(who: Anyone, core: TheCore, turn: RequestedPage) -> Page[FactorRespo
 def begin_app(asked: Confirmation, who: Anyone, core: TheCore, request: Request) -> NewApp:
     """A secret for an app that shows codes; it counts once a code of it was confirmed."""
     _own(core, who, asked.password, request)
-    secret = totp.new_secret()
+    secret = second_factor.new_app_secret()
     with core.store.write() as rows:
         if second_factor.factors_of(rows, who.user, "totp"):
             raise Fault(409, say("pages.fault.there_is_one.title"), say("pages.fault.there_is_one.detail"))
         rows.execute(delete(Factor).where(Factor.user == who.user, Factor.kind == "totp"))
         sealed = sealing.seal(core.signer, secret, who.user)
         rows.add(_new(rows, who, "totp", APP, secret=sealed, counter=0, confirmed=False))
-    return NewApp(secret=secret, address=totp.address(secret, who.email))
+    return NewApp(secret=secret, address=second_factor.app_address(secret, who.email))
 
 
 @router.post("/account/totp/confirmation", status_code=201)
@@ -226,7 +224,7 @@ def renew_codes(
     _with_both(core, who, asked, request, response)
     with core.store.write() as rows:
         audit.write(rows, who.organisation, who.user, "recovery.renew", who.user)
-        return RecoveryCodes(codes=recovery.renew(rows, who.user))
+        return RecoveryCodes(codes=second_factor.renew_recovery_codes(rows, who.user))
 
 
 @router.delete("/users/{user}/factors", status_code=204)
@@ -317,11 +315,14 @@ def _new(rows: Rows, who: Principal, kind: str, name: str, **more: Any) -> Facto
 
 def _counts(rows: Rows, who: Principal, row: Factor) -> Added:
     """Let a factor count; the first one, or the next where all are used up, comes with recovery codes."""
-    is_first = not recovery.left(rows, who.user)
+    is_first = not second_factor.recovery_codes_left(rows, who.user)
     row.confirmed = True
     rows.flush()
     audit.write(rows, who.organisation, who.user, "factor.add", row.id, kind=row.kind)
-    return Added(factor=to_response(row), recovery_codes=recovery.renew(rows, who.user) if is_first else [])
+    return Added(
+        factor=to_response(row),
+        recovery_codes=second_factor.renew_recovery_codes(rows, who.user) if is_first else [],
+    )
 
 
 def own_factor(rows: Rows, who: Principal, name: str) -> Factor:

@@ -4,8 +4,6 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from trustreport.service.access import codes as recovery
-from trustreport.service.access import codes as totp
 from trustreport.service.access import passkeys
 from trustreport.service.access import principal as identity
 from trustreport.service.access import second_factor as access
@@ -31,7 +29,7 @@ def overview(request: Request, who: Visitor, core: TheCore) -> Response:
             request,
             "second_factor",
             factors=access.factors_of(rows, who.user),
-            codes_left=recovery.left(rows, who.user),
+            codes_left=access.recovery_codes_left(rows, who.user),
             elsewhere=identity.is_bound(own) and not own.password,
             required=bool(core.settings.second_factor)
             or rows.get_one(Organisation, who.organisation).second_factor,
@@ -52,7 +50,7 @@ def begin_app(request: Request, who: Visitor, core: TheCore, form: Sent) -> Resp
     def submit() -> Response:
         wanted = request_from_form(api.Confirmation, password=text(form, "password"))
         made = api.begin_app(wanted, who, core, request)
-        picture = totp.picture(made.address)
+        picture = access.app_picture(made.address)
         return page(request, "second_factor_app", made=made, picture=picture, is_begun=True)
 
     def again(fault: Fault) -> Response:

@@ -10,7 +10,6 @@ from trustreport.messages import say
 from trustreport.service import audit, bounds
 from trustreport.service import mail as outbox
 from trustreport.service.access import accounts
-from trustreport.service.access import accounts as provider_accounts
 from trustreport.service.access import principal as identity
 from trustreport.service.access.guard import Admin, Anyone, Reader, TheCore
 from trustreport.service.pages import filters
@@ -306,7 +305,7 @@ def unbind(user: Name, who: Admin, core: TheCore) -> None:
             raise Fault(409, say("pages.fault.not_bound.title"), say("pages.fault.not_bound.detail"))
         accounts.mark_proof_removed(rows, row, who.user)
         rows.execute(delete(Session).where(Session.user == row.id))
-        provider_accounts.unbind(rows, row, who.user)
+        accounts.unbind(rows, row, who.user)
 
 
 @users_router.post("/{user}/confirmation", status_code=204)

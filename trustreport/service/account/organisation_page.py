@@ -12,7 +12,6 @@ from trustreport.service.access.principal import Principal
 from trustreport.service.account import api as sessions
 from trustreport.service.account import factors
 from trustreport.service.account import organisation as organisations
-from trustreport.service.account import organisation as users
 from trustreport.service.core import Core
 from trustreport.service.pages import filters
 from trustreport.service.pages.page_context import (
@@ -59,9 +58,12 @@ def add(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
 
     def submit() -> Response:
         wanted = request_from_form(
-            users.NewUser, email=text(form, "email"), name=text(form, "name"), roles=texts(form, "role")
+            organisations.NewUser,
+            email=text(form, "email"),
+            name=text(form, "name"),
+            roles=texts(form, "role"),
         )
-        return _users(request, who, core, invited=users.add(wanted, who, core))
+        return _users(request, who, core, invited=organisations.add(wanted, who, core))
 
     return attempt(submit, lambda fault: _users(request, who, core, fault=fault, sent=typed(form)))
 
@@ -80,7 +82,7 @@ def change(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) 
         given: dict[str, Any] = {"name": text(form, "name")}
         if user != who.user and "follows" not in form:
             given["roles"] = texts(form, "role")
-        users.change(user, request_from_form(users.UserChange, **given), who, core)
+        organisations.change(user, request_from_form(organisations.UserChange, **given), who, core)
         return see(f"/admin/users/{user}?done=saved")
 
     return attempt(submit, lambda fault: _user(request, who, core, user, fault=fault))
@@ -91,7 +93,9 @@ def close(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -
     """Close an account, or open it again."""
 
     def submit() -> Response:
-        users.change(user, users.UserChange(disabled=text(form, "closed") == "yes"), who, core)
+        organisations.change(
+            user, organisations.UserChange(disabled=text(form, "closed") == "yes"), who, core
+        )
         return see(f"/admin/users/{user}?done=saved")
 
     return attempt(submit, lambda fault: _user(request, who, core, user, fault=fault))
@@ -100,7 +104,7 @@ def close(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -
 @router.post("/users/{user}/invitation")
 def invite(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """A new link, also for who forgot a password."""
-    return _user(request, who, core, user, invited=users.invite(user, who, core))
+    return _user(request, who, core, user, invited=organisations.invite(user, who, core))
 
 
 @router.post("/users/{user}/erasure")
@@ -108,11 +112,11 @@ def erase(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -
     """Erase a person, once their address was typed."""
 
     def submit() -> Response:
-        if text(form, "email").strip().lower() != users.get_user(user, who, core).email:
+        if text(form, "email").strip().lower() != organisations.get_user(user, who, core).email:
             raise Fault(
                 422, say("pages.fault.not_the_address.title"), say("pages.fault.not_the_address.detail")
             )
-        users.erase(user, who, core)
+        organisations.erase(user, who, core)
         return see(f"/admin/users/{user}?done=erased")
 
     return attempt(submit, lambda fault: _user(request, who, core, user, fault=fault))
@@ -141,7 +145,7 @@ def unbind(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) 
     """Unbind an account from the identity provider."""
 
     def submit() -> Response:
-        users.unbind(user, who, core)
+        organisations.unbind(user, who, core)
         return see(f"/admin/users/{user}?done=unbound")
 
     return attempt(submit, lambda fault: _user(request, who, core, user, fault=fault))
@@ -209,7 +213,7 @@ def _users(
     after: str = "",
     wanted: filters.UserFilter = ALL_USERS,
     *,
-    invited: users.Invited | None = None,
+    invited: organisations.Invited | None = None,
     fault: Fault | None = None,
     sent: dict[str, str] | None = None,
 ) -> Response:
@@ -239,7 +243,7 @@ def _user(
     core: Core,
     user: str,
     *,
-    invited: users.Invited | None = None,
+    invited: organisations.Invited | None = None,
     fault: Fault | None = None,
 ) -> Response:
     with core.store.read() as rows:

@@ -12,7 +12,6 @@ from trustreport.service.access.guard import TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.device import api, trends
-from trustreport.service.device import api as devices_api
 from trustreport.service.pages import filters
 from trustreport.service.pages.page_context import (
     A_PAGE,
@@ -149,7 +148,7 @@ def _show(
             select(Schedule).where(Schedule.study.in_([s.id for s in studies])).order_by(Schedule.next_at)
         ).all()
         due = moment(schedules[0].next_at) if schedules else None
-        moments = devices_api.timeline(device, who, core, PageRequest(limit=MOST_REPORTS, after=None)).items
+        moments = api.timeline(device, who, core, PageRequest(limit=MOST_REPORTS, after=None)).items
         return page(
             request,
             "device",

@@ -21,7 +21,7 @@ from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Audit, Job, StoredWorker, Version, canonical
 from trustreport.service.storage.store import now
 from trustreport.service.storage.wakeups import announce
-from trustreport.service.web import traces
+from trustreport.service.web import telemetry as traces
 
 Task = Literal["check", "report"]
 LIVE = ("queued", "running", "done")

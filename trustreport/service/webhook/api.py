@@ -23,8 +23,7 @@ from trustreport.service.storage.wakeups import announce
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.faults import Field as WrongField
 from trustreport.service.web.shapes import Name, Page, RequestBody, RequestedPage, ResponseBody, maybe, moment
-from trustreport.service.webhook import destination
-from trustreport.service.webhook import sending as outbox
+from trustreport.service.webhook import sending as destination
 from trustreport.service.webhook.sending import secret_of
 
 router = APIRouter(prefix="/webhooks", tags=["webhooks"])
@@ -182,7 +181,7 @@ def send_again(webhook: Name, delivery: Name, who: Admin, core: TheCore) -> Deli
     with core.store.write() as rows:
         hook, row = _both(who, rows, webhook, delivery)
         _refuse_paused(hook)
-        outbox.again(rows, row)
+        destination.again(rows, row)
         audit.write(rows, who.organisation, who.user, "webhook.again", hook.id, delivery=row.id)
         return to_response(row)
 
