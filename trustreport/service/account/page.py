@@ -11,7 +11,7 @@ from starlette.datastructures import FormData
 from trustreport.messages import say
 from trustreport.service import provider as identities
 from trustreport.service.access import accounts, pending, second_factor
-from trustreport.service.access import principal as bindings
+from trustreport.service.access import principal as bound
 from trustreport.service.access.guard import TheCore, anybody
 from trustreport.service.access.principal import Principal
 from trustreport.service.account import api, tokens
@@ -135,7 +135,7 @@ def _show(
         sessions=live,
         factors=factors,
         provider=core.provider.settings.name if core.provider else "",
-        elsewhere=bindings.is_proved_there(own, core.settings),
+        elsewhere=bound.is_proved_there(own, core.settings),
         made=made,
         own=own,
         is_unconfirmed=accounts.is_unconfirmed(own),
@@ -291,9 +291,7 @@ def _connect(rows: Rows, user: User, identity: Identity) -> None:
 
 def _may_leave(user: User, core: Core) -> bool:
     """Whether somebody may disconnect by themselves: with a password, and roles not of their groups."""
-    return bool(user.password) and not (
-        core.settings.oidc_only or bindings.has_roles_there(user, core.settings)
-    )
+    return bool(user.password) and not (core.settings.oidc_only or bound.has_roles_there(user, core.settings))
 
 
 def _refuse_to_leave(core: Core, who: Principal) -> None:
