@@ -1,4 +1,4 @@
-"""What an operator says of the identity provider (OpenID Connect)."""
+"""The identity provider (OpenID Connect): authorization code with PKCE, every answer checked."""
 
 import secrets as random
 import threading

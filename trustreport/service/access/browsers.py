@@ -1,4 +1,4 @@
-"""A browser in words, from what it says of itself: for people to recognise their sessions by."""
+"""Browsers that somebody has logged in with, and whose wrong passwords are counted with whose."""
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Rows

@@ -1,4 +1,4 @@
-"""Whether an account is bound to somebody at the identity provider, and what follows from that."""
+"""The one who asks: from a session's cookie or an API token."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar

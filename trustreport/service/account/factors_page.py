@@ -11,7 +11,15 @@ from trustreport.service.access.guard import TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.account import factors as api
 from trustreport.service.core import Core
-from trustreport.service.pages.page_context import Sent, Visitor, attempt, request_from_form, see, text
+from trustreport.service.pages.page_context import (
+    Sent,
+    Visitor,
+    attempt,
+    request_from_form,
+    see,
+    shown_again,
+    text,
+)
 from trustreport.service.pages.render import page
 from trustreport.service.storage.models import Organisation, User
 from trustreport.service.web.faults import Fault
@@ -99,16 +107,23 @@ def codes(request: Request, who: Visitor, core: TheCore) -> Response:
     return _codes(request, who, core)
 
 
+def _codes(request: Request, who: Principal, core: Core, fault: Fault | None = None) -> Response:
+    return page(request, "second_factor_codes", **_kinds(who, core), fault=fault)
+
+
+def _one(request: Request, who: Principal, core: Core, factor: str, fault: Fault | None = None) -> Response:
+    with core.store.read() as rows:
+        row = api.own_factor(rows, who, factor)
+    return page(request, "second_factor_one", factor=row, **_kinds(who, core), fault=fault)
+
+
 @router.post("/codes")
+@shown_again(_codes)
 def renew_codes(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """New recovery codes, on this one page."""
-
-    def submit() -> Response:
-        wanted = _removal(form)
-        made = api.renew_codes(wanted, who, core, request, Response())
-        return page(request, "recovery_codes", codes=made.codes)
-
-    return attempt(submit, lambda fault: _codes(request, who, core, fault))
+    wanted = _removal(form)
+    made = api.renew_codes(wanted, who, core, request, Response())
+    return page(request, "recovery_codes", codes=made.codes)
 
 
 @router.get("/{factor}")
@@ -118,25 +133,19 @@ def show_factor(factor: Name, request: Request, who: Visitor, core: TheCore) -> 
 
 
 @router.post("/{factor}")
+@shown_again(_one)
 def rename(factor: Name, request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Another name for it."""
-
-    def submit() -> Response:
-        api.rename(factor, request_from_form(api.FactorName, name=text(form, "name")), who, core)
-        return see("/account/second-factor?done=saved")
-
-    return attempt(submit, lambda fault: _one(request, who, core, factor, fault))
+    api.rename(factor, request_from_form(api.FactorName, name=text(form, "name")), who, core)
+    return see("/account/second-factor?done=saved")
 
 
 @router.post("/{factor}/removal")
+@shown_again(_one)
 def remove(factor: Name, request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Remove it, with the password and a second factor."""
-
-    def submit() -> Response:
-        api.remove(factor, _removal(form), who, core, request, Response())
-        return see("/account/second-factor?done=factor")
-
-    return attempt(submit, lambda fault: _one(request, who, core, factor, fault))
+    api.remove(factor, _removal(form), who, core, request, Response())
+    return see("/account/second-factor?done=factor")
 
 
 def _removal(form: Sent) -> api.FactorRemoval:
@@ -148,16 +157,6 @@ def _added(request: Request, added: api.Added) -> Response:
     if added.recovery_codes:
         return page(request, "recovery_codes", codes=added.recovery_codes)
     return see("/account/second-factor?done=added")
-
-
-def _codes(request: Request, who: Principal, core: Core, fault: Fault | None = None) -> Response:
-    return page(request, "second_factor_codes", **_kinds(who, core), fault=fault)
-
-
-def _one(request: Request, who: Principal, core: Core, factor: str, fault: Fault | None = None) -> Response:
-    with core.store.read() as rows:
-        row = api.own_factor(rows, who, factor)
-    return page(request, "second_factor_one", factor=row, **_kinds(who, core), fault=fault)
 
 
 def _kinds(who: Principal, core: Core) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from trustreport.service.pages.page_context import (
     link_secret,
     request_from_form,
     see,
+    shown_again,
     text,
     typed,
 )
@@ -175,30 +176,36 @@ def second(request: Request, core: TheCore) -> Response:
     return _second(request, core)
 
 
+def _second(request: Request, core: Core, fault: Fault | None = None) -> Response:
+    with core.store.read() as rows:
+        step = pending.find(rows, request, "second")
+        if step is None:
+            return see("/sign-in?done=late")
+        kinds = {factor.kind for factor in second_factor.factors_of(rows, step.user or "")}
+    return page(request, "sign_in_second", kinds=kinds, options=step.details["options"], fault=fault)
+
+
 @router.post("/sign-in/second")
+@shown_again(_second)
 def second_shown(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     """Come in with it."""
-
-    def submit() -> Response:
-        with core.store.write() as rows:
-            step = pending.find(rows, request, "second")
-            if step is None:
-                return see("/sign-in?done=late")
-            tries = step.details.get("tries", 0) + 1
-            step.details = {**step.details, "tries": tries}
-            user = rows.get_one(User, step.user)
-        if tries > TRIES:
+    with core.store.write() as rows:
+        step = pending.find(rows, request, "second")
+        if step is None:
             return see("/sign-in?done=late")
-        proof = Proof(text(form, "code"), text(form, "answer"), step.details["challenge"])
-        kind = second_factor.prove(core, user, proof)
-        answer = RedirectResponse(local(step.details["next"]), 303)
-        with core.store.write() as rows:
-            pending.take(rows, request, "second")
-            _begin(core, rows, user.id, request, answer, factor=kind)
-        pending.forget(answer)
-        return answer
-
-    return attempt(submit, lambda fault: _second(request, core, fault))
+        tries = step.details.get("tries", 0) + 1
+        step.details = {**step.details, "tries": tries}
+        user = rows.get_one(User, step.user)
+    if tries > TRIES:
+        return see("/sign-in?done=late")
+    proof = Proof(text(form, "code"), text(form, "answer"), step.details["challenge"])
+    kind = second_factor.prove(core, user, proof)
+    answer = RedirectResponse(local(step.details["next"]), 303)
+    with core.store.write() as rows:
+        pending.take(rows, request, "second")
+        _begin(core, rows, user.id, request, answer, factor=kind)
+    pending.forget(answer)
+    return answer
 
 
 @router.post("/sign-out")
@@ -212,15 +219,6 @@ def sign_out(request: Request, core: TheCore, who: Visitor, form: Sent) -> Respo
 def _form(request: Request, core: Core, next: str, **more: Any) -> Response:  # noqa: A002
     name = core.provider.settings.name if core.provider else ""
     return page(request, "sign_in", next=next, provider=name, mails=core.settings.sends_mail, **more)
-
-
-def _second(request: Request, core: Core, fault: Fault | None = None) -> Response:
-    with core.store.read() as rows:
-        step = pending.find(rows, request, "second")
-        if step is None:
-            return see("/sign-in?done=late")
-        kinds = {factor.kind for factor in second_factor.factors_of(rows, step.user or "")}
-    return page(request, "sign_in_second", kinds=kinds, options=step.details["options"], fault=fault)
 
 
 def _begin(

@@ -25,6 +25,7 @@ from trustreport.service.pages.page_context import (
     attempt,
     request_from_form,
     see,
+    shown_again,
     text,
     texts,
     typed,
@@ -80,37 +81,6 @@ def end_session(session: Name, who: Visitor, core: TheCore, form: Sent) -> Respo
     return answer
 
 
-@router.post("/account/tokens")
-def make(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
-    """A token; its secret is on this one page and nowhere else."""
-
-    def submit() -> Response:
-        wanted = request_from_form(
-            tokens.NewToken, name=text(form, "name"), scopes=texts(form, "scope"), days=text(form, "days")
-        )
-        return _show(request, who, core, made=tokens.make(wanted, who, core))
-
-    return attempt(submit, lambda fault: _show(request, who, core, fault, form))
-
-
-@router.post("/users/{user}/confirmation")
-def confirm_account(user: Name, request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
-    """Confirm that the right person has an account whose password was reset."""
-
-    def submit() -> Response:
-        users.confirm_account(user, who, core)
-        return see("/account?done=confirmed")
-
-    return attempt(submit, lambda fault: _show(request, who, core, fault))
-
-
-@router.post("/tokens/{token}/revocation")
-def revoke(token: Name, who: Visitor, core: TheCore, form: Sent) -> Response:
-    """End a token, one's own or, for an administrator, anybody's."""
-    tokens.revoke(token, who, core)
-    return see("/admin/tokens?done=token" if text(form, "from") == "admin" else "/account?done=token")
-
-
 def _show(
     request: Request,
     who: Principal,
@@ -147,6 +117,49 @@ def _show(
     )
 
 
+def _refused(request: Request, core: Core, fault: Fault) -> Response:
+    core.metrics.refused.labels("login").inc()
+    name = core.provider.settings.name if core.provider else ""
+    return page(request, "sign_in", next="", provider=name, mails=core.settings.sends_mail, fault=fault)
+
+
+def _connection(request: Request, who: Principal, core: Core, fault: Fault | None = None) -> Response:
+    with core.store.read() as rows:
+        own = rows.get_one(User, who.user)
+    name = core.provider.settings.name if core.provider else ""
+    return page(
+        request, "account_provider", own=own, provider=name, may_leave=_may_leave(own, core), fault=fault
+    )
+
+
+@router.post("/account/tokens")
+@shown_again(_show)
+def make(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
+    """A token; its secret is on this one page and nowhere else."""
+    wanted = request_from_form(
+        tokens.NewToken, name=text(form, "name"), scopes=texts(form, "scope"), days=text(form, "days")
+    )
+    return _show(request, who, core, made=tokens.make(wanted, who, core))
+
+
+@router.post("/users/{user}/confirmation")
+def confirm_account(user: Name, request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
+    """Confirm that the right person has an account whose password was reset."""
+
+    def submit() -> Response:
+        users.confirm_account(user, who, core)
+        return see("/account?done=confirmed")
+
+    return attempt(submit, lambda fault: _show(request, who, core, fault))
+
+
+@router.post("/tokens/{token}/revocation")
+def revoke(token: Name, who: Visitor, core: TheCore, form: Sent) -> Response:
+    """End a token, one's own or, for an administrator, anybody's."""
+    tokens.revoke(token, who, core)
+    return see("/admin/tokens?done=token" if text(form, "from") == "admin" else "/account?done=token")
+
+
 provider_router = APIRouter()
 FromProvider = Annotated[str, Query(max_length=4000)]
 
@@ -162,6 +175,7 @@ def sign_in(request: Request, core: TheCore, form: SentByAnyone) -> Response:
 
 
 @provider_router.get("/sign-in/provider/callback", dependencies=[Depends(anybody)])
+@shown_again(_refused)
 def come_back(
     request: Request,
     core: TheCore,
@@ -171,29 +185,23 @@ def come_back(
     error: FromProvider = "",
 ) -> Response:
     """Come back from the provider: signed in, proved anew, or connected."""
-
-    def submit() -> Response:
-        provider = _provider(core)
-        with core.store.write() as rows:
-            step = pending.take(rows, request, "provider")
-        if state != step.details["state"] or iss not in ("", provider.settings.issuer):
-            raise Fault(
-                403, say("pages.fault.not_begun_here.title"), say("pages.fault.not_begun_here.detail")
-            )
-        if error or not code:
-            raise Fault(403, say("pages.fault.not_signed_in.title"), say("pages.fault.not_signed_in.detail"))
-        sent = identities.Request(**{name: step.details[name] for name in ("state", "nonce", "verifier")})
-        is_fresh = step.details["act"] != "sign-in"
-        identity = provider.identity(sent, code, since=step.details["begun"] if is_fresh else None)
-        answer = page(request, "onward", target=local(step.details["next"]), provider="")
-        if is_fresh:
-            _proved(core, step, identity, request)
-        else:
-            _come_in(core, provider, identity, request, answer)
-        pending.forget(answer)
-        return answer
-
-    return attempt(submit, lambda fault: _refused(request, core, fault))
+    provider = _provider(core)
+    with core.store.write() as rows:
+        step = pending.take(rows, request, "provider")
+    if state != step.details["state"] or iss not in ("", provider.settings.issuer):
+        raise Fault(403, say("pages.fault.not_begun_here.title"), say("pages.fault.not_begun_here.detail"))
+    if error or not code:
+        raise Fault(403, say("pages.fault.not_signed_in.title"), say("pages.fault.not_signed_in.detail"))
+    sent = identities.Request(**{name: step.details[name] for name in ("state", "nonce", "verifier")})
+    is_fresh = step.details["act"] != "sign-in"
+    identity = provider.identity(sent, code, since=step.details["begun"] if is_fresh else None)
+    answer = page(request, "onward", target=local(step.details["next"]), provider="")
+    if is_fresh:
+        _proved(core, step, identity, request)
+    else:
+        _come_in(core, provider, identity, request, answer)
+    pending.forget(answer)
+    return answer
 
 
 @provider_router.post("/account/provider/again")
@@ -212,29 +220,23 @@ def connection(request: Request, who: Visitor, core: TheCore) -> Response:
 
 
 @provider_router.post("/account/provider")
+@shown_again(_connection)
 def connect(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Go to the provider to connect one's account with the one there."""
-
-    def submit() -> Response:
-        _provider(core)
-        api.confirm(core, who, text(form, "password"), request)
-        return _go(request, core, "connect", who, next="/account/provider?done=connected")
-
-    return attempt(submit, lambda fault: _connection(request, who, core, fault))
+    _provider(core)
+    api.confirm(core, who, text(form, "password"), request)
+    return _go(request, core, "connect", who, next="/account/provider?done=connected")
 
 
 @provider_router.post("/account/provider/removal")
+@shown_again(_connection)
 def disconnect(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Sign in with the password alone from now on."""
-
-    def submit() -> Response:
-        _refuse_to_leave(core, who)
-        api.confirm(core, who, text(form, "password"), request)
-        with core.store.write() as rows:
-            accounts.unbind(rows, rows.get_one(User, who.user), who.user)
-        return see("/account/provider?done=disconnected")
-
-    return attempt(submit, lambda fault: _connection(request, who, core, fault))
+    _refuse_to_leave(core, who)
+    api.confirm(core, who, text(form, "password"), request)
+    with core.store.write() as rows:
+        accounts.unbind(rows, rows.get_one(User, who.user), who.user)
+    return see("/account/provider?done=disconnected")
 
 
 def _go(
@@ -299,21 +301,6 @@ def _refuse_to_leave(core: Core, who: Principal) -> None:
         own = rows.get_one(User, who.user)
     if not _may_leave(own, core):
         raise Fault(403, say("pages.fault.not_by_oneself.title"), say("pages.fault.not_by_oneself.detail"))
-
-
-def _connection(request: Request, who: Principal, core: Core, fault: Fault | None = None) -> Response:
-    with core.store.read() as rows:
-        own = rows.get_one(User, who.user)
-    name = core.provider.settings.name if core.provider else ""
-    return page(
-        request, "account_provider", own=own, provider=name, may_leave=_may_leave(own, core), fault=fault
-    )
-
-
-def _refused(request: Request, core: Core, fault: Fault) -> Response:
-    core.metrics.refused.labels("login").inc()
-    name = core.provider.settings.name if core.provider else ""
-    return page(request, "sign_in", next="", provider=name, mails=core.settings.sends_mail, fault=fault)
 
 
 def _provider(core: Core) -> Provider:

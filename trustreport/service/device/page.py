@@ -19,14 +19,13 @@ from trustreport.service.pages.page_context import (
     Author,
     Reader,
     Sent,
-    attempt,
     pairs,
     request_from_form,
     see,
+    shown_again,
     signed_acts,
     text,
     texts,
-    typed,
 )
 from trustreport.service.pages.render import PageWords, declared, page, words_of
 from trustreport.service.storage.models import Schedule, StoredDevice, StoredReport, StoredStudy, Version
@@ -100,32 +99,6 @@ def show_device(device: Name, request: Request, who: Reader, core: TheCore, afte
     return _show(request, who, core, device, after)
 
 
-@router.post("/{device}/schedules")
-def schedule(device: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
-    """An audit to be made again and again."""
-
-    def submit() -> Response:
-        wanted = request_from_form(
-            api.NewSchedule,
-            study=text(form, "study"),
-            every_days=text(form, "every_days"),
-            first=text(form, "first") or None,
-            kind=text(form, "kind") or None,
-            formats=texts(form, "format"),
-        )
-        api.begin(wanted, who, core)
-        return see(f"/devices/{device}?done=schedule")
-
-    return attempt(submit, lambda fault: _show(request, who, core, device, fault=fault, sent=typed(form)))
-
-
-@router.post("/{device}/schedules/{schedule}/end")
-def end(device: Name, schedule: Name, who: Author, core: TheCore, form: Sent) -> Response:
-    """No more of them."""
-    api.stop(schedule, who, core)
-    return see(f"/devices/{device}?done=ended")
-
-
 def _show(
     request: Request,
     who: Principal,
@@ -165,6 +138,29 @@ def _show(
             fault=fault,
             typed=sent,
         )
+
+
+@router.post("/{device}/schedules")
+@shown_again(_show)
+def schedule(device: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
+    """An audit to be made again and again."""
+    wanted = request_from_form(
+        api.NewSchedule,
+        study=text(form, "study"),
+        every_days=text(form, "every_days"),
+        first=text(form, "first") or None,
+        kind=text(form, "kind") or None,
+        formats=texts(form, "format"),
+    )
+    api.begin(wanted, who, core)
+    return see(f"/devices/{device}?done=schedule")
+
+
+@router.post("/{device}/schedules/{schedule}/end")
+def end(device: Name, schedule: Name, who: Author, core: TheCore, form: Sent) -> Response:
+    """No more of them."""
+    api.stop(schedule, who, core)
+    return see(f"/devices/{device}?done=ended")
 
 
 def _quantity(name: str, words: PageWords) -> str:

@@ -1,4 +1,4 @@
-"""Sending what waits in the outboxes: mail, and events for webhooks."""
+"""The threads of a process that works: for jobs, for what is due, for mail and events, and to listen."""
 
 import os
 import socket

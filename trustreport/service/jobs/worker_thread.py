@@ -1,8 +1,4 @@
-"""The register of looks of a service: reports that were made of the same locked data, in one organisation.
-
-Nothing is stored for it but what a report says of its own look (`facts`), so that it goes with the report.
-The limited process chains the looks as the file beside a lock has them, after those that were uploaded.
-"""
+"""One thread's work: take a job, have it done in a limited process, keep what comes out."""
 
 import os
 import shutil

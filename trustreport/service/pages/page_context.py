@@ -1,11 +1,13 @@
-"""Small look-ups that many pages need, each one query."""
+"""Dependencies of pages: who is signed in, and what a form sent."""
 
 import re
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
+from functools import wraps
 from hmac import compare_digest
-from typing import Annotated, Any, TypeVar
+from inspect import signature
+from typing import Annotated, Any, ParamSpec, TypeVar
 
 from fastapi import Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
@@ -48,6 +50,7 @@ def signed_acts(rows: Rows, reports: Collection[str]) -> dict[str, frozenset[str
 M = TypeVar("M", bound=BaseModel)
 LOCAL = re.compile(r"/(?![/\\])[^\x00-\x20\x7f\\]*")  # an address of this service and no other
 MOST_FIELDS = 2000
+P = ParamSpec("P")
 A_PAGE = 25  # rows
 After = Annotated[str, Query(max_length=300)]
 # What pydantic says of a field, in words of a person who filled in a form.
@@ -204,3 +207,25 @@ def attempt(submit: Callable[[], Response], again: Callable[[Fault], Response]) 
         if fault.status in (401, 404):
             raise
         return again(fault)
+
+
+def shown_again(show: Callable[..., Response]) -> Callable[[Callable[P, Response]], Callable[P, Response]]:
+    """Do what a form asks; where it is refused, show its page again with the reason and what was typed.
+
+    `show` gets those of the handler's arguments that it takes, `fault`, and what was typed as `sent`.
+    """
+    takes = signature(show).parameters
+
+    def decorate(handler: Callable[P, Response]) -> Callable[P, Response]:
+        @wraps(handler)
+        def answer(*args: P.args, **kwargs: P.kwargs) -> Response:
+            given = signature(handler).bind(*args, **kwargs).arguments
+            given["sent"] = typed(given["form"])
+            return attempt(
+                lambda: handler(*args, **kwargs),
+                lambda fault: show(**{name: given[name] for name in takes.keys() & given}, fault=fault),
+            )
+
+        return answer
+
+    return decorate

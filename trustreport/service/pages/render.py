@@ -1,4 +1,4 @@
-"""The catalogue as pages say it: a value that is markup stays so, and everything around it is escaped."""
+"""Templates to pages. Whatever a user wrote is data for them and is escaped."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,9 @@
-"""What signed statements say of the audit log: its head at the moment of each signature."""
+"""Heads of the log, signed and written every day: a log that is cut off or made anew contradicts them.
+
+A file ``heads-2026-11-22.json`` names the last entry of every chain at its moment; ``.sig`` beside it is the
+Ed25519 signature by the service's key (64 bytes). Copies elsewhere are what counts: whoever owns the database
+owns this folder as well, unless `Settings.heads` puts it out of their reach.
+"""
 
 import base64
 import contextlib

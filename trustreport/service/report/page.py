@@ -25,6 +25,7 @@ from trustreport.service.pages.page_context import (
     pairs,
     request_from_form,
     see,
+    shown_again,
     signed_acts,
     text,
     typed,
@@ -116,18 +117,6 @@ def in_its_frame(answer: Response) -> Response:
     return answer
 
 
-@router.post("/{report}/attestations")
-def sign(report: Name, request: Request, who: Reviewer, core: TheCore, form: Sent) -> Response:
-    """Review, approve or reject it, with what that means."""
-
-    def submit() -> Response:
-        given = {name: text(form, name) or None for name in ("act", "meaning", "password")}
-        api.sign(report, request_from_form(api.Signing, **given), who, core, request)
-        return see(f"/reports/{report}?done=signed#signatures")
-
-    return attempt(submit, lambda fault: show(request, who, core, report, fault=fault, sent=typed(form)))
-
-
 def show(
     request: Request,
     who: Principal,
@@ -192,6 +181,15 @@ def show(
         )
 
 
+@router.post("/{report}/attestations")
+@shown_again(show)
+def sign(report: Name, request: Request, who: Reviewer, core: TheCore, form: Sent) -> Response:
+    """Review, approve or reject it, with what that means."""
+    given = {name: text(form, name) or None for name in ("act", "meaning", "password")}
+    api.sign(report, request_from_form(api.Signing, **given), who, core, request)
+    return see(f"/reports/{report}?done=signed#signatures")
+
+
 @lru_cache(maxsize=200)
 def outcome_of(blobs: Blobs, organisation: str, results: str) -> ReportOutcome:
     """Verdicts and checks of a results.json, which never changes."""
@@ -215,15 +213,12 @@ collaboration_router = APIRouter()
 
 
 @collaboration_router.post("/reports/{report}/comments")
+@shown_again(show)
 def comment_report(report: Name, request: Request, who: Reader, core: TheCore, form: Sent) -> Response:
     """Comment on a report."""
-
-    def submit() -> Response:
-        wanted = request_from_form(comments.NewComment, text=text(form, "text"))
-        made = comments.on_report(report, wanted, who, core)
-        return see(f"/reports/{report}#comment-{made.id}")
-
-    return attempt(submit, lambda fault: show(request, who, core, report, fault=fault, sent=typed(form)))
+    wanted = request_from_form(comments.NewComment, text=text(form, "text"))
+    made = comments.on_report(report, wanted, who, core)
+    return see(f"/reports/{report}#comment-{made.id}")
 
 
 @collaboration_router.post("/versions/{version}/comments")
@@ -250,17 +245,14 @@ def withdraw_comment(comment: Name, who: Reader, core: TheCore, form: Sent) -> R
 
 
 @collaboration_router.post("/reports/{report}/review-requests")
+@shown_again(show)
 def request_review(report: Name, request: Request, who: Reader, core: TheCore, form: Sent) -> Response:
     """Ask a colleague to review a report."""
-
-    def submit() -> Response:
-        wanted = request_from_form(
-            review_requests.NewReviewRequest, reviewer=text(form, "reviewer"), due=text(form, "due") or None
-        )
-        review_requests.begin(report, wanted, who, core)
-        return see(f"/reports/{report}?done=requested#requests")
-
-    return attempt(submit, lambda fault: show(request, who, core, report, fault=fault, sent=typed(form)))
+    wanted = request_from_form(
+        review_requests.NewReviewRequest, reviewer=text(form, "reviewer"), due=text(form, "due") or None
+    )
+    review_requests.begin(report, wanted, who, core)
+    return see(f"/reports/{report}?done=requested#requests")
 
 
 @collaboration_router.post("/review-requests/{review_request}/withdrawal")
@@ -273,15 +265,12 @@ def withdraw_request(review_request: Name, who: Reader, core: TheCore, form: Sen
 
 
 @collaboration_router.post("/reports/{report}/shares")
+@shown_again(show)
 def share(report: Name, request: Request, who: Reader, core: TheCore, form: Sent) -> Response:
     """A link for readers from outside; it is on this one page and nowhere else."""
-
-    def submit() -> Response:
-        wanted = request_from_form(shares.NewShare, days=text(form, "days") or None)
-        made = shares.make(report, wanted, who, core)
-        return show(request, who, core, report, made=made)
-
-    return attempt(submit, lambda fault: show(request, who, core, report, fault=fault, sent=typed(form)))
+    wanted = request_from_form(shares.NewShare, days=text(form, "days") or None)
+    made = shares.make(report, wanted, who, core)
+    return show(request, who, core, report, made=made)
 
 
 @collaboration_router.post("/shares/{share}/revocation")

@@ -19,10 +19,10 @@ from trustreport.service.pages.page_context import (
     Author,
     Reader,
     Sent,
-    attempt,
     pairs,
     request_from_form,
     see,
+    shown_again,
     signed_acts,
     text,
     user_names,
@@ -65,30 +65,6 @@ def studies(
 def show_study(study: Name, request: Request, who: Reader, core: TheCore) -> Response:
     """A study with its versions, reports and what is at work."""
     return show(request, who, core, study)
-
-
-@router.post("/{study}/name")
-def rename(study: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
-    """Another name."""
-
-    def submit() -> Response:
-        api.rename(study, request_from_form(api.StudyName, name=text(form, "name")), who, core)
-        return see(f"/studies/{study}?done=renamed")
-
-    return attempt(submit, lambda fault: show(request, who, core, study, fault=fault))
-
-
-@router.post("/{study}/removal")
-def remove(study: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
-    """Remove it with all that was made of it, once its name was typed."""
-
-    def submit() -> Response:
-        if text(form, "name").strip() != api.get_study(study, who, core).name:
-            raise Fault(422, say("pages.fault.not_the_name.title"), say("pages.fault.not_the_name.detail"))
-        api.remove(study, who, core)
-        return see("/studies?done=removed")
-
-    return attempt(submit, lambda fault: show(request, who, core, study, fault=fault))
 
 
 def show(request: Request, who: Principal, core: Core, study: str, fault: Fault | None = None) -> Response:
@@ -135,6 +111,24 @@ def show(request: Request, who: Principal, core: Core, study: str, fault: Fault 
             most=core.settings.most_body,
             fault=fault,
         )
+
+
+@router.post("/{study}/name")
+@shown_again(show)
+def rename(study: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
+    """Another name."""
+    api.rename(study, request_from_form(api.StudyName, name=text(form, "name")), who, core)
+    return see(f"/studies/{study}?done=renamed")
+
+
+@router.post("/{study}/removal")
+@shown_again(show)
+def remove(study: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
+    """Remove it with all that was made of it, once its name was typed."""
+    if text(form, "name").strip() != api.get_study(study, who, core).name:
+        raise Fault(422, say("pages.fault.not_the_name.title"), say("pages.fault.not_the_name.detail"))
+    api.remove(study, who, core)
+    return see("/studies?done=removed")
 
 
 def _lines(rows: Rows, found: list[StoredStudy]) -> list[StudyLine]:

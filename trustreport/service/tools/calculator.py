@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.datastructures import FormData
 
 from trustreport.messages import say
-from trustreport.service.pages.page_context import Reader, Sent, attempt, text, typed
+from trustreport.service.pages.page_context import Reader, Sent, shown_again, text, typed
 from trustreport.service.pages.render import PageWords, page, words_of
 from trustreport.service.web.faults import Fault, Field
 
@@ -35,17 +35,39 @@ def calculator(request: Request, who: Reader) -> Response:
     return _show(request)
 
 
+def _show(
+    request: Request,
+    form: FormData | None = None,
+    found: "Calculation | None" = None,
+    *,
+    fault: Fault | None = None,
+) -> Response:
+    return page(
+        request,
+        "calculator",
+        fault=fault,
+        typed={} if form is None else typed(form),
+        cells=CELLS,
+        classes=CLASSES,
+        figures=FIGURES,
+        nomogram=NOMOGRAM,
+        p_values=P_VALUES,
+        areas=AREAS,
+        of_scores=OF_SCORES,
+        longest=LONGEST,
+        longest_table=LONGEST_TABLE,
+        found=found,
+    )
+
+
 @router.post("/calculator")
+@shown_again(_show)
 def calculate(request: Request, who: Reader, form: Sent) -> Response:
     """What one of the forms asks, above the forms as they were filled in."""
-
-    def submit() -> Response:
-        made = MADE.get(text(form, "calculator"))
-        if made is None:
-            raise _refused()
-        return _show(request, form, _answered(made, form, words_of(request)))
-
-    return attempt(submit, lambda fault: _show(request, form, fault=fault))
+    made = MADE.get(text(form, "calculator"))
+    if made is None:
+        raise _refused()
+    return _show(request, form, _answered(made, form, words_of(request)))
 
 
 def _answered(made: "Callable[[_Given], Calculation]", form: FormData, words: PageWords) -> "Calculation":
@@ -174,28 +196,3 @@ MADE: "dict[str, Callable[[_Given], Calculation]]" = {
     "robustness": _robustness,
     "h_accuracy": _h_accuracy,
 }
-
-
-def _show(
-    request: Request,
-    form: FormData | None = None,
-    found: "Calculation | None" = None,
-    *,
-    fault: Fault | None = None,
-) -> Response:
-    return page(
-        request,
-        "calculator",
-        fault=fault,
-        typed={} if form is None else typed(form),
-        cells=CELLS,
-        classes=CLASSES,
-        figures=FIGURES,
-        nomogram=NOMOGRAM,
-        p_values=P_VALUES,
-        areas=AREAS,
-        of_scores=OF_SCORES,
-        longest=LONGEST,
-        longest_table=LONGEST_TABLE,
-        found=found,
-    )

@@ -26,6 +26,7 @@ from trustreport.service.pages.page_context import (
     attempt,
     request_from_form,
     see,
+    shown_again,
     signed_acts,
     text,
     texts,
@@ -59,28 +60,6 @@ def show_version(version: Name, request: Request, who: Reader, core: TheCore, st
             state = who.one(rows, Version, version).state
         return Response(headers={} if state == "checking" else {"HX-Refresh": "true"}, status_code=200)
     return show(request, who, core, version, start=start)
-
-
-@router.post("/{version}/jobs")
-def request_report(version: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
-    """Request a report; one that there is already is shown."""
-
-    def submit() -> Response:
-        wanted = request_from_form(
-            ReportOptions,
-            kind=text(form, "kind") or None,
-            formats=texts(form, "format"),
-            release=text(form, "release") or None,
-            seed=text(form, "seed") or None,
-        )
-        with core.store.write() as rows:
-            row = who.one(rows, Version, version)
-            if row.state != "valid":
-                raise Fault(409, say("pages.fault.not_valid.title"), say("pages.fault.not_valid.detail"))
-            job, _ = queue.enqueue(rows, row, who.user, "report", wanted.plain(), core.settings)
-            return see(f"/reports/{job.report}" if job.report else f"/jobs/{job.id}")
-
-    return attempt(submit, lambda fault: show(request, who, core, version, fault=fault, sent=typed(form)))
 
 
 def show(
@@ -136,6 +115,25 @@ def show(
             fault=fault,
             typed=sent,
         )
+
+
+@router.post("/{version}/jobs")
+@shown_again(show)
+def request_report(version: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
+    """Request a report; one that there is already is shown."""
+    wanted = request_from_form(
+        ReportOptions,
+        kind=text(form, "kind") or None,
+        formats=texts(form, "format"),
+        release=text(form, "release") or None,
+        seed=text(form, "seed") or None,
+    )
+    with core.store.write() as rows:
+        row = who.one(rows, Version, version)
+        if row.state != "valid":
+            raise Fault(409, say("pages.fault.not_valid.title"), say("pages.fault.not_valid.detail"))
+        job, _ = queue.enqueue(rows, row, who.user, "report", wanted.plain(), core.settings)
+        return see(f"/reports/{job.report}" if job.report else f"/jobs/{job.id}")
 
 
 def faulty(problems: list[dict[str, Any]], files: set[str]) -> list[tuple[str, int]]:

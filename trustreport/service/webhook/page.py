@@ -14,6 +14,7 @@ from trustreport.service.pages.page_context import (
     attempt,
     request_from_form,
     see,
+    shown_again,
     text,
     texts,
     typed,
@@ -57,16 +58,34 @@ def show_webhook(webhook: Name, request: Request, who: Admin, core: TheCore, aft
     return _show(request, who, core, webhook, after)
 
 
+def _show(
+    request: Request, who: Principal, core: Core, webhook: str, after: str = "", *, fault: Fault | None = None
+) -> Response:
+    with core.store.read() as rows:
+        row = who.one(rows, Webhook, webhook)
+        query = who.all(Delivery).where(Delivery.webhook == row.id)
+        found = PageRequest(limit=A_PAGE, after=after or None).rows(rows, query, Delivery.id, lambda d: d)
+    return page(
+        request,
+        "admin_webhook",
+        webhook=row,
+        deliveries=found.items,
+        titles=TITLES,
+        kinds=EVENTS,
+        chosen=row.events,
+        after=after,
+        next=found.next,
+        fault=fault,
+    )
+
+
 @router.post("/{webhook}")
+@shown_again(_show)
 def change(webhook: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """Other events."""
-
-    def submit() -> Response:
-        wanted = request_from_form(api.WebhookChange, events=texts(form, "event"))
-        api.change(webhook, wanted, who, core)
-        return see(f"/admin/webhooks/{webhook}?done=saved")
-
-    return attempt(submit, lambda fault: _show(request, who, core, webhook, fault=fault))
+    wanted = request_from_form(api.WebhookChange, events=texts(form, "event"))
+    api.change(webhook, wanted, who, core)
+    return see(f"/admin/webhooks/{webhook}?done=saved")
 
 
 @router.post("/{webhook}/pause")
@@ -84,27 +103,21 @@ def remove(webhook: Name, who: Admin, core: TheCore, form: Sent) -> Response:
 
 
 @router.post("/{webhook}/test")
+@shown_again(_show)
 def test(webhook: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """Send a test."""
-
-    def submit() -> Response:
-        api.test(webhook, who, core)
-        return see(f"/admin/webhooks/{webhook}?done=sending")
-
-    return attempt(submit, lambda fault: _show(request, who, core, webhook, fault=fault))
+    api.test(webhook, who, core)
+    return see(f"/admin/webhooks/{webhook}?done=sending")
 
 
 @router.post("/{webhook}/deliveries/{delivery}/again")
+@shown_again(_show)
 def send_again(
     webhook: Name, delivery: Name, request: Request, who: Admin, core: TheCore, form: Sent
 ) -> Response:
     """Send an event again."""
-
-    def submit() -> Response:
-        api.send_again(webhook, delivery, who, core)
-        return see(f"/admin/webhooks/{webhook}?done=sending")
-
-    return attempt(submit, lambda fault: _show(request, who, core, webhook, fault=fault))
+    api.send_again(webhook, delivery, who, core)
+    return see(f"/admin/webhooks/{webhook}?done=sending")
 
 
 def _list(
@@ -130,25 +143,4 @@ def _list(
         chosen=chosen,
         fault=fault,
         typed=sent,
-    )
-
-
-def _show(
-    request: Request, who: Principal, core: Core, webhook: str, after: str = "", *, fault: Fault | None = None
-) -> Response:
-    with core.store.read() as rows:
-        row = who.one(rows, Webhook, webhook)
-        query = who.all(Delivery).where(Delivery.webhook == row.id)
-        found = PageRequest(limit=A_PAGE, after=after or None).rows(rows, query, Delivery.id, lambda d: d)
-    return page(
-        request,
-        "admin_webhook",
-        webhook=row,
-        deliveries=found.items,
-        titles=TITLES,
-        kinds=EVENTS,
-        chosen=row.events,
-        after=after,
-        next=found.next,
-        fault=fault,
     )
