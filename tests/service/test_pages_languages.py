@@ -17,8 +17,7 @@ from services import Client
 from test_pages_access import addresses
 
 from trustreport.messages import Catalogue, texts_of
-from trustreport.service import languages
-from trustreport.service import mail as delivery
+from trustreport.service import languages, mail
 from trustreport.service.core import Core
 from trustreport.service.languages import COOKIE, preferred
 from trustreport.service.pages import render
@@ -186,7 +185,7 @@ def test_markup_stays_and_what_users_wrote_around_it_is_escaped() -> None:
 
 def test_mails_are_in_the_language_of_the_service(light: Core, anna: Client, monkeypatch: Any) -> None:
     words = Catalogue(MADE_UP, marked(texts_of("en")))
-    monkeypatch.setattr(delivery, "catalogue", lambda name: words)
+    monkeypatch.setattr(mail, "catalogue", lambda name: words)
     settings = replace(light.settings, smtp_host="x", mail_from="a@b.test")
     details: dict[str, dict[str, Any]] = {
         "invitation": {},
@@ -199,7 +198,7 @@ def test_mails_are_in_the_language_of_the_service(light: Core, anna: Client, mon
     with light.store.write() as rows:
         for kind, values in details.items():
             row = Mail(id="0" * 26, user=anna.me["user"], kind=kind, details=values, created_at=0)
-            message = delivery.compose(rows, settings, row)
+            message = mail.compose(rows, settings, row)
             assert message is not None
             text = re.sub(r"⟦[^⟦⟧]*⟧|https?://\S+", "", f"{message['Subject']}\n{message.get_content()}")
             assert not re.search(r"[A-Za-z]{2}", text), (kind, text)

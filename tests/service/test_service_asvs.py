@@ -12,8 +12,7 @@ from services import API, PASSWORD, Client, world
 from zxcvbn import feedback, zxcvbn
 
 from trustreport.messages import catalogue
-from trustreport.service.access import second_factor as recovery
-from trustreport.service.access import secrets
+from trustreport.service.access import second_factor, secrets
 from trustreport.service.access.principal import COOKIE, MOST_SESSIONS
 from trustreport.service.core import Core
 from trustreport.service.storage.models import Factor, Session
@@ -140,7 +139,7 @@ def test_v16_2_1_and_v16_3_1_the_log_says_from_where_and_which_sign_ins_failed(
 
 def test_v11_5_1_recovery_codes_have_128_bits_or_more(light: Core, anna: Client) -> None:
     with light.store.write() as rows:
-        codes = recovery.renew_recovery_codes(rows, anna.me["user"])
+        codes = second_factor.renew_recovery_codes(rows, anna.me["user"])
         assert all(len(code.replace("-", "")) * 5 >= 128 for code in codes)
-        assert recovery.is_recovery_code(codes[0])
-        assert recovery.use_recovery_code(rows, anna.me["user"], codes[0])
+        assert second_factor.is_recovery_code(codes[0])
+        assert second_factor.use_recovery_code(rows, anna.me["user"], codes[0])

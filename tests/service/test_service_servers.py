@@ -19,7 +19,7 @@ from sqlalchemy import select
 from test_service_second_factor import Clock, enrol
 
 from trustreport.service import mail, server
-from trustreport.service.access import second_factor as totp
+from trustreport.service.access import second_factor
 from trustreport.service.core import Core
 from trustreport.service.jobs import schedules
 from trustreport.service.jobs.worker_thread import WorkerThread
@@ -28,7 +28,7 @@ from trustreport.service.storage import counters
 from trustreport.service.storage.counters import Counter as Kept
 from trustreport.service.storage.counters import SharedCounters
 from trustreport.service.storage.models import Job, Organisation, Schedule
-from trustreport.service.webhook import sending as webhooks
+from trustreport.service.webhook import sending
 
 AT = 1_760_000_000_000
 FEW = 5
@@ -150,7 +150,7 @@ def test_a_sign_in_in_two_steps_is_begun_on_one_and_ended_on_the_other(
     servers: Servers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock()
-    monkeypatch.setattr(totp, "time", clock)
+    monkeypatch.setattr(second_factor, "time", clock)
     anna = Client.set_up(servers.proxy, servers.one)
     page = "/account/second-factor/app"
     begun = post(anna, page, page, password=PASSWORD)
@@ -183,7 +183,7 @@ def test_events_and_mail_go_out_once(
                 mail.add(rows, two.one.settings, "audit_due", anna.me["user"], study="x", job=None, new=False)
 
         def send(core: Core) -> None:
-            for send_next in (mail.send_next, webhooks.send_next) * 12:
+            for send_next in (mail.send_next, sending.send_next) * 12:
                 send_next(core)
 
         at_once(*(partial(send, core) for core in (two.one, two.other) * 2))

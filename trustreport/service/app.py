@@ -51,7 +51,7 @@ from trustreport.service.version import api as version_api
 from trustreport.service.version import editor_page
 from trustreport.service.version import page as version_page
 from trustreport.service.version.page import is_upload
-from trustreport.service.web import connections as tls
+from trustreport.service.web import connections
 from trustreport.service.web.faults import MEDIA, Fault, Field, ProblemDetails, disk_full, has_room
 from trustreport.service.web.telemetry import Traced
 from trustreport.service.webhook import api as webhook_api
@@ -193,7 +193,7 @@ def create_app(
         metrics=core.metrics,
         answer=_answer_scope,
         secure=core.settings.url.startswith("https:"),
-        refuse=lambda scope: tls.unencrypted(core.settings, scope),
+        refuse=lambda scope: connections.unencrypted(core.settings, scope),
     )
     if core.traces:
         app.add_middleware(Traced, traces=core.traces, prefix=PREFIX)

@@ -25,7 +25,7 @@ from trustreport.service.log import log, set_up_logs
 from trustreport.service.record import log_heads
 from trustreport.service.record.verification import verify_all
 from trustreport.service.settings import Settings, Unsuitable
-from trustreport.service.web import connections as tls
+from trustreport.service.web import connections
 from trustreport.service.web.connections import HeadTimeout
 from trustreport.service.web.telemetry import traces_of
 
@@ -52,7 +52,7 @@ def serve(settings: Settings) -> None:
                 f"Set it up first: start it without --host and open the link that it prints, or set "
                 f"{ADMIN[0]} and {ADMIN[1]}."
             )
-        context = tls.server_context(settings)
+        context = connections.server_context(settings)
         if link:
             sys.stderr.write(f"Set the service up within {settings.link_hours:g} hours: {link}\n")
             sys.stderr.flush()

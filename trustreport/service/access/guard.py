@@ -13,8 +13,7 @@ from fastapi.security.utils import get_authorization_scheme_param
 from starlette.types import Scope
 
 from trustreport.messages import say
-from trustreport.service.access import browsers, secrets
-from trustreport.service.access import principal as known
+from trustreport.service.access import browsers, principal, secrets
 from trustreport.service.access.principal import COOKIE, Principal, not_known
 from trustreport.service.core import Core
 from trustreport.service.roles import Permission
@@ -144,8 +143,8 @@ def _owner(core: Core, token: str | None, session: str | None) -> Principal | No
     """Whose a token is, or where there is none, whose a session is."""
     with core.store.read() as rows:
         if token is not None:
-            return known.by_token(rows, token, core.settings)
-        return known.by_session(rows, session, core.settings) if session else None
+            return principal.by_token(rows, token, core.settings)
+        return principal.by_session(rows, session, core.settings) if session else None
 
 
 def needs(permission: Permission) -> Callable[[Principal], Principal]:

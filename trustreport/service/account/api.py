@@ -9,10 +9,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.messages import say
-from trustreport.service import audit
-from trustreport.service import mail as outbox
-from trustreport.service.access import accounts, browsers, second_factor, secrets
-from trustreport.service.access import principal as identity
+from trustreport.service import audit, mail
+from trustreport.service.access import accounts, browsers, principal, second_factor, secrets
 from trustreport.service.access.guard import Admin, Anyone, TheCore, address_of, anybody, csrf_of
 from trustreport.service.access.principal import COOKIE, Principal
 from trustreport.service.access.second_factor import Proof
@@ -65,7 +63,7 @@ def end_other_sessions(who: Anyone, core: TheCore) -> None:
     """End all of one's sessions but this one."""
     in_a_session(who)
     with core.store.write() as rows:
-        ended = identity.end_others(rows, who)
+        ended = principal.end_others(rows, who)
         audit.write(rows, who.organisation, who.user, "session.end", who.user, sessions=ended)
 
 
@@ -104,7 +102,7 @@ def live_sessions(rows: Rows, who: Principal, settings: Settings) -> list[Sessio
     query = select(Session).where(
         Session.user == who.user,
         Session.expires_at >= at,
-        Session.seen_at >= at - settings.idle_minutes * identity.MINUTE,
+        Session.seen_at >= at - settings.idle_minutes * principal.MINUTE,
     )
     return [
         SessionResponse(
@@ -130,7 +128,7 @@ def in_a_session(who: Principal) -> None:
 def forget_session(response: Response) -> None:
     """Let a browser drop a session that has ended, and what it has kept of it."""
     response.delete_cookie(COOKIE, secure=True, httponly=True, samesite="strict", path="/")
-    response.headers.update(identity.CLEARED)
+    response.headers.update(principal.CLEARED)
 
 
 router = APIRouter(tags=["account"])
@@ -207,7 +205,7 @@ def accept_invitation(asked: Invitation, core: TheCore, request: Request, respon
             raise Fault(
                 403, say("pages.fault.link_not_valid.title"), say("pages.fault.link_not_valid.account_closed")
             )
-        if core.settings.oidc_only and identity.is_bound(user):
+        if core.settings.oidc_only and principal.is_bound(user):
             raise Fault(
                 403, say("pages.fault.link_not_valid.title"), say("pages.fault.link_not_valid.account_signs")
             )
@@ -229,7 +227,7 @@ def request_reset(asked: Reset, core: TheCore, request: Request) -> None:
     core.throttle.seldom(f"reset of {asked.email}")
     core.throttle.seldom(f"reset from {address_of(request)}")
     with core.store.write() as rows:
-        outbox.add_reset(rows, asked.email)
+        mail.add_reset(rows, asked.email)
 
 
 @router.post("/session", status_code=201, dependencies=[Depends(anybody)])
@@ -269,11 +267,11 @@ def by_password(core: Core, email: str, password: str, request: Request) -> tupl
         raise Fault(401, say("pages.fault.not_known.title"), say("pages.fault.not_known.address_password"))
     give_back()
     renewed = secrets.hash_password(password) if secrets.is_outdated(kept.password) else ""
-    if core.settings.oidc_only and identity.is_bound(kept):
+    if core.settings.oidc_only and principal.is_bound(kept):
         raise Fault(403, say("pages.fault.not_here.title"), say("pages.fault.not_here.account_signs"))
     with core.store.write() as rows:
         user = rows.get_one(User, kept.id)
-        if not identity.is_vouched_for(user, now(rows), core.settings):
+        if not principal.is_vouched_for(user, now(rows), core.settings):
             raise Fault(403, say("pages.fault.not_here.title"), say("pages.fault.not_here.sign_at"))
         user.password = renewed or user.password
         return user, second_factor.has_one(rows, user.id)
@@ -298,7 +296,7 @@ def begin(
     """
     if user.disabled_at is not None:  # meanwhile
         raise Fault(401, say("pages.fault.not_known.title"), say("pages.fault.not_known.address_password"))
-    secret = identity.begin_session(
+    secret = principal.begin_session(
         rows,
         user,
         core.settings,
@@ -310,7 +308,7 @@ def begin(
     audit.write(rows, user.organisation, user.id, "login", user.id, how=how, factor=factor)
     browser = browsers.remember(rows, user, request.cookies.get(browsers.COOKIE, ""))
     rows.flush()
-    who = identity.by_session(rows, secret, core.settings)
+    who = principal.by_session(rows, secret, core.settings)
     if who is None:
         raise Fault(401, say("pages.fault.not_known.title"), say("pages.fault.not_known.address_password"))
     # The prefix makes browsers demand Secure and the path /, and refuse a Domain.
@@ -339,7 +337,7 @@ def log_out(who: Anyone, core: TheCore, request: Request, response: Response) ->
     if who.via == "token":
         raise Fault(409, say("pages.fault.no_session.title"), say("pages.fault.no_session.detail"))
     with core.store.write() as rows:
-        identity.end_session(rows, request.cookies.get(COOKIE, ""))
+        principal.end_session(rows, request.cookies.get(COOKIE, ""))
         audit.write(rows, who.organisation, who.user, "logout", who.user)
     forget_session(response)
 
@@ -373,7 +371,7 @@ def confirm(core: Core, who: Principal, password: str | None, request: Request) 
 
 def renew(session: Session, request: Request) -> None:
     """Give a session a new cookie, with whatever is answered."""
-    cookie = f"{COOKIE}={identity.renew_session(session)}; HttpOnly; Path=/; SameSite=strict; Secure"
+    cookie = f"{COOKIE}={principal.renew_session(session)}; HttpOnly; Path=/; SameSite=strict; Secure"
     setattr(request.state, RENEWED, cookie)
 
 
@@ -384,7 +382,7 @@ def verify(core: Core, who: Principal, password: str | None) -> None:
     """
     with core.store.read() as rows:
         user = rows.get_one(User, who.user)
-    if identity.is_proved_there(user, core.settings):
+    if principal.is_proved_there(user, core.settings):
         _use_fresh_sign_in(core, who)
         return
     give_back = core.throttle.begin_login({f"{who.via} {who.session or who.credential}": 1})

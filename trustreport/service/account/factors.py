@@ -11,9 +11,7 @@ from sqlalchemy.orm import Session as Rows
 
 from trustreport.messages import say
 from trustreport.service import audit
-from trustreport.service.access import accounts, passkeys, pending, second_factor
-from trustreport.service.access import principal as identity
-from trustreport.service.access import secrets as sealing
+from trustreport.service.access import accounts, passkeys, pending, principal, second_factor, secrets
 from trustreport.service.access.guard import Admin, Anyone, TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.access.second_factor import Proof
@@ -108,7 +106,7 @@ def begin_app(asked: Confirmation, who: Anyone, core: TheCore, request: Request)
         if second_factor.factors_of(rows, who.user, "totp"):
             raise Fault(409, say("pages.fault.there_is_one.title"), say("pages.fault.there_is_one.detail"))
         rows.execute(delete(Factor).where(Factor.user == who.user, Factor.kind == "totp"))
-        sealed = sealing.seal(core.signer, secret, who.user)
+        sealed = secrets.seal(core.signer, secret, who.user)
         rows.add(_new(rows, who, "totp", APP, secret=sealed, counter=0, confirmed=False))
     return NewApp(secret=secret, address=second_factor.app_address(secret, who.email))
 
@@ -278,7 +276,7 @@ def _own(core: Core, who: Principal, password: str, request: Request) -> None:
     """Refuse an API token, an account of the provider, and whoever does not know the password."""
     in_a_session(who)
     with core.store.read() as rows:
-        if identity.is_bound(rows.get_one(User, who.user)) and not rows.get_one(User, who.user).password:
+        if principal.is_bound(rows.get_one(User, who.user)) and not rows.get_one(User, who.user).password:
             raise Fault(409, say("pages.fault.not_here.title"), say("pages.fault.not_here.account_its"))
     confirm(core, who, password, request)
 

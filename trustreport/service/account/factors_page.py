@@ -4,9 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from trustreport.service.access import passkeys
-from trustreport.service.access import principal as identity
-from trustreport.service.access import second_factor as access
+from trustreport.service.access import passkeys, principal, second_factor
 from trustreport.service.access.guard import TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.account import factors as api
@@ -36,9 +34,9 @@ def overview(request: Request, who: Visitor, core: TheCore) -> Response:
         return page(
             request,
             "second_factor",
-            factors=access.factors_of(rows, who.user),
-            codes_left=access.recovery_codes_left(rows, who.user),
-            elsewhere=identity.is_bound(own) and not own.password,
+            factors=second_factor.factors_of(rows, who.user),
+            codes_left=second_factor.recovery_codes_left(rows, who.user),
+            elsewhere=principal.is_bound(own) and not own.password,
             required=bool(core.settings.second_factor)
             or rows.get_one(Organisation, who.organisation).second_factor,
             has_name=bool(passkeys.relying_party(core.settings)),
@@ -58,7 +56,7 @@ def begin_app(request: Request, who: Visitor, core: TheCore, form: Sent) -> Resp
     def submit() -> Response:
         wanted = request_from_form(api.Confirmation, password=text(form, "password"))
         made = api.begin_app(wanted, who, core, request)
-        picture = access.app_picture(made.address)
+        picture = second_factor.app_picture(made.address)
         return page(request, "second_factor_app", made=made, picture=picture, is_begun=True)
 
     def again(fault: Fault) -> Response:
@@ -162,5 +160,5 @@ def _added(request: Request, added: api.Added) -> Response:
 def _kinds(who: Principal, core: Core) -> dict[str, Any]:
     """What an account can prove itself with, beside recovery codes."""
     with core.store.read() as rows:
-        kinds = {factor.kind for factor in access.factors_of(rows, who.user)}
+        kinds = {factor.kind for factor in second_factor.factors_of(rows, who.user)}
     return {"has_passkey": "passkey" in kinds, "has_app": "totp" in kinds}

@@ -7,8 +7,7 @@ from fastapi.responses import RedirectResponse
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.messages import say
-from trustreport.service.access import accounts, pending, second_factor
-from trustreport.service.access import principal as known
+from trustreport.service.access import accounts, pending, principal, second_factor
 from trustreport.service.access.guard import TheCore, anybody
 from trustreport.service.access.principal import COOKIE
 from trustreport.service.access.second_factor import Proof
@@ -114,7 +113,7 @@ def sign_in(request: Request, core: TheCore, next: Next = "") -> Response:  # no
     """Sign in."""
     secret = request.cookies.get(COOKIE, "")
     with core.store.read() as rows:
-        if secret and known.by_session(rows, secret, core.settings):
+        if secret and principal.by_session(rows, secret, core.settings):
             return see(local(next))
     return _form(request, core, next)
 

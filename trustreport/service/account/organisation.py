@@ -7,10 +7,8 @@ from pydantic import Field
 from sqlalchemy import delete
 
 from trustreport.messages import say
-from trustreport.service import audit, bounds
-from trustreport.service import mail as outbox
-from trustreport.service.access import accounts
-from trustreport.service.access import principal as identity
+from trustreport.service import audit, bounds, mail
+from trustreport.service.access import accounts, principal
 from trustreport.service.access.guard import Admin, Anyone, Reader, TheCore
 from trustreport.service.pages import filters
 from trustreport.service.record import retention
@@ -105,7 +103,7 @@ def create(asked: NewOrganisation, who: Anyone, core: TheCore) -> CreatedOrganis
         user = accounts.add_user(
             rows, founded.id, "operator", email=asked.admin_email, name=asked.admin_name, roles=["admin"]
         )
-        link = outbox.invite(rows, core.settings, user, "operator")
+        link = mail.invite(rows, core.settings, user, "operator")
         return CreatedOrganisation(organisation=_organisation_response(founded), invitation=link)
 
 
@@ -225,7 +223,7 @@ def add(asked: NewUser, who: Admin, core: TheCore) -> Invited:
             rows, who.organisation, who.user, email=asked.email, name=asked.name, roles=list(set(asked.roles))
         )
         rows.flush()
-        link = outbox.invite(rows, core.settings, user, who.user)
+        link = mail.invite(rows, core.settings, user, who.user)
         return Invited(user=_to_response(user), invitation=link)
 
 
@@ -247,7 +245,7 @@ def change(user: Name, asked: UserChange, who: Admin, core: TheCore) -> UserResp
             )
         if asked.name is not None:
             row.name = asked.name
-        if asked.roles is not None and identity.has_roles_there(row, core.settings):
+        if asked.roles is not None and principal.has_roles_there(row, core.settings):
             raise Fault(409, say("pages.fault.not_here.title"), say("pages.fault.not_here.roles"))
         if asked.roles is not None:
             row.roles = sorted(set(asked.roles))
@@ -281,10 +279,10 @@ def invite(user: Name, who: Admin, core: TheCore) -> Invited:
     with core.store.write() as rows:
         accounts.refuse_unconfirmed(rows.get_one(User, who.user))
         row = who.one(rows, User, user)
-        if identity.is_bound(row) and core.settings.oidc_only:
+        if principal.is_bound(row) and core.settings.oidc_only:
             raise Fault(409, say("pages.fault.not_here.title"), say("pages.fault.not_here.account_signs"))
         audit.write(rows, who.organisation, who.user, "user.invite", row.id)
-        link = outbox.invite(rows, core.settings, row, who.user)
+        link = mail.invite(rows, core.settings, row, who.user)
         return Invited(user=_to_response(row), invitation=link)
 
 
@@ -301,7 +299,7 @@ def unbind(user: Name, who: Admin, core: TheCore) -> None:
             raise Fault(
                 409, say("pages.fault.not_on_oneself.title"), say("pages.fault.not_on_oneself.detail")
             )
-        if not identity.is_bound(row):
+        if not principal.is_bound(row):
             raise Fault(409, say("pages.fault.not_bound.title"), say("pages.fault.not_bound.detail"))
         accounts.mark_proof_removed(rows, row, who.user)
         rows.execute(delete(Session).where(Session.user == row.id))

@@ -5,8 +5,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from trustreport.messages import say
-from trustreport.service.access import principal as identity
-from trustreport.service.access import second_factor
+from trustreport.service.access import principal, second_factor
 from trustreport.service.access.guard import TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.account import api as sessions
@@ -100,7 +99,7 @@ def _user(
         user=row,
         factors=count,
         provider=core.provider.settings.name if core.provider else "",
-        follows=identity.has_roles_there(row, core.settings),
+        follows=principal.has_roles_there(row, core.settings),
         roles=ROLES,
         invited=invited,
         link=_link(core, invited.invitation) if invited else "",

@@ -10,12 +10,10 @@ from starlette.datastructures import FormData
 
 from trustreport.messages import say
 from trustreport.service import provider as identities
-from trustreport.service.access import accounts, pending, second_factor
-from trustreport.service.access import principal as bound
+from trustreport.service.access import accounts, pending, principal, second_factor
 from trustreport.service.access.guard import TheCore, anybody
 from trustreport.service.access.principal import Principal
-from trustreport.service.account import api, tokens
-from trustreport.service.account import organisation as users
+from trustreport.service.account import api, organisation, tokens
 from trustreport.service.account.login import local
 from trustreport.service.core import Core
 from trustreport.service.pages.page_context import (
@@ -93,7 +91,9 @@ def _show(
     with core.store.read() as rows:
         own = rows.get_one(User, who.user)
         reset = rows.scalars(who.all(User).where(User.reset, User.confirmed_by.is_(None))).all()
-        confirmable = [u for u in reset if accounts.may_confirm(own, u)] if who.may & users.CONFIRMS else []
+        confirmable = (
+            [u for u in reset if accounts.may_confirm(own, u)] if who.may & organisation.CONFIRMS else []
+        )
         live = api.live_sessions(rows, who, core.settings)
         factors = second_factor.factors_of(rows, who.user)
         names = user_names(rows, who, {u for r in reset for u in (r.link_by, r.factors_reset_by) if u})
@@ -105,7 +105,7 @@ def _show(
         sessions=live,
         factors=factors,
         provider=core.provider.settings.name if core.provider else "",
-        elsewhere=bound.is_proved_there(own, core.settings),
+        elsewhere=principal.is_proved_there(own, core.settings),
         made=made,
         own=own,
         is_unconfirmed=accounts.is_unconfirmed(own),
@@ -147,7 +147,7 @@ def confirm_account(user: Name, request: Request, who: Visitor, core: TheCore, f
     """Confirm that the right person has an account whose password was reset."""
 
     def submit() -> Response:
-        users.confirm_account(user, who, core)
+        organisation.confirm_account(user, who, core)
         return see("/account?done=confirmed")
 
     return attempt(submit, lambda fault: _show(request, who, core, fault))
@@ -293,7 +293,9 @@ def _connect(rows: Rows, user: User, identity: Identity) -> None:
 
 def _may_leave(user: User, core: Core) -> bool:
     """Whether somebody may disconnect by themselves: with a password, and roles not of their groups."""
-    return bool(user.password) and not (core.settings.oidc_only or bound.has_roles_there(user, core.settings))
+    return bool(user.password) and not (
+        core.settings.oidc_only or principal.has_roles_there(user, core.settings)
+    )
 
 
 def _refuse_to_leave(core: Core, who: Principal) -> None:

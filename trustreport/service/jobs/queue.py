@@ -21,7 +21,7 @@ from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Audit, Job, StoredWorker, Version, canonical
 from trustreport.service.storage.store import now
 from trustreport.service.storage.wakeups import announce
-from trustreport.service.web import telemetry as traces
+from trustreport.service.web import telemetry
 
 Task = Literal["check", "report"]
 LIVE = ("queued", "running", "done")
@@ -81,7 +81,7 @@ def enqueue(
         worker="",
         lease_until=0,
         cancel_asked=False,
-        trace=traces.current(),
+        trace=telemetry.current(),
         created_by=user,
         created_at=now(rows),
     )

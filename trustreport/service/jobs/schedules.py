@@ -8,8 +8,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service import audit
-from trustreport.service import mail as mails
+from trustreport.service import audit, mail
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
 from trustreport.service.record import log_heads, retention
@@ -78,7 +77,7 @@ def run_due(rows: Rows, name: str, settings: Settings) -> None:
     audit.write(
         rows, schedule.organisation, ACTOR, "schedule.due", schedule.id, study=schedule.study, **asked
     )
-    mails.add(rows, settings, "audit_due", schedule.created_by, study=schedule.study, **asked)
+    mail.add(rows, settings, "audit_due", schedule.created_by, study=schedule.study, **asked)
 
 
 def run_daily(core: Core) -> None:

@@ -18,14 +18,14 @@ from trustreport.service.log import log, place_of
 from trustreport.service.storage.models import StoredWorker as Row
 from trustreport.service.storage.store import now
 from trustreport.service.storage.wakeups import Wakeups
-from trustreport.service.webhook import sending as webhooks
+from trustreport.service.webhook import sending
 
 EVERY_SECONDS = 3.0  # between two looks at the outboxes where no notification arrives
 
 
 def send_until(core: Core, wakeups: Wakeups, stop: threading.Event) -> None:
     """Send what is due, as it comes, until `stop` is set."""
-    outboxes = [webhooks.send_next, *([mail.send_next] if core.settings.sends_mail else [])]
+    outboxes = [sending.send_next, *([mail.send_next] if core.settings.sends_mail else [])]
     while not stop.is_set():
         count = wakeups.count("outgoing")
         for send_next in outboxes:

@@ -15,7 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service import mail as outbox
+from trustreport.service import mail
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
 from trustreport.service.jobs.cluster import Cluster
@@ -217,10 +217,10 @@ class WorkerThread:
                 self._write_to_askers(rows, held, "report_ready", report=held.report)
             return held.state
 
-    def _write_to_askers(self, rows: Rows, made: Job, kind: outbox.Kind, **details: Any) -> None:
+    def _write_to_askers(self, rows: Rows, made: Job, kind: mail.Kind, **details: Any) -> None:
         if made.task == "report":
             for user in sorted(queue.askers(rows, made)):
-                outbox.add(rows, self.core.settings, kind, user, **details)
+                mail.add(rows, self.core.settings, kind, user, **details)
 
 
 class _Heartbeat:

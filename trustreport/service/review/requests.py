@@ -8,8 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.messages import say
-from trustreport.service import audit
-from trustreport.service import mail as outbox
+from trustreport.service import audit, mail
 from trustreport.service.access.guard import Reader, TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
@@ -121,7 +120,7 @@ def _add(
     rows.flush()
     said = {"study": report.study, "report": report.id, "reviewer": reviewer.id, "due": due}
     audit.write(rows, who.organisation, who.user, "review.request", row.id, **said)
-    outbox.add(rows, core.settings, "review_requested", reviewer.id, report=report.id, due=due)
+    mail.add(rows, core.settings, "review_requested", reviewer.id, report=report.id, due=due)
     return row
 
 

@@ -23,7 +23,7 @@ from trustreport.service.storage.wakeups import announce
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.faults import Field as WrongField
 from trustreport.service.web.shapes import Name, Page, RequestBody, RequestedPage, ResponseBody, maybe, moment
-from trustreport.service.webhook import sending as destination
+from trustreport.service.webhook import sending
 from trustreport.service.webhook.sending import secret_of
 
 router = APIRouter(prefix="/webhooks", tags=["webhooks"])
@@ -84,8 +84,8 @@ def webhooks(who: Admin, core: TheCore, turn: RequestedPage) -> Page[WebhookResp
 def add(asked: NewWebhook, who: Admin, core: TheCore) -> CreatedWebhook:
     """Register an address and the events that are sent there."""
     try:
-        destination.parse(asked.url, core.settings.allowed_networks)
-    except destination.NotAllowed as error:
+        sending.parse(asked.url, core.settings.allowed_networks)
+    except sending.NotAllowed as error:
         wrong = WrongField("url", f"{error}; expected https:// and a public name")
         raise Fault(
             422, say("pages.fault.address_refused.title"), say("pages.fault.address_refused.detail"), [wrong]
@@ -181,7 +181,7 @@ def send_again(webhook: Name, delivery: Name, who: Admin, core: TheCore) -> Deli
     with core.store.write() as rows:
         hook, row = _both(who, rows, webhook, delivery)
         _refuse_paused(hook)
-        destination.again(rows, row)
+        sending.again(rows, row)
         audit.write(rows, who.organisation, who.user, "webhook.again", hook.id, delivery=row.id)
         return to_response(row)
 
