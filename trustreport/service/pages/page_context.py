@@ -220,7 +220,8 @@ def shown_again(show: Callable[..., Response]) -> Callable[[Callable[P, Response
         @wraps(handler)
         def answer(*args: P.args, **kwargs: P.kwargs) -> Response:
             given = signature(handler).bind(*args, **kwargs).arguments
-            given["sent"] = typed(given["form"])
+            if "sent" in takes:
+                given["sent"] = typed(given["form"])
             return attempt(
                 lambda: handler(*args, **kwargs),
                 lambda fault: show(**{name: given[name] for name in takes.keys() & given}, fault=fault),
