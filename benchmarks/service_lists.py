@@ -15,8 +15,7 @@ from pathlib import Path
 
 from fastapi.testclient import TestClient
 
-from trustreport.service.access import accounts
-from trustreport.service.access import principal as known
+from trustreport.service.access import accounts, principal
 from trustreport.service.access.principal import COOKIE
 from trustreport.service.app import create_app
 from trustreport.service.core import Core, open_core
@@ -70,7 +69,7 @@ def fill(core: Core) -> dict[str, str]:
     """10,000 reports of 2,000 studies; names of a study, a device and a version, and a session's secret."""
     with core.store.write() as rows:
         user = accounts.set_up(rows, "Hospital", email="a@b.test", name="Anna", password=PASSWORD)
-        secret = known.begin_session(rows, user, core.settings)
+        secret = principal.begin_session(rows, user, core.settings)
         mine = {"organisation": user.organisation}
         made = {**mine, "created_by": user.id, "created_at": 1_760_000_000_000}
         blob = core.blobs.put(user.organisation, io.BytesIO(b"{}")).sha256

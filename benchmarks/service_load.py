@@ -41,7 +41,7 @@ from services import API, new_core
 from sqlalchemy import select
 from whole import look, token_of_a_first_user
 
-from trustreport.service.access import principal as known
+from trustreport.service.access import principal
 from trustreport.service.access.principal import COOKIE
 from trustreport.service.storage.models import User
 
@@ -144,7 +144,7 @@ def sessions_of(data: Path, database: str) -> list[str]:
     core = new_core(data, database=database)
     with core.store.write() as rows:
         user = rows.scalars(select(User)).one()
-        secrets = [known.begin_session(rows, user, core.settings) for _ in range(CLIENTS)]
+        secrets = [principal.begin_session(rows, user, core.settings) for _ in range(CLIENTS)]
     core.close()
     return secrets
 

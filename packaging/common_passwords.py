@@ -11,7 +11,7 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 
-from trustreport.service.access import common
+from trustreport.service.access import secrets as common
 from trustreport.service.access.secrets import SHORTEST
 
 SOURCE_SHA256 = "eac6323842b3261da0ef4c180c8e23f4d056522ea97c2925b8687f453b40a2be"

@@ -17,12 +17,11 @@ from fastapi.testclient import TestClient
 from running import free_port, threaded
 from services import API, MANIFEST, PASSWORD, Client, new_core
 
-from trustreport.service.app import create_app
+from trustreport.service.app import PAGES, create_app
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
 from trustreport.service.jobs.worker import Worker
 from trustreport.service.jobs.worker_thread import WorkerThread
-from trustreport.service.pages import all_pages
 from trustreport.service.storage.models import Job, ReportFile, StoredReport
 
 HTML = {"Accept": "text/html"}
@@ -120,8 +119,7 @@ def walk(client: TestClient, start: str = "/studies") -> dict[str, str]:
 
 def page_routes() -> list[APIRoute]:
     """Every route of a page."""
-    parts = [value for value in vars(all_pages).values() if hasattr(value, "router")]
-    return [route for part in parts for route in part.router.routes if isinstance(route, APIRoute)]
+    return [route for part in PAGES for route in part.routes if isinstance(route, APIRoute)]
 
 
 def signed_report(core: Core, anna: Client) -> dict[str, str]:

@@ -18,13 +18,15 @@ from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
 from trustreport.service.access import accounts
+from trustreport.service.access.guard import CSRF_HEADER
 from trustreport.service.client import Client as ApiClient
 from trustreport.service.core import Core, open_core
 from trustreport.service.ids import new_id
-from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits
 from trustreport.service.jobs.tasks import TASKS
+from trustreport.service.limited import ChildOutcome, ResourceLimits
 from trustreport.service.settings import Settings
 from trustreport.service.storage import store
+from trustreport.service.storage.collaboration import Delivery, Webhook
 from trustreport.service.storage.models import (
     Job,
     ReportFile,
@@ -35,8 +37,6 @@ from trustreport.service.storage.models import (
     Version,
     VersionFile,
 )
-from trustreport.service.storage.webhooks import Delivery, Webhook
-from trustreport.service.web.guard import CSRF_HEADER
 
 DURABLE = store.PRAGMAS
 PASSWORD = "correct horse battery"  # noqa: S105

@@ -15,12 +15,11 @@ from pages import HTML, Taken
 from services import API, Client, new_core, world
 
 from tests.test_english import found
-from trustreport.service.app import create_app
+from trustreport.service.app import REFUSALS, TAGS, create_app
 from trustreport.service.client import Client as ApiClient
 from trustreport.service.core import Core
-from trustreport.service.reference import examples
+from trustreport.service.reference import document as examples
 from trustreport.service.reference.document import ApiOperation, ApiReference, anchor_of, read
-from trustreport.service.routes.api import REFUSALS, TAGS
 
 PAGE = "/api/docs"
 

@@ -16,12 +16,11 @@ from pages import HTML, Shown, get, post
 from services import Client
 from test_pages_access import addresses
 
-from trustreport.service import languages
+from trustreport.service import languages, mail
 from trustreport.service.core import Core
 from trustreport.service.languages import COOKIE, preferred
-from trustreport.service.mail import delivery
 from trustreport.service.pages import render
-from trustreport.service.pages.words import PageWords
+from trustreport.service.pages.render import PageWords
 from trustreport.service.settings import Unsuitable, from_environment
 from trustreport.service.storage.collaboration import Mail
 from trustreport.vocabulary.messages import Catalogue, texts_of
@@ -60,7 +59,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[Catalogue]:
         render, "page_words", lambda name: PageWords(words) if name == MADE_UP else pages(name)
     )
     monkeypatch.setattr(render, "names", lambda: {"en": "English", MADE_UP: "Esperanto"})
-    monkeypatch.setattr("trustreport.service.pages.language.offered", lambda: ("en", MADE_UP))
+    monkeypatch.setattr("trustreport.service.account.login.offered", lambda: ("en", MADE_UP))
     render.environment.cache_clear()
     yield words
     render.environment.cache_clear()
@@ -186,7 +185,7 @@ def test_markup_stays_and_what_users_wrote_around_it_is_escaped() -> None:
 
 def test_mails_are_in_the_language_of_the_service(light: Core, anna: Client, monkeypatch: Any) -> None:
     words = Catalogue(MADE_UP, marked(texts_of("en")))
-    monkeypatch.setattr(delivery, "catalogue", lambda name: words)
+    monkeypatch.setattr(mail, "catalogue", lambda name: words)
     settings = replace(light.settings, smtp_host="x", mail_from="a@b.test")
     details: dict[str, dict[str, Any]] = {
         "invitation": {},
@@ -199,7 +198,7 @@ def test_mails_are_in_the_language_of_the_service(light: Core, anna: Client, mon
     with light.store.write() as rows:
         for kind, values in details.items():
             row = Mail(id="0" * 26, user=anna.me["user"], kind=kind, details=values, created_at=0)
-            message = delivery.compose(rows, settings, row)
+            message = mail.compose(rows, settings, row)
             assert message is not None
             text = re.sub(r"⟦[^⟦⟧]*⟧|https?://\S+", "", f"{message['Subject']}\n{message.get_content()}")
             assert not re.search(r"[A-Za-z]{2}", text), (kind, text)

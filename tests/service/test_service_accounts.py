@@ -5,11 +5,11 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from services import API, PASSWORD, Client, world
 
+from trustreport.service.access.guard import CSRF_HEADER
 from trustreport.service.access.principal import COOKIE
 from trustreport.service.core import Core
 from trustreport.service.server import setup_link
 from trustreport.service.storage.models import Token
-from trustreport.service.web.guard import CSRF_HEADER
 
 
 def test_the_setup_link_works_once(anonymous: TestClient, light: Core) -> None:

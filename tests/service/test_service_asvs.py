@@ -11,7 +11,7 @@ from pages import HTML, post
 from services import API, PASSWORD, Client, world
 from zxcvbn import feedback, zxcvbn
 
-from trustreport.service.access import common, recovery, secrets
+from trustreport.service.access import second_factor, secrets
 from trustreport.service.access.principal import COOKIE, MOST_SESSIONS
 from trustreport.service.core import Core
 from trustreport.service.storage.models import Factor, Session
@@ -37,9 +37,9 @@ def test_every_warning_of_zxcvbn_has_words_of_our_own() -> None:
 
 
 def test_v6_2_4_the_list_has_far_more_than_3000_that_the_length_allows() -> None:
-    assert len(common.known()) > 40_000
-    assert common.known() == tuple(sorted(set(common.known())))
-    assert not common.is_common("wintersturm im tal")
+    assert len(secrets.known()) > 40_000
+    assert secrets.known() == tuple(sorted(set(secrets.known())))
+    assert not secrets.is_common("wintersturm im tal")
 
 
 def session_of(client: Client) -> str:
@@ -139,7 +139,7 @@ def test_v16_2_1_and_v16_3_1_the_log_says_from_where_and_which_sign_ins_failed(
 
 def test_v11_5_1_recovery_codes_have_128_bits_or_more(light: Core, anna: Client) -> None:
     with light.store.write() as rows:
-        codes = recovery.renew(rows, anna.me["user"])
+        codes = second_factor.renew_recovery_codes(rows, anna.me["user"])
         assert all(len(code.replace("-", "")) * 5 >= 128 for code in codes)
-        assert recovery.is_one(codes[0])
-        assert recovery.use(rows, anna.me["user"], codes[0])
+        assert second_factor.is_recovery_code(codes[0])
+        assert second_factor.use_recovery_code(rows, anna.me["user"], codes[0])

@@ -19,13 +19,13 @@ from openpyxl import Workbook
 from services import API, MANIFEST, PASSWORD, Client, new_core, world, zipped
 
 from trustreport.service.access import secrets
+from trustreport.service.access.guard import CSRF_HEADER
 from trustreport.service.access.principal import COOKIE
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.intake import BadName, safe_name
 from trustreport.service.jobs.unpack import Refused, unpack
 from trustreport.service.storage.models import Session
-from trustreport.service.web.guard import CSRF_HEADER
 from trustreport.vocabulary.messages import catalogue
 
 TABLE = "report: {kind: certification}\ndevice: {}\ntables: {readings: {file: r.xlsx}}\n"
@@ -76,7 +76,7 @@ def test_v5_2_1_a_body_that_is_too_large_is_cut_off(tmp_path: Path, kind: str, s
 
 
 def test_v2_4_a_body_that_never_comes_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    from trustreport.service.web import body
+    from trustreport.service import middleware as body
 
     monkeypatch.setattr(body, "IDLE_SECONDS", 0.05)
     sent: list[Any] = []
@@ -395,7 +395,7 @@ def test_v16_2_5_logs_name_no_patient_and_no_secret(
 def test_v16_5_1_a_fault_of_ours_tells_nothing(
     anna: Client, monkeypatch: pytest.MonkeyPatch, quiet_logs: list[dict[str, Any]]
 ) -> None:
-    from trustreport.service.routes import studies
+    from trustreport.service.study import api as studies
 
     def broken(row: Any) -> Any:
         raise RuntimeError("secret of Mrs Marple")

@@ -14,8 +14,8 @@ from trustreport.service.app import create_app
 from trustreport.service.core import Core, open_core
 from trustreport.service.record.backup import LEFT_OUT, BackupError, backup, restore
 from trustreport.service.settings import Settings
+from trustreport.service.storage.collaboration import Delivery, Webhook
 from trustreport.service.storage.models import Base, Token
-from trustreport.service.storage.webhooks import Delivery, Webhook
 
 
 @pytest.fixture

@@ -137,7 +137,7 @@ def test_a_small_request_stays_small(app: FastAPI, anna: Client) -> None:
 
 def test_a_study_as_json_is_parsed_beside_the_loop(anna: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """While a large one is parsed, others are answered."""
-    from trustreport.service.routes import versions
+    from trustreport.service.version import api as versions
 
     seen: list[bool] = []
     parse = versions.AsJson.model_validate_json

@@ -19,8 +19,8 @@ from trustreport.service import audit
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
-from trustreport.service.routes import exports
 from trustreport.service.storage.models import Attestation, Audit, Job, StoredReport, StoredStudy
+from trustreport.service.tools import exports
 
 LISTS = ("studies", "reports", "devices", "jobs", "schedules", "users", "tokens", "audit")
 

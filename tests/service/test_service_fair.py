@@ -10,7 +10,7 @@ from sqlalchemy import select
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue, schedules
-from trustreport.service.jobs.outlook import outlook
+from trustreport.service.jobs.job import outlook
 from trustreport.service.storage.models import Job, Schedule, Version
 from trustreport.service.storage.store import now
 

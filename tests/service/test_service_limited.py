@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from services import API, Client, world
 
+from trustreport.service import limited
 from trustreport.service.core import Core
-from trustreport.service.jobs import limited
-from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits
 from trustreport.service.jobs.worker_thread import WorkerThread
+from trustreport.service.limited import ChildOutcome, ResourceLimits
 from trustreport.service.storage.models import Job, Version
 
 pytestmark = pytest.mark.limited_process

@@ -17,18 +17,18 @@ from pages import HTML, get, post
 from running import free_port
 from services import API, PASSWORD, Client, new_core, world
 
+from trustreport.service import mail as delivery
 from trustreport.service.access import accounts
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.jobs import schedules, worker_thread
-from trustreport.service.jobs.limited import ChildOutcome
-from trustreport.service.jobs.sending import send_until
-from trustreport.service.jobs.wakeups import Wakeups
+from trustreport.service.jobs.worker import send_until
 from trustreport.service.jobs.worker_thread import WorkerThread
-from trustreport.service.mail import delivery, outbox
+from trustreport.service.limited import ChildOutcome
 from trustreport.service.settings import Settings, Unsuitable
 from trustreport.service.storage.collaboration import Mail
 from trustreport.service.storage.models import Audit, Job, Link, Schedule, User
+from trustreport.service.storage.wakeups import Wakeups
 
 URL = "https://reports.hospital.test"
 NEW = "another horse battery"
@@ -207,7 +207,7 @@ def test_without_a_mail_server_links_are_shown_as_ever(light: Core) -> None:
 def test_what_is_written_and_what_causes_it_are_one(post_office: Core, anna: Client) -> None:
     """A transaction that is not kept leaves no message."""
     with post_office.store.write() as rows:
-        assert outbox.add(rows, post_office.settings, "report_ready", anna.me["user"], report="r")
+        assert delivery.add(rows, post_office.settings, "report_ready", anna.me["user"], report="r")
         rows.rollback()
     with post_office.store.read() as rows:
         assert rows.query(Mail).count() == 0
@@ -218,7 +218,7 @@ def test_a_worker_that_is_killed_loses_nothing(
 ) -> None:
     """Killed before it sends, or before it notes that it did: it is sent again, with the same name."""
     invite(anna, "carl@hospital.test", "viewer")
-    end = outbox.end
+    end = delivery.end
 
     class Killed(BaseException):
         pass
@@ -233,10 +233,10 @@ def test_a_worker_that_is_killed_loses_nothing(
     assert not delivery.send_next(post_office)  # not at once
     later(post_office)
     monkeypatch.setattr(delivery, "_send", send)
-    monkeypatch.setattr(outbox, "end", killed)
+    monkeypatch.setattr(delivery, "end", killed)
     with pytest.raises(Killed):
         delivery.send_next(post_office)
-    monkeypatch.setattr(outbox, "end", end)
+    monkeypatch.setattr(delivery, "end", end)
     later(post_office)
     send_all(post_office)
     first, second = inbox.messages
@@ -248,7 +248,7 @@ def test_a_worker_that_is_killed_loses_nothing(
 
 
 @pytest.mark.parametrize(
-    "refusal, tries", [("451 Try later", outbox.MOST_ATTEMPTS), ("550 No such mailbox", 1)]
+    "refusal, tries", [("451 Try later", delivery.MOST_ATTEMPTS), ("550 No such mailbox", 1)]
 )
 def test_what_is_refused_is_tried_again_unless_for_good(
     post_office: Core, anna: Client, inbox: Inbox, refusal: str, tries: int
@@ -375,7 +375,7 @@ def test_no_address_stops_the_others(post_office: Core, anna: Client, inbox: Inb
     with post_office.store.write() as rows:
         organisation = anna.me["organisation"]
         odd = accounts.add_user(rows, organisation, "", email=email, name='Ö, "x" <y>', roles=["viewer"])
-        outbox.add(rows, post_office.settings, "invitation", odd.id)
+        delivery.add(rows, post_office.settings, "invitation", odd.id)
     invite(anna, "carl@hospital.test", "viewer")
     for _ in range(2):
         delivery.send_next(post_office)
@@ -387,14 +387,14 @@ def test_two_workers_never_take_the_same_message(core: Core) -> None:
         user = accounts.set_up(rows, "Hospital", email="a@h.test", name="A", password=PASSWORD)
         settings = dataclasses.replace(core.settings, smtp_host="h", mail_from="a@h.test")
         for i in range(12):
-            outbox.add(rows, settings, "report_ready", user.id, report=str(i))
-        outbox.add_reset(rows, "nobody@h.test")
+            delivery.add(rows, settings, "report_ready", user.id, report=str(i))
+        delivery.add_reset(rows, "nobody@h.test")
     taken: list[str] = []
 
     def take() -> None:
         while True:
             with core.store.write() as rows:
-                mail = outbox.claim(rows)
+                mail = delivery.claim(rows)
             if mail is None:
                 return
             taken.append(mail.id)

@@ -11,8 +11,8 @@ from services import API, Client, world
 from sqlalchemy import select, update
 
 from trustreport.commands.cli import main
-from trustreport.service.access.roles import ROLES
 from trustreport.service.core import Core
+from trustreport.service.roles import ROLES
 from trustreport.service.server import ADMIN
 from trustreport.service.settings import Settings, Unsuitable, from_environment
 from trustreport.service.storage.models import Job

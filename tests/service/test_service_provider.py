@@ -22,10 +22,10 @@ from pages import HTML, get, post
 from services import API, PASSWORD, Client, new_core, world
 
 from trustreport.service.access.principal import COOKIE
-from trustreport.service.access.provider_settings import provider_settings
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
-from trustreport.service.pages import reports
+from trustreport.service.provider import provider_settings
+from trustreport.service.report import page as reports
 from trustreport.service.settings import Settings, Unsuitable
 from trustreport.service.storage.models import Audit, User
 

@@ -13,8 +13,7 @@ from identities import CALLBACK, SECRET, FalseProvider
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
-from trustreport.service.access.provider import Provider, Request
-from trustreport.service.access.provider_settings import ProviderSettings
+from trustreport.service.provider import Provider, ProviderSettings, Request
 from trustreport.service.web.faults import Fault
 
 

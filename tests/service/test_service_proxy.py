@@ -6,9 +6,9 @@ from pathlib import Path
 from fastapi import Request
 from services import API, Client, new_core
 
+from trustreport.service.access.guard import address_of
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
-from trustreport.service.web.guard import address_of
 
 
 def seen(core: Core, client: str, *forwarded: str, proxies: int) -> str:

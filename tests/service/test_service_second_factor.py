@@ -14,13 +14,13 @@ from fastapi import FastAPI
 from pages import HTML, get, post
 from services import API, PASSWORD, Client, new_core, world
 
-from trustreport.service.access import recovery, sealing, totp
+from trustreport.service.access import second_factor, secrets
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.storage.models import Audit, Factor, RecoveryCode, Session
 
 ANNA = {"email": "anna@hospital.test", "password": PASSWORD}
-STEP = totp.STEP
+STEP = second_factor.STEP
 
 
 class Clock:
@@ -36,7 +36,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(totp, "time", clock)
+    monkeypatch.setattr(second_factor, "time", clock)
     return clock
 
 
@@ -116,12 +116,12 @@ def test_recovery_codes_work_once_and_are_kept_as_hashes(
     light: Core, app: FastAPI, anna: Client, clock: Clock
 ) -> None:
     phone, codes = enrol(anna, clock)
-    assert len(set(codes)) == recovery.CODES
+    assert len(set(codes)) == second_factor.CODES
     assert log_in(app, codes[0].upper().replace("-", " ")).status_code == 201
     assert log_in(app, codes[0]).status_code == 403
     with light.store.read() as rows:
         kept = str([(r.hash, r.user) for r in rows.query(RecoveryCode)])
-        assert recovery.left(rows, anna.me["user"]) == 9
+        assert second_factor.recovery_codes_left(rows, anna.me["user"]) == 9
     assert not [code for code in codes if code in kept or code.replace("-", "") in kept]
     both = {"password": PASSWORD, "code": phone.code()}
     new = anna.post(f"{API}/account/recovery-codes", json=both).json()["codes"]
@@ -152,9 +152,9 @@ def test_the_secret_of_an_app_is_not_in_the_database(light: Core, anna: Client, 
     with light.store.read() as rows:
         row = rows.query(Factor).one()
     assert phone.totp.secret not in row.secret
-    assert sealing.unseal(light.signer, row.secret, anna.me["user"]) == phone.totp.secret
+    assert secrets.unseal(light.signer, row.secret, anna.me["user"]) == phone.totp.secret
     with pytest.raises(InvalidTag):
-        sealing.unseal(light.signer, row.secret, "somebody else")
+        secrets.unseal(light.signer, row.secret, "somebody else")
 
 
 def test_a_factor_of_another_key_is_wrong_and_breaks_nothing(
@@ -162,7 +162,7 @@ def test_a_factor_of_another_key_is_wrong_and_breaks_nothing(
 ) -> None:
     phone, codes = enrol(anna, clock)
     with light.store.write() as rows:
-        rows.query(Factor).one().secret = sealing.seal(light.signer, phone.totp.secret, "somebody else")
+        rows.query(Factor).one().secret = secrets.seal(light.signer, phone.totp.secret, "somebody else")
     assert log_in(app, phone.code()).status_code == 403
     assert log_in(app, codes[0]).status_code == 201
 
@@ -282,7 +282,7 @@ def test_the_pages_set_up_an_app_and_ask_for_its_codes(
     wrong = anna.post(f"{page}/confirmation", data={**csrf, "code": "1"}, headers=HTML)
     assert (wrong.status_code, "Code is wrong" in wrong.text) == (403, True)
     done = anna.post(f"{page}/confirmation", data={**csrf, "code": phone.code()}, headers=HTML)
-    assert done.text.count('<li><code class="code"') == recovery.CODES
+    assert done.text.count('<li><code class="code"') == second_factor.CODES
     browser = Client.on(app)
     led = post(browser, "/sign-in", "/sign-in", next="/devices", **ANNA)
     assert led.headers["location"] == "/sign-in/second"
@@ -301,7 +301,7 @@ def test_the_pages_set_up_an_app_and_ask_for_its_codes(
     assert "Work phone" in get(anna, "/account").words
     codes = "/account/second-factor/codes"
     renewed = post(anna, codes, codes, password=PASSWORD, code=phone.code())
-    assert renewed.text.count('<li><code class="code"') == recovery.CODES
+    assert renewed.text.count('<li><code class="code"') == second_factor.CODES
     wrong = post(anna, link, f"{link}/removal", password=PASSWORD, code="1")
     assert (wrong.status_code, "Second factor is wrong" in wrong.text) == (403, True)
     assert post(anna, link, f"{link}/removal", password=PASSWORD, code=phone.code()).status_code == 303
@@ -344,10 +344,12 @@ def test_sessions_say_where_they_are_and_end_one_by_one(light: Core, app: FastAP
 
 
 def test_the_clock_of_codes_is_the_machines_own() -> None:
-    secret = totp.new_secret()
+    secret = second_factor.new_app_secret()
     code = pyotp.TOTP(secret, digest=sha256)
     here = int(time.time())
-    tried = [totp.used_step(secret, code.at(at), 0) for at in (here, here + STEP)]  # it may go on meanwhile
+    tried = [
+        second_factor.used_step(secret, code.at(at), 0) for at in (here, here + STEP)
+    ]  # it may go on meanwhile
     assert {here // STEP, here // STEP + 1} & set(tried)
 
 

@@ -18,19 +18,17 @@ from services import API, PASSWORD, Client, world
 from sqlalchemy import select
 from test_service_second_factor import Clock, enrol
 
-from trustreport.service import server
-from trustreport.service.access import totp
+from trustreport.service import mail, server
+from trustreport.service.access import second_factor
 from trustreport.service.core import Core
 from trustreport.service.jobs import schedules
 from trustreport.service.jobs.worker_thread import WorkerThread
-from trustreport.service.mail import delivery as mail
-from trustreport.service.mail import outbox
 from trustreport.service.record import retention
 from trustreport.service.storage import counters
 from trustreport.service.storage.counters import Counter as Kept
 from trustreport.service.storage.counters import SharedCounters
 from trustreport.service.storage.models import Job, Organisation, Schedule
-from trustreport.service.webhooks import delivery as webhooks
+from trustreport.service.webhook import sending
 
 AT = 1_760_000_000_000
 FEW = 5
@@ -152,7 +150,7 @@ def test_a_sign_in_in_two_steps_is_begun_on_one_and_ended_on_the_other(
     servers: Servers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock()
-    monkeypatch.setattr(totp, "time", clock)
+    monkeypatch.setattr(second_factor, "time", clock)
     anna = Client.set_up(servers.proxy, servers.one)
     page = "/account/second-factor/app"
     begun = post(anna, page, page, password=PASSWORD)
@@ -182,12 +180,10 @@ def test_events_and_mail_go_out_once(
             anna.delete(f"{API}/studies/{anna.study()}")
         with two.one.store.write() as rows:
             for _ in range(8):
-                outbox.add(
-                    rows, two.one.settings, "audit_due", anna.me["user"], study="x", job=None, new=False
-                )
+                mail.add(rows, two.one.settings, "audit_due", anna.me["user"], study="x", job=None, new=False)
 
         def send(core: Core) -> None:
-            for send_next in (mail.send_next, webhooks.send_next) * 12:
+            for send_next in (mail.send_next, sending.send_next) * 12:
                 send_next(core)
 
         at_once(*(partial(send, core) for core in (two.one, two.other) * 2))
@@ -199,7 +195,7 @@ def test_events_and_mail_go_out_once(
 def test_one_person_who_asks_two_servers_for_a_new_password_gets_one_message(
     tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    addressed = outbox._is_addressed
+    addressed = mail._is_addressed
     both = threading.Barrier(2)
 
     def slowly(*given: Any) -> bool:
@@ -213,7 +209,7 @@ def test_one_person_who_asks_two_servers_for_a_new_password_gets_one_message(
         stranger = Client.on(servers.proxy)
         for _ in range(2):
             stranger.post(f"{API}/resets", json={"email": "anna@hospital.test"})
-        monkeypatch.setattr(outbox, "_is_addressed", slowly)
+        monkeypatch.setattr(mail, "_is_addressed", slowly)
         sent: list[str] = []
         monkeypatch.setattr(mail, "_send", lambda settings, message: sent.append(message["To"]))
         at_once(*(partial(mail.send_next, core) for core in (servers.one, servers.other)))

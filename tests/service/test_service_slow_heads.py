@@ -11,7 +11,7 @@ from running import free_port, threaded
 
 from trustreport.service.core import Core
 from trustreport.service.server import server_config
-from trustreport.service.web import slow_heads
+from trustreport.service.web import connections
 
 HALF = b"GET /health HTTP/1.1\r\nHost: x\r\n"
 GET = HALF + b"\r\n"
@@ -19,7 +19,7 @@ GET = HALF + b"\r\n"
 
 @pytest.fixture
 def port(light: Core, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    monkeypatch.setattr(slow_heads, "HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.5)
     port = free_port()
     config = server_config(replace(light, settings=replace(light.settings, port=port)), nullcontext)
     with threaded(config):

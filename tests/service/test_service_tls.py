@@ -24,7 +24,7 @@ from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.server import server_config
 from trustreport.service.settings import Settings, Unsuitable
-from trustreport.service.web import tls
+from trustreport.service.web import connections
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104
 PUBLIC = "https://reports.example.org"
@@ -83,7 +83,7 @@ def agreed(context: ssl.SSLContext, authority: str, *, most: ssl.TLSVersion) -> 
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion:DeprecationWarning")
 def test_v12_1_1_and_v12_1_2_only_tls_1_2_and_1_3_with_strong_suites(tmp_path: Path) -> None:
     given = certificate(tmp_path)
-    context = tls.server_context(Settings(tmp_path, host="localhost", **given))
+    context = connections.server_context(Settings(tmp_path, host="localhost", **given))
     assert context is not None
     newest = agreed(context, given["tls_authority"], most=ssl.TLSVersion.TLSv1_3)
     assert newest.version() == "TLSv1.3"
@@ -100,7 +100,7 @@ def test_v12_2_1_the_service_itself_answers_over_tls(tmp_path: Path) -> None:
     given, port = certificate(tmp_path), free_port()
     core = new_core(tmp_path / "data", host="localhost", port=port, **given)
     assert core.settings.url == f"https://localhost:{port}"
-    config = server_config(core, nullcontext, tls.server_context(core.settings))
+    config = server_config(core, nullcontext, connections.server_context(core.settings))
     trusting = ssl.create_default_context(cafile=given["tls_authority"])
     with threaded(config):
         answer = httpx2.get(f"{core.settings.url}/health", verify=trusting, timeout=20)
@@ -113,9 +113,11 @@ def test_v12_2_1_the_service_itself_answers_over_tls(tmp_path: Path) -> None:
 @pytest.mark.parametrize("given", [{}, {"proxies": 1}, {"public_url": PUBLIC}])
 def test_v12_2_1_without_tls_it_listens_to_this_machine_alone(tmp_path: Path, given: Any) -> None:
     with pytest.raises(Unsuitable, match="Without encryption the service does not listen on"):
-        tls.server_context(Settings(tmp_path, host=EVERYWHERE, **given))
-    assert tls.server_context(Settings(tmp_path, **given)) is None
-    assert tls.server_context(Settings(tmp_path, host=EVERYWHERE, proxies=1, public_url=PUBLIC)) is None
+        connections.server_context(Settings(tmp_path, host=EVERYWHERE, **given))
+    assert connections.server_context(Settings(tmp_path, **given)) is None
+    assert (
+        connections.server_context(Settings(tmp_path, host=EVERYWHERE, proxies=1, public_url=PUBLIC)) is None
+    )
 
 
 def test_v12_2_1_serve_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,13 +156,13 @@ def test_v12_2_2_a_certificate_that_browsers_do_not_trust_is_refused(tmp_path: P
     given = certificate(tmp_path)
     settings = Settings(tmp_path, host="localhost", **given)
     with pytest.raises(Unsuitable, match="is not trusted for https://localhost"):
-        tls.server_context(replace(settings, tls_authority=""))
+        connections.server_context(replace(settings, tls_authority=""))
     with pytest.raises(Unsuitable, match="Hostname mismatch"):
-        tls.server_context(replace(settings, public_url=PUBLIC))
+        connections.server_context(replace(settings, public_url=PUBLIC))
     (tmp_path / "old").mkdir()
     with pytest.raises(Unsuitable, match="expired"):
-        tls.server_context(replace(settings, **certificate(tmp_path / "old", days=-1)))
+        connections.server_context(replace(settings, **certificate(tmp_path / "old", days=-1)))
     with pytest.raises(Unsuitable, match="cannot be used"):
-        tls.server_context(replace(settings, tls_key=given["tls_authority"]))
+        connections.server_context(replace(settings, tls_key=given["tls_authority"]))
     with pytest.raises(Unsuitable, match="found one, expected both"):
         Settings(tmp_path, tls_certificate="x")

@@ -10,9 +10,9 @@ from pages import HTML, get, post
 from services import API, Client
 
 from trustreport.service.core import Core
-from trustreport.service.pages.shared import COOKIE as SHARE_COOKIE
-from trustreport.service.pages.shared import GONE
 from trustreport.service.record import retention
+from trustreport.service.report.shared_page import COOKIE as SHARE_COOKIE
+from trustreport.service.report.shared_page import GONE
 from trustreport.service.storage.collaboration import Comment, Mail, ReviewRequest, StoredShare
 from trustreport.service.storage.models import StoredStudy, User
 from trustreport.vocabulary.messages import catalogue

@@ -16,11 +16,11 @@ from services import API, Client, new_core, world
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.jobs import worker_thread
-from trustreport.service.jobs.limited import ChildOutcome
 from trustreport.service.jobs.worker_thread import WorkerThread
+from trustreport.service.limited import ChildOutcome
 from trustreport.service.settings import Settings, Unsuitable
 from trustreport.service.storage.models import Job
-from trustreport.service.web.traces import Traces, traces_of
+from trustreport.service.web.telemetry import Traces, traces_of
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_no_span_holds_a_path_a_query_a_name_or_an_address(
     anna.get("/Marple/x?Marple")
     anna.get("/studies/Marple")
     Client.on(app).post(f"{API}/session", json={"email": "marple@hospital.test", "password": "Marple" * 3})
-    monkeypatch.setattr("trustreport.service.routes.studies.StoredStudy", broken)
+    monkeypatch.setattr("trustreport.service.study.api.StoredStudy", broken)
     assert anna.post(f"{API}/studies", json={"name": "Marple"}).status_code == 500
     told = "".join(span.to_json() for span in spans.get_finished_spans())
     assert "marple" not in told.lower()

@@ -68,7 +68,7 @@ def test_the_log_says_what_was_away(away: Client, quiet_logs: list[dict[str, Any
 
 
 def test_any_other_fault_is_a_page_for_people(anna: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    from trustreport.service.pages import studies
+    from trustreport.service.study import page as studies
 
     def broken(*given: Any) -> Any:
         raise RuntimeError("secret of Mrs Marple")

@@ -14,11 +14,13 @@ from sqlalchemy import text
 
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
-from trustreport.service.jobs import sending, wakeups, worker_thread
-from trustreport.service.jobs.limited import ChildOutcome
-from trustreport.service.jobs.wakeups import Wakeups, announce
+from trustreport.service.jobs import worker as sending
+from trustreport.service.jobs import worker_thread
 from trustreport.service.jobs.worker import Worker
-from trustreport.service.webhooks import delivery
+from trustreport.service.limited import ChildOutcome
+from trustreport.service.storage import wakeups
+from trustreport.service.storage.wakeups import Wakeups, announce
+from trustreport.service.webhook import sending as delivery
 
 LONG = 900.0  # seconds between two looks: whatever happens earlier was not found by looking
 SOON = 20.0

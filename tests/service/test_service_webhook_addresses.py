@@ -15,9 +15,9 @@ from services import new_core
 
 from trustreport.service.core import Core
 from trustreport.service.settings import Settings, Unsuitable, from_environment
-from trustreport.service.storage.webhooks import Delivery, Webhook
-from trustreport.service.webhooks import delivery, destination
-from trustreport.service.webhooks.destination import NotAllowed, is_allowed, parse, post
+from trustreport.service.storage.collaboration import Delivery, Webhook
+from trustreport.service.webhook import sending
+from trustreport.service.webhook.sending import NotAllowed, is_allowed, parse, post
 
 LOCAL = Settings(Path(), webhook_networks=LOOPBACK).allowed_networks
 PRIVATE = """
@@ -113,14 +113,14 @@ def test_redirects_are_not_followed_and_only_the_status_is_used(light: Core, rec
     assert post(receiver.url, b"{}", {}, LOCAL) == 500  # without waiting for the body
     row = Delivery(id="d", webhook="w", kind="webhook.test", details={})
     core = new_core(light.settings.data, webhook_networks=LOOPBACK)
-    assert delivery._send(core, Webhook(id="w", url=receiver.url), row) == "answered 500"
+    assert sending._send(core, Webhook(id="w", url=receiver.url), row) == "answered 500"
     receiver.status, receiver.headers = 301, {"Location": "/"}
-    assert "not followed" in delivery._send(core, Webhook(id="w", url=receiver.url), row)
+    assert "not followed" in sending._send(core, Webhook(id="w", url=receiver.url), row)
     core.close()
 
 
 def test_who_answers_byte_by_byte_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(destination, "WHOLE_SECONDS", 0.3)
+    monkeypatch.setattr(sending, "WHOLE_SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as server:
         stop = threading.Event()
 
@@ -138,7 +138,7 @@ def test_who_answers_byte_by_byte_is_cut_off(monkeypatch: pytest.MonkeyPatch) ->
         thread.start()
         with pytest.raises(TimeoutError) as caught:
             post(f"http://127.0.0.1:{server.getsockname()[1]}/", b"{}", {}, LOCAL)
-        assert destination.reason_of(caught.value) == "no answer in time"
+        assert sending.reason_of(caught.value) == "no answer in time"
         stop.set()
         thread.join()
 
@@ -151,7 +151,7 @@ def test_certificates_are_verified_for_the_name_of_the_address(
         url = f"https://localhost:{receiver.port}/"
         with pytest.raises(ssl.SSLCertVerificationError) as caught:
             post(url, b"{}", {}, LOCAL)
-        assert destination.reason_of(caught.value).startswith("the certificate is not valid")
+        assert sending.reason_of(caught.value).startswith("the certificate is not valid")
         monkeypatch.setattr(ssl, "create_default_context", lambda: trusting)
         assert post(url, b"{}", {}, LOCAL) == 204
         with pytest.raises(ssl.SSLCertVerificationError):  # the same server under another name

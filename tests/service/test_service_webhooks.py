@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from receivers import LOOPBACK, Receiver, receiving
 from services import API, Client, new_core, world
 
-from trustreport.service import audit
+from trustreport.service import audit, events
 from trustreport.service.app import create_app
 from trustreport.service.client import BadSignature, verify_webhook
 from trustreport.service.client.webhook_signature import sign
@@ -22,9 +22,9 @@ from trustreport.service.jobs import schedules
 from trustreport.service.jobs.store_results import store_report
 from trustreport.service.jobs.tasks import report_facts
 from trustreport.service.jobs.worker import Worker
+from trustreport.service.storage.collaboration import Delivery, Webhook
 from trustreport.service.storage.models import Audit, Job
-from trustreport.service.storage.webhooks import Delivery, Webhook
-from trustreport.service.webhooks import delivery, events, outbox
+from trustreport.service.webhook import sending
 
 HOUR = 3_600_000
 
@@ -47,7 +47,7 @@ def local(tmp_path: Path, address: str) -> Iterator[Core]:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The time of the outbox, moved by the test."""
     time = [1_760_000_000_000]
-    monkeypatch.setattr(outbox, "now", lambda rows: time[0])
+    monkeypatch.setattr(sending, "now", lambda rows: time[0])
     monkeypatch.setattr(events, "now", lambda rows: time[0])
     return time
 
@@ -76,8 +76,8 @@ def test_an_event_arrives_signed_and_a_receiver_verifies_it(local: Core, receive
     study = anna.study("Patient Marple")
     assert delivered(anna, name) == []  # no event that it wants
     anna.delete(f"{API}/studies/{study}")
-    assert delivery.send_next(local)
-    assert not delivery.send_next(local)  # sent once, and to nobody else
+    assert sending.send_next(local)
+    assert not sending.send_next(local)  # sent once, and to nobody else
     ((path, headers, body),) = receiver.came
     event = verify_webhook(body, headers, secret)
     assert (path, event.event, event.subject) == ("/hook?x=1", "study.remove", study)
@@ -134,30 +134,30 @@ def test_what_is_rolled_back_is_never_sent(light: Core, anna: Client) -> None:
 def test_waits_grow_for_a_day_then_it_is_given_up_and_can_be_sent_again(
     light: Core, anna: Client, clock: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delivery, "_send", lambda *given: "answered 500")
+    monkeypatch.setattr(sending, "_send", lambda *given: "answered 500")
     name, _ = hook(anna, "https://receiver.test/")
     anna.delete(f"{API}/studies/{anna.study()}")
     start, tried = clock[0], []
     while delivered(anna, name)[0]["state"] == "waiting":
-        assert delivery.send_next(light)
-        assert not delivery.send_next(light)
+        assert sending.send_next(light)
+        assert not sending.send_next(light)
         tried.append(clock[0] - start)
         with light.store.read() as rows:
             clock[0] = max(rows.query(Delivery).one().next_at, clock[0])
         assert len(tried) < 40
     waits = [after - before for before, after in pairwise(tried)]
-    assert all(outbox.JITTER[0] <= w / (30_000 * 2**i) <= outbox.JITTER[1] for i, w in enumerate(waits[:9]))
+    assert all(sending.JITTER[0] <= w / (30_000 * 2**i) <= sending.JITTER[1] for i, w in enumerate(waits[:9]))
     assert len({w / (30_000 * 2**i) for i, w in enumerate(waits[:9])}) > 1  # they are not in step
     assert max(waits) <= 5 * HOUR
     late = tried[-1] - 24 * HOUR  # when the attempt before lay less than the first wait before the end
-    assert 0 <= late < outbox.FIRST_WAIT
+    assert 0 <= late < sending.FIRST_WAIT
     (failed,) = delivered(anna, name)
     assert (failed["state"], failed["reason"], failed["next_at"]) == ("failed", "answered 500", None)
     assert actions(light, name)[-1] == "webhook.failed"
-    monkeypatch.setattr(delivery, "_send", lambda *given: "")
+    monkeypatch.setattr(sending, "_send", lambda *given: "")
     path = f"{API}/webhooks/{name}/deliveries/{failed['id']}/again"
     assert anna.post(path).json()["state"] == "waiting"
-    assert delivery.send_next(light)
+    assert sending.send_next(light)
     assert [(d["id"], d["state"]) for d in delivered(anna, name)] == [(failed["id"], "sent")]
     assert actions(light, name)[-1] == "webhook.again"
 
@@ -169,13 +169,13 @@ def test_a_worker_that_dies_while_it_sends_loses_nothing(
     name, _ = hook(anna, "https://receiver.test/")
     anna.delete(f"{API}/studies/{anna.study()}")
     with local.store.write() as rows:
-        claimed = outbox.claim(rows)
-        assert outbox.claim(rows) is None
+        claimed = sending.claim(rows)
+        assert sending.claim(rows) is None
     assert claimed
-    assert not delivery.send_next(local)  # another worker waits until the first one is surely gone
+    assert not sending.send_next(local)  # another worker waits until the first one is surely gone
     clock[0] += 60_000
-    monkeypatch.setattr(delivery, "_send", lambda *given: "")
-    assert delivery.send_next(local)
+    monkeypatch.setattr(sending, "_send", lambda *given: "")
+    assert sending.send_next(local)
     (sent,) = delivered(anna, name)
     assert (sent["id"], sent["attempts"], sent["state"]) == (claimed[1].id, 2, "sent")
 
@@ -190,19 +190,19 @@ def test_addresses_take_turns_and_one_that_is_down_holds_up_itself_alone(
         clock[0] += 1
         return "answered 500" if webhook.url == "https://c.test/" else ""
 
-    monkeypatch.setattr(delivery, "_send", send)
+    monkeypatch.setattr(sending, "_send", send)
     for host in "abc":
         hook(anna, f"https://{host}.test/")
     for _ in range(3):
         anna.delete(f"{API}/studies/{anna.study()}")
-    while delivery.send_next(light):
+    while sending.send_next(light):
         pass
     assert sorted(came[:3]) == ["a", "b", "c"]
     assert came.count("c") == 1  # the other two wait with the first
     assert (came.count("a"), came.count("b")) == (3, 3)
     clock[0] += 60_000
-    monkeypatch.setattr(delivery, "_send", lambda *given: "")
-    assert [delivery.send_next(light) for _ in range(4)] == [True, True, True, False]
+    monkeypatch.setattr(sending, "_send", lambda *given: "")
+    assert [sending.send_next(light) for _ in range(4)] == [True, True, True, False]
 
 
 def test_one_event_that_is_always_refused_does_not_stop_the_others(
@@ -213,12 +213,12 @@ def test_one_event_that_is_always_refused_does_not_stop_the_others(
     for study in studies:
         anna.delete(f"{API}/studies/{study}")
     monkeypatch.setattr(
-        delivery, "_send", lambda c, w, row: "answered 400" if row.details["subject"] == studies[0] else ""
+        sending, "_send", lambda c, w, row: "answered 400" if row.details["subject"] == studies[0] else ""
     )
-    while delivery.send_next(light):
+    while sending.send_next(light):
         pass
     clock[0] += 60_000
-    while delivery.send_next(light):
+    while sending.send_next(light):
         pass
     assert [d["state"] for d in delivered(anna, name)] == ["sent", "sent", "waiting"]
 
@@ -242,7 +242,7 @@ def test_webhooks_are_for_administrators_and_the_secret_is_kept_nowhere(
     kept = b"".join(file.read_bytes() for file in light.settings.data.glob("trustreport.db*"))
     assert wanted["url"].encode() in kept
     assert secret.removeprefix("whsec_").encode() not in kept
-    assert delivery.secret_of(light, name) == secret  # of the service's key, so that it is the same again
+    assert sending.secret_of(light, name) == secret  # of the service's key, so that it is the same again
     assert anna.patch(f"{API}/webhooks/{name}", json={"paused": True}).json()["paused_at"]
     assert anna.post(f"{API}/webhooks/{name}/test").status_code == 409
     assert anna.delete(f"{API}/webhooks/{name}").status_code == 204
@@ -258,7 +258,7 @@ def test_while_paused_nothing_is_noted_or_sent(light: Core, anna: Client, clock:
     anna.delete(f"{API}/studies/{anna.study()}")
     anna.patch(f"{API}/webhooks/{name}", json={"paused": True})
     anna.delete(f"{API}/studies/{anna.study()}")
-    assert not delivery.send_next(light)
+    assert not sending.send_next(light)
     assert len(delivered(anna, name)) == 1
 
 
@@ -295,7 +295,7 @@ def test_old_deliveries_go_and_waiting_ones_stay(light: Core, anna: Client, cloc
     for _ in range(2):
         anna.delete(f"{API}/studies/{anna.study()}")
     with light.store.write() as rows:
-        outbox.end(rows, delivered(anna, name)[0]["id"])
+        sending.end(rows, delivered(anna, name)[0]["id"])
     clock[0] += 31 * 24 * HOUR
     schedules.run_daily(light)
     assert [d["state"] for d in delivered(anna, name)] == ["waiting"]
@@ -350,7 +350,7 @@ def test_two_workers_never_take_the_same_delivery(local: Core) -> None:
     def take() -> None:
         while True:
             with local.store.write() as rows:
-                claimed = outbox.claim(rows)
+                claimed = sending.claim(rows)
             if claimed is None:
                 return
             taken.append(claimed[1].id)

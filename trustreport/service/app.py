@@ -1,4 +1,8 @@
-"""The application: routes, layers and errors put together."""
+"""The application: routes, layers and errors put together.
+
+Pages ask the functions of the API and nothing else. They work without JavaScript; with it, uploads show
+how far they are, and what is awaited comes by itself.
+"""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
@@ -12,28 +16,142 @@ from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute
 from starlette.types import Scope
 
-from trustreport.service import pages
+from trustreport.service.access.guard import is_known
+from trustreport.service.account import api as account_api
+from trustreport.service.account import (
+    audit_log,
+    factors,
+    factors_page,
+    login,
+    organisation,
+    organisation_page,
+    tokens,
+)
+from trustreport.service.account import page as account_page
 from trustreport.service.core import Core
-from trustreport.service.pages import api_docs
+from trustreport.service.device import api as device_api
+from trustreport.service.device import page as device_page
+from trustreport.service.jobs import job
+from trustreport.service.middleware import BodyLimit, Envelope
+from trustreport.service.pages import render
+from trustreport.service.reference import page as reference_page
 from trustreport.service.reference.document import anchor_of
-from trustreport.service.routes import operations
-from trustreport.service.routes.api import PREFIX, TAGS, api
+from trustreport.service.reference.page import ADDRESS, is_wanted, refused
+from trustreport.service.report import api as report_api
+from trustreport.service.report import comparison, shared_page
+from trustreport.service.report import page as report_page
+from trustreport.service.review import attestations, comments, requests, shares
 from trustreport.service.settings import Settings
-from trustreport.service.web import tls
-from trustreport.service.web.body import BodyLimit
-from trustreport.service.web.envelope import Envelope
-from trustreport.service.web.faults import MEDIA, Fault, Field, ProblemDetails
-from trustreport.service.web.guard import is_known
-from trustreport.service.web.traces import Traced
-from trustreport.service.web.unavailable import disk_full, has_room
+from trustreport.service.study import api as study_api
+from trustreport.service.study import page as study_page
+from trustreport.service.tools import calculator, exports, operations, planning
+from trustreport.service.version import api as version_api
+from trustreport.service.version import editor_page
+from trustreport.service.version import page as version_page
+from trustreport.service.version.page import is_upload
+from trustreport.service.web import connections
+from trustreport.service.web.faults import MEDIA, Fault, Field, ProblemDetails, disk_full, has_room
+from trustreport.service.web.telemetry import Traced
+from trustreport.service.webhook import api as webhook_api
+from trustreport.service.webhook import page as webhook_page
 from trustreport.vocabulary.messages import say
 from trustreport.vocabulary.version import __version__
+
+PREFIX = "/api/v1"
+# The sections of the document, in the order of what a program does.
+TAGS = {
+    "studies": "What versions and reports belong to.",
+    "versions": "The files of a study. A version never changes; changed files are a new version.",
+    "jobs": "Checks of uploads, and reports that are being made.",
+    "reports": "Reports, their results and files. None of them ever changes.",
+    "attestations": "Reviews, approvals and rejections: signed statements about a report.",
+    "comments": "What people write about versions and reports.",
+    "review requests": "Who is asked to review a report, and by when.",
+    "shares": "Links to one report for readers from outside.",
+    "exports": "Lists as CSV.",
+    "comparisons": "Two reports side by side.",
+    "devices": "What was reported of a device over time.",
+    "schedules": "Periodic audits: a report of the newest valid version, every so many days.",
+    "webhooks": "Addresses that events are sent to, for administrators.",
+    "audit": "The audit log of your organisation, for administrators.",
+    "account": "Sessions and passwords of people.",
+    "sessions": "Where an account is signed in.",
+    "second factors": "Apps with codes, passkeys and recovery codes of an account.",
+    "tokens": "API tokens: your own; an administrator sees and revokes those of all.",
+    "users": "Users of your organisation, for administrators.",
+    "organisations": "Your organisation, and how long it keeps its data.",
+    "operations": "For whoever runs the service.",
+}
+REFUSALS = (400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 503, 507)
+
+api = APIRouter(
+    prefix=PREFIX,
+    responses={
+        status: {
+            "description": "Refused",
+            "content": {MEDIA: {"schema": {"$ref": f"#/components/schemas/{ProblemDetails.__name__}"}}},
+        }
+        for status in REFUSALS
+    },
+)
+for resource in (
+    account_api.router,
+    factors.router,
+    account_api.sessions_router,
+    organisation.router,
+    organisation.users_router,
+    tokens.router,
+    study_api.router,
+    version_api.router,
+    job.router,
+    report_api.router,
+    attestations.router,
+    requests.router,
+    comments.router,
+    shares.router,
+    comparison.router,
+    device_api.router,
+    device_api.schedules_router,
+    webhook_api.router,
+    audit_log.router,
+    exports.router,
+):
+    api.include_router(resource)
+
+PAGES = (
+    render.router,
+    login.router,
+    account_page.provider_router,
+    account_page.router,
+    factors_page.router,
+    version_page.uploads_router,
+    study_page.router,
+    version_page.router,
+    editor_page.router,
+    job.page_router,
+    report_page.router,
+    report_page.collaboration_router,
+    shared_page.router,
+    comparison.page_router,
+    device_page.router,
+    planning.router,
+    calculator.router,
+    audit_log.page_router,
+    organisation_page.router,
+    webhook_page.router,
+    reference_page.router,
+    login.language_router,
+)
+pages = APIRouter(include_in_schema=False)
+for page in PAGES:
+    pages.include_router(page)
+
 
 MOST_FIELDS = 50
 MOST_FORM = 1_000_000  # bytes of a request that brings no study
 # Whoever sends these has no account yet, or is not logged in.
 OPEN = frozenset(
-    {f"{PREFIX}{path}" for path in ("/setup", "/invitations", "/session", "/resets")} | {*pages.OPEN}
+    {f"{PREFIX}{path}" for path in ("/setup", "/invitations", "/session", "/resets")} | {*login.OPEN}
 )
 
 
@@ -53,7 +171,7 @@ def create_app(
         description="Reports on the trustworthiness of medical AI. Errors are application/problem+json.",
         openapi_url="/api/openapi.json",
         openapi_tags=[{"name": name, "description": text} for name, text in TAGS.items()],
-        docs_url=None,  # `pages.api_docs` is ours: theirs load scripts from elsewhere
+        docs_url=None,  # `reference.page` is ours: theirs load scripts from elsewhere
         redoc_url=None,
         lifespan=lifespan,
     )
@@ -65,7 +183,7 @@ def create_app(
     app.add_middleware(
         BodyLimit,
         most=most_bytes(core.settings),
-        is_open=lambda path: path in OPEN or path.startswith(pages.SHARED),
+        is_open=lambda path: path in OPEN or path.startswith(shared_page.PREFIX),
         is_known=lambda scope: is_known(core, scope),
         admit=lambda method, path: _admit(core.settings, method, path),
         answer=_answer_scope,
@@ -75,7 +193,7 @@ def create_app(
         metrics=core.metrics,
         answer=_answer_scope,
         secure=core.settings.url.startswith("https:"),
-        refuse=lambda scope: tls.unencrypted(core.settings, scope),
+        refuse=lambda scope: connections.unencrypted(core.settings, scope),
     )
     if core.traces:
         app.add_middleware(Traced, traces=core.traces, prefix=PREFIX)
@@ -87,7 +205,7 @@ def create_app(
 def _routes() -> list[BaseRoute]:
     """All routes; what FastAPI makes of them, at the first request, serves every application of a process."""
     router = APIRouter()
-    for part in (api, operations.router, pages.router):
+    for part in (api, operations.router, pages):
         router.include_router(part)
     return router.routes
 
@@ -107,7 +225,7 @@ def _is_upload(method: str, path: str) -> bool:
     """Whether a request may bring files."""
     parts = path.removeprefix(PREFIX).split("/")
     by_api = parts[1:2] == ["studies"] and parts[3:4] == ["versions"]
-    return method == "POST" and (by_api or pages.is_upload(path))
+    return method == "POST" and (by_api or is_upload(path))
 
 
 def _admit(settings: Settings, method: str, path: str) -> None:
@@ -121,8 +239,8 @@ def _answer_scope(scope: Scope, fault: Fault) -> Response:
 
 
 def _answer(request: Request, fault: Fault) -> Response:
-    if pages.is_wanted(request):  # an address that no page has
-        return pages.refused(request, fault)
+    if is_wanted(request):  # an address that no page has
+        return refused(request, fault)
     body = fault.body(getattr(request.state, "request", ""))
     return JSONResponse(body, fault.status, headers=fault.headers, media_type=MEDIA)
 
@@ -170,10 +288,10 @@ def _complete_document(app: FastAPI) -> None:
             shape = ProblemDetails.model_json_schema(ref_template="#/components/schemas/{model}")
             schemas |= shape.pop("$defs", {})
             schemas["ProblemDetails"] = shape
-            made["externalDocs"] = {"url": api_docs.ADDRESS, "description": "The same as a page"}
+            made["externalDocs"] = {"url": ADDRESS, "description": "The same as a page"}
             for path, methods in made["paths"].items():
                 for method, operation in methods.items():
-                    where = f"{api_docs.ADDRESS}#{anchor_of(method, path)}"
+                    where = f"{ADDRESS}#{anchor_of(method, path)}"
                     operation["externalDocs"] = {"url": where}
         assert app.openapi_schema is not None
         return app.openapi_schema

@@ -15,10 +15,9 @@ from sqlalchemy.dialects.postgresql import insert as on_postgres
 from sqlalchemy.dialects.sqlite import insert as on_sqlite
 from sqlalchemy.orm import Session
 
-from trustreport.service.storage.models import Audit, AuditHead
+from trustreport.service import events
+from trustreport.service.storage.models import Audit, AuditHead, canonical
 from trustreport.service.storage.store import now
-from trustreport.service.storage.types import canonical
-from trustreport.service.webhooks import events
 
 SERVICE = "service"
 START = "0" * 64

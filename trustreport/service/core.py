@@ -4,16 +4,14 @@ import os
 from dataclasses import dataclass, field
 
 from trustreport.report.signatures.signing import Signer
-from trustreport.service.access.provider import Provider
-from trustreport.service.access.provider_settings import provider_settings
+from trustreport.service.provider import Provider, provider_settings
 from trustreport.service.settings import Settings
 from trustreport.service.storage.blobs import Blobs
 from trustreport.service.storage.locations import claim_blobs, open_blobs
 from trustreport.service.storage.migrate import migrate
 from trustreport.service.storage.store import Store
 from trustreport.service.web.limits import Throttle
-from trustreport.service.web.metrics import Metrics
-from trustreport.service.web.traces import Traces
+from trustreport.service.web.telemetry import Metrics, Traces
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,8 @@ from trustreport.service import audit
 from trustreport.service.access.principal import Principal
 from trustreport.service.ids import new_id
 from trustreport.service.storage.blobs import Blob
-from trustreport.service.storage.models import StoredStudy, Version, VersionFile
+from trustreport.service.storage.models import StoredStudy, Version, VersionFile, canonical
 from trustreport.service.storage.store import now
-from trustreport.service.storage.types import canonical
 from trustreport.service.web.faults import Fault, Field
 from trustreport.vocabulary.messages import say
 

@@ -21,13 +21,13 @@ from trustreport.service.audit import Verified
 from trustreport.service.core import Core, open_core
 from trustreport.service.jobs.cluster import cluster_of
 from trustreport.service.jobs.worker import Worker
+from trustreport.service.log import log, set_up_logs
 from trustreport.service.record import log_heads
 from trustreport.service.record.verification import verify_all
 from trustreport.service.settings import Settings, Unsuitable
-from trustreport.service.web import tls
-from trustreport.service.web.log import log, set_up_logs
-from trustreport.service.web.slow_heads import HeadTimeout
-from trustreport.service.web.traces import traces_of
+from trustreport.service.web import connections
+from trustreport.service.web.connections import HeadTimeout
+from trustreport.service.web.telemetry import traces_of
 
 FINISH_SECONDS = 20  # for requests that run when the service stops
 ADMIN = ("TRUSTREPORT_ADMIN_EMAIL", "TRUSTREPORT_ADMIN_PASSWORD_FILE", "TRUSTREPORT_ORGANISATION")
@@ -52,7 +52,7 @@ def serve(settings: Settings) -> None:
                 f"Set it up first: start it without --host and open the link that it prints, or set "
                 f"{ADMIN[0]} and {ADMIN[1]}."
             )
-        context = tls.server_context(settings)
+        context = connections.server_context(settings)
         if link:
             sys.stderr.write(f"Set the service up within {settings.link_hours:g} hours: {link}\n")
             sys.stderr.flush()

@@ -7,13 +7,35 @@ from sqlalchemy import Select, delete, select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.access import second_factor, secrets
-from trustreport.service.access.identity import is_vouched_for
-from trustreport.service.access.roles import Permission, permissions
+from trustreport.service.roles import Permission, permissions
 from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Session, Token, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 from trustreport.vocabulary.messages import say
+
+DAY = 86_400_000
+
+
+def is_bound(user: User) -> bool:
+    """Whether an account is bound to somebody at a provider."""
+    return user.subject is not None
+
+
+def is_vouched_for(user: User, at: int, settings: Settings) -> bool:
+    """Whether its user has signed in there lately; else they may have been taken out of every group."""
+    return not is_bound(user) or (user.provider_at or 0) >= at - settings.oidc_days * DAY
+
+
+def is_proved_there(user: User, settings: Settings) -> bool:
+    """Whether an account proves who uses it at the provider, for want of a password that counts here."""
+    return is_bound(user) and (not user.password or bool(settings.oidc_only))
+
+
+def has_roles_there(user: User, settings: Settings) -> bool:
+    """Whether the roles of an account are those of its groups at the provider."""
+    return is_bound(user) and bool(settings.oidc_roles)
+
 
 COOKIE = "__Host-trustreport"
 MINUTE = 60_000
@@ -22,6 +44,19 @@ CLEARED = {"Clear-Site-Data": '"cache", "storage"'}  # what browsers drop once a
 PREFIX = "tr_"  # of API tokens, so that scanners of leaked secrets know one
 
 T = TypeVar("T", bound=Any)
+
+
+def not_known(*, ended: bool = False) -> Fault:
+    """Why a request without valid credentials is refused.
+
+    Parameters
+    ----------
+    ended : it came with a session that is none, so the browser is to drop what it has of it
+    """
+    headers = {"WWW-Authenticate": "Bearer", **(CLEARED if ended else {})}
+    return Fault(
+        401, say("pages.fault.not_known.title"), say("pages.fault.not_known.log_send"), headers=headers
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,84 @@
-"""Passwords (argon2id), and secrets that are kept as hashes only."""
+"""Passwords, secrets and keys: made, hashed, compared, sealed."""
 
+import base64
 import hashlib
 import hmac
+import os
 import re
 import secrets
 import threading
+from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from trustreport.service.access.common import is_common
+from trustreport.report.signatures.signing import Signer
 from trustreport.service.web.faults import Fault
 from trustreport.vocabulary.messages import Message, say
+
+FILE = Path(__file__).with_name("common_passwords.bin")
+WIDTH = 8
+
+
+def digest(password: str) -> bytes:
+    """What the file holds of a password, whichever of its letters are capital."""
+    return sha256(password.casefold().encode("utf-8", errors="replace")).digest()[:WIDTH]
+
+
+@cache
+def known() -> tuple[bytes, ...]:
+    """What the file holds."""
+    raw = FILE.read_bytes()
+    return tuple(raw[i : i + WIDTH] for i in range(0, len(raw), WIDTH))
+
+
+def is_common(password: str) -> bool:
+    """Whether a password is one of them."""
+    wanted, found = digest(password), known()
+    at = bisect_left(found, wanted)
+    return found[at : at + 1] == (wanted,)
+
+
+NONCE = 12
+
+
+def seal(signer: Signer, text: str, owner: str) -> str:
+    """Encrypt a text; it opens for this owner alone."""
+    nonce = os.urandom(NONCE)
+    return base64.b64encode(nonce + _cipher(signer).encrypt(nonce, text.encode(), owner.encode())).decode()
+
+
+def unseal(signer: Signer, kept: str, owner: str) -> str:
+    """The text that was encrypted for an owner.
+
+    Raises
+    ------
+    cryptography.exceptions.InvalidTag : it was encrypted for somebody else, with another key, or was changed
+    """
+    raw = base64.b64decode(kept)
+    return _cipher(signer).decrypt(raw[:NONCE], raw[NONCE:], owner.encode()).decode()
+
+
+def session_key(signer: Signer, session: str) -> bytes:
+    """A secret of one session, the same as long as it lasts, whatever its cookie is."""
+    return _derived(signer, f"trustreport session {session}")
+
+
+def _cipher(signer: Signer) -> AESGCM:
+    return AESGCM(_derived(signer, "trustreport second factors"))
+
+
+def _derived(signer: Signer, purpose: str) -> bytes:
+    return HKDF(SHA256(), 32, None, purpose.encode()).derive(signer.key.private_bytes_raw())
+
 
 SHORTEST, LONGEST = 12, 256
 LOOKED_AT = 72  # characters that are tried against words and patterns, which takes longer the more there are

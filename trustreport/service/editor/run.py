@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from trustreport.service.blank import blank
 from trustreport.service.core import Core
-from trustreport.service.editor.blank import blank
 from trustreport.service.intake import MANIFESTS
-from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits, run
+from trustreport.service.limited import ChildOutcome, ResourceLimits, run
 from trustreport.service.storage.models import Version, VersionFile
 from trustreport.service.web.faults import Fault
 from trustreport.vocabulary.messages import say

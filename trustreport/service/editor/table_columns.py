@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trustreport.service.editor.blank import SUFFIXES
+from trustreport.service.blank import SUFFIXES
 from trustreport.service.editor.field_values import MISSING, Shape, shown
 from trustreport.study.ingest.columns import Headers
 from trustreport.study.ingest.contracts import CONTRACTS, TABLE_WORDS, WORDS, our_word

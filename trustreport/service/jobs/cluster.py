@@ -14,8 +14,8 @@ from typing import IO, Any
 
 from trustreport.service.jobs import pieces
 from trustreport.service.jobs.code import code_version
+from trustreport.service.log import log, place_of
 from trustreport.service.settings import Settings, Unsuitable
-from trustreport.service.web.log import log, place_of
 
 CONNECT_SECONDS = 10
 LOOK_SECONDS = 0.5  # between two looks whether the cluster is still there, and the job

@@ -18,7 +18,7 @@ from typing import IO, Any
 import numpy as np
 
 from trustreport.service.jobs.code import code_version
-from trustreport.service.web.log import place_of
+from trustreport.service.log import place_of
 
 ARRAY, PIECE, END, DONE, REFUSED = b"A", b"P", b"E", b"D", b"R"
 LARGE = 100_000  # bytes of an array from which on it is sent once for all pieces of a job

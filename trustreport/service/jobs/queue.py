@@ -17,12 +17,11 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.service import audit, bounds
 from trustreport.service.ids import new_id
 from trustreport.service.jobs.code import code_version
-from trustreport.service.jobs.wakeups import announce
 from trustreport.service.settings import Settings
-from trustreport.service.storage.models import Audit, Job, StoredWorker, Version
+from trustreport.service.storage.models import Audit, Job, StoredWorker, Version, canonical
 from trustreport.service.storage.store import now
-from trustreport.service.storage.types import canonical
-from trustreport.service.web import traces
+from trustreport.service.storage.wakeups import announce
+from trustreport.service.web import telemetry
 
 Task = Literal["check", "report"]
 LIVE = ("queued", "running", "done")
@@ -82,7 +81,7 @@ def enqueue(
         worker="",
         lease_until=0,
         cancel_asked=False,
-        trace=traces.current(),
+        trace=telemetry.current(),
         created_by=user,
         created_at=now(rows),
     )

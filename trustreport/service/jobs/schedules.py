@@ -8,13 +8,12 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service import audit
+from trustreport.service import audit, mail
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
-from trustreport.service.mail import outbox as mails
 from trustreport.service.record import log_heads, retention
 from trustreport.service.settings import Settings
-from trustreport.service.storage.collaboration import Mail
+from trustreport.service.storage.collaboration import Delivery, Mail
 from trustreport.service.storage.counters import remove_expired
 from trustreport.service.storage.models import (
     Audit,
@@ -26,7 +25,6 @@ from trustreport.service.storage.models import (
     Version,
 )
 from trustreport.service.storage.store import now
-from trustreport.service.storage.webhooks import Delivery
 from trustreport.service.web.faults import Fault
 
 DAY, HOUR = 86_400_000, 3_600_000
@@ -79,7 +77,7 @@ def run_due(rows: Rows, name: str, settings: Settings) -> None:
     audit.write(
         rows, schedule.organisation, ACTOR, "schedule.due", schedule.id, study=schedule.study, **asked
     )
-    mails.add(rows, settings, "audit_due", schedule.created_by, study=schedule.study, **asked)
+    mail.add(rows, settings, "audit_due", schedule.created_by, study=schedule.study, **asked)
 
 
 def run_daily(core: Core) -> None:

@@ -34,7 +34,7 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
     """Unpack what came as an archive into ``work/study``, read it all; the facts, or every problem."""
     study = work / "study"
     if archive := task.get("archive"):
-        from trustreport.service.jobs.unpack import Refused, unpack  # loads slowly, and the form needs it not
+        from trustreport.service.jobs.unpack import Refused, unpack
 
         on_progress("unpack", 0.0)
         study.mkdir()

@@ -6,18 +6,36 @@ import threading
 
 from sqlalchemy import delete
 
+from trustreport.service import mail
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
 from trustreport.service.jobs import schedules
 from trustreport.service.jobs.cluster import Cluster
 from trustreport.service.jobs.code import code_version
 from trustreport.service.jobs.queue import Task
-from trustreport.service.jobs.sending import send_until
-from trustreport.service.jobs.wakeups import Wakeups
 from trustreport.service.jobs.worker_thread import WorkerThread
+from trustreport.service.log import log, place_of
 from trustreport.service.storage.models import StoredWorker as Row
 from trustreport.service.storage.store import now
-from trustreport.service.web.log import log, place_of
+from trustreport.service.storage.wakeups import Wakeups
+from trustreport.service.webhook import sending
+
+EVERY_SECONDS = 3.0  # between two looks at the outboxes where no notification arrives
+
+
+def send_until(core: Core, wakeups: Wakeups, stop: threading.Event) -> None:
+    """Send what is due, as it comes, until `stop` is set."""
+    outboxes = [sending.send_next, *([mail.send_next] if core.settings.sends_mail else [])]
+    while not stop.is_set():
+        count = wakeups.count("outgoing")
+        for send_next in outboxes:
+            try:
+                while not stop.is_set() and send_next(core):
+                    pass
+            except Exception as error:  # the database may be away for a while
+                log().error("outbox", error=place_of(error))
+        wakeups.wait("outgoing", count, EVERY_SECONDS)
+
 
 STOP_SECONDS = 20.0
 

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +15,48 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.service import mail
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
 from trustreport.service.jobs.cluster import Cluster
-from trustreport.service.jobs.earlier_looks import looks_before
-from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits, run
 from trustreport.service.jobs.queue import Lease, Task
 from trustreport.service.jobs.store_results import store_check, store_report
-from trustreport.service.jobs.wakeups import Wakeups
-from trustreport.service.mail import outbox
+from trustreport.service.limited import ChildOutcome, ResourceLimits, run
+from trustreport.service.log import log, place_of
 from trustreport.service.storage.blobs import Damaged, StorageAway
-from trustreport.service.storage.models import Job, VersionFile
+from trustreport.service.storage.models import Job, StoredReport, StoredStudy, Version, VersionFile
 from trustreport.service.storage.store import AWAY
-from trustreport.service.web.log import log, place_of
+from trustreport.service.storage.wakeups import Wakeups
+
+
+def looks_before(rows: Rows, job: Job) -> dict[str, Any]:
+    """What the task of a report needs: earlier looks, and day and purpose of its own.
+
+    A version that is reported again, in another format or by later code, is the same look as the first time:
+    looks after that one are no earlier ones.
+    """
+    here = select(VersionFile.sha256).where(VersionFile.version == job.version)
+    versions = select(VersionFile.version).where(
+        VersionFile.organisation == job.organisation, VersionFile.sha256.in_(here)
+    )
+    reports = (
+        select(StoredReport.version, StoredReport.facts)
+        .where(StoredReport.organisation == job.organisation, StoredReport.version.in_(versions))
+        .order_by(StoredReport.created_at, StoredReport.id)
+    )
+    earlier: list[dict[str, Any]] = []
+    own: dict[str, Any] = {}
+    for version, facts in rows.execute(reports):
+        if look := facts.get("look"):
+            if version == job.version:
+                own = look
+                break
+            earlier.append(look)
+    version, study = rows.get_one(Version, job.version), rows.get_one(StoredStudy, job.study)
+    day = datetime.fromtimestamp(job.created_at / 1000, UTC).date().isoformat()
+    purpose = f"{study.name}, version {version.number}"
+    return {"earlier": earlier, "on": own.get("on", day), "purpose": own.get("purpose", purpose)}
+
 
 IDLE_SECONDS = 1.0  # between two looks at the queue where no notification arrives
 
@@ -187,10 +217,10 @@ class WorkerThread:
                 self._write_to_askers(rows, held, "report_ready", report=held.report)
             return held.state
 
-    def _write_to_askers(self, rows: Rows, made: Job, kind: outbox.Kind, **details: Any) -> None:
+    def _write_to_askers(self, rows: Rows, made: Job, kind: mail.Kind, **details: Any) -> None:
         if made.task == "report":
             for user in sorted(queue.askers(rows, made)):
-                outbox.add(rows, self.core.settings, kind, user, **details)
+                mail.add(rows, self.core.settings, kind, user, **details)
 
 
 class _Heartbeat:

@@ -1,27 +1,58 @@
 """Dependencies of pages: who is signed in, and what a form sent."""
 
 import re
-from collections.abc import AsyncIterator, Callable
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
+from functools import wraps
 from hmac import compare_digest
-from typing import Annotated, Any, TypeVar
+from inspect import signature
+from typing import Annotated, Any, ParamSpec, TypeVar
 
-from fastapi import Depends, Request, Response
+from fastapi import Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, ValidationError
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session as Rows
 from starlette.datastructures import FormData
 
 from trustreport.service.access import secrets
+from trustreport.service.access.guard import SAFE, admitted, anybody, core_of, csrf_of, refuse_other_sites
 from trustreport.service.access.principal import COOKIE, Principal
-from trustreport.service.access.roles import Permission
 from trustreport.service.pages.render import FORM_COOKIE
+from trustreport.service.roles import Permission
+from trustreport.service.storage.models import Attestation, User
 from trustreport.service.web.faults import Fault, Field
-from trustreport.service.web.guard import SAFE, admitted, anybody, core_of, csrf_of, refuse_other_sites
 from trustreport.vocabulary.messages import say
+
+
+def user_names(rows: Rows, who: Principal, users: Collection[str]) -> dict[str, str]:
+    """Names of users of this organisation; others (a worker, the operator) stay as the record has them."""
+    known = select(User.id, User.name).where(User.organisation == who.organisation, User.id.in_(users))
+    named = dict(pairs(rows, known))
+    return {user: named.get(user, user) for user in users}
+
+
+def pairs(rows: Rows, query: Select[Any, Any]) -> list[tuple[Any, Any]]:
+    """The rows of a query of two columns."""
+    return [(first, second) for first, second in rows.execute(query)]
+
+
+def signed_acts(rows: Rows, reports: Collection[str]) -> dict[str, frozenset[str]]:
+    """What was signed of each report: review, approval, rejection."""
+    found: dict[str, set[str]] = defaultdict(set)
+    query = select(Attestation.report, Attestation.act).where(Attestation.report.in_(reports))
+    for report, act in rows.execute(query):
+        found[report].add(act)
+    return {report: frozenset(found[report]) for report in reports}
+
 
 M = TypeVar("M", bound=BaseModel)
 LOCAL = re.compile(r"/(?![/\\])[^\x00-\x20\x7f\\]*")  # an address of this service and no other
 MOST_FIELDS = 2000
+P = ParamSpec("P")
+A_PAGE = 25  # rows
+After = Annotated[str, Query(max_length=300)]
 # What pydantic says of a field, in words of a person who filled in a form.
 PLAIN = {
     "missing": say("pages.fault.field.needed"),
@@ -176,3 +207,26 @@ def attempt(submit: Callable[[], Response], again: Callable[[Fault], Response]) 
         if fault.status in (401, 404):
             raise
         return again(fault)
+
+
+def shown_again(show: Callable[..., Response]) -> Callable[[Callable[P, Response]], Callable[P, Response]]:
+    """Do what a form asks; where it is refused, show its page again with the reason and what was typed.
+
+    `show` gets those of the handler's arguments that it takes, `fault`, and what was typed as `sent`.
+    """
+    takes = signature(show).parameters
+
+    def decorate(handler: Callable[P, Response]) -> Callable[P, Response]:
+        @wraps(handler)
+        def answer(*args: P.args, **kwargs: P.kwargs) -> Response:
+            given = signature(handler).bind(*args, **kwargs).arguments
+            if "sent" in takes:
+                given["sent"] = typed(given["form"])
+            return attempt(
+                lambda: handler(*args, **kwargs),
+                lambda fault: show(**{name: given[name] for name in takes.keys() & given}, fault=fault),
+            )
+
+        return answer
+
+    return decorate

@@ -1,22 +1,94 @@
 """Templates to pages. Whatever a user wrote is data for them and is escaped."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from functools import cache
+from hashlib import sha256
 from typing import Any
 
-from fastapi import Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from trustreport.service.access import secrets
+from trustreport.service.access.guard import core_of, csrf_of
 from trustreport.service.access.principal import Principal
 from trustreport.service.languages import language_of, names
-from trustreport.service.pages.static import address
-from trustreport.service.pages.words import PageWords, page_words
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.guard import core_of, csrf_of
-from trustreport.vocabulary.messages import Numbers, catalogue
+from trustreport.vocabulary.messages import Catalogue, Message, Numbers, catalogue, say
+from trustreport.vocabulary.resources import folder
+
+FIRST_SIGN = 0xE000  # of private use in Unicode: where a value that is markup goes
+SIGNS = re.compile("[\ue000-\ue0ff]")
+
+
+class PageWords:
+    """A catalogue whose texts may have parts that are markup, such as a link within a sentence."""
+
+    def __init__(self, words: Catalogue) -> None:
+        self.words, self.language, self.numbers = words, words.language, words.numbers
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.words
+
+    def __call__(self, message: Message | str, /, **values: Any) -> str:
+        marked = {name: value for name, value in values.items() if isinstance(value, Markup)}
+        if not marked:
+            return self.words(message, **values)
+        signs = {name: chr(FIRST_SIGN + i) for i, name in enumerate(marked)}
+        plain = {n: SIGNS.sub("", v) if isinstance(v, str) else v for n, v in values.items()}
+        parts = dict(zip(signs.values(), marked.values(), strict=True))
+        text = str(escape(self.words(message, **{**plain, **signs})))
+        return Markup(SIGNS.sub(lambda sign: parts[sign[0]], text))  # noqa: S704 -- escaped but for markup
+
+
+@cache
+def page_words(language: str) -> PageWords:
+    """The words of pages in a language."""
+    return PageWords(catalogue(language))
+
+
+MEDIA = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "woff2": "font/woff2"}
+# The pages wear the report's own style, then what is theirs.
+PARTS = {
+    "pages.css": ("report.css", "screen.css", "service/static/pages.css"),
+    "pages.js": ("service/static/pages.js",),
+    "editor.js": ("service/static/editor.js",),
+    "passkeys.js": ("service/static/passkeys.js",),
+    "htmx.js": ("service/static/htmx.min.js",),
+    "Inter-Regular.woff2": ("assets/fonts/Inter-Regular.woff2",),
+    "Inter-SemiBold.woff2": ("assets/fonts/Inter-SemiBold.woff2",),
+}
+YEAR = 31_536_000
+
+router = APIRouter()
+
+
+@router.get("/static/{name}")
+def static(name: str, request: Request) -> Response:
+    """A file of the package. Its address names its content, so a browser asks once."""
+    if name not in PARTS:
+        raise Fault(404, say("pages.fault.not_found.title"), say("pages.fault.not_found.there_no_such_2"))
+    return Response(
+        content(name),
+        media_type=MEDIA[name.rsplit(".", 1)[-1]],
+        headers={"Cache-Control": f"public, max-age={YEAR}, immutable"},
+    )
+
+
+@cache
+def content(name: str) -> bytes:
+    """What a file holds."""
+    return b"\n".join((folder("templates") / part).read_bytes() for part in PARTS[name])
+
+
+@cache
+def address(name: str) -> str:
+    """Where a file is found: another address for other content."""
+    return f"/static/{name}?v={sha256(content(name)).hexdigest()[:12]}"
+
 
 FORM_COOKIE = "__Host-trustreport-form"  # what forms of those who are not signed in are bound to
 POLICY = (

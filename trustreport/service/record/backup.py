@@ -28,12 +28,11 @@ from trustreport.service.record import encryption, log_heads
 from trustreport.service.record.verification import verify_all
 from trustreport.service.settings import Settings
 from trustreport.service.storage.blobs import SHA, Blobs
-from trustreport.service.storage.collaboration import StoredShare
+from trustreport.service.storage.collaboration import StoredShare, Webhook
 from trustreport.service.storage.locations import open_blobs
 from trustreport.service.storage.migrate import current, migrate
 from trustreport.service.storage.models import Attestation, ReportFile, Token, VersionFile
 from trustreport.service.storage.store import Store, now
-from trustreport.service.storage.webhooks import Webhook
 
 FORMAT = "trustreport backup 1"
 LEFT_OUT = (

@@ -23,11 +23,26 @@ from trustreport.report.signatures.signing import is_signed
 from trustreport.service import audit
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
+from trustreport.service.log import log
 from trustreport.service.settings import Settings
-from trustreport.service.storage.models import Audit, AuditHead
+from trustreport.service.storage.blobs import Blobs
+from trustreport.service.storage.models import Attestation, Audit, AuditHead, canonical
 from trustreport.service.storage.store import now
-from trustreport.service.storage.types import canonical
-from trustreport.service.web.log import log
+
+
+def signed_heads(rows: Rows, blobs: Blobs) -> dict[str, dict[int, str]]:
+    """Per chain, the hashes that entries had. Statements other than the signed ones are left out."""
+    found: dict[str, dict[int, str]] = {}
+    for row in rows.scalars(select(Attestation)):
+        try:
+            text = blobs.read(row.organisation, row.sha256)
+        except FileNotFoundError:
+            continue
+        if sha256(text).hexdigest() == row.sha256:
+            said = json.loads(text)["audit"]
+            found.setdefault(said["chain"], {})[said["number"]] = said["hash"]
+    return found
+
 
 FORMAT = "trustreport log heads 1"
 NAME = "heads-{:%Y-%m-%d}.json"

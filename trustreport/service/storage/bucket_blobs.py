@@ -27,16 +27,7 @@ from obstore import exceptions
 from obstore.store import S3Store
 
 from trustreport.service.ids import new_id
-from trustreport.service.storage.blobs import (
-    BLOCK,
-    SHA,
-    Blob,
-    Blobs,
-    Damaged,
-    NotOurs,
-    StorageAway,
-    checked,
-)
+from trustreport.service.storage.blobs import BLOCK, SHA, Blob, Blobs, Damaged, NotOurs, StorageAway, checked
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -1,12 +1,38 @@
-"""The tables of what people do together: mail, reviews that were requested, comments, links to one report."""
+"""The tables of what people tell each other, and of what leaves the service: mail and webhooks."""
 
+from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, Text
+from sqlalchemy import ColumnElement, ForeignKey, Index, String, Text, and_, delete
 from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.storage.models import ID, SHA, Base, key, of
-from trustreport.service.storage.outgoing import Outgoing
+from trustreport.service.storage.store import now
+
+KEPT = timedelta(days=30)  # of what was sent or given up
+
+
+class Outgoing:
+    """The columns of an outbox; a worker takes a row by moving its next attempt ahead."""
+
+    attempts: Mapped[int]
+    next_at: Mapped[int]
+    reason: Mapped[str] = mapped_column(String(200))  # why the last attempt failed
+    created_at: Mapped[int]
+    sent_at: Mapped[int | None]
+    failed_at: Mapped[int | None]
+
+    @classmethod
+    def is_due(cls, at: int) -> ColumnElement[bool]:
+        """Whether a row waits, and its next attempt is not later than a moment."""
+        return and_(cls.sent_at.is_(None), cls.failed_at.is_(None), cls.next_at <= at)
+
+    @classmethod
+    def remove_old(cls, rows: Rows) -> None:
+        """Remove rows that ended long ago."""
+        limit = now(rows) - round(KEPT.total_seconds() * 1000)
+        rows.execute(delete(cls).where((cls.sent_at < limit) | (cls.failed_at < limit)))
 
 
 class Mail(Outgoing, Base):
@@ -68,3 +94,35 @@ class StoredShare(Base):
     revoked_at: Mapped[int | None]
     uses: Mapped[int]
     used_at: Mapped[int | None]
+
+
+class Webhook(Base):
+    """An address that an organisation has events sent to; its secret is derived, and kept nowhere."""
+
+    __tablename__ = "webhooks"
+    id: Mapped[str] = key()
+    organisation: Mapped[str] = of("organisations")
+    url: Mapped[str] = mapped_column(String(500))
+    events: Mapped[list[Any]]
+    created_by: Mapped[str] = mapped_column(ID, ForeignKey("users.id"))
+    created_at: Mapped[int]
+    paused_at: Mapped[int | None]
+    tried_at: Mapped[int]  # the last attempt of any delivery: addresses take turns
+
+
+class Delivery(Outgoing, Base):
+    """An event to be sent to one address, written in the transaction of the event."""
+
+    __tablename__ = "deliveries"
+    __table_args__ = (Index("deliveries_due", "sent_at", "failed_at", "next_at"),)
+    id: Mapped[str] = key()
+    organisation: Mapped[str] = of("organisations")
+    webhook: Mapped[str] = of("webhooks")
+    kind: Mapped[str] = mapped_column(String(60))
+    details: Mapped[dict[str, Any]]  # what is sent
+    queued_at: Mapped[int]  # later than `created_at` where it was sent again
+
+    @property
+    def state(self) -> str:
+        """Waiting, sent or failed."""
+        return "sent" if self.sent_at else "failed" if self.failed_at else "waiting"

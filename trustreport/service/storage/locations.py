@@ -4,8 +4,7 @@ import os
 from collections.abc import Mapping
 
 from trustreport.service.settings import FILES, Settings, Unsuitable
-from trustreport.service.storage.blobs import Blobs, NotOurs, StorageAway
-from trustreport.service.storage.folder_blobs import FolderBlobs
+from trustreport.service.storage.blobs import Blobs, FolderBlobs, NotOurs, StorageAway
 
 ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 EXTRA = "pip install 'trustreport[service,s3]'"

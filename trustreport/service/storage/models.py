@@ -3,16 +3,58 @@
 Every row that belongs to an organisation says so itself, so that one condition keeps organisations apart.
 """
 
+import json
 from typing import Any, ClassVar
 
-from sqlalchemy import BigInteger, Boolean, Float, ForeignKey, Index, String, Text, text
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    ColumnElement,
+    Dialect,
+    Float,
+    ForeignKey,
+    Index,
+    String,
+    Text,
+    cast,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSON as POSTGRES_JSON
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.types import TypeDecorator
 
 from trustreport.service.ids import new_id
-from trustreport.service.storage.types import Json
 
 ID = String(26)
 SHA = String(64)
+
+
+def canonical(value: Any) -> str:
+    """JSON with sorted keys and no blanks: equal values give equal text."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+class Json(TypeDecorator[Any]):
+    """Canonical JSON, kept as text."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+        return None if value is None else canonical(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        return None if value is None else json.loads(value)
+
+
+def has_json(column: Any, path: tuple[str, ...], is_sqlite: bool) -> ColumnElement[bool]:
+    """Whether JSON that is kept as text has something at a path of names."""
+    if is_sqlite:
+        where = "$" + "".join(f'."{name}"' for name in path)
+        return func.json_extract(column, where, type_=JSON).is_not(None)
+    return cast(column, POSTGRES_JSON)[path].is_not(None)
 
 
 class Base(DeclarativeBase):

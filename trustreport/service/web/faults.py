@@ -1,13 +1,19 @@
 """One shape of error for everything: ``application/problem+json`` (RFC 9457)."""
 
+import errno
+import shutil
+import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic import Field as described
 
-from trustreport.vocabulary.messages import Catalogue, Message, catalogue
+from trustreport.service.storage.blobs import StorageAway
+from trustreport.service.storage.store import AWAY
+from trustreport.vocabulary.messages import Catalogue, Message, catalogue, say
 
 MEDIA = "application/problem+json"
 
@@ -103,3 +109,47 @@ class ProblemDetails(BaseModel):
     detail: str = ""
     request: str = described(description="name of this request in the log")
     fields: list[FieldResponse] = []
+
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+POSTGRES_FULL = "53100"  # disk_full
+AGAIN_SECONDS = 10
+
+
+def fault_of(error: BaseException) -> Fault | None:
+    """How a request is refused for want of the database or the files (503) or of room (507), else None."""
+    if isinstance(error, OSError) and error.errno in FULL:
+        return disk_full()
+    if isinstance(error, StorageAway):
+        return Fault(
+            503,
+            say("pages.fault.storage_away.title"),
+            say("pages.fault.storage_away.detail", reason=error.reason),
+            headers={"Retry-After": str(AGAIN_SECONDS)},
+        )
+    if not isinstance(error, AWAY):
+        return None
+    cause = getattr(error, "orig", None)
+    is_full = getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+    if is_full or getattr(cause, "sqlstate", None) == POSTGRES_FULL:
+        return disk_full()
+    return Fault(
+        503,
+        say("pages.fault.database_away.title"),
+        say("pages.fault.database_away.detail"),
+        headers={"Retry-After": str(AGAIN_SECONDS)},
+    )
+
+
+def disk_full() -> Fault:
+    """Why nothing can be stored."""
+    return Fault(
+        507,
+        say("pages.fault.disk_full.title"),
+        say("pages.fault.disk_full.detail"),
+    )
+
+
+def has_room(folder: Path, least: int) -> bool:
+    """Whether the disk of a folder has more bytes free than must stay so."""
+    return shutil.disk_usage(folder).free >= least

@@ -1,0 +1,68 @@
+"""The rooms of the service stand on one another in one order, lazy imports and imports of types included."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SERVICE = Path(__file__).resolve().parents[2] / "trustreport" / "service"
+# A room may import itself and those of the lines above; rooms of one line know nothing of each other.
+ORDER = (
+    ("blank", "client", "ids", "languages", "log", "roles"),
+    ("settings",),
+    ("limited", "storage"),
+    ("events", "web"),
+    ("audit", "provider"),
+    ("core",),
+    ("access",),
+    ("bounds", "intake", "mail", "middleware", "pages", "record"),
+    ("account", "device", "editor", "reference", "study", "webhook"),
+    ("jobs", "tools"),
+    ("review",),
+    ("version",),
+    ("report",),
+    ("app",),
+    ("server",),
+)
+FLOOR = {room: floor for floor, rooms in enumerate(ORDER) for room in rooms}
+FILES = sorted(file for file in SERVICE.rglob("*.py") if file != SERVICE / "__init__.py")
+MOST_FILES = 20
+
+
+def name_of(file: Path) -> str:
+    """The name of a module within the service, a folder's own without its `__init__`."""
+    return ".".join(file.relative_to(SERVICE).with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULES = {name_of(file) for file in FILES}
+
+
+def imported(file: Path) -> set[str]:
+    """Modules of the service that a file imports anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    inside = {name.removeprefix("trustreport.service.") for name in found if ".service." in name}
+    return {name if name in MODULES else name.rpartition(".")[0] for name in inside}
+
+
+@pytest.mark.parametrize("file", FILES, ids=name_of)
+def test_a_room_imports_only_rooms_below_it(file: Path) -> None:
+    room = name_of(file).partition(".")[0]
+    for other in {name.partition(".")[0] for name in imported(file)} - {room}:
+        assert FLOOR[other] < FLOOR[room], f"{name_of(file)} may not import {other}"
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    open_ones = {name_of(file): imported(file) for file in FILES if file.name != "__init__.py"}
+    while done := {name for name, others in open_ones.items() if not others & open_ones.keys()}:
+        open_ones = {name: others for name, others in open_ones.items() if name not in done}
+    assert not open_ones
+
+
+def test_no_folder_is_too_full_to_be_looked_through() -> None:
+    for folder in {file.parent for file in FILES}:
+        assert len(list(folder.glob("*.py"))) <= MOST_FILES, folder

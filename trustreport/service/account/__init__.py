@@ -1,0 +1,1 @@
+"""Accounts, the organisation they belong to, and its log."""

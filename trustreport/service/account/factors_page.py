@@ -1,0 +1,164 @@
+"""One's own second factors: an app that shows codes, passkeys, recovery codes."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from trustreport.service.access import passkeys, principal, second_factor
+from trustreport.service.access.guard import TheCore
+from trustreport.service.access.principal import Principal
+from trustreport.service.account import factors as api
+from trustreport.service.core import Core
+from trustreport.service.pages.page_context import (
+    Sent,
+    Visitor,
+    attempt,
+    request_from_form,
+    see,
+    shown_again,
+    text,
+)
+from trustreport.service.pages.render import page
+from trustreport.service.storage.models import Organisation, User
+from trustreport.service.web.faults import Fault
+from trustreport.service.web.shapes import Name
+
+router = APIRouter(prefix="/account/second-factor")
+
+
+@router.get("")
+def overview(request: Request, who: Visitor, core: TheCore) -> Response:
+    """Which second factors an account has."""
+    with core.store.read() as rows:
+        own = rows.get_one(User, who.user)
+        return page(
+            request,
+            "second_factor",
+            factors=second_factor.factors_of(rows, who.user),
+            codes_left=second_factor.recovery_codes_left(rows, who.user),
+            elsewhere=principal.is_bound(own) and not own.password,
+            required=bool(core.settings.second_factor)
+            or rows.get_one(Organisation, who.organisation).second_factor,
+            has_name=bool(passkeys.relying_party(core.settings)),
+        )
+
+
+@router.get("/app")
+def app(request: Request, who: Visitor) -> Response:
+    """Set up an app that shows codes."""
+    return page(request, "second_factor_app", made=None, picture="", is_begun=False)
+
+
+@router.post("/app")
+def begin_app(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
+    """The secret for the app, as a picture and as text, on this one page."""
+
+    def submit() -> Response:
+        wanted = request_from_form(api.Confirmation, password=text(form, "password"))
+        made = api.begin_app(wanted, who, core, request)
+        picture = second_factor.app_picture(made.address)
+        return page(request, "second_factor_app", made=made, picture=picture, is_begun=True)
+
+    def again(fault: Fault) -> Response:
+        return page(request, "second_factor_app", made=None, picture="", is_begun=False, fault=fault)
+
+    return attempt(submit, again)
+
+
+@router.post("/app/confirmation")
+def confirm_app(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
+    """Show that the app works."""
+
+    def submit() -> Response:
+        added = api.confirm_app(request_from_form(api.AppCode, code=text(form, "code")), who, core)
+        return _added(request, added)
+
+    def again(fault: Fault) -> Response:
+        return page(request, "second_factor_app", made=None, picture="", is_begun=True, fault=fault)
+
+    return attempt(submit, again)
+
+
+@router.get("/passkey")
+def passkey(request: Request, who: Visitor) -> Response:
+    """Add a passkey."""
+    return page(request, "second_factor_passkey")
+
+
+@router.post("/passkey")
+def add_passkey(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
+    """Add the passkey that the browser made."""
+
+    def submit() -> Response:
+        wanted = request_from_form(api.PasskeyAnswer, name=text(form, "name"), answer=text(form, "answer"))
+        ended = Response()
+        answer = _added(request, api.add_passkey(wanted, who, core, request, ended))
+        answer.raw_headers.extend(h for h in ended.raw_headers if h[0] == b"set-cookie")
+        return answer
+
+    return attempt(submit, lambda fault: page(request, "second_factor_passkey", fault=fault))
+
+
+@router.get("/codes")
+def codes(request: Request, who: Visitor, core: TheCore) -> Response:
+    """Ask for new recovery codes."""
+    return _codes(request, who, core)
+
+
+def _codes(request: Request, who: Principal, core: Core, fault: Fault | None = None) -> Response:
+    return page(request, "second_factor_codes", **_kinds(who, core), fault=fault)
+
+
+def _one(request: Request, who: Principal, core: Core, factor: str, fault: Fault | None = None) -> Response:
+    with core.store.read() as rows:
+        row = api.own_factor(rows, who, factor)
+    return page(request, "second_factor_one", factor=row, **_kinds(who, core), fault=fault)
+
+
+@router.post("/codes")
+@shown_again(_codes)
+def renew_codes(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
+    """New recovery codes, on this one page."""
+    wanted = _removal(form)
+    made = api.renew_codes(wanted, who, core, request, Response())
+    return page(request, "recovery_codes", codes=made.codes)
+
+
+@router.get("/{factor}")
+def show_factor(factor: Name, request: Request, who: Visitor, core: TheCore) -> Response:
+    """One second factor: its name, and removing it."""
+    return _one(request, who, core, factor)
+
+
+@router.post("/{factor}")
+@shown_again(_one)
+def rename(factor: Name, request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
+    """Another name for it."""
+    api.rename(factor, request_from_form(api.FactorName, name=text(form, "name")), who, core)
+    return see("/account/second-factor?done=saved")
+
+
+@router.post("/{factor}/removal")
+@shown_again(_one)
+def remove(factor: Name, request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
+    """Remove it, with the password and a second factor."""
+    api.remove(factor, _removal(form), who, core, request, Response())
+    return see("/account/second-factor?done=factor")
+
+
+def _removal(form: Sent) -> api.FactorRemoval:
+    names = ("password", "code", "answer")
+    return request_from_form(api.FactorRemoval, **{name: text(form, name) for name in names})
+
+
+def _added(request: Request, added: api.Added) -> Response:
+    if added.recovery_codes:
+        return page(request, "recovery_codes", codes=added.recovery_codes)
+    return see("/account/second-factor?done=added")
+
+
+def _kinds(who: Principal, core: Core) -> dict[str, Any]:
+    """What an account can prove itself with, beside recovery codes."""
+    with core.store.read() as rows:
+        kinds = {factor.kind for factor in second_factor.factors_of(rows, who.user)}
+    return {"has_passkey": "passkey" in kinds, "has_app": "totp" in kinds}

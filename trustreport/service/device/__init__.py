@@ -1,0 +1,1 @@
+"""Devices, and what was reported of them over time."""

@@ -1,0 +1,222 @@
+"""Devices: what was reported of each over time, and when the next audit is due."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from fastapi import APIRouter, Request, Response
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session as Rows
+
+from trustreport.service.access.guard import TheCore
+from trustreport.service.access.principal import Principal
+from trustreport.service.core import Core
+from trustreport.service.device import api, trends
+from trustreport.service.pages import filters
+from trustreport.service.pages.page_context import (
+    A_PAGE,
+    After,
+    Author,
+    Reader,
+    Sent,
+    pairs,
+    request_from_form,
+    see,
+    shown_again,
+    signed_acts,
+    text,
+    texts,
+)
+from trustreport.service.pages.render import PageWords, declared, page, words_of
+from trustreport.service.storage.models import Schedule, StoredDevice, StoredReport, StoredStudy, Version
+from trustreport.service.web.faults import Fault
+from trustreport.service.web.shapes import Name, PageRequest, moment
+from trustreport.study.plan import FIRST_YEAR, LAST_YEAR
+
+REPORTS = 50
+MOST_REPORTS = 200  # that are drawn
+MOST_BARS = 12
+FIRST_DAY, LAST_DAY = date(FIRST_YEAR, 1, 1), date(LAST_YEAR, 12, 31)
+
+router = APIRouter(prefix="/devices")
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A period of the drawing, in percent of its width; `open` is what is still to come."""
+
+    label: str
+    start: float
+    width: float
+    report: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineDrawing:
+    """Periods above one axis: bars, the ticks of the axis, and where the next audit is due."""
+
+    bars: tuple[Bar, ...]
+    ticks: tuple[tuple[float, str], ...]
+    due: float | None
+
+
+@router.get("")
+def devices(
+    request: Request, who: Reader, core: TheCore, wanted: filters.Devices, after: After = ""
+) -> Response:
+    """All devices, each with its reports and the next audit."""
+    query = wanted.apply(who.all(StoredDevice))
+    with core.store.read() as rows:
+        found = PageRequest(limit=A_PAGE, after=after or None).rows(rows, query, StoredDevice.id, lambda d: d)
+        names = [device.id for device in found.items]
+        made = (
+            select(StoredReport.device, func.count(), func.max(StoredReport.created_at))
+            .where(StoredReport.device.in_(names))
+            .group_by(StoredReport.device)
+        )
+        counted = {device: (n, last) for device, n, last in rows.execute(made)}
+        next_at = (
+            select(Version.device, func.min(Schedule.next_at))
+            .join(Schedule, Schedule.study == Version.study)
+            .where(Version.device.in_(names))
+            .group_by(Version.device)
+        )
+        due = dict(pairs(rows, next_at))
+    return page(
+        request,
+        "devices",
+        devices=found.items,
+        counted=counted,
+        due=due,
+        wanted=wanted,
+        after=after,
+        next=found.next,
+    )
+
+
+@router.get("/{device}")
+def show_device(device: Name, request: Request, who: Reader, core: TheCore, after: After = "") -> Response:
+    """One device with its reports, the newest first."""
+    return _show(request, who, core, device, after)
+
+
+def _show(
+    request: Request,
+    who: Principal,
+    core: Core,
+    device: str,
+    after: str = "",
+    *,
+    fault: Fault | None = None,
+    sent: dict[str, str] | None = None,
+) -> Response:
+    say = words_of(request)
+    with core.store.read() as rows:
+        row = who.one(rows, StoredDevice, device)
+        query = who.all(StoredReport).where(StoredReport.device == row.id)
+        found = PageRequest(limit=REPORTS, after=after or None).rows(
+            rows, query, StoredReport.id, lambda r: r
+        )
+        studies = _studies(rows, row)
+        schedules = rows.scalars(
+            select(Schedule).where(Schedule.study.in_([s.id for s in studies])).order_by(Schedule.next_at)
+        ).all()
+        due = moment(schedules[0].next_at) if schedules else None
+        moments = api.timeline(device, who, core, PageRequest(limit=MOST_REPORTS, after=None)).items
+        return page(
+            request,
+            "device",
+            device=row,
+            reports=found.items,
+            after=after,
+            next=found.next,
+            signed=signed_acts(rows, [r.id for r in found.items]),
+            studies={s.id: s.name for s in studies},
+            schedules=schedules,
+            due=due,
+            drawing=drawing(found.items, due, say),
+            charts=trends.charts(moments, lambda name: _quantity(name, say), say),
+            fault=fault,
+            typed=sent,
+        )
+
+
+@router.post("/{device}/schedules")
+@shown_again(_show)
+def schedule(device: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
+    """An audit to be made again and again."""
+    wanted = request_from_form(
+        api.NewSchedule,
+        study=text(form, "study"),
+        every_days=text(form, "every_days"),
+        first=text(form, "first") or None,
+        kind=text(form, "kind") or None,
+        formats=texts(form, "format"),
+    )
+    api.begin(wanted, who, core)
+    return see(f"/devices/{device}?done=schedule")
+
+
+@router.post("/{device}/schedules/{schedule}/end")
+def end(device: Name, schedule: Name, who: Author, core: TheCore, form: Sent) -> Response:
+    """No more of them."""
+    api.stop(schedule, who, core)
+    return see(f"/devices/{device}?done=ended")
+
+
+def _quantity(name: str, words: PageWords) -> str:
+    """What the catalogue calls a quantity; its own name where it has none."""
+    return words(f"quantity.{name}") if f"quantity.{name}" in words else name.replace("_", " ")
+
+
+def _studies(rows: Rows, device: StoredDevice) -> list[StoredStudy]:
+    of_device = select(Version.study).where(Version.device == device.id)
+    return list(
+        rows.scalars(select(StoredStudy).where(StoredStudy.id.in_(of_device)).order_by(StoredStudy.id.desc()))
+    )
+
+
+def drawing(reports: list[StoredReport], due: datetime | None, say: PageWords) -> TimelineDrawing | None:
+    """The periods that reports speak of, oldest first; nothing to draw where none declares one."""
+    spans = [
+        (_in_this_age(r.facts["period_start"]), _in_this_age(r.facts["period_end"]), r)
+        for r in reports
+        if r.facts.get("period_start") and r.facts.get("period_end")
+    ]
+    spans = sorted(spans, key=lambda s: (s[0], s[1], s[2].id))[-MOST_BARS:]
+    if not spans:
+        return None
+    next_due = min(due.date(), LAST_DAY) if due else None
+    ends = [end for _, end, _ in spans] + ([next_due] if next_due else [])
+    first, last = min(s[0] for s in spans), max(ends) + timedelta(days=1)
+    days = max((last - first).days, 1)
+
+    def at(day: date) -> float:
+        return round(100 * (day - first).days / days, 2)
+
+    bars = tuple(
+        Bar(_period(report, say), at(start), max(round(at(end) - at(start), 2), 0.8), report.id)
+        for start, end, report in spans
+    )
+    ticks = tuple((at(day), text) for day, text in _ticks(first, last))
+    return TimelineDrawing(bars, ticks, at(next_due) if next_due else None)
+
+
+def _period(report: StoredReport, say: PageWords) -> str:
+    low, high = (declared(report.facts[f"period_{end}"], say.numbers) for end in ("start", "end"))
+    return say("word.to", low=low, high=high)
+
+
+def _in_this_age(text: str) -> date:
+    """A date as it is drawn: manifests from before their dates were bounded may say anything."""
+    return min(max(date.fromisoformat(text), FIRST_DAY), LAST_DAY)
+
+
+def _ticks(first: date, last: date) -> list[tuple[date, str]]:
+    """Where the axis has a word: years, or quarters where there are few years."""
+    step = 12 if (last - first).days > 3 * 365 else 3 if (last - first).days > 200 else 1
+    found, year, month = [], first.year, 1
+    while (day := date(year, month, 1)) <= last:
+        if day >= first:
+            found.append((day, f"{day:%Y}" if step == 12 else f"{day:%Y-%m}"))
+        year, month = year + (month - 1 + step) // 12, (month - 1 + step) % 12 + 1
+    return found[:: max(1, len(found) // 6)]

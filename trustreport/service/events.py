@@ -1,0 +1,91 @@
+"""Which entries of the log are events, and the rows that send them, written in the entry's transaction."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session as Rows
+
+from trustreport.service.ids import new_id
+from trustreport.service.storage.collaboration import Delivery, Webhook
+from trustreport.service.storage.models import Audit
+from trustreport.service.storage.store import now
+from trustreport.service.storage.wakeups import announce
+
+EventName = Literal[
+    "version.valid",
+    "version.invalid",
+    "report.made",
+    "report.alert",
+    "job.failed",
+    "schedule.due",
+    "report.review",
+    "report.approval",
+    "report.rejection",
+    "study.remove",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class EventKind:
+    """An event as people read it, and where in the API its subject is."""
+
+    title: str
+    resource: str
+
+
+EVENTS: dict[EventName, EventKind] = {
+    "version.valid": EventKind("An upload was checked: no problems", "/versions/{}"),
+    "version.invalid": EventKind("An upload was checked: problems", "/versions/{}"),
+    "report.made": EventKind("A report is ready", "/reports/{}"),
+    "report.alert": EventKind("A control chart of a report has an alert", "/reports/{}"),
+    "job.failed": EventKind("A check or a report has failed", "/jobs/{}"),
+    "schedule.due": EventKind("A periodic audit is due", "/schedules/{}"),
+    "report.review": EventKind("A report was reviewed", "/reports/{}"),
+    "report.approval": EventKind("A report was approved", "/reports/{}"),
+    "report.rejection": EventKind("A report was rejected", "/reports/{}"),
+    "study.remove": EventKind("A study was removed", ""),
+}
+TEST = "webhook.test"
+
+
+def add(rows: Rows, entry: Audit) -> None:
+    """Write a delivery of an entry of the log for each webhook that wants it."""
+    if entry.action not in EVENTS:
+        return
+    query = select(Webhook).where(Webhook.organisation == entry.chain, Webhook.paused_at.is_(None))
+    for webhook in rows.scalars(query).all():
+        if entry.action in webhook.events:
+            write(rows, webhook, entry)
+
+
+def write(rows: Rows, webhook: Webhook, entry: Audit) -> Delivery:
+    """A delivery of an entry; what is sent holds ids, hashes and counts, as the log does."""
+    kind = EVENTS.get(entry.action)  # type: ignore[call-overload]
+    name, at = new_id(), now(rows)
+    details: dict[str, Any] = {
+        "id": name,
+        "event": entry.action,
+        "at": entry.at,
+        "organisation": entry.chain,
+        "subject": entry.subject,
+        "resource": f"/api/v1{kind.resource.format(entry.subject)}" if kind and kind.resource else "",
+        "details": entry.details,
+        "log": {"number": entry.number, "hash": entry.hash},
+    }
+    delivery = Delivery(
+        id=name,
+        organisation=webhook.organisation,
+        webhook=webhook.id,
+        kind=entry.action,
+        details=details,
+        attempts=0,
+        next_at=at,
+        reason="",
+        created_at=at,
+        queued_at=at,
+    )
+    rows.add(delivery)
+    rows.flush()
+    announce(rows, "outgoing")
+    return delivery

@@ -1,1 +1,0 @@
-"""Mail: an outbox in the database, and the worker that sends from it."""

@@ -1,0 +1,1 @@
+"""Reports: read, compared, shared."""

@@ -1,0 +1,1 @@
+"""What people say about versions and reports: comments, requests, attestations, shares."""

@@ -1,0 +1,282 @@
+"""Reviews and approvals: a statement of who, what, when and with what meaning, signed by the service's key.
+
+The statement is a file of its own beside the report, so that the report's bytes stay what its inputs make
+them. It holds the hash of every file of the report and the head of the audit log at that moment, so that a
+log whose end is cut off later contradicts it.
+"""
+
+import base64
+import io
+from datetime import datetime
+from typing import Any, Literal
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from pydantic import Field
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session as Rows
+
+from trustreport.service import audit
+from trustreport.service.access import accounts
+from trustreport.service.access.guard import Reader, Reviewer, TheCore
+from trustreport.service.access.principal import Principal, is_proved_there
+from trustreport.service.account.api import confirm
+from trustreport.service.core import Core
+from trustreport.service.ids import new_id
+from trustreport.service.jobs import queue
+from trustreport.service.pages.blob_responses import send_blob
+from trustreport.service.storage.collaboration import ReviewRequest
+from trustreport.service.storage.models import (
+    Attestation,
+    Job,
+    Organisation,
+    ReportFile,
+    StoredReport,
+    User,
+    Version,
+    VersionFile,
+    canonical,
+)
+from trustreport.service.storage.store import now
+from trustreport.service.web.faults import Fault
+from trustreport.service.web.shapes import (
+    Name,
+    Page,
+    Password,
+    RequestBody,
+    RequestedPage,
+    ResponseBody,
+    Words,
+    moment,
+)
+from trustreport.vocabulary.messages import say
+
+FORMAT = "trustreport attestation 1"
+
+
+def attest(
+    core: Core, rows: Rows, who: Principal, report: StoredReport, act: str, meaning: str
+) -> Attestation:
+    """Sign a report, from an account that is confirmed where its password was reset.
+
+    Whoever prepared it may reject it, but neither review nor approve it, and nobody
+    gives both review and approval.
+    """
+    user = rows.get_one(User, who.user)
+    _refuse_signature(rows, user, report, act)
+    elsewhere = is_proved_there(user, core.settings)
+    at, name = now(rows), new_id()
+    said = {"format": FORMAT, "id": name, "act": act, "meaning": meaning, "at": at}
+    statement = canonical(said | _circumstances(core, rows, who, user, report, elsewhere)).encode()
+    blob = core.blobs.put(who.organisation, io.BytesIO(statement))
+    row = Attestation(
+        id=name,
+        organisation=who.organisation,
+        report=report.id,
+        user=who.user,
+        act=act,
+        meaning=meaning,
+        sha256=blob.sha256,
+        signature=core.signer.sign(statement),
+        key=core.signer.name,
+        created_at=at,
+    )
+    rows.add(row)
+    open_requests = update(ReviewRequest).where(
+        ReviewRequest.report == report.id,
+        ReviewRequest.reviewer == who.user,
+        ReviewRequest.ended_at.is_(None),
+    )
+    rows.execute(open_requests.values(ended_at=at))
+    rows.flush()
+    audit.write(
+        rows, who.organisation, who.user, f"report.{act}", report.id, attestation=name, sha256=blob.sha256
+    )
+    return row
+
+
+def _circumstances(
+    core: Core, rows: Rows, who: Principal, user: User, report: StoredReport, elsewhere: bool
+) -> dict[str, Any]:
+    """What a statement says of its signer, the report, the log and the key.
+
+    Parameters
+    ----------
+    elsewhere : whether the identity provider vouched for the signer, not a password
+    """
+    number, head = audit.head_of(rows, who.organisation)
+    return {
+        "signer": {"user": who.user, "name": who.name, "email": who.email, "roles": list(who.roles)},
+        # How its password came to be: who had the link, and who vouched for the person after a reset.
+        "account": {
+            "link_by": user.link_by,
+            "link_at": user.link_at,
+            "reset": user.reset,
+            "confirmed_by": user.confirmed_by,
+            "factors_reset_by": user.factors_reset_by,
+            "factors_reset_at": user.factors_reset_at,
+            # Who vouched for the signer at this moment: their password here, or the identity provider.
+            "issuer": user.issuer if elsewhere else None,
+            "subject": user.subject if elsewhere else None,
+        },
+        "organisation": rows.get_one(Organisation, who.organisation).name,
+        "report": {
+            "id": report.id,
+            "kind": report.kind,
+            "code": report.code,
+            "files": _files(rows, report),
+        },
+        "study": {"id": report.study, "version": report.version},
+        "prepared_by": sorted(preparers(rows, report)),
+        "audit": {"chain": who.organisation, "number": number, "hash": head},
+        "key": core.signer.name,
+        "public_key": base64.b64encode(core.signer.public).decode(),
+    }
+
+
+def _refuse_signature(rows: Rows, user: User, report: StoredReport, act: str) -> None:
+    accounts.refuse_unconfirmed(user)
+    if act == "rejection":
+        return
+    if user.id in preparers(rows, report):
+        raise Fault(
+            403, say("pages.fault.not_ones_own.title"), say("pages.fault.not_ones_own.somebody_else_reviews")
+        )
+    if _has_signed(rows, report, user.id, "approval" if act == "review" else "review"):
+        raise Fault(403, say("pages.fault.two_people.title"), say("pages.fault.two_people.detail"))
+
+
+def preparers(rows: Rows, report: StoredReport) -> set[str]:
+    """Who asked for a report or scheduled it, and who uploaded any of its data.
+
+    A file that somebody else uploaded, in whatever version of whatever study, is theirs, whoever uploads it
+    again; and a version that corrects another one has also been prepared by whoever made that one.
+    """
+    files = select(VersionFile.sha256).where(VersionFile.version == report.version)
+    uploaded = (
+        select(Version.created_by)
+        .join(VersionFile, VersionFile.version == Version.id)
+        .where(
+            VersionFile.organisation == report.organisation,
+            VersionFile.sha256.in_(files),
+            Version.created_at <= report.created_at,
+        )
+    )
+    found = {report.created_by, *queue.askers(rows, rows.get_one(Job, report.job)), *rows.scalars(uploaded)}
+    before: str | None = report.version
+    while before and (version := rows.get(Version, before)):
+        found.add(version.created_by)
+        before = version.based_on
+    return found
+
+
+def _has_signed(rows: Rows, report: StoredReport, user: str, act: str) -> bool:
+    query = select(Attestation.id).where(
+        Attestation.report == report.id, Attestation.user == user, Attestation.act == act
+    )
+    return rows.scalar(query.limit(1)) is not None
+
+
+def _files(rows: Rows, report: StoredReport) -> dict[str, Any]:
+    query = select(ReportFile).where(ReportFile.report == report.id).order_by(ReportFile.name)
+    return {file.name: file.sha256 for file in rows.scalars(query)}
+
+
+router = APIRouter(tags=["attestations"])
+Act = Literal["review", "approval", "rejection"]
+
+
+class Signing(RequestBody):
+    act: Act
+    meaning: Words = Field(min_length=1, description="what the signature means, worded for later readers")
+    password: Password | None = Field(
+        default=None,
+        description="one's own, since a signature is given by a person; an account of the identity provider "
+        "leaves it out and signs in there anew before",
+    )
+
+
+class AttestationResponse(ResponseBody):
+    id: str
+    report: str
+    user: str
+    act: Act
+    meaning: str
+    sha256: str = Field(description="of the statement")
+    signature: str = Field(description="Ed25519 over the statement's bytes, base64")
+    key: str = Field(description="SHA-256 of the public key")
+    created_at: datetime
+
+
+class SigningKey(ResponseBody):
+    """The key that signs here, for whoever verifies a statement elsewhere."""
+
+    sha256: str
+    pem: str
+
+
+@router.get("/reports/{report}/attestations")
+def attestations(report: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[AttestationResponse]:
+    """Who signed a report, and with what meaning."""
+    with core.store.read() as rows:
+        row = who.one(rows, StoredReport, report)
+        return turn.rows(
+            rows, who.all(Attestation).where(Attestation.report == row.id), Attestation.id, _to_response
+        )
+
+
+@router.post("/reports/{report}/attestations", status_code=201)
+def sign(report: Name, asked: Signing, who: Reviewer, core: TheCore, request: Request) -> AttestationResponse:
+    """Review, approve or reject a report."""
+    if asked.act == "approval":
+        who.need("approve")
+    with core.store.read() as rows:
+        who.one(rows, StoredReport, report)
+    confirm(core, who, asked.password, request)  # outside of the transaction: a hash takes long
+    with core.store.write() as rows:
+        row = who.one(rows, StoredReport, report)
+        return _to_response(attest(core, rows, who, row, asked.act, asked.meaning))
+
+
+@router.get("/attestations/{attestation}")
+def get_attestation(attestation: Name, who: Reader, core: TheCore) -> AttestationResponse:
+    """One signature."""
+    with core.store.read() as rows:
+        return _to_response(who.one(rows, Attestation, attestation))
+
+
+@router.get("/attestations/{attestation}/statement", response_class=Response)
+def statement(attestation: Name, who: Reader, core: TheCore, request: Request) -> Response:
+    """The signed statement, byte for byte."""
+    with core.store.read() as rows:
+        row = who.one(rows, Attestation, attestation)
+    return send_blob(core, request, who.organisation, row.sha256, f"{row.act}.json", ours=True)
+
+
+@router.get("/attestations/{attestation}/signature", response_class=Response)
+def signature(attestation: Name, who: Reader, core: TheCore) -> Response:
+    """The detached signature, 64 bytes."""
+    with core.store.read() as rows:
+        row = who.one(rows, Attestation, attestation)
+    headers = {"Content-Disposition": f'attachment; filename="{row.act}.json.sig"', "ETag": f'"{row.id}"'}
+    return Response(base64.b64decode(row.signature), media_type="application/octet-stream", headers=headers)
+
+
+@router.get("/signing-key")
+def signing_key(who: Reader, core: TheCore) -> SigningKey:
+    """The public key of this service."""
+    return SigningKey(sha256=core.signer.name, pem=core.signer.public_pem)
+
+
+def _to_response(row: Attestation) -> AttestationResponse:
+    return AttestationResponse(
+        id=row.id,
+        report=row.report,
+        user=row.user,
+        act=row.act,
+        meaning=row.meaning,
+        sha256=row.sha256,
+        signature=row.signature,
+        key=row.key,
+        created_at=moment(row.created_at),
+    )

@@ -1,1 +1,0 @@
-"""The API, version 1: one file a resource."""

@@ -1,0 +1,1 @@
+"""What belongs to no object: calculator, planning, exports, operations."""

@@ -1,0 +1,236 @@
+"""Lists as CSV: read and sent some hundred rows at a time, and noted in the log before the first one.
+
+Text that a spreadsheet would take for a formula begins with an apostrophe, as in results.csv.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import Response, StreamingResponse
+from sqlalchemy import Select, select
+from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.orm import Session as Rows
+
+from trustreport.report.spreadsheets import cell
+from trustreport.service import audit
+from trustreport.service.access.guard import Admin, Reader, TheCore
+from trustreport.service.access.principal import Principal
+from trustreport.service.core import Core
+from trustreport.service.pages import filters
+from trustreport.service.storage.models import (
+    Attestation,
+    Audit,
+    Job,
+    Schedule,
+    StoredDevice,
+    StoredReport,
+    StoredStudy,
+    Token,
+    User,
+)
+from trustreport.service.web.shapes import moment
+
+router = APIRouter(prefix="/exports", tags=["exports"])
+AT_A_TIME = 500
+
+Cells = Callable[[Rows, Sequence[Any]], Iterator[Sequence[Any]]]
+
+
+@router.get("/studies.csv", response_class=Response)
+def studies(who: Reader, core: TheCore, wanted: filters.Studies) -> Response:
+    """Studies."""
+    header = ("study", "name", "created_by", "created_at")
+
+    def cells(rows: Rows, found: Sequence[StoredStudy]) -> Iterator[Sequence[Any]]:
+        for row in found:
+            yield (row.id, row.name, row.created_by, _at(row.created_at))
+
+    query = wanted.apply(who.all(StoredStudy))
+    return _send(core, who, "studies", wanted.given, query, StoredStudy.id, header, cells)
+
+
+@router.get("/reports.csv", response_class=Response)
+def reports(who: Reader, core: TheCore, wanted: filters.Reports) -> Response:
+    """Reports, with what was found and signed of each."""
+    counted = ("pass", "fail", "inconclusive")
+    header: tuple[str, ...] = (
+        "report",
+        "study",
+        "version",
+        "device",
+        "kind",
+        "title",
+        "trade_name",
+        "software_version",
+    )
+    header += ("period_start", "period_end", *counted, "blocking", "warnings", "notes", "signed")
+    header += ("answer", "results_sha256", "program", "created_by", "created_at")
+
+    def cells(rows: Rows, found: Sequence[StoredReport]) -> Iterator[Sequence[Any]]:
+        signed = select(Attestation.report, Attestation.act).order_by(Attestation.id)
+        acts: dict[str, list[str]] = {}
+        for report, act in rows.execute(signed.where(Attestation.report.in_([r.id for r in found]))):
+            acts.setdefault(report, []).append(act)
+        for row in found:
+            facts = row.facts
+            told = [facts.get(name) for name in ("title", "trade_name", "software_version")]
+            yield (
+                *(row.id, row.study, row.version, row.device, row.kind, *told),
+                *(facts.get("period_start"), facts.get("period_end")),
+                *(facts.get("verdicts", {}).get(word, 0) for word in counted),
+                *(facts.get("checks", {}).get(mark, 0) for mark in ("B", "W", "N")),
+                acts.get(row.id, []),
+                *(facts.get("answer", {}).get("sentence"), row.results_sha256, row.code),
+                *(row.created_by, _at(row.created_at)),
+            )
+
+    query = wanted.apply(who.all(StoredReport), who, core.store.is_sqlite)
+    return _send(core, who, "reports", wanted.given, query, StoredReport.id, header, cells)
+
+
+@router.get("/devices.csv", response_class=Response)
+def devices(who: Reader, core: TheCore, wanted: filters.Devices) -> Response:
+    """Devices."""
+    header = ("device", "trade_name", "manufacturer", "basic_udi_di", "created_at")
+
+    def cells(rows: Rows, found: Sequence[StoredDevice]) -> Iterator[Sequence[Any]]:
+        for row in found:
+            yield (row.id, row.trade_name, row.manufacturer, row.basic_udi_di, _at(row.created_at))
+
+    query = wanted.apply(who.all(StoredDevice))
+    return _send(core, who, "devices", wanted.given, query, StoredDevice.id, header, cells)
+
+
+@router.get("/jobs.csv", response_class=Response)
+def jobs(who: Reader, core: TheCore, wanted: filters.Jobs) -> Response:
+    """Jobs."""
+    header: tuple[str, ...] = (
+        "job",
+        "task",
+        "study",
+        "version",
+        "state",
+        "reason",
+        "attempts",
+        "report",
+        "program",
+    )
+    header += ("created_by", "created_at", "started_at", "finished_at")
+
+    def cells(rows: Rows, found: Sequence[Job]) -> Iterator[Sequence[Any]]:
+        for row in found:
+            times = [_at(at) for at in (row.created_at, row.started_at, row.finished_at)]
+            what = (row.id, row.task, row.study, row.version, row.state, row.reason, row.attempts)
+            yield (*what, row.report, row.code, row.created_by, *times)
+
+    return _send(core, who, "jobs", wanted.given, wanted.apply(who.all(Job)), Job.id, header, cells)
+
+
+@router.get("/schedules.csv", response_class=Response)
+def schedules(who: Reader, core: TheCore) -> Response:
+    """Periodic audits."""
+    header = ("schedule", "study", "kind", "every_days", "next_at", "created_by", "created_at")
+
+    def cells(rows: Rows, found: Sequence[Schedule]) -> Iterator[Sequence[Any]]:
+        for row in found:
+            times = (_at(row.next_at), row.created_by, _at(row.created_at))
+            yield (row.id, row.study, row.wishes.get("kind"), row.every_days, *times)
+
+    return _send(core, who, "schedules", {}, who.all(Schedule), Schedule.id, header, cells)
+
+
+@router.get("/users.csv", response_class=Response)
+def users(who: Admin, core: TheCore, wanted: filters.Users) -> Response:
+    """Users."""
+    header = ("user", "name", "email", "roles", "active", "created_at", "disabled_at")
+
+    def cells(rows: Rows, found: Sequence[User]) -> Iterator[Sequence[Any]]:
+        for row in found:
+            active = bool(row.password) and row.disabled_at is None
+            times = (_at(row.created_at), _at(row.disabled_at))
+            yield (row.id, row.name, row.email, row.roles, active, *times)
+
+    return _send(core, who, "users", wanted.given, wanted.apply(who.all(User)), User.id, header, cells)
+
+
+@router.get("/tokens.csv", response_class=Response)
+def tokens(who: Admin, core: TheCore) -> Response:
+    """API tokens of all users; never their secrets."""
+    header = ("token", "user", "name", "permissions", "created_at", "expires_at", "used_at", "revoked_at")
+
+    def cells(rows: Rows, found: Sequence[Token]) -> Iterator[Sequence[Any]]:
+        for row in found:
+            times = (row.created_at, row.expires_at, row.used_at, row.revoked_at)
+            yield (row.id, row.user, row.name, row.scopes, *(_at(at) for at in times))
+
+    return _send(core, who, "tokens", {}, who.all(Token), Token.id, header, cells)
+
+
+@router.get("/audit.csv", response_class=Response)
+def audit_log(who: Admin, core: TheCore, wanted: filters.Entries) -> Response:
+    """The audit log, the newest entry first, down to this export."""
+    header = ("number", "at", "actor", "action", "subject", "details", "previous", "hash")
+
+    def cells(rows: Rows, found: Sequence[Audit]) -> Iterator[Sequence[Any]]:
+        for row in found:
+            what = (row.actor, row.action, row.subject, row.details)
+            yield (row.number, _at(row.at), *what, row.previous, row.hash)
+
+    query = wanted.apply(select(Audit).where(Audit.chain == who.organisation))
+    return _send(core, who, "audit", wanted.given, query, Audit.number, header, cells)
+
+
+def _send(
+    core: Core,
+    who: Principal,
+    name: str,
+    given: dict[str, str],
+    query: Select[Any],
+    by: InstrumentedAttribute[Any],
+    header: Sequence[str],
+    cells: Cells,
+) -> Response:
+    """A list as CSV, in the order of pages; who took it, and narrowed by what, is in the log."""
+    with core.store.write() as rows:
+        # What was searched for may be anybody's name.
+        narrowed = {word: value for word, value in given.items() if word != "q"}
+        audit.write(
+            rows, who.organisation, who.user, "list.export", name, filters=narrowed, searched="q" in given
+        )
+    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+    blocks = _blocks(core, query, by, header, cells)
+    return StreamingResponse(blocks, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _blocks(
+    core: Core,
+    query: Select[Any],
+    by: InstrumentedAttribute[Any],
+    header: Sequence[str],
+    cells: Cells,
+) -> Iterator[bytes]:
+    """The text in blocks, each read in a transaction of its own: a slow reader holds none open."""
+    yield _written([header])
+    last: Any = None
+    while True:
+        part = query if last is None else query.where(by < last)
+        with core.store.read() as rows:
+            found = rows.scalars(part.order_by(by.desc()).limit(AT_A_TIME)).all()
+            block = _written([cell(value) for value in line] for line in cells(rows, found))
+        yield block
+        if len(found) < AT_A_TIME:
+            return
+        last = getattr(found[-1], by.key)
+
+
+def _written(lines: Any) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\r\n").writerows(lines)
+    return text.getvalue().encode()
+
+
+def _at(milliseconds: int | None) -> str | None:
+    return None if milliseconds is None else moment(milliseconds).isoformat()

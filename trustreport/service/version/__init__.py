@@ -1,0 +1,1 @@
+"""The versions of a study: uploaded, edited, checked."""

@@ -1,0 +1,254 @@
+"""Versions of a study: handed in as a zip, as files, or as JSON; checked at once, with every problem."""
+
+import io
+import tempfile
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any, BinaryIO, Literal, cast
+
+from fastapi import APIRouter, Path, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from pydantic import Field, ValidationError
+from sqlalchemy import select
+from starlette.datastructures import UploadFile as SentFile
+
+from trustreport.service.access.guard import Author, Reader, TheCore
+from trustreport.service.access.principal import Principal
+from trustreport.service.bounds import refuse_upload
+from trustreport.service.core import Core
+from trustreport.service.intake import UploadedFile, checked_names, new_version
+from trustreport.service.jobs import queue
+from trustreport.service.pages.blob_responses import send_blob
+from trustreport.service.storage.models import StoredStudy, Version, VersionFile, canonical
+from trustreport.service.storage.store import now
+from trustreport.service.web.faults import Fault
+from trustreport.service.web.shapes import (
+    Name,
+    Page,
+    RequestBody,
+    RequestedPage,
+    ResponseBody,
+    ask_again,
+    maybe,
+    moment,
+)
+from trustreport.vocabulary.messages import say
+
+router = APIRouter(tags=["versions"])
+ZIP = b"PK\x03\x04"
+IN_MEMORY = 1_000_000
+
+
+class AsJson(RequestBody):
+    """A study as JSON: the manifest as an object, each table as the text of its file."""
+
+    manifest: dict[str, Any]
+    tables: dict[str, Annotated[str, Field(max_length=10_000_000)]] = Field(default={}, max_length=100)
+
+
+def _body(media: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """What the document says of a body that a route reads by itself, once it knows who sends it."""
+    return {"requestBody": {"required": True, "content": {media: {"schema": schema}}}}
+
+
+BYTES = {"type": "string", "format": "binary"}
+AS_ZIP = _body("application/zip", BYTES)
+AS_JSON = _body("application/json", AsJson.model_json_schema())
+AS_FILES = _body(
+    "multipart/form-data",
+    {
+        "type": "object",
+        "required": ["files"],
+        "properties": {"files": {"type": "array", "items": BYTES, "minItems": 1}},
+    },
+)
+
+
+class VersionResponse(ResponseBody):
+    id: str
+    study: str
+    number: int
+    state: Literal["checking", "valid", "invalid", "unreadable"]
+    digest: str = Field(description="hash of the names and contents of all files")
+    facts: dict[str, Any] = Field(description="what the manifest declares: title, kind, device, period")
+    problems: int = Field(description="how many; see /problems")
+    device: str | None
+    created_by: str
+    created_at: datetime
+    checked_at: datetime | None
+
+
+class ProblemResponse(ResponseBody):
+    """A fault of a file: where it is, what was found, what was expected, how to fix it."""
+
+    file: str
+    found: str
+    expected: str = ""
+    mend: str = ""
+    row: int | None = None
+    column: str = ""
+    rows: list[int] = Field(default=[])
+    n_rows: int = 0
+
+
+class FileResponse(ResponseBody):
+    name: str
+    sha256: str
+    size: int
+
+
+@router.get("/studies/{study}/versions")
+def versions(study: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[VersionResponse]:
+    """All versions of a study."""
+    with core.store.read() as rows:
+        row = who.one(rows, StoredStudy, study)
+        return turn.rows(rows, who.all(Version).where(Version.study == row.id), Version.id, to_response)
+
+
+@router.post("/studies/{study}/versions", status_code=202, openapi_extra=AS_FILES)
+async def upload_files(study: Name, who: Author, core: TheCore, request: Request) -> VersionResponse:
+    """Upload the files of a study: the manifest and its tables, or one zip with all of them."""
+    most = core.settings.most_files
+    async with request.form(max_files=most + 1, max_fields=most) as form:
+        files = [file for file in form.getlist("files") if isinstance(file, SentFile)]
+        if not files:
+            missing = {"type": "missing", "loc": ("body", "files"), "msg": "Field required"}
+            raise RequestValidationError([missing])
+        return await run_in_threadpool(store_files, core, who, study, files)
+
+
+def store_files(core: Core, who: Principal, study: str, files: Sequence[SentFile]) -> VersionResponse:
+    """Keep files as a form sent them."""
+    if len(files) > core.settings.most_files:
+        raise Fault(
+            422,
+            say("pages.fault.too_many_files.title"),
+            say("pages.fault.too_many_files.detail", most_files=core.settings.most_files),
+        )
+    names = checked_names(file.filename or "" for file in files)
+    if len(files) == 1 and _begins_as_zip(files[0].file) and not names[0].lower().endswith(".xlsx"):
+        return store_version(core, who, study, [(names[0], files[0].file)], archive=True)
+    return store_version(core, who, study, [(n, f.file) for n, f in zip(names, files, strict=True)])
+
+
+@router.post("/studies/{study}/versions/zip", status_code=202, openapi_extra=AS_ZIP)
+async def upload_zip(study: Name, who: Author, core: TheCore, request: Request) -> VersionResponse:
+    """Upload a zip of the study folder as the body of the request."""
+    with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
+        async for block in request.stream():
+            await run_in_threadpool(spool.write, block)
+        spool.seek(0)
+        stream = cast(BinaryIO, spool)
+        if not _begins_as_zip(stream):
+            raise Fault(415, "Not a zip", "The body of this request is the zip of a study folder.")
+        return await run_in_threadpool(store_version, core, who, study, [("study.zip", stream)], archive=True)
+
+
+@router.post("/studies/{study}/versions/json", status_code=202, openapi_extra=AS_JSON)
+async def upload_json(study: Name, who: Author, core: TheCore, request: Request) -> VersionResponse:
+    """Upload a study as JSON."""
+    # Parsed in a thread: megabytes of JSON would hold up every other request.
+    return await run_in_threadpool(_store_json, core, who, study, await request.body())
+
+
+def _store_json(core: Core, who: Principal, study: str, body: bytes) -> VersionResponse:
+    try:
+        asked = AsJson.model_validate_json(body)
+    except ValidationError as error:
+        raise RequestValidationError(
+            [{**e, "loc": ("body", *e["loc"])} for e in error.errors(include_input=False)]
+        ) from None
+    names = checked_names(asked.tables)
+    try:
+        texts = [canonical(asked.manifest).encode(), *(text.encode() for text in asked.tables.values())]
+    except ValueError:
+        raise Fault(422, "Not JSON", "The texts hold half a character, or a number is not finite.") from None
+    if "study.json" in names:
+        raise Fault(
+            422, say("pages.fault.name_taken.title"), say("pages.fault.name_taken.studyjson_manifest")
+        )
+    streams = [io.BytesIO(text) for text in texts]
+    return store_version(core, who, study, list(zip(["study.json", *names], streams, strict=True)))
+
+
+@router.get("/versions/{version}")
+def get_version(version: Name, who: Reader, core: TheCore, response: Response) -> VersionResponse:
+    """One version, and whether its check is through; until then `Retry-After` says when to ask again."""
+    with core.store.read() as rows:
+        row = who.one(rows, Version, version)
+        if row.state == "checking":
+            response.headers["Retry-After"] = ask_again(now(rows) - row.created_at)
+        return to_response(row)
+
+
+@router.get("/versions/{version}/problems")
+def problems(version: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[ProblemResponse]:
+    """Every problem that the check found, by file and row."""
+    with core.store.read() as rows:
+        found = who.one(rows, Version, version).problems
+    return turn.items(found, ProblemResponse.model_validate)
+
+
+@router.get("/versions/{version}/files")
+def files(version: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[FileResponse]:
+    """The files of a version."""
+    with core.store.read() as rows:
+        row = who.one(rows, Version, version)
+        query = select(VersionFile).where(VersionFile.version == row.id)
+        return turn.rows(rows, query, VersionFile.name, _file)
+
+
+@router.get("/versions/{version}/files/{name:path}", response_class=Response)
+def file(
+    version: Name, name: Annotated[str, Path(max_length=250)], who: Reader, core: TheCore, request: Request
+) -> Response:
+    """A file as it was uploaded."""
+    with core.store.read() as rows:
+        row = who.one(rows, Version, version)
+        kept = None if "\x00" in name else rows.get(VersionFile, (row.id, name))
+    if kept is None:
+        raise Fault(404, say("pages.fault.not_found.title"), say("pages.fault.not_found.version_no"))
+    return send_blob(core, request, who.organisation, kept.sha256, kept.name, ours=False)
+
+
+def store_version(
+    core: Core, who: Principal, study: str, streams: list[tuple[str, BinaryIO]], *, archive: bool = False
+) -> VersionResponse:
+    """Keep what was handed in, and ask for its check."""
+    with core.store.read() as rows:
+        who.one(rows, StoredStudy, study)  # before anything is written
+    refuse_upload(core, who, (stream for _, stream in streams))
+    handed = [UploadedFile(name, core.blobs.put(who.organisation, s), archive) for name, s in streams]
+    with core.store.write() as rows:
+        version = new_version(rows, who, study, handed)
+        queue.enqueue(rows, version, who.user, "check", {}, core.settings)
+        return to_response(version)
+
+
+def to_response(row: Version) -> VersionResponse:
+    """A version as the API says it."""
+    return VersionResponse(
+        id=row.id,
+        study=row.study,
+        number=row.number,
+        state=row.state,
+        digest=row.digest,
+        facts=row.facts,
+        problems=len(row.problems),
+        device=row.device,
+        created_by=row.created_by,
+        created_at=moment(row.created_at),
+        checked_at=maybe(row.checked_at),
+    )
+
+
+def _file(row: VersionFile) -> FileResponse:
+    return FileResponse(name=row.name, sha256=row.sha256, size=row.size)
+
+
+def _begins_as_zip(stream: BinaryIO) -> bool:
+    start = stream.read(len(ZIP))
+    stream.seek(0)
+    return start == ZIP

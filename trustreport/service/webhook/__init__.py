@@ -1,0 +1,1 @@
+"""Webhooks: their addresses, and what is sent to them."""

@@ -1,0 +1,146 @@
+"""For administrators: addresses that events are sent to, and what became of each event."""
+
+from fastapi import APIRouter, Request, Response
+
+from trustreport.service.access.guard import TheCore
+from trustreport.service.access.principal import Principal
+from trustreport.service.core import Core
+from trustreport.service.events import EVENTS, TEST
+from trustreport.service.pages.page_context import (
+    A_PAGE,
+    Admin,
+    After,
+    Sent,
+    attempt,
+    request_from_form,
+    see,
+    shown_again,
+    text,
+    texts,
+    typed,
+)
+from trustreport.service.pages.render import page
+from trustreport.service.storage.collaboration import Delivery, Webhook
+from trustreport.service.web.faults import Fault
+from trustreport.service.web.shapes import Name, PageRequest
+from trustreport.service.webhook import api
+
+TITLES: dict[str, str] = {TEST: "A test"} | {name: kind.title for name, kind in EVENTS.items()}
+
+router = APIRouter(prefix="/admin/webhooks")
+
+
+@router.get("")
+def all_webhooks(request: Request, who: Admin, core: TheCore) -> Response:
+    """All webhooks, and a form for a new one."""
+    return _list(request, who, core)
+
+
+@router.post("")
+def add(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
+    """A new webhook; its secret is on this one page and nowhere else."""
+
+    def submit() -> Response:
+        wanted = request_from_form(api.NewWebhook, url=text(form, "url"), events=texts(form, "event"))
+        return _list(request, who, core, made=api.add(wanted, who, core))
+
+    return attempt(
+        submit,
+        lambda fault: _list(
+            request, who, core, fault=fault, sent=typed(form), chosen=tuple(texts(form, "event"))
+        ),
+    )
+
+
+@router.get("/{webhook}")
+def show_webhook(webhook: Name, request: Request, who: Admin, core: TheCore, after: After = "") -> Response:
+    """One webhook with its deliveries, the newest first."""
+    return _show(request, who, core, webhook, after)
+
+
+def _show(
+    request: Request, who: Principal, core: Core, webhook: str, after: str = "", *, fault: Fault | None = None
+) -> Response:
+    with core.store.read() as rows:
+        row = who.one(rows, Webhook, webhook)
+        query = who.all(Delivery).where(Delivery.webhook == row.id)
+        found = PageRequest(limit=A_PAGE, after=after or None).rows(rows, query, Delivery.id, lambda d: d)
+    return page(
+        request,
+        "admin_webhook",
+        webhook=row,
+        deliveries=found.items,
+        titles=TITLES,
+        kinds=EVENTS,
+        chosen=row.events,
+        after=after,
+        next=found.next,
+        fault=fault,
+    )
+
+
+@router.post("/{webhook}")
+@shown_again(_show)
+def change(webhook: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
+    """Other events."""
+    wanted = request_from_form(api.WebhookChange, events=texts(form, "event"))
+    api.change(webhook, wanted, who, core)
+    return see(f"/admin/webhooks/{webhook}?done=saved")
+
+
+@router.post("/{webhook}/pause")
+def pause(webhook: Name, who: Admin, core: TheCore, form: Sent) -> Response:
+    """Send nothing for a while, or go on."""
+    api.change(webhook, api.WebhookChange(paused=text(form, "paused") == "yes"), who, core)
+    return see(f"/admin/webhooks/{webhook}?done=saved")
+
+
+@router.post("/{webhook}/removal")
+def remove(webhook: Name, who: Admin, core: TheCore, form: Sent) -> Response:
+    """No more of it."""
+    api.remove(webhook, who, core)
+    return see("/admin/webhooks?done=webhook")
+
+
+@router.post("/{webhook}/test")
+@shown_again(_show)
+def test(webhook: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
+    """Send a test."""
+    api.test(webhook, who, core)
+    return see(f"/admin/webhooks/{webhook}?done=sending")
+
+
+@router.post("/{webhook}/deliveries/{delivery}/again")
+@shown_again(_show)
+def send_again(
+    webhook: Name, delivery: Name, request: Request, who: Admin, core: TheCore, form: Sent
+) -> Response:
+    """Send an event again."""
+    api.send_again(webhook, delivery, who, core)
+    return see(f"/admin/webhooks/{webhook}?done=sending")
+
+
+def _list(
+    request: Request,
+    who: Principal,
+    core: Core,
+    *,
+    made: api.CreatedWebhook | None = None,
+    fault: Fault | None = None,
+    sent: dict[str, str] | None = None,
+    chosen: tuple[str, ...] = ("report.made", "job.failed"),
+) -> Response:
+    with core.store.read() as rows:
+        found = PageRequest(limit=api.MOST, after=None).rows(
+            rows, who.all(Webhook), Webhook.id, lambda webhook: webhook
+        )
+    return page(
+        request,
+        "admin_webhooks",
+        webhooks=found.items,
+        made=made,
+        kinds=EVENTS,
+        chosen=chosen,
+        fault=fault,
+        typed=sent,
+    )

@@ -1,1 +1,0 @@
-"""Webhooks: events of an organisation, sent to addresses that its administrator named."""
