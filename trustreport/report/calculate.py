@@ -14,7 +14,7 @@ import numpy as np
 
 from trustreport.assessment.finding import EstimateRow, EstimateTable
 from trustreport.assessment.infer import Inference, infer
-from trustreport.assessment.narrative.names import heading
+from trustreport.assessment.narrative.texts import heading
 from trustreport.measures.agreement.label_accuracy import (
     NO_SAMPLING_ERROR,
     actual_accuracy,

@@ -7,7 +7,7 @@ from math import isnan
 from markupsafe import Markup
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.narrative.names import endpoint_name
+from trustreport.assessment.narrative.texts import endpoint_name
 from trustreport.assessment.verdicts.judge import amount, as_share
 from trustreport.report.answer import Answer, answer
 from trustreport.report.answer.by_candidate import candidate_statuses

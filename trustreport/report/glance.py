@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.dimensions.advice_value.information import utilities
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.verdicts.judge import amount
 from trustreport.report.answer.sentences import why_not_stated
 from trustreport.report.answer.without_criteria import decided_alike

@@ -8,7 +8,7 @@ from typing import Any
 from trustreport.assessment.checks.check import Check, Evidence, Remark
 from trustreport.assessment.checks.withholding import COUNTED_DECISIONS, UNDEFINED
 from trustreport.assessment.claims import claim_checks, tables
-from trustreport.assessment.narrative.names import heading
+from trustreport.assessment.narrative.texts import heading
 from trustreport.assessment.performance.cases import ScoredCases, scored_cases
 from trustreport.assessment.performance.published import place_of_counts
 from trustreport.assessment.performance.time_to_event import followed_cases

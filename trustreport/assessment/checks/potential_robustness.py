@@ -5,7 +5,7 @@ from math import isfinite, isnan
 
 from trustreport.assessment.checks.check import Check, Evidence, Remark, data_of
 from trustreport.assessment.checks.withholding import TOO_FEW
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from trustreport.assessment.checks.check import Check, Evidence, Remark
 from trustreport.assessment.checks.threshold_origin import ChosenOn, read_origin
 from trustreport.assessment.checks.withholding import COUNTED_DECISIONS, CRITERIA
-from trustreport.assessment.narrative.names import endpoint_name, quantity_name
+from trustreport.assessment.narrative.texts import endpoint_name, quantity_name
 from trustreport.assessment.performance.cases import place_of_set
 from trustreport.measures.blocks import ascending
 from trustreport.study import criteria, lock

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import isnan
 
 from trustreport.assessment.checks.check import Check, Evidence, Remark
-from trustreport.assessment.narrative.sentences import numbers
+from trustreport.assessment.narrative.texts import numbers
 from trustreport.assessment.performance.readers import place_of_task
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place

@@ -7,7 +7,7 @@ from math import isnan
 import numpy as np
 
 from trustreport.assessment.checks.check import Check, Evidence, Remark
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.measures.monitoring.rates import any_false_alert, event_rate
 from trustreport.study.study import Dataset
 from trustreport.vocabulary.digits import per

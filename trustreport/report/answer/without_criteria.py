@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from math import isnan
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.verdicts.blocks import concerns
 from trustreport.assessment.verdicts.judge import amount
 from trustreport.report.answer.sentences import Statement, first_letter, in_brackets

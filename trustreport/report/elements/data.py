@@ -7,7 +7,7 @@ from typing import Any
 
 from trustreport.assessment.dimensions.case_mix import CaseMix, Characteristic, Errors
 from trustreport.assessment.dimensions.largest_gap import Share, largest_differences
-from trustreport.assessment.narrative.follow_up import immature
+from trustreport.assessment.narrative.periods import immature
 from trustreport.report import declared
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.limits import limits, listed

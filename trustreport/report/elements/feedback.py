@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.report import declared
 from trustreport.report.answer.sentences import title
 from trustreport.report.elements.element import Context, Element, numbered

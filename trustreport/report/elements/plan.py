@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.report import acceptance, declared
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.limits import limits, listed

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from trustreport.assessment.claims import ClaimCheck, claim_checks, elsewhere, inside, latest
 from trustreport.assessment.finding import CheckOutcome
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.report import acceptance, declared
 from trustreport.report.elements.data import CHECKED
 from trustreport.report.elements.element import Context, Element, numbered

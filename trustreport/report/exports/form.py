@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.report import declared
 from trustreport.report.acceptance import criterion_rows
 from trustreport.report.exports.chosen import place_of, primary, stated

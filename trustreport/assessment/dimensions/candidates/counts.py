@@ -7,8 +7,8 @@ from itertools import combinations
 
 from trustreport.assessment.dimensions.candidates.entries import ID
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Part
-from trustreport.assessment.narrative.names import heading
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import heading
 from trustreport.assessment.performance.joint_decisions import Decisions, joint_decisions
 from trustreport.assessment.performance.published import counts_of_candidates
 from trustreport.measures.confusion.counts import ConfusionCounts

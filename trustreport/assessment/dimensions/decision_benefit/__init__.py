@@ -32,8 +32,8 @@ from trustreport.assessment.dimensions.decision_benefit.secondary_endpoints impo
 from trustreport.assessment.dimensions.decision_benefit.variance_sources import source_results
 from trustreport.assessment.dimensions.dimension import Dimension
 from trustreport.assessment.finding import Finding, Part
-from trustreport.assessment.narrative.names import title_of
 from trustreport.assessment.narrative.repeats import repeat_parts
+from trustreport.assessment.narrative.texts import title_of
 from trustreport.assessment.performance.readers import every_endpoint, place_of_task, primary_first
 from trustreport.assessment.performance.repeated import has_second, repeat_results, repeated_readings
 from trustreport.study.plan import Plan
