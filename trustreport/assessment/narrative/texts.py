@@ -89,7 +89,7 @@ class Texts:
         return self(known or whole or key, e, **values)
 
     def table(
-        self, id: str, caption: Message, columns: str | Iterable[str | Column], rows: Iterable[Sequence[Any]]
+        self, id: str, caption: Message, columns: str | Iterable[str | Column], rows: Iterable[Iterable[Any]]
     ) -> PlainTable:
         """A table with a cell for each column in each row; columns are words as this module describes them.
 

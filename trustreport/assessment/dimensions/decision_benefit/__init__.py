@@ -15,8 +15,9 @@ from trustreport.assessment.dimensions.decision_benefit.entries import results_o
 from trustreport.assessment.dimensions.decision_benefit.hypotheses import declared_hypotheses, hypotheses_part
 from trustreport.assessment.dimensions.decision_benefit.narrative import part
 from trustreport.assessment.dimensions.decision_benefit.next_study import next_study, next_study_part
-from trustreport.assessment.dimensions.decision_benefit.protocols import compare, of_published
-from trustreport.assessment.dimensions.decision_benefit.protocols_narrative import (
+from trustreport.assessment.dimensions.decision_benefit.protocols import (
+    compare,
+    of_published,
     protocols_part,
     published_part,
 )
