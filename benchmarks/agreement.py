@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.assessment.dimensions.source_reliability.raters import (
+from trustreport.assessment.dimensions.source_reliability.results import (
     COEFFICIENTS,
     RESAMPLES,
     RESAMPLES_OF_MANY,

@@ -3,6 +3,8 @@
 Types are not followed. A name in a key is replaced by what it is bound to in sight: a constant of a module, a
 loop over one, an assignment in the same function, what a function of the module returns, a `Literal`. Else
 it may be any text. A key that cannot be said at all raises where it is made (`fail_where_made`).
+
+What a module says by ``text = Texts(NAME)`` has that name before its key.
 """
 
 import ast
@@ -127,11 +129,11 @@ class Scope:
             case ast.Call(func=ast.Name(id="get_args" | "sorted" | "list" | "tuple" | "set"), args=[inner]):
                 return self.items(inner, depth + 1)
             case ast.Name(id=name):
-                value, scope = self._constant(name)
+                value, scope = self.constant(name)
                 return scope.items(value, depth + 1, of_values=of_values) if value else OPEN
         return OPEN
 
-    def _constant(self, name: str) -> tuple[ast.expr | None, "Scope"]:
+    def constant(self, name: str) -> tuple[ast.expr | None, "Scope"]:
         """The value of a name of this module or of the one that it is imported from."""
         module = self.module
         for _ in range(4):
@@ -162,7 +164,7 @@ class Scope:
                         return outer._looped(name, loop.target, loop.iter, depth)
             if isinstance(node, Function):
                 return outer._local(name, node, depth)
-        value, scope = self._constant(name)
+        value, scope = self.constant(name)
         return scope.texts(value, depth) if value else OPEN
 
     def _looped(self, name: str, target: ast.expr, over: ast.expr, depth: int) -> Texts:
@@ -179,7 +181,7 @@ class Scope:
         scope: Scope = self
         table: ast.expr | None = over
         if isinstance(over, ast.Name):
-            table, scope = self._constant(over.id)
+            table, scope = self.constant(over.id)
         if isinstance(table, ast.Tuple | ast.List) and table.elts:
             rows = [row.elts for row in table.elts if isinstance(row, ast.Tuple | ast.List)]
             if len(rows) == len(table.elts) and all(place < len(row) for row in rows):
@@ -273,6 +275,8 @@ def said_in(module: Module) -> Iterator[Said]:
 
 def _walk(node: ast.AST, scope: Scope, asked: frozenset[str] = frozenset()) -> Iterator[Said]:
     """The keys said under a node; `asked` are expressions that the catalogue was asked for."""
+    if isinstance(node, ast.Call):
+        yield from said_by_texts(node, scope)
     for key in said_by(node):
         known = isinstance(node, ast.Call) and all(k.arg for k in node.keywords)
         values = frozenset(str(k.arg) for k in node.keywords) if known else None
@@ -305,6 +309,72 @@ def said_by(node: ast.AST) -> list[ast.expr]:
         case ast.Tuple(elts=[key, ast.Lambda(), *_]) if is_key(key):
             return [key]
     return []
+
+
+def said_by_texts(call: ast.Call, scope: Scope) -> Iterator[Said]:
+    """What the call of a `Texts`, or of a method of it, says."""
+    match call.func:
+        case ast.Name(id=name):
+            method = ""
+        case ast.Attribute(value=ast.Name(id=name), attr=method):
+            pass
+        case _:
+            return
+    made, home = scope.constant(name)
+    match made:
+        case ast.Call(func=ast.Name(id="Texts"), args=[prefix]):
+            before = joined((home.texts(prefix), frozenset(".")))
+        case _:
+            return
+    given = dict(zip(ARGUMENTS.get(method, ("key",)), call.args))
+    given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+    key = scope.texts(given["key"]) if "key" in given else OPEN
+    where = f"{scope.module.file.relative_to(ROOT)}:{call.lineno}"
+    match method:
+        case "":
+            yield Said(where, joined((before, key)), values_given(call))
+        case "of_estimate":
+            forms = [joined((key, frozenset(("_no_interval", "_undefined"))))]
+            forms.append(scope.texts(given["whole"]) if "whole" in given else key)
+            yield from (Said(where, joined((before, form)), None) for form in forms)
+        case "figure":
+            forms = ["_alt", *([] if "caption" in given else [""])]
+            yield Said(where, joined((before, frozenset(("figure.",)), key, frozenset(forms))), None)
+        case "column":
+            yield Said(where, joined((before, frozenset(("column.",)), key)), None)
+        case "estimates" if "label" not in given:
+            yield Said(where, joined((before, frozenset(("label.",)), OPEN)), None)
+        case "finding" if "not_shown" in given:
+            yield Said(
+                where, joined((before, frozenset(("not_shown.",)), scope.items(given["not_shown"], 0))), None
+            )
+        case "table":
+            words = " ".join(one.value for one in ast.walk(given["columns"]) if is_text(one)).split()
+            own = {f"column{word.partition(':')[0].rstrip('?')}" for word in words if word.startswith(".")}
+            yield Said(where, joined((before, frozenset(own))), None)
+
+
+# The arguments of the methods of `Texts`, in their order.
+ARGUMENTS = {
+    "table": ("id", "caption", "columns", "rows"),
+    "estimates": ("id", "caption", "results", "label", "leads"),
+    "figure": ("id", "drawing", "key", "caption"),
+    "finding": ("parts", "results", "not_shown"),
+}
+
+
+def is_text(node: ast.AST) -> bool:
+    """Whether this is a text in full, by itself or within one that is put together."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def values_given(call: ast.Call) -> frozenset[str] | None:
+    """The values that a call of a `Texts` gives its text, those of estimates among them; None: not known."""
+    if not all(keyword.arg for keyword in call.keywords):
+        return None
+    names = {str(keyword.arg) for keyword in call.keywords}
+    given = names | {f"{name}_{end}" for name in names for end in ("low", "high")} | {"level"}
+    return frozenset(given | {"value", "low", "high", "reason"} if len(call.args) > 1 else given)
 
 
 def is_key(node: ast.expr) -> bool:

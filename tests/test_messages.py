@@ -140,12 +140,20 @@ def test_an_unknown_key_or_a_missing_value_is_an_error_where_the_message_is_made
         ("table(i, caption, rows, [(f'{ID}.n', 'n', 'count'), x])", {"here.n"}),
         ("def f():\n    return f'{ID}.n', lambda row: row.n", {"here.n"}),
         ("def f():\n    a, b = 'c', 'd'\n    say(f'{a}.{b}')", {"c.d"}),
+        ("text('a', e)", {"here.a"}),
+        ("text.column('a', 'count')", {"here.column.a"}),
+        ("text.table(i, c, ['.a:p? cases', '.b'], rows)", {"here.column.a", "here.column.b"}),
+        ("text.figure(i, d, 'a', n=1)", {"here.figure.a", "here.figure.a_alt"}),
+        ("text.figure(i, d, 'a', caption)", {"here.figure.a_alt"}),
+        ("text.estimates(i, c, r)", {f"here.label.{ANY}"}),
+        ("text.finding(p, r, NAMES)", {"here.not_shown.one", "here.not_shown.two"}),
     ],
 )
 def test_keys_are_read_from_the_source(source: str, texts: set[str]) -> None:
     before = """
 ID = "here"
 NAMES = ("one", "two")
+text = Texts(ID)
 TABLE = {"three": "four"}
 Kind = Literal["p", "q"]
 def word():

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from regimes.regime import LEVEL, Found, Regime
-from trustreport.assessment.dimensions.source_reliability.raters import ICC_FORMS, leading_agreement
+from trustreport.assessment.dimensions.source_reliability.results import ICC_FORMS, leading_agreement
 from trustreport.measures.agreement.coefficients import gwet_ac2, icc, krippendorff_alpha
 from trustreport.measures.agreement.labels import ordinal
 

@@ -17,7 +17,7 @@ from trustreport.assessment.dimensions import (
     subgroups,
 )
 from trustreport.assessment.dimensions.decision_benefit.ai_alone import advice_of, ai_results
-from trustreport.assessment.dimensions.source_reliability.raters import COEFFICIENTS, leading_agreement
+from trustreport.assessment.dimensions.source_reliability.results import COEFFICIENTS, leading_agreement
 from trustreport.assessment.performance.reader_analysis import AIDED
 from trustreport.assessment.performance.reader_errors import reader_errors
 from trustreport.assessment.performance.readers import endpoints, every_endpoint

@@ -6,7 +6,7 @@ import pytest
 
 from tests.dimensions.test_subgroups import EN, SEX, answer, counted, declared, entry
 from trustreport.assessment.assess import assess
-from trustreport.assessment.dimensions.subgroups.odds import ID
+from trustreport.assessment.dimensions.subgroups.results import ODDS
 from trustreport.assessment.finding import Finding
 from trustreport.study.study import Study
 
@@ -19,7 +19,7 @@ def said(found: Finding) -> str:
 
 def test_the_larger_of_both_rates_differences_is_reported_with_both() -> None:
     found = answer(counted(**WOMEN_MEN))
-    e = entry(found, ID, parameters={"attribute": "sex"}).estimate
+    e = entry(found, ODDS, parameters={"attribute": "sex"}).estimate
     assert e.value == pytest.approx(0.9 - 0.6)
     assert e.details["false_positive_difference"] == pytest.approx(30 / 200 - 20 / 200)
     assert 0 < e.low < e.value < e.high < 1
@@ -29,7 +29,7 @@ def test_the_larger_of_both_rates_differences_is_reported_with_both() -> None:
 
 def test_a_group_too_small_for_a_percentage_is_left_out_by_name() -> None:
     found = answer(counted(**WOMEN_MEN, other=(1, 1, 1, 1)))
-    result = entry(found, ID, parameters={"attribute": "sex"})
+    result = entry(found, ODDS, parameters={"attribute": "sex"})
     assert result.estimate.value == pytest.approx(0.3)
     assert "left out, too few cases: sex: other" in result.estimate.note
     assert result.estimate.n == 600
@@ -38,14 +38,14 @@ def test_a_group_too_small_for_a_percentage_is_left_out_by_name() -> None:
 def test_a_public_report_gives_none_over_suppressed_groups() -> None:
     small = {"women": (90, 20, 10, 180), "men": (60, 3, 40, 170)}
     shown: dict[str, Any] = {"report": {"kind": "certification", "release": "public"}}
-    assert any(r.id == ID for r in answer(counted(**WOMEN_MEN), declared(SEX, **shown)).results)
-    assert not any(r.id == ID for r in answer(counted(**small), declared(SEX, **shown)).results)
+    assert any(r.id == ODDS for r in answer(counted(**WOMEN_MEN), declared(SEX, **shown)).results)
+    assert not any(r.id == ODDS for r in answer(counted(**small), declared(SEX, **shown)).results)
 
 
 def test_a_criterion_may_bound_it() -> None:
     criterion = {
         "endpoint": "alike",
-        "measure": ID,
+        "measure": ODDS,
         "hypothesis": "performance goal",
         "bound_or_margin": 0.15,
         "alpha": 0.025,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.rated import noisy, rated, raters_study
 from tests.studies import plan
 from trustreport.assessment.dimensions.source_reliability import answer, has_data
-from trustreport.assessment.dimensions.source_reliability.rater_panel import panel_of
+from trustreport.assessment.dimensions.source_reliability.results import panel_of
 from trustreport.assessment.finding import EstimateTable, Finding, PlainTable
 from trustreport.figures.reliability import Joyplot
 from trustreport.figures.reliability import NomogramFigure as NomogramFigure

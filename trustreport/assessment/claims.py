@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import isfinite, isnan, nan
 from typing import Literal
 
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trustreport.assessment.narrative.names import heading, quantity_name
+from trustreport.assessment.narrative.texts import heading, quantity_name
 from trustreport.measures.reported.conflict import Subset, single_culprits, smallest_conflicts
 from trustreport.measures.reported.matrices import Matrices, consistent_matrices
 from trustreport.measures.reported.printed import (

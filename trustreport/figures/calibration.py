@@ -16,7 +16,6 @@ from trustreport.vocabulary.messages import Catalogue, Message
 if TYPE_CHECKING:  # brings SciPy
     from trustreport.measures.calibration.binned import CurvePoint
 
-MOST_PANELS = 12
 # Millimetres.
 LEFT, RIGHT, GAP = 13.0, 2.0, 7.0
 ALONE, MOST_SIDE = 48.0, 56.0  # side of a single panel, of one of several

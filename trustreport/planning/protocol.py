@@ -7,7 +7,7 @@ from math import isnan
 from typing import Any
 
 from trustreport.assessment.finding import Figure
-from trustreport.assessment.narrative.names import endpoint_name
+from trustreport.assessment.narrative.texts import endpoint_name
 from trustreport.figures.curves import LineOver, LinePoint, LinesChart, LinesPanel
 from trustreport.planning.origins import TEXT
 from trustreport.planning.request import SizingRequest

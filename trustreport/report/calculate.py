@@ -14,7 +14,7 @@ import numpy as np
 
 from trustreport.assessment.finding import EstimateRow, EstimateTable
 from trustreport.assessment.infer import Inference, infer
-from trustreport.assessment.narrative.names import heading
+from trustreport.assessment.narrative.texts import heading
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES

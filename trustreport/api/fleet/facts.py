@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from trustreport.api.fleet.records import replaced
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.narrative.names import heading
+from trustreport.assessment.narrative.texts import heading
 from trustreport.report.answer.forest import forest
 from trustreport.report.elements.annexes import scope_words
 from trustreport.report.release import released

@@ -7,7 +7,7 @@ from typing import Any
 
 from trustreport.assessment.checks.check import COUNTED_DECISIONS, UNDEFINED, Check, Evidence, Remark
 from trustreport.assessment.claims import claim_checks, tables
-from trustreport.assessment.narrative.names import heading
+from trustreport.assessment.narrative.texts import heading
 from trustreport.assessment.performance.cases import ScoredCases, scored_cases
 from trustreport.assessment.performance.decision_table import place_of_counts
 from trustreport.assessment.performance.time_to_event import followed_cases

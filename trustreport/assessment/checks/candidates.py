@@ -5,7 +5,7 @@ from itertools import combinations
 from math import isnan
 
 from trustreport.assessment.checks.check import Check, Evidence, Remark
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.quantities import DIFFERENCE

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import isfinite, isnan
 
 from trustreport.assessment.checks.check import TOO_FEW, Check, Evidence, Remark, data_of
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place

@@ -7,7 +7,7 @@ import numpy as np
 
 from trustreport.assessment.checks.check import Check, Evidence, Remark, data_of
 from trustreport.assessment.checks.reader_study import PARTIAL_DESIGNS
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.performance.cases import ScoredCases, by_set, in_common, scored_cases
 from trustreport.assessment.performance.readers import place_of_task
 from trustreport.assessment.performance.sites import sites_in

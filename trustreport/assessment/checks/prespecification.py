@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trustreport.assessment.checks.check import COUNTED_DECISIONS, CRITERIA, Check, Evidence, Remark, outputs
 from trustreport.assessment.checks.threshold_origin import ChosenOn, read_origin
-from trustreport.assessment.narrative.names import endpoint_name, quantity_name
+from trustreport.assessment.narrative.texts import endpoint_name, quantity_name
 from trustreport.measures.cluster import ascending
 from trustreport.study import criteria, lock
 from trustreport.study.criteria import Bound

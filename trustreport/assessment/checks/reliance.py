@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import isfinite, isnan
 
 from trustreport.assessment.checks.check import Check, Evidence, Remark, data_of
-from trustreport.assessment.narrative.sentences import numbers
+from trustreport.assessment.narrative.texts import numbers
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result

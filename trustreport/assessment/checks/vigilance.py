@@ -7,7 +7,7 @@ from math import isnan
 import numpy as np
 
 from trustreport.assessment.checks.check import Check, Evidence, Remark, outputs
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.performance.readers import place_of_task
 from trustreport.measures.monitoring.rates import any_false_alert, event_rate
 from trustreport.study.study import Dataset, Scores

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from math import isnan
 
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Part
-from trustreport.assessment.narrative.sentences import numbers
+from trustreport.assessment.narrative.texts import numbers
 from trustreport.assessment.performance.repeated import RepeatedCases
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Message, say

@@ -6,8 +6,8 @@ from math import isnan
 from typing import Any
 
 from trustreport.assessment.finding import Part, PlainTable
-from trustreport.assessment.narrative.sentences import numbers
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import numbers
 from trustreport.assessment.performance.crossed import concentrations
 from trustreport.assessment.performance.keys import public_cell
 from trustreport.assessment.performance.sites import (

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from trustreport.assessment.finding import CheckOutcome
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.verdicts.entries import blocking, entry, of_precision, of_the_sample
 from trustreport.assessment.verdicts.risk import NeededRatio, limit, needed_ratios, ratio_entry
 from trustreport.assessment.verdicts.verdict import Locked, RiskLimit, Verdict, Word

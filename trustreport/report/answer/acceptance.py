@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.verdicts import Verdict, counted, named_family, worst
 from trustreport.assessment.verdicts.entries import entry
 from trustreport.assessment.verdicts.judge import bound_amount

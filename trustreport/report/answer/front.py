@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.finding import PlainTable
-from trustreport.assessment.narrative.names import endpoint_name
+from trustreport.assessment.narrative.texts import endpoint_name
 from trustreport.assessment.verdicts.judge import amount, as_share
 from trustreport.report.answer.answer import Answer, answer
 from trustreport.report.answer.by_criteria import candidate_statuses

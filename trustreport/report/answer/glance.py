@@ -11,7 +11,7 @@ from math import isnan
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.dimensions.advice_value.information import utilities
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.verdicts.judge import amount
 from trustreport.report.answer.sentences import known, outside_development, why_not_stated
 from trustreport.report.answer.without_criteria import DECIDED, decided_alike

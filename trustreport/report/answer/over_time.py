@@ -7,7 +7,7 @@ from math import isfinite, isnan
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.dimensions.vigilance.events import CLOSED, is_open, is_serious
-from trustreport.assessment.narrative.names import endpoint_name
+from trustreport.assessment.narrative.texts import endpoint_name
 from trustreport.assessment.verdicts.judge import amount
 from trustreport.report.answer.by_criteria import losses
 from trustreport.report.answer.sentences import Said, Statement, first_letter, in_brackets, stated

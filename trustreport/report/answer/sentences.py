@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isnan
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.verdicts import Verdict
 from trustreport.assessment.verdicts.entries import entry
 from trustreport.assessment.verdicts.judge import amount, measure

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isnan
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.verdicts import WORDS, Verdict
 from trustreport.assessment.verdicts.judge import compare_with_bound
 from trustreport.report.answer.acceptance import bound_text, locked_bound, verdict_estimate, would_be

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isnan
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.verdicts.entries import concerns
 from trustreport.assessment.verdicts.judge import amount
 from trustreport.report.answer.by_criteria import difference_of_pair

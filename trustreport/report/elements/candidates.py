@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from trustreport.assessment.dimensions.candidates.entries import leading_measure, local_prevalences, measures
 from trustreport.assessment.dimensions.candidates.narrative import PATIENTS
-from trustreport.assessment.narrative.names import heading
-from trustreport.assessment.narrative.sentences import failed_cases
+from trustreport.assessment.narrative.texts import failed_cases, heading
 from trustreport.assessment.verdicts import Requirement, Standing, Verdict
 from trustreport.report import declared
 from trustreport.report.answer.acceptance import declared_amount

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.report import declared
 from trustreport.report.answer.acceptance import criterion_rows, families, verdict_word
 from trustreport.report.answer.answer import answer

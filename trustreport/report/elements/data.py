@@ -7,7 +7,7 @@ from itertools import permutations
 from typing import Any, Literal
 
 from trustreport.assessment.case_mix import CaseMix, Characteristic, Errors
-from trustreport.assessment.narrative.follow_up import immature
+from trustreport.assessment.narrative.periods import immature
 from trustreport.measures.proportion import wilson
 from trustreport.report import declared
 from trustreport.report.answer.limits import listed

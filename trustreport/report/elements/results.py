@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from trustreport.assessment.claims import ClaimCheck, claim_checks, elsewhere, inside, latest
 from trustreport.assessment.finding import CheckOutcome
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.report import declared
 from trustreport.report.answer import acceptance
 from trustreport.report.answer.limits import Limitation, limits, listed

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.report import declared
 from trustreport.report.document import canonical, digest, document
 from trustreport.report.elements.annexes import scope_words

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.narrative.names import quantity_name
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.report import declared
 from trustreport.report.answer.acceptance import criterion_rows
 from trustreport.report.exports.chosen import (

@@ -47,8 +47,7 @@ from trustreport.assessment.dimensions.advice_accuracy.utility import utility_re
 from trustreport.assessment.dimensions.advice_accuracy.view import ResultView
 from trustreport.assessment.dimensions.dimension import Dimension
 from trustreport.assessment.finding import Finding
-from trustreport.assessment.narrative.follow_up import immature, prepend_sentences
-from trustreport.assessment.narrative.plotted_periods import not_plotted
+from trustreport.assessment.narrative.periods import immature, not_plotted, prepend_sentences
 from trustreport.assessment.performance.cases import ScoredCases, by_set, in_common, scored_cases
 from trustreport.assessment.performance.decision_table import decision_table_results
 from trustreport.assessment.performance.sites import FEWER, resamples, sites_in

@@ -9,8 +9,8 @@ import numpy as np
 
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID
 from trustreport.assessment.finding import Figure, Part
-from trustreport.assessment.narrative.names import set_label
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import set_label
 from trustreport.assessment.performance.cases import Mask, ScoredCases
 from trustreport.assessment.performance.measures import as_entries, pair
 from trustreport.figures import numbers

@@ -12,7 +12,7 @@ from trustreport.assessment.dimensions.advice_accuracy.declared_utilities import
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID, are_risks, thresholds
 from trustreport.assessment.dimensions.advice_accuracy.view import ResultView
 from trustreport.assessment.finding import Figure
-from trustreport.assessment.narrative.names import set_label
+from trustreport.assessment.narrative.texts import set_label
 from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.figures.curves import MOST_POINTS, DecisionCurves, DecisionPanel, LineOver, LinePoint, Points
 from trustreport.figures.measure_rows import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart

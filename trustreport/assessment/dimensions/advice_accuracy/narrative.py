@@ -11,8 +11,8 @@ from trustreport.assessment.dimensions.advice_accuracy.entries import CELLS, ID,
 from trustreport.assessment.dimensions.advice_accuracy.narrative_secondary import secondary_tables
 from trustreport.assessment.dimensions.advice_accuracy.view import ResultView
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
-from trustreport.assessment.narrative.names import heading, quantity_name
 from trustreport.assessment.narrative.tables import Spec, table
+from trustreport.assessment.narrative.texts import heading, quantity_name
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Message, say

@@ -8,9 +8,8 @@ from trustreport.assessment.dimensions.advice_accuracy.contests import METRICS, 
 from trustreport.assessment.dimensions.advice_accuracy.declared_utilities import TWO, two_class
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
-from trustreport.assessment.narrative.names import heading, quantity_name
-from trustreport.assessment.narrative.sentences import failed_cases
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import failed_cases, heading, quantity_name
 from trustreport.figures.field import MapPlace as Point
 from trustreport.figures.field import RegionChart
 from trustreport.measures.confusion.table import MEASURES

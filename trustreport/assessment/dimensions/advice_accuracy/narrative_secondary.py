@@ -7,8 +7,8 @@ from typing import Any
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID, WITHOUT
 from trustreport.assessment.dimensions.advice_accuracy.view import ResultView
 from trustreport.assessment.finding import EstimateRow, EstimateTable, PlainTable
-from trustreport.assessment.narrative.names import heading, quantity_name
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import heading, quantity_name
 from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.assessment.performance.weighted import partly_verified
 from trustreport.study.plan import Plan

@@ -8,7 +8,7 @@ import numpy as np
 from trustreport.assessment.dimensions.advice_accuracy.entries import CELLS, ID, declared_prevalences
 from trustreport.assessment.dimensions.advice_accuracy.view import ResultView
 from trustreport.assessment.finding import Figure
-from trustreport.assessment.narrative.names import heading
+from trustreport.assessment.narrative.texts import heading
 from trustreport.figures import numbers
 from trustreport.figures.curves import LineOver, LinePoint, LinesChart, LinesPanel
 from trustreport.figures.panels import MOST_PANELS

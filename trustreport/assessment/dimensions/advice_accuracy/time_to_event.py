@@ -8,7 +8,7 @@ import numpy as np
 
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID
 from trustreport.assessment.finding import Column, EstimateRow, EstimateTable, Figure, Part, PlainTable
-from trustreport.assessment.narrative.sentences import side_of
+from trustreport.assessment.narrative.texts import side_of
 from trustreport.assessment.performance.time_to_event import MEASURES, FollowedCases
 from trustreport.figures.calibration import CalibrationFigure, CalibrationPanel, Histogram
 from trustreport.measures.calibration.binned import CurvePoint

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID
-from trustreport.assessment.narrative.names import set_label
+from trustreport.assessment.narrative.texts import set_label
 from trustreport.measures.estimate import Estimate
 from trustreport.study.study import DEVELOPMENT_ROLES
 from trustreport.vocabulary.messages import Message

@@ -17,8 +17,7 @@ from trustreport.assessment.dimensions.advice_value.narrative import (
 from trustreport.assessment.dimensions.dimension import Dimension
 from trustreport.assessment.finding import Finding, Part
 from trustreport.assessment.narrative.advice import advised
-from trustreport.assessment.narrative.follow_up import immature, prepend_sentences
-from trustreport.assessment.narrative.plotted_periods import not_plotted
+from trustreport.assessment.narrative.periods import immature, not_plotted, prepend_sentences
 from trustreport.assessment.performance.sites import FEWER, load, sites_in
 from trustreport.study.plan import Plan
 from trustreport.study.study import Study

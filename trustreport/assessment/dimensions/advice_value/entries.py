@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.assessment.narrative.names import set_label
+from trustreport.assessment.narrative.texts import set_label
 from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.assessment.performance.measures import (
     NOT_RISKS,

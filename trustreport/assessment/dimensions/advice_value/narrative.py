@@ -8,7 +8,7 @@ from trustreport.assessment.dimensions.advice_value.entries import BINS, HISTOGR
 from trustreport.assessment.dimensions.advice_value.information import Informed
 from trustreport.assessment.dimensions.advice_value.tables import ADVICE, WIDTH
 from trustreport.assessment.finding import Figure, Part
-from trustreport.assessment.narrative.sentences import numbers, side_of
+from trustreport.assessment.narrative.texts import numbers, side_of
 from trustreport.figures.calibration import CalibrationFigure, CalibrationPanel, Histogram
 from trustreport.figures.panels import MOST_PANELS
 from trustreport.measures.calibration.advice import MIDDLE

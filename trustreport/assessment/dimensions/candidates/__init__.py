@@ -11,7 +11,7 @@ from trustreport.assessment.dimensions.candidates.versions import versions_of
 from trustreport.assessment.dimensions.candidates.versions_narrative import versions_part
 from trustreport.assessment.dimensions.dimension import Dimension
 from trustreport.assessment.finding import Finding
-from trustreport.assessment.narrative.follow_up import immature, prepend_sentences
+from trustreport.assessment.narrative.periods import immature, prepend_sentences
 from trustreport.assessment.performance.cases import by_set, scored_cases
 from trustreport.study.plan import Plan
 from trustreport.study.study import Study

@@ -7,8 +7,8 @@ from itertools import combinations
 
 from trustreport.assessment.dimensions.candidates.entries import ID
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Part
-from trustreport.assessment.narrative.names import heading
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import heading
 from trustreport.assessment.performance.decision_table import Decisions, counts_of_candidates, joint_decisions
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.independent import estimated

@@ -18,9 +18,8 @@ from trustreport.assessment.dimensions.candidates.entries import (
     ranked,
 )
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
-from trustreport.assessment.narrative.names import heading, quantity_name
-from trustreport.assessment.narrative.sentences import failed_cases
 from trustreport.assessment.narrative.tables import Spec, table
+from trustreport.assessment.narrative.texts import failed_cases, heading, quantity_name
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.reported.printed import metric_named

@@ -7,9 +7,8 @@ from typing import Any
 from trustreport.assessment.dimensions.candidates.entries import ID
 from trustreport.assessment.dimensions.candidates.versions import VersionChange, Versions
 from trustreport.assessment.finding import Part, PlainTable
-from trustreport.assessment.narrative.names import heading, quantity_name
-from trustreport.assessment.narrative.sentences import numbers, side_of
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import heading, numbers, quantity_name, side_of
 from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.results import Result

@@ -15,8 +15,9 @@ from trustreport.assessment.dimensions.decision_benefit.entries import results_o
 from trustreport.assessment.dimensions.decision_benefit.hypotheses import declared_hypotheses, hypotheses_part
 from trustreport.assessment.dimensions.decision_benefit.narrative import part
 from trustreport.assessment.dimensions.decision_benefit.next_study import next_study, next_study_part
-from trustreport.assessment.dimensions.decision_benefit.protocols import compare, of_published
-from trustreport.assessment.dimensions.decision_benefit.protocols_narrative import (
+from trustreport.assessment.dimensions.decision_benefit.protocols import (
+    compare,
+    of_published,
     protocols_part,
     published_part,
 )
@@ -32,8 +33,8 @@ from trustreport.assessment.dimensions.decision_benefit.secondary_endpoints impo
 from trustreport.assessment.dimensions.decision_benefit.variance_sources import source_results
 from trustreport.assessment.dimensions.dimension import Dimension
 from trustreport.assessment.finding import Finding, Part
-from trustreport.assessment.narrative.names import title_of
 from trustreport.assessment.narrative.repeats import repeat_parts
+from trustreport.assessment.narrative.texts import title_of
 from trustreport.assessment.performance.readers import every_endpoint, place_of_task, primary_first
 from trustreport.assessment.performance.repeated import has_second, repeat_results, repeated_readings
 from trustreport.study.plan import Plan

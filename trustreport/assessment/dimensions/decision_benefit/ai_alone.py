@@ -9,8 +9,7 @@ import numpy as np
 
 from trustreport.assessment.dimensions.decision_benefit.entries import ID, by_analysis
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Part
-from trustreport.assessment.narrative.names import endpoint_name
-from trustreport.assessment.narrative.sentences import side_of
+from trustreport.assessment.narrative.texts import endpoint_name, side_of
 from trustreport.assessment.performance.reader_analysis import AIDED, FIRST_COVARIANCE, UNAIDED
 from trustreport.assessment.performance.readers import correct_decisions, patients_of, reading_key
 from trustreport.measures.mrmc.one_reader import fixed_against_readers

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from trustreport.assessment.dimensions.decision_benefit.entries import ID, by_analysis
 from trustreport.assessment.finding import Part, PlainTable
-from trustreport.assessment.narrative.names import endpoint_name
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import endpoint_name
 from trustreport.assessment.performance.reader_analysis import FIRST_COVARIANCE
 from trustreport.assessment.performance.readers import (
     correct_decisions,

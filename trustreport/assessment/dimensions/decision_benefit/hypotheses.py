@@ -9,8 +9,8 @@ from trustreport.assessment.dimensions.decision_benefit.changes import at_preval
 from trustreport.assessment.dimensions.decision_benefit.entries import ID, results_of
 from trustreport.assessment.dimensions.decision_benefit.secondary_endpoints import secondary_results
 from trustreport.assessment.finding import Figure, Part
-from trustreport.assessment.narrative.names import endpoint_name
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import endpoint_name
 from trustreport.assessment.performance.reader_analysis import AIDED
 from trustreport.assessment.performance.reader_errors import reader_errors
 from trustreport.assessment.performance.readers import (

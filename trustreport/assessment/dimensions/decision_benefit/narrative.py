@@ -16,9 +16,8 @@ from trustreport.assessment.dimensions.decision_benefit.variance_sources import 
     source_tables,
 )
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
-from trustreport.assessment.narrative.names import endpoint_name, title_of
-from trustreport.assessment.narrative.sentences import numbers, side_of
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import endpoint_name, numbers, side_of, title_of
 from trustreport.assessment.performance.reader_analysis import (
     AIDED,
     FIRST_COVARIANCE,

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from trustreport.assessment.dimensions.decision_benefit.entries import ID
 from trustreport.assessment.finding import Part
-from trustreport.assessment.narrative.names import endpoint_name
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import endpoint_name
 from trustreport.assessment.performance.reader_analysis import FIRST_COVARIANCE, ReaderEndpoint
 from trustreport.assessment.performance.readers import reading_key
 from trustreport.measures.estimate import Estimate

@@ -1,7 +1,7 @@
 """How the device could be used here: each protocol on the readings of a task, against the reader alone."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nan
 from typing import Any
@@ -10,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.assessment.dimensions.decision_benefit.entries import ID
+from trustreport.assessment.finding import Figure, Part
+from trustreport.assessment.narrative.texts import Item, Texts, heading, quantity_name
 from trustreport.assessment.performance.reader_analysis import AIDED, UNAIDED
 from trustreport.assessment.performance.reader_endpoints import analysis_of_shares
 from trustreport.assessment.performance.reader_errors import advice_of
 from trustreport.assessment.performance.readers import endpoint as endpoint_of
 from trustreport.assessment.performance.readers import patients_of, reading_key
+from trustreport.figures.field import PlaneAxis, PlaneChart, PlanePoint
 from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.proportion import wilson
@@ -32,6 +35,8 @@ from trustreport.measures.protocols import (
 )
 from trustreport.study.plan import Plan
 from trustreport.study.study import Floats, Readings, Study
+from trustreport.vocabulary.digits import Rounded, per, rounded
+from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import NOWHERE, Place
 from trustreport.vocabulary.results import Result
 
@@ -41,6 +46,11 @@ INDEPENDENT_ERRORS = (
     "by a published formula that takes the errors of reader and device as independent; "
     "limits from both intervals together"
 )
+TABLE = "protocols_"  # how the ids of its tables begin
+CASES = 1000  # for which wrong decisions are counted
+WAYS = {1: "higher", -1: "lower"}
+
+text = Texts(f"{ID}.protocols")
 
 
 @dataclass(frozen=True)
@@ -59,6 +69,11 @@ class ProtocolComparison:
             if r.primary and r.name == quantity and r.place.protocol == protocol and r.endpoint == endpoint:
                 return r
         return None
+
+    def value(self, protocol: str, endpoint: str) -> Estimate | None:
+        """What a protocol reaches."""
+        r = self.find("protocol_performance", protocol, endpoint)
+        return r.estimate if r else None
 
 
 def compare(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place) -> ProtocolComparison | None:
@@ -252,3 +267,137 @@ def of_published(study: Study, plan: Plan) -> list[Result]:
             of: dict[str, Any] = {"endpoint": "accuracy", "primary": True}
             results.append(Result(f"{ID}.protocol_performance", there, e, **of))
     return results
+
+
+# ---------------------------------------------------------------- sentences and tables
+
+
+def protocols_part(found: ProtocolComparison, name: Message | str, number: int, *, alone: bool) -> Part:
+    """The protocols beside each other and each against the reader alone, with a figure."""
+    title = text("title") if alone else text("title_of", name=name)
+    tables = [_performance_table(found, number)]
+    if len(found.names) > 1:
+        tables.append(_differences_table(found, number))
+    return text.part((*_sentences(found), *tables, *_figure(found, number)), title, found.place)
+
+
+def _label(protocol: str) -> Message:
+    return say("word.heading", text=text(f"name.{protocol}"))
+
+
+def _sentences(found: ProtocolComparison) -> Iterator[Message]:
+    """What each protocol was shown to change, compared with the reader alone; what it trades comes first."""
+    in_one: dict[tuple[int, str], list[Message]] = {}
+    unshown: list[Message] = []
+    for protocol in found.names:
+        changes = {name: found.find("protocol_difference", protocol, name) for name in CLASSES}
+        # 1 for a shown gain, -1 for a shown loss
+        ways = {name: (r.estimate.low > 0) - (r.estimate.high < 0) for name, r in changes.items() if r}
+        shown = sorted((name for name, way in ways.items() if way), key=lambda name: -ways[name])
+        if len(shown) == 2:
+            first, second = (_change(WAYS[ways[n]], changes[n], measure=quantity_name(n)) for n in shown)
+            joined = "agree" if ways[shown[0]] == ways[shown[1]] else "trade"
+            yield text(joined, protocol=_label(protocol), first=first, second=second)
+        elif shown:
+            item = _change("by", changes[shown[0]], protocol=text(f"name.{protocol}"))
+            in_one.setdefault((ways[shown[0]], shown[0]), []).append(item)
+        elif protocol != READER:
+            unshown.append(text(f"name.{protocol}"))
+    for (way, endpoint), items in in_one.items():
+        other = next(name for name in CLASSES if name != endpoint)
+        named = {"measure": quantity_name(endpoint), "other": quantity_name(other)}
+        yield text(f"only_{WAYS[way]}", items=items, **named)
+    if unshown:
+        yield text("unshown", items=unshown)
+    if found.lacking:
+        yield text("lacking", items=[text(f"needs.{protocol}") for protocol in found.lacking])
+
+
+def _change(key: str, r: Result | None, **of: Message) -> Message:
+    assert r is not None
+    low, high = sorted((r.estimate.low, r.estimate.high), key=abs)
+    return text(key, r, low=low, high=high, **of)
+
+
+def _performance_table(found: ProtocolComparison, number: int) -> Item:
+    # Without the time of the reader alone there is nothing to compare times with.
+    timed = found.value(READER, "seconds") is not None
+
+    def row(protocol: str) -> Iterator[Any]:
+        yield _label(protocol)
+        values = [found.value(protocol, name) for name in CLASSES]
+        yield from values
+        for e, share in zip(values, (found.prevalence, 1 - found.prevalence)):
+            yield e and _wrong(e, share)
+        seconds = found.value(protocol, "seconds")
+        yield CASES * seconds.value / 60 if timed and seconds else None
+
+    return text.table(
+        f"{TABLE}{number}",
+        text("table", prevalence=found.prevalence, cases=CASES),
+        ".protocol sensitivity specificity .missed:estimate .alarms:estimate .minutes:count?",
+        map(row, found.names),
+    )
+
+
+def _wrong(e: Estimate, share: float) -> Estimate:
+    """Wrong decisions among so many cases, of which this share is of the class."""
+    wrong = replace(e, value=share * (1 - e.value), low=share * (1 - e.high), high=share * (1 - e.low))
+    return per(rounded(wrong, 3), CASES)
+
+
+def _differences_table(found: ProtocolComparison, number: int) -> Item:
+    rows = []
+    for protocol in found.names:
+        changes = [found.find("protocol_difference", protocol, name) for name in CLASSES]
+        if protocol != READER:
+            rows.append(
+                (_label(protocol), *(cell for r in changes for cell in (r and r.estimate, _pairs(r))))
+            )
+    return text.table(
+        f"{TABLE}differences_{number}",
+        text("differences"),
+        ".protocol .sensitivity_change:points .positive_pairs .specificity_change:points .negative_pairs",
+        rows,
+    )
+
+
+def _pairs(r: Result | None) -> Message | None:
+    """Readings right under the protocol alone, and right by the reader alone; tenths where one is drawn."""
+    if r is None:
+        return None
+    gained, lost = (float(r.details[name]) for name in ("gained", "lost"))
+    places = 0 if gained == int(gained) and lost == int(lost) else 1
+    return text("pairs", gained=Rounded(gained, places), lost=Rounded(lost, places))
+
+
+def _figure(found: ProtocolComparison, number: int) -> Iterator[Figure]:
+    points = []
+    for protocol in found.names:
+        up, across = (found.value(protocol, name) for name in CLASSES)
+        if up is not None and across is not None:
+            points.append(PlanePoint(_label(protocol), across, up, hollow=protocol == READER))
+    if len(points) > 1:
+        axes = (
+            PlaneAxis(heading(name), quantity_name(name), "percent", 0, 1)
+            for name in ("specificity", "sensitivity")
+        )
+        listed = [
+            text("at", name=p.label, sensitivity=p.upward.value, specificity=p.across.value) for p in points
+        ]
+        drawing = PlaneChart(tuple(points), *axes)
+        yield text.figure(f"{TABLE}plane_{number}", drawing, "plane", n=len(points), items=listed)
+
+
+def published_part(results: Sequence[Result]) -> Part | None:
+    """Accuracies by formula of published sets; nothing where there are none."""
+    if not results:
+        return None
+
+    def label(r: Result) -> Message:
+        return text("of_set", set=r.place.set, protocol=text(f"name.{r.place.protocol}"))
+
+    shown = text.estimates(
+        f"{TABLE}published", text("published_table"), results, label, leads=lambda r: False
+    )
+    return text.part((text("published"), shown), text("published_title"))

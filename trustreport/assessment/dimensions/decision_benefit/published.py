@@ -9,9 +9,8 @@ import numpy as np
 
 from trustreport.assessment.dimensions.decision_benefit.entries import ID
 from trustreport.assessment.finding import Figure, Part
-from trustreport.assessment.narrative.names import endpoint_name
-from trustreport.assessment.narrative.sentences import numbers
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import endpoint_name, numbers
 from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.interval import symmetric

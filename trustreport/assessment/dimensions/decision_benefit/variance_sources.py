@@ -8,8 +8,8 @@ import numpy as np
 
 from trustreport.assessment.dimensions.decision_benefit.entries import ID
 from trustreport.assessment.finding import PlainTable
-from trustreport.assessment.narrative.names import endpoint_name
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import endpoint_name
 from trustreport.assessment.performance.reader_analysis import ReaderEndpoint
 from trustreport.assessment.performance.reader_errors import components_of
 from trustreport.assessment.performance.readers import reading_key

@@ -15,7 +15,7 @@ from trustreport.assessment.dimensions.localisation.entries import (
 )
 from trustreport.assessment.dimensions.localisation.narrative import candidate_part, reader_part
 from trustreport.assessment.finding import Finding, Part
-from trustreport.assessment.narrative.follow_up import immature, prepend_sentences
+from trustreport.assessment.narrative.periods import immature, prepend_sentences
 from trustreport.assessment.performance.lesions import marked_cases
 from trustreport.study.plan import Plan
 from trustreport.study.study import Study

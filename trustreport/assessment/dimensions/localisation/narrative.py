@@ -6,8 +6,7 @@ from math import isnan
 from trustreport.assessment.dimensions.localisation.entries import ID, OF_READERS, READERS_ID
 from trustreport.assessment.dimensions.localisation.plots import froc_figure
 from trustreport.assessment.finding import Column, EstimateRow, EstimateTable, Part, PlainTable
-from trustreport.assessment.narrative.names import endpoint_name, quantity_name
-from trustreport.assessment.narrative.sentences import numbers, side_of
+from trustreport.assessment.narrative.texts import endpoint_name, numbers, quantity_name, side_of
 from trustreport.assessment.performance.lesions import MarkedCases
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.messages import Message, say

@@ -7,7 +7,7 @@ from math import ceil, floor, isfinite, isnan, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.assessment.narrative.names import heading, quantity_name
+from trustreport.assessment.narrative.texts import heading, quantity_name
 from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.assessment.performance.features import ID
 from trustreport.assessment.performance.measures import estimates, lead, relevance_and_thresholds, why_no_risk

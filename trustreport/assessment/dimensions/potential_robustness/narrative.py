@@ -28,9 +28,8 @@ from trustreport.assessment.dimensions.potential_robustness.site_tables import (
 from trustreport.assessment.dimensions.potential_robustness.sites import COMPARED_OVER_SITES
 from trustreport.assessment.dimensions.potential_robustness.sizes import width
 from trustreport.assessment.finding import EstimateTable, Part, PlainTable
-from trustreport.assessment.narrative.names import quantity_name
-from trustreport.assessment.narrative.sentences import numbers
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import numbers, quantity_name
 from trustreport.assessment.performance.features import ID
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.similarity.notes import TEST_ONLY

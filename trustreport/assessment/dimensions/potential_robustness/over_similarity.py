@@ -5,8 +5,8 @@ from math import isnan
 
 from trustreport.assessment.dimensions.potential_robustness.plots import estimate
 from trustreport.assessment.finding import PlainTable
-from trustreport.assessment.narrative.names import heading
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import heading
 from trustreport.assessment.performance.features import ID
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.messages import Message, say

@@ -6,8 +6,8 @@ from math import isnan
 
 from trustreport.assessment.dimensions.potential_robustness.scores import ScoredSet
 from trustreport.assessment.finding import Part
-from trustreport.assessment.narrative.sentences import numbers
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import numbers
 from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.assessment.performance.features import ID
 from trustreport.assessment.performance.measures import lead, why_no_risk

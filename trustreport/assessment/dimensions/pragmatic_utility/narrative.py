@@ -5,8 +5,8 @@ from math import isfinite, isnan
 
 from trustreport.assessment.dimensions.pragmatic_utility.comparison import ArmComparison, crosses
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
-from trustreport.assessment.narrative.sentences import numbers
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import numbers
 from trustreport.figures.effect import EffectPlot, EffectRow, ErrorRateRow, ErrorRates
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.results import Result

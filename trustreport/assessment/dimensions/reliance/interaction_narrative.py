@@ -7,9 +7,8 @@ from trustreport.assessment.dimensions.reliance.interaction import COMPARED, ODD
 from trustreport.assessment.dimensions.reliance.rates import ID
 from trustreport.assessment.dimensions.reliance.results import Reliance
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
-from trustreport.assessment.narrative.names import quantity_name
-from trustreport.assessment.narrative.sentences import numbers
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import numbers, quantity_name
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.figures.field import PlaneAxis, PlaneChart, PlanePoint
 from trustreport.measures.estimate import Estimate

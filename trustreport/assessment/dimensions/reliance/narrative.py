@@ -6,8 +6,8 @@ from typing import Any
 
 from trustreport.assessment.dimensions.reliance.results import Reliance
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
-from trustreport.assessment.narrative.sentences import numbers
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import numbers
 from trustreport.figures.flow import TrustFlow
 from trustreport.figures.trust import TrustDiagram, TrustPoint
 from trustreport.measures.estimate import Estimate

@@ -13,8 +13,8 @@ from trustreport.assessment.infer import (
     range_in_words,
     sentences,
 )
-from trustreport.assessment.narrative.names import heading
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import heading
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.reported.printed import METRICS, OF_ONE_CLASS, PrintedFigure
 from trustreport.study.plan import Plan, Reported

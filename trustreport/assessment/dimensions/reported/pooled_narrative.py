@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from trustreport.assessment.dimensions.reported.pooled import NEW, TYPICAL, PooledSets, zeros
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
-from trustreport.assessment.narrative.names import heading, quantity_name
-from trustreport.assessment.narrative.sentences import numbers
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import heading, numbers, quantity_name
 from trustreport.figures.curves import Points
 from trustreport.figures.mean_curves import StudyPoint, SummaryRoc
 from trustreport.figures.sites import Forest, ForestColumn

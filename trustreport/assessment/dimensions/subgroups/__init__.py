@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from trustreport.assessment.dimensions.dimension import Dimension
-from trustreport.assessment.dimensions.subgroups.effects import Effect, effects
-from trustreport.assessment.dimensions.subgroups.entries import NAME, Measurement, measurements
-from trustreport.assessment.dimensions.subgroups.families import adjusted, tested
-from trustreport.assessment.dimensions.subgroups.narrative import part_of_readers, part_of_set
+from trustreport.assessment.dimensions.subgroups.groups import NAME, GroupedCases
 from trustreport.assessment.dimensions.subgroups.overview import overview
+from trustreport.assessment.dimensions.subgroups.readers import effects
+from trustreport.assessment.dimensions.subgroups.results import adjusted, measurements, tested
+from trustreport.assessment.dimensions.subgroups.words import story_of_readers, story_of_set, text
 from trustreport.assessment.finding import Finding, Part
-from trustreport.assessment.narrative.follow_up import immature, prepend_sentences
+from trustreport.assessment.narrative.periods import immature, prepend_sentences
 from trustreport.assessment.narrative.where import where
 from trustreport.assessment.performance.cases import ScoredCases, scored_cases
 from trustreport.assessment.performance.sites import pooled
@@ -29,32 +29,28 @@ def has_data(study: Study, plan: Plan) -> bool:
 
 def answer(study: Study, plan: Plan) -> Finding:
     """Results, sentences, tables and figures of every data set, candidate, task and contrast."""
-    sets = [replace(one, groups=adjusted(one.groups)) for one in measurements(study, plan)]
-    read = [replace(one, groups=adjusted(one.groups)) for one in effects(study, plan)]
+    sets, read = list(map(adjusted, measurements(study, plan))), list(map(adjusted, effects(study, plan)))
     of_sets, of_readers = _formed(sets), _formed(read)
     sets = [replace(one, unknown=_unknown_here(one, of_readers)) for one in sets]
     read = [replace(one, unknown=_unknown_here(one, of_sets)) for one in read]
-    first = overview(sets, read)
-    parts: list[Part] = [] if first is None else [first]
-    parts += [
-        part_of_set(one, plan, number, of_readers, alone=first is None and len(sets) == 1)
-        for number, one in enumerate(sets, 1)
-    ]
-    parts += [
-        part_of_readers(one, plan, number, of_sets, alone=len(read) == 1)
-        for number, one in enumerate(read, 1)
-    ]
-    lies = [
-        where(pooled(cases, plan), NAME, plan, f"_{i}", tested(sets))
-        for i, cases in enumerate(_by_candidate(study, plan), 1)
-    ]
-    parts += [part for part, _ in lies if part]
+    parts: list[Part | None] = [overview(sets, read)]
+    alone = parts == [None] and len(sets) == 1
+    for number, one in enumerate(sets, 1):
+        title = None if alone else say("word.name", name=one.name)
+        parts.append(text.part(story_of_set(one, plan, number, of_readers), title, one.place))
+    for number, one in enumerate(read, 1):
+        title = text("readers_title" if len(read) == 1 else "readers_title_of", name=one.name)
+        parts.append(text.part(story_of_readers(one, plan, number, of_sets), title, one.place))
+    every = [r for one in (*sets, *read) for r in one.results]
+    for number, cases in enumerate(_by_candidate(study, plan), 1):
+        part, found = where(pooled(cases, plan), NAME, plan, f"_{number}", tested(sets))
+        parts.append(part)
+        every += found
     known: dict[str, Result] = {}
-    every = [one.results for one in sets] + [one.results for one in read] + [found for _, found in lies]
-    for r in (r for found in every for r in found):
+    for r in every:
         known.setdefault(_question(r), r)
-    not_shown = (say(f"{NAME}.not_shown.cause"), say(f"{NAME}.not_shown.other"))
-    return Finding(NAME, prepend_sentences(immature(study, plan), parts), tuple(known.values()), not_shown)
+    shown = prepend_sentences(immature(study, plan), [part for part in parts if part])
+    return text.finding(shown, known.values(), ("cause", "other"))
 
 
 def _by_candidate(study: Study, plan: Plan) -> Iterator[list[ScoredCases]]:
@@ -68,12 +64,12 @@ def _by_candidate(study: Study, plan: Plan) -> Iterator[list[ScoredCases]]:
     yield from found.values()
 
 
-def _formed(found: Sequence[Measurement | Effect]) -> frozenset[str]:
+def _formed(found: Sequence[GroupedCases]) -> frozenset[str]:
     """The declared groups that could be formed somewhere."""
     return frozenset(g.declared.name for one in found for d in one.divisions for g in d.groups)
 
 
-def _unknown_here(one: Measurement | Effect, elsewhere: frozenset[str]) -> dict[str, Result]:
+def _unknown_here(one: GroupedCases, elsewhere: frozenset[str]) -> dict[str, Result]:
     """What is unknown of these cases, apart from groups that are a matter of other cases."""
     other = {d.attribute for d in one.divisions if d.absent is not None and d.attribute in elsewhere}
     return {attribute: r for attribute, r in one.unknown.items() if attribute not in other}

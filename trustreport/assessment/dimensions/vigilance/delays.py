@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from trustreport.assessment.dimensions.vigilance.charts import METHODS, Charted, designed_for
 from trustreport.assessment.dimensions.vigilance.periods import ID, Timeline
 from trustreport.assessment.finding import PlainTable
-from trustreport.assessment.narrative.names import heading
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import heading
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.monitoring.charts import CusumChart
 from trustreport.measures.monitoring.detection_delay import STATISTICS, cusum_delay, sprt_delay

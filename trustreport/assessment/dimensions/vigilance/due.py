@@ -9,7 +9,7 @@ from trustreport.assessment.dimensions.vigilance.charts import Charted
 from trustreport.assessment.dimensions.vigilance.entries import OF_READINGS, WITHOUT_TRUTH
 from trustreport.assessment.dimensions.vigilance.events import CLOSED, after, is_open, is_serious, named
 from trustreport.assessment.dimensions.vigilance.periods import ID, Timeline
-from trustreport.assessment.narrative.names import heading
+from trustreport.assessment.narrative.texts import heading
 from trustreport.study.plan import Plan, Signal
 from trustreport.vocabulary.messages import Message, say
 

@@ -12,9 +12,8 @@ from trustreport.assessment.dimensions.vigilance.periods import ID, Period
 from trustreport.assessment.dimensions.vigilance.readers_over_time import FOLLOWED, Reliances
 from trustreport.assessment.dimensions.vigilance.view import MonitoringView
 from trustreport.assessment.finding import Figure, Part, PlainTable
-from trustreport.assessment.narrative.names import heading
-from trustreport.assessment.narrative.sentences import numbers
 from trustreport.assessment.narrative.tables import Spec, table
+from trustreport.assessment.narrative.texts import heading, numbers
 from trustreport.figures import trend
 from trustreport.measures.estimate import Estimate
 from trustreport.study.plan import Signal

@@ -9,7 +9,7 @@ import numpy as np
 
 from trustreport.assessment.dimensions.vigilance.charts import Charted
 from trustreport.assessment.dimensions.vigilance.periods import ID, Period, Timeline, mix_columns, names_of
-from trustreport.assessment.narrative.names import heading
+from trustreport.assessment.narrative.texts import heading
 from trustreport.assessment.narrative.where import labelled
 from trustreport.figures.monitoring import TimelineMark, TimelineTrack
 from trustreport.study.plan import Plan

@@ -13,8 +13,8 @@ from trustreport.assessment.dimensions.vigilance.drift import drifted, shares
 from trustreport.assessment.dimensions.vigilance.periods import ID, Period, mature_on, mix_columns
 from trustreport.assessment.dimensions.vigilance.view import MonitoringView
 from trustreport.assessment.finding import Figure, Part, PlainTable
-from trustreport.assessment.narrative.names import heading
 from trustreport.assessment.narrative.tables import Spec, table
+from trustreport.assessment.narrative.texts import heading
 from trustreport.figures import curves, monitoring, trend
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.monitoring.charts import CusumChart, SprtChart

@@ -17,9 +17,8 @@ from trustreport.assessment.dimensions.vigilance.exposure import Use
 from trustreport.assessment.dimensions.vigilance.periods import ID, Period, mature_on
 from trustreport.assessment.dimensions.vigilance.view import MonitoringView
 from trustreport.assessment.finding import Figure, Part, PlainTable
-from trustreport.assessment.narrative.names import heading
-from trustreport.assessment.narrative.sentences import numbers, side_of
 from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import heading, numbers, side_of
 from trustreport.figures import trend
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Message, say

@@ -1,4 +1,4 @@
-"""What a report says of cases whose follow-up is incomplete."""
+"""Periods of routine use, as every dimension treats them: cases still in follow-up, and what is plotted."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -26,3 +26,11 @@ def prepend_sentences(sentences: Iterable[Message], parts: Sequence[Part]) -> tu
     if not parts:
         return ()
     return (replace(parts[0], finding=(*parts[0].finding, *sentences)), *parts[1:])
+
+
+def not_plotted(study: Study) -> frozenset[str]:
+    """Names of the periods before the last one, which a dimension does not plot.
+
+    The vigilance chapter plots every period in one figure; panels of each would repeat it. Tables have all.
+    """
+    return frozenset([d.name for d in study.datasets if d.role == "period"][:-1])

@@ -1,21 +1,30 @@
 """How much readers gain from the aid on the cases of each declared group, and whether groups differ in it."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.assessment.dimensions.subgroups.entries import Measured, difference_entry, unknown_entry
-from trustreport.assessment.dimensions.subgroups.groups import CaseGroup, Division, Mask, divisions
-from trustreport.assessment.dimensions.subgroups.small import (
+from trustreport.assessment.dimensions.subgroups.groups import (
+    BENEFIT,
+    CHANGE,
     TOO_FEW_TO_COMPARE,
+    CaseGroup,
+    Division,
+    GroupedCases,
     Least,
+    Mask,
+    Measured,
+    closed_groups,
+    divisions,
     with_few,
     without_value,
 )
-from trustreport.assessment.performance.keys import closed, public_cell, suppressed
+from trustreport.assessment.dimensions.subgroups.results import class_counts, difference_entry, unknown_entry
+from trustreport.assessment.narrative.texts import title_of
+from trustreport.assessment.performance.keys import public_cell, suppressed
 from trustreport.assessment.performance.reader_analysis import FIRST_COVARIANCE, ReaderEndpoint
 from trustreport.assessment.performance.readers import (
     endpoints,
@@ -38,8 +47,6 @@ from trustreport.study.study import Cases, Floats, Labels, Readings, Study
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
-BENEFIT = "decision_benefit"
-NAME = "subgroups"
 # Gain in the first group less gain in the second, as arms: compared and baseline of either group.
 INTERACTION = np.array([1.0, -1.0, -1.0, 1.0])
 CLASSES = {"sensitivity": 1, "specificity": 0}
@@ -47,26 +54,7 @@ GREATEST = 2.0  # all readers gain everything in one group and lose everything i
 TOO_FEW_FOR_EFFECT = "{positives} positives and {negatives} negatives; too few for an effect"
 
 
-@dataclass(frozen=True, eq=False)
-class Effect:
-    """The groups of the cases of a task and contrast, with their results."""
-
-    readings: Readings
-    arms: tuple[str, str]
-    place: Place
-    divisions: tuple[Division, ...]
-    groups: Mapping[str, tuple[Measured, ...]]
-    overall: Mapping[str, Estimate]
-    unknown: Mapping[str, Result] = field(default_factory=dict)
-
-    @property
-    def results(self) -> list[Result]:
-        """Every entry, in the order reported."""
-        found = [r for groups in self.groups.values() for one in groups for r in one.results]
-        return [*found, *self.unknown.values()]
-
-
-def effects(study: Study, plan: Plan) -> Iterator[Effect]:
+def effects(study: Study, plan: Plan) -> Iterator[GroupedCases]:
     """Every task and contrast whose arms were both read."""
     for readings in study.readings:
         place = place_of_task(readings, study)
@@ -75,48 +63,53 @@ def effects(study: Study, plan: Plan) -> Iterator[Effect]:
                 yield _effect(readings, arms, plan, place)
 
 
-def _effect(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place) -> Effect:
-    level = plan.report.confidence_level
-    found = divisions(plan, readings.cases)
-    by_attribute = {d.attribute: _measured(readings, arms, d, plan, place) for d in found}
+def _effect(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place) -> GroupedCases:
+    level, found, truth = plan.report.confidence_level, divisions(plan, readings.cases), readings.cases.truth
     overall = {}
     if any(d.groups for d in found):
         for endpoint in primary_first(endpoints(readings, arms, level), readings, arms, plan):
             overall[endpoint.name] = endpoint.whole.lead_difference(level)
-    unknown = {d.attribute: _unknown(readings.cases, d, plan, place) for d in found}
-    return Effect(readings, arms, place, tuple(found), by_attribute, overall, unknown)
+    unknown = {}
+    for d in found:
+        n, chosen = int(np.count_nonzero(d.unknown)), {"attribute": d.attribute, "of": "readings"}
+        unknown[d.attribute] = unknown_entry(n, len(readings.cases), place, plan, chosen)
+    return GroupedCases(
+        name=title_of(readings, arms),
+        place=place,
+        level=level,
+        divisions=tuple(found),
+        groups={d.attribute: tuple(_measured(readings, arms, d, plan, place)) for d in found},
+        overall=overall,
+        unknown=unknown,
+        n=int((truth >= 0).sum()),
+        positives=int((truth == 1).sum()),
+    )
 
 
 def _measured(
     readings: Readings, arms: tuple[str, str], division: Division, plan: Plan, place: Place
-) -> tuple[Measured, ...]:
-    shut = _closed(readings.cases.truth, division, public_cell(plan))
-    return tuple(
-        _one(readings, arms, group, plan, place, shut=group.name in shut) for group in division.groups
+) -> Iterator[Measured]:
+    truth = readings.cases.truth
+    shut = closed_groups(
+        division, public_cell(plan), lambda mask: class_counts(truth[mask]), lambda mask: int(mask.sum())
     )
+    for group in division.groups:
+        there = place.at(subgroup=group.name)
+        yield _one(readings, arms, group, plan, there, shut=group.name in shut)
 
 
 def _one(
-    readings: Readings,
-    arms: tuple[str, str],
-    group: CaseGroup,
-    plan: Plan,
-    place: Place,
-    *,
-    shut: bool,
+    readings: Readings, arms: tuple[str, str], group: CaseGroup, plan: Plan, place: Place, *, shut: bool
 ) -> Measured:
     level, least = plan.report.confidence_level, Least.of(plan, group)
-    truth = readings.cases.truth[group.mask]
-    positives, negatives = int((truth == 1).sum()), int((truth == 0).sum())
+    positives, negatives = class_counts(readings.cases.truth[group.mask])
+    own, others = (_with_endpoints(readings, mask, arms, level) for mask in (group.mask, group.against))
     facts = {"positives": positives, "negatives": negatives, "prespecified": not group.exploratory}
-    there, inside = place.at(subgroup=group.name), of_cases(readings, group.mask)
-    own = _with_endpoints(readings, group.mask, arms, level)
-    others = _with_endpoints(readings, group.against, arms, level)
-    few = _classes(readings.cases.truth[group.against])
+    cases = reading_key(of_cases(readings, group.mask)) if own else ""
     results: list[Result] = []
     for name, endpoint in own.items():
         short = least.short(name, positives, negatives)
-        for r in _entries(endpoint, there, arms, level, reading_key(inside)):
+        for r in _entries(endpoint, place, arms, level, cases):
             e = r.estimate
             if shut:
                 e = suppressed(e, least.cell)
@@ -129,16 +122,12 @@ def _one(
             analysis, e = _difference(endpoint, others[name], readings, group, level)
             if shut:
                 e = suppressed(e, least.cell)
-            elif short or least.short(name, *few):
+            elif short or least.short(name, *class_counts(readings.cases.truth[group.against])):
                 e = without_value(e, TOO_FEW_TO_COMPARE)
-            results.append(difference_entry(e, there.at(arms=arms), name, group, analysis=analysis))
+            results.append(difference_entry(e, place.at(arms=arms), name, group, analysis=analysis))
     if shut:
         positives = negatives = 0
     return Measured(group, tuple(results), positives, negatives, shut)
-
-
-def _classes(truth: NDArray[np.int8]) -> tuple[int, int]:
-    return int((truth == 1).sum()), int((truth == 0).sum())
 
 
 def _entries(
@@ -146,15 +135,13 @@ def _entries(
 ) -> Iterator[Result]:
     """Both arm means and their difference, each by the primary analysis."""
     analysis = endpoint.whole
-    of: dict[str, Any] = {"endpoint": endpoint.name, "primary": True, "cases": cases}
-    for i, arm in enumerate(arms):
-        means = analysis.arm_means(i, level)
-        first = analysis.first(means)
-        yield Result(f"{BENEFIT}.arm_mean", place.at(arm=arm), means[first], analysis=first, **of)
-    differences = analysis.differences(level)
-    first = analysis.first(differences)
-    contrast = place.at(arms=arms)
-    yield Result(f"{BENEFIT}.arm_difference", contrast, differences[first], analysis=first, **of)
+    found = [
+        (f"{BENEFIT}.arm_mean", place.at(arm=arm), analysis.arm_means(i, level)) for i, arm in enumerate(arms)
+    ]
+    for id, there, estimates in (*found, (CHANGE, place.at(arms=arms), analysis.differences(level))):
+        first = analysis.first(estimates)
+        more: dict[str, Any] = {"endpoint": endpoint.name, "analysis": first, "cases": cases}
+        yield Result(id, there, estimates[first], primary=True, **more)
 
 
 def _difference(
@@ -199,20 +186,18 @@ def _unbalanced(
     if endpoint.name in CLASSES:
         own, rest = (rows[truth[rows] == CLASSES[endpoint.name]] for rows in (own, rest))
     rows = np.concatenate([own, rest])
-    positive, cluster = truth[rows] == 1, patients_of(readings)
+    positive, cluster, of_areas = truth[rows] == 1, patients_of(readings), endpoint.name == "auc"
     if cluster is not None:
         gaps = bool(np.isnan(endpoint.outcome).any() or np.isnan(other.outcome).any())
-        made = (
-            areas_of_patients(outcome, positive, cluster[rows], gaps=gaps)
-            if endpoint.name == "auc"
-            else means_of_patients(outcome, cluster[rows], gaps=gaps)
-        )
-        return difference_in_range(made.contrast(INTERACTION, level=level), GREATEST)
-    if endpoint.name != "auc":
-        found = ustatistic(outcome, centred=True).contrast(INTERACTION, level=level)
-        return difference_in_range(found, GREATEST)
-    found = auc_ustatistic(outcome, positive, centred=True).contrast(INTERACTION, level=level)
-    return difference_in_range(found, GREATEST)
+        if of_areas:
+            made = areas_of_patients(outcome, positive, cluster[rows], gaps=gaps)
+        else:
+            made = means_of_patients(outcome, cluster[rows], gaps=gaps)
+    elif of_areas:
+        made = auc_ustatistic(outcome, positive, centred=True)
+    else:
+        made = ustatistic(outcome, centred=True)
+    return difference_in_range(made.contrast(INTERACTION, level=level), GREATEST)
 
 
 def _with_endpoints(
@@ -248,24 +233,3 @@ def of_cases(readings: Readings, mask: Mask) -> Readings:
         positive_from=readings.positive_from,
         sequential=readings.sequential,
     )
-
-
-def _unknown(cases: Cases, division: Division, plan: Plan, place: Place) -> Result:
-    n = int(np.count_nonzero(division.unknown))
-    return unknown_entry(n, len(cases), place, plan, {"attribute": division.attribute, "of": "readings"})
-
-
-def _closed(truth: NDArray[np.int8], division: Division, least: int) -> set[str]:
-    """The groups of which a public report shows nothing, by their positives and negatives."""
-    if not least:
-        return set()
-    known = ~division.unknown
-    shut = {
-        group.name
-        for group in division.groups
-        if closed((*_classes(truth[group.mask]), *_classes(truth[known & ~group.mask])), least)
-    }
-    if len(shut) == 1 and len(division.groups) > 1:
-        others = [g for g in division.groups if g.name not in shut]
-        shut.add(min(others, key=lambda g: (int(g.mask.sum()), g.name)).name)
-    return shut
