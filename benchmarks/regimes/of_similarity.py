@@ -7,9 +7,9 @@ from itertools import product
 import numpy as np
 
 from regimes.regime import LEVEL, Found, Regime
-from trustreport.measures.robustness import similarity_performance_correlation
 from trustreport.measures.similarity.effect import normalised_energy
 from trustreport.measures.similarity.features import standardise
+from trustreport.measures.sites.robustness import similarity_performance_correlation
 from trustreport.study.study import Floats
 
 FEATURES = 4

@@ -7,7 +7,7 @@ from scipy.special import expit, logit
 
 from regimes.regime import Found, Regime, Truths, less, plan
 from trustreport.assessment.dimensions.reported.pooled import pools_of
-from trustreport.measures.pooling import OUTCOMES
+from trustreport.measures.sites.pooling import OUTCOMES
 from trustreport.study.plan import Confusion
 from trustreport.study.study import Study
 

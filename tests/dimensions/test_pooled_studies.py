@@ -7,7 +7,7 @@ import pytest
 from trustreport.api import assess, read_study
 from trustreport.assessment.dimensions.reported import DIMENSION
 from trustreport.assessment.finding import Finding
-from trustreport.measures.binomial_normal import binomial_normal
+from trustreport.measures.sites.binomial_normal import binomial_normal
 from trustreport.vocabulary.errors import StudyError
 from trustreport.vocabulary.messages import catalogue
 from trustreport.vocabulary.place import Place

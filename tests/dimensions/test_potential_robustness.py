@@ -16,9 +16,9 @@ from trustreport.assessment.dimensions import Dimension
 from trustreport.assessment.dimensions.potential_robustness import DIMENSION, scores, similar, sites, sizes
 from trustreport.assessment.finding import Finding
 from trustreport.assessment.performance import features as prepared
-from trustreport.measures.binomial_normal import ONLY_ENDS
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.robustness import TWO_SITES
+from trustreport.measures.sites.binomial_normal import ONLY_ENDS
+from trustreport.measures.sites.robustness import TWO_SITES
 from trustreport.report.tables import table
 from trustreport.study.plan import Plan
 from trustreport.study.study import Cases, Coded, Dataset, Labels, Scores, Study

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
-from trustreport.measures import binomial_normal as module
-from trustreport.measures.binomial_normal import binomial_normal
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.heterogeneity import NO_PREDICTION, NO_SPREAD_FOUND, ONE_SITE, heterogeneity
+from trustreport.measures.sites import binomial_normal as module
+from trustreport.measures.sites.binomial_normal import binomial_normal
+from trustreport.measures.sites.heterogeneity import NO_PREDICTION, NO_SPREAD_FOUND, ONE_SITE, heterogeneity
 
 # tests/reference/binomial_normal.R: events, cases; mu, se and tau2 by rma.glmm; then limits of the likelihood
 # integrated by integrate(); chi-square by prop.test.

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from trustreport.measures import pooling
-from trustreport.measures.pooling import OUTCOMES, PooledStudies, pooled
 from trustreport.measures.proportion import normal_quantile
+from trustreport.measures.sites import pooling
+from trustreport.measures.sites.pooling import OUTCOMES, PooledStudies, pooled
 
 
 def rows_of(file) -> list[dict[str, str]]:

@@ -15,7 +15,6 @@ from scipy.special import expit, logit
 from scipy.stats import norm, t
 from statsmodels.discrete.discrete_model import Logit
 
-from trustreport.measures import pooling as pooling_notes
 from trustreport.measures.agreement.bootstrap import _draws
 from trustreport.measures.agreement.interval import SCORE
 from trustreport.measures.agreement.kappa import percent_agreement
@@ -36,13 +35,14 @@ from trustreport.measures.monitoring.rates import Funnel, event_rate
 from trustreport.measures.mrmc.auc import auc_ustatistic
 from trustreport.measures.mrmc.each_reader import reader_auc_benefit
 from trustreport.measures.mrmc.one_reader import fixed_against_readers
-from trustreport.measures.pooling import pooled
 from trustreport.measures.proportion import wilson
 from trustreport.measures.reliance.odds import adjusted_odds, share_difference, spread_ratio
 from trustreport.measures.reported.matrices import _mcc_reaches_exactly
 from trustreport.measures.reported.printed import cases, declared, enclose, printed
 from trustreport.measures.roc.clustered import clustered_difference
 from trustreport.measures.similarity.permutation import upper_tail
+from trustreport.measures.sites import pooling as pooling_notes
+from trustreport.measures.sites.pooling import pooled
 from trustreport.measures.standardized_net_benefit import snb_jackknife
 from trustreport.measures.survival.calibration import (
     brier_at_horizon,

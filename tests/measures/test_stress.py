@@ -12,7 +12,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import norm, t
 
-from trustreport.measures.binomial_normal import LEAST_TAU, binomial_normal
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.binned import ece, gici
 from trustreport.measures.calibration.local_regression import loess
@@ -29,6 +28,7 @@ from trustreport.measures.paired.ratios import mcnemar_exact
 from trustreport.measures.proportion import clopper_pearson, wilson
 from trustreport.measures.roc.auc import auc_logit_larger, delong, newcombe_auc
 from trustreport.measures.roc.curve import roc_curve
+from trustreport.measures.sites.binomial_normal import LEAST_TAU, binomial_normal
 from trustreport.measures.two_arm.difference import newcombe
 
 Bools = NDArray[np.bool_]

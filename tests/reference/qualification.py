@@ -179,7 +179,7 @@ def pooled_studies() -> Iterator[Check]:
             versions[row["data"]] = row["version"]
     for name, values in wanted.items():
         tables = [list(column) for column in zip(*cells[name])]
-        yield check("pooling.pooled", f"review {name}", tables, values, versions[name])
+        yield check("sites.pooling.pooled", f"review {name}", tables, values, versions[name])
 
 
 def at_a_horizon(data: dict[str, list[float]]) -> Iterator[Check]:

@@ -22,8 +22,8 @@ from trustreport.measures.estimate import Estimate
 from trustreport.measures.h_accuracy.measure import h_accuracy, two_class_scores
 from trustreport.measures.label_accuracy import NO_SAMPLING_ERROR, actual_accuracy, nomogram_accuracy
 from trustreport.measures.reported.printed import CELLS, Rounding, metric_named
-from trustreport.measures.robustness import p_acceptability, p_performance, spr, wpr
 from trustreport.measures.seeds import generator
+from trustreport.measures.sites.robustness import p_acceptability, p_performance, spr, wpr
 from trustreport.report.tables import (
     FIGURE_SPACE,
     PUNCTUATION_SPACE,

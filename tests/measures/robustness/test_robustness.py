@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import chdtrc
 
-from trustreport.measures import heterogeneity as heterogeneity_notes
-from trustreport.measures import robustness
-from trustreport.measures.heterogeneity import heterogeneity
-from trustreport.measures.robustness import (
+from trustreport.measures.sites import heterogeneity as heterogeneity_notes
+from trustreport.measures.sites import robustness
+from trustreport.measures.sites.heterogeneity import heterogeneity
+from trustreport.measures.sites.robustness import (
     p_acceptability,
     p_performance,
     similarity_performance_correlation,

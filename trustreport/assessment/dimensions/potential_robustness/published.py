@@ -30,8 +30,8 @@ from trustreport.figures import external_performance as diagram
 from trustreport.figures.sites import Correlated, MetaValidation
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.proportion import normal_quantile
-from trustreport.measures.robustness import p_acceptability, p_performance, spr, wpr
 from trustreport.measures.sample_size import mss_auc
+from trustreport.measures.sites.robustness import p_acceptability, p_performance, spr, wpr
 from trustreport.study.plan import Plan, PublishedSite, PublishedSites, PublishedValue
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place

@@ -26,10 +26,10 @@ from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.assessment.performance.features import ID
 from trustreport.assessment.performance.keys import joined_key
 from trustreport.assessment.performance.measures import CLUSTERED, without_interval, worst_of
-from trustreport.measures.binomial_normal import binomial_normal
 from trustreport.measures.estimate import Estimate, undefined
-from trustreport.measures.heterogeneity import Heterogeneity, heterogeneity
-from trustreport.measures.robustness import (
+from trustreport.measures.sites.binomial_normal import binomial_normal
+from trustreport.measures.sites.heterogeneity import Heterogeneity, heterogeneity
+from trustreport.measures.sites.robustness import (
     p_acceptability,
     p_performance,
     similarity_performance_correlation,

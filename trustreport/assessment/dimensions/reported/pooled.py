@@ -7,13 +7,13 @@ from typing import Any
 
 from trustreport.assessment.dimensions.reported.figures_in_print import ID
 from trustreport.assessment.performance.decision_table import counted_as_wrong
-from trustreport.measures import pooling
-from trustreport.measures.binomial_normal import NO_UPPER_LIMIT, binomial_normal
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.estimate import Estimate, undefined
-from trustreport.measures.heterogeneity import NO_SPREAD_FOUND, Heterogeneity
-from trustreport.measures.pooling import METHOD, OUTCOMES, PooledStudies, pooled
 from trustreport.measures.proportion import wilson
+from trustreport.measures.sites import pooling
+from trustreport.measures.sites.binomial_normal import NO_UPPER_LIMIT, binomial_normal
+from trustreport.measures.sites.heterogeneity import NO_SPREAD_FOUND, Heterogeneity
+from trustreport.measures.sites.pooling import METHOD, OUTCOMES, PooledStudies, pooled
 from trustreport.study.plan import Plan, StudyPool
 from trustreport.study.study import Study
 from trustreport.vocabulary.place import Place

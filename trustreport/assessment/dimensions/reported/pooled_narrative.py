@@ -14,7 +14,7 @@ from trustreport.figures.curves import Points
 from trustreport.figures.mean_curves import StudyPoint, SummaryRoc
 from trustreport.figures.sites import Forest, ForestColumn
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.pooling import METHOD, OUTCOMES, PooledStudies
+from trustreport.measures.sites.pooling import METHOD, OUTCOMES, PooledStudies
 from trustreport.vocabulary.messages import Message, say
 
 MOST_OF_FOREST = 20

@@ -11,7 +11,7 @@ from scipy.special import chdtrc, chdtri, expit, logit, stdtr
 
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile
-from trustreport.measures.robustness import Floats
+from trustreport.measures.sites.robustness import Floats
 
 Scale = Literal["identity", "log", "logit", "log_shortfall"]
 

@@ -10,7 +10,8 @@ from scipy.optimize import brentq, minimize
 from scipy.special import chdtrc, chdtri, expit, logit
 
 from trustreport.measures.estimate import Estimate, check_level, undefined
-from trustreport.measures.heterogeneity import (
+from trustreport.measures.mrmc.interval import quantile
+from trustreport.measures.sites.heterogeneity import (
     CHANCES,
     NO_PREDICTION,
     NO_SPREAD_FOUND,
@@ -19,7 +20,6 @@ from trustreport.measures.heterogeneity import (
     new_site,
     sites_df,
 )
-from trustreport.measures.mrmc.interval import quantile
 
 Floats = NDArray[np.float64]
 
