@@ -1,6 +1,7 @@
 """Imports point one way; whoever turns one round is named."""
 
 import ast
+import runpy
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,6 +46,7 @@ INSIDE = {
 # What every dimension may use within their room.
 SHARED = ("dimension",)
 FORBIDDEN_IN_MEASURES = ("pandas", "matplotlib", "pydantic", "pyarrow")
+MOST_FILES, MOST_LINES = 20, 660  # of a folder, of a file
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -152,6 +154,17 @@ def test_the_top_has_ten_rooms() -> None:
     }
     assert len(entries) <= 10
     assert entries <= set(places(ROOMS)), "a room without a floor"
+
+
+def test_no_folder_is_too_large_to_read() -> None:
+    folders = {file.parent for file in FILES}
+    assert [f for f in folders if len(list(f.glob("*.py"))) > MOST_FILES] == []
+    assert [f for f in FILES if len(f.read_text("utf-8").splitlines()) > MOST_LINES] == []
+
+
+def test_the_picture_of_the_rooms_is_that_of_the_imports() -> None:
+    made = runpy.run_path(str(PACKAGE.parent / "docs" / "rooms_picture.py"))
+    assert made["PICTURE"].read_text("utf-8") == made["drawn"](), "run python docs/rooms_picture.py"
 
 
 def dimension_of(module: str) -> str | None:

@@ -1,1 +1,4 @@
-"""The commands, a module each, and what those do that sign, verify and qualify."""
+"""The command line, a module for each command.
+
+Begin with `cli`. A command imports what it needs when it runs, so that starting costs nothing.
+"""

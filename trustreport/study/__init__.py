@@ -1,1 +1,4 @@
-"""What goes in: the data read, the manifest declared, and what was locked beforehand."""
+"""What goes in: the data read, the manifest, what was locked before.
+
+Begin with `study` and `plan`; `ingest` makes both of files. Imports vocabulary and measures.
+"""
