@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from trustreport.assessment.claims import claim_checks
-from trustreport.assessment.dimensions.advice_accuracy.compared import difference_results, pairs
 from trustreport.assessment.dimensions.advice_accuracy.contests import (
     called_of,
     class_yields,
@@ -16,10 +15,13 @@ from trustreport.assessment.dimensions.advice_accuracy.coverage import coverage_
 from trustreport.assessment.dimensions.advice_accuracy.curves import charts, curves, scored
 from trustreport.assessment.dimensions.advice_accuracy.decision_tables import decision_parts
 from trustreport.assessment.dimensions.advice_accuracy.entries import (
+    ResultView,
     are_risks,
     corrected_results,
     decision_results,
+    difference_results,
     few_thresholds,
+    pairs,
     published,
     score_results,
     thresholds,
@@ -44,7 +46,6 @@ from trustreport.assessment.dimensions.advice_accuracy.several import (
 )
 from trustreport.assessment.dimensions.advice_accuracy.time_to_event import horizon_part, horizon_results
 from trustreport.assessment.dimensions.advice_accuracy.utility import utility_results, yield_results
-from trustreport.assessment.dimensions.advice_accuracy.view import ResultView
 from trustreport.assessment.dimensions.dimension import Dimension
 from trustreport.assessment.finding import Finding
 from trustreport.assessment.narrative.periods import immature, not_plotted, prepend_sentences

@@ -10,19 +10,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.assessment.dimensions.advice_accuracy.compared import ALL_PAIRS_UP_TO, place_of_pair
-from trustreport.assessment.dimensions.advice_accuracy.declared_utilities import (
+from trustreport.assessment.dimensions.advice_accuracy.entries import (
+    ALL_PAIRS_UP_TO,
+    ID,
+    are_risks,
+    place_of_pair,
+)
+from trustreport.assessment.dimensions.advice_accuracy.several import Called
+from trustreport.assessment.dimensions.advice_accuracy.utility import (
+    OWN,
     TWO,
     DeclaredUtility,
+    named_matrices,
     of_decisions,
     of_other_decisions,
+    own_utilities,
     to_rank_by,
     to_report,
     two_class,
 )
-from trustreport.assessment.dimensions.advice_accuracy.entries import ID, are_risks
-from trustreport.assessment.dimensions.advice_accuracy.several import Called
-from trustreport.assessment.dimensions.advice_accuracy.utility import OWN, named_matrices, own_utilities
 from trustreport.assessment.performance.cases import ScoredCases, by_set, in_common
 from trustreport.assessment.performance.decision_table import Decisions, counts_of_candidates, joint_decisions
 from trustreport.assessment.performance.measures import as_entries, pair

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.assessment.dimensions.advice_accuracy.declared_utilities import to_rank_by, two_class
-from trustreport.assessment.dimensions.advice_accuracy.entries import ID, are_risks, thresholds
-from trustreport.assessment.dimensions.advice_accuracy.view import ResultView
+from trustreport.assessment.dimensions.advice_accuracy.entries import ID, ResultView, are_risks, thresholds
+from trustreport.assessment.dimensions.advice_accuracy.utility import to_rank_by, two_class
 from trustreport.assessment.finding import Figure
 from trustreport.assessment.narrative.texts import set_label
 from trustreport.assessment.performance.cases import ScoredCases

@@ -1,14 +1,22 @@
 """Every number of advice accuracy: of published counts, and of the scores and decisions of a data set."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.assessment.narrative.texts import set_label
 from trustreport.assessment.performance import weighted
-from trustreport.assessment.performance.cases import ScoredCases
-from trustreport.assessment.performance.decision_table import counted_as_wrong, place_of_counts, three_way
+from trustreport.assessment.performance.cases import ScoredCases, by_set, in_common
+from trustreport.assessment.performance.decision_table import (
+    counted_as_wrong,
+    differences,
+    place_of_counts,
+    three_way,
+)
 from trustreport.assessment.performance.measures import (
     as_entries,
     entries,
@@ -26,14 +34,15 @@ from trustreport.measures.confusion.independent import at_prevalence, estimated
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.net_benefit import treat_all, treat_none
-from trustreport.measures.roc.difference import auc_group
+from trustreport.measures.roc.difference import auc_group, unpaired_difference
 from trustreport.measures.seeds import generator
 from trustreport.measures.standardized_net_benefit import weighted_utility
 from trustreport.study.plan import Confusion, Plan
-from trustreport.study.study import Study
+from trustreport.study.study import DEVELOPMENT_ROLES, Study
+from trustreport.vocabulary.messages import Message
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.quantities import quantity
-from trustreport.vocabulary.results import Result
+from trustreport.vocabulary.results import Result, leading
 
 ID = "advice_accuracy"
 CELLS = ("tp", "fp", "fn", "tn")
@@ -313,3 +322,82 @@ def few_thresholds(plan: Plan) -> Sequence[float]:
         return declared
     point = plan.risk_threshold
     return sorted({min(declared), max(declared), *(() if point is None else (point,))})
+
+
+# With more candidates than this each is compared with the first only.
+ALL_PAIRS_UP_TO = 5
+
+
+def pairs(cases: Sequence[ScoredCases]) -> Iterator[tuple[ScoredCases, ScoredCases]]:
+    """Candidates of one data set two by two, the later one compared with the earlier one."""
+    for candidates in by_set(cases).values():
+        every = len(candidates) <= ALL_PAIRS_UP_TO
+        for baseline, compared in combinations(candidates, 2):
+            if every or baseline is candidates[0]:
+                yield compared, baseline
+
+
+def place_of_pair(compared: ScoredCases, baseline: ScoredCases) -> Place:
+    """Where the differences of two candidates belong."""
+    names = (str(compared.place.candidate), str(baseline.place.candidate))
+    return Place(dataset=compared.dataset.name, candidates=names)
+
+
+def difference_results(compared: ScoredCases, baseline: ScoredCases, plan: Plan) -> list[Result]:
+    """AUC difference, paired and as if of two groups, and net benefit difference at each threshold."""
+    if compared.score is None or baseline.score is None:
+        return []
+    level, place = plan.report.confidence_level, place_of_pair(compared, baseline)
+    ours, theirs = in_common((compared, baseline))
+    id, cases = f"{ID}.auc_difference", ours.key
+    found = differences(ours, theirs, "auc", level)
+    analyses = ("paired", "delong") if ours.cluster is None else ("clustered", "paired")
+    results = [
+        Result(id, place, e, analysis=analysis, primary=i == 0, cases=cases)
+        for i, (analysis, e) in enumerate(zip(analyses, found))
+    ]
+    apart = unpaired_difference(*compared.ranked[:2], *baseline.ranked[:2], level=level)
+    results.append(Result(id, place, apart, analysis="two_sample", cases=cases))
+    if are_risks(compared) and are_risks(baseline):
+        for threshold in thresholds(plan):
+            results += as_entries(
+                f"{ID}.net_benefit_difference",
+                place.at(threshold=threshold),
+                differences(ours, theirs, "net_benefit", level, threshold=threshold),
+                clustered=ours.cluster is not None,
+                cases=cases,
+            )
+    return results
+
+
+@dataclass(frozen=True, slots=True)
+class ResultView:
+    """A published table, or a data set and candidate, with its results.
+
+    `remarks` are printed with them, `role` is that of the data set.
+    """
+
+    name: str
+    place: Place
+    results: tuple[Result, ...]
+    remarks: tuple[Message, ...] = ()
+    role: str = ""
+
+    @property
+    def label(self) -> Message | str:
+        """How tables and figures name it."""
+        return set_label(self.name, self.role)
+
+    @property
+    def developed_on(self) -> bool:
+        """Whether the model was made with these cases."""
+        return self.role in DEVELOPMENT_ROLES
+
+    def lead(self, quantity: str) -> Result | None:
+        """The primary entry of a quantity at the prevalence of the data."""
+        return leading(self.results, f"{ID}.{quantity}", parameters=None, threshold=None)
+
+    def estimate(self, quantity: str, **scope: Any) -> Estimate | None:
+        """Its estimate; in another scope where one is named."""
+        found = leading(self.results, f"{ID}.{quantity}", **scope) if scope else self.lead(quantity)
+        return found.estimate if found else None

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.assessment.dimensions.advice_accuracy.compared import ALL_PAIRS_UP_TO
-from trustreport.assessment.dimensions.advice_accuracy.entries import ID, are_risks
+from trustreport.assessment.dimensions.advice_accuracy.entries import ALL_PAIRS_UP_TO, ID, are_risks
 from trustreport.assessment.dimensions.advice_accuracy.h_choices import (
     Chosen,
     Kind,

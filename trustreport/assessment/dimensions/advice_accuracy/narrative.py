@@ -7,9 +7,14 @@ from math import isnan
 from typing import Any
 
 from trustreport.assessment.claims import ClaimCheck
-from trustreport.assessment.dimensions.advice_accuracy.entries import CELLS, ID, SCENARIO_MEASURES, SCENARIOS
+from trustreport.assessment.dimensions.advice_accuracy.entries import (
+    CELLS,
+    ID,
+    SCENARIO_MEASURES,
+    SCENARIOS,
+    ResultView,
+)
 from trustreport.assessment.dimensions.advice_accuracy.narrative_secondary import secondary_tables
-from trustreport.assessment.dimensions.advice_accuracy.view import ResultView
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.assessment.narrative.tables import Spec, table
 from trustreport.assessment.narrative.texts import heading, quantity_name

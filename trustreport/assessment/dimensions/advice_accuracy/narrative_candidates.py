@@ -5,8 +5,8 @@ from math import isnan
 from typing import Any
 
 from trustreport.assessment.dimensions.advice_accuracy.contests import METRICS, TWO_SAMPLE, Contest
-from trustreport.assessment.dimensions.advice_accuracy.declared_utilities import TWO, two_class
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID
+from trustreport.assessment.dimensions.advice_accuracy.utility import TWO, two_class
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.assessment.narrative.tables import table
 from trustreport.assessment.narrative.texts import failed_cases, heading, quantity_name

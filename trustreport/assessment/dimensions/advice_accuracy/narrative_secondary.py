@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 from math import isnan
 from typing import Any
 
-from trustreport.assessment.dimensions.advice_accuracy.entries import ID, WITHOUT
-from trustreport.assessment.dimensions.advice_accuracy.view import ResultView
+from trustreport.assessment.dimensions.advice_accuracy.entries import ID, WITHOUT, ResultView
 from trustreport.assessment.finding import EstimateRow, EstimateTable, PlainTable
 from trustreport.assessment.narrative.tables import table
 from trustreport.assessment.narrative.texts import heading, quantity_name

@@ -5,8 +5,12 @@ from math import isnan
 
 import numpy as np
 
-from trustreport.assessment.dimensions.advice_accuracy.entries import CELLS, ID, declared_prevalences
-from trustreport.assessment.dimensions.advice_accuracy.view import ResultView
+from trustreport.assessment.dimensions.advice_accuracy.entries import (
+    CELLS,
+    ID,
+    ResultView,
+    declared_prevalences,
+)
 from trustreport.assessment.finding import Figure
 from trustreport.assessment.narrative.texts import heading
 from trustreport.figures import numbers
