@@ -72,10 +72,6 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
-
-
 ROW = re.compile(r"^\| (P\d\d) \|.*$", re.MULTILINE)
 
 
@@ -140,3 +136,7 @@ def _of_quantity(row: Quantity, say: Catalogue) -> str:
 
 def _line(*cells: str) -> str:
     return "".join(f"| {cell} " if cell else "| " for cell in cells) + "|"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
