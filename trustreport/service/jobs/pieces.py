@@ -23,7 +23,10 @@ from trustreport.service.log import place_of
 ARRAY, PIECE, END, DONE, REFUSED = b"A", b"P", b"E", b"D", b"R"
 LARGE = 100_000  # bytes of an array from which on it is sent once for all pieces of a job
 MOST_SENT = 4_000_000_000  # bytes of the pieces of one job
-ROOMS = ("measures", "dimensions", "estimate", "results", "place", "plan", "quantities", "digits")
+ROOMS = (
+    *("measures", "assessment.dimensions", "assessment.performance", "study.plan"),
+    *("vocabulary.results", "vocabulary.place", "vocabulary.quantities", "vocabulary.digits"),
+)
 NUMPY = {
     ("numpy", "dtype"),
     ("numpy", "ndarray"),
@@ -150,8 +153,7 @@ class _Loader(pickle.Unpickler):
         return loaded(self._arrays[key], {})
 
     def find_class(self, module: str, name: str) -> Any:
-        package, _, room = module.partition(".")
-        ours = package == "trustreport" and room.partition(".")[0] in ROOMS
+        ours = any(f"{module}.".startswith(f"trustreport.{room}.") for room in ROOMS)
         if ours and "." not in name:
             found = getattr(import_module(module), name)
             if getattr(found, "__module__", None) == module:  # defined there, not imported
