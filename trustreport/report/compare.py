@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from trustreport.measures.seeds import DEFAULT
-from trustreport.report.document import canonical
 from trustreport.report.signatures.bundle import RESULTS, FileStatus
 from trustreport.study.plan import Plan
 
@@ -253,6 +252,8 @@ def reproduced(written: Mapping[str, Any], again: Mapping[str, Any]) -> Iterator
     written : the document of the report, as results.json holds it
     again : the document made from the study as it is now
     """
+    from trustreport.report.document import canonical  # brings the statistics, which comparing needs not
+
     yield from _inputs(written["provenance"]["inputs"], again["provenance"]["inputs"])
     yield from _versions(written["provenance"], again["provenance"])
     yield from _of_verdicts(written, again)
