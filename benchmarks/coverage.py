@@ -273,32 +273,29 @@ BEGIN, END = "<!-- coverage -->", "<!-- /coverage -->"
 
 
 def table(path: Path = RESULTS) -> str:
-    """The table of docs/statistics.md: for each topic and quantity the methods and the worst regime."""
-    grouped: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
+    """The table of docs/statistics.md: the worst regime of the quantities of a topic that share methods."""
+    of_quantity: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
     with path.open(encoding="utf-8") as lines:
         for row in csv.DictReader(lines):
-            grouped[row["topic"], row["quantity"]].append(row)
+            of_quantity[row["topic"], row["quantity"]].append(row)
+    grouped: dict[tuple[str, str], dict[str, list[dict[str, str]]]] = defaultdict(dict)
+    for (topic, name), of in of_quantity.items():
+        methods = sorted({f"`{word}`" for row in of for word in row["methods"].split()})
+        grouped[topic, ", ".join(methods)][name] = of
     heads = (
-        *("of", "quantity", "methods", "regimes", "least covered", "median"),
+        *("of", "quantities", "methods", "regimes", "least covered"),
         *("above the true value, at most", "below it, at most", "without interval, at most"),
     )
     said = [f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads))]
-    for (topic, name), of in grouped.items():
-        covered = sorted(float(row["covered"]) for row in of)
-        methods = sorted({f"`{word}`" for row in of for word in row["methods"].split()})
-        without = max(float(row["without"]) for row in of)
-        worst = f"{covered[0]:.3f}" + (" (listed)" if any(row["verdict"] == "listed" for row in of) else "")
-        median = covered[len(covered) // 2]
-        sides = [f"{max(float(row[side]) for row in of):.3f}" for side in reversed(SIDES)]
+    for (topic, methods), quantities in grouped.items():
+        of = [row for rows in quantities.values() for row in rows]
+        listed = " (listed)" if any(row["verdict"] == "listed" for row in of) else ""
+        regimes = len({row["design"] for row in of})
         cells = (
-            topic,
-            name,
-            ", ".join(methods),
-            str(len(of)),
-            worst,
-            f"{median:.3f}",
-            *sides,
-            f"{without:.1%}",
+            *(topic, "; ".join(quantities), methods, str(regimes)),
+            f"{min(float(row['covered']) for row in of):.3f}{listed}",
+            *(f"{max(float(row[side]) for row in of):.3f}" for side in reversed(SIDES)),
+            f"{max(float(row['without']) for row in of):.1%}",
         )
         said.append(f"| {' | '.join(cells)} |")
     return "\n".join(said)
