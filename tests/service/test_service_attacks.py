@@ -400,7 +400,7 @@ def test_v16_5_1_a_fault_of_ours_tells_nothing(
     def broken(row: Any) -> Any:
         raise RuntimeError("secret of Mrs Marple")
 
-    monkeypatch.setattr(studies, "to_response", broken)
+    monkeypatch.setattr(studies.StudyResponse, "of_row", broken)
     answer = anna.post(f"{API}/studies", json={"name": "S"})
     assert answer.status_code == 500
     assert answer.headers["content-type"] == "application/problem+json"

@@ -1,29 +1,17 @@
 """Which entries of the log are events, and the rows that send them, written in the entry's transaction."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.service.client.records import EventName
 from trustreport.service.ids import new_id
 from trustreport.service.storage.collaboration import Delivery, Webhook
 from trustreport.service.storage.models import Audit
 from trustreport.service.storage.store import now
 from trustreport.service.storage.wakeups import announce
-
-EventName = Literal[
-    "version.valid",
-    "version.invalid",
-    "report.made",
-    "report.alert",
-    "job.failed",
-    "schedule.due",
-    "report.review",
-    "report.approval",
-    "report.rejection",
-    "study.remove",
-]
 
 
 @dataclass(frozen=True, slots=True)

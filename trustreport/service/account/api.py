@@ -13,6 +13,7 @@ from trustreport.service.access import accounts, browsers, principal, second_fac
 from trustreport.service.access.guard import Admin, Anyone, TheCore, address_of, anybody, csrf_of
 from trustreport.service.access.principal import COOKIE, Principal
 from trustreport.service.access.second_factor import Proof
+from trustreport.service.client.records import ResponseBody
 from trustreport.service.core import Core
 from trustreport.service.log import log
 from trustreport.service.middleware import RENEWED
@@ -21,17 +22,7 @@ from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Session, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.shapes import (
-    Email,
-    Line,
-    Name,
-    Page,
-    Password,
-    RequestBody,
-    RequestedPage,
-    ResponseBody,
-    moment,
-)
+from trustreport.service.web.shapes import Email, Line, Name, Page, Password, RequestBody, RequestedPage
 from trustreport.vocabulary.messages import say
 
 sessions_router = APIRouter(tags=["sessions"])
@@ -105,16 +96,7 @@ def live_sessions(rows: Rows, who: Principal, settings: Settings) -> list[Sessio
         Session.seen_at >= at - settings.idle_minutes * principal.MINUTE,
     )
     return [
-        SessionResponse(
-            id=row.id,
-            created_at=moment(row.created_at),
-            seen_at=moment(row.seen_at),
-            expires_at=moment(row.expires_at),
-            address=row.address,
-            browser=row.browser,
-            how=row.how,
-            current=row.id == who.session,
-        )
+        SessionResponse.of_row(row, current=row.id == who.session)
         for row in rows.scalars(query.order_by(Session.created_at.desc()))
     ]
 

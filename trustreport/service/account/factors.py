@@ -15,22 +15,13 @@ from trustreport.service.access.guard import Admin, Anyone, TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.access.second_factor import Proof
 from trustreport.service.account.api import Code, confirm, in_a_session
+from trustreport.service.client.records import ResponseBody
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
 from trustreport.service.storage.models import Factor, Session, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.shapes import (
-    Line,
-    Name,
-    Page,
-    Password,
-    RequestBody,
-    RequestedPage,
-    ResponseBody,
-    maybe,
-    moment,
-)
+from trustreport.service.web.shapes import Line, Name, Page, Password, RequestBody, RequestedPage
 from trustreport.vocabulary.messages import say
 
 router = APIRouter(tags=["second factors"])
@@ -94,7 +85,7 @@ def factors(who: Anyone, core: TheCore, turn: RequestedPage) -> Page[FactorRespo
     """One's own second factors."""
     in_a_session(who)
     with core.store.read() as rows:
-        return turn.items(second_factor.factors_of(rows, who.user), to_response)
+        return turn.items(second_factor.factors_of(rows, who.user), FactorResponse.of_row)
 
 
 @router.post("/account/totp", status_code=201)
@@ -185,7 +176,7 @@ def rename(factor: Name, asked: FactorName, who: Anyone, core: TheCore) -> Facto
         row = own_factor(rows, who, factor)
         row.name = asked.name
         audit.write(rows, who.organisation, who.user, "factor.rename", row.id)
-        return to_response(row)
+        return FactorResponse.of_row(row)
 
 
 @router.post("/account/factors/{factor}/removal", status_code=204)
@@ -259,19 +250,6 @@ def ask_passkey(core: Core, rows: Rows, answer: Response, purpose: str, user: st
     return options
 
 
-def to_response(row: Factor) -> FactorResponse:
-    """A factor without its secret."""
-    return FactorResponse.model_validate(
-        {
-            "id": row.id,
-            "kind": row.kind,
-            "name": row.name,
-            "created_at": moment(row.created_at),
-            "used_at": maybe(row.used_at),
-        }
-    )
-
-
 def _own(core: Core, who: Principal, password: str, request: Request) -> None:
     """Refuse an API token, an account of the provider, and whoever does not know the password."""
     in_a_session(who)
@@ -318,7 +296,7 @@ def _counts(rows: Rows, who: Principal, row: Factor) -> Added:
     rows.flush()
     audit.write(rows, who.organisation, who.user, "factor.add", row.id, kind=row.kind)
     return Added(
-        factor=to_response(row),
+        factor=FactorResponse.of_row(row),
         recovery_codes=second_factor.renew_recovery_codes(rows, who.user) if is_first else [],
     )
 

@@ -9,6 +9,7 @@ from sqlalchemy import delete
 from trustreport.service import audit, bounds, mail
 from trustreport.service.access import accounts, principal
 from trustreport.service.access.guard import Admin, Anyone, Reader, TheCore
+from trustreport.service.client.records import ResponseBody
 from trustreport.service.pages import filters
 from trustreport.service.record import retention
 from trustreport.service.record.retention import erase_person
@@ -16,17 +17,7 @@ from trustreport.service.roles import Permission, Role
 from trustreport.service.storage.models import Organisation, Session, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.shapes import (
-    Email,
-    Line,
-    Name,
-    Page,
-    RequestBody,
-    RequestedPage,
-    ResponseBody,
-    maybe,
-    moment,
-)
+from trustreport.service.web.shapes import Email, Line, Name, Page, RequestBody, RequestedPage, moment
 from trustreport.vocabulary.messages import say
 
 router = APIRouter(tags=["organisations"])
@@ -104,14 +95,14 @@ def create(asked: NewOrganisation, who: Anyone, core: TheCore) -> CreatedOrganis
             rows, founded.id, "operator", email=asked.admin_email, name=asked.admin_name, roles=["admin"]
         )
         link = mail.invite(rows, core.settings, user, "operator")
-        return CreatedOrganisation(organisation=_organisation_response(founded), invitation=link)
+        return CreatedOrganisation(organisation=OrganisationResponse.of_row(founded), invitation=link)
 
 
 @router.get("/organisation")
 def own(who: Reader, core: TheCore) -> OrganisationResponse:
     """The organisation of whoever asks."""
     with core.store.read() as rows:
-        return _organisation_response(rows.get_one(Organisation, who.organisation))
+        return OrganisationResponse.of_row(rows.get_one(Organisation, who.organisation))
 
 
 @router.get("/organisation/usage")
@@ -139,7 +130,7 @@ def set_retention(asked: Retention, who: Admin, core: TheCore) -> OrganisationRe
         audit.write(
             rows, who.organisation, who.user, "retention.set", organisation.id, **organisation.retention
         )
-        return _organisation_response(organisation)
+        return OrganisationResponse.of_row(organisation)
 
 
 @router.put("/organisation/second-factor")
@@ -151,7 +142,7 @@ def require_second_factor(asked: SecondFactor, who: Admin, core: TheCore) -> Org
         audit.write(
             rows, who.organisation, who.user, "second-factor.set", organisation.id, required=asked.required
         )
-        return _organisation_response(organisation)
+        return OrganisationResponse.of_row(organisation)
 
 
 @router.post("/organisation/retention/run")
@@ -160,16 +151,6 @@ def run_retention(who: Admin, core: TheCore) -> Removed:
     with core.store.write() as rows:
         removed = retention.purge(rows, who.organisation, who.user)
     return Removed(studies=removed)
-
-
-def _organisation_response(row: Organisation) -> OrganisationResponse:
-    return OrganisationResponse(
-        id=row.id,
-        name=row.name,
-        retention=Retention.model_validate(row.retention),
-        second_factor=row.second_factor,
-        created_at=moment(row.created_at),
-    )
 
 
 users_router = APIRouter(prefix="/users", tags=["users"])
@@ -330,12 +311,4 @@ def confirm_account(user: Name, who: Anyone, core: TheCore) -> None:
 
 
 def _to_response(row: User) -> UserResponse:
-    return UserResponse(
-        id=row.id,
-        email=row.email,
-        name=row.name,
-        roles=row.roles,
-        active=bool(row.password or row.subject) and row.disabled_at is None,
-        created_at=moment(row.created_at),
-        disabled_at=maybe(row.disabled_at),
-    )
+    return UserResponse.of_row(row, active=bool(row.password or row.subject) and row.disabled_at is None)

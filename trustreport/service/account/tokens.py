@@ -10,21 +10,13 @@ from trustreport.service import audit
 from trustreport.service.access import secrets
 from trustreport.service.access.guard import Anyone, TheCore
 from trustreport.service.access.principal import PREFIX, Principal
+from trustreport.service.client.records import ResponseBody
 from trustreport.service.ids import new_id
 from trustreport.service.roles import Permission
 from trustreport.service.storage.models import Token
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.shapes import (
-    Line,
-    Name,
-    Page,
-    RequestBody,
-    RequestedPage,
-    ResponseBody,
-    maybe,
-    moment,
-)
+from trustreport.service.web.shapes import Line, Name, Page, RequestBody, RequestedPage
 from trustreport.vocabulary.messages import say
 
 router = APIRouter(prefix="/tokens", tags=["tokens"])
@@ -60,7 +52,7 @@ def tokens(who: Anyone, core: TheCore, turn: RequestedPage) -> Page[TokenRespons
     if "manage" not in who.may:
         query = query.where(Token.user == who.user)
     with core.store.read() as rows:
-        return turn.rows(rows, query, Token.id, _to_response)
+        return turn.rows(rows, query, Token.id, TokenResponse.of_row)
 
 
 @router.post("", status_code=201)
@@ -96,14 +88,14 @@ def make(asked: NewToken, who: Anyone, core: TheCore) -> CreatedToken:
         rows.add(token)
         rows.flush()
         audit.write(rows, who.organisation, who.user, "token.make", token.id, scopes=token.scopes)
-        return CreatedToken(token=_to_response(token), secret=secret)
+        return CreatedToken(token=TokenResponse.of_row(token), secret=secret)
 
 
 @router.get("/{token}")
 def get_token(token: Name, who: Anyone, core: TheCore) -> TokenResponse:
     """One token."""
     with core.store.read() as rows:
-        return _to_response(_visible(who, who.one(rows, Token, token)))
+        return TokenResponse.of_row(_visible(who, who.one(rows, Token, token)))
 
 
 @router.delete("/{token}", status_code=204)
@@ -124,16 +116,3 @@ def _visible(who: Principal, token: Token) -> Token:
             say("pages.fault.not_found.there_no_token", id=repr(token.id)),
         )
     return token
-
-
-def _to_response(row: Token) -> TokenResponse:
-    return TokenResponse(
-        id=row.id,
-        user=row.user,
-        name=row.name,
-        scopes=row.scopes,
-        created_at=moment(row.created_at),
-        expires_at=moment(row.expires_at),
-        used_at=maybe(row.used_at),
-        revoked_at=maybe(row.revoked_at),
-    )

@@ -1,16 +1,14 @@
 """A job as JSON and as a page, and how long it may still take."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from statistics import median
-from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
-from pydantic import Field
 from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.access.guard import Author, Reader, TheCore
+from trustreport.service.client.records import JobResponse
 from trustreport.service.jobs import queue
 from trustreport.service.pages import filters
 from trustreport.service.pages.page_context import Author as PageAuthor
@@ -26,10 +24,7 @@ from trustreport.service.web.shapes import (
     Page,
     ReportOptions,
     RequestedPage,
-    ResponseBody,
     ask_again,
-    maybe,
-    moment,
 )
 from trustreport.vocabulary.messages import say
 
@@ -106,28 +101,6 @@ def _threads(rows: Rows, settings: Settings, at: int) -> int:
 
 
 router = APIRouter(tags=["jobs"])
-State = Literal["queued", "running", "done", "failed", "cancelled"]
-
-
-class JobResponse(ResponseBody):
-    id: str
-    task: Literal["check", "report"]
-    study: str
-    version: str
-    wishes: dict[str, Any]
-    code: str
-    state: State
-    step: str
-    progress: float
-    reason: str
-    attempts: int
-    report: str | None
-    created_by: str
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-    place: int | None = Field(description="in the queue at the latest, 1 is next; null of what does not wait")
-    expected_at: datetime | None = Field(description="when it will probably be done, from earlier ones")
 
 
 @router.post("/versions/{version}/jobs", status_code=201, responses={200: {"description": "Asked before"}})
@@ -187,26 +160,7 @@ def cancel(job: Name, who: Author, core: TheCore) -> JobResponse:
 def to_response(row: Job, rows: Rows, settings: Settings) -> JobResponse:
     """A job as the API says it."""
     expected = outlook(rows, row, settings)
-    return JobResponse(
-        id=row.id,
-        task=row.task,
-        study=row.study,
-        version=row.version,
-        wishes=row.wishes,
-        code=row.code,
-        state=row.state,
-        step=row.step,
-        progress=row.progress,
-        reason=row.reason,
-        attempts=row.attempts,
-        report=row.report,
-        created_by=row.created_by,
-        created_at=moment(row.created_at),
-        started_at=maybe(row.started_at),
-        finished_at=maybe(row.finished_at),
-        place=expected.place,
-        expected_at=maybe(expected.ends_at),
-    )
+    return JobResponse.of_row(row, place=expected.place, expected_at=expected.ends_at)
 
 
 page_router = APIRouter(prefix="/jobs")

@@ -1,7 +1,7 @@
 """Two reports side by side, as JSON and as a page."""
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
@@ -10,6 +10,7 @@ from sqlalchemy import select
 from trustreport.report.compare import compare
 from trustreport.service.access.guard import Reader, TheCore
 from trustreport.service.access.principal import Principal
+from trustreport.service.client.records import DifferencePart, DifferenceResponse, Side
 from trustreport.service.core import Core
 from trustreport.service.ids import PATTERN
 from trustreport.service.pages.page_context import Reader as PageReader
@@ -17,34 +18,11 @@ from trustreport.service.pages.render import page
 from trustreport.service.storage.models import StoredReport, StoredStudy, Version
 from trustreport.service.version.page import From
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.shapes import Page, PageRequest, RequestedPage, ResponseBody
+from trustreport.service.web.shapes import Page, PageRequest, RequestedPage
 from trustreport.vocabulary.messages import say
 
 router = APIRouter(prefix="/comparisons", tags=["comparisons"])
 ReportName = Annotated[str, Query(pattern=PATTERN, description="name of a report")]
-
-
-class Side(ResponseBody):
-    """What a report was made of."""
-
-    report: str
-    device: str
-    kind: str
-    inputs: dict[str, str]
-    trustreport: str
-    seed: int | None
-
-
-class DifferenceResponse(ResponseBody):
-    """A number, verdict or check that is not the same: `old` and `new` hold the fields that differ."""
-
-    part: Literal["numbers", "verdicts", "checks"]
-    what: Literal["changed", "added", "removed"]
-    name: str
-    where: dict[str, Any]
-    old: dict[str, Any]
-    new: dict[str, Any]
-    change: dict[str, float] = Field(description="new less old, of each number that is in both")
 
 
 class ComparisonPage(Page[DifferenceResponse]):
@@ -65,7 +43,7 @@ def comparison(
         devices = {who.one(rows, StoredReport, name).device for name in (old, new)}
     before, after = _document(core, who, old), _document(core, who, new)
     found = compare(before, after).as_dict()
-    parts: tuple[Literal["numbers", "verdicts", "checks"], ...] = ("verdicts", "numbers", "checks")
+    parts: tuple[DifferencePart, ...] = ("verdicts", "numbers", "checks")
     differences = [
         DifferenceResponse(part=part, change=_change(d["old"], d["new"]), **d)
         for part in parts

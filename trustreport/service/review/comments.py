@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.service import audit
 from trustreport.service.access.guard import Reader, TheCore
 from trustreport.service.access.principal import Principal
+from trustreport.service.client.records import ResponseBody
 from trustreport.service.ids import new_id
 from trustreport.service.record.retention import erase_comment
 from trustreport.service.roles import Permission
@@ -17,16 +18,7 @@ from trustreport.service.storage.collaboration import Comment
 from trustreport.service.storage.models import StoredReport, Version
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.shapes import (
-    Name,
-    Page,
-    RequestBody,
-    RequestedPage,
-    ResponseBody,
-    Words,
-    maybe,
-    moment,
-)
+from trustreport.service.web.shapes import Name, Page, RequestBody, RequestedPage, Words
 from trustreport.vocabulary.messages import say
 
 router = APIRouter(tags=["comments"])
@@ -53,7 +45,7 @@ def of_report(report: Name, who: Reader, core: TheCore, turn: RequestedPage) -> 
     """The comments on a report, the newest first."""
     with core.store.read() as rows:
         query = who.all(Comment).where(Comment.report == who.one(rows, StoredReport, report).id)
-        return turn.rows(rows, query, Comment.id, _to_response)
+        return turn.rows(rows, query, Comment.id, CommentResponse.of_row)
 
 
 @router.post("/reports/{report}/comments", status_code=201)
@@ -63,7 +55,7 @@ def on_report(report: Name, wanted: NewComment, who: Reader, core: TheCore) -> C
     with core.store.write() as rows:
         row = who.one(rows, StoredReport, report)
         version = rows.get_one(Version, row.version)
-        return _to_response(_add(rows, who, version, row.id, wanted.text))
+        return CommentResponse.of_row(_add(rows, who, version, row.id, wanted.text))
 
 
 @router.get("/versions/{version}/comments")
@@ -72,7 +64,7 @@ def of_version(version: Name, who: Reader, core: TheCore, turn: RequestedPage) -
     with core.store.read() as rows:
         row = who.one(rows, Version, version)
         query = who.all(Comment).where(Comment.version == row.id, Comment.report.is_(None))
-        return turn.rows(rows, query, Comment.id, _to_response)
+        return turn.rows(rows, query, Comment.id, CommentResponse.of_row)
 
 
 @router.post("/versions/{version}/comments", status_code=201)
@@ -80,7 +72,7 @@ def on_version(version: Name, wanted: NewComment, who: Reader, core: TheCore) ->
     """Comment on a version."""
     who.need_one_of(COMMENTS)
     with core.store.write() as rows:
-        return _to_response(_add(rows, who, who.one(rows, Version, version), None, wanted.text))
+        return CommentResponse.of_row(_add(rows, who, who.one(rows, Version, version), None, wanted.text))
 
 
 @router.delete("/comments/{comment}", status_code=204)
@@ -112,16 +104,3 @@ def _add(rows: Rows, who: Principal, version: Version, report: str | None, text:
     said = {"study": version.study, "version": version.id, "report": report, "sha256": row.sha256}
     audit.write(rows, who.organisation, who.user, "comment.add", row.id, **said)
     return row
-
-
-def _to_response(row: Comment) -> CommentResponse:
-    return CommentResponse(
-        id=row.id,
-        version=row.version,
-        report=row.report,
-        text=row.text,
-        sha256=row.sha256,
-        created_by=row.created_by,
-        created_at=moment(row.created_at),
-        withdrawn_at=maybe(row.withdrawn_at),
-    )

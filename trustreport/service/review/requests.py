@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.service import audit, mail
 from trustreport.service.access.guard import Reader, TheCore
 from trustreport.service.access.principal import Principal
+from trustreport.service.client.records import ResponseBody
 from trustreport.service.core import Core
 from trustreport.service.ids import PATTERN, new_id
 from trustreport.service.review.attestations import preparers
@@ -18,7 +19,7 @@ from trustreport.service.storage.collaboration import ReviewRequest
 from trustreport.service.storage.models import StoredReport, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.shapes import Name, Page, RequestBody, RequestedPage, ResponseBody, maybe, moment
+from trustreport.service.web.shapes import Name, Page, RequestBody, RequestedPage
 from trustreport.vocabulary.messages import say
 
 router = APIRouter(tags=["review requests"])
@@ -47,7 +48,7 @@ def of_report(report: Name, who: Reader, core: TheCore, turn: RequestedPage) -> 
     """Whose review of a report was requested."""
     with core.store.read() as rows:
         query = who.all(ReviewRequest).where(ReviewRequest.report == who.one(rows, StoredReport, report).id)
-        return turn.rows(rows, query, ReviewRequest.id, _to_response)
+        return turn.rows(rows, query, ReviewRequest.id, ReviewRequestResponse.of_row)
 
 
 @router.post("/reports/{report}/review-requests", status_code=201)
@@ -56,7 +57,7 @@ def begin(report: Name, wanted: NewReviewRequest, who: Reader, core: TheCore) ->
     who.need_one_of(REQUESTS)
     with core.store.write() as rows:
         row = who.one(rows, StoredReport, report)
-        return _to_response(_add(core, rows, who, row, wanted))
+        return ReviewRequestResponse.of_row(_add(core, rows, who, row, wanted))
 
 
 @router.get("/review-requests")
@@ -65,7 +66,7 @@ def own(who: Reader, core: TheCore, turn: RequestedPage) -> Page[ReviewRequestRe
     query = who.all(ReviewRequest)
     query = query.where(ReviewRequest.reviewer == who.user, ReviewRequest.ended_at.is_(None))
     with core.store.read() as rows:
-        return turn.rows(rows, query, ReviewRequest.id, _to_response)
+        return turn.rows(rows, query, ReviewRequest.id, ReviewRequestResponse.of_row)
 
 
 @router.delete("/review-requests/{review_request}", status_code=204)
@@ -122,15 +123,3 @@ def _add(
     audit.write(rows, who.organisation, who.user, "review.request", row.id, **said)
     mail.add(rows, core.settings, "review_requested", reviewer.id, report=report.id, due=due)
     return row
-
-
-def _to_response(row: ReviewRequest) -> ReviewRequestResponse:
-    return ReviewRequestResponse(
-        id=row.id,
-        report=row.report,
-        reviewer=row.reviewer,
-        due=date.fromisoformat(row.due) if row.due else None,
-        created_by=row.created_by,
-        created_at=moment(row.created_at),
-        ended_at=maybe(row.ended_at),
-    )

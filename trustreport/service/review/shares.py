@@ -8,13 +8,14 @@ from pydantic import Field as described
 from trustreport.service import audit
 from trustreport.service.access import secrets
 from trustreport.service.access.guard import Reader, TheCore
+from trustreport.service.client.records import ResponseBody
 from trustreport.service.ids import new_id
 from trustreport.service.roles import Permission
 from trustreport.service.storage.collaboration import StoredShare
 from trustreport.service.storage.models import StoredReport
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault, Field
-from trustreport.service.web.shapes import Name, Page, RequestBody, RequestedPage, ResponseBody, maybe, moment
+from trustreport.service.web.shapes import Name, Page, RequestBody, RequestedPage
 from trustreport.vocabulary.messages import say
 
 router = APIRouter(tags=["shares"])
@@ -47,7 +48,7 @@ def of_report(report: Name, who: Reader, core: TheCore, turn: RequestedPage) -> 
     """The links to a report, also those that work no more."""
     with core.store.read() as rows:
         query = who.all(StoredShare).where(StoredShare.report == who.one(rows, StoredReport, report).id)
-        return turn.rows(rows, query, StoredShare.id, _to_response)
+        return turn.rows(rows, query, StoredShare.id, ShareResponse.of_row)
 
 
 @router.post("/reports/{report}/shares", status_code=201)
@@ -80,7 +81,7 @@ def make(report: Name, wanted: NewShare, who: Reader, core: TheCore) -> CreatedS
         rows.flush()
         said = {"study": row.study, "report": row.id, "days": days}
         audit.write(rows, who.organisation, who.user, "share.add", share.id, **said)
-        return CreatedShare(share=_to_response(share), link=f"{core.settings.url}/shared#{secret}")
+        return CreatedShare(share=ShareResponse.of_row(share), link=f"{core.settings.url}/shared#{secret}")
 
 
 @router.delete("/shares/{share}", status_code=204)
@@ -95,16 +96,3 @@ def revoke(share: Name, who: Reader, core: TheCore) -> None:
         if row.revoked_at is None:
             row.revoked_at = now(rows)
             audit.write(rows, who.organisation, who.user, "share.revoke", row.id, report=row.report)
-
-
-def _to_response(row: StoredShare) -> ShareResponse:
-    return ShareResponse(
-        id=row.id,
-        report=row.report,
-        created_by=row.created_by,
-        created_at=moment(row.created_at),
-        expires_at=moment(row.expires_at),
-        revoked_at=maybe(row.revoked_at),
-        uses=row.uses,
-        used_at=maybe(row.used_at),
-    )

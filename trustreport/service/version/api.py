@@ -3,8 +3,7 @@
 import io
 import tempfile
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Annotated, Any, BinaryIO, Literal, cast
+from typing import Annotated, Any, BinaryIO, cast
 
 from fastapi import APIRouter, Path, Request
 from fastapi.concurrency import run_in_threadpool
@@ -17,6 +16,7 @@ from starlette.datastructures import UploadFile as SentFile
 from trustreport.service.access.guard import Author, Reader, TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.bounds import refuse_upload
+from trustreport.service.client.records import FileResponse, ProblemResponse, VersionResponse
 from trustreport.service.core import Core
 from trustreport.service.intake import UploadedFile, checked_names, new_version
 from trustreport.service.jobs import queue
@@ -29,10 +29,7 @@ from trustreport.service.web.shapes import (
     Page,
     RequestBody,
     RequestedPage,
-    ResponseBody,
     ask_again,
-    maybe,
-    moment,
 )
 from trustreport.vocabulary.messages import say
 
@@ -64,39 +61,6 @@ AS_FILES = _body(
         "properties": {"files": {"type": "array", "items": BYTES, "minItems": 1}},
     },
 )
-
-
-class VersionResponse(ResponseBody):
-    id: str
-    study: str
-    number: int
-    state: Literal["checking", "valid", "invalid", "unreadable"]
-    digest: str = Field(description="hash of the names and contents of all files")
-    facts: dict[str, Any] = Field(description="what the manifest declares: title, kind, device, period")
-    problems: int = Field(description="how many; see /problems")
-    device: str | None
-    created_by: str
-    created_at: datetime
-    checked_at: datetime | None
-
-
-class ProblemResponse(ResponseBody):
-    """A fault of a file: where it is, what was found, what was expected, how to fix it."""
-
-    file: str
-    found: str
-    expected: str = ""
-    mend: str = ""
-    row: int | None = None
-    column: str = ""
-    rows: list[int] = Field(default=[])
-    n_rows: int = 0
-
-
-class FileResponse(ResponseBody):
-    name: str
-    sha256: str
-    size: int
 
 
 @router.get("/studies/{study}/versions")
@@ -197,7 +161,7 @@ def files(version: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Pag
     with core.store.read() as rows:
         row = who.one(rows, Version, version)
         query = select(VersionFile).where(VersionFile.version == row.id)
-        return turn.rows(rows, query, VersionFile.name, _file)
+        return turn.rows(rows, query, VersionFile.name, FileResponse.of_row)
 
 
 @router.get("/versions/{version}/files/{name:path}", response_class=Response)
@@ -229,23 +193,7 @@ def store_version(
 
 def to_response(row: Version) -> VersionResponse:
     """A version as the API says it."""
-    return VersionResponse(
-        id=row.id,
-        study=row.study,
-        number=row.number,
-        state=row.state,
-        digest=row.digest,
-        facts=row.facts,
-        problems=len(row.problems),
-        device=row.device,
-        created_by=row.created_by,
-        created_at=moment(row.created_at),
-        checked_at=maybe(row.checked_at),
-    )
-
-
-def _file(row: VersionFile) -> FileResponse:
-    return FileResponse(name=row.name, sha256=row.sha256, size=row.size)
+    return VersionResponse.of_row(row, problems=len(row.problems))
 
 
 def _begins_as_zip(stream: BinaryIO) -> bool:

@@ -1,8 +1,7 @@
 """Webhooks: addresses that events are sent to, and what became of each event."""
 
-from datetime import datetime
 from hashlib import sha256
-from typing import Annotated, Any, Literal
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter
@@ -13,7 +12,7 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.service import audit, events
 from trustreport.service.access.guard import Admin, TheCore
 from trustreport.service.access.principal import Principal
-from trustreport.service.events import EventName
+from trustreport.service.client.records import DeliveryResponse, EventName, ResponseBody, WebhookResponse
 from trustreport.service.ids import new_id
 from trustreport.service.storage.collaboration import Delivery, Webhook
 from trustreport.service.storage.models import Organisation
@@ -21,7 +20,7 @@ from trustreport.service.storage.store import now
 from trustreport.service.storage.wakeups import announce
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.faults import Field as WrongField
-from trustreport.service.web.shapes import Name, Page, RequestBody, RequestedPage, ResponseBody, maybe, moment
+from trustreport.service.web.shapes import Name, Page, RequestBody, RequestedPage
 from trustreport.service.webhook import sending
 from trustreport.service.webhook.sending import secret_of
 from trustreport.vocabulary.messages import say
@@ -44,40 +43,16 @@ class WebhookChange(RequestBody):
     paused: bool | None = None
 
 
-class WebhookResponse(ResponseBody):
-    id: str
-    url: str
-    events: list[EventName]
-    created_by: str
-    created_at: datetime
-    paused_at: datetime | None = Field(description="nothing is noted or sent from then on")
-
-
 class CreatedWebhook(ResponseBody):
     webhook: WebhookResponse
     secret: str = Field(description="with which the receiver verifies signatures; shown this once")
-
-
-class DeliveryResponse(ResponseBody):
-    """An event for one webhook: `id` is sent as `webhook-id`, `body` is what is sent."""
-
-    id: str
-    webhook: str
-    event: str
-    state: Literal["waiting", "sent", "failed"]
-    attempts: int
-    reason: str = Field(description="why the last attempt failed")
-    body: dict[str, Any]
-    created_at: datetime
-    next_at: datetime | None = Field(description="the next attempt; null once it has ended")
-    ended_at: datetime | None
 
 
 @router.get("")
 def webhooks(who: Admin, core: TheCore, turn: RequestedPage) -> Page[WebhookResponse]:
     """All webhooks."""
     with core.store.read() as rows:
-        return turn.rows(rows, who.all(Webhook), Webhook.id, _to_response)
+        return turn.rows(rows, who.all(Webhook), Webhook.id, WebhookResponse.of_row)
 
 
 @router.post("", status_code=201)
@@ -114,14 +89,14 @@ def add(asked: NewWebhook, who: Admin, core: TheCore) -> CreatedWebhook:
         audit.write(
             rows, who.organisation, who.user, "webhook.add", webhook.id, events=webhook.events, **about
         )
-        return CreatedWebhook(webhook=_to_response(webhook), secret=secret_of(core, webhook.id))
+        return CreatedWebhook(webhook=WebhookResponse.of_row(webhook), secret=secret_of(core, webhook.id))
 
 
 @router.get("/{webhook}")
 def get_webhook(webhook: Name, who: Admin, core: TheCore) -> WebhookResponse:
     """One webhook."""
     with core.store.read() as rows:
-        return _to_response(who.one(rows, Webhook, webhook))
+        return WebhookResponse.of_row(who.one(rows, Webhook, webhook))
 
 
 @router.patch("/{webhook}")
@@ -143,7 +118,7 @@ def change(webhook: Name, asked: WebhookChange, who: Admin, core: TheCore) -> We
             **asked.model_dump(exclude_none=True, exclude={"events"}),
             events=row.events,
         )
-        return _to_response(row)
+        return WebhookResponse.of_row(row)
 
 
 @router.delete("/{webhook}", status_code=204)
@@ -205,27 +180,10 @@ def _refuse_paused(row: Webhook) -> None:
 
 def to_response(row: Delivery) -> DeliveryResponse:
     """A delivery as the API says it."""
-    waiting = row.state == "waiting"
-    return DeliveryResponse(
-        id=row.id,
-        webhook=row.webhook,
+    return DeliveryResponse.of_row(
+        row,
         event=row.kind,
-        state=row.state,
-        attempts=row.attempts,
-        reason=row.reason,
         body=row.details,
-        created_at=moment(row.created_at),
-        next_at=moment(row.next_at) if waiting else None,
-        ended_at=maybe(row.sent_at or row.failed_at),
-    )
-
-
-def _to_response(row: Webhook) -> WebhookResponse:
-    return WebhookResponse(
-        id=row.id,
-        url=row.url,
-        events=row.events,
-        created_by=row.created_by,
-        created_at=moment(row.created_at),
-        paused_at=maybe(row.paused_at),
+        next_at=row.next_at if row.state == "waiting" else None,
+        ended_at=row.sent_at or row.failed_at,
     )
