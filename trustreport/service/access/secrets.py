@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from trustreport.report.signatures.signing import Signer
+from trustreport.service.engine import Signer
 from trustreport.service.web.faults import Fault
 from trustreport.vocabulary.messages import Message, say
 

@@ -9,12 +9,12 @@ from sqlalchemy import select
 from trustreport.service import audit
 from trustreport.service.access.guard import Author, Reader, TheCore
 from trustreport.service.client.records import DeviceResponse, Moment, ScheduleResponse, TrendPoint
+from trustreport.service.engine import LAST_YEAR
 from trustreport.service.ids import PATTERN, new_id
 from trustreport.service.pages import filters
 from trustreport.service.storage.models import Attestation, Schedule, StoredDevice, StoredReport, StoredStudy
 from trustreport.service.storage.store import now
 from trustreport.service.web.shapes import Name, Page, ReportOptions, RequestedPage, moment
-from trustreport.study.plan import LAST_YEAR
 
 router = APIRouter(prefix="/devices", tags=["devices"])
 

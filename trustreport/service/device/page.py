@@ -11,6 +11,7 @@ from trustreport.service.access.guard import TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.device import api, trends
+from trustreport.service.engine import FIRST_YEAR, LAST_YEAR
 from trustreport.service.pages import filters
 from trustreport.service.pages.page_context import (
     A_PAGE,
@@ -30,7 +31,6 @@ from trustreport.service.pages.render import PageWords, declared, page, words_of
 from trustreport.service.storage.models import Schedule, StoredDevice, StoredReport, StoredStudy, Version
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.shapes import Name, PageRequest, moment
-from trustreport.study.plan import FIRST_YEAR, LAST_YEAR
 
 REPORTS = 50
 MOST_REPORTS = 200  # that are drawn

@@ -10,13 +10,12 @@ from trustreport.vocabulary.errors import MissingLibrary, StudyError
 
 def pilot(task: dict[str, Any], work: Path) -> dict[str, Any]:
     """The components of ``work/study`` for an endpoint and a design, or every problem of it."""
-    from trustreport.planning.pilot import pilot_parts
-    from trustreport.planning.request import SizingRequest
-    from trustreport.study.ingest import read
+    from trustreport.api import read_study
+    from trustreport.service.engine import SizingRequest, pilot_parts
 
     asked = SizingRequest.model_construct(**task["asked"], pilot="study")
     try:
-        found = pilot_parts(*read(work / "study"), asked)
+        found = pilot_parts(*read_study(work / "study"), asked)
     except StudyError as error:
         return {"problems": [p.as_dict() for p in error.problems]}
     components: dict[str, float] = {**asdict(found.parts), "cases": found.n_cases}
@@ -27,10 +26,11 @@ def pilot(task: dict[str, Any], work: Path) -> dict[str, Any]:
 
 def section(task: dict[str, Any]) -> dict[str, Any]:
     """The section of a protocol as PDF."""
-    from trustreport.planning import protocol, read_request, size_study
+    from trustreport.api import plan_reader_study
+    from trustreport.service.engine import protocol
 
     try:
-        made = protocol.to_pdf(size_study(read_request(None, task["request"])))
+        made = protocol.to_pdf(plan_reader_study(**task["request"]))
     except MissingLibrary as error:
         return {"failed": str(error)}
     return {"pdf": b64encode(made).decode()}

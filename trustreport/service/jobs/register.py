@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from trustreport.study import lock
-from trustreport.study.plan import Plan
-from trustreport.study.study import Study
+from trustreport.service.engine import Plan, Study, lock
 
 
 def with_looks(study: Study, plan: Plan, before: Mapping[str, Any]) -> tuple[Study, dict[str, Any]]:

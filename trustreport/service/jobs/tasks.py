@@ -8,12 +8,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trustreport.service.engine import Plan
 from trustreport.service.jobs.trend_facts import trend_of
-from trustreport.study.plan import Plan
 from trustreport.vocabulary.errors import Problem, StudyError
 
 if TYPE_CHECKING:  # loads numpy
-    from trustreport.measures.similarity.features import Run
+    from trustreport.service.engine import Run
 
 OnProgress = Callable[[str, float], None]
 MOST_PROBLEMS = 10_000
@@ -45,15 +45,13 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
         except Refused as error:
             return {"problems": _problems(error.problems), "unpacked": False}
     on_progress("read", 0.1)
-    from trustreport.study.ingest import (
-        read,  # not the api: a check needs none of the statistics, which load slowly
-    )
+    from trustreport.api import read_study
 
     proposed = _proposed(study)
     facts = {"proposal": proposed} if proposed else {}
     answer = {"facts": facts, "tables": _tables(study), "unpacked": True}
     try:
-        _, plan = read(study)
+        _, plan = read_study(study)
     except StudyError as error:
         without = proposed and not _manifests(study)
         return {**answer, "problems": _problems([NO_MANIFEST] if without else error.problems)}
@@ -61,7 +59,7 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
 
 
 def _manifests(study: Path) -> list[Path]:
-    from trustreport.study.ingest.manifest import found_in
+    from trustreport.service.engine import found_in
 
     return found_in(study)
 
@@ -76,7 +74,7 @@ def _tables(study: Path) -> dict[str, Any]:
 def _proposed(study: Path) -> str:
     """A manifest with the tables that none names yet; empty where nothing can be proposed."""
     from trustreport.service.editor.edit_task import merged, named_files
-    from trustreport.study.proposal import propose, text
+    from trustreport.service.engine import proposal
 
     if not study.is_dir():
         return ""
@@ -86,10 +84,10 @@ def _proposed(study: Path) -> str:
     if not tables or named is None:
         return ""
     try:
-        proposal = propose(tables, "certification")
+        proposed = proposal.propose(tables, "certification")
     except (ValueError, LookupError, OSError):  # a table that nothing can be made of
         return ""
-    made = text(proposal, "") if proposal.entries or proposal.datasets else ""
+    made = proposal.text(proposed, "") if proposed.entries or proposed.datasets else ""
     if made and manifests:
         made = merged(manifests[0].read_text("utf-8-sig"), manifests[0].name, made)
     return made if len(made) <= MOST_PROPOSED else ""
@@ -135,7 +133,7 @@ def report(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[st
 
 def _run_of(task: dict[str, Any]) -> "Run":
     """How independent pieces of work are computed: one by one, or by the cluster behind the pipes."""
-    from trustreport.measures.similarity.features import one_by_one
+    from trustreport.service.engine import one_by_one
 
     if not task.get("pipes"):
         return one_by_one

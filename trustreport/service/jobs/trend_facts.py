@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trustreport.study.plan import DatasetFacts, Plan
+from trustreport.service.engine import DatasetFacts, Plan
 
 MOST_POINTS = 80
 MOST_OTHERS = 6  # where neither criteria nor periods say which numbers matter

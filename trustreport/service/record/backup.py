@@ -20,10 +20,10 @@ from typing import IO, Any
 from sqlalchemy import Connection, MetaData, Table, func, insert, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.report.signatures.signing import FILE as KEY_FILE
 from trustreport.service import audit
 from trustreport.service.audit import Verified
 from trustreport.service.core import Core, open_core
+from trustreport.service.engine import signing
 from trustreport.service.record import encryption, log_heads
 from trustreport.service.record.verification import verify_all
 from trustreport.service.settings import Settings
@@ -112,7 +112,7 @@ def _write(core: Core, archive: tarfile.TarFile) -> dict[str, Any]:
             held["blobs"] += 1
     for file in sorted(log_heads.folder_of(core.settings).glob("heads-*.json*")):
         archive.add(file, f"heads/{file.name}", filter=_plain)
-    archive.add(core.settings.data / "keys" / KEY_FILE, f"keys/{KEY_FILE}", filter=_plain)
+    archive.add(core.settings.data / "keys" / signing.FILE, f"keys/{signing.FILE}", filter=_plain)
     _add(archive, "backup.json", io.BytesIO(json.dumps(held).encode()))
     return held
 
@@ -223,8 +223,8 @@ def _read(settings: Settings, archive: tarfile.TarFile, blobs: Blobs) -> None:
     _read_blobs(blobs, archive, members, held["blobs"])
     keys = settings.data / "keys"
     keys.mkdir(mode=0o700)
-    with os.fdopen(os.open(keys / KEY_FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
-        out.write(_bytes(archive, members[f"keys/{KEY_FILE}"]))
+    with os.fdopen(os.open(keys / signing.FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+        out.write(_bytes(archive, members[f"keys/{signing.FILE}"]))
     store = Store(settings.address)
     try:
         migrate(store.engine, held["revision"])

@@ -7,11 +7,11 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 from sqlalchemy import select
 
-from trustreport.report.compare import compare
 from trustreport.service.access.guard import Reader, TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.client.records import DifferencePart, DifferenceResponse, Side
 from trustreport.service.core import Core
+from trustreport.service.engine import compare
 from trustreport.service.ids import PATTERN
 from trustreport.service.pages.page_context import Reader as PageReader
 from trustreport.service.pages.render import page

@@ -14,11 +14,11 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.report.spreadsheets import cell
 from trustreport.service import audit
 from trustreport.service.access.guard import Admin, Reader, TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
+from trustreport.service.engine import cell
 from trustreport.service.pages import filters
 from trustreport.service.storage.models import (
     Attestation,

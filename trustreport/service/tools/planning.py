@@ -23,7 +23,7 @@ from trustreport.vocabulary.errors import StudyError
 from trustreport.vocabulary.messages import Catalogue, say
 
 if TYPE_CHECKING:
-    from trustreport.planning import StudySizes
+    from trustreport.service.engine import StudySizes
     from trustreport.vocabulary.errors import Problem
 
 router = APIRouter()
@@ -94,7 +94,7 @@ def protocol_file(form: str, request: Request, who: Reader, core: TheCore) -> Re
         if form == "pdf":
             made, kind = _pdf(core, sizes), "application/pdf"
         else:
-            from trustreport.planning import protocol
+            from trustreport.service.engine import protocol
 
             made = protocol.to_markdown(sizes, words_of(request).words).encode()
             kind = "text/markdown; charset=utf-8"
@@ -160,13 +160,13 @@ def _pilots(core: Core, who: Principal) -> list[tuple[str, str, int]]:
 
 
 def _sized(given: Mapping[str, str], say: PageWords) -> "StudySizes":
-    from trustreport.planning import read_request, size_study  # statistics, once they are asked for
+    from trustreport.api import plan_reader_study
 
     try:
-        request = read_request(None, _options(given))
-        if request.simulate:
-            _can_be_simulated(size_study(request.model_copy(update={"simulate": 0})))
-        return size_study(request)
+        options = _options(given)
+        if "simulate" in options:
+            _can_be_simulated(plan_reader_study(**options | {"simulate": 0}))
+        return plan_reader_study(**options)
     except StudyError as error:
         fields = [Field(_in_words(p.column, say), _sentence(p, say)) for p in error.problems]
         raise Fault(
@@ -234,7 +234,7 @@ def _show(
 ) -> Response:
     shown: dict[str, Any] = {}
     if sizes is not None:
-        from trustreport.planning import protocol
+        from trustreport.service.engine import protocol
 
         words = words_of(request).words
         lines, across, up = _drawing(sizes, words)
@@ -275,7 +275,7 @@ def _drawing(
     sizes: "StudySizes", words: Catalogue
 ) -> tuple[list[SizeLine], list[tuple[float, int]], list[tuple[float, float]]]:
     """The lines of the figure, and the ticks of both axes."""
-    from trustreport.planning import protocol
+    from trustreport.service.engine import protocol
 
     chart: Any = protocol.figure_of(sizes).drawing
     (first, last), top = chart.x_range, chart.y_range[1]

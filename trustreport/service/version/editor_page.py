@@ -9,12 +9,12 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from sqlalchemy import select
 
-from trustreport.report.declared import label_keys
 from trustreport.service.access.guard import TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.editor import run
 from trustreport.service.editor.form import NAME, new_row
+from trustreport.service.engine import label_keys
 from trustreport.service.intake import MANIFESTS
 from trustreport.service.pages.page_context import Author, Sent, attempt, see, text
 from trustreport.service.pages.render import PageWords, page, words_of
