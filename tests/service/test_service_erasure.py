@@ -56,7 +56,7 @@ def test_files_go_when_a_worker_next_looks(core: Core, anna: Client) -> None:
     assert anna.delete(f"{API}/studies/{study}").status_code == 204
     schedules.tend(core)
     assert names_the_patient(core) == []
-    assert list(core.blobs.all()) == []
+    assert list(core.blobs.stored_blobs()) == []
     with core.store.read() as rows:
         assert rows.query(Removal).count() == 0
         gone = rows.query(Audit).filter_by(action="files.remove").one()

@@ -180,7 +180,9 @@ def test_events_and_mail_go_out_once(
             anna.delete(f"{API}/studies/{anna.study()}")
         with two.one.store.write() as rows:
             for _ in range(8):
-                mail.add(rows, two.one.settings, "audit_due", anna.me["user"], study="x", job=None, new=False)
+                mail.queue_mail(
+                    rows, two.one.settings, "audit_due", anna.me["user"], study="x", job=None, new=False
+                )
 
         def send(core: Core) -> None:
             for send_next in (mail.send_next, sending.send_next) * 12:

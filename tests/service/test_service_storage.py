@@ -138,7 +138,7 @@ def test_equal_content_is_kept_once_but_apart_for_each_organisation(blobs: Blobs
     assert blobs.size("two", first.sha256) is None
     with pytest.raises(FileNotFoundError):
         blobs.read("two", first.sha256)
-    assert list(blobs.all()) == [("one", first.sha256)]
+    assert list(blobs.stored_blobs()) == [("one", first.sha256)]
 
 
 def test_what_is_kept_is_read_whole_in_part_and_copied(blobs: Blobs, tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_an_upload_that_breaks_off_leaves_nothing(blobs: Blobs, tmp_path: Path) 
 
     with pytest.raises(OSError, match="gone"):
         blobs.put("one", Broken())
-    assert list(blobs.all()) == []
+    assert list(blobs.stored_blobs()) == []
     assert not [p for p in tmp_path.rglob("*") if p.is_file()]
 
 
@@ -169,7 +169,7 @@ def test_the_sweep_spares_what_is_wanted_or_young(blobs: Blobs) -> None:
     assert blobs.sweep({("one", wanted.sha256)}, older=60) == []  # the other one is young
     assert not blobs.remove("one", other.sha256, older=60)
     assert blobs.sweep({("one", wanted.sha256)}, older=-1) == [("one", other.sha256)]
-    assert list(blobs.all()) == [("one", wanted.sha256)]
+    assert list(blobs.stored_blobs()) == [("one", wanted.sha256)]
     assert blobs.remove("one", other.sha256, older=60)  # it is gone already
 
 

@@ -37,17 +37,17 @@ EVENTS: dict[EventName, EventKind] = {
 TEST = "webhook.test"
 
 
-def add(rows: Rows, entry: Audit) -> None:
+def queue_deliveries(rows: Rows, entry: Audit) -> None:
     """Write a delivery of an entry of the log for each webhook that wants it."""
     if entry.action not in EVENTS:
         return
     query = select(Webhook).where(Webhook.organisation == entry.chain, Webhook.paused_at.is_(None))
     for webhook in rows.scalars(query).all():
         if entry.action in webhook.events:
-            write(rows, webhook, entry)
+            queue_delivery(rows, webhook, entry)
 
 
-def write(rows: Rows, webhook: Webhook, entry: Audit) -> Delivery:
+def queue_delivery(rows: Rows, webhook: Webhook, entry: Audit) -> Delivery:
     """A delivery of an entry; what is sent holds ids, hashes and counts, as the log does."""
     kind = EVENTS.get(entry.action)  # type: ignore[call-overload]
     name, at = new_id(), now(rows)

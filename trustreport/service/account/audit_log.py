@@ -62,7 +62,7 @@ def audit_log(
     found = entries(who, core, PageRequest(limit=A_PAGE, after=after or None), wanted)
     verified = verification(who, core) if verify else None
     with core.store.read() as rows:
-        actors = rows.scalars(who.all(User).order_by(User.name)).all()
+        actors = rows.scalars(who.rows_of(User).order_by(User.name)).all()
         named = user_names(rows, who, {e.actor for e in found.items} | {e.subject for e in found.items})
     return page(
         request,

@@ -9,7 +9,6 @@ from pydantic import Field
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service import audit
 from trustreport.service.access import accounts, passkeys, pending, principal, second_factor, secrets
 from trustreport.service.access.guard import Admin, Anyone, TheCore
 from trustreport.service.access.principal import Principal
@@ -95,7 +94,7 @@ def begin_app(asked: Confirmation, who: Anyone, core: TheCore, request: Request)
     secret = second_factor.new_app_secret()
     with core.store.write() as rows:
         if second_factor.factors_of(rows, who.user, "totp"):
-            raise Fault(409, say("pages.fault.there_is_one.title"), say("pages.fault.there_is_one.detail"))
+            raise Fault(409, say("pages.fault.there_is_one.detail"))
         rows.execute(delete(Factor).where(Factor.user == who.user, Factor.kind == "totp"))
         sealed = secrets.seal(core.signer, secret, who.user)
         rows.add(_new(rows, who, "totp", APP, secret=sealed, counter=0, confirmed=False))
@@ -111,13 +110,9 @@ def confirm_app(asked: AppCode, who: Anyone, core: TheCore) -> Added:
         query = select(Factor).where(Factor.user == who.user, Factor.kind == "totp", ~Factor.confirmed)
         row = rows.scalar(query.with_for_update())
         if row is None:
-            raise Fault(409, say("pages.fault.not_begun.title"), say("pages.fault.not_begun.detail"))
+            raise Fault(409, say("pages.fault.not_begun.detail"))
         if not second_factor.takes_code(core, rows, row, asked.code):
-            raise Fault(
-                403,
-                say("pages.fault.code_is_wrong.title"),
-                say("pages.fault.code_is_wrong.detail"),
-            )
+            raise Fault(403, say("pages.fault.code_is_wrong.detail"))
         added = _counts(rows, who, row)
     give_back()
     return added
@@ -132,7 +127,7 @@ def begin_passkey(
     with core.store.write() as rows:
         known = second_factor.factors_of(rows, who.user)
         if len(known) >= MOST:
-            raise Fault(409, say("pages.fault.enough.title"), say("pages.fault.enough.detail", most=MOST))
+            raise Fault(409, say("pages.fault.enough.detail", most=MOST))
         user = rows.get_one(User, who.user)
         options, challenge = passkeys.registration(
             core.settings, user, [f for f in known if f.kind == "passkey"]
@@ -150,10 +145,10 @@ def add_passkey(
     with core.store.write() as rows:
         step = pending.take(rows, request, "passkey")
         if step.user != who.user:
-            raise Fault(403, say("pages.fault.too_late.title"), say("pages.fault.too_late.passkey_was_begun"))
+            raise Fault(403, say("pages.fault.too_late.passkey_was_begun"))
         name, key, count = passkeys.registered(core.settings, asked.answer, step.details["challenge"])
         if rows.scalar(select(Factor.id).where(Factor.credential == name)):
-            raise Fault(409, say("pages.fault.known_already.title"), say("pages.fault.known_already.detail"))
+            raise Fault(409, say("pages.fault.known_already.detail"))
         row = _new(rows, who, "passkey", asked.name, secret=key, counter=count, credential=name)
         rows.add(row)
         pending.forget(response)
@@ -175,7 +170,7 @@ def rename(factor: Name, asked: FactorName, who: Anyone, core: TheCore) -> Facto
     with core.store.write() as rows:
         row = own_factor(rows, who, factor)
         row.name = asked.name
-        audit.write(rows, who.organisation, who.user, "factor.rename", row.id)
+        who.audit(rows, "factor.rename", row.id)
         return FactorResponse.of_row(row)
 
 
@@ -190,7 +185,7 @@ def remove(
     _with_both(core, who, asked, request, response)
     with core.store.write() as rows:
         row = own_factor(rows, who, factor)
-        audit.write(rows, who.organisation, who.user, "factor.remove", row.id, kind=row.kind)
+        who.audit(rows, "factor.remove", row.id, kind=row.kind)
         rows.delete(row)
         rows.flush()
         if not second_factor.has_one(rows, who.user):
@@ -205,14 +200,10 @@ def renew_codes(
     in_a_session(who)
     with core.store.read() as rows:
         if not second_factor.has_one(rows, who.user):
-            raise Fault(
-                409,
-                say("pages.fault.no_second_factor.title"),
-                say("pages.fault.no_second_factor.recovery_codes_replace"),
-            )
+            raise Fault(409, say("pages.fault.no_second_factor.recovery_codes_replace"))
     _with_both(core, who, asked, request, response)
     with core.store.write() as rows:
-        audit.write(rows, who.organisation, who.user, "recovery.renew", who.user)
+        who.audit(rows, "recovery.renew", who.user)
         return RecoveryCodes(codes=second_factor.renew_recovery_codes(rows, who.user))
 
 
@@ -223,20 +214,16 @@ def take_away(user: Name, who: Admin, core: TheCore) -> None:
     Their sessions end. The account signs and invites nobody until somebody else confirms it.
     """
     with core.store.write() as rows:
-        row = who.one(rows, User, user)
+        row = who.row_of(rows, User, user)
         accounts.refuse_unconfirmed(rows.get_one(User, who.user))
         if row.id == who.user:
-            raise Fault(
-                409, say("pages.fault.not_on_oneself.title"), say("pages.fault.not_on_oneself.detail")
-            )
+            raise Fault(409, say("pages.fault.not_on_oneself.detail"))
         if not second_factor.has_one(rows, row.id):
-            raise Fault(
-                409, say("pages.fault.no_second_factor.title"), say("pages.fault.no_second_factor.account_no")
-            )
+            raise Fault(409, say("pages.fault.no_second_factor.account_no"))
         count = second_factor.take_all_away(rows, row)
         accounts.mark_proof_removed(rows, row, who.user)
         rows.execute(delete(Session).where(Session.user == row.id))
-        audit.write(rows, who.organisation, who.user, "factor.reset", row.id, factors=count)
+        who.audit(rows, "factor.reset", row.id, factors=count)
 
 
 def ask_passkey(core: Core, rows: Rows, answer: Response, purpose: str, user: str, **more: Any) -> str:
@@ -255,7 +242,7 @@ def _own(core: Core, who: Principal, password: str, request: Request) -> None:
     in_a_session(who)
     with core.store.read() as rows:
         if principal.is_bound(rows.get_one(User, who.user)) and not rows.get_one(User, who.user).password:
-            raise Fault(409, say("pages.fault.not_here.title"), say("pages.fault.not_here.account_its"))
+            raise Fault(409, say("pages.fault.not_here.account_its"))
     confirm(core, who, password, request)
 
 
@@ -294,7 +281,7 @@ def _counts(rows: Rows, who: Principal, row: Factor) -> Added:
     is_first = not second_factor.recovery_codes_left(rows, who.user)
     row.confirmed = True
     rows.flush()
-    audit.write(rows, who.organisation, who.user, "factor.add", row.id, kind=row.kind)
+    who.audit(rows, "factor.add", row.id, kind=row.kind)
     return Added(
         factor=FactorResponse.of_row(row),
         recovery_codes=second_factor.renew_recovery_codes(rows, who.user) if is_first else [],
@@ -303,12 +290,8 @@ def _counts(rows: Rows, who: Principal, row: Factor) -> Added:
 
 def own_factor(rows: Rows, who: Principal, name: str) -> Factor:
     """A second factor of who asks; that of anybody else is as absent as one that never was."""
-    query = who.all(Factor).where(Factor.id == name, Factor.user == who.user, Factor.confirmed)
+    query = who.rows_of(Factor).where(Factor.id == name, Factor.user == who.user, Factor.confirmed)
     row = rows.scalar(query)
     if row is None:
-        raise Fault(
-            404,
-            say("pages.fault.not_found.title"),
-            say("pages.fault.not_found.there_no_second", name=repr(name)),
-        )
+        raise Fault(404, say("pages.fault.not_found.there_no_second", name=repr(name)))
     return row

@@ -6,11 +6,10 @@ from fastapi import APIRouter
 from pydantic import Field, field_validator
 from sqlalchemy import select
 
-from trustreport.service import audit
 from trustreport.service.access.guard import Author, Reader, TheCore
 from trustreport.service.client.records import DeviceResponse, Moment, ScheduleResponse, TrendPoint
 from trustreport.service.engine import LAST_YEAR
-from trustreport.service.ids import PATTERN, new_id
+from trustreport.service.ids import PATTERN
 from trustreport.service.pages import filters
 from trustreport.service.storage.models import Attestation, Schedule, StoredDevice, StoredReport, StoredStudy
 from trustreport.service.storage.store import now
@@ -23,22 +22,24 @@ router = APIRouter(prefix="/devices", tags=["devices"])
 def devices(who: Reader, core: TheCore, turn: RequestedPage, wanted: filters.Devices) -> Page[DeviceResponse]:
     """All devices of which a study was uploaded."""
     with core.store.read() as rows:
-        return turn.rows(rows, wanted.apply(who.all(StoredDevice)), StoredDevice.id, DeviceResponse.of_row)
+        return turn.rows(
+            rows, wanted.apply(who.rows_of(StoredDevice)), StoredDevice.id, DeviceResponse.of_row
+        )
 
 
 @router.get("/{device}")
 def get_device(device: Name, who: Reader, core: TheCore) -> DeviceResponse:
     """One device."""
     with core.store.read() as rows:
-        return DeviceResponse.of_row(who.one(rows, StoredDevice, device))
+        return DeviceResponse.of_row(who.row_of(rows, StoredDevice, device))
 
 
 @router.get("/{device}/timeline")
 def timeline(device: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[Moment]:
     """The reports of a device, the newest first, with their periods, verdicts and leading results."""
     with core.store.read() as rows:
-        row = who.one(rows, StoredDevice, device)
-        query = who.all(StoredReport).where(StoredReport.device == row.id)
+        row = who.row_of(rows, StoredDevice, device)
+        query = who.rows_of(StoredReport).where(StoredReport.device == row.id)
         found = turn.rows(rows, query, StoredReport.id, lambda report: report)
         names = [report.id for report in found.items]
         acts: dict[str, set[str]] = {name: set() for name in names}
@@ -89,36 +90,20 @@ class NewSchedule(ReportOptions):
 def schedules(who: Reader, core: TheCore, turn: RequestedPage) -> Page[ScheduleResponse]:
     """All periodic audits."""
     with core.store.read() as rows:
-        return turn.rows(rows, who.all(Schedule), Schedule.id, ScheduleResponse.of_row)
+        return turn.rows(rows, who.rows_of(Schedule), Schedule.id, ScheduleResponse.of_row)
 
 
 @schedules_router.post("", status_code=201)
 def begin(asked: NewSchedule, who: Author, core: TheCore) -> ScheduleResponse:
     """A new periodic audit. When it is due and nothing changed since the last time, no report is made."""
     with core.store.write() as rows:
-        study = who.one(rows, StoredStudy, asked.study)
+        study = who.row_of(rows, StoredStudy, asked.study)
         at = now(rows)
-        row = Schedule(
-            id=new_id(),
-            organisation=who.organisation,
-            study=study.id,
-            wishes=asked.plain(),
-            every_days=asked.every_days,
-            next_at=max(at, _milliseconds(asked.first)) if asked.first else at,
-            created_by=who.user,
-            created_at=at,
+        next_at = max(at, _milliseconds(asked.first)) if asked.first else at
+        row = who.add(
+            rows, Schedule, study=study.id, wishes=asked.plain(), every_days=asked.every_days, next_at=next_at
         )
-        rows.add(row)
-        rows.flush()
-        audit.write(
-            rows,
-            who.organisation,
-            who.user,
-            "schedule.add",
-            row.id,
-            study=study.id,
-            every_days=row.every_days,
-        )
+        who.audit(rows, "schedule.add", row.id, study=study.id, every_days=row.every_days)
         return ScheduleResponse.of_row(row)
 
 
@@ -126,15 +111,15 @@ def begin(asked: NewSchedule, who: Author, core: TheCore) -> ScheduleResponse:
 def get_schedule(schedule: Name, who: Reader, core: TheCore) -> ScheduleResponse:
     """One periodic audit."""
     with core.store.read() as rows:
-        return ScheduleResponse.of_row(who.one(rows, Schedule, schedule))
+        return ScheduleResponse.of_row(who.row_of(rows, Schedule, schedule))
 
 
 @schedules_router.delete("/{schedule}", status_code=204)
 def stop(schedule: Name, who: Author, core: TheCore) -> None:
     """End a periodic audit."""
     with core.store.write() as rows:
-        row = who.one(rows, Schedule, schedule)
-        audit.write(rows, who.organisation, who.user, "schedule.stop", row.id, study=row.study)
+        row = who.row_of(rows, Schedule, schedule)
+        who.audit(rows, "schedule.stop", row.id, study=row.study)
         rows.delete(row)
 
 

@@ -109,13 +109,11 @@ def request_report(
 ) -> JobResponse:
     """Request a report. The same inputs, wishes and code are one job: asking again answers 200 with it."""
     with core.store.write() as rows:
-        row = who.one(rows, Version, version)
+        row = who.row_of(rows, Version, version)
         if row.state != "valid":
-            raise Fault(
-                409,
-                say(f"pages.fault.{'not_checked' if row.state == 'checking' else 'not_valid'}.title"),
-                say("pages.fault.not_valid.state", state=row.state),
-            )
+            title = "not_checked" if row.state == "checking" else "not_valid"
+            detail = say("pages.fault.not_valid.state", state=row.state)
+            raise Fault(409, detail, title=say(f"pages.fault.{title}.title"))
         job, new = queue.enqueue(rows, row, who.user, "report", asked.plain(), core.settings)
         response.status_code = 201 if new else 200
         return to_response(job, rows, core.settings)
@@ -131,7 +129,7 @@ def jobs(
     """All jobs, or those that are wanted."""
     with core.store.read() as rows:
         return turn.rows(
-            rows, wanted.apply(who.all(Job)), Job.id, lambda job: to_response(job, rows, core.settings)
+            rows, wanted.apply(who.rows_of(Job)), Job.id, lambda job: to_response(job, rows, core.settings)
         )
 
 
@@ -142,7 +140,7 @@ def get_job(job: Name, who: Reader, core: TheCore, response: Response) -> JobRes
     Until it has ended, `Retry-After` says in how many seconds to ask again.
     """
     with core.store.read() as rows:
-        row = who.one(rows, Job, job)
+        row = who.row_of(rows, Job, job)
         if row.state not in queue.ENDED:
             response.headers["Retry-After"] = ask_again(now(rows) - row.created_at)
         return to_response(row, rows, core.settings)
@@ -152,7 +150,7 @@ def get_job(job: Name, who: Reader, core: TheCore, response: Response) -> JobRes
 def cancel(job: Name, who: Author, core: TheCore) -> JobResponse:
     """Ask that a job stops. One that has ended stays as it is."""
     with core.store.write() as rows:
-        row = who.one(rows, Job, job)
+        row = who.row_of(rows, Job, job)
         queue.cancel(rows, row, who.user, core.settings)
         return to_response(row, rows, core.settings)
 
@@ -171,7 +169,7 @@ LIVE = ("queued", "running")
 def job(job: Name, request: Request, who: PageReader, core: TheCore) -> Response:
     """One job. Its page asks for the part that moves, until there is a report to go to."""
     with core.store.read() as rows:
-        row = who.one(rows, Job, job)
+        row = who.row_of(rows, Job, job)
         expected = outlook(rows, row, core.settings)
         study, version = rows.get_one(StoredStudy, row.study), rows.get_one(Version, row.version)
     moving = bool(request.headers.get("HX-Request"))

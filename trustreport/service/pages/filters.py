@@ -104,8 +104,10 @@ class ReportFilter(ListFilter):
             )
             query = query.where(StoredReport.id.in_(requested))
         if wanted := self.q.strip():
-            studies = who.all(StoredStudy).where(StoredStudy.name.icontains(wanted, autoescape=True))
-            devices = who.all(StoredDevice).where(StoredDevice.trade_name.icontains(wanted, autoescape=True))
+            studies = who.rows_of(StoredStudy).where(StoredStudy.name.icontains(wanted, autoescape=True))
+            devices = who.rows_of(StoredDevice).where(
+                StoredDevice.trade_name.icontains(wanted, autoescape=True)
+            )
             query = query.where(
                 or_(
                     StoredReport.study.in_(studies.with_only_columns(StoredStudy.id)),
@@ -178,9 +180,9 @@ def _is_signed(state: str) -> ColumnElement[bool]:
     if state not in states:
         raise Fault(
             422,
-            say("pages.fault.not_as_expected.title"),
             "",
             [Field("signed", f"expected {', '.join(states)}")],
+            title=say("pages.fault.not_as_expected.title"),
         )
     return states[state]
 
@@ -190,7 +192,7 @@ def _milliseconds(day: str, name: str, more: timedelta = timedelta()) -> int:
         at = datetime.combine(date.fromisoformat(day), datetime.min.time(), UTC) + more
     except (ValueError, OverflowError):
         said = f"found {day}, expected a date, as 2026-03-31"
-        raise Fault(422, say("pages.fault.not_as_expected.title"), "", [Field(name, said)]) from None
+        raise Fault(422, "", [Field(name, said)], title=say("pages.fault.not_as_expected.title")) from None
     return round(at.timestamp() * 1000)
 
 

@@ -37,7 +37,7 @@ class ZipEntry:
 @router.get("")
 def reports(who: Reader, core: TheCore, turn: RequestedPage, wanted: filters.Reports) -> Page[ReportResponse]:
     """All reports, or those that are wanted; `reviewer=me` are those whose review one was asked for."""
-    query = wanted.apply(who.all(StoredReport), who, core.store.is_sqlite)
+    query = wanted.apply(who.rows_of(StoredReport), who, core.store.is_sqlite)
     with core.store.read() as rows:
         return turn.rows(rows, query, StoredReport.id, ReportResponse.of_row)
 
@@ -46,14 +46,14 @@ def reports(who: Reader, core: TheCore, turn: RequestedPage, wanted: filters.Rep
 def get_report(report: Name, who: Reader, core: TheCore) -> ReportResponse:
     """One report."""
     with core.store.read() as rows:
-        return ReportResponse.of_row(who.one(rows, StoredReport, report))
+        return ReportResponse.of_row(who.row_of(rows, StoredReport, report))
 
 
 @router.get("/{report}/results", response_class=Response)
 def results(report: Name, who: Reader, core: TheCore, request: Request) -> Response:
     """The machine-readable results, `results.json`."""
     with core.store.read() as rows:
-        row = who.one(rows, StoredReport, report)
+        row = who.row_of(rows, StoredReport, report)
     return send_blob(core, request, who.organisation, row.results_sha256, "results.json", ours=True)
 
 
@@ -61,7 +61,7 @@ def results(report: Name, who: Reader, core: TheCore, request: Request) -> Respo
 def as_zip(report: Name, who: Reader, core: TheCore) -> Response:
     """The report as one zip: all files, signed statements, and what verifying it needs."""
     with core.store.read() as rows:
-        row = who.one(rows, StoredReport, report)
+        row = who.row_of(rows, StoredReport, report)
         return send_zip(core, row, entries(core, rows, row))
 
 
@@ -76,7 +76,7 @@ def send_zip(core: Core, report: StoredReport, found: list[ZipEntry]) -> Respons
 def files(report: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[FileResponse]:
     """The files of a report."""
     with core.store.read() as rows:
-        row = who.one(rows, StoredReport, report)
+        row = who.row_of(rows, StoredReport, report)
         query = select(ReportFile).where(ReportFile.report == row.id)
         return turn.rows(rows, query, ReportFile.name, FileResponse.of_row)
 
@@ -87,10 +87,10 @@ def file(
 ) -> Response:
     """A file of a report: report.html, report.pdf, results.json, a figure."""
     with core.store.read() as rows:
-        row = who.one(rows, StoredReport, report)
+        row = who.row_of(rows, StoredReport, report)
         kept = None if "\x00" in name else rows.get(ReportFile, (row.id, name))
     if kept is None:
-        raise Fault(404, say("pages.fault.not_found.title"), say("pages.fault.not_found.report_no"))
+        raise Fault(404, say("pages.fault.not_found.report_no"))
     return send_blob(core, request, who.organisation, kept.sha256, kept.name, ours=True)
 
 
@@ -129,7 +129,7 @@ def entries(core: Core, rows: Rows, report: StoredReport) -> list[ZipEntry]:
     found.append(ZipEntry("README.txt", READ_ME.encode()))
     hashes = {entry.content for entry in found if isinstance(entry.content, str)}
     if any(blobs.size(organisation, sha256) is None for sha256 in hashes):
-        raise Fault(404, say("pages.fault.not_found.title"), say("pages.fault.not_found.file"))
+        raise Fault(404, say("pages.fault.not_found.file"))
     return sorted(found, key=lambda entry: entry.name)
 
 

@@ -40,7 +40,7 @@ def comparison(
 ) -> ComparisonPage:
     """What changed from one report to another."""
     with core.store.read() as rows:
-        devices = {who.one(rows, StoredReport, name).device for name in (old, new)}
+        devices = {who.row_of(rows, StoredReport, name).device for name in (old, new)}
     before, after = _document(core, who, old), _document(core, who, new)
     found = compare(before, after).as_dict()
     parts: tuple[DifferencePart, ...] = ("verdicts", "numbers", "checks")
@@ -72,13 +72,11 @@ def _is_number(value: Any) -> bool:
 
 def _document(core: Core, who: Principal, name: str) -> dict[str, Any]:
     with core.store.read() as rows:
-        report = who.one(rows, StoredReport, name)
+        report = who.row_of(rows, StoredReport, name)
     try:
         document: dict[str, Any] = json.loads(core.blobs.read(who.organisation, report.results_sha256))
     except FileNotFoundError:
-        raise Fault(
-            404, say("pages.fault.not_found.title"), say("pages.fault.not_found.results_have_been")
-        ) from None
+        raise Fault(404, say("pages.fault.not_found.results_have_been")) from None
     return document
 
 
@@ -115,7 +113,7 @@ def comparison_page(
 ) -> Response:
     """What changed from one report to another; the older one stands left."""
     with core.store.read() as rows:
-        sides = [who.one(rows, StoredReport, name) for name in (old, new)]
+        sides = [who.row_of(rows, StoredReport, name) for name in (old, new)]
         if sides[0].id > sides[1].id and not swap:  # names of rows are in the order of their making
             sides.reverse()
         studies = [rows.get_one(StoredStudy, side.study) for side in sides]

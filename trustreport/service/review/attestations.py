@@ -80,9 +80,7 @@ def attest(
     )
     rows.execute(open_requests.values(ended_at=at))
     rows.flush()
-    audit.write(
-        rows, who.organisation, who.user, f"report.{act}", report.id, attestation=name, sha256=blob.sha256
-    )
+    who.audit(rows, f"report.{act}", report.id, attestation=name, sha256=blob.sha256)
     return row
 
 
@@ -130,11 +128,9 @@ def _refuse_signature(rows: Rows, user: User, report: StoredReport, act: str) ->
     if act == "rejection":
         return
     if user.id in preparers(rows, report):
-        raise Fault(
-            403, say("pages.fault.not_ones_own.title"), say("pages.fault.not_ones_own.somebody_else_reviews")
-        )
+        raise Fault(403, say("pages.fault.not_ones_own.somebody_else_reviews"))
     if _has_signed(rows, report, user.id, "approval" if act == "review" else "review"):
-        raise Fault(403, say("pages.fault.two_people.title"), say("pages.fault.two_people.detail"))
+        raise Fault(403, say("pages.fault.two_people.detail"))
 
 
 def preparers(rows: Rows, report: StoredReport) -> set[str]:
@@ -197,10 +193,10 @@ class SigningKey(ResponseBody):
 def attestations(report: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[AttestationResponse]:
     """Who signed a report, and with what meaning."""
     with core.store.read() as rows:
-        row = who.one(rows, StoredReport, report)
+        row = who.row_of(rows, StoredReport, report)
         return turn.rows(
             rows,
-            who.all(Attestation).where(Attestation.report == row.id),
+            who.rows_of(Attestation).where(Attestation.report == row.id),
             Attestation.id,
             AttestationResponse.of_row,
         )
@@ -212,10 +208,10 @@ def sign(report: Name, asked: Signing, who: Reviewer, core: TheCore, request: Re
     if asked.act == "approval":
         who.need("approve")
     with core.store.read() as rows:
-        who.one(rows, StoredReport, report)
+        who.row_of(rows, StoredReport, report)
     confirm(core, who, asked.password, request)  # outside of the transaction: a hash takes long
     with core.store.write() as rows:
-        row = who.one(rows, StoredReport, report)
+        row = who.row_of(rows, StoredReport, report)
         return AttestationResponse.of_row(attest(core, rows, who, row, asked.act, asked.meaning))
 
 
@@ -223,14 +219,14 @@ def sign(report: Name, asked: Signing, who: Reviewer, core: TheCore, request: Re
 def get_attestation(attestation: Name, who: Reader, core: TheCore) -> AttestationResponse:
     """One signature."""
     with core.store.read() as rows:
-        return AttestationResponse.of_row(who.one(rows, Attestation, attestation))
+        return AttestationResponse.of_row(who.row_of(rows, Attestation, attestation))
 
 
 @router.get("/attestations/{attestation}/statement", response_class=Response)
 def statement(attestation: Name, who: Reader, core: TheCore, request: Request) -> Response:
     """The signed statement, byte for byte."""
     with core.store.read() as rows:
-        row = who.one(rows, Attestation, attestation)
+        row = who.row_of(rows, Attestation, attestation)
     return send_blob(core, request, who.organisation, row.sha256, f"{row.act}.json", ours=True)
 
 
@@ -238,7 +234,7 @@ def statement(attestation: Name, who: Reader, core: TheCore, request: Request) -
 def signature(attestation: Name, who: Reader, core: TheCore) -> Response:
     """The detached signature, 64 bytes."""
     with core.store.read() as rows:
-        row = who.one(rows, Attestation, attestation)
+        row = who.row_of(rows, Attestation, attestation)
     headers = {"Content-Disposition": f'attachment; filename="{row.act}.json.sig"', "ETag": f'"{row.id}"'}
     return Response(base64.b64decode(row.signature), media_type="application/octet-stream", headers=headers)
 

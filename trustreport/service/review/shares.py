@@ -5,11 +5,9 @@ from datetime import datetime
 from fastapi import APIRouter
 from pydantic import Field as described
 
-from trustreport.service import audit
 from trustreport.service.access import secrets
 from trustreport.service.access.guard import Reader, TheCore
 from trustreport.service.client.records import ResponseBody
-from trustreport.service.ids import new_id
 from trustreport.service.roles import Permission
 from trustreport.service.storage.collaboration import StoredShare
 from trustreport.service.storage.models import StoredReport
@@ -47,7 +45,9 @@ class CreatedShare(ResponseBody):
 def of_report(report: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[ShareResponse]:
     """The links to a report, also those that work no more."""
     with core.store.read() as rows:
-        query = who.all(StoredShare).where(StoredShare.report == who.one(rows, StoredReport, report).id)
+        query = who.rows_of(StoredShare).where(
+            StoredShare.report == who.row_of(rows, StoredReport, report).id
+        )
         return turn.rows(rows, query, StoredShare.id, ShareResponse.of_row)
 
 
@@ -60,27 +60,18 @@ def make(report: Name, wanted: NewShare, who: Reader, core: TheCore) -> CreatedS
     if days > most:
         raise Fault(
             422,
-            say("pages.fault.too_long.title"),
             say("pages.fault.too_long.link"),
             [Field("days", say("pages.fault.field.found_days_expected_at", days=days, most=most))],
         )
     secret = secrets.new_secret()
     with core.store.write() as rows:
-        row, at = who.one(rows, StoredReport, report), now(rows)
-        share = StoredShare(
-            id=new_id(),
-            organisation=who.organisation,
-            report=row.id,
-            hash=secrets.fingerprint(secret),
-            created_by=who.user,
-            created_at=at,
-            expires_at=at + days * DAY,
-            uses=0,
+        row = who.row_of(rows, StoredReport, report)
+        expires_at = now(rows) + days * DAY
+        share = who.add(
+            rows, StoredShare, report=row.id, hash=secrets.fingerprint(secret), expires_at=expires_at, uses=0
         )
-        rows.add(share)
-        rows.flush()
         said = {"study": row.study, "report": row.id, "days": days}
-        audit.write(rows, who.organisation, who.user, "share.add", share.id, **said)
+        who.audit(rows, "share.add", share.id, **said)
         return CreatedShare(share=ShareResponse.of_row(share), link=f"{core.settings.url}/shared#{secret}")
 
 
@@ -88,11 +79,9 @@ def make(report: Name, wanted: NewShare, who: Reader, core: TheCore) -> CreatedS
 def revoke(share: Name, who: Reader, core: TheCore) -> None:
     """Revoke a link: at once, and for good."""
     with core.store.write() as rows:
-        row = who.one(rows, StoredShare, share)
+        row = who.row_of(rows, StoredShare, share)
         if who.user != row.created_by and not who.may & SHARES:
-            raise Fault(
-                403, say("pages.fault.not_allowed.title"), say("pages.fault.not_allowed.whoever_made_it")
-            )
+            raise Fault(403, say("pages.fault.not_allowed.whoever_made_it"))
         if row.revoked_at is None:
             row.revoked_at = now(rows)
-            audit.write(rows, who.organisation, who.user, "share.revoke", row.id, report=row.report)
+            who.audit(rows, "share.revoke", row.id, report=row.report)

@@ -85,7 +85,7 @@ def _answered(made: "Callable[[_Given], Calculation]", form: FormData, words: Pa
 
 def _refused(*fields: Field, detail: str = "") -> Fault:
     plain = say("pages.fault.not_as_expected.please_look_at_what")
-    return Fault(422, say("pages.fault.not_as_expected.title"), detail or plain, fields)
+    return Fault(422, detail or plain, fields, title=say("pages.fault.not_as_expected.title"))
 
 
 class _Given:

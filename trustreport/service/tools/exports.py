@@ -14,7 +14,6 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service import audit
 from trustreport.service.access.guard import Admin, Reader, TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
@@ -48,7 +47,7 @@ def studies(who: Reader, core: TheCore, wanted: filters.Studies) -> Response:
         for row in found:
             yield (row.id, row.name, row.created_by, _at(row.created_at))
 
-    query = wanted.apply(who.all(StoredStudy))
+    query = wanted.apply(who.rows_of(StoredStudy))
     return _send(core, who, "studies", wanted.given, query, StoredStudy.id, header, cells)
 
 
@@ -87,7 +86,7 @@ def reports(who: Reader, core: TheCore, wanted: filters.Reports) -> Response:
                 *(row.created_by, _at(row.created_at)),
             )
 
-    query = wanted.apply(who.all(StoredReport), who, core.store.is_sqlite)
+    query = wanted.apply(who.rows_of(StoredReport), who, core.store.is_sqlite)
     return _send(core, who, "reports", wanted.given, query, StoredReport.id, header, cells)
 
 
@@ -100,7 +99,7 @@ def devices(who: Reader, core: TheCore, wanted: filters.Devices) -> Response:
         for row in found:
             yield (row.id, row.trade_name, row.manufacturer, row.basic_udi_di, _at(row.created_at))
 
-    query = wanted.apply(who.all(StoredDevice))
+    query = wanted.apply(who.rows_of(StoredDevice))
     return _send(core, who, "devices", wanted.given, query, StoredDevice.id, header, cells)
 
 
@@ -126,7 +125,7 @@ def jobs(who: Reader, core: TheCore, wanted: filters.Jobs) -> Response:
             what = (row.id, row.task, row.study, row.version, row.state, row.reason, row.attempts)
             yield (*what, row.report, row.code, row.created_by, *times)
 
-    return _send(core, who, "jobs", wanted.given, wanted.apply(who.all(Job)), Job.id, header, cells)
+    return _send(core, who, "jobs", wanted.given, wanted.apply(who.rows_of(Job)), Job.id, header, cells)
 
 
 @router.get("/schedules.csv", response_class=Response)
@@ -139,7 +138,7 @@ def schedules(who: Reader, core: TheCore) -> Response:
             times = (_at(row.next_at), row.created_by, _at(row.created_at))
             yield (row.id, row.study, row.wishes.get("kind"), row.every_days, *times)
 
-    return _send(core, who, "schedules", {}, who.all(Schedule), Schedule.id, header, cells)
+    return _send(core, who, "schedules", {}, who.rows_of(Schedule), Schedule.id, header, cells)
 
 
 @router.get("/users.csv", response_class=Response)
@@ -153,7 +152,7 @@ def users(who: Admin, core: TheCore, wanted: filters.Users) -> Response:
             times = (_at(row.created_at), _at(row.disabled_at))
             yield (row.id, row.name, row.email, row.roles, active, *times)
 
-    return _send(core, who, "users", wanted.given, wanted.apply(who.all(User)), User.id, header, cells)
+    return _send(core, who, "users", wanted.given, wanted.apply(who.rows_of(User)), User.id, header, cells)
 
 
 @router.get("/tokens.csv", response_class=Response)
@@ -166,7 +165,7 @@ def tokens(who: Admin, core: TheCore) -> Response:
             times = (row.created_at, row.expires_at, row.used_at, row.revoked_at)
             yield (row.id, row.user, row.name, row.scopes, *(_at(at) for at in times))
 
-    return _send(core, who, "tokens", {}, who.all(Token), Token.id, header, cells)
+    return _send(core, who, "tokens", {}, who.rows_of(Token), Token.id, header, cells)
 
 
 @router.get("/audit.csv", response_class=Response)
@@ -197,9 +196,7 @@ def _send(
     with core.store.write() as rows:
         # What was searched for may be anybody's name.
         narrowed = {word: value for word, value in given.items() if word != "q"}
-        audit.write(
-            rows, who.organisation, who.user, "list.export", name, filters=narrowed, searched="q" in given
-        )
+        who.audit(rows, "list.export", name, filters=narrowed, searched="q" in given)
     headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
     blocks = _blocks(core, query, by, header, cells)
     return StreamingResponse(blocks, media_type="text/csv; charset=utf-8", headers=headers)

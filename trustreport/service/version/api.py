@@ -67,8 +67,8 @@ AS_FILES = _body(
 def versions(study: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[VersionResponse]:
     """All versions of a study."""
     with core.store.read() as rows:
-        row = who.one(rows, StoredStudy, study)
-        return turn.rows(rows, who.all(Version).where(Version.study == row.id), Version.id, to_response)
+        row = who.row_of(rows, StoredStudy, study)
+        return turn.rows(rows, who.rows_of(Version).where(Version.study == row.id), Version.id, to_response)
 
 
 @router.post("/studies/{study}/versions", status_code=202, openapi_extra=AS_FILES)
@@ -86,11 +86,7 @@ async def upload_files(study: Name, who: Author, core: TheCore, request: Request
 def store_files(core: Core, who: Principal, study: str, files: Sequence[SentFile]) -> VersionResponse:
     """Keep files as a form sent them."""
     if len(files) > core.settings.most_files:
-        raise Fault(
-            422,
-            say("pages.fault.too_many_files.title"),
-            say("pages.fault.too_many_files.detail", most_files=core.settings.most_files),
-        )
+        raise Fault(422, say("pages.fault.too_many_files.detail", most_files=core.settings.most_files))
     names = checked_names(file.filename or "" for file in files)
     if len(files) == 1 and _begins_as_zip(files[0].file) and not names[0].lower().endswith(".xlsx"):
         return store_version(core, who, study, [(names[0], files[0].file)], archive=True)
@@ -106,7 +102,7 @@ async def upload_zip(study: Name, who: Author, core: TheCore, request: Request) 
         spool.seek(0)
         stream = cast(BinaryIO, spool)
         if not _begins_as_zip(stream):
-            raise Fault(415, "Not a zip", "The body of this request is the zip of a study folder.")
+            raise Fault(415, "The body of this request is the zip of a study folder.", title="Not a zip")
         return await run_in_threadpool(store_version, core, who, study, [("study.zip", stream)], archive=True)
 
 
@@ -128,11 +124,11 @@ def _store_json(core: Core, who: Principal, study: str, body: bytes) -> VersionR
     try:
         texts = [canonical(asked.manifest).encode(), *(text.encode() for text in asked.tables.values())]
     except ValueError:
-        raise Fault(422, "Not JSON", "The texts hold half a character, or a number is not finite.") from None
-    if "study.json" in names:
         raise Fault(
-            422, say("pages.fault.name_taken.title"), say("pages.fault.name_taken.studyjson_manifest")
-        )
+            422, "The texts hold half a character, or a number is not finite.", title="Not JSON"
+        ) from None
+    if "study.json" in names:
+        raise Fault(422, say("pages.fault.name_taken.studyjson_manifest"))
     streams = [io.BytesIO(text) for text in texts]
     return store_version(core, who, study, list(zip(["study.json", *names], streams, strict=True)))
 
@@ -141,7 +137,7 @@ def _store_json(core: Core, who: Principal, study: str, body: bytes) -> VersionR
 def get_version(version: Name, who: Reader, core: TheCore, response: Response) -> VersionResponse:
     """One version, and whether its check is through; until then `Retry-After` says when to ask again."""
     with core.store.read() as rows:
-        row = who.one(rows, Version, version)
+        row = who.row_of(rows, Version, version)
         if row.state == "checking":
             response.headers["Retry-After"] = ask_again(now(rows) - row.created_at)
         return to_response(row)
@@ -151,7 +147,7 @@ def get_version(version: Name, who: Reader, core: TheCore, response: Response) -
 def problems(version: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[ProblemResponse]:
     """Every problem that the check found, by file and row."""
     with core.store.read() as rows:
-        found = who.one(rows, Version, version).problems
+        found = who.row_of(rows, Version, version).problems
     return turn.items(found, ProblemResponse.model_validate)
 
 
@@ -159,7 +155,7 @@ def problems(version: Name, who: Reader, core: TheCore, turn: RequestedPage) -> 
 def files(version: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[FileResponse]:
     """The files of a version."""
     with core.store.read() as rows:
-        row = who.one(rows, Version, version)
+        row = who.row_of(rows, Version, version)
         query = select(VersionFile).where(VersionFile.version == row.id)
         return turn.rows(rows, query, VersionFile.name, FileResponse.of_row)
 
@@ -170,10 +166,10 @@ def file(
 ) -> Response:
     """A file as it was uploaded."""
     with core.store.read() as rows:
-        row = who.one(rows, Version, version)
+        row = who.row_of(rows, Version, version)
         kept = None if "\x00" in name else rows.get(VersionFile, (row.id, name))
     if kept is None:
-        raise Fault(404, say("pages.fault.not_found.title"), say("pages.fault.not_found.version_no"))
+        raise Fault(404, say("pages.fault.not_found.version_no"))
     return send_blob(core, request, who.organisation, kept.sha256, kept.name, ours=False)
 
 
@@ -182,7 +178,7 @@ def store_version(
 ) -> VersionResponse:
     """Keep what was handed in, and ask for its check."""
     with core.store.read() as rows:
-        who.one(rows, StoredStudy, study)  # before anything is written
+        who.row_of(rows, StoredStudy, study)  # before anything is written
     refuse_upload(core, who, (stream for _, stream in streams))
     handed = [UploadedFile(name, core.blobs.put(who.organisation, s), archive) for name, s in streams]
     with core.store.write() as rows:

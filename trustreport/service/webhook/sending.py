@@ -233,7 +233,7 @@ def end(rows: Rows, name: str, reason: str = "") -> None:
         audit.write(rows, delivery.organisation, ACTOR, "webhook.failed", delivery.webhook, **about)
 
 
-def again(rows: Rows, delivery: Delivery) -> None:
+def requeue(rows: Rows, delivery: Delivery) -> None:
     """Put a delivery back as if it were new; its id stays, so that the receiver knows it."""
     at = now(rows)
     delivery.attempts, delivery.reason = 0, ""
