@@ -25,7 +25,7 @@ from services import Client as Browser
 import trustreport.service.client
 from trustreport.service.client import Client, ServiceError, records
 from trustreport.service.client.files import pack
-from trustreport.service.client.webhook_signature import ID, SIGNATURE, TIMESTAMP, sign
+from trustreport.service.client.webhooks import ID, SIGNATURE, TIMESTAMP, sign
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "programs.md").read_text("utf-8")

@@ -207,7 +207,7 @@ def test_without_a_mail_server_links_are_shown_as_ever(light: Core) -> None:
 def test_what_is_written_and_what_causes_it_are_one(post_office: Core, anna: Client) -> None:
     """A transaction that is not kept leaves no message."""
     with post_office.store.write() as rows:
-        assert delivery.add(rows, post_office.settings, "report_ready", anna.me["user"], report="r")
+        assert delivery.queue_mail(rows, post_office.settings, "report_ready", anna.me["user"], report="r")
         rows.rollback()
     with post_office.store.read() as rows:
         assert rows.query(Mail).count() == 0
@@ -375,7 +375,7 @@ def test_no_address_stops_the_others(post_office: Core, anna: Client, inbox: Inb
     with post_office.store.write() as rows:
         organisation = anna.me["organisation"]
         odd = accounts.add_user(rows, organisation, "", email=email, name='Ö, "x" <y>', roles=["viewer"])
-        delivery.add(rows, post_office.settings, "invitation", odd.id)
+        delivery.queue_mail(rows, post_office.settings, "invitation", odd.id)
     invite(anna, "carl@hospital.test", "viewer")
     for _ in range(2):
         delivery.send_next(post_office)
@@ -387,7 +387,7 @@ def test_two_workers_never_take_the_same_message(core: Core) -> None:
         user = accounts.set_up(rows, "Hospital", email="a@h.test", name="A", password=PASSWORD)
         settings = dataclasses.replace(core.settings, smtp_host="h", mail_from="a@h.test")
         for i in range(12):
-            delivery.add(rows, settings, "report_ready", user.id, report=str(i))
+            delivery.queue_mail(rows, settings, "report_ready", user.id, report=str(i))
         delivery.add_reset(rows, "nobody@h.test")
     taken: list[str] = []
 

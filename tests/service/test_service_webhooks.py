@@ -16,7 +16,7 @@ from services import API, Client, new_core, world
 from trustreport.service import audit, events
 from trustreport.service.app import create_app
 from trustreport.service.client import BadSignature, verify_webhook
-from trustreport.service.client.webhook_signature import sign
+from trustreport.service.client.webhooks import sign
 from trustreport.service.core import Core
 from trustreport.service.jobs import schedules
 from trustreport.service.jobs.store_results import store_report

@@ -16,7 +16,7 @@ from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
-from trustreport.service.client.webhook_signature import ID, SIGNATURE, TIMESTAMP, secret_text, sign
+from trustreport.service.client.webhooks import ID, SIGNATURE, TIMESTAMP, secret_text, sign
 from trustreport.service.core import Core
 from trustreport.service.log import log
 from trustreport.service.storage.collaboration import Delivery, Webhook
