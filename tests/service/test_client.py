@@ -262,27 +262,10 @@ def test_a_refusal_is_in_the_words_of_the_service(app: FastAPI, anna: Browser) -
 
 
 def job(state: str, **more: Any) -> dict[str, Any]:
-    return {
-        "id": "j",
-        "task": "report",
-        "study": "s",
-        "version": "v",
-        "wishes": {},
-        "code": "1",
-        "step": "",
-        "progress": 0.5,
-        "reason": "",
-        "attempts": 1,
-        "report": None,
-        "created_by": "u",
-        "started_at": None,
-        "created_at": "2026-01-01T00:00:00Z",
-        "finished_at": None,
-        "place": None,
-        "expected_at": None,
-        "state": state,
-        **more,
-    }
+    names = {"id": "j", "study": "s", "version": "v", "created_by": "u", "created_at": STUDY["created_at"]}
+    absent = dict.fromkeys(("report", "started_at", "finished_at", "place", "expected_at"))
+    done = {"step": "", "progress": 0.5, "reason": "", "attempts": 1}
+    return {"task": "report", "wishes": {}, "code": "1", "state": state, **names, **absent, **done, **more}
 
 
 def test_waiting_asks_as_often_as_the_service_says_and_shows_progress() -> None:

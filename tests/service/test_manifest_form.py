@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pages import HTML, Taken, get, post, right
-from services import API, Client, world
+from services import API, Client, only, stored, world
 
 from trustreport.service.core import Core
 from trustreport.service.editor import run
@@ -320,15 +320,13 @@ def test_tables_are_described_in_a_form_and_saved_as_a_version_like_any_other(
     again = [("files", ("study.yaml", text)), ("files", ("export.csv", CODED))]
     other = anna.post(f"{API}/studies/{made['study']}/versions", files=again).json()
     assert other["digest"] == made["digest"]
-    with light.store.read() as rows:
-        entry = rows.query(Audit).filter_by(action="version.add", subject=made["id"]).one()
-        assert entry.actor == anna.me["user"]
+    entry = only(light, Audit, action="version.add", subject=made["id"])
+    assert entry.actor == anna.me["user"]
 
 
 def test_what_is_typed_is_checked_with_the_tables_and_nothing_is_stored(light: Core, anna: Client) -> None:
     address = begun(light, anna, CODED.replace("R0,C0,unaided", "R0,,unaided"))
-    with light.store.read() as rows:
-        before = rows.query(Audit).count()
+    before = len(stored(light, Audit))
     typed = {"/endpoints/+0/endpoint": "e", "/endpoints/+0/bound_or_margin": "0,8"}
     answer = send(anna, address, "check", **typed)
     assert answer.headers["content-type"] == "application/json"
@@ -344,8 +342,7 @@ def test_what_is_typed_is_checked_with_the_tables_and_nothing_is_stored(light: C
     assert shown.status_code == 200
     assert Taken(shown.text).form(address)["/endpoints/+0/bound_or_margin"] == "0,8"
     assert bound in Taken(shown.text).words
-    with light.store.read() as rows:
-        assert rows.query(Audit).count() == before
+    assert len(stored(light, Audit)) == before
     assert not list((light.settings.data / "forms").iterdir())
 
 
@@ -388,8 +385,7 @@ def test_the_form_keeps_to_roles_and_organisations(
     assert bob.post(address, data=sent, headers=HTML).status_code == 404
     assert viewer.get(address, headers=HTML).status_code == 403
     assert viewer.post(address, data={**sent, "csrf": viewer.me["csrf"]}, headers=HTML).status_code == 403
-    with light.store.read() as rows:
-        assert rows.query(VersionFile).count() == 1
+    assert len(stored(light, VersionFile)) == 1
 
 
 def test_hostile_texts_are_text_and_what_is_no_form_is_refused(light: Core, anna: Client) -> None:

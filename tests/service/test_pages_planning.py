@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pages import HTML, READINGS, Taken, get
-from services import Client
+from services import Client, stored
 
 from trustreport.api import draw_sizes, plan_reader_study, write_sizes
 from trustreport.planning import protocol
@@ -29,8 +29,7 @@ def planned(page: Taken) -> dict[str, str]:
 
 
 def test_the_page_shows_what_the_command_prints_and_stores_nothing(light: Core, anna: Client) -> None:
-    with light.store.read() as rows:
-        before = rows.query(Audit).count()
+    before = len(stored(light, Audit))
     text = html.unescape(anna.get(f"/planning?{ASKED}", headers=HTML).text)
     sizes = plan_reader_study(
         endpoint="sensitivity",
@@ -44,8 +43,7 @@ def test_the_page_shows_what_the_command_prints_and_stores_nothing(light: Core, 
     request = text.split("<pre>")[2].split("</pre>")[0]
     assert protocol.to_json(plan_reader_study(**json.loads(request))) == protocol.to_json(sizes)
     assert text.count("<polyline") == 2
-    with light.store.read() as rows:
-        assert rows.query(Audit).count() == before
+    assert len(stored(light, Audit)) == before
 
 
 def test_the_form_keeps_what_was_typed_and_names_every_problem(anna: Client) -> None:
@@ -210,8 +208,7 @@ def asked(who: Client, calculator: str, **fields: str) -> tuple[int, str]:
 def test_the_page_answers_as_the_command_and_stores_nothing(
     light: Core, anna: Client, calculator: str, fields: dict[str, str], made
 ) -> None:
-    with light.store.read() as rows:
-        before = rows.query(Audit).count()
+    before = len(stored(light, Audit))
     status, text = asked(anna, calculator, **fields)
     assert status == 200
     found = made()
@@ -224,8 +221,7 @@ def test_the_page_answers_as_the_command_and_stores_nothing(
         name: typed for name, typed in fields.items() if name != "scores"
     }
     assert fields.get("scores", "") in text
-    with light.store.read() as rows:
-        assert rows.query(Audit).count() == before
+    assert len(stored(light, Audit)) == before
 
 
 @pytest.mark.parametrize("calculator, fields, said", [

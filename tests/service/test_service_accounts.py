@@ -3,7 +3,7 @@
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from services import API, PASSWORD, Client, world
+from services import API, PASSWORD, Client, only, world
 
 from trustreport.service.access.guard import CSRF_HEADER
 from trustreport.service.access.principal import COOKIE
@@ -71,9 +71,8 @@ def test_a_token_may_what_its_scopes_and_its_user_may(app: FastAPI, light: Core,
     author = anna.invite("author@h.test", "author")
     assert author.post(f"{API}/tokens", json={"name": "t", "scopes": ["manage"]}).status_code == 403
     made = author.post(f"{API}/tokens", json={"name": "t", "scopes": ["read", "write"], "days": 1}).json()
-    with light.store.read() as rows:
-        kept = rows.get_one(Token, made["token"]["id"])
-        assert made["secret"] not in repr(vars(kept))
+    kept = only(light, Token, id=made["token"]["id"])
+    assert made["secret"] not in repr(vars(kept))
 
     robot = TestClient(
         app, base_url="https://testserver", headers={"Authorization": f"Bearer {made['secret']}"}

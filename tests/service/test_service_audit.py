@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from running import free_port, threaded
-from services import API, PASSWORD, Client, world
+from services import API, PASSWORD, Client, stored, world
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
@@ -149,8 +149,7 @@ def test_a_log_that_covers_everything_is_intact(core: Core, names: dict[str, str
 
 def set_back(core: Core, chain: str, n: int) -> None:
     """Cut the last entries of a chain off, and its head with them."""
-    with core.store.read() as rows:
-        keep = rows.query(Audit).filter_by(chain=chain).count() - n
+    keep = len(stored(core, Audit, chain=chain)) - n
     of = f"chain = '{chain}' AND number"
     without_triggers(
         core,
@@ -193,8 +192,7 @@ class _RollBack(Exception):
 
 def test_what_contradicts_the_other_tables_shows(core: Core, names: dict[str, str]) -> None:
     without_triggers(core)
-    with core.store.read() as rows:
-        keep = rows.query(Audit).filter_by(chain=names["organisation"]).count() - 1
+    keep = len(stored(core, Audit, chain=names["organisation"])) - 1
     given = {**names, "zeros": "0" * 64, "ones": "1" * 64, "keep": keep}
     for said, statements in CHANGES.items():
         with suppress(_RollBack), core.store.write() as rows:
@@ -210,8 +208,7 @@ def test_heads_are_signed_and_written_every_day(core: Core, names: dict[str, str
     schedules.run_daily(core)
     (file,) = (core.settings.data / "heads").glob("*.json")
     said = json.loads(file.read_text())
-    with core.store.read() as rows:
-        entries = {(e.chain, e.number): (e.action, e.hash) for e in rows.query(Audit)}
+    entries = {(e.chain, e.number): (e.action, e.hash) for e in stored(core, Audit)}
     for chain, head in said["heads"].items():
         assert entries[chain, head["number"]][1] == head["hash"]
         following = entries.get((chain, head["number"] + 1), ("", ""))[0]

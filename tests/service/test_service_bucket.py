@@ -18,7 +18,7 @@ from acts import is_intact
 from buckets import BUCKET, asked, names_in, new_prefix
 from click.testing import CliRunner
 from receivers import receiving
-from services import API, MANIFEST, Client, new_core, world, zipped
+from services import API, MANIFEST, Client, new_core, stored, world, zipped
 
 from trustreport.commands.cli import main
 from trustreport.service.app import create_app
@@ -221,9 +221,8 @@ def test_storage_that_does_not_answer_is_said_in_words_and_costs_no_attempt(
     with pytest.raises(StorageAway):
         WorkerThread(gone, "worker").once("check")
     gone.blobs.close()
-    with light.store.read() as rows:
-        (job,) = rows.query(Job).all()
-        assert (job.state, job.attempts) == ("queued", 0)
+    (job,) = stored(light, Job)
+    assert (job.state, job.attempts) == ("queued", 0)
     assert not list((light.settings.data / "work").iterdir())
     assert anna.get("/ready").json()["problems"] == []
 

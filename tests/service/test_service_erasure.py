@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from services import API, MANIFEST, Client, world
+from services import API, MANIFEST, Client, only, stored, world
 
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
@@ -57,11 +57,10 @@ def test_files_go_when_a_worker_next_looks(core: Core, anna: Client) -> None:
     schedules.tend(core)
     assert names_the_patient(core) == []
     assert list(core.blobs.stored_blobs()) == []
-    with core.store.read() as rows:
-        assert rows.query(Removal).count() == 0
-        gone = rows.query(Audit).filter_by(action="files.remove").one()
-        assert (gone.actor, gone.details) == ("schedule", {"files": 2})
-        assert gone.chain == anna.me["organisation"]
+    assert len(stored(core, Removal)) == 0
+    gone = only(core, Audit, action="files.remove")
+    assert (gone.actor, gone.details) == ("schedule", {"files": 2})
+    assert gone.chain == anna.me["organisation"]
 
 
 def test_what_retention_removes_goes_likewise(core: Core, anna: Client) -> None:
@@ -81,9 +80,8 @@ def test_what_an_organisation_uses_and_what_goes_next(light: Core) -> None:
     path = f"{API}/organisation/usage"
     names = world(light, anna)
     used = anna.get(path).json()
-    with light.store.read() as rows:
-        stored = {f.sha256: f.size for model in (VersionFile, ReportFile) for f in rows.query(model)}
-    assert used["stored_bytes"] == sum(stored.values()) > 0
+    sizes = {f.sha256: f.size for model in (VersionFile, ReportFile) for f in stored(light, model)}
+    assert used["stored_bytes"] == sum(sizes.values()) > 0
     assert (used["most_bytes"], used["most_waiting_jobs"]) == (200_000_000_000, 100)
     assert used["expiring"] == []  # without a policy nothing goes
     assert anna.invite("carl@hospital.test", "viewer").get(path).status_code == 403
@@ -110,8 +108,7 @@ def test_a_file_that_another_study_has_stays(core: Core, anna: Client) -> None:
     assert anna.delete(f"{API}/studies/{study}").status_code == 204
     schedules.tend(core)
     assert len(names_the_patient(core)) == 1
-    with core.store.read() as rows:
-        assert rows.query(Removal).count() == 0
+    assert len(stored(core, Removal)) == 0
 
 
 def test_a_young_file_waits_since_its_row_may_come(core: Core, anna: Client) -> None:
@@ -120,8 +117,7 @@ def test_a_young_file_waits_since_its_row_may_come(core: Core, anna: Client) -> 
     assert anna.delete(f"{API}/studies/{study}").status_code == 204
     schedules.tend(core)
     (path,) = names_the_patient(core)
-    with core.store.read() as rows:
-        assert rows.query(Removal).count() == 2
+    assert len(stored(core, Removal)) == 2
     for _, _, file in core.blobs.paths():
         os.utime(file, (1, 1))
     schedules.tend(core)

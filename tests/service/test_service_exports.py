@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 from pages import HTML, Shown, Taken, get
-from services import API, PASSWORD, Client, new_core, world
+from services import API, PASSWORD, Client, new_core, only, world
 
 from trustreport.service import audit
 from trustreport.service.app import create_app
@@ -145,9 +145,8 @@ def test_every_list_is_exported_and_that_is_logged(light: Core, anna: Client, na
     found = table(anna, name)
     assert found
     assert not any(word in str(found) for word in ("argon2", "tr_"))
-    with light.store.read() as rows:
-        entry = rows.query(Audit).filter_by(action="list.export").one()
-        assert (entry.actor, entry.subject) == (anna.me["user"], name)
+    entry = only(light, Audit, action="list.export")
+    assert (entry.actor, entry.subject) == (anna.me["user"], name)
     if name == "audit":
         assert found[0]["action"] == "list.export"  # the log has this export too
         assert [int(row["number"]) for row in found] == list(range(len(found), 0, -1))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from fastapi import FastAPI
-from services import API, MANIFEST, Client, world
+from services import API, MANIFEST, Client, only, stored, world
 from sqlalchemy import select
 
 from trustreport.service.app import create_app
@@ -121,21 +121,18 @@ def test_so_many_jobs_may_wait(light: Core) -> None:
     assert anna.post(path, json={"seed": 1}).status_code == 200  # one asked before is no new one
     upload = anna.post(f"{API}/studies/{names['study']}/versions/json", json={"manifest": MANIFEST})
     assert (upload.status_code, upload.json()["title"]) == (429, "Too many jobs")
-    with few.store.read() as rows:
-        assert rows.query(Version).filter_by(organisation=anna.me["organisation"]).count() == 1
+    assert len(stored(few, Version, organisation=anna.me["organisation"])) == 1
     # Those of others are not counted, nor what has ended; a periodic audit waits for its turn.
     bob.version(bob.study())
     with few.store.write() as rows:
         rows.query(Schedule).update({Schedule.next_at: 1})
     schedules.tend(few)
-    with few.store.read() as rows:
-        assert rows.query(Schedule).one().next_at == 1
+    assert only(few, Schedule).next_at == 1
     with few.store.write() as rows:
         for job in rows.query(Job).filter_by(state="queued"):
             queue.end(rows, job, "done")
     schedules.tend(few)
-    with few.store.read() as rows:
-        assert rows.query(Schedule).one().next_at > 1
+    assert only(few, Schedule).next_at > 1
     assert anna.post(path, json={"seed": 9}).status_code == 201
 
 

@@ -8,7 +8,7 @@ import pytest
 from acts import RESULTS, approves, log
 from fastapi import FastAPI
 from pages import get, post
-from services import API, MANIFEST, PASSWORD, Client, world
+from services import API, MANIFEST, PASSWORD, Client, only, stored, world
 
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
@@ -63,8 +63,7 @@ def test_an_administrator_cannot_sign_as_somebody_else(
     assert eve.post(path).status_code == 204
     assert signed(impostor, report).status_code == 201
     assert eve.post(path).status_code == 409
-    with light.store.read() as rows:
-        said = [(e.actor, e.action) for e in rows.query(Audit).filter_by(subject=carl.me["user"])]
+    said = [(e.actor, e.action) for e in stored(light, Audit, subject=carl.me["user"])]
     assert (eve.me["user"], "user.confirm") in said
 
 
@@ -103,8 +102,7 @@ def test_the_pages_say_so_and_confirm(light: Core, app: FastAPI, anna: Client, r
     done = post(eve, "/account", f"/users/{carl.me['user']}/confirmation")
     assert (done.status_code, done.headers["location"]) == (303, "/account?done=confirmed")
     assert "password was reset" not in get(carl, "/account").words
-    with light.store.read() as rows:
-        assert rows.get_one(User, carl.me["user"]).confirmed_by == eve.me["user"]
+    assert only(light, User, id=carl.me["user"]).confirmed_by == eve.me["user"]
 
 
 def test_confirming_needs_a_session_and_the_same_organisation(
@@ -281,9 +279,7 @@ def test_who_scheduled_an_audit_does_not_approve_it(light: Core, anna: Client, c
         rows.get_one(Version, version).state = "valid"
     assert carl.post(f"{API}/schedules", json={"study": study, "every_days": 1}).status_code == 201
     schedules.tend(light)
-    with light.store.read() as rows:
-        wishes = rows.query(Job).filter_by(task="report").one().wishes
+    wishes = only(light, Job, task="report").wishes
     report = made_of(light, version, anna, wishes["formats"])
-    with light.store.read() as rows:
-        assert rows.get_one(StoredReport, report).created_by == carl.me["user"]
+    assert only(light, StoredReport, id=report).created_by == carl.me["user"]
     assert approves(carl, report) == "Not one's own"

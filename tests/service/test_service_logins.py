@@ -12,7 +12,7 @@ import pytest
 from fastapi import FastAPI, Request
 from fastapi.testclient import TestClient
 from pages import HTML, get, post
-from services import API, PASSWORD, Client, new_core, world
+from services import API, PASSWORD, Client, new_core, stored, world
 
 from trustreport.service.access import secrets
 from trustreport.service.access.guard import address_of
@@ -157,8 +157,7 @@ def test_a_new_password_forgets_the_browsers(slow: Core, guarded: FastAPI) -> No
     anna = Client.logged_in(guarded, ANNA)
     new = "another horse battery"
     assert anna.post(f"{API}/account/password", json={"old": PASSWORD, "new": new}).status_code == 204
-    with slow.store.read() as rows:
-        assert rows.query(KnownBrowser).count() == 1
+    assert len(stored(slow, KnownBrowser)) == 1
     assert other.get(f"{API}/session").status_code == 401
 
 

@@ -25,7 +25,7 @@ from identities import (
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 from pages import HTML, get, post
-from services import API, PASSWORD, Client, new_core, world
+from services import API, PASSWORD, Client, new_core, only, stored, world
 
 from trustreport.service.access.principal import COOKIE
 from trustreport.service.app import create_app
@@ -63,12 +63,10 @@ class House:
         return Client.on(self.app)
 
     def actions(self, user: str) -> list[tuple[str, str]]:
-        with self.core.store.read() as rows:
-            return [(e.actor, e.action) for e in rows.query(Audit).filter_by(subject=user)]
+        return [(e.actor, e.action) for e in stored(self.core, Audit, subject=user)]
 
     def user(self, email: str) -> User:
-        with self.core.store.read() as rows:
-            return rows.query(User).filter_by(email=email).one()
+        return only(self.core, User, email=email)
 
 
 def house(tmp_path: Path, issuer: str, **given: Any) -> House:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from services import Client, world
+from services import Client, only, world
 
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
@@ -42,8 +42,7 @@ def lapse(core: Core) -> None:
 
 
 def job(core: Core, name: str) -> Job:
-    with core.store.read() as rows:
-        return rows.get_one(Job, name)
+    return only(core, Job, id=name)
 
 
 def end(core: Core, lease: Lease) -> bool:

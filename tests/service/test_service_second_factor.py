@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from fastapi import FastAPI
 from pages import HTML, get, post
-from services import API, PASSWORD, Client, new_core, world
+from services import API, PASSWORD, Client, new_core, only, stored, world
 from webauthn.helpers import bytes_to_base64url
 
 from trustreport.service.access import passkeys, second_factor, secrets
@@ -155,8 +155,7 @@ def test_an_app_counts_once_a_code_was_confirmed(app: FastAPI, anna: Client, clo
 
 def test_the_secret_of_an_app_is_not_in_the_database(light: Core, anna: Client, clock: Clock) -> None:
     phone, _ = enrol(anna, clock)
-    with light.store.read() as rows:
-        row = rows.query(Factor).one()
+    row = only(light, Factor)
     assert phone.totp.secret not in row.secret
     assert secrets.unseal(light.signer, row.secret, anna.me["user"]) == phone.totp.secret
     with pytest.raises(InvalidTag):
@@ -186,9 +185,8 @@ def test_switching_off_takes_password_and_code(light: Core, app: FastAPI, anna: 
     assert log_in(app).status_code == 401
     assert anna.post(path, json={"password": PASSWORD, "code": phone.code()}).status_code == 204
     assert log_in(app).status_code == 201
-    with light.store.read() as rows:
-        assert rows.query(RecoveryCode).count() == 0
-        actions = [e.action for e in rows.query(Audit).filter_by(actor=anna.me["user"])]
+    assert len(stored(light, RecoveryCode)) == 0
+    actions = [e.action for e in stored(light, Audit, actor=anna.me["user"])]
     assert {"factor.add", "factor.refused", "factor.remove"} <= set(actions)
 
 
@@ -232,8 +230,7 @@ def test_an_administrator_who_takes_factors_away_cannot_sign_as_their_owner(
         assert who.post(f"{user}/confirmation").status_code == 403
     assert eve.post(f"{user}/confirmation").status_code == 204
     assert impostor.post(path, json=signing).status_code == 201
-    with light.store.read() as rows:
-        entry = rows.query(Audit).filter_by(action="factor.reset").one()
+    entry = only(light, Audit, action="factor.reset")
     assert (entry.actor, entry.subject, entry.details) == (dora.me["user"], carl.me["user"], {"factors": 1})
     assert dora.delete(f"{user}/factors").status_code == 409
 
@@ -343,10 +340,9 @@ def test_sessions_say_where_they_are_and_end_one_by_one(light: Core, app: FastAP
     user = f"/admin/users/{carl.me['user']}"
     assert post(anna, user, f"{user}/sessions").status_code == 303
     assert carl.get(f"{API}/session").status_code == 401
-    with light.store.read() as rows:
-        entry = rows.query(Audit).filter_by(action="session.end", subject=carl.me["user"]).one()
-        assert (entry.actor, entry.details) == (anna.me["user"], {"sessions": 1})
-        assert rows.query(Session).filter_by(user=carl.me["user"]).count() == 0
+    entry = only(light, Audit, action="session.end", subject=carl.me["user"])
+    assert (entry.actor, entry.details) == (anna.me["user"], {"sessions": 1})
+    assert len(stored(light, Session, user=carl.me["user"])) == 0
 
 
 def test_the_clock_of_codes_is_the_machines_own() -> None:

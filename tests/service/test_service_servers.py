@@ -19,7 +19,7 @@ from fastapi import FastAPI
 from pages import HTML, Taken, get, post
 from receivers import LOOPBACK, receiving
 from servers import Servers, two_servers
-from services import API, MANIFEST, PASSWORD, Client, world
+from services import API, MANIFEST, PASSWORD, Client, stored, world
 from sqlalchemy import event, select
 from test_service_bodies import TYPES, body_of, send
 from test_service_second_factor import Clock, enrol
@@ -253,8 +253,7 @@ def test_a_periodic_audit_that_two_workers_find_due_is_asked_for_once(servers: S
 
     at_once(*(partial(run, core) for core in (servers.one, servers.other) * 2))
     assert len(log(servers.one, "schedule.due")) == 1
-    with servers.one.store.read() as rows:
-        assert rows.query(Job).filter_by(state="queued").count() == 1
+    assert len(stored(servers.one, Job, state="queued")) == 1
 
 
 def test_files_that_two_workers_remove_are_counted_once(
@@ -276,8 +275,7 @@ def test_servers_that_start_together_make_one_first_account(
     for name, value in zip(server.ADMIN, given):
         monkeypatch.setenv(name, value)
     at_once(*(partial(server.first_account, core) for core in (servers.one, servers.other) * 3))
-    with servers.one.store.read() as rows:
-        assert [o.name for o in rows.query(Organisation)] == ["Hospital"]
+    assert [o.name for o in stored(servers.one, Organisation)] == ["Hospital"]
     assert Client.logged_in(servers.proxy, "anna@hospital.test").me["email"] == "anna@hospital.test"
 
 

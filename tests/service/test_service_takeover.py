@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from running import Api, Process, free_port
-from services import API, MANIFEST, Client, new_core, world
+from services import API, MANIFEST, Client, new_core, only, world
 from whole import look, token_of_a_first_user
 
 from trustreport.service import audit
@@ -46,8 +46,7 @@ def folder(core: Core, job: str, attempt: int) -> Path:
 
 
 def state(core: Core, job: str) -> str:
-    with core.store.read() as rows:
-        return rows.get_one(Job, job).state
+    return only(core, Job, id=job).state
 
 
 def until(core: Core, job: str, milliseconds: int) -> None:

@@ -7,7 +7,7 @@ from acts import approves, is_intact, log, world_to_see
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from pages import HTML, get, post
-from services import API, Client
+from services import API, Client, only, stored
 
 from trustreport.service.core import Core
 from trustreport.service.record import retention
@@ -100,8 +100,7 @@ def test_comments_requests_and_links_go_with_their_study(
     assert anna.post(f"{path}/shares", json={}).status_code == 201
     with light.store.write() as rows:
         retention.remove(rows, rows.get_one(StoredStudy, names["study"]), "x")
-    with light.store.read() as rows:
-        assert [rows.query(model).count() for model in (Comment, ReviewRequest, StoredShare)] == [0, 0, 0]
+    assert [len(stored(light, model)) for model in (Comment, ReviewRequest, StoredShare)] == [0, 0, 0]
     assert is_intact(light)
 
 
@@ -196,10 +195,9 @@ def test_a_link_shows_one_report_and_nothing_else(
         assert anonymous.get(elsewhere, headers=HTML, follow_redirects=False).status_code in (303, 401)
     assert anonymous.get(f"{path}/files/study.yaml").status_code == 404
     assert anonymous.post(path).status_code == 405
-    with light.store.read() as rows:
-        row = rows.get_one(StoredShare, share["id"])
-        assert secret not in str(vars(row))
-        assert (row.uses, bool(row.used_at)) == (2, True)
+    row = only(light, StoredShare, id=share["id"])
+    assert secret not in str(vars(row))
+    assert (row.uses, bool(row.used_at)) == (2, True)
     assert [actor for actor, _, _ in log(light, "share.open")] == ["link"] * 2
     assert len(log(light, "share.take")) == len(inside)
     assert secret not in str(log(light, "share.add"))
@@ -236,9 +234,8 @@ def test_a_link_that_works_no_more_is_as_absent_as_one_that_never_was(
 
 def test_a_link_lives_as_long_as_the_settings_say(light: Core, anna: Client, names: dict[str, str]) -> None:
     _, share = shared(anna, names["report"])
-    with light.store.read() as rows:
-        row = rows.get_one(StoredShare, share["id"])
-        assert row.expires_at - row.created_at == 14 * DAY
+    row = only(light, StoredShare, id=share["id"])
+    assert row.expires_at - row.created_at == 14 * DAY
     refused = anna.post(f"{API}/reports/{names['report']}/shares", json={"days": 91})
     assert (refused.status_code, refused.json()["fields"][0]["said"]) == (
         422,
@@ -275,8 +272,7 @@ def test_a_restore_revokes_links(light: Core, anna: Client, names: dict[str, str
     settings = Settings(tmp_path / "restored")
     assert all(not chain.faults for chain in restore(settings, tmp_path / "b.tar.gz"))
     again = open_core(settings)
-    with again.store.read() as rows:
-        assert rows.query(StoredShare).one().revoked_at
+    assert only(again, StoredShare).revoked_at
     again.close()
 
 
@@ -302,10 +298,9 @@ def test_a_person_is_erased_and_what_they_signed_stays(
     assert carl.get(f"{API}/session").status_code == 401
     robot = Client.on(app)
     assert robot.get(f"{API}/studies", headers={"Authorization": f"Bearer {token}"}).status_code == 401
-    with light.store.read() as rows:
-        assert (rows.get_one(Comment, comment).text, rows.query(Mail).count()) == ("", 0)
-        assert rows.query(ReviewRequest).one().ended_at
-        assert rows.get_one(User, carl.me["user"]).roles == []
+    assert (only(light, Comment, id=comment).text, len(stored(light, Mail))) == ("", 0)
+    assert only(light, ReviewRequest).ended_at
+    assert only(light, User, id=carl.me["user"]).roles == []
     (signed,) = anna.get(f"{path}/attestations").json()["items"]
     statement = anna.get(f"{API}/attestations/{signed['id']}/statement").json()
     assert statement["signer"]["email"] == "carl@hospital.test"

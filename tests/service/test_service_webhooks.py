@@ -15,7 +15,7 @@ from typing import Any, get_args
 import pytest
 from fastapi import FastAPI
 from receivers import LOOPBACK, Receiver, receiving
-from services import API, Client, new_core, world
+from services import API, Client, new_core, only, stored, world
 
 from trustreport.service import audit, events
 from trustreport.service.app import create_app
@@ -148,8 +148,7 @@ def test_waits_grow_for_a_day_then_it_is_given_up_and_can_be_sent_again(
         assert sending.send_next(light)
         assert not sending.send_next(light)
         tried.append(clock[0] - start)
-        with light.store.read() as rows:
-            clock[0] = max(rows.query(Delivery).one().next_at, clock[0])
+        clock[0] = max(only(light, Delivery).next_at, clock[0])
         assert len(tried) < 40
     waits = [after - before for before, after in pairwise(tried)]
     assert all(sending.JITTER[0] <= w / (30_000 * 2**i) <= sending.JITTER[1] for i, w in enumerate(waits[:9]))
@@ -339,9 +338,8 @@ def test_events_come_while_webhooks_come_and_go(local: Core) -> None:
 
     together(happen, change, happen, change)
     assert statuses == [204] * 8
-    with local.store.read() as rows:
-        assert {row.webhook for row in rows.query(Delivery)} == {stays}
-        assert rows.query(Delivery).count() == rows.query(Audit).filter_by(action="job.failed").count() == 24
+    assert {row.webhook for row in stored(local, Delivery)} == {stays}
+    assert len(stored(local, Delivery)) == len(stored(local, Audit, action="job.failed")) == 24
 
 
 def test_two_workers_never_take_the_same_delivery(local: Core) -> None:

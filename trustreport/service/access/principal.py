@@ -92,7 +92,7 @@ class Principal:
         """Add an entry to the log of this organisation: what who asks has done."""
         return audit.write(rows, self.organisation, self.user, action, subject, **details)
 
-    def add(self, rows: Rows, model: type[T], **values: Any) -> T:
+    def new_row(self, rows: Rows, model: type[T], **values: Any) -> T:
         """Add a row to this organisation, made now by who asks, under a new name."""
         own = {"id": new_id(), "organisation": self.organisation, "created_by": self.user}
         row: T = model(**own, created_at=now(rows), **values)

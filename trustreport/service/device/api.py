@@ -100,7 +100,7 @@ def begin(asked: NewSchedule, who: Author, core: TheCore) -> ScheduleResponse:
         study = who.row_of(rows, StoredStudy, asked.study)
         at = now(rows)
         next_at = max(at, _milliseconds(asked.first)) if asked.first else at
-        row = who.add(
+        row = who.new_row(
             rows, Schedule, study=study.id, wishes=asked.plain(), every_days=asked.every_days, next_at=next_at
         )
         who.audit(rows, "schedule.add", row.id, study=study.id, every_days=row.every_days)

@@ -85,7 +85,7 @@ def withdraw(comment: Name, who: Reader, core: TheCore) -> None:
 
 def _add(rows: Rows, who: Principal, version: Version, report: str | None, text: str) -> Comment:
     hashed = sha256(text.encode()).hexdigest()
-    row = who.add(rows, Comment, version=version.id, report=report, text=text, sha256=hashed)
+    row = who.new_row(rows, Comment, version=version.id, report=report, text=text, sha256=hashed)
     said = {"study": version.study, "version": version.id, "report": report, "sha256": row.sha256}
     who.audit(rows, "comment.add", row.id, **said)
     return row

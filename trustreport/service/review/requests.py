@@ -104,7 +104,7 @@ def _add(
     if rows.scalar(same.limit(1)) is not None:
         raise Fault(409, say("pages.fault.requested_already.detail"))
     due = wanted.due.isoformat() if wanted.due else None
-    row = who.add(rows, ReviewRequest, report=report.id, reviewer=reviewer.id, due=due)
+    row = who.new_row(rows, ReviewRequest, report=report.id, reviewer=reviewer.id, due=due)
     said = {"study": report.study, "report": report.id, "reviewer": reviewer.id, "due": due}
     who.audit(rows, "review.request", row.id, **said)
     mail.queue_mail(rows, core.settings, "review_requested", reviewer.id, report=report.id, due=due)

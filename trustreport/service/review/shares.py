@@ -67,7 +67,7 @@ def make(report: Name, wanted: NewShare, who: Reader, core: TheCore) -> CreatedS
     with core.store.write() as rows:
         row = who.row_of(rows, StoredReport, report)
         expires_at = now(rows) + days * DAY
-        share = who.add(
+        share = who.new_row(
             rows, StoredShare, report=row.id, hash=secrets.fingerprint(secret), expires_at=expires_at, uses=0
         )
         said = {"study": row.study, "report": row.id, "days": days}

@@ -29,7 +29,7 @@ def studies(who: Reader, core: TheCore, turn: RequestedPage, wanted: filters.Stu
 def begin(asked: StudyName, who: Author, core: TheCore) -> StudyResponse:
     """A new study, without data yet."""
     with core.store.write() as rows:
-        study = who.add(rows, StoredStudy, name=asked.name)
+        study = who.new_row(rows, StoredStudy, name=asked.name)
         who.audit(rows, "study.add", study.id)
         return StudyResponse.of_row(study)
 

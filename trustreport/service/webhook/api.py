@@ -67,7 +67,7 @@ def add(asked: NewWebhook, who: Admin, core: TheCore) -> CreatedWebhook:
         rows.refresh(rows.get_one(Organisation, who.organisation), with_for_update={"key_share": True})
         if (rows.scalar(select(func.count()).select_from(who.rows_of(Webhook).subquery())) or 0) >= MOST:
             raise Fault(409, say("pages.fault.too_many_webhooks.detail", most=MOST))
-        webhook = who.add(rows, Webhook, url=asked.url, events=sorted(set(asked.events)), tried_at=0)
+        webhook = who.new_row(rows, Webhook, url=asked.url, events=sorted(set(asked.events)), tried_at=0)
         about = {"host": urlsplit(asked.url).hostname, "url_sha256": sha256(asked.url.encode()).hexdigest()}
         who.audit(rows, "webhook.add", webhook.id, events=webhook.events, **about)
         return CreatedWebhook(webhook=WebhookResponse.of_row(webhook), secret=secret_of(core, webhook.id))
