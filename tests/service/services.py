@@ -4,6 +4,7 @@ import io
 import json
 import os
 import tempfile
+import threading
 import zipfile
 from collections.abc import Callable
 from functools import cache
@@ -85,6 +86,25 @@ def only(core: Core, model: type[R], **by: Any) -> R:
     """The one row of a table that has these values."""
     (row,) = stored(core, model, **by)
     return row
+
+
+def at_once(*acts: Callable[[], object]) -> None:
+    """Call these at the same time; what one raises is raised here."""
+    errors: list[BaseException] = []
+
+    def guarded(act: Callable[[], object]) -> None:
+        try:
+            act()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(act,)) for act in acts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
 
 
 def run_here(
@@ -221,8 +241,11 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
     device = {"trade_name": f"Device of {name}", "manufacturer": "M", "basic_udi_di": ""}
     found = {"state": "valid", "digest": "0" * 64, "facts": {"title": name}, "problems": [], "number": 1}
     done = {"state": "done", "step": "done", "progress": 1.0, "reason": "", "report": names["report"]}
-    worked = {"attempts": 1, "worker": "w", "lease_until": 0, "cancel_asked": False, "wishes": wishes}
+    worked = {"attempts": 1, "worker": "w", "lease_until": 0, "cancel_asked": False}
+    done |= {"task": "report", "wishes": wishes}
+    audits = {"wishes": wishes, "every_days": 30, "next_at": at * 2}
     result = {"kind": "certification", "facts": {"title": name}, "results_sha256": blob.sha256}
+    result |= {"device": names["device"]}
     told = {"kind": "webhook.test", "details": {"secret of": me["organisation"]}, "queued_at": at}
     failed = {"attempts": 1, "reason": "answered 500", "failed_at": at, "next_at": at}
     with core.store.write() as rows:
@@ -231,34 +254,10 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
             StoredStudy(id=names["study"], name=name, **made_by),
             Version(id=names["version"], study=names["study"], device=names["device"], **found, **made_by),
             VersionFile(version=names["version"], name="study.yaml", archive=False, **kept),
-            Job(
-                id=names["job"],
-                key=names["job"] * 2,
-                task="report",
-                code="1",
-                **of,
-                **done,
-                **worked,
-                **made_by,
-            ),
-            StoredReport(
-                id=names["report"],
-                device=names["device"],
-                job=names["job"],
-                code="1",
-                **of,
-                **result,
-                **made_by,
-            ),
+            Job(id=names["job"], key=names["job"] * 2, code="1", **of, **done, **worked, **made_by),
+            StoredReport(id=names["report"], job=names["job"], code="1", **of, **result, **made_by),
             ReportFile(report=names["report"], name="results.json", **kept),
-            Schedule(
-                id=names["schedule"],
-                study=names["study"],
-                wishes=wishes,
-                every_days=30,
-                next_at=at * 2,
-                **made_by,
-            ),
+            Schedule(id=names["schedule"], study=names["study"], **audits, **made_by),
             Webhook(id=names["webhook"], url=RECEIVER, events=["study.remove"], tried_at=0, **made_by),
             Delivery(id=names["delivery"], webhook=names["webhook"], **told, **failed, **made),
         ):

@@ -21,6 +21,16 @@ from trustreport.service.storage.models import Audit, Version
 
 ASKED = "endpoint=sensitivity&effect=0.1&expected=0.75&readers=5,8&cases=50,100&structure=HL&margin="
 
+# The same for the command.
+REQUEST = {
+    "endpoint": "sensitivity",
+    "effect": 0.1,
+    "expected": 0.75,
+    "readers": [5, 8],
+    "cases": [50, 100],
+    "components": {"model": "roe_metz", "structure": "HL"},
+}
+
 
 def planned(page: Taken) -> dict[str, str]:
     """The fields of the form of a plan."""
@@ -31,14 +41,7 @@ def planned(page: Taken) -> dict[str, str]:
 def test_the_page_shows_what_the_command_prints_and_stores_nothing(light: Core, anna: Client) -> None:
     before = len(stored(light, Audit))
     text = html.unescape(anna.get(f"/planning?{ASKED}", headers=HTML).text)
-    sizes = plan_reader_study(
-        endpoint="sensitivity",
-        effect=0.1,
-        expected=0.75,
-        readers=[5, 8],
-        cases=[50, 100],
-        components={"model": "roe_metz", "structure": "HL"},
-    )
+    sizes = plan_reader_study(**REQUEST)
     assert protocol.to_markdown(sizes) in text
     request = text.split("<pre>")[2].split("</pre>")[0]
     assert protocol.to_json(plan_reader_study(**json.loads(request))) == protocol.to_json(sizes)
@@ -84,14 +87,7 @@ def test_a_server_has_no_statistics_in_memory_before_they_are_asked_for() -> Non
 
 
 def test_the_section_comes_as_markdown_and_as_pdf(anna: Client) -> None:
-    sizes = plan_reader_study(
-        endpoint="sensitivity",
-        effect=0.1,
-        expected=0.75,
-        readers=[5, 8],
-        cases=[50, 100],
-        components={"model": "roe_metz", "structure": "HL"},
-    )
+    sizes = plan_reader_study(**REQUEST)
     page = anna.get(f"/planning?{ASKED}", headers=HTML).text
     links = {html.unescape(link) for link in re.findall(r'href="(/planning/protocol[^"]+)"', page)}
     assert len(links) == 2
@@ -167,14 +163,7 @@ def test_a_pilot_of_another_organisation_or_without_readings_of_the_endpoint_is_
 
 
 def test_python_draws_the_chart_and_writes_what_the_command_writes(tmp_path: Path) -> None:
-    sizes = plan_reader_study(
-        endpoint="sensitivity",
-        effect=0.1,
-        expected=0.75,
-        readers=[5, 8],
-        cases=[50, 100],
-        components={"model": "roe_metz", "structure": "HL"},
-    )
+    sizes = plan_reader_study(**REQUEST)
     drawn = draw_sizes(sizes)
     words = {text.get_text() for axes in drawn.axes for text in (*axes.texts, axes.xaxis.label)}
     assert {"5 readers", "8 readers"} <= words

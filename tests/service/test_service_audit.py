@@ -3,7 +3,6 @@
 import contextlib
 import json
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from running import free_port, threaded
-from services import API, PASSWORD, Client, stored, world
+from services import API, PASSWORD, Client, at_once, stored, world
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
@@ -113,11 +112,7 @@ def test_what_is_rolled_back_leaves_no_entry(core: Core) -> None:
 
 
 def test_writers_at_the_same_time_make_one_chain(core: Core) -> None:
-    writers = [threading.Thread(target=fill, args=(core, 10)) for _ in range(4)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
+    at_once(*[lambda: fill(core, 10)] * 4)
     with core.store.read() as rows:
         (found,) = audit.verify(rows)
     assert (found.entries, found.faults) == (40, ())

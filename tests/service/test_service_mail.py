@@ -15,7 +15,7 @@ from fastapi import FastAPI
 from mailbox_server import Inbox, certificate, is_known
 from pages import HTML, get, post
 from running import free_port
-from services import API, PASSWORD, Client, new_core, only, stored, world
+from services import API, PASSWORD, Client, at_once, new_core, only, stored, world
 
 from trustreport.service import mail as delivery
 from trustreport.service.access import accounts
@@ -387,11 +387,7 @@ def test_two_workers_never_take_the_same_message(core: Core) -> None:
                 return
             taken.append(mail.id)
 
-    threads = [threading.Thread(target=take) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
+    at_once(*[take] * 3)
     assert len(taken) == len(set(taken)) == 12
     assert {mail.attempts for mail in stored(core, Mail)} == {1}
 

@@ -2,10 +2,11 @@
 
 import threading
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
-from services import Client, only, world
+from services import Client, at_once, only, world
 
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
@@ -68,11 +69,7 @@ def test_the_same_question_is_one_job(core: Core, version: str) -> None:
 
 def test_those_who_ask_at_the_same_time_get_the_same_job(core: Core, version: str) -> None:
     found: list[str] = []
-    threads = [threading.Thread(target=lambda: found.append(ask(core, version))) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[lambda: found.append(ask(core, version))] * 6)
     assert len(found) == 6
     assert len(set(found)) == 1
 
@@ -85,11 +82,7 @@ def test_workers_at_the_same_time_take_different_jobs(core: Core, version: str) 
         while (lease := take(core, name)) is not None:
             taken.append(lease)
 
-    threads = [threading.Thread(target=work, args=(f"w{i}",)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*(partial(work, f"w{i}") for i in range(4)))
     assert sorted(lease.job for lease in taken if lease) == sorted(jobs)
 
 
@@ -159,11 +152,7 @@ def test_a_due_audit_asks_once_and_unchanged_data_make_no_new_report(core: Core,
         at = now(rows)
         schedule.next_at, schedule.every_days = at - 40 * schedules.DAY, 30
         name = schedule.id
-    threads = [threading.Thread(target=schedules.tend, args=(core,)) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[lambda: schedules.tend(core)] * 3)
     with core.store.write() as rows:
         assert rows.query(Job).filter(Job.state == "queued").count() == 1
         schedule = rows.get_one(Schedule, name)
@@ -200,11 +189,7 @@ def test_workers_that_meet_a_device_at_the_same_time_store_it_once(core: Core, v
                 rows.scalar = wait  # type: ignore[method-assign]
             found.append(store_results._device(rows, row, named))
 
-    threads = [threading.Thread(target=meet) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[meet] * 2)
     assert len(found) == 2
     assert len(set(found)) == 1
 

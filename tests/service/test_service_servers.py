@@ -5,7 +5,7 @@ import os
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -19,9 +19,9 @@ from fastapi import FastAPI
 from pages import HTML, Taken, get, post
 from receivers import LOOPBACK, receiving
 from servers import Servers, two_servers
-from services import API, MANIFEST, PASSWORD, Client, stored, world
+from services import API, MANIFEST, PASSWORD, Client, at_once, stored, world
 from sqlalchemy import event, select
-from test_service_bodies import TYPES, body_of, send
+from test_api_reference import TYPES, body_of, send
 from test_service_second_factor import Clock, enrol
 
 from trustreport.service import audit, mail, server
@@ -61,25 +61,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     at = [AT]
     monkeypatch.setattr(counters, "now", lambda rows: at[0])
     return at
-
-
-def at_once(*acts: Callable[[], object]) -> None:
-    """Call these at the same time; what one raises is raised here."""
-    errors: list[BaseException] = []
-
-    def guarded(act: Callable[[], object]) -> None:
-        try:
-            act()
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=guarded, args=(act,)) for act in acts]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
 
 
 def test_requests_are_counted_by_all_servers_together(tmp_path: Path, address: str, clock: list[int]) -> None:

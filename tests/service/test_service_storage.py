@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from services import DURABLE, new_core
+from services import DURABLE, at_once, new_core
 from sqlalchemy import inspect, text
 
 from trustreport.service.core import Core, open_core
@@ -79,11 +79,7 @@ def test_processes_that_start_together_migrate_once(tmp_path: Path, address: str
         except Exception as error:
             found.append(error)
 
-    starts = [threading.Thread(target=start) for _ in range(4)]
-    for thread in starts:
-        thread.start()
-    for thread in starts:
-        thread.join()
+    at_once(*[start] * 4)
     assert all(isinstance(one, str) for one in found), found
     assert len(set(found)) == 1
 

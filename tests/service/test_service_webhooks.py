@@ -6,7 +6,7 @@ import random
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, get_args
 import pytest
 from fastapi import FastAPI
 from receivers import LOOPBACK, Receiver, receiving
-from services import API, Client, new_core, only, stored, world
+from services import API, Client, at_once, new_core, only, stored, world
 
 from trustreport.service import audit, events
 from trustreport.service.app import create_app
@@ -310,15 +310,6 @@ def test_every_event_is_described_once() -> None:
     assert set(get_args(events.EventName)) == set(events.EVENTS)
 
 
-def together(*acts: Callable[[], None]) -> None:
-    """Do things at the same time."""
-    threads = [threading.Thread(target=act) for act in acts]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-
-
 def test_events_come_while_webhooks_come_and_go(local: Core) -> None:
     """No transaction waits for another that waits for it, and no delivery is left without its webhook."""
     anna = Client.set_up(create_app(local), local)
@@ -336,7 +327,7 @@ def test_events_come_while_webhooks_come_and_go(local: Core) -> None:
             name, _ = hook(browser, "https://receiver.test/", "job.failed")
             statuses.append(browser.delete(f"{API}/webhooks/{name}").status_code)
 
-    together(happen, change, happen, change)
+    at_once(happen, change, happen, change)
     assert statuses == [204] * 8
     assert {row.webhook for row in stored(local, Delivery)} == {stays}
     assert len(stored(local, Delivery)) == len(stored(local, Audit, action="job.failed")) == 24
@@ -359,7 +350,7 @@ def test_two_workers_never_take_the_same_delivery(local: Core) -> None:
                 return
             taken.append(claimed[1].id)
 
-    together(take, take, take)
+    at_once(take, take, take)
     assert len(taken) == len(set(taken)) == 12
 
 
