@@ -38,17 +38,22 @@ AT_A_TIME = 500
 Cells = Callable[[Rows, Sequence[Any]], Iterator[Sequence[Any]]]
 
 
+# The columns of lists whose cells are values of a row: a word, or the word and the column of the table.
+STUDIES = "study=id name created_by created_at"
+DEVICES = "device=id trade_name manufacturer basic_udi_di created_at"
+JOBS = (
+    "job=id task study version state reason attempts report program=code "
+    "created_by created_at started_at finished_at"
+)
+TOKENS = "token=id user name permissions=scopes created_at expires_at used_at revoked_at"
+ENTRIES = "number at actor action subject details previous hash"
+
+
 @router.get("/studies.csv", response_class=Response)
 def studies(who: Reader, core: TheCore, wanted: filters.Studies) -> Response:
     """Studies."""
-    header = ("study", "name", "created_by", "created_at")
-
-    def cells(rows: Rows, found: Sequence[StoredStudy]) -> Iterator[Sequence[Any]]:
-        for row in found:
-            yield (row.id, row.name, row.created_by, _at(row.created_at))
-
     query = wanted.apply(who.rows_of(StoredStudy))
-    return _send(core, who, "studies", wanted.given, query, StoredStudy.id, header, cells)
+    return _send(core, who, "studies", wanted.given, query, StoredStudy.id, *_values(STUDIES))
 
 
 @router.get("/reports.csv", response_class=Response)
@@ -93,39 +98,15 @@ def reports(who: Reader, core: TheCore, wanted: filters.Reports) -> Response:
 @router.get("/devices.csv", response_class=Response)
 def devices(who: Reader, core: TheCore, wanted: filters.Devices) -> Response:
     """Devices."""
-    header = ("device", "trade_name", "manufacturer", "basic_udi_di", "created_at")
-
-    def cells(rows: Rows, found: Sequence[StoredDevice]) -> Iterator[Sequence[Any]]:
-        for row in found:
-            yield (row.id, row.trade_name, row.manufacturer, row.basic_udi_di, _at(row.created_at))
-
     query = wanted.apply(who.rows_of(StoredDevice))
-    return _send(core, who, "devices", wanted.given, query, StoredDevice.id, header, cells)
+    return _send(core, who, "devices", wanted.given, query, StoredDevice.id, *_values(DEVICES))
 
 
 @router.get("/jobs.csv", response_class=Response)
 def jobs(who: Reader, core: TheCore, wanted: filters.Jobs) -> Response:
     """Jobs."""
-    header: tuple[str, ...] = (
-        "job",
-        "task",
-        "study",
-        "version",
-        "state",
-        "reason",
-        "attempts",
-        "report",
-        "program",
-    )
-    header += ("created_by", "created_at", "started_at", "finished_at")
-
-    def cells(rows: Rows, found: Sequence[Job]) -> Iterator[Sequence[Any]]:
-        for row in found:
-            times = [_at(at) for at in (row.created_at, row.started_at, row.finished_at)]
-            what = (row.id, row.task, row.study, row.version, row.state, row.reason, row.attempts)
-            yield (*what, row.report, row.code, row.created_by, *times)
-
-    return _send(core, who, "jobs", wanted.given, wanted.apply(who.rows_of(Job)), Job.id, header, cells)
+    query = wanted.apply(who.rows_of(Job))
+    return _send(core, who, "jobs", wanted.given, query, Job.id, *_values(JOBS))
 
 
 @router.get("/schedules.csv", response_class=Response)
@@ -158,28 +139,27 @@ def users(who: Admin, core: TheCore, wanted: filters.Users) -> Response:
 @router.get("/tokens.csv", response_class=Response)
 def tokens(who: Admin, core: TheCore) -> Response:
     """API tokens of all users; never their secrets."""
-    header = ("token", "user", "name", "permissions", "created_at", "expires_at", "used_at", "revoked_at")
-
-    def cells(rows: Rows, found: Sequence[Token]) -> Iterator[Sequence[Any]]:
-        for row in found:
-            times = (row.created_at, row.expires_at, row.used_at, row.revoked_at)
-            yield (row.id, row.user, row.name, row.scopes, *(_at(at) for at in times))
-
-    return _send(core, who, "tokens", {}, who.rows_of(Token), Token.id, header, cells)
+    return _send(core, who, "tokens", {}, who.rows_of(Token), Token.id, *_values(TOKENS))
 
 
 @router.get("/audit.csv", response_class=Response)
 def audit_log(who: Admin, core: TheCore, wanted: filters.Entries) -> Response:
     """The audit log, the newest entry first, down to this export."""
-    header = ("number", "at", "actor", "action", "subject", "details", "previous", "hash")
-
-    def cells(rows: Rows, found: Sequence[Audit]) -> Iterator[Sequence[Any]]:
-        for row in found:
-            what = (row.actor, row.action, row.subject, row.details)
-            yield (row.number, _at(row.at), *what, row.previous, row.hash)
-
     query = wanted.apply(select(Audit).where(Audit.chain == who.organisation))
-    return _send(core, who, "audit", wanted.given, query, Audit.number, header, cells)
+    return _send(core, who, "audit", wanted.given, query, Audit.number, *_values(ENTRIES))
+
+
+def _values(columns: str) -> tuple[list[str], Cells]:
+    """The header and the cells of a list that shows values of its rows, times as ISO 8601."""
+    pairs = [(word.partition("=")[0], word.rpartition("=")[2]) for word in columns.split()]
+
+    def value(row: Any, name: str) -> Any:
+        return _at(getattr(row, name)) if name == "at" or name.endswith("_at") else getattr(row, name)
+
+    def cells(rows: Rows, found: Sequence[Any]) -> Iterator[Sequence[Any]]:
+        return ([value(row, name) for _, name in pairs] for row in found)
+
+    return [word for word, _ in pairs], cells
 
 
 def _send(
