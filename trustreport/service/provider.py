@@ -144,6 +144,7 @@ class Request:
 
     @classmethod
     def new(cls) -> "Request":
+        """A request with new secrets, which its answer has to know."""
         return cls(random.token_urlsafe(32), random.token_urlsafe(32), random.token_urlsafe(48))
 
 

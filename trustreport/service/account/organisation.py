@@ -189,8 +189,8 @@ def users(who: Admin, core: TheCore, turn: RequestedPage, wanted: filters.Users)
         return turn.rows(rows, wanted.apply(who.rows_of(User)), User.id, _to_response)
 
 
-@users_router.post("", status_code=201)
-def add(asked: NewUser, who: Admin, core: TheCore) -> Invited:
+@users_router.post("", status_code=201, name="add")
+def add_user(asked: NewUser, who: Admin, core: TheCore) -> Invited:
     """Add a user, who gets in by an invitation."""
     with core.store.write() as rows:
         accounts.refuse_unconfirmed(rows.get_one(User, who.user))

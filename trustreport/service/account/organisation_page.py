@@ -138,7 +138,7 @@ def add_user(request: Request, who: Admin, core: TheCore, form: Sent) -> Respons
         name=text(form, "name"),
         roles=texts(form, "role"),
     )
-    return _users(request, who, core, invited=organisations.add(wanted, who, core))
+    return _users(request, who, core, invited=organisations.add_user(wanted, who, core))
 
 
 @router.get("/users/{user}")

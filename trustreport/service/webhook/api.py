@@ -54,8 +54,8 @@ def webhooks(who: Admin, core: TheCore, turn: RequestedPage) -> Page[WebhookResp
         return turn.rows(rows, who.rows_of(Webhook), Webhook.id, WebhookResponse.of_row)
 
 
-@router.post("", status_code=201)
-def add(asked: NewWebhook, who: Admin, core: TheCore) -> CreatedWebhook:
+@router.post("", status_code=201, name="add")
+def add_webhook(asked: NewWebhook, who: Admin, core: TheCore) -> CreatedWebhook:
     """Register an address and the events that are sent there."""
     try:
         sending.parse(asked.url, core.settings.allowed_networks)

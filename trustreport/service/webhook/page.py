@@ -66,7 +66,7 @@ def all_webhooks(request: Request, who: Admin, core: TheCore) -> Response:
 def add_webhook(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """A new webhook; its secret is on this one page and nowhere else."""
     wanted = request_from_form(api.NewWebhook, url=text(form, "url"), events=texts(form, "event"))
-    return _list(request, who, core, made=api.add(wanted, who, core))
+    return _list(request, who, core, made=api.add_webhook(wanted, who, core))
 
 
 @router.get("/{webhook}")
