@@ -190,6 +190,11 @@ class Client(TestClient):
         roles = ["admin", "approver", "author", "reviewer"]
         return first.invite(f"all.{email}", *roles)
 
+    def signs(self, report: str, act: str = "review", meaning: str = "Seen", password: str = PASSWORD) -> Any:
+        """The answer to who signs a report."""
+        said = {"act": act, "meaning": meaning, "password": password}
+        return self.post(f"{API}/reports/{report}/attestations", json=said)
+
     def study(self, name: str = "Study") -> str:
         """The name of a new study."""
         made = self.post(f"{API}/studies", json={"name": name})

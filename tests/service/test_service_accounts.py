@@ -64,14 +64,11 @@ def test_an_invitation_gives_a_password_and_works_once(app: FastAPI, anna: Clien
 def test_a_role_may_what_it_may_and_no_more(light: Core, anna: Client, role: str, may: set[str]) -> None:
     names, other = world(light, anna), world(light, anna)  # nobody gives both to one
     user = anna.invite(f"{role}@h.test", role)
-    signing = {"act": "approval", "meaning": "Approved", "password": PASSWORD}
     tried = {
         "read": user.get(f"{API}/studies"),
         "write": user.post(f"{API}/studies", json={"name": "S"}),
-        "review": user.post(
-            f"{API}/reports/{names['report']}/attestations", json={**signing, "act": "review"}
-        ),
-        "approve": user.post(f"{API}/reports/{other['report']}/attestations", json=signing),
+        "review": user.signs(names["report"]),
+        "approve": user.signs(other["report"], "approval"),
         "manage": user.get(f"{API}/audit"),
     }
     assert {what for what, answer in tried.items() if answer.status_code < 400} == may

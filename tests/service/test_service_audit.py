@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from running import free_port, threaded
-from services import API, PASSWORD, Client, at_once, stored, world
+from services import API, Client, at_once, stored, world
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
@@ -124,8 +124,7 @@ def names(core: Core) -> dict[str, str]:
     anna = Client.set_up(create_app(core), core)
     found = world(core, anna) | {"organisation": anna.me["organisation"]}
     reviewer = anna.invite("r@h.test", "reviewer")
-    signing = {"act": "review", "meaning": "Seen", "password": PASSWORD}
-    assert reviewer.post(f"{API}/reports/{found['report']}/attestations", json=signing).status_code == 201
+    assert reviewer.signs(found["report"]).status_code == 201
     anna.post(f"{API}/tokens", json={"name": "t", "scopes": ["read"]})
     world(core, anna.found("Other hospital", "bob@other.test"))
     return found

@@ -18,8 +18,7 @@ NEW = "another horse battery"
 
 
 def signed(client: Client, report: str, act: str = "approval", password: str = PASSWORD) -> Any:
-    said = {"act": act, "meaning": "Complete.", "password": password}
-    return client.post(f"{API}/reports/{report}/attestations", json=said)
+    return client.signs(report, act, "Complete.", password)
 
 
 def reset(app: FastAPI, admin: Client, user: str) -> Client:

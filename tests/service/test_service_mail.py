@@ -154,8 +154,7 @@ def test_a_reset_by_mail_leaves_the_four_eyes(
     send_all(post_office)
     (message,) = inbox.messages
     impostor = come_in(app, message, NEW)  # whoever reads the mailbox
-    signing = {"act": "approval", "meaning": "Complete.", "password": NEW}
-    refused = impostor.post(f"{API}/reports/{report}/attestations", json=signing)
+    refused = impostor.signs(report, "approval", password=NEW)
     assert (refused.status_code, refused.json()["title"]) == (403, "Not confirmed")
     assert carl.get(f"{API}/session").status_code == 401
     user = only(post_office, User, id=carl.me["user"])

@@ -222,8 +222,7 @@ def test_an_administrators_link_signs_for_no_account_of_the_provider(ours: House
     sign_in(client, real.browser(), "carl")
     link = ours.anna.post(f"{API}/users/{me(client)['user']}/invitation").json()["invitation"]
     impostor = ours.anna.accept(link)
-    signing = {"act": "approval", "meaning": "Complete.", "password": PASSWORD}
-    refused = impostor.post(f"{API}/reports/{report}/attestations", json=signing)
+    refused = impostor.signs(report, "approval")
     assert (refused.status_code, refused.json()["title"]) == (403, "Not confirmed")
 
 
