@@ -33,7 +33,7 @@ def refusing(app: FastAPI) -> None:
 
     def look(status: int) -> None:
         raise Fault(
-            status, "Not done", "Why this was not done, and what to do about it, in a sentence or two."
+            status, "Why this was not done, and what to do about it, in a sentence or two.", title="Not done"
         )
 
     app.add_api_route("/look/{status}", look, include_in_schema=False)

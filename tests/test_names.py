@@ -26,7 +26,7 @@ OLD = {
     "pulse": "heartbeat",
     "ripe": "mature, follow_up",
     "ripen": "mature",
-    "said": "label_text, to_response, or what it is",
+    "said": "label_text, of_row, or what it is",
     "stand": "are, is",
     "standing": "status",
     "stands": "are, is",

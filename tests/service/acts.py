@@ -3,7 +3,7 @@
 import io
 from typing import Any
 
-from services import API, PASSWORD, Client, world
+from services import Client, stored, world
 
 from trustreport.service import audit
 from trustreport.service.core import Core
@@ -27,8 +27,7 @@ def world_to_see(core: Core, client: Client) -> dict[str, str]:
 
 
 def log(core: Core, action: str) -> list[tuple[str, str, dict[str, Any]]]:
-    with core.store.read() as rows:
-        return [(e.actor, e.subject, e.details) for e in rows.query(Audit).filter_by(action=action)]
+    return [(e.actor, e.subject, e.details) for e in stored(core, Audit, action=action)]
 
 
 def is_intact(core: Core) -> bool:
@@ -37,6 +36,4 @@ def is_intact(core: Core) -> bool:
 
 
 def approves(client: Client, report: str, act: str = "approval") -> str:
-    said = {"act": act, "meaning": "Complete.", "password": PASSWORD}
-    answer = client.post(f"{API}/reports/{report}/attestations", json=said)
-    return str(answer.json().get("title", "signed"))
+    return str(client.signs(report, act).json().get("title", "signed"))

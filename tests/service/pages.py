@@ -15,7 +15,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 from running import free_port, threaded
-from services import API, MANIFEST, PASSWORD, Client, new_core
+from services import API, MANIFEST, Client, new_core
 
 from trustreport.service.app import PAGES, create_app
 from trustreport.service.core import Core
@@ -137,8 +137,7 @@ def signed_report(core: Core, anna: Client) -> dict[str, str]:
     names = {"study": study, "version": version, "job": job, "report0": done["report"]}
     names |= {"user": carl.me["user"], "report1": _next_period(core, done["report"])}
     names["device"] = anna.get(f"{API}/reports/{names['report0']}").json()["device"]
-    signing = {"act": "approval", "meaning": "Complete.", "password": PASSWORD}
-    assert carl.post(f"{API}/reports/{names['report1']}/attestations", json=signing).status_code == 201
+    assert carl.signs(names["report1"], "approval", "Complete.").status_code == 201
     Client.logged_in(anna.app, "anna@hospital.test")  # type: ignore[arg-type]  # another session
     dora = anna.invite("dora@hospital.test", "admin")
     anna.accept(dora.post(f"{API}/users/{carl.me['user']}/invitation").json()["invitation"])

@@ -4,12 +4,13 @@ import io
 import json
 import os
 import tempfile
+import threading
 import zipfile
 from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from fastapi import FastAPI
@@ -38,6 +39,7 @@ from trustreport.service.storage.models import (
     VersionFile,
 )
 
+R = TypeVar("R")
 DURABLE = store.PRAGMAS
 PASSWORD = "correct horse battery"  # noqa: S105
 API = "/api/v1"
@@ -72,6 +74,37 @@ def new_core(data: Path, **given: Any) -> Core:
         data.mkdir(parents=True)
         (data / "trustreport.db").write_bytes(migrated())
     return open_core(Settings(data, **{"requests_a_minute": 1_000_000, "workers": 0, **given}))
+
+
+def stored(core: Core, model: type[R], **by: Any) -> list[R]:
+    """The rows of a table that have these values."""
+    with core.store.read() as rows:
+        return rows.query(model).filter_by(**by).all()
+
+
+def only(core: Core, model: type[R], **by: Any) -> R:
+    """The one row of a table that has these values."""
+    (row,) = stored(core, model, **by)
+    return row
+
+
+def at_once(*acts: Callable[[], object]) -> None:
+    """Call these at the same time; what one raises is raised here."""
+    errors: list[BaseException] = []
+
+    def guarded(act: Callable[[], object]) -> None:
+        try:
+            act()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(act,)) for act in acts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
 
 
 def run_here(
@@ -114,18 +147,9 @@ class Client(TestClient):
         with core.store.write() as rows:
             link = accounts.new_link(rows, "setup", core.settings)
         client = cls.on(app)
-        client._came_in(
-            client.post(
-                f"{API}/setup",
-                json={
-                    "link": link,
-                    "organisation": "Hospital",
-                    "email": "anna@hospital.test",
-                    "name": "Anna",
-                    "password": PASSWORD,
-                },
-            )
-        )
+        anna = {"email": "anna@hospital.test", "name": "Anna", "password": PASSWORD}
+        given = {"link": link, "organisation": "Hospital", **anna}
+        client._came_in(client.post(f"{API}/setup", json=given))
         return client
 
     @classmethod
@@ -159,14 +183,17 @@ class Client(TestClient):
 
     def found(self, organisation: str, email: str) -> "Client":
         """Somebody who may do everything in a new organisation."""
-        made = self.post(
-            f"{API}/organisations",
-            json={"name": organisation, "admin_email": email, "admin_name": "Admin"},
-        )
+        new = {"name": organisation, "admin_email": email, "admin_name": "Admin"}
+        made = self.post(f"{API}/organisations", json=new)
         assert made.status_code == 201, made.text
         first = self.accept(made.json()["invitation"])
         roles = ["admin", "approver", "author", "reviewer"]
         return first.invite(f"all.{email}", *roles)
+
+    def signs(self, report: str, act: str = "review", meaning: str = "Seen", password: str = PASSWORD) -> Any:
+        """The answer to who signs a report."""
+        said = {"act": act, "meaning": meaning, "password": password}
+        return self.post(f"{API}/reports/{report}/attestations", json=said)
 
     def study(self, name: str = "Study") -> str:
         """The name of a new study."""
@@ -176,9 +203,8 @@ class Client(TestClient):
 
     def version(self, study: str, manifest: Any = MANIFEST, **tables: str) -> str:
         """The name of a version that was handed in as JSON."""
-        answer = self.post(
-            f"{API}/studies/{study}/versions/json", json={"manifest": manifest, "tables": tables}
-        )
+        given = {"manifest": manifest, "tables": tables}
+        answer = self.post(f"{API}/studies/{study}/versions/json", json=given)
         assert answer.status_code == 202, answer.text
         return str(answer.json()["id"])
 
@@ -212,100 +238,33 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
     blob = core.blobs.put(me["organisation"], io.BytesIO(f'{{"secret of": "{me["organisation"]}"}}'.encode()))
     kinds = "device study version job report schedule webhook delivery".split()
     names = {kind: new_id() for kind in kinds}
-    made_by = {**mine, "created_by": me["user"], "created_at": at}
+    made = {"created_at": at, **mine}
+    made_by = {"created_by": me["user"], **made}
     wishes = {"kind": None, "formats": ["json"], "release": None, "seed": None}
     of = {"study": names["study"], "version": names["version"]}
+    kept = {"sha256": blob.sha256, "size": blob.size, **mine}
+    device = {"trade_name": f"Device of {name}", "manufacturer": "M", "basic_udi_di": ""}
+    found = {"state": "valid", "digest": "0" * 64, "facts": {"title": name}, "problems": [], "number": 1}
+    done = {"state": "done", "step": "done", "progress": 1.0, "reason": "", "report": names["report"]}
+    worked = {"attempts": 1, "worker": "w", "lease_until": 0, "cancel_asked": False}
+    done |= {"task": "report", "wishes": wishes}
+    audits = {"wishes": wishes, "every_days": 30, "next_at": at * 2}
+    result = {"kind": "certification", "facts": {"title": name}, "results_sha256": blob.sha256}
+    result |= {"device": names["device"]}
+    told = {"kind": "webhook.test", "details": {"secret of": me["organisation"]}, "queued_at": at}
+    failed = {"attempts": 1, "reason": "answered 500", "failed_at": at, "next_at": at}
     with core.store.write() as rows:
         for row in (
-            StoredDevice(
-                id=names["device"],
-                key=names["device"] * 2,
-                trade_name=f"Device of {name}",
-                manufacturer="M",
-                basic_udi_di="",
-                created_at=at,
-                **mine,
-            ),
+            StoredDevice(id=names["device"], key=names["device"] * 2, **device, **made),
             StoredStudy(id=names["study"], name=name, **made_by),
-            Version(
-                id=names["version"],
-                study=names["study"],
-                number=1,
-                state="valid",
-                digest="0" * 64,
-                facts={"title": name},
-                problems=[],
-                device=names["device"],
-                **made_by,
-            ),
-            VersionFile(
-                version=names["version"],
-                name="study.yaml",
-                sha256=blob.sha256,
-                size=blob.size,
-                archive=False,
-                **mine,
-            ),
-            Job(
-                id=names["job"],
-                task="report",
-                key=names["job"] * 2,
-                wishes=wishes,
-                code="1",
-                state="done",
-                step="done",
-                progress=1.0,
-                reason="",
-                attempts=1,
-                worker="w",
-                lease_until=0,
-                cancel_asked=False,
-                report=names["report"],
-                **of,
-                **made_by,
-            ),
-            StoredReport(
-                id=names["report"],
-                device=names["device"],
-                job=names["job"],
-                kind="certification",
-                code="1",
-                facts={"title": name},
-                results_sha256=blob.sha256,
-                **of,
-                **made_by,
-            ),
-            ReportFile(
-                report=names["report"], name="results.json", sha256=blob.sha256, size=blob.size, **mine
-            ),
-            Schedule(
-                id=names["schedule"],
-                study=names["study"],
-                wishes=wishes,
-                every_days=30,
-                next_at=at * 2,
-                **made_by,
-            ),
-            Webhook(
-                id=names["webhook"],
-                url=RECEIVER,
-                events=["study.remove"],
-                tried_at=0,
-                **made_by,
-            ),
-            Delivery(
-                id=names["delivery"],
-                webhook=names["webhook"],
-                kind="webhook.test",
-                details={"secret of": me["organisation"]},
-                attempts=1,
-                next_at=at,
-                queued_at=at,
-                reason="answered 500",
-                failed_at=at,
-                created_at=at,
-                **mine,
-            ),
+            Version(id=names["version"], study=names["study"], device=names["device"], **found, **made_by),
+            VersionFile(version=names["version"], name="study.yaml", archive=False, **kept),
+            Job(id=names["job"], key=names["job"] * 2, code="1", **of, **done, **worked, **made_by),
+            StoredReport(id=names["report"], job=names["job"], code="1", **of, **result, **made_by),
+            ReportFile(report=names["report"], name="results.json", **kept),
+            Schedule(id=names["schedule"], study=names["study"], **audits, **made_by),
+            Webhook(id=names["webhook"], url=RECEIVER, events=["study.remove"], tried_at=0, **made_by),
+            Delivery(id=names["delivery"], webhook=names["webhook"], **told, **failed, **made),
         ):
             rows.add(row)
             rows.flush()

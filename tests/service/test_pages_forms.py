@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from pages import HTML, READINGS, WRONG, Shown, Taken, get, page_routes, post, right, walk
-from services import API, PASSWORD, Client, world, zipped
+from services import API, PASSWORD, Client, stored, world, zipped
 
 from trustreport.service.access import accounts
 from trustreport.service.access.principal import COOKIE
@@ -86,8 +86,7 @@ def test_no_form_is_taken_without_its_token(
     absent = ("token", "factor", "session", "comment", "review_request", "share")
     names = {**world(light, anna), **dict.fromkeys(absent, "0" * 26)}
     anna.headers.pop("X-CSRF-Token")
-    with light.store.read() as rows:
-        entries = rows.query(Audit).count()
+    entries = len(stored(light, Audit))
     for path in (p for p in POSTS if p not in ANYBODY):
         with subtests.test(path):
             address = re.sub(r"\{(\w+)\}", lambda m: names[m[1]], path)
@@ -99,8 +98,7 @@ def test_no_form_is_taken_without_its_token(
             assert (answer.status_code, "Not from another site" in answer.text) == (403, True)
             answer = anonymous.post(address, headers=HTML, **sent)
             assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in")
-            with light.store.read() as rows:
-                assert rows.query(Audit).count() == entries
+            assert len(stored(light, Audit)) == entries
 
 
 @pytest.mark.parametrize("path", ANYBODY)

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from identities import RealProvider, is_installed
 from pages import HTML, Taken, served
 from running import free_port
-from services import API, PASSWORD, Client
+from services import API, PASSWORD, Client, only
 from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
 
 from trustreport.service.core import Core
@@ -82,8 +82,7 @@ def test_a_passkey_is_added_asked_for_and_removed(house: House) -> None:
     house.add_passkey("This computer")
     page.get_by_text("They are shown only once").wait_for()
     house.look(found)
-    with house.core.store.read() as rows:
-        kept = rows.query(Factor).one()
+    kept = only(house.core, Factor)
     assert (kept.kind, kept.name) == ("passkey", "This computer")
     house.sign_in()
     page.wait_for_url("**/sign-in/second")
@@ -226,8 +225,7 @@ def test_a_browser_comes_in_by_the_provider_and_signs_in_again(tmp_path: Path, b
         page.fill("[name=password]", "x")
         page.get_by_role("button").click()
         page.wait_for_url("**/reports")
-        with house.core.store.read() as rows:
-            eve = rows.query(User).filter_by(subject="eve").one()
-            assert rows.query(Session).filter_by(user=eve.id).one().proved_at
+        eve = only(house.core, User, subject="eve")
+        assert only(house.core, Session, user=eve.id).proved_at
         assert (found, house.faults) == ({}, [])
     context.close()

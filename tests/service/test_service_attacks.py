@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from fastapi.responses import JSONResponse
 from fastapi.testclient import TestClient
 from openpyxl import Workbook
-from services import API, MANIFEST, PASSWORD, Client, new_core, world, zipped
+from services import API, MANIFEST, PASSWORD, Client, new_core, stored, world, zipped
 
 from trustreport.service.access import secrets
 from trustreport.service.access.guard import CSRF_HEADER
@@ -275,8 +275,7 @@ def test_v7_2_4_a_session_that_was_planted_is_not_taken_over(light: Core, anna: 
     assert again.post(f"{API}/session", json=credentials).cookies[COOKIE] != old
     attacker.cookies.set(COOKIE, old)
     assert attacker.get(f"{API}/session").status_code == 401
-    with light.store.read() as rows:
-        assert secrets.fingerprint(planted) not in {s.hash for s in rows.query(Session)}
+    assert secrets.fingerprint(planted) not in {s.hash for s in stored(light, Session)}
 
 
 # ------------------------------------------------------------------ V6 passwords
@@ -400,7 +399,7 @@ def test_v16_5_1_a_fault_of_ours_tells_nothing(
     def broken(row: Any) -> Any:
         raise RuntimeError("secret of Mrs Marple")
 
-    monkeypatch.setattr(studies, "to_response", broken)
+    monkeypatch.setattr(studies.StudyResponse, "of_row", broken)
     answer = anna.post(f"{API}/studies", json={"name": "S"})
     assert answer.status_code == 500
     assert answer.headers["content-type"] == "application/problem+json"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from services import API, PASSWORD, Client, new_core, world
+from services import API, Client, new_core, world
 from sqlalchemy import text
 
 from trustreport.commands.cli import main
@@ -26,8 +26,7 @@ def full(core: Core) -> Core:
     names = world(core, anna)
     anna.post(f"{API}/tokens", json={"name": "t", "scopes": ["read"]})
     reviewer = anna.invite("r@h.test", "reviewer")
-    signing = {"act": "review", "meaning": "Seen", "password": PASSWORD}
-    assert reviewer.post(f"{API}/reports/{names['report']}/attestations", json=signing).status_code == 201
+    assert reviewer.signs(names["report"]).status_code == 201
     return core
 
 
@@ -52,12 +51,9 @@ def test_a_backup_holds_everything(
 
     again = open_core(settings)
     assert rows_of(again) == rows_of(full)
-    assert set(again.blobs.all()) == set(full.blobs.all())
+    assert set(again.blobs.stored_blobs()) == set(full.blobs.stored_blobs())
     assert again.signer.name == full.signer.name
-    login = Client.on(create_app(again)).post(
-        f"{API}/session", json={"email": "anna@hospital.test", "password": PASSWORD}
-    )
-    assert login.status_code == 201
+    Client.logged_in(create_app(again), "anna@hospital.test")
     again.close()
     with pytest.raises(BackupError, match="not empty"):
         restore(settings, tmp_path / "b.tar.gz")

@@ -18,7 +18,7 @@ from acts import is_intact
 from buckets import BUCKET, asked, names_in, new_prefix
 from click.testing import CliRunner
 from receivers import receiving
-from services import API, MANIFEST, Client, new_core, world, zipped
+from services import API, MANIFEST, Client, new_core, stored, world, zipped
 
 from trustreport.commands.cli import main
 from trustreport.service.app import create_app
@@ -159,7 +159,7 @@ def test_a_worker_of_another_machine_checks_what_was_uploaded(
     assert [p for p in elsewhere.rglob("*") if p.is_file()] == [elsewhere / "keys" / "signing.pem"]
     assert retention.sweep(light.store, light.blobs, older=60) == 0  # the zip is young
     assert retention.sweep(light.store, light.blobs, older=-1) == 1
-    assert len(list(light.blobs.all())) == 2
+    assert len(list(light.blobs.stored_blobs())) == 2
 
 
 def test_each_machine_verifies_the_heads_that_it_keeps(
@@ -196,7 +196,7 @@ def test_a_file_is_sent_whole_in_part_and_in_a_zip(light: Core) -> None:
         assert anna.get(path, headers=headers).content == whole.content
     assert anna.get(path, headers={"If-None-Match": whole.headers["etag"]}).status_code == 304
     assert whole.content in anna.get(f"{API}/reports/{names['report']}/zip").content
-    for organisation, sha256 in light.blobs.all():
+    for organisation, sha256 in light.blobs.stored_blobs():
         light.blobs.remove(organisation, sha256, older=-1)
     assert anna.get(path).status_code == anna.get(f"{API}/reports/{names['report']}/zip").status_code == 404
 
@@ -221,9 +221,8 @@ def test_storage_that_does_not_answer_is_said_in_words_and_costs_no_attempt(
     with pytest.raises(StorageAway):
         WorkerThread(gone, "worker").once("check")
     gone.blobs.close()
-    with light.store.read() as rows:
-        (job,) = rows.query(Job).all()
-        assert (job.state, job.attempts) == ("queued", 0)
+    (job,) = stored(light, Job)
+    assert (job.state, job.attempts) == ("queued", 0)
     assert not list((light.settings.data / "work").iterdir())
     assert anna.get("/ready").json()["problems"] == []
 
@@ -264,7 +263,7 @@ def test_the_endpoint_of_the_environment_is_used_and_http_refused(
         open_blobs(bare)
     blobs = open_blobs(replace(bare, files_http=1))
     assert blobs.put("one", io.BytesIO(b"")).size == 0
-    assert [blobs.read(*name) for name in blobs.all()] == [b""]
+    assert [blobs.read(*name) for name in blobs.stored_blobs()] == [b""]
     blobs.close()
 
 
@@ -315,11 +314,11 @@ def test_a_backup_goes_from_bucket_to_folder_and_back(
     done = CliRunner().invoke(main, words, env=variables)
     assert "intact" in done.output, done.output
     core = open_core(Settings(tmp_path / "bucket", **there))
-    assert list(core.blobs.all()) == list(light.blobs.all())
+    assert list(core.blobs.stored_blobs()) == list(light.blobs.stored_blobs())
     core.close()
     with pytest.raises(BackupError, match="holds files already"):
         restore(Settings(tmp_path / "third", **there), again)
-    for organisation, sha256 in light.blobs.all():
+    for organisation, sha256 in light.blobs.stored_blobs():
         light.blobs.remove(organisation, sha256, older=-1)
     with pytest.raises(BackupError, match=f"is gone from {place['files']}"):
         backup(light.settings, tmp_path / "c.tar.gz")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 from pages import HTML, Shown, Taken, get
-from services import API, PASSWORD, Client, new_core, world
+from services import API, Client, new_core, only, world
 
 from trustreport.service import audit
 from trustreport.service.app import create_app
@@ -145,9 +145,8 @@ def test_every_list_is_exported_and_that_is_logged(light: Core, anna: Client, na
     found = table(anna, name)
     assert found
     assert not any(word in str(found) for word in ("argon2", "tr_"))
-    with light.store.read() as rows:
-        entry = rows.query(Audit).filter_by(action="list.export").one()
-        assert (entry.actor, entry.subject) == (anna.me["user"], name)
+    entry = only(light, Audit, action="list.export")
+    assert (entry.actor, entry.subject) == (anna.me["user"], name)
     if name == "audit":
         assert found[0]["action"] == "list.export"  # the log has this export too
         assert [int(row["number"]) for row in found] == list(range(len(found), 0, -1))
@@ -228,9 +227,8 @@ def test_a_zip_holds_what_verifying_needs(shown: Shown, tmp_path: Path) -> None:
 def test_several_statements_of_one_kind_are_all_there(light: Core, anna: Client) -> None:
     report = world(light, anna)["report"]
     carl = anna.invite("carl@hospital.test", "reviewer")
-    signing = {"act": "review", "meaning": "Seen", "password": PASSWORD}
     for _ in range(2):
-        assert carl.post(f"{API}/reports/{report}/attestations", json=signing).status_code == 201
+        assert carl.signs(report).status_code == 201
     answer = anna.get(f"{API}/reports/{report}/zip").content
     with zipfile.ZipFile(io.BytesIO(answer)) as archive:
         names = {name for name in archive.namelist() if "review" in name}

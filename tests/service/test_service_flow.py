@@ -153,7 +153,7 @@ def policy_removes_all_but_the_signed(light: Core, anna: Client, signed: str, ol
     assert anna.post(run).json()["studies"] == [signed]
     assert retention.sweep(light.store, light.blobs, older=60) == 0  # the young stay
     assert retention.sweep(light.store, light.blobs, older=-1) > 0
-    assert not list(light.blobs.all())
+    assert not list(light.blobs.stored_blobs())
     assert anna.get(f"{API}/devices").json()["items"] == []
     (tombstone,) = anna.get(f"{API}/audit", params={"subject": signed, "limit": 1}).json()["items"]
     assert tombstone["action"] == "study.remove"

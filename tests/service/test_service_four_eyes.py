@@ -1,22 +1,24 @@
 """A report has the signatures of several people, whoever has the links of whose accounts."""
 
+import io
 import json
 from typing import Any
 
 import pytest
+from acts import RESULTS, approves, log
 from fastapi import FastAPI
 from pages import get, post
-from services import API, PASSWORD, Client, world
+from services import API, MANIFEST, PASSWORD, Client, only, stored, world
 
 from trustreport.service.core import Core
-from trustreport.service.storage.models import Audit, StoredReport, User
+from trustreport.service.ids import new_id
+from trustreport.service.storage.models import Audit, Job, StoredReport, User, Version, VersionFile
 
 NEW = "another horse battery"
 
 
 def signed(client: Client, report: str, act: str = "approval", password: str = PASSWORD) -> Any:
-    said = {"act": act, "meaning": "Complete.", "password": password}
-    return client.post(f"{API}/reports/{report}/attestations", json=said)
+    return client.signs(report, act, "Complete.", password)
 
 
 def reset(app: FastAPI, admin: Client, user: str) -> Client:
@@ -60,8 +62,7 @@ def test_an_administrator_cannot_sign_as_somebody_else(
     assert eve.post(path).status_code == 204
     assert signed(impostor, report).status_code == 201
     assert eve.post(path).status_code == 409
-    with light.store.read() as rows:
-        said = [(e.actor, e.action) for e in rows.query(Audit).filter_by(subject=carl.me["user"])]
+    said = [(e.actor, e.action) for e in stored(light, Audit, subject=carl.me["user"])]
     assert (eve.me["user"], "user.confirm") in said
 
 
@@ -100,8 +101,7 @@ def test_the_pages_say_so_and_confirm(light: Core, app: FastAPI, anna: Client, r
     done = post(eve, "/account", f"/users/{carl.me['user']}/confirmation")
     assert (done.status_code, done.headers["location"]) == (303, "/account?done=confirmed")
     assert "password was reset" not in get(carl, "/account").words
-    with light.store.read() as rows:
-        assert rows.get_one(User, carl.me["user"]).confirmed_by == eve.me["user"]
+    assert only(light, User, id=carl.me["user"]).confirmed_by == eve.me["user"]
 
 
 def test_confirming_needs_a_session_and_the_same_organisation(
@@ -142,3 +142,143 @@ def test_one_person_gives_either_review_or_approval(
     assert signed(carl, report, first).status_code == 201
     assert signed(dora, report, second).status_code == 201
     assert signed(carl, report, "rejection").status_code == 201
+
+
+def made_of(core: Core, version: str, made_by: Client, formats: Any = None) -> str:
+    """A report of a version that somebody asked for, without computing it."""
+    with core.store.write() as rows:
+        row = rows.get_one(Version, version)
+        row.state = "valid"
+        for file in rows.query(VersionFile).filter_by(version=version):
+            file.archive = False
+    wanted = {"formats": formats or ["json"]}
+    job = made_by.post(f"{API}/versions/{version}/jobs", json=wanted).json()
+    blob = core.blobs.put(made_by.me["organisation"], io.BytesIO(RESULTS))
+    with core.store.write() as rows:
+        row = rows.get_one(Job, job["id"])
+        report = StoredReport(
+            id=new_id(),
+            organisation=row.organisation,
+            study=row.study,
+            version=version,
+            job=row.id,
+            kind="certification",
+            code="1",
+            facts={},
+            results_sha256=blob.sha256,
+            created_by=row.created_by,
+            created_at=row.created_at + 1000,
+        )
+        rows.add(report)
+        row.state, row.report = "done", report.id
+    return str(report.id)
+
+
+@pytest.fixture
+def carl(anna: Client) -> Client:
+    return anna.invite("carl@hospital.test", "author", "approver")
+
+
+def test_who_uploaded_the_data_does_not_approve(light: Core, anna: Client, carl: Client) -> None:
+    version = carl.version(anna.study())
+    assert approves(carl, made_of(light, version, anna)) == "Not one's own"
+
+
+def test_who_uploaded_what_a_colleague_then_uploaded_does_not_approve(
+    light: Core, anna: Client, carl: Client
+) -> None:
+    """The same file as another version, or in another study."""
+    study = anna.study()
+    carl.version(study, {"report": {}}, **{"readings.csv": "a,b\n1,2\n"})
+    again = anna.version(study, MANIFEST, **{"readings.csv": "a,b\n1,2\n"})
+    assert approves(carl, made_of(light, again, anna)) == "Not one's own"
+    elsewhere = anna.version(anna.study(), MANIFEST, **{"other.csv": "a,b\n1,2\n"})
+    assert approves(carl, made_of(light, elsewhere, anna)) == "Not one's own"
+    other = anna.version(anna.study(), {**MANIFEST, "x": 1}, **{"readings.csv": "a,b\n3,4\n"})
+    assert approves(carl, made_of(light, other, anna)) == "signed"
+
+
+def test_who_wrote_the_manifest_does_not_approve(light: Core, anna: Client, carl: Client) -> None:
+    study = anna.study()
+    carl.version(study, MANIFEST, **{"readings.csv": "wrong"})
+    version = anna.version(study, MANIFEST, **{"readings.csv": "right"})
+    assert approves(carl, made_of(light, version, anna)) == "Not one's own"
+
+
+def test_who_made_what_a_colleague_corrected_does_not_approve(
+    light: Core, anna: Client, carl: Client
+) -> None:
+    """Also where no file is the same any more, and over several corrections."""
+    version = carl.version(anna.study(), MANIFEST)
+    for n in range(2):
+        with light.store.write() as rows:
+            row = rows.get_one(Version, version)
+            row.state, row.problems = "invalid", [{"file": "study.json", "found": "x"}]
+        page = f"/versions/{version}"
+        sent = [("file-0", ("study.json", json.dumps({**MANIFEST, "n": n})))]
+        answer = post(anna, page, f"{page}/correction", sent)
+        assert answer.status_code == 303, answer.text
+        version = answer.headers["location"].rpartition("/")[2]
+    report = made_of(light, version, anna)
+    assert approves(carl, report) == "Not one's own"
+    dora = anna.invite("dora@hospital.test", "approver")
+    assert approves(dora, report) == "signed"
+    statement = json.loads(
+        dora.get(
+            f"{API}/attestations/{dora.get(f'{API}/reports/{report}/attestations').json()['items'][0]['id']}/statement"
+        ).content
+    )
+    assert statement["prepared_by"] == sorted((anna.me["user"], carl.me["user"]))
+
+
+@pytest.mark.parametrize("by", ["api", "page"])
+def test_who_asked_for_a_report_after_a_colleague_does_not_approve(
+    light: Core, anna: Client, carl: Client, by: str
+) -> None:
+    """The second to press the button gets the report of the first, and has asked for it too."""
+    version = anna.version(anna.study())
+    report = made_of(light, version, anna)
+    if by == "api":
+        assert carl.post(f"{API}/versions/{version}/jobs", json={"formats": ["json"]}).status_code == 200
+    else:
+        page = f"/versions/{version}"
+        assert post(carl, page, f"{page}/jobs", format=["json"]).status_code == 303
+    assert approves(carl, report) == "Not one's own"
+    asked = [actor for actor, subject, _ in log(light, "job.ask") if subject == job_of(anna, report)]
+    assert asked == [anna.me["user"], carl.me["user"]]
+    assert named_preparers(anna, report) == {"Anna", "carl@hospital.test"}
+
+
+def job_of(client: Client, report: str) -> str:
+    return str(client.get(f"{API}/reports/{report}").json()["job"])
+
+
+def named_preparers(client: Client, report: str) -> set[str]:
+    words = get(client, f"/reports/{report}").words
+    return {name for name in ("Anna", "carl@hospital.test") if name in words.split("Prepared by")[1]}
+
+
+def test_who_asked_for_an_attempt_that_failed_does_not_approve(
+    light: Core, anna: Client, carl: Client
+) -> None:
+    version = anna.version(anna.study())
+    with light.store.write() as rows:
+        rows.get_one(Version, version).state = "valid"
+    job = carl.post(f"{API}/versions/{version}/jobs", json={"formats": ["json"]}).json()["id"]
+    assert carl.post(f"{API}/jobs/{job}/cancel").json()["state"] == "cancelled"
+    assert approves(carl, made_of(light, version, anna)) == "Not one's own"
+
+
+def test_who_scheduled_an_audit_does_not_approve_it(light: Core, anna: Client, carl: Client) -> None:
+    from trustreport.service.jobs import schedules
+
+    study = anna.study()
+    version = anna.version(study)
+    with light.store.write() as rows:
+        rows.get_one(Version, version).state = "valid"
+    assert carl.post(f"{API}/schedules", json={"study": study, "every_days": 1}).status_code == 201
+    schedules.tend(light)
+    wishes = only(light, Job, task="report").wishes
+    report = made_of(light, version, anna, wishes["formats"])
+    assert only(light, StoredReport, id=report).created_by == carl.me["user"]
+    assert approves(carl, report) == "Not one's own"

@@ -36,8 +36,7 @@ def things_of(core: Core, client: Client) -> dict[str, str]:
     """Names of one row of every kind that belongs to the client's organisation."""
     names = world(core, client, name=f"Secret of {client.me['organisation']}")
     reviewer = client.invite(f"r{client.me['user']}@r.test", "reviewer")
-    signing = {"act": "review", "meaning": f"Secret of {client.me['organisation']}", "password": PASSWORD}
-    signed = reviewer.post(f"{API}/reports/{names['report']}/attestations", json=signing)
+    signed = reviewer.signs(names["report"], meaning=f"Secret of {client.me['organisation']}")
     token = client.post(f"{API}/tokens", json={"name": "Secret token", "scopes": ["read"]})
     names |= {
         "factor": factor_of(core, client),

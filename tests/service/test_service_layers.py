@@ -1,6 +1,8 @@
 """The rooms of the service stand on one another in one order, lazy imports and imports of types included."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,7 @@ import pytest
 SERVICE = Path(__file__).resolve().parents[2] / "trustreport" / "service"
 # A room may import itself and those of the lines above; rooms of one line know nothing of each other.
 ORDER = (
-    ("blank", "client", "ids", "languages", "log", "roles"),
+    ("blank", "client", "engine", "ids", "languages", "log", "roles"),
     ("settings",),
     ("limited", "storage"),
     ("events", "web"),
@@ -37,15 +39,20 @@ def name_of(file: Path) -> str:
 MODULES = {name_of(file) for file in FILES}
 
 
-def imported(file: Path) -> set[str]:
-    """Modules of the service that a file imports anywhere in it."""
+def of_the_package(file: Path) -> set[str]:
+    """What of this package a file imports anywhere in it."""
     found = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    inside = {name.removeprefix("trustreport.service.") for name in found if ".service." in name}
+    return {name for name in found if name.startswith("trustreport.")}
+
+
+def imported(file: Path) -> set[str]:
+    """Modules of the service that a file imports anywhere in it."""
+    inside = {n.removeprefix("trustreport.service.") for n in of_the_package(file) if ".service." in n}
     return {name if name in MODULES else name.rpartition(".")[0] for name in inside}
 
 
@@ -54,6 +61,24 @@ def test_a_room_imports_only_rooms_below_it(file: Path) -> None:
     room = name_of(file).partition(".")[0]
     for other in {name.partition(".")[0] for name in imported(file)} - {room}:
         assert FLOOR[other] < FLOOR[room], f"{name_of(file)} may not import {other}"
+
+
+@pytest.mark.parametrize("file", FILES, ids=name_of)
+def test_one_module_knows_more_of_the_package_than_its_api_and_its_words(file: Path) -> None:
+    rooms = {name.split(".")[1] for name in of_the_package(file)}
+    assert file.name == "engine.py" or rooms <= {"api", "service", "vocabulary"}
+
+
+def test_every_name_of_the_engine_is_there_and_loaded_when_it_is_asked_for() -> None:
+    code = (
+        "import sys, trustreport.service.engine as engine; loaded = set(sys.modules);"
+        "print(len([getattr(engine, name) for name in engine.__all__]), *loaded)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    n, *loaded = done.stdout.split()
+    assert int(n) > 40
+    rooms = {name.split(".")[1] for name in loaded if name.startswith("trustreport.")}
+    assert rooms == {"service", "vocabulary"}
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:

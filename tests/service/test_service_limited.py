@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from services import API, Client, world
+from services import API, Client, only, stored, world
 
 from trustreport.service import limited
 from trustreport.service.core import Core
@@ -144,9 +144,8 @@ def test_a_check_that_fails_makes_its_version_unreadable(
     monkeypatch.setattr(limited, "CHILD", ("-c", "import os; os._exit(9)"))
     version = anna.version(anna.study())
     assert WorkerThread(light, "worker").once("check")
-    with light.store.read() as rows:
-        assert rows.get_one(Version, version).state == "unreadable"
-        (job,) = rows.query(Job).all()
-        assert (job.state, job.reason) == ("failed", "It ended without an answer (status 9).")
+    assert only(light, Version, id=version).state == "unreadable"
+    (job,) = stored(light, Job)
+    assert (job.state, job.reason) == ("failed", "It ended without an answer (status 9).")
     assert "status 9" in anna.get(f"{API}/versions/{version}/problems").text
     assert anna.get("/health").status_code == 200

@@ -15,7 +15,7 @@ from fastapi import FastAPI
 from mailbox_server import Inbox, certificate, is_known
 from pages import HTML, get, post
 from running import free_port
-from services import API, PASSWORD, Client, new_core, world
+from services import API, PASSWORD, Client, at_once, new_core, only, stored, world
 
 from trustreport.service import mail as delivery
 from trustreport.service.access import accounts
@@ -127,9 +127,8 @@ def test_an_invitation_goes_to_its_user_and_to_nobody_else(
     page = post(anna, "/admin/users", "/admin/users", name="Dora", email="d@h.test", role="viewer")
     assert "on its way by e-mail" in page.text
     assert "invitation?link" not in page.text
-    with post_office.store.read() as rows:
-        assert rows.query(Link).filter_by(purpose="invitation").count() == 0  # made when it is sent
-        assert all("link" not in str(mail.details) for mail in rows.query(Mail))
+    assert len(stored(post_office, Link, purpose="invitation")) == 0  # made when it is sent
+    assert all("link" not in str(mail.details) for mail in stored(post_office, Mail))
     send_all(post_office)
     (message,) = inbox.of("carl@hospital.test")
     assert (message["From"], message["Auto-Submitted"]) == (
@@ -138,10 +137,9 @@ def test_an_invitation_goes_to_its_user_and_to_nobody_else(
     )
     assert message.get_content_type() == "text/plain"
     carl = come_in(app, message)
-    with post_office.store.read() as rows:
-        assert rows.get_one(User, carl.me["user"]).link_by == anna.me["user"]
-        sent = rows.query(Audit).filter_by(action="mail.sent", subject=carl.me["user"]).one()
-        assert sent.details["kind"] == "invitation"
+    assert only(post_office, User, id=carl.me["user"]).link_by == anna.me["user"]
+    sent = only(post_office, Audit, action="mail.sent", subject=carl.me["user"])
+    assert sent.details["kind"] == "invitation"
 
 
 def test_a_reset_by_mail_leaves_the_four_eyes(
@@ -156,13 +154,11 @@ def test_a_reset_by_mail_leaves_the_four_eyes(
     send_all(post_office)
     (message,) = inbox.messages
     impostor = come_in(app, message, NEW)  # whoever reads the mailbox
-    signing = {"act": "approval", "meaning": "Complete.", "password": NEW}
-    refused = impostor.post(f"{API}/reports/{report}/attestations", json=signing)
+    refused = impostor.signs(report, "approval", password=NEW)
     assert (refused.status_code, refused.json()["title"]) == (403, "Not confirmed")
     assert carl.get(f"{API}/session").status_code == 401
-    with post_office.store.read() as rows:
-        user = rows.get_one(User, carl.me["user"])
-        assert (user.link_by, user.reset, user.confirmed_by) == ("mail", True, None)
+    user = only(post_office, User, id=carl.me["user"])
+    assert (user.link_by, user.reset, user.confirmed_by) == ("mail", True, None)
 
 
 def test_a_reset_does_not_show_who_has_an_account(
@@ -177,15 +173,13 @@ def test_a_reset_does_not_show_who_has_an_account(
         answers.append((page.status_code, re.sub(r'value="[^"]*"', "", page.text)))
     assert answers[0::2] == [answers[0]] * 2
     assert answers[1::2] == [answers[1]] * 2
-    with post_office.store.read() as rows:
-        waiting = rows.query(Mail).all()
-        assert len({(m.organisation, m.user, m.kind, str(m.details)) for m in waiting}) == 1
-        assert len(waiting) == 4
+    waiting = stored(post_office, Mail)
+    assert len({(m.organisation, m.user, m.kind, str(m.details)) for m in waiting}) == 1
+    assert len(waiting) == 4
     send_all(post_office)
     assert len(inbox.of("anna@hospital.test")) == 1  # once in ten minutes
     assert inbox.of("nobody") == []
-    with post_office.store.read() as rows:
-        assert rows.query(Mail).count() == 1
+    assert len(stored(post_office, Mail)) == 1
 
 
 def test_resets_of_one_address_are_limited(app: FastAPI, anna: Client) -> None:
@@ -200,17 +194,15 @@ def test_without_a_mail_server_links_are_shown_as_ever(light: Core) -> None:
     assert anna.post(f"{API}/resets", json={"email": "carl@hospital.test"}).status_code == 404
     assert "sends no e-mail" in get(Client.on(app), "/forgotten").words
     assert "/forgotten" not in get(Client.on(app), "/sign-in").links
-    with light.store.read() as rows:
-        assert rows.query(Mail).count() == 0
+    assert len(stored(light, Mail)) == 0
 
 
 def test_what_is_written_and_what_causes_it_are_one(post_office: Core, anna: Client) -> None:
     """A transaction that is not kept leaves no message."""
     with post_office.store.write() as rows:
-        assert delivery.add(rows, post_office.settings, "report_ready", anna.me["user"], report="r")
+        assert delivery.queue_mail(rows, post_office.settings, "report_ready", anna.me["user"], report="r")
         rows.rollback()
-    with post_office.store.read() as rows:
-        assert rows.query(Mail).count() == 0
+    assert len(stored(post_office, Mail)) == 0
 
 
 def test_a_worker_that_is_killed_loses_nothing(
@@ -257,20 +249,18 @@ def test_what_is_refused_is_tried_again_unless_for_good(
     inbox.refusal = refusal
     waits = []
     for _ in range(20):
-        with post_office.store.read() as rows:
-            before = rows.query(Mail).one().next_at
+        before = only(post_office, Mail).next_at
         if not delivery.send_next(post_office):
             break
         with post_office.store.write() as rows:
             mail = rows.query(Mail).one()
             waits.append(mail.next_at - max(before, mail.created_at))
             mail.next_at = before
-    with post_office.store.read() as rows:
-        mail = rows.query(Mail).one()
-        assert (mail.attempts, mail.sent_at, mail.failed_at is not None) == (tries, None, True)
-        failed = rows.query(Audit).filter_by(action="mail.failed").one()
-        assert failed.details["reason"] == f"SMTPRecipientsRefused {refusal[:3]}"
-        assert "carl" not in str(failed.details)
+    mail = only(post_office, Mail)
+    assert (mail.attempts, mail.sent_at, mail.failed_at is not None) == (tries, None, True)
+    failed = only(post_office, Audit, action="mail.failed")
+    assert failed.details["reason"] == f"SMTPRecipientsRefused {refusal[:3]}"
+    assert "carl" not in str(failed.details)
     assert waits == sorted(waits)
     assert waits[-1] < 7 * 3_600_000
 
@@ -282,9 +272,8 @@ def test_nothing_is_sent_to_a_server_that_is_not_who_it_says(
     invite(anna, "carl@hospital.test", "viewer")
     send_all(post_office)
     assert inbox.messages == []
-    with post_office.store.read() as rows:
-        mail = rows.query(Mail).one()
-        assert (mail.reason, mail.failed_at) == ("SSLCertVerificationError", None)
+    mail = only(post_office, Mail)
+    assert (mail.reason, mail.failed_at) == ("SSLCertVerificationError", None)
 
 
 def test_who_asked_hears_that_a_report_is_ready_or_failed(
@@ -334,8 +323,7 @@ def test_an_audit_that_is_due_is_announced(post_office: Core, anna: Client, inbo
     schedules.tend(post_office)
     send_all(post_office)
     (message,) = inbox.messages
-    with post_office.store.read() as rows:
-        job = rows.query(Job).filter_by(state="queued").one().id
+    job = only(post_office, Job, state="queued").id
     assert message["Subject"] == "A periodic audit is due"
     assert f"{URL}/jobs/{job}" in message.get_content()
     with post_office.store.write() as rows:  # again, with nothing new
@@ -364,8 +352,7 @@ def test_a_closed_account_gets_no_mail(post_office: Core, anna: Client, inbox: I
     Client.on(anna.app).post(f"{API}/resets", json={"email": "carl@hospital.test"})  # type: ignore[arg-type]
     send_all(post_office)
     assert inbox.messages == []
-    with post_office.store.read() as rows:
-        assert rows.query(Mail).one().reason == "the account is closed"
+    assert only(post_office, Mail).reason == "the account is closed"
 
 
 @pytest.mark.parametrize(
@@ -375,7 +362,7 @@ def test_no_address_stops_the_others(post_office: Core, anna: Client, inbox: Inb
     with post_office.store.write() as rows:
         organisation = anna.me["organisation"]
         odd = accounts.add_user(rows, organisation, "", email=email, name='Ö, "x" <y>', roles=["viewer"])
-        delivery.add(rows, post_office.settings, "invitation", odd.id)
+        delivery.queue_mail(rows, post_office.settings, "invitation", odd.id)
     invite(anna, "carl@hospital.test", "viewer")
     for _ in range(2):
         delivery.send_next(post_office)
@@ -387,7 +374,7 @@ def test_two_workers_never_take_the_same_message(core: Core) -> None:
         user = accounts.set_up(rows, "Hospital", email="a@h.test", name="A", password=PASSWORD)
         settings = dataclasses.replace(core.settings, smtp_host="h", mail_from="a@h.test")
         for i in range(12):
-            delivery.add(rows, settings, "report_ready", user.id, report=str(i))
+            delivery.queue_mail(rows, settings, "report_ready", user.id, report=str(i))
         delivery.add_reset(rows, "nobody@h.test")
     taken: list[str] = []
 
@@ -399,14 +386,9 @@ def test_two_workers_never_take_the_same_message(core: Core) -> None:
                 return
             taken.append(mail.id)
 
-    threads = [threading.Thread(target=take) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
+    at_once(*[take] * 3)
     assert len(taken) == len(set(taken)) == 12
-    with core.store.read() as rows:
-        assert {mail.attempts for mail in rows.query(Mail)} == {1}
+    assert {mail.attempts for mail in stored(core, Mail)} == {1}
 
 
 def test_the_thread_of_a_worker_sends(post_office: Core, anna: Client, inbox: Inbox) -> None:

@@ -1,22 +1,28 @@
 """Second factors of local accounts: codes of an app, recovery codes, what administrators may do."""
 
 import base64
+import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import cbor2
 import pyotp
 import pytest
 from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
 from fastapi import FastAPI
 from pages import HTML, get, post
-from services import API, PASSWORD, Client, new_core, world
+from services import API, PASSWORD, Client, new_core, only, stored, world
+from webauthn.helpers import bytes_to_base64url
 
-from trustreport.service.access import second_factor, secrets
+from trustreport.service.access import passkeys, second_factor, secrets
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
+from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Audit, Factor, RecoveryCode, Session
 
 ANNA = {"email": "anna@hospital.test", "password": PASSWORD}
@@ -149,8 +155,7 @@ def test_an_app_counts_once_a_code_was_confirmed(app: FastAPI, anna: Client, clo
 
 def test_the_secret_of_an_app_is_not_in_the_database(light: Core, anna: Client, clock: Clock) -> None:
     phone, _ = enrol(anna, clock)
-    with light.store.read() as rows:
-        row = rows.query(Factor).one()
+    row = only(light, Factor)
     assert phone.totp.secret not in row.secret
     assert secrets.unseal(light.signer, row.secret, anna.me["user"]) == phone.totp.secret
     with pytest.raises(InvalidTag):
@@ -180,9 +185,8 @@ def test_switching_off_takes_password_and_code(light: Core, app: FastAPI, anna: 
     assert log_in(app).status_code == 401
     assert anna.post(path, json={"password": PASSWORD, "code": phone.code()}).status_code == 204
     assert log_in(app).status_code == 201
-    with light.store.read() as rows:
-        assert rows.query(RecoveryCode).count() == 0
-        actions = [e.action for e in rows.query(Audit).filter_by(actor=anna.me["user"])]
+    assert len(stored(light, RecoveryCode)) == 0
+    actions = [e.action for e in stored(light, Audit, actor=anna.me["user"])]
     assert {"factor.add", "factor.refused", "factor.remove"} <= set(actions)
 
 
@@ -226,8 +230,7 @@ def test_an_administrator_who_takes_factors_away_cannot_sign_as_their_owner(
         assert who.post(f"{user}/confirmation").status_code == 403
     assert eve.post(f"{user}/confirmation").status_code == 204
     assert impostor.post(path, json=signing).status_code == 201
-    with light.store.read() as rows:
-        entry = rows.query(Audit).filter_by(action="factor.reset").one()
+    entry = only(light, Audit, action="factor.reset")
     assert (entry.actor, entry.subject, entry.details) == (dora.me["user"], carl.me["user"], {"factors": 1})
     assert dora.delete(f"{user}/factors").status_code == 409
 
@@ -337,10 +340,9 @@ def test_sessions_say_where_they_are_and_end_one_by_one(light: Core, app: FastAP
     user = f"/admin/users/{carl.me['user']}"
     assert post(anna, user, f"{user}/sessions").status_code == 303
     assert carl.get(f"{API}/session").status_code == 401
-    with light.store.read() as rows:
-        entry = rows.query(Audit).filter_by(action="session.end", subject=carl.me["user"]).one()
-        assert (entry.actor, entry.details) == (anna.me["user"], {"sessions": 1})
-        assert rows.query(Session).filter_by(user=carl.me["user"]).count() == 0
+    entry = only(light, Audit, action="session.end", subject=carl.me["user"])
+    assert (entry.actor, entry.details) == (anna.me["user"], {"sessions": 1})
+    assert len(stored(light, Session, user=carl.me["user"])) == 0
 
 
 def test_the_clock_of_codes_is_the_machines_own() -> None:
@@ -362,3 +364,42 @@ def test_one_code_lets_one_of_several_at_once_in(core: Core, clock: Clock) -> No
         with ThreadPoolExecutor(6) as pool:
             got = list(pool.map(lambda _: log_in(app, code).status_code, range(6)))  # noqa: B023
         assert sorted(got) == [201, *[403] * 5]
+
+
+KEY = ec.generate_private_key(ec.SECP256R1())
+NUMBERS = KEY.public_key().public_numbers()
+COSE = {1: 2, 3: -7, -1: 1, -2: NUMBERS.x.to_bytes(32, "big"), -3: NUMBERS.y.to_bytes(32, "big")}
+CHALLENGE = bytes_to_base64url(b"c" * 64)
+
+
+def signed(origin: str, challenge: str, site: str, count: int) -> str:
+    """What a browser sends of an authenticator that signed all this."""
+    client = json.dumps({"type": "webauthn.get", "challenge": challenge, "origin": origin}).encode()
+    data = sha256(site.encode()).digest() + b"\x05" + count.to_bytes(4, "big")
+    signature = KEY.sign(data + sha256(client).digest(), ec.ECDSA(SHA256()))
+    parts = {"clientDataJSON": client, "authenticatorData": data, "signature": signature}
+    name = bytes_to_base64url(b"id")
+    response = {part: bytes_to_base64url(raw) for part, raw in parts.items()}
+    return json.dumps({"id": name, "rawId": name, "type": "public-key", "response": response})
+
+
+@pytest.mark.parametrize(
+    "changed, is_taken",
+    [
+        ({}, True),
+        ({"origin": "https://evil.test"}, False),
+        ({"challenge": bytes_to_base64url(b"d" * 64)}, False),
+        ({"site": "evil.test"}, False),
+        ({"count": 7}, False),
+    ],
+    ids=str,
+)
+def test_a_right_signature_of_something_else_proves_nothing(
+    tmp_path: Path, changed: dict[str, str], is_taken: bool
+) -> None:
+    settings = Settings(tmp_path, public_url="https://reports.test")
+    right = {"origin": "https://reports.test", "challenge": CHALLENGE, "site": "reports.test", "count": 8}
+    key = bytes_to_base64url(cbor2.dumps(COSE))
+    factor = Factor(kind="passkey", secret=key, credential=bytes_to_base64url(b"id"), counter=7)
+    found = passkeys.proved(settings, [factor], signed(**{**right, **changed}), CHALLENGE)
+    assert found == ((factor, 8) if is_taken else None)

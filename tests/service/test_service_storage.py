@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from services import DURABLE, new_core
+from services import DURABLE, at_once, new_core
 from sqlalchemy import inspect, text
 
 from trustreport.service.core import Core, open_core
@@ -79,11 +79,7 @@ def test_processes_that_start_together_migrate_once(tmp_path: Path, address: str
         except Exception as error:
             found.append(error)
 
-    starts = [threading.Thread(target=start) for _ in range(4)]
-    for thread in starts:
-        thread.start()
-    for thread in starts:
-        thread.join()
+    at_once(*[start] * 4)
     assert all(isinstance(one, str) for one in found), found
     assert len(set(found)) == 1
 
@@ -138,7 +134,7 @@ def test_equal_content_is_kept_once_but_apart_for_each_organisation(blobs: Blobs
     assert blobs.size("two", first.sha256) is None
     with pytest.raises(FileNotFoundError):
         blobs.read("two", first.sha256)
-    assert list(blobs.all()) == [("one", first.sha256)]
+    assert list(blobs.stored_blobs()) == [("one", first.sha256)]
 
 
 def test_what_is_kept_is_read_whole_in_part_and_copied(blobs: Blobs, tmp_path: Path) -> None:
@@ -160,7 +156,7 @@ def test_an_upload_that_breaks_off_leaves_nothing(blobs: Blobs, tmp_path: Path) 
 
     with pytest.raises(OSError, match="gone"):
         blobs.put("one", Broken())
-    assert list(blobs.all()) == []
+    assert list(blobs.stored_blobs()) == []
     assert not [p for p in tmp_path.rglob("*") if p.is_file()]
 
 
@@ -169,7 +165,7 @@ def test_the_sweep_spares_what_is_wanted_or_young(blobs: Blobs) -> None:
     assert blobs.sweep({("one", wanted.sha256)}, older=60) == []  # the other one is young
     assert not blobs.remove("one", other.sha256, older=60)
     assert blobs.sweep({("one", wanted.sha256)}, older=-1) == [("one", other.sha256)]
-    assert list(blobs.all()) == [("one", wanted.sha256)]
+    assert list(blobs.stored_blobs()) == [("one", wanted.sha256)]
     assert blobs.remove("one", other.sha256, older=60)  # it is gone already
 
 

@@ -1,5 +1,9 @@
 """Comments, requested reviews, links to one report, and the erasure of a person."""
 
+import io
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,14 +11,27 @@ from acts import approves, is_intact, log, world_to_see
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from pages import HTML, get, post
-from services import API, Client
+from services import API, MANIFEST, Client, only, stored, world
 
+from trustreport.service.app import create_app
 from trustreport.service.core import Core
+from trustreport.service.jobs import schedules
 from trustreport.service.record import retention
 from trustreport.service.report.shared_page import COOKIE as SHARE_COOKIE
 from trustreport.service.report.shared_page import GONE
+from trustreport.service.storage import FolderBlobs
 from trustreport.service.storage.collaboration import Comment, Mail, ReviewRequest, StoredShare
-from trustreport.service.storage.models import StoredStudy, User
+from trustreport.service.storage.models import (
+    Audit,
+    Removal,
+    ReportFile,
+    StoredReport,
+    StoredStudy,
+    User,
+    Version,
+    VersionFile,
+)
+from trustreport.service.storage.store import now
 from trustreport.vocabulary.messages import catalogue
 
 DAY = 86_400_000
@@ -100,8 +117,7 @@ def test_comments_requests_and_links_go_with_their_study(
     assert anna.post(f"{path}/shares", json={}).status_code == 201
     with light.store.write() as rows:
         retention.remove(rows, rows.get_one(StoredStudy, names["study"]), "x")
-    with light.store.read() as rows:
-        assert [rows.query(model).count() for model in (Comment, ReviewRequest, StoredShare)] == [0, 0, 0]
+    assert [len(stored(light, model)) for model in (Comment, ReviewRequest, StoredShare)] == [0, 0, 0]
     assert is_intact(light)
 
 
@@ -196,10 +212,9 @@ def test_a_link_shows_one_report_and_nothing_else(
         assert anonymous.get(elsewhere, headers=HTML, follow_redirects=False).status_code in (303, 401)
     assert anonymous.get(f"{path}/files/study.yaml").status_code == 404
     assert anonymous.post(path).status_code == 405
-    with light.store.read() as rows:
-        row = rows.get_one(StoredShare, share["id"])
-        assert secret not in str(vars(row))
-        assert (row.uses, bool(row.used_at)) == (2, True)
+    row = only(light, StoredShare, id=share["id"])
+    assert secret not in str(vars(row))
+    assert (row.uses, bool(row.used_at)) == (2, True)
     assert [actor for actor, _, _ in log(light, "share.open")] == ["link"] * 2
     assert len(log(light, "share.take")) == len(inside)
     assert secret not in str(log(light, "share.add"))
@@ -236,9 +251,8 @@ def test_a_link_that_works_no_more_is_as_absent_as_one_that_never_was(
 
 def test_a_link_lives_as_long_as_the_settings_say(light: Core, anna: Client, names: dict[str, str]) -> None:
     _, share = shared(anna, names["report"])
-    with light.store.read() as rows:
-        row = rows.get_one(StoredShare, share["id"])
-        assert row.expires_at - row.created_at == 14 * DAY
+    row = only(light, StoredShare, id=share["id"])
+    assert row.expires_at - row.created_at == 14 * DAY
     refused = anna.post(f"{API}/reports/{names['report']}/shares", json={"days": 91})
     assert (refused.status_code, refused.json()["fields"][0]["said"]) == (
         422,
@@ -275,8 +289,7 @@ def test_a_restore_revokes_links(light: Core, anna: Client, names: dict[str, str
     settings = Settings(tmp_path / "restored")
     assert all(not chain.faults for chain in restore(settings, tmp_path / "b.tar.gz"))
     again = open_core(settings)
-    with again.store.read() as rows:
-        assert rows.query(StoredShare).one().revoked_at
+    assert only(again, StoredShare).revoked_at
     again.close()
 
 
@@ -302,12 +315,148 @@ def test_a_person_is_erased_and_what_they_signed_stays(
     assert carl.get(f"{API}/session").status_code == 401
     robot = Client.on(app)
     assert robot.get(f"{API}/studies", headers={"Authorization": f"Bearer {token}"}).status_code == 401
-    with light.store.read() as rows:
-        assert (rows.get_one(Comment, comment).text, rows.query(Mail).count()) == ("", 0)
-        assert rows.query(ReviewRequest).one().ended_at
-        assert rows.get_one(User, carl.me["user"]).roles == []
+    assert (only(light, Comment, id=comment).text, len(stored(light, Mail))) == ("", 0)
+    assert only(light, ReviewRequest).ended_at
+    assert only(light, User, id=carl.me["user"]).roles == []
     (signed,) = anna.get(f"{path}/attestations").json()["items"]
     statement = anna.get(f"{API}/attestations/{signed['id']}/statement").json()
     assert statement["signer"]["email"] == "carl@hospital.test"
     assert is_intact(light)
     anna.invite("carl@hospital.test", "viewer")  # the address is free again
+
+
+NAME = "Marple, Jane"
+
+
+@pytest.fixture
+def owner(core: Core) -> Client:
+    return Client.set_up(create_app(core), core)
+
+
+def names_the_patient(core: Core) -> list[Path]:
+    return [path for _, _, path in core.blobs.paths() if NAME in path.read_text()]
+
+
+def upload(core: Core, client: Client, *, minutes_ago: float = 60) -> str:
+    study = client.study()
+    version = client.version(study, MANIFEST, **{"readings.csv": NAME})
+    with core.store.write() as rows:  # its check is over
+        from trustreport.service.storage.models import Job
+
+        rows.query(Job).filter_by(version=version).update({Job.state: "failed"})
+    for _, _, path in core.blobs.paths():
+        at = path.stat().st_mtime - 60 * minutes_ago
+        os.utime(path, (at, at))
+    return study
+
+
+def test_files_go_when_a_worker_next_looks(core: Core, owner: Client) -> None:
+    schedules.tend(core)  # today's retention has run
+    study = upload(core, owner)
+    assert len(names_the_patient(core)) == 1
+    assert owner.delete(f"{API}/studies/{study}").status_code == 204
+    schedules.tend(core)
+    assert names_the_patient(core) == []
+    assert list(core.blobs.stored_blobs()) == []
+    assert len(stored(core, Removal)) == 0
+    gone = only(core, Audit, action="files.remove")
+    assert (gone.actor, gone.details) == ("schedule", {"files": 2})
+    assert gone.chain == owner.me["organisation"]
+
+
+def test_what_retention_removes_goes_likewise(core: Core, owner: Client) -> None:
+    schedules.tend(core)
+    upload(core, owner)
+    with core.store.write() as rows:
+        for model in (StoredStudy, Version):
+            rows.query(model).update({model.created_at: 1})
+    owner.put(f"{API}/organisation/retention", json={"days": 1})
+    assert len(owner.post(f"{API}/organisation/retention/run").json()["studies"]) == 1
+    schedules.tend(core)
+    assert names_the_patient(core) == []
+
+
+def test_what_an_organisation_uses_and_what_goes_next(light: Core) -> None:
+    owner = Client.set_up(create_app(light), light)
+    path = f"{API}/organisation/usage"
+    names = world(light, owner)
+    used = owner.get(path).json()
+    sizes = {f.sha256: f.size for model in (VersionFile, ReportFile) for f in stored(light, model)}
+    assert used["stored_bytes"] == sum(sizes.values()) > 0
+    assert (used["most_bytes"], used["most_waiting_jobs"]) == (200_000_000_000, 100)
+    assert used["expiring"] == []  # without a policy nothing goes
+    assert owner.invite("carl@hospital.test", "viewer").get(path).status_code == 403
+    with light.store.write() as rows:
+        at = now(rows)
+        for model, days in ((StoredStudy, 90), (Version, 90), (StoredReport, 80)):
+            rows.query(model).update({model.created_at: at - days * retention.DAY})
+    owner.put(f"{API}/organisation/retention", json={"days": 120, "keep_signed": False})
+    assert owner.get(path).json()["expiring"] == []  # in 40 days
+    owner.put(f"{API}/organisation/retention", json={"days": 100, "keep_signed": False})
+    (one,) = owner.get(path).json()["expiring"]
+    assert one["study"] == names["study"]
+    left = datetime.fromisoformat(one["on"]) - datetime.now(UTC)
+    assert timedelta(days=19) < left < timedelta(days=21)  # counted from the report, the latest thing added
+    page = owner.get("/admin/organisation", headers={"Accept": "text/html"}).text
+    assert f"/studies/{names['study']}" in page
+    assert "of 200 GB" in page
+    assert owner.post(f"{API}/organisation/retention/run").json()["studies"] == []
+
+
+def test_a_file_that_another_study_has_stays(core: Core, owner: Client) -> None:
+    schedules.tend(core)
+    study, _ = upload(core, owner), upload(core, owner)
+    assert owner.delete(f"{API}/studies/{study}").status_code == 204
+    schedules.tend(core)
+    assert len(names_the_patient(core)) == 1
+    assert len(stored(core, Removal)) == 0
+
+
+def test_a_young_file_waits_since_its_row_may_come(core: Core, owner: Client) -> None:
+    schedules.tend(core)
+    study = upload(core, owner, minutes_ago=0)
+    assert owner.delete(f"{API}/studies/{study}").status_code == 204
+    schedules.tend(core)
+    (path,) = names_the_patient(core)
+    assert len(stored(core, Removal)) == 2
+    for _, _, file in core.blobs.paths():
+        os.utime(file, (1, 1))
+    schedules.tend(core)
+    assert not path.exists()
+
+
+def test_a_file_that_is_stored_anew_while_it_is_removed_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blobs = FolderBlobs(tmp_path)
+    blob = blobs.put("one", io.BytesIO(b"abc"))
+    path = blobs.path("one", blob.sha256)
+    os.utime(path, (1, 1))
+    rename = os.rename
+
+    def slow(old: object, new: object) -> None:
+        monkeypatch.setattr(os, "rename", rename)
+        blobs.put("one", io.BytesIO(b"abc"))  # somebody uploads the same just now
+        rename(old, new)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "rename", slow)
+    assert not blobs.remove("one", blob.sha256, older=60)
+    assert path.read_bytes() == b"abc"
+    assert [p for p in tmp_path.rglob("*") if p.is_file()] == [path]
+    os.utime(path, (1, 1))
+    assert blobs.remove("one", blob.sha256, older=60)
+    assert not [p for p in tmp_path.rglob("*") if p.is_file()]
+
+
+def test_the_database_overwrites_what_is_removed(light: Core) -> None:
+    """Problems quote cells of tables, which SQLite would leave in its free pages."""
+    from sqlalchemy import text
+
+    with light.store.read() as rows:
+        assert rows.scalar(text("PRAGMA secure_delete")) == 1
+
+
+def test_the_daily_sweep_still_finds_what_nobody_noted(core: Core) -> None:
+    blob = core.blobs.put("one", io.BytesIO(b"abc"))
+    os.utime(core.blobs.path("one", blob.sha256), (1, 1))
+    assert retention.sweep(core.store, core.blobs) == 1

@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from services import API, Client, new_core, world
+from services import API, Client, new_core, stored, world
 
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
@@ -111,8 +111,7 @@ def test_health_is_not_traced(traced: Core, spans: InMemorySpanExporter) -> None
 def test_without_the_setting_nothing_is_traced_or_loaded(light: Core) -> None:
     anna = Client.set_up(create_app(light), light)
     anna.post(f"{API}/versions/{world(light, anna)['version']}/jobs", json={"seed": 1})
-    with light.store.read() as rows:
-        assert {job.trace for job in rows.query(Job)} == {""}
+    assert {job.trace for job in stored(light, Job)} == {""}
     assert not traces_of(Settings(light.settings.data))
 
 

@@ -1,8 +1,12 @@
 """Webhooks: events are sent at least once, signed, for a day, and to nobody of another organisation."""
 
+import ipaddress
 import json
+import random
+import socket
+import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -11,20 +15,22 @@ from typing import Any, get_args
 import pytest
 from fastapi import FastAPI
 from receivers import LOOPBACK, Receiver, receiving
-from services import API, Client, new_core, world
+from services import API, Client, at_once, new_core, only, stored, world
 
 from trustreport.service import audit, events
 from trustreport.service.app import create_app
 from trustreport.service.client import BadSignature, verify_webhook
-from trustreport.service.client.webhook_signature import sign
+from trustreport.service.client.webhooks import sign
 from trustreport.service.core import Core
 from trustreport.service.jobs import schedules
 from trustreport.service.jobs.store_results import store_report
 from trustreport.service.jobs.tasks import report_facts
 from trustreport.service.jobs.worker import Worker
+from trustreport.service.settings import Settings, Unsuitable, from_environment
 from trustreport.service.storage.collaboration import Delivery, Webhook
 from trustreport.service.storage.models import Audit, Job
 from trustreport.service.webhook import sending
+from trustreport.service.webhook.sending import NotAllowed, is_allowed, parse, post
 
 HOUR = 3_600_000
 
@@ -142,8 +148,7 @@ def test_waits_grow_for_a_day_then_it_is_given_up_and_can_be_sent_again(
         assert sending.send_next(light)
         assert not sending.send_next(light)
         tried.append(clock[0] - start)
-        with light.store.read() as rows:
-            clock[0] = max(rows.query(Delivery).one().next_at, clock[0])
+        clock[0] = max(only(light, Delivery).next_at, clock[0])
         assert len(tried) < 40
     waits = [after - before for before, after in pairwise(tried)]
     assert all(sending.JITTER[0] <= w / (30_000 * 2**i) <= sending.JITTER[1] for i, w in enumerate(waits[:9]))
@@ -305,15 +310,6 @@ def test_every_event_is_described_once() -> None:
     assert set(get_args(events.EventName)) == set(events.EVENTS)
 
 
-def together(*acts: Callable[[], None]) -> None:
-    """Do things at the same time."""
-    threads = [threading.Thread(target=act) for act in acts]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-
-
 def test_events_come_while_webhooks_come_and_go(local: Core) -> None:
     """No transaction waits for another that waits for it, and no delivery is left without its webhook."""
     anna = Client.set_up(create_app(local), local)
@@ -331,11 +327,10 @@ def test_events_come_while_webhooks_come_and_go(local: Core) -> None:
             name, _ = hook(browser, "https://receiver.test/", "job.failed")
             statuses.append(browser.delete(f"{API}/webhooks/{name}").status_code)
 
-    together(happen, change, happen, change)
+    at_once(happen, change, happen, change)
     assert statuses == [204] * 8
-    with local.store.read() as rows:
-        assert {row.webhook for row in rows.query(Delivery)} == {stays}
-        assert rows.query(Delivery).count() == rows.query(Audit).filter_by(action="job.failed").count() == 24
+    assert {row.webhook for row in stored(local, Delivery)} == {stays}
+    assert len(stored(local, Delivery)) == len(stored(local, Audit, action="job.failed")) == 24
 
 
 def test_two_workers_never_take_the_same_delivery(local: Core) -> None:
@@ -355,5 +350,171 @@ def test_two_workers_never_take_the_same_delivery(local: Core) -> None:
                 return
             taken.append(claimed[1].id)
 
-    together(take, take, take)
+    at_once(take, take, take)
     assert len(taken) == len(set(taken)) == 12
+
+
+LOCAL = Settings(Path(), webhook_networks=LOOPBACK).allowed_networks
+PRIVATE = """
+    127.0.0.1 10.0.0.1 172.16.0.1 192.168.1.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.0.1 255.255.255.255
+    240.0.0.1 192.0.2.1 ::1 :: fe80::1 fc00::1 fec0::1 ff02::1 ::ffff:127.0.0.1 ::ffff:10.0.0.1
+    2002:7f00:1:: 64:ff9b::7f00:1 64:ff9b::a9fe:a9fe 2001:db8::1 ::127.0.0.1
+""".split()
+NOT_HTTPS = """
+    https://127.1/ https://0x7f.1/ https://2130706433/ https://017700000001/ https://[::1%25lo]/
+    http://receiver.test/ https://u:p@receiver.test/ https://receiver.test/#x ftp://receiver.test/ https:///
+    https://[x/ file:///etc https://receiver.test:99999/ https://ü.test/ http://localhost/ http://127.0.0.1/
+""".split()
+
+
+@pytest.mark.parametrize("number", PRIVATE)
+def test_an_address_that_is_not_public_is_refused_in_every_spelling(number: str) -> None:
+    address = ipaddress.ip_address(number)
+    assert not is_allowed(address, ())
+    host = f"[{number}]" if ":" in number else number
+    with pytest.raises(NotAllowed, match="private network"):
+        parse(f"https://{host}/", ())
+
+
+@pytest.mark.parametrize("url", NOT_HTTPS)
+def test_an_address_that_is_no_public_https_is_refused(url: str) -> None:
+    with pytest.raises(NotAllowed):
+        parse(url, ())
+
+
+def test_what_is_public_or_allowed_is_taken() -> None:
+    assert parse("https://receiver.test:8443/a?b=c", ()).port == 8443
+    assert is_allowed(ipaddress.ip_address("93.184.216.34"), ())
+    assert is_allowed(ipaddress.ip_address("2606:2800:220:1::1"), ())
+    assert is_allowed(ipaddress.ip_address("64:ff9b::5db8:d822"), ())  # of a public IPv4 address
+    assert is_allowed(ipaddress.ip_address("::ffff:127.0.0.1"), LOCAL)
+    for url in ("http://localhost:8080/", "http://127.0.0.1/", "http://[::1]/", "https://127.0.0.1/"):
+        assert parse(url, LOCAL)
+    ward = Settings(Path(), webhook_networks="10.1.0.0/16").allowed_networks
+    assert parse("https://10.1.2.3/", ward)
+    for url in ("http://10.1.2.3/", "https://10.2.2.3/", "http://127.0.0.1/"):  # http: to loopback alone
+        with pytest.raises(NotAllowed):
+            parse(url, ward)
+    with pytest.raises(Unsuitable, match=r"WEBHOOK_NETWORKS='10\.1'"):
+        from_environment(Path(), {"TRUSTREPORT_WEBHOOK_NETWORKS": "10.1"})
+
+
+@pytest.mark.parametrize("found", [["10.0.0.1"], ["93.184.216.34", "127.0.0.1"], ["::ffff:169.254.169.254"]])
+def test_a_name_that_leads_to_a_private_address_is_not_connected_to(
+    monkeypatch: pytest.MonkeyPatch, found: list[str]
+) -> None:
+    asked = [(0, 0, 0, "", (address, 443)) for address in found]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *given, **more: asked)
+    monkeypatch.setattr(socket, "create_connection", lambda *given: pytest.fail("connected"))
+    with pytest.raises(NotAllowed, match="private network"):
+        post("https://receiver.test/", b"{}", {}, ())
+
+
+def test_the_connection_goes_to_the_address_that_was_looked_at(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that leads elsewhere the second time it is asked for (DNS rebinding) gains nothing."""
+    answers = [["93.184.216.34"], ["127.0.0.1"]]
+    asked: list[str] = []
+
+    def look_up(host: str, port: int, **more: Any) -> list[Any]:
+        asked.append(host)
+        return [(0, 0, 0, "", (answers[len(asked) - 1][0], port))]
+
+    def connect(address: tuple[str, int], *given: Any) -> socket.socket:
+        asked.append(address[0])
+        raise TimeoutError
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    monkeypatch.setattr(socket, "create_connection", connect)
+    with pytest.raises(TimeoutError):
+        post("https://receiver.test/", b"{}", {}, ())
+    assert asked == ["receiver.test", "93.184.216.34"]
+
+
+def test_redirects_are_not_followed_and_only_the_status_is_used(light: Core, receiver: Receiver) -> None:
+    with receiving() as inner:
+        receiver.status, receiver.headers = 302, {"Location": inner.url}
+        assert post(receiver.url, b"{}", {}, LOCAL) == 302
+        assert inner.came == []
+    receiver.status, receiver.headers = 500, {"Content-Length": "9" * 12}
+    receiver.body = b"secret of the ward"
+    assert post(receiver.url, b"{}", {}, LOCAL) == 500  # without waiting for the body
+    row = Delivery(id="d", webhook="w", kind="webhook.test", details={})
+    core = new_core(light.settings.data, webhook_networks=LOOPBACK)
+    assert sending._send(core, Webhook(id="w", url=receiver.url), row) == "answered 500"
+    receiver.status, receiver.headers = 301, {"Location": "/"}
+    assert "not followed" in sending._send(core, Webhook(id="w", url=receiver.url), row)
+    core.close()
+
+
+def test_who_answers_byte_by_byte_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sending, "WHOLE_SECONDS", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        stop = threading.Event()
+
+        def drip() -> None:
+            connection, _ = server.accept()
+            with connection:
+                while not stop.is_set():
+                    try:
+                        connection.send(b"H")
+                    except OSError:
+                        return
+                    stop.wait(0.05)
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        with pytest.raises(TimeoutError) as caught:
+            post(f"http://127.0.0.1:{server.getsockname()[1]}/", b"{}", {}, LOCAL)
+        assert sending.reason_of(caught.value) == "no answer in time"
+        stop.set()
+        thread.join()
+
+
+def test_certificates_are_verified_for_the_name_of_the_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, trusting = certificate(tmp_path, "localhost")
+    with receiving(own) as receiver:
+        url = f"https://localhost:{receiver.port}/"
+        with pytest.raises(ssl.SSLCertVerificationError) as caught:
+            post(url, b"{}", {}, LOCAL)
+        assert sending.reason_of(caught.value).startswith("the certificate is not valid")
+        monkeypatch.setattr(ssl, "create_default_context", lambda: trusting)
+        assert post(url, b"{}", {}, LOCAL) == 204
+        with pytest.raises(ssl.SSLCertVerificationError):  # the same server under another name
+            post(f"https://127.0.0.1:{receiver.port}/", b"{}", {}, LOCAL)
+        assert receiver.came[0][1]["Host"] == f"localhost:{receiver.port}"
+
+
+def certificate(folder: Path, name: str) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """A context of a server with a certificate of its own, and one of a client that trusts it."""
+    import datetime as dt
+
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    at = dt.datetime.now(dt.UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(random.SystemRandom().randrange(1, 1 << 60))
+        .not_valid_before(at - dt.timedelta(days=1))
+        .not_valid_after(at + dt.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    file = folder / "certificate.pem"
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    file.write_bytes(private + made.public_bytes(Encoding.PEM))
+    own = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    own.load_cert_chain(file)
+    return own, ssl.create_default_context(cafile=str(file))

@@ -256,7 +256,7 @@ async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     titles = {404: say("pages.fault.not_found.title"), 405: say("pages.fault.no_method.title")}
     title = titles.get(error.status_code, say("pages.refused.other"))
-    return _answer(request, Fault(error.status_code, title, str(error.detail), headers=error.headers))
+    return _answer(request, Fault(error.status_code, str(error.detail), headers=error.headers, title=title))
 
 
 async def _invalid(request: Request, error: Exception) -> Response:
@@ -268,12 +268,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
     fields = [Field(f.place.encode(errors="replace").decode(), f.said) for f in fields]
     return _answer(
         request,
-        Fault(
-            422,
-            say("pages.fault.not_as_expected.title"),
-            say("pages.fault.not_as_expected.n_parts_cannot_be", n=len(fields)),
-            fields[:MOST_FIELDS],
-        ),
+        Fault(422, say("pages.fault.not_as_expected.n_parts_cannot_be", n=len(fields)), fields[:MOST_FIELDS]),
     )
 
 

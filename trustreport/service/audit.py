@@ -40,7 +40,7 @@ def write(session: Session, chain: str, actor: str, action: str, subject: str = 
     head.number, head.hash = entry.number, entry.hash
     session.add(entry)
     session.flush()
-    events.add(session, entry)
+    events.queue_deliveries(session, entry)
     return entry
 
 

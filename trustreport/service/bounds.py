@@ -37,7 +37,6 @@ def refuse_more_jobs(rows: Rows, organisation: str, settings: Settings) -> None:
     if waiting_jobs(rows, organisation) >= settings.jobs_waiting:
         raise Fault(
             429,
-            say("pages.fault.too_many_jobs.title"),
             say("pages.fault.too_many_jobs.detail", jobs_waiting=settings.jobs_waiting),
             headers={"Retry-After": str(FULL_SECONDS)},
         )
@@ -47,11 +46,7 @@ def refuse_more_bytes(rows: Rows, organisation: str, settings: Settings, *, need
     """Refuse (507) where an organisation's files, equal ones counted once, leave less room than is needed."""
     stored = stored_bytes(rows, organisation)
     if stored + needed > settings.storage:
-        raise Fault(
-            507,
-            say("pages.fault.no_room_left.title"),
-            say("pages.fault.no_room_left.detail", storage=settings.storage, stored=stored),
-        )
+        raise Fault(507, say("pages.fault.no_room_left.detail", storage=settings.storage, stored=stored))
 
 
 def refuse_upload(core: Core, who: Principal, streams: Iterable[BinaryIO]) -> None:

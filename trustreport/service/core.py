@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass, field
 
-from trustreport.report.signatures.signing import Signer
+from trustreport.service.engine import Signer
 from trustreport.service.provider import Provider, provider_settings
 from trustreport.service.settings import Settings
 from trustreport.service.storage.blobs import Blobs

@@ -1,29 +1,17 @@
 """Which entries of the log are events, and the rows that send them, written in the entry's transaction."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.service.client.records import EventName
 from trustreport.service.ids import new_id
 from trustreport.service.storage.collaboration import Delivery, Webhook
 from trustreport.service.storage.models import Audit
 from trustreport.service.storage.store import now
 from trustreport.service.storage.wakeups import announce
-
-EventName = Literal[
-    "version.valid",
-    "version.invalid",
-    "report.made",
-    "report.alert",
-    "job.failed",
-    "schedule.due",
-    "report.review",
-    "report.approval",
-    "report.rejection",
-    "study.remove",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +37,17 @@ EVENTS: dict[EventName, EventKind] = {
 TEST = "webhook.test"
 
 
-def add(rows: Rows, entry: Audit) -> None:
+def queue_deliveries(rows: Rows, entry: Audit) -> None:
     """Write a delivery of an entry of the log for each webhook that wants it."""
     if entry.action not in EVENTS:
         return
     query = select(Webhook).where(Webhook.organisation == entry.chain, Webhook.paused_at.is_(None))
     for webhook in rows.scalars(query).all():
         if entry.action in webhook.events:
-            write(rows, webhook, entry)
+            queue_delivery(rows, webhook, entry)
 
 
-def write(rows: Rows, webhook: Webhook, entry: Audit) -> Delivery:
+def queue_delivery(rows: Rows, webhook: Webhook, entry: Audit) -> Delivery:
     """A delivery of an entry; what is sent holds ids, hashes and counts, as the log does."""
     kind = EVENTS.get(entry.action)  # type: ignore[call-overload]
     name, at = new_id(), now(rows)

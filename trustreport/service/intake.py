@@ -9,7 +9,6 @@ from pathlib import PurePosixPath
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service import audit
 from trustreport.service.access.principal import Principal
 from trustreport.service.ids import new_id
 from trustreport.service.storage.blobs import Blob
@@ -77,12 +76,7 @@ def checked_names(names: Iterable[str]) -> list[str]:
     folders = {parent.as_posix() for name in fine for parent in PurePosixPath(name).parents}
     wrong += [Field(name, say("pages.fault.field.name_also")) for name in fine if name in folders]
     if wrong:
-        raise Fault(
-            422,
-            say("pages.fault.names_of_files_refused.title"),
-            say("pages.fault.names_of_files_refused.detail"),
-            wrong,
-        )
+        raise Fault(422, say("pages.fault.names_of_files_refused.detail"), wrong)
     return fine
 
 
@@ -95,7 +89,7 @@ def new_version(
     ----------
     based_on : the version that it corrects; whoever made that one has prepared this one too
     """
-    row = who.one(rows, StoredStudy, study)
+    row = who.row_of(rows, StoredStudy, study)
     rows.refresh(row, with_for_update=True)  # numbers are given one after the other
     last = rows.scalar(select(func.max(Version.number)).where(Version.study == row.id)) or 0
     version = Version(
@@ -124,10 +118,8 @@ def new_version(
         )
         for f in files
     )
-    audit.write(
+    who.audit(
         rows,
-        who.organisation,
-        who.user,
         "version.add",
         version.id,
         study=row.id,

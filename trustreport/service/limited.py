@@ -41,7 +41,7 @@ class ResourceLimits:
     output: int
 
     @classmethod
-    def of(cls, settings: Settings, task: str) -> "ResourceLimits":
+    def of_settings(cls, settings: Settings, task: str) -> "ResourceLimits":
         """The limits of a task."""
         wall = settings.check_wall if task == "check" else settings.job_wall
         return cls(settings.job_memory, min(settings.job_cpu, wall), wall, settings.job_output)

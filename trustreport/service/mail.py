@@ -33,7 +33,7 @@ MOST_ATTEMPTS = 14  # a day and a half
 RESET_EVERY = 10 * MINUTE  # whoever asks more often gets one message
 
 
-def add(rows: Rows, settings: Settings, kind: Kind, user: str, **details: Any) -> bool:
+def queue_mail(rows: Rows, settings: Settings, kind: Kind, user: str, **details: Any) -> bool:
     """Write a message to a user; whether there is a server that takes it.
 
     Parameters
@@ -50,7 +50,7 @@ def add(rows: Rows, settings: Settings, kind: Kind, user: str, **details: Any) -
 
 def invite(rows: Rows, settings: Settings, user: User, made_by: str) -> str | None:
     """The link with which a user chooses a password; None where it goes by mail, to them and nobody else."""
-    if add(rows, settings, "invitation", user.id, made_by=made_by):
+    if queue_mail(rows, settings, "invitation", user.id, made_by=made_by):
         return None
     return accounts.new_link(rows, "invitation", settings, user.id, made_by=made_by)
 

@@ -53,7 +53,7 @@ class BodyLimit:
         most = self.most(scope["method"], scope["path"])
         declared = dict(scope["headers"]).get(b"content-length", b"0")
         if not declared.isdigit() or int(declared) > most:
-            fault = _too_large(most) if declared.isdigit() else Fault(400, "Bad length")
+            fault = _too_large(most) if declared.isdigit() else Fault(400, "", title="Bad length")
             await self._refuse(scope, receive, send, fault)
             return
         seen, complete, begun = 0, False, False
@@ -73,11 +73,7 @@ class BodyLimit:
                 if seen > allowed:
                     raise _too_large(allowed)
             except TimeoutError:
-                stopped = Fault(
-                    408,
-                    say("pages.fault.too_slow.title"),
-                    say("pages.fault.too_slow.detail", idle_seconds=IDLE_SECONDS),
-                )
+                stopped = Fault(408, say("pages.fault.too_slow.detail", idle_seconds=IDLE_SECONDS))
             except Exception as error:
                 stopped = error
             if stopped is not None:
@@ -122,7 +118,7 @@ class _Stop(Exception):
 
 
 def _too_large(most: int) -> Fault:
-    return Fault(413, say("pages.fault.too_large.title"), say("pages.fault.too_large.detail", most=most))
+    return Fault(413, say("pages.fault.too_large.detail", most=most))
 
 
 RENEWED = "renewed"  # name in the state of a request: a cookie to set, whatever its answer is
@@ -198,11 +194,7 @@ class Envelope:
                 await self.app(scope, receive, dressed)
         except Exception as caught:  # the log knows the place, the answer only the request's name
             error = caught
-            fault = fault_of(caught) or Fault(
-                500,
-                say("pages.fault.a_fault_of_ours.title"),
-                say("pages.fault.a_fault_of_ours.detail", name=name),
-            )
+            fault = fault_of(caught) or Fault(500, say("pages.fault.a_fault_of_ours.detail", name=name))
             status = fault.status
             if not begun:
                 await self.answer(scope, fault)(scope, receive, dressed)

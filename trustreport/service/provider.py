@@ -144,6 +144,7 @@ class Request:
 
     @classmethod
     def new(cls) -> "Request":
+        """A request with new secrets, which its answer has to know."""
         return cls(random.token_urlsafe(32), random.token_urlsafe(32), random.token_urlsafe(48))
 
 
@@ -205,11 +206,7 @@ class Provider:
             raise _wrong(type(error).__name__) from None
         identity = self._read(claims)
         if since is not None and (identity.authenticated_at or 0) < since - LEEWAY:
-            raise Fault(
-                403,
-                say("pages.fault.not_signed_in_anew.title"),
-                say("pages.fault.not_signed_in_anew.detail"),
-            )
+            raise Fault(403, say("pages.fault.not_signed_in_anew.detail"))
         return identity
 
     def _claims(self, token: dict[str, Any], request: Request) -> dict[str, Any]:
@@ -253,11 +250,7 @@ class Provider:
 
     def _read(self, claims: dict[str, Any]) -> Identity:
         if claims.get("email_verified") in (False, "false"):
-            raise Fault(
-                403,
-                say("pages.fault.address_not_verified.title"),
-                say("pages.fault.address_not_verified.detail"),
-            )
+            raise Fault(403, say("pages.fault.address_not_verified.detail"))
         email = claims.get("email")
         return Identity(
             issuer=self.settings.issuer,
@@ -332,16 +325,8 @@ def _refuse_unsafe(address: str) -> None:
 
 
 def _unreachable() -> Fault:
-    return Fault(
-        503,
-        say("pages.fault.no_answer.title"),
-        say("pages.fault.no_answer.detail"),
-    )
+    return Fault(503, say("pages.fault.no_answer.detail"))
 
 
 def _wrong(what: str) -> Fault:
-    return Fault(
-        502,
-        say("pages.fault.not_taken.title"),
-        say("pages.fault.not_taken.detail", what=what),
-    )
+    return Fault(502, say("pages.fault.not_taken.detail", what=what))

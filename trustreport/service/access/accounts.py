@@ -46,9 +46,7 @@ def use_link(rows: Rows, secret: str, purpose: str) -> Link:
     link = rows.scalar(select(Link).where(Link.hash == secrets.fingerprint(secret)).with_for_update())
     at = now(rows)
     if link is None or link.purpose != purpose or link.used_at is not None or link.expires_at < at:
-        raise Fault(
-            403, say("pages.fault.link_not_valid.title"), say("pages.fault.link_not_valid.link_unknown")
-        )
+        raise Fault(403, say("pages.fault.link_not_valid.link_unknown"))
     link.used_at = at
     return link
 
@@ -56,9 +54,7 @@ def use_link(rows: Rows, secret: str, purpose: str) -> Link:
 def create_organisation(rows: Rows, name: str, actor: str) -> Organisation:
     """A new organisation, with its own audit chain."""
     if rows.scalar(select(Organisation.id).where(Organisation.name == name)):
-        raise Fault(
-            409, say("pages.fault.name_taken.title"), say("pages.fault.name_taken.there_organisation")
-        )
+        raise Fault(409, say("pages.fault.name_taken.there_organisation"))
     organisation = Organisation(id=new_id(), name=name, retention={}, created_at=now(rows))
     rows.add(organisation)
     rows.flush()
@@ -83,7 +79,7 @@ def add_user(
     email = email.lower()
     if rows.scalar(select(User.id).where(User.email == email)):
         # One wording for all, and only an administrator can ask: addresses are unique in the whole service.
-        raise Fault(409, say("pages.fault.address_taken.title"), say("pages.fault.address_taken.detail"))
+        raise Fault(409, say("pages.fault.address_taken.detail"))
     user = User(
         id=new_id(),
         organisation=organisation,
@@ -142,18 +138,14 @@ def mark_proof_removed(rows: Rows, user: User, by: str) -> None:
 def refuse_unconfirmed(user: User) -> None:
     """Refuse whoever uses an account that nobody has confirmed since its password was reset."""
     if is_unconfirmed(user):
-        raise Fault(
-            403,
-            say("pages.fault.not_confirmed.title"),
-            say("pages.fault.not_confirmed.detail"),
-        )
+        raise Fault(403, say("pages.fault.not_confirmed.detail"))
 
 
 def set_up(rows: Rows, organisation: str, *, email: str, name: str, password: str) -> User:
     """The first organisation and its first user, who may do everything but review what they wrote."""
     audit.lock(rows, audit.SERVICE)  # of two servers that are set up at the same time one is
     if any_account(rows):
-        raise Fault(409, say("pages.fault.already_set_up.title"), say("pages.fault.already_set_up.detail"))
+        raise Fault(409, say("pages.fault.already_set_up.detail"))
     founded = create_organisation(rows, organisation, "setup")
     roles = ["admin", "approver", "author", "reviewer"]
     return add_user(
@@ -165,7 +157,6 @@ def _hashed(rows: Rows, password: str, organisation: str, *known: str) -> str:
     if fault := secrets.weakness(password, *known, rows.get_one(Organisation, organisation).name):
         raise Fault(
             422,
-            say("pages.fault.password_refused.title"),
             say("pages.fault.password_refused.detail", fault=fault),
             [Field("password", say("pages.fault.password_refused.field", fault=fault))],
         )
@@ -190,7 +181,7 @@ def come_in(rows: Rows, provider: ProviderSettings, identity: Identity, *, creat
     if user is None:
         return _new(rows, provider, identity, create=create)
     if user.disabled_at is not None:
-        raise Fault(403, say("pages.fault.account_closed.title"), say("pages.fault.account_closed.detail"))
+        raise Fault(403, say("pages.fault.account_closed.detail"))
     user.provider_at = now(rows)
     if provider.mapping:
         _follow(rows, provider, identity, user)
@@ -200,24 +191,16 @@ def come_in(rows: Rows, provider: ProviderSettings, identity: Identity, *, creat
 def refuse_without_role(user: User) -> None:
     """Refuse an account that none of the groups gives a role."""
     if not user.roles:
-        raise Fault(
-            403,
-            say("pages.fault.no_role_here.title"),
-            say("pages.fault.no_role_here.detail"),
-        )
+        raise Fault(403, say("pages.fault.no_role_here.detail"))
 
 
 def bind(rows: Rows, user: User, identity: Identity) -> None:
     """Bind an account to somebody at the provider; refuses one who has another account."""
     other = bound_to(rows, identity)
     if other is not None and other.id != user.id:
-        raise Fault(
-            409, say("pages.fault.bound_already.title"), say("pages.fault.bound_already.another_account_here")
-        )
+        raise Fault(409, say("pages.fault.bound_already.another_account_here"))
     if other is None and user.subject is not None:
-        raise Fault(
-            409, say("pages.fault.bound_already.title"), say("pages.fault.bound_already.account_bound")
-        )
+        raise Fault(409, say("pages.fault.bound_already.account_bound"))
     _set(rows, user, identity)
     audit.write(rows, user.organisation, user.id, "user.bind", user.id, **_identity_hash(identity))
 
@@ -231,25 +214,17 @@ def unbind(rows: Rows, user: User, actor: str) -> None:
 def _new(rows: Rows, provider: ProviderSettings, identity: Identity, *, create: bool) -> User:
     wanted = provider.roles_of(identity.groups)
     if rows.scalar(select(User.id).where(User.email == identity.email)):
-        raise Fault(
-            403,
-            say("pages.fault.not_connected.title"),
-            say("pages.fault.not_connected.detail"),
-        )
+        raise Fault(403, say("pages.fault.not_connected.detail"))
     if not create or not wanted:
-        raise Fault(403, say("pages.fault.no_account.title"), say("pages.fault.no_account.detail"))
+        raise Fault(403, say("pages.fault.no_account.detail"))
     if len(wanted) > 1:
-        raise Fault(
-            403,
-            say("pages.fault.several_organisations.title"),
-            say("pages.fault.several_organisations.detail"),
-        )
+        raise Fault(403, say("pages.fault.several_organisations.detail"))
     if "@" not in identity.email:
-        raise Fault(403, say("pages.fault.no_address.title"), say("pages.fault.no_address.detail"))
+        raise Fault(403, say("pages.fault.no_address.detail"))
     ((name, roles),) = wanted.items()
     organisation = rows.scalar(select(Organisation).where(Organisation.name == name))
     if organisation is None:
-        raise Fault(403, say("pages.fault.no_organisation.title"), say("pages.fault.no_organisation.detail"))
+        raise Fault(403, say("pages.fault.no_organisation.detail"))
     user = add_user(rows, organisation.id, ACTOR, email=identity.email, name=identity.name[:200], roles=roles)
     _set(rows, user, identity)
     user.link_by, user.link_at = ACTOR, now(rows)

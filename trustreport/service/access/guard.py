@@ -84,11 +84,7 @@ def refuse_other_sites(request: Request) -> None:
     """Browsers say where a request was made; one that changes something must come from our own pages."""
     made = request.headers.get("Sec-Fetch-Site", "none")
     if request.method not in SAFE and made not in ("same-origin", "none"):
-        raise Fault(
-            403,
-            say("pages.fault.not_from_another_site.title"),
-            say("pages.fault.not_from_another_site.detail"),
-        )
+        raise Fault(403, say("pages.fault.not_from_another_site.detail"))
 
 
 def asker(
@@ -103,9 +99,7 @@ def asker(
         sent = request.headers.get(CSRF_HEADER, "")
         if not compare_digest(sent.encode(), csrf_of(core_of(request), who).encode()):
             raise Fault(
-                403,
-                say("pages.fault.not_from_this_page.title"),
-                say("pages.fault.not_from_this_page.send_sessions_csrfheader", csrf_header=CSRF_HEADER),
+                403, say("pages.fault.not_from_this_page.send_sessions_csrfheader", csrf_header=CSRF_HEADER)
             )
     return who
 

@@ -66,9 +66,7 @@ def registered(settings: Settings, answer: str, challenge: str) -> tuple[str, st
             expected_origin=_origin(settings),
         )
     except (WebAuthnException, ValueError, KeyError, TypeError):
-        raise Fault(
-            422, say("pages.fault.passkey_refused.title"), say("pages.fault.passkey_refused.detail")
-        ) from None
+        raise Fault(422, say("pages.fault.passkey_refused.detail")) from None
     key = bytes_to_base64url(found.credential_public_key)
     return bytes_to_base64url(found.credential_id), key, found.sign_count
 
@@ -123,7 +121,5 @@ def _origin(settings: Settings) -> str:
 def _name(settings: Settings) -> str:
     name = relying_party(settings)
     if not name:
-        raise Fault(
-            409, say("pages.fault.no_passkeys_here.title"), say("pages.fault.no_passkeys_here.detail")
-        )
+        raise Fault(409, say("pages.fault.no_passkeys_here.detail"))
     return name

@@ -47,7 +47,7 @@ def take(rows: Rows, request: Request, purpose: str) -> PendingStep:
     """The step of a browser, which can be taken once; refuses where there is none."""
     step = find(rows, request, purpose)
     if step is None:
-        raise Fault(403, say("pages.fault.too_late.title"), say("pages.fault.too_late.step_was_not"))
+        raise Fault(403, say("pages.fault.too_late.step_was_not"))
     rows.delete(step)
     rows.flush()
     return step

@@ -6,10 +6,12 @@ from typing import Any, Literal, TypeVar
 from sqlalchemy import Select, delete, select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.service import audit
 from trustreport.service.access import second_factor, secrets
+from trustreport.service.ids import new_id
 from trustreport.service.roles import Permission, permissions
 from trustreport.service.settings import Settings
-from trustreport.service.storage.models import Session, Token, User
+from trustreport.service.storage.models import Audit, Session, Token, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 from trustreport.vocabulary.messages import say
@@ -54,9 +56,7 @@ def not_known(*, ended: bool = False) -> Fault:
     ended : it came with a session that is none, so the browser is to drop what it has of it
     """
     headers = {"WWW-Authenticate": "Bearer", **(CLEARED if ended else {})}
-    return Fault(
-        401, say("pages.fault.not_known.title"), say("pages.fault.not_known.log_send"), headers=headers
-    )
+    return Fault(401, say("pages.fault.not_known.log_send"), headers=headers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,39 +78,38 @@ class Principal:
     def need(self, permission: Permission) -> None:
         """Refuse who may not."""
         if self.must_enrol:
-            raise Fault(
-                403,
-                say("pages.fault.second_factor_needed.title"),
-                say("pages.fault.second_factor_needed.your_organisation_requires"),
-            )
+            raise Fault(403, say("pages.fault.second_factor_needed.your_organisation_requires"))
         if permission not in self.may:
-            raise Fault(
-                403,
-                say("pages.fault.not_allowed.title"),
-                say("pages.fault.not_allowed.needs_permission", permission=repr(permission)),
-            )
+            raise Fault(403, say("pages.fault.not_allowed.needs_permission", permission=repr(permission)))
 
     def need_one_of(self, permissions: frozenset[Permission]) -> None:
         """Refuse who has none of these."""
         if not self.may & permissions:
             needed = ", ".join(sorted(permissions))
-            raise Fault(
-                403,
-                say("pages.fault.not_allowed.title"),
-                say("pages.fault.not_allowed.needs_one", needed=needed),
-            )
+            raise Fault(403, say("pages.fault.not_allowed.needs_one", needed=needed))
 
-    def all(self, model: type[T]) -> Select[T]:
-        """The rows of this organisation. Every query of a route begins here or with `one`."""
+    def audit(self, rows: Rows, action: str, subject: str = "", **details: Any) -> Audit:
+        """Add an entry to the log of this organisation: what who asks has done."""
+        return audit.write(rows, self.organisation, self.user, action, subject, **details)
+
+    def new_row(self, rows: Rows, model: type[T], **values: Any) -> T:
+        """Add a row to this organisation, made now by who asks, under a new name."""
+        own = {"id": new_id(), "organisation": self.organisation, "created_by": self.user}
+        row: T = model(**own, created_at=now(rows), **values)
+        rows.add(row)
+        rows.flush()
+        return row
+
+    def rows_of(self, model: type[T]) -> Select[T]:
+        """The rows of this organisation. Every query of a route begins here or with `row_of`."""
         return select(model).where(model.organisation == self.organisation)
 
-    def one(self, rows: Rows, model: type[T], name: str) -> T:
+    def row_of(self, rows: Rows, model: type[T], name: str) -> T:
         """A row of this organisation; another organisation's is as absent as one that never was."""
-        row = rows.scalar(self.all(model).where(model.id == name))
+        row = rows.scalar(self.rows_of(model).where(model.id == name))
         if row is None:
             raise Fault(
                 404,
-                say("pages.fault.not_found.title"),
                 say(
                     "pages.fault.not_found.row",
                     what=say(f"pages.fault.thing.{model.__name__.removeprefix('Stored').lower()}"),

@@ -155,11 +155,7 @@ def prove(core: Core, user: User, proof: Proof, *, counters: Mapping[str, int] |
             audit.write(rows, user.organisation, user.id, "factor.refused", user.id)
     if not kind:
         core.metrics.refused.labels("login").inc()
-        raise Fault(
-            403,
-            say("pages.fault.second_factor_is_wrong.title"),
-            say(f"pages.fault.second_factor_is_wrong.{'passkey' if proof.passkey else 'code'}"),
-        )
+        raise Fault(403, say(f"pages.fault.second_factor_is_wrong.{'passkey' if proof.passkey else 'code'}"))
     if give_back is not None:
         give_back()
     return kind

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from trustreport.report.signatures.signing import Signer
+from trustreport.service.engine import Signer
 from trustreport.service.web.faults import Fault
 from trustreport.vocabulary.messages import Message, say
 
@@ -133,12 +133,7 @@ def is_password(password: str, kept: str | None) -> bool:
 def _slot() -> Iterator[None]:
     """A turn to hash: few at a time, and few that wait, so that guesses take neither memory nor threads."""
     if not _room.acquire(blocking=False):
-        raise Fault(
-            503,
-            say("pages.fault.busy.title"),
-            say("pages.fault.busy.many_people_log"),
-            headers={"Retry-After": "2"},
-        )
+        raise Fault(503, say("pages.fault.busy.many_people_log"), headers={"Retry-After": "2"})
     try:
         with _slots:
             yield

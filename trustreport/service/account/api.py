@@ -13,6 +13,7 @@ from trustreport.service.access import accounts, browsers, principal, second_fac
 from trustreport.service.access.guard import Admin, Anyone, TheCore, address_of, anybody, csrf_of
 from trustreport.service.access.principal import COOKIE, Principal
 from trustreport.service.access.second_factor import Proof
+from trustreport.service.client.records import ResponseBody
 from trustreport.service.core import Core
 from trustreport.service.log import log
 from trustreport.service.middleware import RENEWED
@@ -21,17 +22,7 @@ from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Session, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.shapes import (
-    Email,
-    Line,
-    Name,
-    Page,
-    Password,
-    RequestBody,
-    RequestedPage,
-    ResponseBody,
-    moment,
-)
+from trustreport.service.web.shapes import Email, Line, Name, Page, Password, RequestBody, RequestedPage
 from trustreport.vocabulary.messages import say
 
 sessions_router = APIRouter(tags=["sessions"])
@@ -64,7 +55,7 @@ def end_other_sessions(who: Anyone, core: TheCore) -> None:
     in_a_session(who)
     with core.store.write() as rows:
         ended = principal.end_others(rows, who)
-        audit.write(rows, who.organisation, who.user, "session.end", who.user, sessions=ended)
+        who.audit(rows, "session.end", who.user, sessions=ended)
 
 
 @sessions_router.delete("/sessions/{session}", status_code=204)
@@ -74,13 +65,9 @@ def end_session(session: Name, who: Anyone, core: TheCore, response: Response) -
     with core.store.write() as rows:
         row = rows.scalar(select(Session).where(Session.user == who.user, Session.id == session))
         if row is None:
-            raise Fault(
-                404,
-                say("pages.fault.not_found.title"),
-                say("pages.fault.not_found.there_no_session", session=repr(session)),
-            )
+            raise Fault(404, say("pages.fault.not_found.there_no_session", session=repr(session)))
         rows.delete(row)
-        audit.write(rows, who.organisation, who.user, "session.end", who.user, sessions=1)
+        who.audit(rows, "session.end", who.user, sessions=1)
         if row.id == who.session:
             forget_session(response)
 
@@ -89,11 +76,11 @@ def end_session(session: Name, who: Anyone, core: TheCore, response: Response) -
 def end_sessions_of(user: Name, who: Admin, core: TheCore) -> None:
     """End every session of a user; API tokens stay."""
     with core.store.write() as rows:
-        row = who.one(rows, User, user)
+        row = who.row_of(rows, User, user)
         found = rows.scalars(select(Session).where(Session.user == row.id)).all()
         for session in found:
             rows.delete(session)
-        audit.write(rows, who.organisation, who.user, "session.end", row.id, sessions=len(found))
+        who.audit(rows, "session.end", row.id, sessions=len(found))
 
 
 def live_sessions(rows: Rows, who: Principal, settings: Settings) -> list[SessionResponse]:
@@ -105,16 +92,7 @@ def live_sessions(rows: Rows, who: Principal, settings: Settings) -> list[Sessio
         Session.seen_at >= at - settings.idle_minutes * principal.MINUTE,
     )
     return [
-        SessionResponse(
-            id=row.id,
-            created_at=moment(row.created_at),
-            seen_at=moment(row.seen_at),
-            expires_at=moment(row.expires_at),
-            address=row.address,
-            browser=row.browser,
-            how=row.how,
-            current=row.id == who.session,
-        )
+        SessionResponse.of_row(row, current=row.id == who.session)
         for row in rows.scalars(query.order_by(Session.created_at.desc()))
     ]
 
@@ -122,7 +100,7 @@ def live_sessions(rows: Rows, who: Principal, settings: Settings) -> list[Sessio
 def in_a_session(who: Principal) -> None:
     """Refuse an API token: its holder is a program, and no person."""
     if who.via == "token":
-        raise Fault(403, say("pages.fault.not_allowed.title"), say("pages.fault.not_allowed.seen"))
+        raise Fault(403, say("pages.fault.not_allowed.seen"))
 
 
 def forget_session(response: Response) -> None:
@@ -202,28 +180,20 @@ def accept_invitation(asked: Invitation, core: TheCore, request: Request, respon
         link = accounts.use_link(rows, asked.link, "invitation")
         user = rows.get(User, link.user)
         if user is None or user.disabled_at is not None:
-            raise Fault(
-                403, say("pages.fault.link_not_valid.title"), say("pages.fault.link_not_valid.account_closed")
-            )
+            raise Fault(403, say("pages.fault.link_not_valid.account_closed"))
         if core.settings.oidc_only and principal.is_bound(user):
-            raise Fault(
-                403, say("pages.fault.link_not_valid.title"), say("pages.fault.link_not_valid.account_signs")
-            )
+            raise Fault(403, say("pages.fault.link_not_valid.account_signs"))
         accounts.take_up(rows, user, link, asked.password)
         if not second_factor.has_one(rows, user.id):
             return begin(core, rows, user, request, response)
-    raise Fault(
-        401,
-        say("pages.fault.second_factor_needed.title"),
-        say("pages.fault.second_factor_needed.password_saved"),
-    )
+    raise Fault(401, say("pages.fault.second_factor_needed.password_saved"))
 
 
 @router.post("/resets", status_code=202, dependencies=[Depends(anybody)])
 def request_reset(asked: Reset, core: TheCore, request: Request) -> None:
     """Ask for a link to choose a new password, by mail; the answer does not show who has an account."""
     if not core.settings.sends_mail:
-        raise Fault(404, say("pages.fault.not_found.title"), say("pages.fault.not_found.service_sends_no"))
+        raise Fault(404, say("pages.fault.not_found.service_sends_no"))
     core.throttle.seldom(f"reset of {asked.email}")
     core.throttle.seldom(f"reset from {address_of(request)}")
     with core.store.write() as rows:
@@ -235,11 +205,7 @@ def log_in(asked: Login, core: TheCore, request: Request, response: Response) ->
     """Log in; the session is a cookie, and always a new one."""
     user, needs_factor = by_password(core, asked.email, asked.password, request)
     if needs_factor and not asked.code:
-        raise Fault(
-            401,
-            say("pages.fault.second_factor_needed.title"),
-            say("pages.fault.second_factor_needed.send_code"),
-        )
+        raise Fault(401, say("pages.fault.second_factor_needed.send_code"))
     kind = second_factor.prove(core, user, Proof(asked.code)) if needs_factor else ""
     with core.store.write() as rows:
         return begin(core, rows, rows.get_one(User, user.id), request, response, factor=kind)
@@ -264,15 +230,15 @@ def by_password(core: Core, email: str, password: str, request: Request) -> tupl
             with core.store.write() as rows:
                 audit.write(rows, kept.organisation, kept.id, "login.refused", kept.id)
         log().info("login.refused", how="password", user=kept.id if kept else "", address=counted_at)
-        raise Fault(401, say("pages.fault.not_known.title"), say("pages.fault.not_known.address_password"))
+        raise Fault(401, say("pages.fault.not_known.address_password"))
     give_back()
     renewed = secrets.hash_password(password) if secrets.is_outdated(kept.password) else ""
     if core.settings.oidc_only and principal.is_bound(kept):
-        raise Fault(403, say("pages.fault.not_here.title"), say("pages.fault.not_here.account_signs"))
+        raise Fault(403, say("pages.fault.not_here.account_signs"))
     with core.store.write() as rows:
         user = rows.get_one(User, kept.id)
         if not principal.is_vouched_for(user, now(rows), core.settings):
-            raise Fault(403, say("pages.fault.not_here.title"), say("pages.fault.not_here.sign_at"))
+            raise Fault(403, say("pages.fault.not_here.sign_at"))
         user.password = renewed or user.password
         return user, second_factor.has_one(rows, user.id)
 
@@ -295,7 +261,7 @@ def begin(
     factor : the kind of the second factor that was proved
     """
     if user.disabled_at is not None:  # meanwhile
-        raise Fault(401, say("pages.fault.not_known.title"), say("pages.fault.not_known.address_password"))
+        raise Fault(401, say("pages.fault.not_known.address_password"))
     secret = principal.begin_session(
         rows,
         user,
@@ -310,7 +276,7 @@ def begin(
     rows.flush()
     who = principal.by_session(rows, secret, core.settings)
     if who is None:
-        raise Fault(401, say("pages.fault.not_known.title"), say("pages.fault.not_known.address_password"))
+        raise Fault(401, say("pages.fault.not_known.address_password"))
     # The prefix makes browsers demand Secure and the path /, and refuse a Domain.
     response.set_cookie(COOKIE, secret, secure=True, httponly=True, samesite="strict", path="/")
     response.set_cookie(
@@ -335,10 +301,10 @@ def current_user(who: Anyone, core: TheCore) -> Me:
 def log_out(who: Anyone, core: TheCore, request: Request, response: Response) -> None:
     """End this session."""
     if who.via == "token":
-        raise Fault(409, say("pages.fault.no_session.title"), say("pages.fault.no_session.detail"))
+        raise Fault(409, say("pages.fault.no_session.detail"))
     with core.store.write() as rows:
         principal.end_session(rows, request.cookies.get(COOKIE, ""))
-        audit.write(rows, who.organisation, who.user, "logout", who.user)
+        who.audit(rows, "logout", who.user)
     forget_session(response)
 
 
@@ -348,9 +314,7 @@ def change_password(
 ) -> None:
     """Change one's own password; all other sessions end, and this one gets a new cookie."""
     if who.via == "token":
-        raise Fault(
-            403, say("pages.fault.not_allowed.title"), say("pages.fault.not_allowed.password_changed")
-        )
+        raise Fault(403, say("pages.fault.not_allowed.password_changed"))
     verify(core, who, asked.old)  # the session ends with its password
     with core.store.write() as rows:
         user = rows.get_one(User, who.user)
@@ -387,9 +351,7 @@ def verify(core: Core, who: Principal, password: str | None) -> None:
         return
     give_back = core.throttle.begin_login({f"{who.via} {who.session or who.credential}": 1})
     if not secrets.is_password(password or "", user.password):
-        raise Fault(
-            403, say("pages.fault.password_is_wrong.title"), say("pages.fault.password_is_wrong.detail")
-        )
+        raise Fault(403, say("pages.fault.password_is_wrong.detail"))
     give_back()
 
 
@@ -403,11 +365,7 @@ def _use_fresh_sign_in(core: Core, who: Principal) -> None:
     with core.store.write() as rows:
         session = rows.scalar(select(Session).where(Session.id == who.session).with_for_update())
         if session is None or (session.proved_at or 0) < now(rows) - PROVED_SECONDS * 1000:
-            raise Fault(
-                403,
-                say("pages.fault.sign_in_again.title"),
-                say("pages.fault.sign_in_again.detail"),
-            )
+            raise Fault(403, say("pages.fault.sign_in_again.detail"))
         session.proved_at = None
 
 

@@ -1,43 +1,21 @@
 """The audit log of an organisation, as JSON and as a page."""
 
-from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import select
 
 from trustreport.service.access.guard import Admin, TheCore
+from trustreport.service.client.records import AuditEntry, Verification
 from trustreport.service.pages import filters
 from trustreport.service.pages.page_context import Admin as PageAdmin
 from trustreport.service.pages.page_context import After, user_names
 from trustreport.service.pages.render import page
 from trustreport.service.record.verification import verify_organisation
 from trustreport.service.storage.models import Audit, User
-from trustreport.service.web.shapes import Page, PageRequest, RequestedPage, ResponseBody, moment
+from trustreport.service.web.shapes import Page, PageRequest, RequestedPage
 
 router = APIRouter(prefix="/audit", tags=["audit"])
-
-
-class AuditEntry(ResponseBody):
-    """One entry; `hash` covers all of it, `previous` the entry before."""
-
-    number: int
-    at: datetime
-    milliseconds: int
-    actor: str
-    action: str
-    subject: str
-    details: dict[str, Any]
-    previous: str
-    hash: str
-
-
-class Verification(ResponseBody):
-    """What became of the chain."""
-
-    entries: int
-    head: str
-    faults: list[str]
 
 
 @router.get("")
@@ -62,17 +40,7 @@ def verification(who: Admin, core: TheCore) -> Verification:
 
 
 def _to_response(row: Audit) -> AuditEntry:
-    return AuditEntry(
-        number=row.number,
-        at=moment(row.at),
-        milliseconds=row.at,
-        actor=row.actor,
-        action=row.action,
-        subject=row.subject,
-        details=row.details,
-        previous=row.previous,
-        hash=row.hash,
-    )
+    return AuditEntry.of_row(row, milliseconds=row.at)
 
 
 A_PAGE = 50
@@ -94,7 +62,7 @@ def audit_log(
     found = entries(who, core, PageRequest(limit=A_PAGE, after=after or None), wanted)
     verified = verification(who, core) if verify else None
     with core.store.read() as rows:
-        actors = rows.scalars(who.all(User).order_by(User.name)).all()
+        actors = rows.scalars(who.rows_of(User).order_by(User.name)).all()
         named = user_names(rows, who, {e.actor for e in found.items} | {e.subject for e in found.items})
     return page(
         request,

@@ -9,28 +9,18 @@ from pydantic import Field
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service import audit
 from trustreport.service.access import accounts, passkeys, pending, principal, second_factor, secrets
 from trustreport.service.access.guard import Admin, Anyone, TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.access.second_factor import Proof
 from trustreport.service.account.api import Code, confirm, in_a_session
+from trustreport.service.client.records import ResponseBody
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
 from trustreport.service.storage.models import Factor, Session, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.shapes import (
-    Line,
-    Name,
-    Page,
-    Password,
-    RequestBody,
-    RequestedPage,
-    ResponseBody,
-    maybe,
-    moment,
-)
+from trustreport.service.web.shapes import Line, Name, Page, Password, RequestBody, RequestedPage
 from trustreport.vocabulary.messages import say
 
 router = APIRouter(tags=["second factors"])
@@ -94,7 +84,7 @@ def factors(who: Anyone, core: TheCore, turn: RequestedPage) -> Page[FactorRespo
     """One's own second factors."""
     in_a_session(who)
     with core.store.read() as rows:
-        return turn.items(second_factor.factors_of(rows, who.user), to_response)
+        return turn.items(second_factor.factors_of(rows, who.user), FactorResponse.of_row)
 
 
 @router.post("/account/totp", status_code=201)
@@ -104,7 +94,7 @@ def begin_app(asked: Confirmation, who: Anyone, core: TheCore, request: Request)
     secret = second_factor.new_app_secret()
     with core.store.write() as rows:
         if second_factor.factors_of(rows, who.user, "totp"):
-            raise Fault(409, say("pages.fault.there_is_one.title"), say("pages.fault.there_is_one.detail"))
+            raise Fault(409, say("pages.fault.there_is_one.detail"))
         rows.execute(delete(Factor).where(Factor.user == who.user, Factor.kind == "totp"))
         sealed = secrets.seal(core.signer, secret, who.user)
         rows.add(_new(rows, who, "totp", APP, secret=sealed, counter=0, confirmed=False))
@@ -120,13 +110,9 @@ def confirm_app(asked: AppCode, who: Anyone, core: TheCore) -> Added:
         query = select(Factor).where(Factor.user == who.user, Factor.kind == "totp", ~Factor.confirmed)
         row = rows.scalar(query.with_for_update())
         if row is None:
-            raise Fault(409, say("pages.fault.not_begun.title"), say("pages.fault.not_begun.detail"))
+            raise Fault(409, say("pages.fault.not_begun.detail"))
         if not second_factor.takes_code(core, rows, row, asked.code):
-            raise Fault(
-                403,
-                say("pages.fault.code_is_wrong.title"),
-                say("pages.fault.code_is_wrong.detail"),
-            )
+            raise Fault(403, say("pages.fault.code_is_wrong.detail"))
         added = _counts(rows, who, row)
     give_back()
     return added
@@ -141,7 +127,7 @@ def begin_passkey(
     with core.store.write() as rows:
         known = second_factor.factors_of(rows, who.user)
         if len(known) >= MOST:
-            raise Fault(409, say("pages.fault.enough.title"), say("pages.fault.enough.detail", most=MOST))
+            raise Fault(409, say("pages.fault.enough.detail", most=MOST))
         user = rows.get_one(User, who.user)
         options, challenge = passkeys.registration(
             core.settings, user, [f for f in known if f.kind == "passkey"]
@@ -159,10 +145,10 @@ def add_passkey(
     with core.store.write() as rows:
         step = pending.take(rows, request, "passkey")
         if step.user != who.user:
-            raise Fault(403, say("pages.fault.too_late.title"), say("pages.fault.too_late.passkey_was_begun"))
+            raise Fault(403, say("pages.fault.too_late.passkey_was_begun"))
         name, key, count = passkeys.registered(core.settings, asked.answer, step.details["challenge"])
         if rows.scalar(select(Factor.id).where(Factor.credential == name)):
-            raise Fault(409, say("pages.fault.known_already.title"), say("pages.fault.known_already.detail"))
+            raise Fault(409, say("pages.fault.known_already.detail"))
         row = _new(rows, who, "passkey", asked.name, secret=key, counter=count, credential=name)
         rows.add(row)
         pending.forget(response)
@@ -184,8 +170,8 @@ def rename(factor: Name, asked: FactorName, who: Anyone, core: TheCore) -> Facto
     with core.store.write() as rows:
         row = own_factor(rows, who, factor)
         row.name = asked.name
-        audit.write(rows, who.organisation, who.user, "factor.rename", row.id)
-        return to_response(row)
+        who.audit(rows, "factor.rename", row.id)
+        return FactorResponse.of_row(row)
 
 
 @router.post("/account/factors/{factor}/removal", status_code=204)
@@ -199,7 +185,7 @@ def remove(
     _with_both(core, who, asked, request, response)
     with core.store.write() as rows:
         row = own_factor(rows, who, factor)
-        audit.write(rows, who.organisation, who.user, "factor.remove", row.id, kind=row.kind)
+        who.audit(rows, "factor.remove", row.id, kind=row.kind)
         rows.delete(row)
         rows.flush()
         if not second_factor.has_one(rows, who.user):
@@ -214,14 +200,10 @@ def renew_codes(
     in_a_session(who)
     with core.store.read() as rows:
         if not second_factor.has_one(rows, who.user):
-            raise Fault(
-                409,
-                say("pages.fault.no_second_factor.title"),
-                say("pages.fault.no_second_factor.recovery_codes_replace"),
-            )
+            raise Fault(409, say("pages.fault.no_second_factor.recovery_codes_replace"))
     _with_both(core, who, asked, request, response)
     with core.store.write() as rows:
-        audit.write(rows, who.organisation, who.user, "recovery.renew", who.user)
+        who.audit(rows, "recovery.renew", who.user)
         return RecoveryCodes(codes=second_factor.renew_recovery_codes(rows, who.user))
 
 
@@ -232,20 +214,16 @@ def take_away(user: Name, who: Admin, core: TheCore) -> None:
     Their sessions end. The account signs and invites nobody until somebody else confirms it.
     """
     with core.store.write() as rows:
-        row = who.one(rows, User, user)
+        row = who.row_of(rows, User, user)
         accounts.refuse_unconfirmed(rows.get_one(User, who.user))
         if row.id == who.user:
-            raise Fault(
-                409, say("pages.fault.not_on_oneself.title"), say("pages.fault.not_on_oneself.detail")
-            )
+            raise Fault(409, say("pages.fault.not_on_oneself.detail"))
         if not second_factor.has_one(rows, row.id):
-            raise Fault(
-                409, say("pages.fault.no_second_factor.title"), say("pages.fault.no_second_factor.account_no")
-            )
+            raise Fault(409, say("pages.fault.no_second_factor.account_no"))
         count = second_factor.take_all_away(rows, row)
         accounts.mark_proof_removed(rows, row, who.user)
         rows.execute(delete(Session).where(Session.user == row.id))
-        audit.write(rows, who.organisation, who.user, "factor.reset", row.id, factors=count)
+        who.audit(rows, "factor.reset", row.id, factors=count)
 
 
 def ask_passkey(core: Core, rows: Rows, answer: Response, purpose: str, user: str, **more: Any) -> str:
@@ -259,25 +237,12 @@ def ask_passkey(core: Core, rows: Rows, answer: Response, purpose: str, user: st
     return options
 
 
-def to_response(row: Factor) -> FactorResponse:
-    """A factor without its secret."""
-    return FactorResponse.model_validate(
-        {
-            "id": row.id,
-            "kind": row.kind,
-            "name": row.name,
-            "created_at": moment(row.created_at),
-            "used_at": maybe(row.used_at),
-        }
-    )
-
-
 def _own(core: Core, who: Principal, password: str, request: Request) -> None:
     """Refuse an API token, an account of the provider, and whoever does not know the password."""
     in_a_session(who)
     with core.store.read() as rows:
         if principal.is_bound(rows.get_one(User, who.user)) and not rows.get_one(User, who.user).password:
-            raise Fault(409, say("pages.fault.not_here.title"), say("pages.fault.not_here.account_its"))
+            raise Fault(409, say("pages.fault.not_here.account_its"))
     confirm(core, who, password, request)
 
 
@@ -316,21 +281,17 @@ def _counts(rows: Rows, who: Principal, row: Factor) -> Added:
     is_first = not second_factor.recovery_codes_left(rows, who.user)
     row.confirmed = True
     rows.flush()
-    audit.write(rows, who.organisation, who.user, "factor.add", row.id, kind=row.kind)
+    who.audit(rows, "factor.add", row.id, kind=row.kind)
     return Added(
-        factor=to_response(row),
+        factor=FactorResponse.of_row(row),
         recovery_codes=second_factor.renew_recovery_codes(rows, who.user) if is_first else [],
     )
 
 
 def own_factor(rows: Rows, who: Principal, name: str) -> Factor:
     """A second factor of who asks; that of anybody else is as absent as one that never was."""
-    query = who.all(Factor).where(Factor.id == name, Factor.user == who.user, Factor.confirmed)
+    query = who.rows_of(Factor).where(Factor.id == name, Factor.user == who.user, Factor.confirmed)
     row = rows.scalar(query)
     if row is None:
-        raise Fault(
-            404,
-            say("pages.fault.not_found.title"),
-            say("pages.fault.not_found.there_no_second", name=repr(name)),
-        )
+        raise Fault(404, say("pages.fault.not_found.there_no_second", name=repr(name)))
     return row

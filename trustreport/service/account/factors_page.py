@@ -1,5 +1,6 @@
 """One's own second factors: an app that shows codes, passkeys, recovery codes."""
 
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -12,7 +13,6 @@ from trustreport.service.core import Core
 from trustreport.service.pages.page_context import (
     Sent,
     Visitor,
-    attempt,
     request_from_form,
     see,
     shown_again,
@@ -43,40 +43,38 @@ def overview(request: Request, who: Visitor, core: TheCore) -> Response:
         )
 
 
+def _app(
+    request: Request,
+    made: api.NewApp | None = None,
+    *,
+    is_begun: bool = False,
+    fault: Fault | None = None,
+) -> Response:
+    picture = second_factor.app_picture(made.address) if made else ""
+    return page(request, "second_factor_app", made=made, picture=picture, is_begun=is_begun, fault=fault)
+
+
 @router.get("/app")
 def app(request: Request, who: Visitor) -> Response:
     """Set up an app that shows codes."""
-    return page(request, "second_factor_app", made=None, picture="", is_begun=False)
+    return _app(request)
 
 
 @router.post("/app")
+@shown_again(_app)
 def begin_app(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """The secret for the app, as a picture and as text, on this one page."""
-
-    def submit() -> Response:
-        wanted = request_from_form(api.Confirmation, password=text(form, "password"))
-        made = api.begin_app(wanted, who, core, request)
-        picture = second_factor.app_picture(made.address)
-        return page(request, "second_factor_app", made=made, picture=picture, is_begun=True)
-
-    def again(fault: Fault) -> Response:
-        return page(request, "second_factor_app", made=None, picture="", is_begun=False, fault=fault)
-
-    return attempt(submit, again)
+    wanted = request_from_form(api.Confirmation, password=text(form, "password"))
+    return _app(request, api.begin_app(wanted, who, core, request), is_begun=True)
 
 
 @router.post("/app/confirmation")
+@shown_again(partial(_app, is_begun=True))
 def confirm_app(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Show that the app works."""
-
-    def submit() -> Response:
-        added = api.confirm_app(request_from_form(api.AppCode, code=text(form, "code")), who, core)
-        return _added(request, added)
-
-    def again(fault: Fault) -> Response:
-        return page(request, "second_factor_app", made=None, picture="", is_begun=True, fault=fault)
-
-    return attempt(submit, again)
+    return _added(
+        request, api.confirm_app(request_from_form(api.AppCode, code=text(form, "code")), who, core)
+    )
 
 
 @router.get("/passkey")
@@ -86,17 +84,14 @@ def passkey(request: Request, who: Visitor) -> Response:
 
 
 @router.post("/passkey")
+@shown_again(partial(page, template="second_factor_passkey"))
 def add_passkey(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Add the passkey that the browser made."""
-
-    def submit() -> Response:
-        wanted = request_from_form(api.PasskeyAnswer, name=text(form, "name"), answer=text(form, "answer"))
-        ended = Response()
-        answer = _added(request, api.add_passkey(wanted, who, core, request, ended))
-        answer.raw_headers.extend(h for h in ended.raw_headers if h[0] == b"set-cookie")
-        return answer
-
-    return attempt(submit, lambda fault: page(request, "second_factor_passkey", fault=fault))
+    wanted = request_from_form(api.PasskeyAnswer, name=text(form, "name"), answer=text(form, "answer"))
+    ended = Response()
+    answer = _added(request, api.add_passkey(wanted, who, core, request, ended))
+    answer.raw_headers.extend(h for h in ended.raw_headers if h[0] == b"set-cookie")
+    return answer
 
 
 @router.get("/codes")

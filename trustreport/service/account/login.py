@@ -1,10 +1,12 @@
 """Coming in: the first start, an invitation, signing in and out."""
 
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from sqlalchemy.orm import Session as Rows
+from starlette.datastructures import FormData
 
 from trustreport.service.access import accounts, pending, principal, second_factor
 from trustreport.service.access.guard import TheCore, anybody
@@ -21,7 +23,6 @@ from trustreport.service.pages.page_context import (
     SentByAnyone,
     SentByWhoever,
     Visitor,
-    attempt,
     link_secret,
     request_from_form,
     see,
@@ -57,55 +58,67 @@ def begin(who: Visitor) -> Response:
     return see("/studies")
 
 
+def _with_link(
+    request: Request, template: str, form: FormData | None = None, fault: Fault | None = None
+) -> Response:
+    """A page for whoever has a link, whose secret it keeps."""
+    link, given = (link_secret(form), typed(form)) if form else ("", None)
+    return page(request, template, link=link, fault=fault, typed=given)
+
+
 @router.get("/setup", dependencies=[Depends(anybody)])
 def setup(request: Request, core: TheCore) -> Response:
     """The first start: an organisation and its first account."""
     with core.store.read() as rows:
         if accounts.any_account(rows):
             return see("/sign-in")
-    return page(request, "setup", link="")
+    return _with_link(request, "setup")
 
 
 @router.post("/setup")
+@shown_again(partial(_with_link, template="setup"))
 def set_up(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     """Make them, and come in."""
-    link = link_secret(form)
-
-    def submit() -> Response:
-        _same_twice(text(form, "password"), text(form, "password_again"))
-        names = ("organisation", "email", "name", "password")
-        wanted = request_from_form(api.Setup, link=link, **{name: text(form, name) for name in names})
-        answer = RedirectResponse("/studies?done=setup", 303)
-        api.set_up(wanted, core, request, answer)
-        return answer
-
-    return attempt(submit, lambda fault: page(request, "setup", link=link, fault=fault, typed=typed(form)))
+    _same_twice(text(form, "password"), text(form, "password_again"))
+    names = ("organisation", "email", "name", "password")
+    wanted = request_from_form(
+        api.Setup, link=link_secret(form), **{name: text(form, name) for name in names}
+    )
+    answer = RedirectResponse("/studies?done=setup", 303)
+    api.set_up(wanted, core, request, answer)
+    return answer
 
 
 @router.get("/invitation", dependencies=[Depends(anybody)])
 def invitation(request: Request) -> Response:
     """Somebody who was invited, or forgot a password."""
-    return page(request, "invitation", link="")
+    return _with_link(request, "invitation")
 
 
 @router.post("/invitation")
+@shown_again(partial(_with_link, template="invitation"))
 def accept(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     """Choose a password, and come in."""
-    link = link_secret(form)
+    _same_twice(text(form, "password"), text(form, "password_again"))
+    wanted = request_from_form(api.Invitation, link=link_secret(form), password=text(form, "password"))
+    answer = RedirectResponse("/studies", 303)
+    try:
+        api.accept_invitation(wanted, core, request, answer)
+    except Fault as fault:
+        if fault.status != 401:
+            raise
+        return see("/sign-in?done=chosen")
+    return answer
 
-    def submit() -> Response:
-        _same_twice(text(form, "password"), text(form, "password_again"))
-        wanted = request_from_form(api.Invitation, link=link, password=text(form, "password"))
-        answer = RedirectResponse("/studies", 303)
-        try:
-            api.accept_invitation(wanted, core, request, answer)
-        except Fault as fault:
-            if fault.status != 401:
-                raise
-            return see("/sign-in?done=chosen")
-        return answer
 
-    return attempt(submit, lambda fault: page(request, "invitation", link=link, fault=fault))
+def sign_in_page(
+    request: Request, core: Core, form: FormData | None = None, fault: Fault | None = None, wanted: str = ""
+) -> Response:
+    """The page on which one signs in; `wanted` is where one goes then."""
+    name = core.provider.settings.name if core.provider else ""
+    wanted, given = (text(form, "next"), typed(form)) if form else (wanted, None)
+    mails = core.settings.sends_mail
+    return page(request, "sign_in", next=wanted, provider=name, mails=mails, fault=fault, typed=given)
 
 
 @router.get("/sign-in", dependencies=[Depends(anybody)])
@@ -115,58 +128,51 @@ def sign_in(request: Request, core: TheCore, next: Next = "") -> Response:  # no
     with core.store.read() as rows:
         if secret and principal.by_session(rows, secret, core.settings):
             return see(local(next))
-    return _form(request, core, next)
+    return sign_in_page(request, core, wanted=next)
 
 
 @router.post("/sign-in")
+@shown_again(sign_in_page)
 def signed_in(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     """Come in, and go on to where one wanted to go."""
+    try:
+        wanted = request_from_form(api.Login, email=text(form, "email"), password=text(form, "password"))
+    except Fault:  # an address that can be nobody's
+        raise Fault(403, say("pages.fault.not_known.address_password")) from None
+    try:
+        user, needs_factor = api.by_password(core, wanted.email, wanted.password, request)
+    except Fault as fault:
+        if fault.status == 401:
+            raise Fault(403, fault.reason[1], title=fault.reason[0]) from None
+        raise
+    answer = RedirectResponse("/sign-in/second" if needs_factor else local(text(form, "next")), 303)
+    with core.store.write() as rows:
+        if needs_factor:
+            ask_passkey(core, rows, answer, "second", user.id, next=text(form, "next"))
+        else:
+            _begin(core, rows, user.id, request, answer)
+    return answer
 
-    def submit() -> Response:
-        try:
-            wanted = request_from_form(api.Login, email=text(form, "email"), password=text(form, "password"))
-        except Fault:  # an address that can be nobody's
-            raise Fault(
-                403, say("pages.fault.not_known.title"), say("pages.fault.not_known.address_password")
-            ) from None
-        try:
-            user, needs_factor = api.by_password(core, wanted.email, wanted.password, request)
-        except Fault as fault:
-            if fault.status == 401:
-                raise Fault(403, *fault.reason) from None
-            raise
-        answer = RedirectResponse("/sign-in/second" if needs_factor else local(text(form, "next")), 303)
-        with core.store.write() as rows:
-            if needs_factor:
-                ask_passkey(core, rows, answer, "second", user.id, next=text(form, "next"))
-            else:
-                _begin(core, rows, user.id, request, answer)
-        return answer
 
-    return attempt(
-        submit, lambda fault: _form(request, core, text(form, "next"), fault=fault, typed=typed(form))
-    )
+def _forgotten(
+    request: Request, core: Core, fault: Fault | None = None, sent: dict[str, str] | None = None
+) -> Response:
+    mails = core.settings.sends_mail
+    return page(request, "forgotten", mails=mails, asked=False, fault=fault, typed=sent)
 
 
 @router.get("/forgotten", dependencies=[Depends(anybody)])
 def forgotten(request: Request, core: TheCore) -> Response:
     """A new password, by a link that comes by mail."""
-    return page(request, "forgotten", mails=core.settings.sends_mail, asked=False)
+    return _forgotten(request, core)
 
 
 @router.post("/forgotten")
+@shown_again(_forgotten)
 def ask_reset(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     """Ask for the link."""
-
-    def submit() -> Response:
-        api.request_reset(request_from_form(api.Reset, email=text(form, "email")), core, request)
-        return page(request, "forgotten", mails=True, asked=True)
-
-    def again(fault: Fault) -> Response:
-        mails = core.settings.sends_mail
-        return page(request, "forgotten", mails=mails, asked=False, fault=fault, typed=typed(form))
-
-    return attempt(submit, again)
+    api.request_reset(request_from_form(api.Reset, email=text(form, "email")), core, request)
+    return page(request, "forgotten", mails=True, asked=True)
 
 
 @router.get("/sign-in/second", dependencies=[Depends(anybody)])
@@ -215,11 +221,6 @@ def sign_out(request: Request, core: TheCore, who: Visitor, form: Sent) -> Respo
     return answer
 
 
-def _form(request: Request, core: Core, next: str, **more: Any) -> Response:  # noqa: A002
-    name = core.provider.settings.name if core.provider else ""
-    return page(request, "sign_in", next=next, provider=name, mails=core.settings.sends_mail, **more)
-
-
 def _begin(
     core: Core, rows: Rows, user: str, request: Request, answer: RedirectResponse, factor: str = ""
 ) -> None:
@@ -236,9 +237,7 @@ def local(wanted: str) -> str:
 
 def _same_twice(password: str, again: str) -> None:
     if password != again:
-        raise Fault(
-            422, say("pages.fault.passwords_differ.title"), say("pages.fault.passwords_differ.detail")
-        )
+        raise Fault(422, say("pages.fault.passwords_differ.detail"))
 
 
 YEAR = 365 * 24 * 3600  # seconds
@@ -253,7 +252,7 @@ def choose(form: SentByWhoever) -> Response:
     if wanted not in offered():
         listed = ", ".join(offered())
         detail = say("pages.language.unknown", languages=listed)
-        raise Fault(422, say("pages.fault.not_as_expected.title"), detail)
+        raise Fault(422, detail, title=say("pages.fault.not_as_expected.title"))
     answer = see(local(text(form, "next")))
     answer.set_cookie(
         LANGUAGE_COOKIE, wanted, max_age=YEAR, secure=True, httponly=True, samesite="strict", path="/"

@@ -6,9 +6,10 @@ from fastapi import APIRouter
 from pydantic import Field
 from sqlalchemy import delete
 
-from trustreport.service import audit, bounds, mail
+from trustreport.service import bounds, mail
 from trustreport.service.access import accounts, principal
 from trustreport.service.access.guard import Admin, Anyone, Reader, TheCore
+from trustreport.service.client.records import ResponseBody
 from trustreport.service.pages import filters
 from trustreport.service.record import retention
 from trustreport.service.record.retention import erase_person
@@ -16,17 +17,7 @@ from trustreport.service.roles import Permission, Role
 from trustreport.service.storage.models import Organisation, Session, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.shapes import (
-    Email,
-    Line,
-    Name,
-    Page,
-    RequestBody,
-    RequestedPage,
-    ResponseBody,
-    maybe,
-    moment,
-)
+from trustreport.service.web.shapes import Email, Line, Name, Page, RequestBody, RequestedPage, moment
 from trustreport.vocabulary.messages import say
 
 router = APIRouter(tags=["organisations"])
@@ -95,23 +86,21 @@ class Removed(ResponseBody):
 def create(asked: NewOrganisation, who: Anyone, core: TheCore) -> CreatedOrganisation:
     """Found an organisation and invite its first administrator; whoever founds it does not see its data."""
     if not who.operator:
-        raise Fault(
-            403, say("pages.fault.not_allowed.title"), say("pages.fault.not_allowed.only_operator_founds")
-        )
+        raise Fault(403, say("pages.fault.not_allowed.only_operator_founds"))
     with core.store.write() as rows:
         founded = accounts.create_organisation(rows, asked.name, who.user)
         user = accounts.add_user(
             rows, founded.id, "operator", email=asked.admin_email, name=asked.admin_name, roles=["admin"]
         )
         link = mail.invite(rows, core.settings, user, "operator")
-        return CreatedOrganisation(organisation=_organisation_response(founded), invitation=link)
+        return CreatedOrganisation(organisation=OrganisationResponse.of_row(founded), invitation=link)
 
 
 @router.get("/organisation")
 def own(who: Reader, core: TheCore) -> OrganisationResponse:
     """The organisation of whoever asks."""
     with core.store.read() as rows:
-        return _organisation_response(rows.get_one(Organisation, who.organisation))
+        return OrganisationResponse.of_row(rows.get_one(Organisation, who.organisation))
 
 
 @router.get("/organisation/usage")
@@ -136,10 +125,8 @@ def set_retention(asked: Retention, who: Admin, core: TheCore) -> OrganisationRe
     with core.store.write() as rows:
         organisation = rows.get_one(Organisation, who.organisation)
         organisation.retention = asked.model_dump()
-        audit.write(
-            rows, who.organisation, who.user, "retention.set", organisation.id, **organisation.retention
-        )
-        return _organisation_response(organisation)
+        who.audit(rows, "retention.set", organisation.id, **organisation.retention)
+        return OrganisationResponse.of_row(organisation)
 
 
 @router.put("/organisation/second-factor")
@@ -148,10 +135,8 @@ def require_second_factor(asked: SecondFactor, who: Admin, core: TheCore) -> Org
     with core.store.write() as rows:
         organisation = rows.get_one(Organisation, who.organisation)
         organisation.second_factor = asked.required
-        audit.write(
-            rows, who.organisation, who.user, "second-factor.set", organisation.id, required=asked.required
-        )
-        return _organisation_response(organisation)
+        who.audit(rows, "second-factor.set", organisation.id, required=asked.required)
+        return OrganisationResponse.of_row(organisation)
 
 
 @router.post("/organisation/retention/run")
@@ -160,16 +145,6 @@ def run_retention(who: Admin, core: TheCore) -> Removed:
     with core.store.write() as rows:
         removed = retention.purge(rows, who.organisation, who.user)
     return Removed(studies=removed)
-
-
-def _organisation_response(row: Organisation) -> OrganisationResponse:
-    return OrganisationResponse(
-        id=row.id,
-        name=row.name,
-        retention=Retention.model_validate(row.retention),
-        second_factor=row.second_factor,
-        created_at=moment(row.created_at),
-    )
 
 
 users_router = APIRouter(prefix="/users", tags=["users"])
@@ -211,11 +186,11 @@ class Invited(ResponseBody):
 def users(who: Admin, core: TheCore, turn: RequestedPage, wanted: filters.Users) -> Page[UserResponse]:
     """All users."""
     with core.store.read() as rows:
-        return turn.rows(rows, wanted.apply(who.all(User)), User.id, _to_response)
+        return turn.rows(rows, wanted.apply(who.rows_of(User)), User.id, _to_response)
 
 
-@users_router.post("", status_code=201)
-def add(asked: NewUser, who: Admin, core: TheCore) -> Invited:
+@users_router.post("", status_code=201, name="add")
+def add_user(asked: NewUser, who: Admin, core: TheCore) -> Invited:
     """Add a user, who gets in by an invitation."""
     with core.store.write() as rows:
         accounts.refuse_unconfirmed(rows.get_one(User, who.user))
@@ -231,22 +206,20 @@ def add(asked: NewUser, who: Admin, core: TheCore) -> Invited:
 def get_user(user: Name, who: Admin, core: TheCore) -> UserResponse:
     """One user."""
     with core.store.read() as rows:
-        return _to_response(who.one(rows, User, user))
+        return _to_response(who.row_of(rows, User, user))
 
 
 @users_router.patch("/{user}")
 def change(user: Name, asked: UserChange, who: Admin, core: TheCore) -> UserResponse:
     """Rename a user, give other roles, close or reopen the account."""
     with core.store.write() as rows:
-        row = who.one(rows, User, user)
+        row = who.row_of(rows, User, user)
         if row.id == who.user and (asked.disabled or asked.roles is not None):
-            raise Fault(
-                409, say("pages.fault.not_on_oneself.title"), say("pages.fault.not_on_oneself.detail")
-            )
+            raise Fault(409, say("pages.fault.not_on_oneself.detail"))
         if asked.name is not None:
             row.name = asked.name
         if asked.roles is not None and principal.has_roles_there(row, core.settings):
-            raise Fault(409, say("pages.fault.not_here.title"), say("pages.fault.not_here.roles"))
+            raise Fault(409, say("pages.fault.not_here.roles"))
         if asked.roles is not None:
             row.roles = sorted(set(asked.roles))
         if asked.disabled is not None:
@@ -254,7 +227,7 @@ def change(user: Name, asked: UserChange, who: Admin, core: TheCore) -> UserResp
         if asked.disabled or asked.roles is not None:
             rows.execute(delete(Session).where(Session.user == row.id))
         told = asked.model_dump(exclude_none=True, exclude={"name"})
-        audit.write(rows, who.organisation, who.user, "user.change", row.id, **told)
+        who.audit(rows, "user.change", row.id, **told)
         return _to_response(row)
 
 
@@ -262,11 +235,9 @@ def change(user: Name, asked: UserChange, who: Admin, core: TheCore) -> UserResp
 def erase(user: Name, who: Admin, core: TheCore) -> None:
     """Erase a person: name, address, password and comments; the account is closed for good."""
     with core.store.write() as rows:
-        row = who.one(rows, User, user)
+        row = who.row_of(rows, User, user)
         if row.id == who.user:
-            raise Fault(
-                409, say("pages.fault.not_on_oneself.title"), say("pages.fault.not_on_oneself.detail")
-            )
+            raise Fault(409, say("pages.fault.not_on_oneself.detail"))
         erase_person(rows, row, who.user)
 
 
@@ -278,10 +249,10 @@ def invite(user: Name, who: Admin, core: TheCore) -> Invited:
     """
     with core.store.write() as rows:
         accounts.refuse_unconfirmed(rows.get_one(User, who.user))
-        row = who.one(rows, User, user)
+        row = who.row_of(rows, User, user)
         if principal.is_bound(row) and core.settings.oidc_only:
-            raise Fault(409, say("pages.fault.not_here.title"), say("pages.fault.not_here.account_signs"))
-        audit.write(rows, who.organisation, who.user, "user.invite", row.id)
+            raise Fault(409, say("pages.fault.not_here.account_signs"))
+        who.audit(rows, "user.invite", row.id)
         link = mail.invite(rows, core.settings, row, who.user)
         return Invited(user=_to_response(row), invitation=link)
 
@@ -293,14 +264,12 @@ def unbind(user: Name, who: Admin, core: TheCore) -> None:
     Sessions end. The account signs and invites nobody until somebody else confirms it.
     """
     with core.store.write() as rows:
-        row = who.one(rows, User, user)
+        row = who.row_of(rows, User, user)
         accounts.refuse_unconfirmed(rows.get_one(User, who.user))
         if row.id == who.user:
-            raise Fault(
-                409, say("pages.fault.not_on_oneself.title"), say("pages.fault.not_on_oneself.detail")
-            )
+            raise Fault(409, say("pages.fault.not_on_oneself.detail"))
         if not principal.is_bound(row):
-            raise Fault(409, say("pages.fault.not_bound.title"), say("pages.fault.not_bound.detail"))
+            raise Fault(409, say("pages.fault.not_bound.detail"))
         accounts.mark_proof_removed(rows, row, who.user)
         rows.execute(delete(Session).where(Session.user == row.id))
         accounts.unbind(rows, row, who.user)
@@ -310,32 +279,16 @@ def unbind(user: Name, who: Admin, core: TheCore) -> None:
 def confirm_account(user: Name, who: Anyone, core: TheCore) -> None:
     """Confirm that the right person has an account whose password was reset; not by who made the link."""
     if who.via == "token" or not who.may & CONFIRMS:
-        raise Fault(
-            403, say("pages.fault.not_allowed.title"), say("pages.fault.not_allowed.reviewer_approver")
-        )
+        raise Fault(403, say("pages.fault.not_allowed.reviewer_approver"))
     with core.store.write() as rows:
-        row = who.one(rows, User, user)
+        row = who.row_of(rows, User, user)
         if not accounts.may_confirm(rows.get_one(User, who.user), row):
-            raise Fault(
-                403,
-                say("pages.fault.not_allowed.title"),
-                say("pages.fault.not_allowed.somebody_confirms_who_neither"),
-            )
+            raise Fault(403, say("pages.fault.not_allowed.somebody_confirms_who_neither"))
         if not accounts.is_unconfirmed(row):
-            raise Fault(
-                409, say("pages.fault.nothing_to_confirm.title"), say("pages.fault.nothing_to_confirm.detail")
-            )
+            raise Fault(409, say("pages.fault.nothing_to_confirm.detail"))
         row.confirmed_by = who.user
-        audit.write(rows, who.organisation, who.user, "user.confirm", row.id, link_by=row.link_by)
+        who.audit(rows, "user.confirm", row.id, link_by=row.link_by)
 
 
 def _to_response(row: User) -> UserResponse:
-    return UserResponse(
-        id=row.id,
-        email=row.email,
-        name=row.name,
-        roles=row.roles,
-        active=bool(row.password or row.subject) and row.disabled_at is None,
-        created_at=moment(row.created_at),
-        disabled_at=maybe(row.disabled_at),
-    )
+    return UserResponse.of_row(row, active=bool(row.password or row.subject) and row.disabled_at is None)

@@ -13,10 +13,10 @@ from trustreport.service.account import organisation as organisations
 from trustreport.service.core import Core
 from trustreport.service.pages import filters
 from trustreport.service.pages.page_context import (
-    A_PAGE,
     Admin,
     After,
     Sent,
+    listed,
     request_from_form,
     see,
     shown_again,
@@ -28,7 +28,7 @@ from trustreport.service.pages.render import page
 from trustreport.service.roles import ROLES
 from trustreport.service.storage.models import Token, User
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.shapes import Name, PageRequest
+from trustreport.service.web.shapes import Name
 from trustreport.vocabulary.messages import say
 
 ALL_USERS = filters.UserFilter()
@@ -62,9 +62,7 @@ def _users(
     sent: dict[str, str] | None = None,
 ) -> Response:
     with core.store.read() as rows:
-        found = PageRequest(limit=A_PAGE, after=after or None).rows(
-            rows, wanted.apply(who.all(User)), User.id, lambda u: u
-        )
+        found = listed(rows, wanted.apply(who.rows_of(User)), User.id, after)
     return page(
         request,
         "admin_users",
@@ -91,7 +89,7 @@ def _user(
     fault: Fault | None = None,
 ) -> Response:
     with core.store.read() as rows:
-        row = who.one(rows, User, user)
+        row = who.row_of(rows, User, user)
         count = len(second_factor.factors_of(rows, row.id))
     return page(
         request,
@@ -132,7 +130,7 @@ def _organisation(
 
 @router.post("/users")
 @shown_again(_users)
-def add(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
+def add_user(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """A new user; the link that lets them in is on this one page."""
     wanted = request_from_form(
         organisations.NewUser,
@@ -140,7 +138,7 @@ def add(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
         name=text(form, "name"),
         roles=texts(form, "role"),
     )
-    return _users(request, who, core, invited=organisations.add(wanted, who, core))
+    return _users(request, who, core, invited=organisations.add_user(wanted, who, core))
 
 
 @router.get("/users/{user}")
@@ -179,7 +177,7 @@ def invite(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) 
 def erase(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """Erase a person, once their address was typed."""
     if text(form, "email").strip().lower() != organisations.get_user(user, who, core).email:
-        raise Fault(422, say("pages.fault.not_the_address.title"), say("pages.fault.not_the_address.detail"))
+        raise Fault(422, say("pages.fault.not_the_address.detail"))
     organisations.erase(user, who, core)
     return see(f"/admin/users/{user}?done=erased")
 
@@ -211,9 +209,7 @@ def unbind(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) 
 def all_tokens(request: Request, who: Admin, core: TheCore, after: After = "") -> Response:
     """Tokens of all users."""
     with core.store.read() as rows:
-        found = PageRequest(limit=A_PAGE, after=after or None).rows(
-            rows, who.all(Token), Token.id, lambda t: t
-        )
+        found = listed(rows, who.rows_of(Token), Token.id, after)
         named = user_names(rows, who, {t.user for t in found.items})
     return page(request, "admin_tokens", tokens=found.items, people=named, after=after, next=found.next)
 

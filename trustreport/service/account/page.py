@@ -1,31 +1,30 @@
 """An account as pages: names, password, sessions, tokens, and its binding to an identity provider."""
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
-from starlette.datastructures import FormData
 
 from trustreport.service import provider as identities
 from trustreport.service.access import accounts, pending, principal, second_factor
 from trustreport.service.access.guard import TheCore, anybody
 from trustreport.service.access.principal import Principal
 from trustreport.service.account import api, organisation, tokens
-from trustreport.service.account.login import local
+from trustreport.service.account.login import local, sign_in_page
 from trustreport.service.core import Core
 from trustreport.service.pages.page_context import (
     Sent,
     SentByAnyone,
     Visitor,
-    attempt,
+    listed,
     request_from_form,
     see,
     shown_again,
     text,
     texts,
-    typed,
     user_names,
 )
 from trustreport.service.pages.render import page
@@ -33,7 +32,7 @@ from trustreport.service.provider import Identity, Provider
 from trustreport.service.storage.models import PendingStep, Session, Token, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.shapes import Name, PageRequest
+from trustreport.service.web.shapes import Name
 from trustreport.vocabulary.messages import say
 
 router = APIRouter()
@@ -43,25 +42,6 @@ router = APIRouter()
 def account(request: Request, who: Visitor, core: TheCore) -> Response:
     """Who one is here."""
     return _show(request, who, core)
-
-
-@router.post("/account/password")
-def password(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
-    """Another password."""
-
-    def submit() -> Response:
-        if text(form, "new_password") != text(form, "password_again"):
-            raise Fault(
-                422, say("pages.fault.passwords_differ.title"), say("pages.fault.passwords_differ.detail")
-            )
-        wanted = request_from_form(
-            api.NewPassword, old=text(form, "password") or None, new=text(form, "new_password")
-        )
-        answer = RedirectResponse("/account?done=password", 303)
-        api.change_password(wanted, who, core, request, answer)
-        return answer
-
-    return attempt(submit, lambda fault: _show(request, who, core, fault))
 
 
 @router.post("/account/sessions/end")
@@ -84,20 +64,20 @@ def _show(
     who: Principal,
     core: Core,
     fault: Fault | None = None,
-    form: FormData | None = None,
+    sent: dict[str, str] | None = None,
     made: tokens.CreatedToken | None = None,
 ) -> Response:
-    query = who.all(Token).where(Token.user == who.user)
+    query = who.rows_of(Token).where(Token.user == who.user)
     with core.store.read() as rows:
         own = rows.get_one(User, who.user)
-        reset = rows.scalars(who.all(User).where(User.reset, User.confirmed_by.is_(None))).all()
+        reset = rows.scalars(who.rows_of(User).where(User.reset, User.confirmed_by.is_(None))).all()
         confirmable = (
             [u for u in reset if accounts.may_confirm(own, u)] if who.may & organisation.CONFIRMS else []
         )
         live = api.live_sessions(rows, who, core.settings)
         factors = second_factor.factors_of(rows, who.user)
         names = user_names(rows, who, {u for r in reset for u in (r.link_by, r.factors_reset_by) if u})
-        mine = PageRequest(limit=100, after=None).rows(rows, query, Token.id, lambda t: t)
+        mine = listed(rows, query, Token.id, limit=100)
     return page(
         request,
         "account",
@@ -113,14 +93,27 @@ def _show(
         people=names,
         most_days=core.settings.token_days,
         fault=fault,
-        typed=typed(form) if form else None,
+        typed=sent,
     )
+
+
+@router.post("/account/password")
+@shown_again(_show)
+def password(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
+    """Another password."""
+    if text(form, "new_password") != text(form, "password_again"):
+        raise Fault(422, say("pages.fault.passwords_differ.detail"))
+    wanted = request_from_form(
+        api.NewPassword, old=text(form, "password") or None, new=text(form, "new_password")
+    )
+    answer = RedirectResponse("/account?done=password", 303)
+    api.change_password(wanted, who, core, request, answer)
+    return answer
 
 
 def _refused(request: Request, core: Core, fault: Fault) -> Response:
     core.metrics.refused.labels("login").inc()
-    name = core.provider.settings.name if core.provider else ""
-    return page(request, "sign_in", next="", provider=name, mails=core.settings.sends_mail, fault=fault)
+    return sign_in_page(request, core, fault=fault)
 
 
 def _connection(request: Request, who: Principal, core: Core, fault: Fault | None = None) -> Response:
@@ -143,14 +136,11 @@ def make(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
 
 
 @router.post("/users/{user}/confirmation")
+@shown_again(_show)
 def confirm_account(user: Name, request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Confirm that the right person has an account whose password was reset."""
-
-    def submit() -> Response:
-        organisation.confirm_account(user, who, core)
-        return see("/account?done=confirmed")
-
-    return attempt(submit, lambda fault: _show(request, who, core, fault))
+    organisation.confirm_account(user, who, core)
+    return see("/account?done=confirmed")
 
 
 @router.post("/tokens/{token}/revocation")
@@ -165,13 +155,10 @@ FromProvider = Annotated[str, Query(max_length=4000)]
 
 
 @provider_router.post("/sign-in/provider")
+@shown_again(_refused)
 def sign_in(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     """Go to the provider to sign in."""
-    wanted = text(form, "next")
-    return attempt(
-        lambda: _go(request, core, "sign-in", next=wanted),
-        lambda fault: _refused(request, core, fault),
-    )
+    return _go(request, core, "sign-in", next=text(form, "next"))
 
 
 @provider_router.get("/sign-in/provider/callback", dependencies=[Depends(anybody)])
@@ -189,9 +176,9 @@ def come_back(
     with core.store.write() as rows:
         step = pending.take(rows, request, "provider")
     if state != step.details["state"] or iss not in ("", provider.settings.issuer):
-        raise Fault(403, say("pages.fault.not_begun_here.title"), say("pages.fault.not_begun_here.detail"))
+        raise Fault(403, say("pages.fault.not_begun_here.detail"))
     if error or not code:
-        raise Fault(403, say("pages.fault.not_signed_in.title"), say("pages.fault.not_signed_in.detail"))
+        raise Fault(403, say("pages.fault.not_signed_in.detail"))
     sent = identities.Request(**{name: step.details[name] for name in ("state", "nonce", "verifier")})
     is_fresh = step.details["act"] != "sign-in"
     identity = provider.identity(sent, code, since=step.details["begun"] if is_fresh else None)
@@ -205,12 +192,10 @@ def come_back(
 
 
 @provider_router.post("/account/provider/again")
-def again(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
+@shown_again(partial(page, template="refused"))
+def prove_anew(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Sign in at the provider once more, before something that others are asked their password for."""
-    return attempt(
-        lambda: _go(request, core, "again", who, next=text(form, "next")),
-        lambda fault: page(request, "refused", fault=fault),
-    )
+    return _go(request, core, "again", who, next=text(form, "next"))
 
 
 @provider_router.get("/account/provider")
@@ -276,11 +261,11 @@ def _proved(core: Core, step: PendingStep, identity: Identity, request: Request)
         user = rows.get(User, step.user or "")
         at = now(rows)
         if session is None or user is None or session.user != user.id or session.expires_at < at:
-            raise Fault(403, say("pages.fault.too_late.title"), say("pages.fault.too_late.your_session_here"))
+            raise Fault(403, say("pages.fault.too_late.your_session_here"))
         if step.details["act"] == "connect":
             _connect(rows, user, identity)
         elif (user.issuer, user.subject) != (identity.issuer, identity.subject):
-            raise Fault(403, say("pages.fault.somebody_else.title"), say("pages.fault.somebody_else.detail"))
+            raise Fault(403, say("pages.fault.somebody_else.detail"))
         else:
             session.proved_at = at
         api.renew(session, request)
@@ -302,10 +287,10 @@ def _refuse_to_leave(core: Core, who: Principal) -> None:
     with core.store.read() as rows:
         own = rows.get_one(User, who.user)
     if not _may_leave(own, core):
-        raise Fault(403, say("pages.fault.not_by_oneself.title"), say("pages.fault.not_by_oneself.detail"))
+        raise Fault(403, say("pages.fault.not_by_oneself.detail"))
 
 
 def _provider(core: Core) -> Provider:
     if core.provider is None:
-        raise Fault(404, say("pages.fault.not_found.title"), say("pages.fault.not_found.service_no"))
+        raise Fault(404, say("pages.fault.not_found.service_no"))
     return core.provider

@@ -6,25 +6,16 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import Field
 
-from trustreport.service import audit
 from trustreport.service.access import secrets
 from trustreport.service.access.guard import Anyone, TheCore
 from trustreport.service.access.principal import PREFIX, Principal
+from trustreport.service.client.records import ResponseBody
 from trustreport.service.ids import new_id
 from trustreport.service.roles import Permission
 from trustreport.service.storage.models import Token
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.shapes import (
-    Line,
-    Name,
-    Page,
-    RequestBody,
-    RequestedPage,
-    ResponseBody,
-    maybe,
-    moment,
-)
+from trustreport.service.web.shapes import Line, Name, Page, RequestBody, RequestedPage
 from trustreport.vocabulary.messages import say
 
 router = APIRouter(prefix="/tokens", tags=["tokens"])
@@ -56,30 +47,22 @@ class CreatedToken(ResponseBody):
 @router.get("")
 def tokens(who: Anyone, core: TheCore, turn: RequestedPage) -> Page[TokenResponse]:
     """Tokens, also expired and revoked ones."""
-    query = who.all(Token)
+    query = who.rows_of(Token)
     if "manage" not in who.may:
         query = query.where(Token.user == who.user)
     with core.store.read() as rows:
-        return turn.rows(rows, query, Token.id, _to_response)
+        return turn.rows(rows, query, Token.id, TokenResponse.of_row)
 
 
 @router.post("", status_code=201)
 def make(asked: NewToken, who: Anyone, core: TheCore) -> CreatedToken:
     """Make a token for oneself, in a session; it may at most what its user may."""
     if who.via == "token":
-        raise Fault(403, say("pages.fault.not_allowed.title"), say("pages.fault.not_allowed.tokens_are_made"))
+        raise Fault(403, say("pages.fault.not_allowed.tokens_are_made"))
     if asked.days > core.settings.token_days:
-        raise Fault(
-            422,
-            say("pages.fault.too_long.title"),
-            say("pages.fault.too_long.token_lives_at", token_days=core.settings.token_days),
-        )
+        raise Fault(422, say("pages.fault.too_long.token_lives_at", token_days=core.settings.token_days))
     if beyond := sorted(set(asked.scopes) - who.may):
-        raise Fault(
-            403,
-            say("pages.fault.not_allowed.title"),
-            say("pages.fault.not_allowed.may_not_permissions", permissions=", ".join(beyond)),
-        )
+        raise Fault(403, say("pages.fault.not_allowed.may_not_permissions", permissions=", ".join(beyond)))
     secret = secrets.new_secret(PREFIX)
     with core.store.write() as rows:
         at = now(rows)
@@ -95,45 +78,28 @@ def make(asked: NewToken, who: Anyone, core: TheCore) -> CreatedToken:
         )
         rows.add(token)
         rows.flush()
-        audit.write(rows, who.organisation, who.user, "token.make", token.id, scopes=token.scopes)
-        return CreatedToken(token=_to_response(token), secret=secret)
+        who.audit(rows, "token.make", token.id, scopes=token.scopes)
+        return CreatedToken(token=TokenResponse.of_row(token), secret=secret)
 
 
 @router.get("/{token}")
 def get_token(token: Name, who: Anyone, core: TheCore) -> TokenResponse:
     """One token."""
     with core.store.read() as rows:
-        return _to_response(_visible(who, who.one(rows, Token, token)))
+        return TokenResponse.of_row(_visible(who, who.row_of(rows, Token, token)))
 
 
 @router.delete("/{token}", status_code=204)
 def revoke(token: Name, who: Anyone, core: TheCore) -> None:
     """Revoke a token at once and for ever."""
     with core.store.write() as rows:
-        row = _visible(who, who.one(rows, Token, token))
+        row = _visible(who, who.row_of(rows, Token, token))
         if row.revoked_at is None:
             row.revoked_at = now(rows)
-            audit.write(rows, who.organisation, who.user, "token.revoke", row.id)
+            who.audit(rows, "token.revoke", row.id)
 
 
 def _visible(who: Principal, token: Token) -> Token:
     if token.user != who.user and "manage" not in who.may:
-        raise Fault(
-            404,
-            say("pages.fault.not_found.title"),
-            say("pages.fault.not_found.there_no_token", id=repr(token.id)),
-        )
+        raise Fault(404, say("pages.fault.not_found.there_no_token", id=repr(token.id)))
     return token
-
-
-def _to_response(row: Token) -> TokenResponse:
-    return TokenResponse(
-        id=row.id,
-        user=row.user,
-        name=row.name,
-        scopes=row.scopes,
-        created_at=moment(row.created_at),
-        expires_at=moment(row.expires_at),
-        used_at=maybe(row.used_at),
-        revoked_at=maybe(row.revoked_at),
-    )

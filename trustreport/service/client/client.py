@@ -18,7 +18,7 @@ from trustreport.service.client.errors import ServiceError
 from trustreport.service.client.files import pack, write_whole
 from trustreport.service.client.transport import Transport, retry_after
 
-R = TypeVar("R", bound=records.Record)
+R = TypeVar("R", bound=records.ResponseBody)
 API = "/api/v1"
 IN_MEMORY = 10_000_000  # bytes of a zip that is made; a larger one is written to the disk
 A_BLOCK = 65_536
@@ -83,23 +83,23 @@ class Client:
 
     # Studies and what is uploaded
 
-    def studies(self) -> Iterator[records.StudyRecord]:
+    def studies(self) -> Iterator[records.StudyResponse]:
         """All studies, the newest first.
 
         >>> [study.name for study in client.studies()][-1]
         'Chest readings'
         """
-        return self._pages(records.StudyRecord, "/studies")
+        return self._pages(records.StudyResponse, "/studies")
 
-    def study(self, study: str) -> records.StudyRecord:
+    def study(self, study: str) -> records.StudyResponse:
         """One study."""
-        return self._one(records.StudyRecord, f"/studies/{study}")
+        return self._one(records.StudyResponse, f"/studies/{study}")
 
-    def create_study(self, name: str) -> records.StudyRecord:
+    def create_study(self, name: str) -> records.StudyResponse:
         """A new study, without data yet."""
-        return self._made(records.StudyRecord, f"{API}/studies", json={"name": name})
+        return self._made(records.StudyResponse, f"{API}/studies", json={"name": name})
 
-    def upload(self, study: str, source: Path | str | Iterable[Path | str]) -> records.VersionRecord:
+    def upload(self, study: str, source: Path | str | Iterable[Path | str]) -> records.VersionResponse:
         """Upload a new version of a study: its folder, a zip of it, or its files one by one.
 
         Parameters
@@ -121,28 +121,28 @@ class Client:
             else:
                 files = [Path(file) for file in ([source] if isinstance(source, str | Path) else source)]
                 parts = [("files", (file.name, stack.enter_context(file.open("rb")))) for file in files]
-                return self._made(records.VersionRecord, path, files=parts)
+                return self._made(records.VersionResponse, path, files=parts)
             size = stream.seek(0, os.SEEK_END)
             stream.seek(0)
             headers = {"Content-Type": "application/zip", "Content-Length": str(size)}
             blocks = iter(lambda: stream.read(A_BLOCK), b"")
-            return self._made(records.VersionRecord, f"{path}/zip", content=blocks, headers=headers)
+            return self._made(records.VersionResponse, f"{path}/zip", content=blocks, headers=headers)
 
-    def versions(self, study: str) -> Iterator[records.VersionRecord]:
+    def versions(self, study: str) -> Iterator[records.VersionResponse]:
         """All versions of a study, the newest first."""
-        return self._pages(records.VersionRecord, f"/studies/{study}/versions")
+        return self._pages(records.VersionResponse, f"/studies/{study}/versions")
 
-    def version(self, version: str) -> records.VersionRecord:
+    def version(self, version: str) -> records.VersionResponse:
         """One version."""
-        return self._one(records.VersionRecord, f"/versions/{version}")
+        return self._one(records.VersionResponse, f"/versions/{version}")
 
     def wait_for_check(
         self,
         version: str,
         *,
         timeout: float = 900,
-        on_progress: Callable[[records.VersionRecord], None] = lambda version: None,
-    ) -> records.VersionRecord:
+        on_progress: Callable[[records.VersionResponse], None] = lambda version: None,
+    ) -> records.VersionResponse:
         """A version once its check is through; `problems` lists what was found.
 
         Raises
@@ -155,24 +155,24 @@ class Client:
         'valid'
         """
         return self._waited(
-            records.VersionRecord,
+            records.VersionResponse,
             f"/versions/{version}",
             lambda found: found.state != "checking",
             timeout,
             on_progress,
         )
 
-    def problems(self, version: str) -> Iterator[records.ProblemRecord]:
+    def problems(self, version: str) -> Iterator[records.ProblemResponse]:
         """Every problem that the check of a version found, by file and row.
 
         >>> for problem in client.problems(version):
         ...     print(problem)
         """
-        return self._pages(records.ProblemRecord, f"/versions/{version}/problems")
+        return self._pages(records.ProblemResponse, f"/versions/{version}/problems")
 
-    def version_files(self, version: str) -> Iterator[records.FileRecord]:
+    def version_files(self, version: str) -> Iterator[records.FileResponse]:
         """The files of a version."""
-        return self._pages(records.FileRecord, f"/versions/{version}/files")
+        return self._pages(records.FileResponse, f"/versions/{version}/files")
 
     def download_version(
         self, version: str, folder: Path | str, names: Iterable[str] | None = None
@@ -190,7 +190,7 @@ class Client:
         formats: Sequence[str] = ("html", "pdf", "json"),
         release: Literal["internal", "public"] | None = None,
         seed: int | None = None,
-    ) -> records.JobRecord:
+    ) -> records.JobResponse:
         """Request a report of a valid version. The same version, options and program are the same job.
 
         >>> job = client.request_report(version, formats=["json"])
@@ -199,27 +199,27 @@ class Client:
         """
         asked = {"kind": kind, "formats": list(formats), "release": release, "seed": seed}
         path = f"{API}/versions/{version}/jobs"
-        return self._made(records.JobRecord, path, json=asked, idempotent=True)
+        return self._made(records.JobResponse, path, json=asked, idempotent=True)
 
-    def jobs(self, *, state: str | None = None, study: str | None = None) -> Iterator[records.JobRecord]:
+    def jobs(self, *, state: str | None = None, study: str | None = None) -> Iterator[records.JobResponse]:
         """All jobs, the newest first; those in one state or of one study."""
-        return self._pages(records.JobRecord, "/jobs", state=state, study=study)
+        return self._pages(records.JobResponse, "/jobs", state=state, study=study)
 
-    def job(self, job: str) -> records.JobRecord:
+    def job(self, job: str) -> records.JobResponse:
         """One job."""
-        return self._one(records.JobRecord, f"/jobs/{job}")
+        return self._one(records.JobResponse, f"/jobs/{job}")
 
-    def cancel(self, job: str) -> records.JobRecord:
+    def cancel(self, job: str) -> records.JobResponse:
         """Ask that a job stops; one that has ended stays as it is."""
-        return self._made(records.JobRecord, f"{API}/jobs/{job}/cancel", idempotent=True)
+        return self._made(records.JobResponse, f"{API}/jobs/{job}/cancel", idempotent=True)
 
     def wait_for_report(
         self,
         job: str,
         *,
         timeout: float = 7200,
-        on_progress: Callable[[records.JobRecord], None] = lambda job: None,
-    ) -> records.ReportRecord:
+        on_progress: Callable[[records.JobResponse], None] = lambda job: None,
+    ) -> records.ReportResponse:
         """The report of a job, once it is made; asks as often as the service says.
 
         Parameters
@@ -239,19 +239,19 @@ class Client:
         """
         ended = ("done", "failed", "cancelled")
         found = self._waited(
-            records.JobRecord, f"/jobs/{job}", lambda job: job.state in ended, timeout, on_progress
+            records.JobResponse, f"/jobs/{job}", lambda job: job.state in ended, timeout, on_progress
         )
         if found.report is None:
             raise ServiceError(0, f"The job is {found.state}", found.reason or f"It is job {found.id}.")
         return self.report(found.report)
 
-    def reports(self, *, study: str | None = None) -> Iterator[records.ReportRecord]:
+    def reports(self, *, study: str | None = None) -> Iterator[records.ReportResponse]:
         """All reports, the newest first; those of one study."""
-        return self._pages(records.ReportRecord, "/reports", study=study)
+        return self._pages(records.ReportResponse, "/reports", study=study)
 
-    def report(self, report: str) -> records.ReportRecord:
+    def report(self, report: str) -> records.ReportResponse:
         """One report."""
-        return self._one(records.ReportRecord, f"/reports/{report}")
+        return self._one(records.ReportResponse, f"/reports/{report}")
 
     def results(self, report: str) -> dict[str, Any]:
         """The results of a report, `results.json`.
@@ -262,9 +262,9 @@ class Client:
         found: dict[str, Any] = self._transport.request("GET", f"{API}/reports/{report}/results").json()
         return found
 
-    def report_files(self, report: str) -> Iterator[records.FileRecord]:
+    def report_files(self, report: str) -> Iterator[records.FileResponse]:
         """The files of a report: report.html, report.pdf, annex.pdf where it was requested, results.json."""
-        return self._pages(records.FileRecord, f"/reports/{report}/files")
+        return self._pages(records.FileResponse, f"/reports/{report}/files")
 
     def download(self, report: str, folder: Path | str, names: Iterable[str] | None = None) -> list[Path]:
         """Save files of a report into a folder, all of them where no names are given.
@@ -276,9 +276,9 @@ class Client:
         """
         return self._download(f"/reports/{report}/files", Path(folder), names)
 
-    def signatures(self, report: str) -> Iterator[records.SignatureRecord]:
+    def signatures(self, report: str) -> Iterator[records.AttestationResponse]:
         """Reviews, approvals and rejections of a report."""
-        return self._pages(records.SignatureRecord, f"/reports/{report}/attestations")
+        return self._pages(records.AttestationResponse, f"/reports/{report}/attestations")
 
     def download_statements(self, report: str, folder: Path | str) -> list[Path]:
         """Save the signed statements beside a report's files, where `trustreport verify` checks them."""
@@ -291,7 +291,7 @@ class Client:
             saved.append(target)
         return saved
 
-    def compare(self, old: str, new: str) -> records.ComparisonRecord:
+    def compare(self, old: str, new: str) -> records.ReportComparison:
         """What changed from one report to another.
 
         >>> client.compare(report, report).differences
@@ -304,51 +304,51 @@ class Client:
             found += page["items"]
             after = page["next"]
             if not after:
-                return records.ComparisonRecord.model_validate({**page, "differences": found})
+                return records.ReportComparison.model_validate({**page, "differences": found})
 
     # Devices over time
 
-    def devices(self) -> Iterator[records.DeviceRecord]:
+    def devices(self) -> Iterator[records.DeviceResponse]:
         """All devices of which a study was uploaded."""
-        return self._pages(records.DeviceRecord, "/devices")
+        return self._pages(records.DeviceResponse, "/devices")
 
-    def timeline(self, device: str) -> Iterator[records.TimelineRecord]:
+    def timeline(self, device: str) -> Iterator[records.Moment]:
         """The reports of a device, the newest first, with their periods.
 
         >>> [entry.software_version for entry in client.timeline(device)]
         ['1.0']
         """
-        return self._pages(records.TimelineRecord, f"/devices/{device}/timeline")
+        return self._pages(records.Moment, f"/devices/{device}/timeline")
 
-    def schedules(self) -> Iterator[records.ScheduleRecord]:
+    def schedules(self) -> Iterator[records.ScheduleResponse]:
         """All periodic audits."""
-        return self._pages(records.ScheduleRecord, "/schedules")
+        return self._pages(records.ScheduleResponse, "/schedules")
 
     # The record
 
-    def audit_log(self, *, subject: str | None = None) -> Iterator[records.AuditRecord]:
+    def audit_log(self, *, subject: str | None = None) -> Iterator[records.AuditEntry]:
         """The audit log, the newest entry first; what concerns one study, report or user.
 
         >>> next(client.audit_log(subject=report)).action
         'report.made'
         """
-        return self._pages(records.AuditRecord, "/audit", subject=subject)
+        return self._pages(records.AuditEntry, "/audit", subject=subject)
 
-    def verify_audit_log(self) -> records.LogVerification:
+    def verify_audit_log(self) -> records.Verification:
         """Have every hash of the audit log computed anew and compared with all that was signed.
 
         >>> client.verify_audit_log().faults
         []
         """
-        return self._one(records.LogVerification, "/audit/verification")
+        return self._one(records.Verification, "/audit/verification")
 
     # Webhooks
 
-    def webhooks(self) -> Iterator[records.WebhookRecord]:
+    def webhooks(self) -> Iterator[records.WebhookResponse]:
         """All webhooks."""
-        return self._pages(records.WebhookRecord, "/webhooks")
+        return self._pages(records.WebhookResponse, "/webhooks")
 
-    def add_webhook(self, url: str, events: Sequence[str]) -> tuple[records.WebhookRecord, str]:
+    def add_webhook(self, url: str, events: Sequence[str]) -> tuple[records.WebhookResponse, str]:
         """Register an address that events are sent to; the webhook, and its secret, which is shown once.
 
         >>> webhook, secret = client.add_webhook("https://example.org/trustreport", ["report.made"])
@@ -356,24 +356,24 @@ class Client:
         'whsec_'
         """
         made = self.call("POST", f"{API}/webhooks", json={"url": url, "events": list(events)})
-        return records.WebhookRecord.model_validate(made["webhook"]), made["secret"]
+        return records.WebhookResponse.model_validate(made["webhook"]), made["secret"]
 
     def remove_webhook(self, webhook: str) -> None:
         """Remove a webhook; what waits is not sent."""
         self._transport.request("DELETE", f"{API}/webhooks/{webhook}")
 
-    def test_webhook(self, webhook: str) -> records.DeliveryRecord:
+    def test_webhook(self, webhook: str) -> records.DeliveryResponse:
         """Have an event of the kind `webhook.test` sent."""
-        return self._made(records.DeliveryRecord, f"{API}/webhooks/{webhook}/test")
+        return self._made(records.DeliveryResponse, f"{API}/webhooks/{webhook}/test")
 
-    def deliveries(self, webhook: str) -> Iterator[records.DeliveryRecord]:
+    def deliveries(self, webhook: str) -> Iterator[records.DeliveryResponse]:
         """What was sent, waits or was given up, the newest first."""
-        return self._pages(records.DeliveryRecord, f"/webhooks/{webhook}/deliveries")
+        return self._pages(records.DeliveryResponse, f"/webhooks/{webhook}/deliveries")
 
-    def send_again(self, webhook: str, delivery: str) -> records.DeliveryRecord:
+    def send_again(self, webhook: str, delivery: str) -> records.DeliveryResponse:
         """Have an event sent again, under the same id."""
         path = f"{API}/webhooks/{webhook}/deliveries/{delivery}/again"
-        return self._made(records.DeliveryRecord, path, idempotent=True)
+        return self._made(records.DeliveryResponse, path, idempotent=True)
 
     def _one(self, model: type[R], path: str) -> R:
         return model.model_validate(self._transport.request("GET", f"{API}{path}").json())
@@ -414,7 +414,7 @@ class Client:
             self._transport.sleep(wait)
 
     def _download(self, path: str, folder: Path, names: Iterable[str] | None) -> list[Path]:
-        known = {file.name: file.sha256 for file in self._pages(records.FileRecord, path)}
+        known = {file.name: file.sha256 for file in self._pages(records.FileResponse, path)}
         wanted = list(known) if names is None else list(names)
         if missing := sorted(set(wanted) - set(known)):
             listed = ", ".join(sorted(known))

@@ -42,7 +42,7 @@ class ServiceError(Exception):
         return f"{text} {wrong}".rstrip()
 
     @classmethod
-    def of(
+    def of_response(
         cls, status: int, body: Mapping[str, Any] | None, reason: str, retry_after: float | None
     ) -> "ServiceError":
         """The error that an answer means; `body` is its problem+json, None where it has none."""

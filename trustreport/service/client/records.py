@@ -1,66 +1,87 @@
-"""What the service answers, typed. Fields that a newer service adds are left out."""
+"""What the service answers, declared once: its routes send these bodies, and the client returns them.
+
+Nothing here needs more than pydantic, so that a client starts without the service.
+"""
 
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+
+EventName = Literal[
+    "version.valid",
+    "version.invalid",
+    "report.made",
+    "report.alert",
+    "job.failed",
+    "schedule.due",
+    "report.review",
+    "report.approval",
+    "report.rejection",
+    "study.remove",
+]
+Act = Literal["review", "approval", "rejection"]
+DifferencePart = Literal["numbers", "verdicts", "checks"]
 
 
-class Record(BaseModel):
-    """An answer: never changed, and equal where its fields are."""
+class ResponseBody(BaseModel):
+    """An answer: never changed, and equal where its fields are.
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    A client leaves out fields that a newer service adds, although the document of the API says that it has
+    listed every field.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", json_schema_extra={"additionalProperties": False})
+
+    @classmethod
+    def of_row(cls, row: object, /, **more: Any) -> Self:
+        """The answer with the fields that a row of the database has, and with those given beside it."""
+        own = {name: getattr(row, name) for name in cls.model_fields if name not in more}
+        return cls.model_validate(own | more)
 
 
-class StudyRecord(Record):
-    """What versions and reports belong to."""
-
+class StudyResponse(ResponseBody):
     id: str
     name: str
     created_by: str
     created_at: datetime
 
 
-class VersionRecord(Record):
-    """One state of a study's files; `state` says what its check found, `problems` how many."""
-
+class VersionResponse(ResponseBody):
     id: str
     study: str
     number: int
     state: Literal["checking", "valid", "invalid", "unreadable"]
-    digest: str
-    facts: dict[str, Any]
-    problems: int
+    digest: str = Field(description="hash of the names and contents of all files")
+    facts: dict[str, Any] = Field(description="what the manifest declares: title, kind, device, period")
+    problems: int = Field(description="how many; see /problems")
     device: str | None
     created_by: str
     created_at: datetime
     checked_at: datetime | None
 
 
-class ProblemRecord(Record):
-    """A fault of a file: where it is, what was found, what was expected, how to fix it (`mend`)."""
+class ProblemResponse(ResponseBody):
+    """A fault of a file: where it is, what was found, what was expected, how to fix it."""
 
     file: str
     found: str
-    expected: str
-    mend: str
-    row: int | None
-    column: str
-    rows: list[int]
-    n_rows: int
+    expected: str = ""
+    mend: str = ""
+    row: int | None = None
+    column: str = ""
+    rows: list[int] = Field(default=[])
+    n_rows: int = 0
 
     def __str__(self) -> str:
         """One line: the place, what was found, what was expected, how to fix it.
 
-        >>> problem = ProblemRecord(
+        >>> problem = ProblemResponse(
         ...     file="r.csv",
         ...     found='found "2"',
         ...     expected="0 or 1",
-        ...     mend="",
         ...     row=17,
         ...     column="truth",
-        ...     rows=[17],
-        ...     n_rows=1,
         ... )
         >>> print(problem)
         r.csv, row 17, column truth: found "2". Expected 0 or 1.
@@ -71,17 +92,13 @@ class ProblemRecord(Record):
         return f"{', '.join(filter(None, place))}: {said}".removeprefix(": ")
 
 
-class FileRecord(Record):
-    """A file of a version or a report."""
-
+class FileResponse(ResponseBody):
     name: str
     sha256: str
     size: int
 
 
-class JobRecord(Record):
-    """A piece of work: its state, step and progress (0 to 1), the report once there is one."""
-
+class JobResponse(ResponseBody):
     id: str
     task: Literal["check", "report"]
     study: str
@@ -98,13 +115,11 @@ class JobRecord(Record):
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
-    place: int | None
-    expected_at: datetime | None
+    place: int | None = Field(description="in the queue at the latest, 1 is next; null of what does not wait")
+    expected_at: datetime | None = Field(description="when it will probably be done, from earlier ones")
 
 
-class ReportRecord(Record):
-    """A report; `facts` has its answer, verdicts, checks and primary results."""
-
+class ReportResponse(ResponseBody):
     id: str
     study: str
     version: str
@@ -118,23 +133,19 @@ class ReportRecord(Record):
     created_at: datetime
 
 
-class SignatureRecord(Record):
-    """A review, approval or rejection."""
-
+class AttestationResponse(ResponseBody):
     id: str
     report: str
     user: str
-    act: Literal["review", "approval", "rejection"]
+    act: Act
     meaning: str
-    sha256: str
-    signature: str
-    key: str
+    sha256: str = Field(description="of the statement")
+    signature: str = Field(description="Ed25519 over the statement's bytes, base64")
+    key: str = Field(description="SHA-256 of the public key")
     created_at: datetime
 
 
-class DeviceRecord(Record):
-    """A device of which a study was uploaded."""
-
+class DeviceResponse(ResponseBody):
     id: str
     trade_name: str
     manufacturer: str
@@ -142,8 +153,30 @@ class DeviceRecord(Record):
     created_at: datetime
 
 
-class TimelineRecord(Record):
-    """A report of a device, with the period that it is about."""
+class TrendPoint(ResponseBody):
+    """A value of one period, with its interval, what it was tested against, and whether it gave an alert."""
+
+    series: str = Field(description="values of one series are comparable over time")
+    quantity: str | None = None
+    unit: str | None = None
+    period: str | None = None
+    start: date | None = None
+    end: date | None = None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    level: float | None = None
+    n: float | None = None
+    above: float | None = Field(default=None, description="bound of the criterion: the interval is above it")
+    below: float | None = None
+    verdict: str | None = None
+    expected: float | None = Field(default=None, description="value in control, of a control chart")
+    alarming: float | None = Field(default=None, description="value that the chart is to detect")
+    alert: date | None = Field(default=None, description="when the chart first gave an alert")
+
+
+class Moment(ResponseBody):
+    """A report of a device, with the period it speaks of."""
 
     report: str
     study: str
@@ -151,16 +184,16 @@ class TimelineRecord(Record):
     software_version: str
     period_start: date | None
     period_end: date | None
-    verdicts: dict[str, int]
-    checks: dict[str, int]
-    primary: list[dict[str, Any]]
-    trend: list[dict[str, Any]]
-    signed: list[str]
+    verdicts: dict[str, int] = Field(description="how many endpoints met their criterion, and so on")
+    checks: dict[str, int] = Field(description="how many checks fired, by severity B, W, N")
+    primary: list[dict[str, Any]] = Field(description="the results that lead")
+    trend: list[TrendPoint] = Field(description="what is drawn over time")
+    signed: list[str] = Field(description="review, approval, rejection")
     created_at: datetime
 
 
-class SideRecord(Record):
-    """What one of two compared reports was made of."""
+class Side(ResponseBody):
+    """What a report was made of."""
 
     report: str
     device: str
@@ -170,30 +203,28 @@ class SideRecord(Record):
     seed: int | None
 
 
-class DifferenceRecord(Record):
-    """A number, verdict or check that is not the same: `old` and `new` have the fields that differ."""
+class DifferenceResponse(ResponseBody):
+    """A number, verdict or check that is not the same: `old` and `new` hold the fields that differ."""
 
-    part: Literal["numbers", "verdicts", "checks"]
+    part: DifferencePart
     what: Literal["changed", "added", "removed"]
     name: str
     where: dict[str, Any]
     old: dict[str, Any]
     new: dict[str, Any]
-    change: dict[str, float]
+    change: dict[str, float] = Field(description="new less old, of each number that is in both")
 
 
-class ComparisonRecord(Record):
+class ReportComparison(ResponseBody):
     """Two reports side by side: all that differs, and how many numbers are the same."""
 
-    old: SideRecord
-    new: SideRecord
+    old: Side
+    new: Side
     same: int
-    differences: tuple[DifferenceRecord, ...]
+    differences: tuple[DifferenceResponse, ...]
 
 
-class ScheduleRecord(Record):
-    """A periodic audit: a report of the newest valid version, every so many days."""
-
+class ScheduleResponse(ResponseBody):
     id: str
     study: str
     wishes: dict[str, Any]
@@ -203,8 +234,8 @@ class ScheduleRecord(Record):
     created_at: datetime
 
 
-class AuditRecord(Record):
-    """One entry of the audit log; `hash` covers all of it, `previous` is that of the entry before."""
+class AuditEntry(ResponseBody):
+    """One entry; `hash` covers all of it, `previous` the entry before."""
 
     number: int
     at: datetime
@@ -217,35 +248,36 @@ class AuditRecord(Record):
     hash: str
 
 
-class LogVerification(Record):
-    """What became of the audit log: intact where `faults` is empty."""
+class Verification(ResponseBody):
+    """What became of the chain."""
 
     entries: int
     head: str
     faults: list[str]
 
 
-class WebhookRecord(Record):
-    """An address that events are sent to."""
-
+class WebhookResponse(ResponseBody):
     id: str
     url: str
-    events: list[str]
+    events: Annotated[  # a newer service may send others
+        list[str],
+        WithJsonSchema({"type": "array", "items": {"type": "string", "enum": [*get_args(EventName)]}}),
+    ]
     created_by: str
     created_at: datetime
-    paused_at: datetime | None
+    paused_at: datetime | None = Field(description="nothing is noted or sent from then on")
 
 
-class DeliveryRecord(Record):
-    """An event that was sent, waits or was given up."""
+class DeliveryResponse(ResponseBody):
+    """An event for one webhook: `id` is sent as `webhook-id`, `body` is what is sent."""
 
     id: str
     webhook: str
     event: str
     state: Literal["waiting", "sent", "failed"]
     attempts: int
-    reason: str
+    reason: str = Field(description="why the last attempt failed")
     body: dict[str, Any]
     created_at: datetime
-    next_at: datetime | None
+    next_at: datetime | None = Field(description="the next attempt; null once it has ended")
     ended_at: datetime | None

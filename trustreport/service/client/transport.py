@@ -88,7 +88,7 @@ class Transport:
             raise _no_answer(error) from error
         if response.is_success:
             return response
-        raise ServiceError.of(
+        raise ServiceError.of_response(
             response.status_code, _problem(response), response.reason_phrase, retry_after(response)
         )
 

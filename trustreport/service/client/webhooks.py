@@ -1,14 +1,40 @@
 """For programs that receive webhooks: is it from the service, and what happened."""
 
+import base64
+import binascii
 import hmac
 import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any
 
-from trustreport.service.client.webhook_signature import ID, SIGNATURE, TIMESTAMP, sign
+ID, TIMESTAMP, SIGNATURE = "webhook-id", "webhook-timestamp", "webhook-signature"  # headers
+PREFIX = "whsec_"  # of secrets, so that scanners of leaked secrets know one
+VERSION = "v1"
+
+
+def secret_text(key: bytes) -> str:
+    """A key as its receiver keeps it."""
+    return PREFIX + base64.b64encode(key).decode()
+
+
+def sign(secret: str, name: str, at: int, body: bytes) -> str:
+    """HMAC-SHA256 over the name of a delivery, the seconds since 1970 and the body, as the header has it.
+
+    Raises
+    ------
+    ValueError : the secret is not one that a service gave
+    """
+    try:
+        key = base64.b64decode(secret.removeprefix(PREFIX), validate=True)
+    except binascii.Error:
+        raise ValueError(f"a secret of a webhook begins with {PREFIX} and is base64 after that") from None
+    digest = hmac.new(key, f"{name}.{at}.".encode() + body, sha256).digest()
+    return f"{VERSION},{base64.b64encode(digest).decode()}"
+
 
 TOLERANCE_SECONDS = 300
 

@@ -1,91 +1,45 @@
 """Devices, what was reported of them over time, and their periodic audits."""
 
-from datetime import UTC, date, datetime
-from typing import Any
+from datetime import UTC, datetime
 
 from fastapi import APIRouter
 from pydantic import Field, field_validator
 from sqlalchemy import select
 
-from trustreport.service import audit
 from trustreport.service.access.guard import Author, Reader, TheCore
-from trustreport.service.ids import PATTERN, new_id
+from trustreport.service.client.records import DeviceResponse, Moment, ScheduleResponse, TrendPoint
+from trustreport.service.engine import LAST_YEAR
+from trustreport.service.ids import PATTERN
 from trustreport.service.pages import filters
 from trustreport.service.storage.models import Attestation, Schedule, StoredDevice, StoredReport, StoredStudy
 from trustreport.service.storage.store import now
-from trustreport.service.web.shapes import Name, Page, ReportOptions, RequestedPage, ResponseBody, moment
-from trustreport.study.plan import LAST_YEAR
+from trustreport.service.web.shapes import Name, Page, ReportOptions, RequestedPage, moment
 
 router = APIRouter(prefix="/devices", tags=["devices"])
-
-
-class DeviceResponse(ResponseBody):
-    id: str
-    trade_name: str
-    manufacturer: str
-    basic_udi_di: str
-    created_at: datetime
-
-
-class TrendPoint(ResponseBody):
-    """A value of one period, with its interval, what it was tested against, and whether it gave an alert."""
-
-    series: str = Field(description="values of one series are comparable over time")
-    quantity: str | None = None
-    unit: str | None = None
-    period: str | None = None
-    start: date | None = None
-    end: date | None = None
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    level: float | None = None
-    n: float | None = None
-    above: float | None = Field(default=None, description="bound of the criterion: the interval is above it")
-    below: float | None = None
-    verdict: str | None = None
-    expected: float | None = Field(default=None, description="value in control, of a control chart")
-    alarming: float | None = Field(default=None, description="value that the chart is to detect")
-    alert: date | None = Field(default=None, description="when the chart first gave an alert")
-
-
-class Moment(ResponseBody):
-    """A report of a device, with the period it speaks of."""
-
-    report: str
-    study: str
-    kind: str
-    software_version: str
-    period_start: date | None
-    period_end: date | None
-    verdicts: dict[str, int] = Field(description="how many endpoints met their criterion, and so on")
-    checks: dict[str, int] = Field(description="how many checks fired, by severity B, W, N")
-    primary: list[dict[str, Any]] = Field(description="the results that lead")
-    trend: list[TrendPoint] = Field(description="what is drawn over time")
-    signed: list[str] = Field(description="review, approval, rejection")
-    created_at: datetime
 
 
 @router.get("")
 def devices(who: Reader, core: TheCore, turn: RequestedPage, wanted: filters.Devices) -> Page[DeviceResponse]:
     """All devices of which a study was uploaded."""
     with core.store.read() as rows:
-        return turn.rows(rows, wanted.apply(who.all(StoredDevice)), StoredDevice.id, to_response)
+        return turn.rows(
+            rows, wanted.apply(who.rows_of(StoredDevice)), StoredDevice.id, DeviceResponse.of_row
+        )
 
 
 @router.get("/{device}")
 def get_device(device: Name, who: Reader, core: TheCore) -> DeviceResponse:
     """One device."""
     with core.store.read() as rows:
-        return to_response(who.one(rows, StoredDevice, device))
+        return DeviceResponse.of_row(who.row_of(rows, StoredDevice, device))
 
 
 @router.get("/{device}/timeline")
 def timeline(device: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[Moment]:
     """The reports of a device, the newest first, with their periods, verdicts and leading results."""
     with core.store.read() as rows:
-        row = who.one(rows, StoredDevice, device)
-        query = who.all(StoredReport).where(StoredReport.device == row.id)
+        row = who.row_of(rows, StoredDevice, device)
+        query = who.rows_of(StoredReport).where(StoredReport.device == row.id)
         found = turn.rows(rows, query, StoredReport.id, lambda report: report)
         names = [report.id for report in found.items]
         acts: dict[str, set[str]] = {name: set() for name in names}
@@ -114,17 +68,6 @@ def timeline(device: Name, who: Reader, core: TheCore, turn: RequestedPage) -> P
         return Page(items=[moment_of(report) for report in found.items], next=found.next)
 
 
-def to_response(row: StoredDevice) -> DeviceResponse:
-    """A device as the API says it."""
-    return DeviceResponse(
-        id=row.id,
-        trade_name=row.trade_name,
-        manufacturer=row.manufacturer,
-        basic_udi_di=row.basic_udi_di,
-        created_at=moment(row.created_at),
-    )
-
-
 schedules_router = APIRouter(prefix="/schedules", tags=["schedules"])
 
 
@@ -143,81 +86,43 @@ class NewSchedule(ReportOptions):
         return value
 
 
-class ScheduleResponse(ResponseBody):
-    id: str
-    study: str
-    wishes: dict[str, Any]
-    every_days: int
-    next_at: datetime
-    created_by: str
-    created_at: datetime
-
-
 @schedules_router.get("")
 def schedules(who: Reader, core: TheCore, turn: RequestedPage) -> Page[ScheduleResponse]:
     """All periodic audits."""
     with core.store.read() as rows:
-        return turn.rows(rows, who.all(Schedule), Schedule.id, _to_response)
+        return turn.rows(rows, who.rows_of(Schedule), Schedule.id, ScheduleResponse.of_row)
 
 
 @schedules_router.post("", status_code=201)
 def begin(asked: NewSchedule, who: Author, core: TheCore) -> ScheduleResponse:
     """A new periodic audit. When it is due and nothing changed since the last time, no report is made."""
     with core.store.write() as rows:
-        study = who.one(rows, StoredStudy, asked.study)
+        study = who.row_of(rows, StoredStudy, asked.study)
         at = now(rows)
-        row = Schedule(
-            id=new_id(),
-            organisation=who.organisation,
-            study=study.id,
-            wishes=asked.plain(),
-            every_days=asked.every_days,
-            next_at=max(at, _milliseconds(asked.first)) if asked.first else at,
-            created_by=who.user,
-            created_at=at,
+        next_at = max(at, _milliseconds(asked.first)) if asked.first else at
+        row = who.new_row(
+            rows, Schedule, study=study.id, wishes=asked.plain(), every_days=asked.every_days, next_at=next_at
         )
-        rows.add(row)
-        rows.flush()
-        audit.write(
-            rows,
-            who.organisation,
-            who.user,
-            "schedule.add",
-            row.id,
-            study=study.id,
-            every_days=row.every_days,
-        )
-        return _to_response(row)
+        who.audit(rows, "schedule.add", row.id, study=study.id, every_days=row.every_days)
+        return ScheduleResponse.of_row(row)
 
 
 @schedules_router.get("/{schedule}")
 def get_schedule(schedule: Name, who: Reader, core: TheCore) -> ScheduleResponse:
     """One periodic audit."""
     with core.store.read() as rows:
-        return _to_response(who.one(rows, Schedule, schedule))
+        return ScheduleResponse.of_row(who.row_of(rows, Schedule, schedule))
 
 
 @schedules_router.delete("/{schedule}", status_code=204)
 def stop(schedule: Name, who: Author, core: TheCore) -> None:
     """End a periodic audit."""
     with core.store.write() as rows:
-        row = who.one(rows, Schedule, schedule)
-        audit.write(rows, who.organisation, who.user, "schedule.stop", row.id, study=row.study)
+        row = who.row_of(rows, Schedule, schedule)
+        who.audit(rows, "schedule.stop", row.id, study=row.study)
         rows.delete(row)
 
 
 def _milliseconds(at: datetime) -> int:
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     return round(at.timestamp() * 1000)
-
-
-def _to_response(row: Schedule) -> ScheduleResponse:
-    return ScheduleResponse(
-        id=row.id,
-        study=row.study,
-        wishes=row.wishes,
-        every_days=row.every_days,
-        next_at=moment(row.next_at),
-        created_by=row.created_by,
-        created_at=moment(row.created_at),
-    )

@@ -11,13 +11,14 @@ from trustreport.service.access.guard import TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.device import api, trends
+from trustreport.service.engine import FIRST_YEAR, LAST_YEAR
 from trustreport.service.pages import filters
 from trustreport.service.pages.page_context import (
-    A_PAGE,
     After,
     Author,
     Reader,
     Sent,
+    listed,
     pairs,
     request_from_form,
     see,
@@ -30,7 +31,6 @@ from trustreport.service.pages.render import PageWords, declared, page, words_of
 from trustreport.service.storage.models import Schedule, StoredDevice, StoredReport, StoredStudy, Version
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.shapes import Name, PageRequest, moment
-from trustreport.study.plan import FIRST_YEAR, LAST_YEAR
 
 REPORTS = 50
 MOST_REPORTS = 200  # that are drawn
@@ -64,9 +64,9 @@ def devices(
     request: Request, who: Reader, core: TheCore, wanted: filters.Devices, after: After = ""
 ) -> Response:
     """All devices, each with its reports and the next audit."""
-    query = wanted.apply(who.all(StoredDevice))
+    query = wanted.apply(who.rows_of(StoredDevice))
     with core.store.read() as rows:
-        found = PageRequest(limit=A_PAGE, after=after or None).rows(rows, query, StoredDevice.id, lambda d: d)
+        found = listed(rows, query, StoredDevice.id, after)
         names = [device.id for device in found.items]
         made = (
             select(StoredReport.device, func.count(), func.max(StoredReport.created_at))
@@ -111,11 +111,9 @@ def _show(
 ) -> Response:
     say = words_of(request)
     with core.store.read() as rows:
-        row = who.one(rows, StoredDevice, device)
-        query = who.all(StoredReport).where(StoredReport.device == row.id)
-        found = PageRequest(limit=REPORTS, after=after or None).rows(
-            rows, query, StoredReport.id, lambda r: r
-        )
+        row = who.row_of(rows, StoredDevice, device)
+        query = who.rows_of(StoredReport).where(StoredReport.device == row.id)
+        found = listed(rows, query, StoredReport.id, after, REPORTS)
         studies = _studies(rows, row)
         schedules = rows.scalars(
             select(Schedule).where(Schedule.study.in_([s.id for s in studies])).order_by(Schedule.next_at)
@@ -190,15 +188,20 @@ def drawing(reports: list[StoredReport], due: datetime | None, say: PageWords) -
     first, last = min(s[0] for s in spans), max(ends) + timedelta(days=1)
     days = max((last - first).days, 1)
 
-    def at(day: date) -> float:
+    def x_of(day: date) -> float:
         return round(100 * (day - first).days / days, 2)
 
     bars = tuple(
-        Bar(_period(report, say), at(start), max(round(at(end) - at(start), 2), 0.8), report.id)
+        Bar(
+            _period(report, say),
+            x_of(start),
+            max(round(x_of(end) - x_of(start), 2), 0.8),
+            report.id,
+        )
         for start, end, report in spans
     )
-    ticks = tuple((at(day), text) for day, text in _ticks(first, last))
-    return TimelineDrawing(bars, ticks, at(next_due) if next_due else None)
+    ticks = tuple((x_of(day), text) for day, text in _ticks(first, last))
+    return TimelineDrawing(bars, ticks, x_of(next_due) if next_due else None)
 
 
 def _period(report: StoredReport, say: PageWords) -> str:

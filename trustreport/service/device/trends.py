@@ -8,9 +8,9 @@ from datetime import date, timedelta
 from itertools import pairwise
 from math import ceil, floor, log10
 
-from trustreport.service.device.api import Moment, TrendPoint
+from trustreport.service.client.records import Moment, TrendPoint
+from trustreport.service.engine import FIRST_YEAR, LAST_YEAR
 from trustreport.service.pages.render import PageWords, page_words
-from trustreport.study.plan import FIRST_YEAR, LAST_YEAR
 from trustreport.vocabulary.quantities import known, quantity
 
 MOST_CHARTS = 8

@@ -8,11 +8,18 @@ from typing import Any
 
 from trustreport.service.editor.form import NAME, Form, form_of, pointer, suggestions
 from trustreport.service.editor.yaml_edits import Edits, applied, edited, edits_of, place, places, plain
-from trustreport.study.criteria import Bound, bound_of, confirmatory
-from trustreport.study.ingest.manifest import MOST_BYTES, parse
-from trustreport.study.ingest.problems import KeyPath, Problems, dotted
-from trustreport.study.ingest.validation import plan_of
-from trustreport.study.plan import Plan
+from trustreport.service.engine import (
+    MOST_BYTES,
+    Bound,
+    KeyPath,
+    Plan,
+    Problems,
+    bound_of,
+    confirmatory,
+    dotted,
+    parse,
+    plan_of,
+)
 from trustreport.vocabulary.errors import Problem, StudyError
 from trustreport.vocabulary.quantities import ROWS
 
@@ -157,12 +164,12 @@ def _checked(text: str, study: Path, places_of: Mapping[str, str], *, with_table
 
 
 def _read(study: Path) -> tuple[list[Problem], list[str]]:
-    from trustreport.study.identity.pseudonyms import released
-    from trustreport.study.ingest import read
+    from trustreport.api import read_study
+    from trustreport.service.engine import released
     from trustreport.vocabulary.messages import catalogue
 
     try:
-        found, plan = read(study)
+        found, plan = read_study(study)
         released(found, plan)
     except StudyError as error:
         return list(error.problems), []

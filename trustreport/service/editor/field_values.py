@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from trustreport.study.ingest.manifest import TypedFloat, TypedInt
+from trustreport.service.engine import TypedFloat, TypedInt
 
 Kind = Literal["line", "number", "choice", "date", "lines", "range", "map", "code"]
 WHOLE = re.compile(r"[-+]?\d{1,300}")

@@ -13,8 +13,7 @@ from pydantic import BaseModel
 
 from trustreport.service.editor import table_columns
 from trustreport.service.editor.field_values import Shape, model_of, normal, shape_of, shown
-from trustreport.study.ingest.problems import Key, KeyPath, dotted
-from trustreport.study.plan import FileForm, Plan, TableFile
+from trustreport.service.engine import FileForm, Key, KeyPath, Plan, TableFile, dotted
 
 MOST_CONTROLS = 1200  # of a form: browsers send each, and a request has a limit of fields
 NAME = "@name"  # the control for the name of a new table or target

@@ -56,13 +56,13 @@ def answer(
     outcome = carried_out(core, task, fill)
     failed = outcome.reason or outcome.answer.get("failed", "")
     if outcome.kind != "answer" or failed:
-        raise Fault(409, say("pages.fault.no_form.title"), say("pages.fault.no_form.detail", failed=failed))
+        raise Fault(409, say("pages.fault.no_form.detail", failed=failed))
     made = outcome.answer
     if "unreadable" in made:
         first = made["unreadable"][0] if made["unreadable"] else {}
         line = f", line {first['row']}" if first.get("row") else ""
         detail = f"{name}{line}: {first.get('found', 'it cannot be read')}. Upload a corrected file first."
-        raise Fault(409, say("pages.fault.the_manifest_cannot_be.title"), detail)
+        raise Fault(409, detail, title=say("pages.fault.the_manifest_cannot_be.title"))
     return made
 
 
@@ -77,7 +77,7 @@ def carried_out(core: Core, task: dict[str, Any], fill: Callable[[Path], None]) 
         work = Path(tempfile.mkdtemp(prefix="edit-", dir=_folder(core)))
         try:
             fill(work)
-            limits = replace(ResourceLimits.of(core.settings, "check"), wall=SECONDS)
+            limits = replace(ResourceLimits.of_settings(core.settings, "check"), wall=SECONDS)
             return run(task, work, limits, on_progress=lambda *_: None, should_continue=lambda: True)
         finally:
             shutil.rmtree(work, ignore_errors=True)
@@ -91,35 +91,20 @@ def manifest_of(core: Core, version: Version, files: Sequence[VersionFile]) -> t
     if not named and not any(f.archive for f in files):
         return "study.yaml", blank()
     if len(named) != 1:
-        raise Fault(
-            409, say("pages.fault.no_single_manifest.title"), say("pages.fault.no_single_manifest.detail")
-        )
+        raise Fault(409, say("pages.fault.no_single_manifest.detail"))
     if named[0].size > MOST_MANIFEST:
-        raise Fault(
-            409,
-            say("pages.fault.too_long_for_a.title"),
-            say("pages.fault.too_long_for_a.detail", most_manifest=MOST_MANIFEST),
-        )
+        raise Fault(409, say("pages.fault.too_long_for_a.detail", most_manifest=MOST_MANIFEST))
     data = core.blobs.read(version.organisation, named[0].sha256)
     try:
         return named[0].name, data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise Fault(
-            409,
-            say("pages.fault.the_manifest_cannot_be.title"),
-            say("pages.fault.the_manifest_cannot_be.detail"),
-        ) from None
+        raise Fault(409, say("pages.fault.the_manifest_cannot_be.detail")) from None
 
 
 @contextmanager
 def _turn() -> Iterator[None]:
     """A turn among the forms at work; refuses (503) where too many wait, or one waits too long."""
-    busy = Fault(
-        503,
-        say("pages.fault.busy.title"),
-        say("pages.fault.busy.too_many_forms_are"),
-        headers={"Retry-After": "5"},
-    )
+    busy = Fault(503, say("pages.fault.busy.too_many_forms_are"), headers={"Retry-After": "5"})
     if not _ADMITTED.acquire(blocking=False):
         raise busy
     try:

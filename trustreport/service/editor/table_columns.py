@@ -7,12 +7,18 @@ from typing import Any
 
 from trustreport.service.blank import SUFFIXES
 from trustreport.service.editor.field_values import MISSING, Shape, shown
-from trustreport.study.ingest.columns import Headers
-from trustreport.study.ingest.contracts import CONTRACTS, TABLE_WORDS, WORDS, our_word
-from trustreport.study.ingest.problems import Problems
-from trustreport.study.ingest.tables import Layout, read_table
-from trustreport.study.plan import as_coded
-from trustreport.study.proposal.parts import Cells
+from trustreport.service.engine import (
+    CONTRACTS,
+    TABLE_WORDS,
+    WORDS,
+    Cells,
+    Headers,
+    Layout,
+    Problems,
+    as_coded,
+    our_word,
+    read_table,
+)
 
 __all__ = ["TABLE_WORDS", "ColumnEntry", "Files", "files_of", "of_table"]
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from trustreport.service.editor.field_values import read
 from trustreport.service.editor.form import NAME, REMOVED, Control, Form, was_changed
-from trustreport.study.ingest.manifest import parse
-from trustreport.study.ingest.problems import Key, KeyPath, Problems
+from trustreport.service.engine import Key, KeyPath, Problems, parse
 from trustreport.vocabulary.errors import UNSEEN
 
 PLAIN = re.compile(r"[^\W\d_][\w.-]*( [\w.-]+)*")

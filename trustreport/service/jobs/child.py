@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from trustreport.report.layout.pipes import seldom_collect
+from trustreport.service.engine import seldom_collect
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS = 1, 4, 38
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000

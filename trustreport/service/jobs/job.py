@@ -1,16 +1,14 @@
 """A job as JSON and as a page, and how long it may still take."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from statistics import median
-from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
-from pydantic import Field
 from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.access.guard import Author, Reader, TheCore
+from trustreport.service.client.records import JobResponse
 from trustreport.service.jobs import queue
 from trustreport.service.pages import filters
 from trustreport.service.pages.page_context import Author as PageAuthor
@@ -26,10 +24,7 @@ from trustreport.service.web.shapes import (
     Page,
     ReportOptions,
     RequestedPage,
-    ResponseBody,
     ask_again,
-    maybe,
-    moment,
 )
 from trustreport.vocabulary.messages import say
 
@@ -106,28 +101,6 @@ def _threads(rows: Rows, settings: Settings, at: int) -> int:
 
 
 router = APIRouter(tags=["jobs"])
-State = Literal["queued", "running", "done", "failed", "cancelled"]
-
-
-class JobResponse(ResponseBody):
-    id: str
-    task: Literal["check", "report"]
-    study: str
-    version: str
-    wishes: dict[str, Any]
-    code: str
-    state: State
-    step: str
-    progress: float
-    reason: str
-    attempts: int
-    report: str | None
-    created_by: str
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-    place: int | None = Field(description="in the queue at the latest, 1 is next; null of what does not wait")
-    expected_at: datetime | None = Field(description="when it will probably be done, from earlier ones")
 
 
 @router.post("/versions/{version}/jobs", status_code=201, responses={200: {"description": "Asked before"}})
@@ -136,13 +109,11 @@ def request_report(
 ) -> JobResponse:
     """Request a report. The same inputs, wishes and code are one job: asking again answers 200 with it."""
     with core.store.write() as rows:
-        row = who.one(rows, Version, version)
+        row = who.row_of(rows, Version, version)
         if row.state != "valid":
-            raise Fault(
-                409,
-                say(f"pages.fault.{'not_checked' if row.state == 'checking' else 'not_valid'}.title"),
-                say("pages.fault.not_valid.state", state=row.state),
-            )
+            title = "not_checked" if row.state == "checking" else "not_valid"
+            detail = say("pages.fault.not_valid.state", state=row.state)
+            raise Fault(409, detail, title=say(f"pages.fault.{title}.title"))
         job, new = queue.enqueue(rows, row, who.user, "report", asked.plain(), core.settings)
         response.status_code = 201 if new else 200
         return to_response(job, rows, core.settings)
@@ -158,7 +129,7 @@ def jobs(
     """All jobs, or those that are wanted."""
     with core.store.read() as rows:
         return turn.rows(
-            rows, wanted.apply(who.all(Job)), Job.id, lambda job: to_response(job, rows, core.settings)
+            rows, wanted.apply(who.rows_of(Job)), Job.id, lambda job: to_response(job, rows, core.settings)
         )
 
 
@@ -169,7 +140,7 @@ def get_job(job: Name, who: Reader, core: TheCore, response: Response) -> JobRes
     Until it has ended, `Retry-After` says in how many seconds to ask again.
     """
     with core.store.read() as rows:
-        row = who.one(rows, Job, job)
+        row = who.row_of(rows, Job, job)
         if row.state not in queue.ENDED:
             response.headers["Retry-After"] = ask_again(now(rows) - row.created_at)
         return to_response(row, rows, core.settings)
@@ -179,7 +150,7 @@ def get_job(job: Name, who: Reader, core: TheCore, response: Response) -> JobRes
 def cancel(job: Name, who: Author, core: TheCore) -> JobResponse:
     """Ask that a job stops. One that has ended stays as it is."""
     with core.store.write() as rows:
-        row = who.one(rows, Job, job)
+        row = who.row_of(rows, Job, job)
         queue.cancel(rows, row, who.user, core.settings)
         return to_response(row, rows, core.settings)
 
@@ -187,26 +158,7 @@ def cancel(job: Name, who: Author, core: TheCore) -> JobResponse:
 def to_response(row: Job, rows: Rows, settings: Settings) -> JobResponse:
     """A job as the API says it."""
     expected = outlook(rows, row, settings)
-    return JobResponse(
-        id=row.id,
-        task=row.task,
-        study=row.study,
-        version=row.version,
-        wishes=row.wishes,
-        code=row.code,
-        state=row.state,
-        step=row.step,
-        progress=row.progress,
-        reason=row.reason,
-        attempts=row.attempts,
-        report=row.report,
-        created_by=row.created_by,
-        created_at=moment(row.created_at),
-        started_at=maybe(row.started_at),
-        finished_at=maybe(row.finished_at),
-        place=expected.place,
-        expected_at=maybe(expected.ends_at),
-    )
+    return JobResponse.of_row(row, place=expected.place, expected_at=expected.ends_at)
 
 
 page_router = APIRouter(prefix="/jobs")
@@ -217,7 +169,7 @@ LIVE = ("queued", "running")
 def job(job: Name, request: Request, who: PageReader, core: TheCore) -> Response:
     """One job. Its page asks for the part that moves, until there is a report to go to."""
     with core.store.read() as rows:
-        row = who.one(rows, Job, job)
+        row = who.row_of(rows, Job, job)
         expected = outlook(rows, row, core.settings)
         study, version = rows.get_one(StoredStudy, row.study), rows.get_one(Version, row.version)
     moving = bool(request.headers.get("HX-Request"))

@@ -77,7 +77,7 @@ def run_due(rows: Rows, name: str, settings: Settings) -> None:
     audit.write(
         rows, schedule.organisation, ACTOR, "schedule.due", schedule.id, study=schedule.study, **asked
     )
-    mail.add(rows, settings, "audit_due", schedule.created_by, study=schedule.study, **asked)
+    mail.queue_mail(rows, settings, "audit_due", schedule.created_by, study=schedule.study, **asked)
 
 
 def run_daily(core: Core) -> None:

@@ -2,18 +2,19 @@
 
 import json
 import os
+from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trustreport.service.jobs.trend_facts import trend_of
-from trustreport.study.plan import Plan
-from trustreport.vocabulary.errors import Problem, StudyError
+from trustreport.service.engine import DatasetFacts, Plan
+from trustreport.vocabulary.errors import MissingLibrary, Problem, StudyError
 
-if TYPE_CHECKING:  # loads numpy
-    from trustreport.measures.similarity.features import Run
+if TYPE_CHECKING:  # load numpy
+    from trustreport.service.engine import Run, Study, lock
 
 OnProgress = Callable[[str, float], None]
 MOST_PROBLEMS = 10_000
@@ -45,15 +46,13 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
         except Refused as error:
             return {"problems": _problems(error.problems), "unpacked": False}
     on_progress("read", 0.1)
-    from trustreport.study.ingest import (
-        read,  # not the api: a check needs none of the statistics, which load slowly
-    )
+    from trustreport.api import read_study
 
     proposed = _proposed(study)
     facts = {"proposal": proposed} if proposed else {}
     answer = {"facts": facts, "tables": _tables(study), "unpacked": True}
     try:
-        _, plan = read(study)
+        _, plan = read_study(study)
     except StudyError as error:
         without = proposed and not _manifests(study)
         return {**answer, "problems": _problems([NO_MANIFEST] if without else error.problems)}
@@ -61,7 +60,7 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
 
 
 def _manifests(study: Path) -> list[Path]:
-    from trustreport.study.ingest.manifest import found_in
+    from trustreport.service.engine import found_in
 
     return found_in(study)
 
@@ -76,7 +75,7 @@ def _tables(study: Path) -> dict[str, Any]:
 def _proposed(study: Path) -> str:
     """A manifest with the tables that none names yet; empty where nothing can be proposed."""
     from trustreport.service.editor.edit_task import merged, named_files
-    from trustreport.study.proposal import propose, text
+    from trustreport.service.engine import proposal
 
     if not study.is_dir():
         return ""
@@ -86,10 +85,10 @@ def _proposed(study: Path) -> str:
     if not tables or named is None:
         return ""
     try:
-        proposal = propose(tables, "certification")
+        proposed = proposal.propose(tables, "certification")
     except (ValueError, LookupError, OSError):  # a table that nothing can be made of
         return ""
-    made = text(proposal, "") if proposal.entries or proposal.datasets else ""
+    made = proposal.text(proposed, "") if proposed.entries or proposed.datasets else ""
     if made and manifests:
         made = merged(manifests[0].read_text("utf-8-sig"), manifests[0].name, made)
     return made if len(made) <= MOST_PROPOSED else ""
@@ -100,7 +99,6 @@ def report(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[st
     on_progress("read", 0.0)
     from trustreport.api import assess, read_study, write_report
     from trustreport.service.jobs.pieces import NotComputed
-    from trustreport.service.jobs.register import with_looks
 
     study, plan = read_study(work / "study")
     study, look = with_looks(study, plan, task["looks"])
@@ -135,7 +133,7 @@ def report(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[st
 
 def _run_of(task: dict[str, Any]) -> "Run":
     """How independent pieces of work are computed: one by one, or by the cluster behind the pipes."""
-    from trustreport.measures.similarity.features import one_by_one
+    from trustreport.service.engine import one_by_one
 
     if not task.get("pipes"):
         return one_by_one
@@ -143,6 +141,26 @@ def _run_of(task: dict[str, Any]) -> "Run":
 
     requests, answers = task["pipes"]
     return Pieces(os.fdopen(requests, "wb"), os.fdopen(answers, "rb")).run
+
+
+def with_looks(study: "Study", plan: Plan, before: Mapping[str, Any]) -> "tuple[Study, dict[str, Any]]":
+    """The study with its register, and the look of this report for `facts`; without a lock as it was."""
+    from trustreport.service.engine import lock
+
+    own = lock.look_of(study, plan, on=before["on"], purpose=before["purpose"])
+    if not own.data or not study.lock:
+        return study, {}
+    register = study.looks
+    for look in (*map(_look, before["earlier"]), own):
+        if look.data:
+            register = lock.entered(register, look)
+    return replace(study, looks=register), {"look": lock.as_data(own)}
+
+
+def _look(said: Mapping[str, Any]) -> "lock.Look":
+    from trustreport.service.engine import lock
+
+    return lock.Look(**{**said, "results": tuple(said["results"])})
 
 
 def facts_of(plan: Plan) -> dict[str, Any]:
@@ -209,17 +227,108 @@ def edit(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str,
 
 
 def pilot(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str, Any]:
-    """The variance components of a stored reader study."""
-    from trustreport.service.jobs.planning_tasks import pilot as answer
+    """The components of ``work/study`` for an endpoint and a design, or every problem of it."""
+    from trustreport.api import read_study
+    from trustreport.service.engine import SizingRequest, pilot_parts
 
-    return answer(task, work)
+    asked = SizingRequest.model_construct(**task["asked"], pilot="study")
+    try:
+        found = pilot_parts(*read_study(work / "study"), asked)
+    except StudyError as error:
+        return {"problems": [p.as_dict() for p in error.problems]}
+    components: dict[str, float] = {**asdict(found.parts), "cases": found.n_cases}
+    if asked.endpoint == "auc":
+        components["positives"] = found.n_positives
+    return {"components": components, "expected": found.mean}
 
 
 def section(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str, Any]:
-    """The section of a protocol on sample size, as PDF."""
-    from trustreport.service.jobs.planning_tasks import section as answer
+    """The section of a protocol as PDF."""
+    from trustreport.api import plan_reader_study
+    from trustreport.service.engine import protocol
 
-    return answer(task)
+    try:
+        made = protocol.to_pdf(plan_reader_study(**task["request"]))
+    except MissingLibrary as error:
+        return {"failed": str(error)}
+    return {"pdf": b64encode(made).decode()}
+
+
+MOST_POINTS = 80
+MOST_OTHERS = 6  # where neither criteria nor periods say which numbers matter
+PERIOD_VALUE = "vigilance.period_value"
+CHARTS = ("vigilance.sprt", "vigilance.cusum")
+OF_A_PART = ("reader", "site", "subgroup", "period")  # a scope with one of these is not the whole study
+
+Entry = Mapping[str, Any]
+
+
+def trend_of(document: Entry, plan: Plan) -> list[dict[str, Any]]:
+    """The points that a report adds to the charts of its device.
+
+    They are the values of its periods and those that its criteria were tested on; where there are neither,
+    the first primary results.
+    """
+    results = document["results"]
+    points = [*_of_periods(results, plan), *_of_verdicts(document["verdicts"], results)]
+    points = (points or list(_of_others(results)))[:MOST_POINTS]
+    return [{key: value for key, value in point.items() if value is not None} for point in points]
+
+
+def _of_periods(results: list[Entry], plan: Plan) -> Iterator[dict[str, Any]]:
+    datasets = {dataset.dataset: dataset for dataset in plan.datasets}
+    charts = {r["scope"].get("endpoint"): r["details"] for r in reversed(results) if r["id"] in CHARTS}
+    for r in results:
+        period = r["scope"].get("period")
+        if r["id"] != PERIOD_VALUE or set(r["scope"]) != {"endpoint", "period"}:
+            continue
+        chart = charts.get(r["scope"]["endpoint"], {})
+        alert = chart.get("first_alert_date") if chart.get("first_alert_period") == period else None
+        yield {
+            **_point(r, str(r["scope"]["endpoint"])),
+            **_days(datasets.get(period)),
+            "period": period,
+            "expected": chart.get("in_control"),
+            "alarming": chart.get("to_detect"),
+            "alert": alert,
+        }
+
+
+def _of_verdicts(verdicts: list[Entry], results: list[Entry]) -> Iterator[dict[str, Any]]:
+    known = {_key(r): r for r in results}
+    for v in verdicts:
+        if v["id"] is None:  # tested on no number
+            continue
+        unit = known.get(_key(v), {}).get("unit", "")
+        point = _point({"unit": unit, "quantity": v["id"].rpartition(".")[2], **v}, str(v["endpoint"]))
+        yield {**point, "above": v["above"], "below": v["below"], "verdict": v["verdict"]}
+
+
+def _of_others(results: list[Entry]) -> Iterator[dict[str, Any]]:
+    found = 0
+    for r in results:
+        whole = not any(part in r["scope"] for part in OF_A_PART)
+        if r["primary"] and whole and r["low"] is not None and r["low"] < r["high"]:
+            where = ", ".join(str(value) for value in r["scope"].values() if isinstance(value, str))
+            yield _point(r, f"{r['quantity']} ({where})" if where else r["quantity"])
+            found += 1
+        if found == MOST_OTHERS:
+            return
+
+
+def _point(r: Entry, series: str) -> dict[str, Any]:
+    keys = ("quantity", "unit", "value", "low", "high", "level", "n")
+    return {"series": series, **{key: r.get(key) for key in keys}}
+
+
+def _days(dataset: DatasetFacts | None) -> dict[str, str | None]:
+    start = dataset.start_date if dataset else None
+    end = dataset.end_date if dataset else None
+    return {"start": start.isoformat() if start else None, "end": end.isoformat() if end else None}
+
+
+def _key(entry: Entry) -> str:
+    return json.dumps([entry["id"], entry["method"], entry["scope"]], sort_keys=True)
 
 
 TASKS: dict[str, Callable[[dict[str, Any], Path, OnProgress], dict[str, Any]]] = {

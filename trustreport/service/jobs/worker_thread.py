@@ -179,7 +179,7 @@ class WorkerThread:
             outcome = run(
                 task,
                 work,
-                ResourceLimits.of(core.settings, job.task),
+                ResourceLimits.of_settings(core.settings, job.task),
                 on_progress=heartbeat.on_progress,
                 should_continue=heartbeat.should_continue,
                 **({"pipes": pipes} if pipes else {}),
@@ -220,7 +220,7 @@ class WorkerThread:
     def _write_to_askers(self, rows: Rows, made: Job, kind: mail.Kind, **details: Any) -> None:
         if made.task == "report":
             for user in sorted(queue.askers(rows, made)):
-                mail.add(rows, self.core.settings, kind, user, **details)
+                mail.queue_mail(rows, self.core.settings, kind, user, **details)
 
 
 class _Heartbeat:

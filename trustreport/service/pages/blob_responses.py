@@ -41,7 +41,7 @@ def send_blob(
     known = [tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")]
     if f'"{sha256}"' in known or known == ["*"]:
         return Response(status_code=304, headers=headers)
-    removed = Fault(404, say("pages.fault.not_found.title"), say("pages.fault.not_found.file_been"))
+    removed = Fault(404, say("pages.fault.not_found.file_been"))
     path = core.blobs.local_path(organisation, sha256)
     if path is not None and not path.is_file():
         raise removed

@@ -1,10 +1,10 @@
 """What lists are narrowed by: one set of parameters for the API, the pages and the exports."""
 
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any
 
 from fastapi import Depends, Query
-from pydantic import BaseModel
 from sqlalchemy import ColumnElement, Select, and_, exists, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
 
@@ -31,18 +31,15 @@ Choice = Annotated[str, Query(max_length=40, pattern="^[a-z._]*$")]
 Day = Annotated[str, Query(pattern=r"^(\d{4}-\d\d-\d\d)?$", description="a date, as 2026-03-31")]
 
 
-class ListFilter(BaseModel):
-    """Words, a person and days; what is empty is not looked at."""
+class ListFilter:
+    """Words, a person and days; what is empty is not looked at. The fields of a list are its parameters."""
 
-    q: str = ""
-    by: str = ""
-    since: str = ""
-    until: str = ""
+    q = by = since = until = ""  # of a list that does not have one of them
 
     @property
     def given(self) -> dict[str, str]:
         """What narrows the list, as its address says it."""
-        return {name: value for name, value in self.model_dump().items() if value}
+        return {name: value for name, value in asdict(self).items() if value}  # type: ignore[call-overload]
 
     def days(self, column: InstrumentedAttribute[int]) -> list[ColumnElement[bool]]:
         """From the first day to the last one, which is included (UTC)."""
@@ -54,7 +51,15 @@ class ListFilter(BaseModel):
         return found
 
 
+@dataclass
 class StudyFilter(ListFilter):
+    """Studies by their names."""
+
+    q: Search = ""
+    by: Person = ""
+    since: Day = ""
+    until: Day = ""
+
     def apply(self, query: Select[Any]) -> Select[Any]:
         """The studies that are wanted."""
         if self.q.strip():
@@ -64,7 +69,14 @@ class StudyFilter(ListFilter):
         return query.where(*self.days(StoredStudy.created_at))
 
 
+@dataclass
 class DeviceFilter(ListFilter):
+    """Devices by what they are called."""
+
+    q: Search = ""
+    since: Day = ""
+    until: Day = ""
+
     def apply(self, query: Select[Any]) -> Select[Any]:
         """The devices that are wanted, by trade name, manufacturer or Basic UDI-DI."""
         if wanted := self.q.strip():
@@ -73,15 +85,20 @@ class DeviceFilter(ListFilter):
         return query.where(*self.days(StoredDevice.created_at))
 
 
+@dataclass
 class ReportFilter(ListFilter):
-    """Reports are also told from others by what was found, signed and requested."""
+    """Reports by what they are of, and by what was found, signed and requested."""
 
-    study: str = ""
-    device: str = ""
-    kind: str = ""
-    verdict: str = ""
-    signed: str = ""
-    reviewer: str = ""
+    q: Search = ""
+    study: Row = ""
+    device: Row = ""
+    kind: Choice = ""
+    verdict: Choice = ""
+    signed: Choice = ""
+    reviewer: Person = ""
+    by: Person = ""
+    since: Day = ""
+    until: Day = ""
 
     def apply(self, query: Select[Any], who: Principal, is_sqlite: bool) -> Select[Any]:
         """The reports that are wanted."""
@@ -104,8 +121,10 @@ class ReportFilter(ListFilter):
             )
             query = query.where(StoredReport.id.in_(requested))
         if wanted := self.q.strip():
-            studies = who.all(StoredStudy).where(StoredStudy.name.icontains(wanted, autoescape=True))
-            devices = who.all(StoredDevice).where(StoredDevice.trade_name.icontains(wanted, autoescape=True))
+            studies = who.rows_of(StoredStudy).where(StoredStudy.name.icontains(wanted, autoescape=True))
+            devices = who.rows_of(StoredDevice).where(
+                StoredDevice.trade_name.icontains(wanted, autoescape=True)
+            )
             query = query.where(
                 or_(
                     StoredReport.study.in_(studies.with_only_columns(StoredStudy.id)),
@@ -115,10 +134,16 @@ class ReportFilter(ListFilter):
         return query.where(*self.days(StoredReport.created_at))
 
 
+@dataclass
 class JobFilter(ListFilter):
-    study: str = ""
-    state: str = ""
-    task: str = ""
+    """Jobs by what they do, and how far they are."""
+
+    state: Choice = ""
+    task: Choice = ""
+    study: Row = ""
+    by: Person = ""
+    since: Day = ""
+    until: Day = ""
 
     def apply(self, query: Select[Any]) -> Select[Any]:
         """The jobs that are wanted."""
@@ -127,8 +152,12 @@ class JobFilter(ListFilter):
         return query.where(*conditions, *self.days(Job.created_at))
 
 
+@dataclass
 class UserFilter(ListFilter):
-    role: str = ""
+    """Users by name, address and role."""
+
+    q: Search = ""
+    role: Choice = ""
 
     def apply(self, query: Select[Any]) -> Select[Any]:
         """The users that are wanted, by name, address or role."""
@@ -140,9 +169,18 @@ class UserFilter(ListFilter):
         return query
 
 
+@dataclass
 class AuditFilter(ListFilter):
-    subject: str = ""
-    action: str = ""
+    """Entries of the log by what they are about, who did it, and what was done."""
+
+    subject: Annotated[str, Query(max_length=100, pattern=r"^[^\x00]*$")] = ""
+    by: Person = ""
+    action: Choice = ""
+    since: Day = ""
+    until: Day = ""
+
+    def __post_init__(self) -> None:
+        self.subject = self.subject.strip()
 
     def apply(self, query: Select[Any]) -> Select[Any]:
         """The entries that are wanted; an action may be its beginning: `report` finds `report.made`."""
@@ -178,9 +216,9 @@ def _is_signed(state: str) -> ColumnElement[bool]:
     if state not in states:
         raise Fault(
             422,
-            say("pages.fault.not_as_expected.title"),
             "",
             [Field("signed", f"expected {', '.join(states)}")],
+            title=say("pages.fault.not_as_expected.title"),
         )
     return states[state]
 
@@ -190,67 +228,13 @@ def _milliseconds(day: str, name: str, more: timedelta = timedelta()) -> int:
         at = datetime.combine(date.fromisoformat(day), datetime.min.time(), UTC) + more
     except (ValueError, OverflowError):
         said = f"found {day}, expected a date, as 2026-03-31"
-        raise Fault(422, say("pages.fault.not_as_expected.title"), "", [Field(name, said)]) from None
+        raise Fault(422, "", [Field(name, said)], title=say("pages.fault.not_as_expected.title")) from None
     return round(at.timestamp() * 1000)
 
 
-def _studies(q: Search = "", by: Person = "", since: Day = "", until: Day = "") -> StudyFilter:
-    return StudyFilter(q=q, by=by, since=since, until=until)
-
-
-def _devices(q: Search = "", since: Day = "", until: Day = "") -> DeviceFilter:
-    return DeviceFilter(q=q, since=since, until=until)
-
-
-def _reports(  # each parameter of the address
-    q: Search = "",
-    study: Row = "",
-    device: Row = "",
-    kind: Choice = "",
-    verdict: Choice = "",
-    signed: Choice = "",
-    reviewer: Person = "",
-    by: Person = "",
-    since: Day = "",
-    until: Day = "",
-) -> ReportFilter:
-    return ReportFilter(
-        q=q,
-        study=study,
-        device=device,
-        kind=kind,
-        verdict=verdict,
-        signed=signed,
-        reviewer=reviewer,
-        by=by,
-        since=since,
-        until=until,
-    )
-
-
-def _jobs(
-    state: Choice = "", task: Choice = "", study: Row = "", by: Person = "", since: Day = "", until: Day = ""
-) -> JobFilter:
-    return JobFilter(state=state, task=task, study=study, by=by, since=since, until=until)
-
-
-def _users(q: Search = "", role: Choice = "") -> UserFilter:
-    return UserFilter(q=q, role=role)
-
-
-def _entries(
-    subject: Annotated[str, Query(max_length=100, pattern=r"^[^\x00]*$")] = "",
-    by: Person = "",
-    action: Choice = "",
-    since: Day = "",
-    until: Day = "",
-) -> AuditFilter:
-    return AuditFilter(subject=subject.strip(), by=by, action=action, since=since, until=until)
-
-
-Studies = Annotated[StudyFilter, Depends(_studies)]
-Devices = Annotated[DeviceFilter, Depends(_devices)]
-Reports = Annotated[ReportFilter, Depends(_reports)]
-Jobs = Annotated[JobFilter, Depends(_jobs)]
-Users = Annotated[UserFilter, Depends(_users)]
-Entries = Annotated[AuditFilter, Depends(_entries)]
+Studies = Annotated[StudyFilter, Depends()]
+Devices = Annotated[DeviceFilter, Depends()]
+Reports = Annotated[ReportFilter, Depends()]
+Jobs = Annotated[JobFilter, Depends()]
+Users = Annotated[UserFilter, Depends()]
+Entries = Annotated[AuditFilter, Depends()]

@@ -13,6 +13,7 @@ from fastapi import Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, ValidationError
 from sqlalchemy import Select, select
+from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.orm import Session as Rows
 from starlette.datastructures import FormData
 
@@ -23,6 +24,7 @@ from trustreport.service.pages.render import FORM_COOKIE
 from trustreport.service.roles import Permission
 from trustreport.service.storage.models import Attestation, User
 from trustreport.service.web.faults import Fault, Field
+from trustreport.service.web.shapes import Page, PageRequest
 from trustreport.vocabulary.messages import say
 
 
@@ -137,17 +139,12 @@ async def _form(request: Request, *wanted: str) -> AsyncIterator[FormData]:
             url = core_of(request).settings.public_url
             raise Fault(
                 403,
-                say("pages.fault.no_cookie_came_back.title"),
                 say("pages.fault.no_cookie_came_back.open", url=url)
                 if url
                 else say("pages.fault.no_cookie_came_back.detail"),
             )
         if not fine:
-            raise Fault(
-                403,
-                say("pages.fault.not_from_this_page.title"),
-                say("pages.fault.not_from_this_page.page_expired"),
-            )
+            raise Fault(403, say("pages.fault.not_from_this_page.page_expired"))
         yield form
 
 
@@ -186,12 +183,14 @@ def request_from_form(model: type[M], **values: Any) -> M:
             Field(".".join(str(part) for part in e["loc"][:1]), PLAIN.get(e["type"], e["msg"]))
             for e in error.errors()
         ]
-        raise Fault(
-            422,
-            say("pages.fault.not_as_expected.title"),
-            say("pages.fault.not_as_expected.please_look_at_what"),
-            fields,
-        ) from None
+        raise Fault(422, say("pages.fault.not_as_expected.please_look_at_what"), fields) from None
+
+
+def listed(
+    rows: Rows, query: Select[Any], by: InstrumentedAttribute[str], after: str = "", limit: int = A_PAGE
+) -> Page[Any]:
+    """A page of rows as templates show them."""
+    return PageRequest(limit=limit, after=after or None).rows(rows, query, by, lambda row: row)
 
 
 def see(address: str) -> Response:

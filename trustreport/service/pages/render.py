@@ -70,7 +70,7 @@ router = APIRouter()
 def static(name: str, request: Request) -> Response:
     """A file of the package. Its address names its content, so a browser asks once."""
     if name not in PARTS:
-        raise Fault(404, say("pages.fault.not_found.title"), say("pages.fault.not_found.there_no_such_2"))
+        raise Fault(404, say("pages.fault.not_found.there_no_such_2"))
     return Response(
         content(name),
         media_type=MEDIA[name.rsplit(".", 1)[-1]],

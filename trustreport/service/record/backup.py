@@ -12,6 +12,7 @@ import os
 import re
 import tarfile
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -20,11 +21,11 @@ from typing import IO, Any
 from sqlalchemy import Connection, MetaData, Table, func, insert, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.report.signatures.signing import FILE as KEY_FILE
 from trustreport.service import audit
 from trustreport.service.audit import Verified
 from trustreport.service.core import Core, open_core
-from trustreport.service.record import encryption, log_heads
+from trustreport.service.engine import signing
+from trustreport.service.record import log_heads
 from trustreport.service.record.verification import verify_all
 from trustreport.service.settings import Settings
 from trustreport.service.storage.blobs import SHA, Blobs
@@ -33,6 +34,104 @@ from trustreport.service.storage.locations import open_blobs
 from trustreport.service.storage.migrate import current, migrate
 from trustreport.service.storage.models import Attestation, ReportFile, Token, VersionFile
 from trustreport.service.storage.store import Store, now
+
+BEGIN = b"age-encryption.org/v1\n"
+SECRET = "AGE-SECRET-KEY-1"  # noqa: S105  # how one begins
+
+
+class NoKey(ValueError):
+    """A recipient or identity that cannot be used; the message says which."""
+
+
+def recipients_of(texts: Sequence[str]) -> list[Any]:
+    """Public keys of age, ``age1...``.
+
+    Raises
+    ------
+    NoKey : a text is none
+    """
+    from pyrage import RecipientError, x25519
+
+    found = []
+    for text in texts:
+        try:
+            found.append(x25519.Recipient.from_str(text.strip()))
+        except RecipientError:
+            raise NoKey(f"{text!r} is no public key of age (age1...)") from None
+    return found
+
+
+def identities_of(file: Path) -> list[Any]:
+    """The secret keys of a file as `age-keygen` writes it.
+
+    Raises
+    ------
+    NoKey : it holds none, or one that cannot be read
+    """
+    from pyrage import IdentityError, x25519
+
+    lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
+    try:
+        found = [x25519.Identity.from_str(line) for line in lines if line.startswith(SECRET)]
+    except IdentityError:
+        found = []
+    if not found:
+        raise NoKey(f"{file} holds no secret key of age ({SECRET}...)")
+    return found
+
+
+@contextmanager
+def encrypted(out: IO[bytes], recipients: Sequence[Any]) -> Iterator[IO[bytes]]:
+    """A stream that is encrypted as it is written; nothing is kept in plain."""
+    from pyrage import encrypt_io
+
+    ours, theirs = os.pipe()
+    failed: list[BaseException] = []
+
+    def encrypt() -> None:
+        with os.fdopen(ours, "rb") as plain:  # closing it ends the writer, too
+            try:
+                encrypt_io(plain, out, recipients)
+            except BaseException as error:
+                failed.append(error)
+
+    thread = threading.Thread(target=encrypt)
+    thread.start()
+    try:
+        with os.fdopen(theirs, "wb") as stream:
+            yield stream
+    except BrokenPipeError:
+        thread.join()
+        if not failed:
+            raise
+    finally:
+        thread.join()
+    if failed:
+        raise failed[0]
+
+
+def is_encrypted(stream: IO[bytes]) -> bool:
+    """Whether a stream, at its beginning, is one of age."""
+    begin = stream.read(len(BEGIN))
+    stream.seek(0)
+    return begin == BEGIN
+
+
+def decrypt(stream: IO[bytes], out: IO[bytes], identities: Sequence[Any]) -> None:
+    """Decrypt a stream, and go back to the beginning of what came out.
+
+    Raises
+    ------
+    NoKey : it was encrypted for other keys, or is damaged
+    """
+    from pyrage import DecryptError, decrypt_io
+
+    try:
+        decrypt_io(stream, out, identities)
+    except (DecryptError, OSError) as error:
+        raise NoKey(f"it cannot be decrypted with this key ({error})") from None
+    out.seek(0)
+
 
 FORMAT = "trustreport backup 1"
 LEFT_OUT = (
@@ -66,15 +165,15 @@ def backup(settings: Settings, target: Path, recipients: Sequence[str] = ()) -> 
     BackupError : the file exists, a blob that a row names is gone, or a recipient is none
     """
     try:
-        keys = encryption.recipients_of(recipients) if recipients else []
-    except encryption.NoKey as error:
+        keys = recipients_of(recipients) if recipients else []
+    except NoKey as error:
         raise BackupError(str(error)) from None
     handle = _new(target)
     core = open_core(settings)
     try:
         with open(handle, "wb") as out:
             with (
-                encryption.encrypted(out, keys) if keys else nullcontext(out) as stream,
+                encrypted(out, keys) if keys else nullcontext(out) as stream,
                 gzip.GzipFile(fileobj=stream, mode="wb", compresslevel=1) as packed,
                 tarfile.open(fileobj=packed, mode="w") as archive,
             ):
@@ -112,7 +211,7 @@ def _write(core: Core, archive: tarfile.TarFile) -> dict[str, Any]:
             held["blobs"] += 1
     for file in sorted(log_heads.folder_of(core.settings).glob("heads-*.json*")):
         archive.add(file, f"heads/{file.name}", filter=_plain)
-    archive.add(core.settings.data / "keys" / KEY_FILE, f"keys/{KEY_FILE}", filter=_plain)
+    archive.add(core.settings.data / "keys" / signing.FILE, f"keys/{signing.FILE}", filter=_plain)
     _add(archive, "backup.json", io.BytesIO(json.dumps(held).encode()))
     return held
 
@@ -149,7 +248,7 @@ def restore(
             _empty_blobs(settings) as blobs,
         ):
             _read(settings, archive, blobs)
-    except encryption.NoKey as error:
+    except NoKey as error:
         raise BackupError(f"{source}: {error}") from None
     except (tarfile.TarError, OSError, KeyError, ValueError, EOFError) as error:
         raise BackupError(f"{source} cannot be restored: {type(error).__name__}") from error
@@ -185,13 +284,13 @@ def _empty_blobs(settings: Settings) -> Iterator[Blobs]:
 def _opened(settings: Settings, source: Path, identity: Path | None) -> Iterator[IO[bytes]]:
     """The archive, decrypted where it is encrypted, into a nameless file of the new data folder."""
     with source.open("rb") as stream:
-        if not encryption.is_encrypted(stream):
+        if not is_encrypted(stream):
             yield stream
             return
         if identity is None:
             raise BackupError(f"{source} is encrypted; name the file of its secret key by --identity")
         with tempfile.TemporaryFile(dir=settings.data) as plain:
-            encryption.decrypt(stream, plain, encryption.identities_of(identity))
+            decrypt(stream, plain, identities_of(identity))
             yield plain
 
 
@@ -223,8 +322,8 @@ def _read(settings: Settings, archive: tarfile.TarFile, blobs: Blobs) -> None:
     _read_blobs(blobs, archive, members, held["blobs"])
     keys = settings.data / "keys"
     keys.mkdir(mode=0o700)
-    with os.fdopen(os.open(keys / KEY_FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
-        out.write(_bytes(archive, members[f"keys/{KEY_FILE}"]))
+    with os.fdopen(os.open(keys / signing.FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+        out.write(_bytes(archive, members[f"keys/{signing.FILE}"]))
     store = Store(settings.address)
     try:
         migrate(store.engine, held["revision"])

@@ -19,9 +19,9 @@ from pathlib import Path
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.report.signatures.signing import is_signed
 from trustreport.service import audit
 from trustreport.service.core import Core
+from trustreport.service.engine import is_signed
 from trustreport.service.ids import new_id
 from trustreport.service.log import log
 from trustreport.service.settings import Settings

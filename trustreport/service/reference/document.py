@@ -68,7 +68,7 @@ class OperationRequest:
     is_file: bool
 
     @property
-    def key(self) -> str:
+    def operation(self) -> str:
         """The name of the operation in the tables here."""
         return f"{self.method} {self.path.removeprefix('/api/v1')}"
 
@@ -89,9 +89,9 @@ def curl(request: OperationRequest) -> str:
         words[0] = words[0].replace("curl ", f"curl -X {request.method.upper()} ", 1)
     if request.path == "/metrics":
         words.append('-H "Authorization: Bearer $TRUSTREPORT_METRICS_TOKEN"')
-    elif request.key in SESSION:
+    elif request.operation in SESSION:
         words.append("-b cookies.txt" + ("" if request.method == "get" else ' -H "X-CSRF-Token: $CSRF"'))
-    elif request.key in ANYBODY:
+    elif request.operation in ANYBODY:
         words.append("-c cookies.txt")
     elif request.path.startswith("/api/"):
         words.append('-H "Authorization: Bearer $TRUSTREPORT_TOKEN"')
@@ -117,10 +117,10 @@ def methods() -> dict[str, str]:
 
 def python(request: OperationRequest) -> str:
     """The client's method, or its call of any operation."""
-    if request.key in SESSION | ANYBODY:
+    if request.operation in SESSION | ANYBODY:
         return f"# {NO_CLIENT}"
-    if request.key in methods():
-        return methods()[request.key]
+    if request.operation in methods():
+        return methods()[request.operation]
     text = "f" if "{" in request.path else ""
     body = f", json={request.body!r}" if request.content else ""
     return f'client.call("{request.method.upper()}", {text}"{request.path}"{body})'

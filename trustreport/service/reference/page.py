@@ -51,7 +51,7 @@ def refused(request: Request, fault: Fault) -> Response:
     """The page of an error."""
     unknown = fault.status == 404 and fault.reason[1] == HTTPStatus.NOT_FOUND.phrase  # an address of no page
     if unknown or (fault.status == 422 and request.method == "GET"):  # a name or choice that no page has
-        fault = Fault(404, say("pages.fault.not_found.title"), say("pages.fault.not_found.there_no_such"))
+        fault = Fault(404, say("pages.fault.not_found.there_no_such"))
     if fault.status != 401:
         return page(request, "refused", fault=fault)
     # Whoever was signed out comes back to where they were, unless they were about to change something.

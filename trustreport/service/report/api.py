@@ -4,8 +4,7 @@ import base64
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 from fastapi import APIRouter, Path, Request
@@ -14,14 +13,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.access.guard import Reader, TheCore
+from trustreport.service.client.records import FileResponse, ReportResponse
 from trustreport.service.core import Core
 from trustreport.service.pages import filters
 from trustreport.service.pages.blob_responses import send_blob
 from trustreport.service.storage.blobs import Blobs
 from trustreport.service.storage.models import Attestation, ReportFile, StoredReport
-from trustreport.service.version.api import FileResponse
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.shapes import Name, Page, RequestedPage, ResponseBody, moment
+from trustreport.service.web.shapes import Name, Page, RequestedPage
 from trustreport.vocabulary.messages import say
 
 router = APIRouter(prefix="/reports", tags=["reports"])
@@ -35,40 +34,26 @@ class ZipEntry:
     content: bytes | str
 
 
-class ReportResponse(ResponseBody):
-    id: str
-    study: str
-    version: str
-    device: str | None
-    job: str
-    kind: str
-    code: str
-    facts: dict[str, Any]
-    results_sha256: str
-    created_by: str
-    created_at: datetime
-
-
 @router.get("")
 def reports(who: Reader, core: TheCore, turn: RequestedPage, wanted: filters.Reports) -> Page[ReportResponse]:
     """All reports, or those that are wanted; `reviewer=me` are those whose review one was asked for."""
-    query = wanted.apply(who.all(StoredReport), who, core.store.is_sqlite)
+    query = wanted.apply(who.rows_of(StoredReport), who, core.store.is_sqlite)
     with core.store.read() as rows:
-        return turn.rows(rows, query, StoredReport.id, to_response)
+        return turn.rows(rows, query, StoredReport.id, ReportResponse.of_row)
 
 
 @router.get("/{report}")
 def get_report(report: Name, who: Reader, core: TheCore) -> ReportResponse:
     """One report."""
     with core.store.read() as rows:
-        return to_response(who.one(rows, StoredReport, report))
+        return ReportResponse.of_row(who.row_of(rows, StoredReport, report))
 
 
 @router.get("/{report}/results", response_class=Response)
 def results(report: Name, who: Reader, core: TheCore, request: Request) -> Response:
     """The machine-readable results, `results.json`."""
     with core.store.read() as rows:
-        row = who.one(rows, StoredReport, report)
+        row = who.row_of(rows, StoredReport, report)
     return send_blob(core, request, who.organisation, row.results_sha256, "results.json", ours=True)
 
 
@@ -76,7 +61,7 @@ def results(report: Name, who: Reader, core: TheCore, request: Request) -> Respo
 def as_zip(report: Name, who: Reader, core: TheCore) -> Response:
     """The report as one zip: all files, signed statements, and what verifying it needs."""
     with core.store.read() as rows:
-        row = who.one(rows, StoredReport, report)
+        row = who.row_of(rows, StoredReport, report)
         return send_zip(core, row, entries(core, rows, row))
 
 
@@ -91,11 +76,9 @@ def send_zip(core: Core, report: StoredReport, found: list[ZipEntry]) -> Respons
 def files(report: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[FileResponse]:
     """The files of a report."""
     with core.store.read() as rows:
-        row = who.one(rows, StoredReport, report)
+        row = who.row_of(rows, StoredReport, report)
         query = select(ReportFile).where(ReportFile.report == row.id)
-        return turn.rows(
-            rows, query, ReportFile.name, lambda f: FileResponse(name=f.name, sha256=f.sha256, size=f.size)
-        )
+        return turn.rows(rows, query, ReportFile.name, FileResponse.of_row)
 
 
 @router.get("/{report}/files/{name:path}", response_class=Response)
@@ -104,28 +87,11 @@ def file(
 ) -> Response:
     """A file of a report: report.html, report.pdf, results.json, a figure."""
     with core.store.read() as rows:
-        row = who.one(rows, StoredReport, report)
+        row = who.row_of(rows, StoredReport, report)
         kept = None if "\x00" in name else rows.get(ReportFile, (row.id, name))
     if kept is None:
-        raise Fault(404, say("pages.fault.not_found.title"), say("pages.fault.not_found.report_no"))
+        raise Fault(404, say("pages.fault.not_found.report_no"))
     return send_blob(core, request, who.organisation, kept.sha256, kept.name, ours=True)
-
-
-def to_response(row: StoredReport) -> ReportResponse:
-    """A report as the API says it."""
-    return ReportResponse(
-        id=row.id,
-        study=row.study,
-        version=row.version,
-        device=row.device,
-        job=row.job,
-        kind=row.kind,
-        code=row.code,
-        facts=row.facts,
-        results_sha256=row.results_sha256,
-        created_by=row.created_by,
-        created_at=moment(row.created_at),
-    )
 
 
 FOLDER = "report/"
@@ -163,7 +129,7 @@ def entries(core: Core, rows: Rows, report: StoredReport) -> list[ZipEntry]:
     found.append(ZipEntry("README.txt", READ_ME.encode()))
     hashes = {entry.content for entry in found if isinstance(entry.content, str)}
     if any(blobs.size(organisation, sha256) is None for sha256 in hashes):
-        raise Fault(404, say("pages.fault.not_found.title"), say("pages.fault.not_found.file"))
+        raise Fault(404, say("pages.fault.not_found.file"))
     return sorted(found, key=lambda entry: entry.name)
 
 

@@ -1,50 +1,28 @@
 """Two reports side by side, as JSON and as a page."""
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 from sqlalchemy import select
 
-from trustreport.report.compare import compare
 from trustreport.service.access.guard import Reader, TheCore
 from trustreport.service.access.principal import Principal
+from trustreport.service.client.records import DifferencePart, DifferenceResponse, Side
 from trustreport.service.core import Core
+from trustreport.service.engine import compare
 from trustreport.service.ids import PATTERN
 from trustreport.service.pages.page_context import Reader as PageReader
 from trustreport.service.pages.render import page
 from trustreport.service.storage.models import StoredReport, StoredStudy, Version
 from trustreport.service.version.page import From
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.shapes import Page, PageRequest, RequestedPage, ResponseBody
+from trustreport.service.web.shapes import Page, PageRequest, RequestedPage
 from trustreport.vocabulary.messages import say
 
 router = APIRouter(prefix="/comparisons", tags=["comparisons"])
 ReportName = Annotated[str, Query(pattern=PATTERN, description="name of a report")]
-
-
-class Side(ResponseBody):
-    """What a report was made of."""
-
-    report: str
-    device: str
-    kind: str
-    inputs: dict[str, str]
-    trustreport: str
-    seed: int | None
-
-
-class DifferenceResponse(ResponseBody):
-    """A number, verdict or check that is not the same: `old` and `new` hold the fields that differ."""
-
-    part: Literal["numbers", "verdicts", "checks"]
-    what: Literal["changed", "added", "removed"]
-    name: str
-    where: dict[str, Any]
-    old: dict[str, Any]
-    new: dict[str, Any]
-    change: dict[str, float] = Field(description="new less old, of each number that is in both")
 
 
 class ComparisonPage(Page[DifferenceResponse]):
@@ -62,10 +40,10 @@ def comparison(
 ) -> ComparisonPage:
     """What changed from one report to another."""
     with core.store.read() as rows:
-        devices = {who.one(rows, StoredReport, name).device for name in (old, new)}
+        devices = {who.row_of(rows, StoredReport, name).device for name in (old, new)}
     before, after = _document(core, who, old), _document(core, who, new)
     found = compare(before, after).as_dict()
-    parts: tuple[Literal["numbers", "verdicts", "checks"], ...] = ("verdicts", "numbers", "checks")
+    parts: tuple[DifferencePart, ...] = ("verdicts", "numbers", "checks")
     differences = [
         DifferenceResponse(part=part, change=_change(d["old"], d["new"]), **d)
         for part in parts
@@ -94,13 +72,11 @@ def _is_number(value: Any) -> bool:
 
 def _document(core: Core, who: Principal, name: str) -> dict[str, Any]:
     with core.store.read() as rows:
-        report = who.one(rows, StoredReport, name)
+        report = who.row_of(rows, StoredReport, name)
     try:
         document: dict[str, Any] = json.loads(core.blobs.read(who.organisation, report.results_sha256))
     except FileNotFoundError:
-        raise Fault(
-            404, say("pages.fault.not_found.title"), say("pages.fault.not_found.results_have_been")
-        ) from None
+        raise Fault(404, say("pages.fault.not_found.results_have_been")) from None
     return document
 
 
@@ -137,7 +113,7 @@ def comparison_page(
 ) -> Response:
     """What changed from one report to another; the older one stands left."""
     with core.store.read() as rows:
-        sides = [who.one(rows, StoredReport, name) for name in (old, new)]
+        sides = [who.row_of(rows, StoredReport, name) for name in (old, new)]
         if sides[0].id > sides[1].id and not swap:  # names of rows are in the order of their making
             sides.reverse()
         studies = [rows.get_one(StoredStudy, side.study) for side in sides]

@@ -15,19 +15,17 @@ from trustreport.service.core import Core
 from trustreport.service.pages import filters
 from trustreport.service.pages.blob_responses import SANDBOX, send_blob
 from trustreport.service.pages.page_context import (
-    A_PAGE,
     After,
     Reader,
     Reviewer,
     Sent,
-    attempt,
+    listed,
     pairs,
     request_from_form,
     see,
     shown_again,
     signed_acts,
     text,
-    typed,
     user_names,
 )
 from trustreport.service.pages.render import page
@@ -49,7 +47,7 @@ from trustreport.service.storage.models import (
 )
 from trustreport.service.version import page as versions
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.shapes import Name, PageRequest
+from trustreport.service.web.shapes import Name
 from trustreport.vocabulary.messages import say
 
 DOCUMENT = "report.html"
@@ -75,9 +73,9 @@ def reports(
     request: Request, who: Reader, core: TheCore, wanted: filters.Reports, after: After = ""
 ) -> Response:
     """All reports, the newest first; those of studies or devices whose name holds what is searched."""
-    query = wanted.apply(who.all(StoredReport), who, core.store.is_sqlite)
+    query = wanted.apply(who.rows_of(StoredReport), who, core.store.is_sqlite)
     with core.store.read() as rows:
-        found = PageRequest(limit=A_PAGE, after=after or None).rows(rows, query, StoredReport.id, lambda r: r)
+        found = listed(rows, query, StoredReport.id, after)
         named = select(StoredStudy.id, StoredStudy.name).where(
             StoredStudy.id.in_({r.study for r in found.items})
         )
@@ -103,10 +101,10 @@ def show_report(report: Name, request: Request, who: Reader, core: TheCore) -> R
 def document(report: Name, request: Request, who: Reader, core: TheCore) -> Response:
     """The report itself, for the frame in its page: it runs nothing and reaches nothing."""
     with core.store.read() as rows:
-        row = who.one(rows, StoredReport, report)
+        row = who.row_of(rows, StoredReport, report)
         kept = rows.get(ReportFile, (row.id, DOCUMENT))
     if kept is None:
-        raise Fault(404, say("pages.fault.not_found.title"), say("pages.fault.not_found.report_was_made"))
+        raise Fault(404, say("pages.fault.not_found.report_was_made"))
     return in_its_frame(send_blob(core, request, who.organisation, kept.sha256, kept.name, ours=True))
 
 
@@ -129,7 +127,7 @@ def show(
 ) -> Response:
     """The page of a report; `made` is a link to it, to be shown this once."""
     with core.store.read() as rows:
-        row = who.one(rows, StoredReport, report)
+        row = who.row_of(rows, StoredReport, report)
         files = rows.scalars(
             select(ReportFile).where(ReportFile.report == row.id).order_by(ReportFile.name)
         ).all()
@@ -140,7 +138,7 @@ def show(
         if row.device:
             same = or_(same, StoredReport.device == row.device)
         others = rows.execute(
-            who.all(StoredReport)
+            who.rows_of(StoredReport)
             .where(same, StoredReport.id != row.id)
             .order_by(StoredReport.id.desc())
             .limit(50)
@@ -204,9 +202,7 @@ def outcome_of(blobs: Blobs, organisation: str, results: str) -> ReportOutcome:
             tuple(said["verdicts"]), tuple(fired), len(clear), len(idle), tuple(said["unanswered"])
         )
     except FileNotFoundError:
-        raise Fault(
-            404, say("pages.fault.not_found.title"), say("pages.fault.not_found.results_have_been")
-        ) from None
+        raise Fault(404, say("pages.fault.not_found.results_have_been")) from None
 
 
 collaboration_router = APIRouter()
@@ -222,24 +218,19 @@ def comment_report(report: Name, request: Request, who: Reader, core: TheCore, f
 
 
 @collaboration_router.post("/versions/{version}/comments")
+@shown_again(versions.show)
 def comment_version(version: Name, request: Request, who: Reader, core: TheCore, form: Sent) -> Response:
     """Comment on a version."""
-
-    def submit() -> Response:
-        wanted = request_from_form(comments.NewComment, text=text(form, "text"))
-        made = comments.on_version(version, wanted, who, core)
-        return see(f"/versions/{version}#comment-{made.id}")
-
-    return attempt(
-        submit, lambda fault: versions.show(request, who, core, version, fault=fault, sent=typed(form))
-    )
+    wanted = request_from_form(comments.NewComment, text=text(form, "text"))
+    made = comments.on_version(version, wanted, who, core)
+    return see(f"/versions/{version}#comment-{made.id}")
 
 
 @collaboration_router.post("/comments/{comment}/withdrawal")
 def withdraw_comment(comment: Name, who: Reader, core: TheCore, form: Sent) -> Response:
     """Withdraw a comment."""
     with core.store.read() as rows:
-        row = who.one(rows, Comment, comment)
+        row = who.row_of(rows, Comment, comment)
     comments.withdraw(comment, who, core)
     return see(f"/reports/{row.report}#comments" if row.report else f"/versions/{row.version}#comments")
 
@@ -259,7 +250,7 @@ def request_review(report: Name, request: Request, who: Reader, core: TheCore, f
 def withdraw_request(review_request: Name, who: Reader, core: TheCore, form: Sent) -> Response:
     """Withdraw a request."""
     with core.store.read() as rows:
-        report = who.one(rows, ReviewRequest, review_request).report
+        report = who.row_of(rows, ReviewRequest, review_request).report
     review_requests.withdraw(review_request, who, core)
     return see(f"/reports/{report}#requests")
 
@@ -277,6 +268,6 @@ def share(report: Name, request: Request, who: Reader, core: TheCore, form: Sent
 def revoke(share: Name, who: Reader, core: TheCore, form: Sent) -> Response:
     """Revoke a link."""
     with core.store.read() as rows:
-        report = who.one(rows, StoredShare, share).report
+        report = who.row_of(rows, StoredShare, share).report
     shares.revoke(share, who, core)
     return see(f"/reports/{report}?done=unshared#shares")

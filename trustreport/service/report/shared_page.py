@@ -125,7 +125,7 @@ def _working(core: Core, rows: Rows, share: StoredShare | None) -> StoredShare:
     maker = rows.get(User, share.created_by) if share else None
     closed = maker is None or maker.disabled_at is not None
     if share is None or closed or share.revoked_at is not None or share.expires_at < now(rows):
-        raise Fault(404, say("pages.fault.not_found.title"), GONE, headers=HIDDEN)
+        raise Fault(404, GONE, headers=HIDDEN)
     core.throttle.request(f"share {share.id}")
     return share
 
@@ -135,12 +135,7 @@ def _file(core: Core, request: Request, share_name: str, name: str, *, log: bool
         share = _opened(core, rows, request, share_name)
         kept = None if "\x00" in name else rows.get(ReportFile, (share.report, name))
         if kept is None:
-            raise Fault(
-                404,
-                say("pages.fault.not_found.title"),
-                say("pages.fault.not_found.report_no"),
-                headers=HIDDEN,
-            )
+            raise Fault(404, say("pages.fault.not_found.report_no"), headers=HIDDEN)
         if log:
             said = {"report": share.report, "sha256": kept.sha256}
             audit.write(rows, share.organisation, ACTOR, "share.take", share.id, **said)

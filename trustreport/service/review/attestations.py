@@ -7,8 +7,7 @@ log whose end is cut off later contradicts it.
 
 import base64
 import io
-from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -21,6 +20,7 @@ from trustreport.service.access import accounts
 from trustreport.service.access.guard import Reader, Reviewer, TheCore
 from trustreport.service.access.principal import Principal, is_proved_there
 from trustreport.service.account.api import confirm
+from trustreport.service.client.records import Act, AttestationResponse, ResponseBody
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
 from trustreport.service.jobs import queue
@@ -39,16 +39,7 @@ from trustreport.service.storage.models import (
 )
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.shapes import (
-    Name,
-    Page,
-    Password,
-    RequestBody,
-    RequestedPage,
-    ResponseBody,
-    Words,
-    moment,
-)
+from trustreport.service.web.shapes import Name, Page, Password, RequestBody, RequestedPage, Words
 from trustreport.vocabulary.messages import say
 
 FORMAT = "trustreport attestation 1"
@@ -89,9 +80,7 @@ def attest(
     )
     rows.execute(open_requests.values(ended_at=at))
     rows.flush()
-    audit.write(
-        rows, who.organisation, who.user, f"report.{act}", report.id, attestation=name, sha256=blob.sha256
-    )
+    who.audit(rows, f"report.{act}", report.id, attestation=name, sha256=blob.sha256)
     return row
 
 
@@ -139,11 +128,9 @@ def _refuse_signature(rows: Rows, user: User, report: StoredReport, act: str) ->
     if act == "rejection":
         return
     if user.id in preparers(rows, report):
-        raise Fault(
-            403, say("pages.fault.not_ones_own.title"), say("pages.fault.not_ones_own.somebody_else_reviews")
-        )
+        raise Fault(403, say("pages.fault.not_ones_own.somebody_else_reviews"))
     if _has_signed(rows, report, user.id, "approval" if act == "review" else "review"):
-        raise Fault(403, say("pages.fault.two_people.title"), say("pages.fault.two_people.detail"))
+        raise Fault(403, say("pages.fault.two_people.detail"))
 
 
 def preparers(rows: Rows, report: StoredReport) -> set[str]:
@@ -183,7 +170,6 @@ def _files(rows: Rows, report: StoredReport) -> dict[str, Any]:
 
 
 router = APIRouter(tags=["attestations"])
-Act = Literal["review", "approval", "rejection"]
 
 
 class Signing(RequestBody):
@@ -194,18 +180,6 @@ class Signing(RequestBody):
         description="one's own, since a signature is given by a person; an account of the identity provider "
         "leaves it out and signs in there anew before",
     )
-
-
-class AttestationResponse(ResponseBody):
-    id: str
-    report: str
-    user: str
-    act: Act
-    meaning: str
-    sha256: str = Field(description="of the statement")
-    signature: str = Field(description="Ed25519 over the statement's bytes, base64")
-    key: str = Field(description="SHA-256 of the public key")
-    created_at: datetime
 
 
 class SigningKey(ResponseBody):
@@ -219,9 +193,12 @@ class SigningKey(ResponseBody):
 def attestations(report: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[AttestationResponse]:
     """Who signed a report, and with what meaning."""
     with core.store.read() as rows:
-        row = who.one(rows, StoredReport, report)
+        row = who.row_of(rows, StoredReport, report)
         return turn.rows(
-            rows, who.all(Attestation).where(Attestation.report == row.id), Attestation.id, _to_response
+            rows,
+            who.rows_of(Attestation).where(Attestation.report == row.id),
+            Attestation.id,
+            AttestationResponse.of_row,
         )
 
 
@@ -231,25 +208,25 @@ def sign(report: Name, asked: Signing, who: Reviewer, core: TheCore, request: Re
     if asked.act == "approval":
         who.need("approve")
     with core.store.read() as rows:
-        who.one(rows, StoredReport, report)
+        who.row_of(rows, StoredReport, report)
     confirm(core, who, asked.password, request)  # outside of the transaction: a hash takes long
     with core.store.write() as rows:
-        row = who.one(rows, StoredReport, report)
-        return _to_response(attest(core, rows, who, row, asked.act, asked.meaning))
+        row = who.row_of(rows, StoredReport, report)
+        return AttestationResponse.of_row(attest(core, rows, who, row, asked.act, asked.meaning))
 
 
 @router.get("/attestations/{attestation}")
 def get_attestation(attestation: Name, who: Reader, core: TheCore) -> AttestationResponse:
     """One signature."""
     with core.store.read() as rows:
-        return _to_response(who.one(rows, Attestation, attestation))
+        return AttestationResponse.of_row(who.row_of(rows, Attestation, attestation))
 
 
 @router.get("/attestations/{attestation}/statement", response_class=Response)
 def statement(attestation: Name, who: Reader, core: TheCore, request: Request) -> Response:
     """The signed statement, byte for byte."""
     with core.store.read() as rows:
-        row = who.one(rows, Attestation, attestation)
+        row = who.row_of(rows, Attestation, attestation)
     return send_blob(core, request, who.organisation, row.sha256, f"{row.act}.json", ours=True)
 
 
@@ -257,7 +234,7 @@ def statement(attestation: Name, who: Reader, core: TheCore, request: Request) -
 def signature(attestation: Name, who: Reader, core: TheCore) -> Response:
     """The detached signature, 64 bytes."""
     with core.store.read() as rows:
-        row = who.one(rows, Attestation, attestation)
+        row = who.row_of(rows, Attestation, attestation)
     headers = {"Content-Disposition": f'attachment; filename="{row.act}.json.sig"', "ETag": f'"{row.id}"'}
     return Response(base64.b64decode(row.signature), media_type="application/octet-stream", headers=headers)
 
@@ -266,17 +243,3 @@ def signature(attestation: Name, who: Reader, core: TheCore) -> Response:
 def signing_key(who: Reader, core: TheCore) -> SigningKey:
     """The public key of this service."""
     return SigningKey(sha256=core.signer.name, pem=core.signer.public_pem)
-
-
-def _to_response(row: Attestation) -> AttestationResponse:
-    return AttestationResponse(
-        id=row.id,
-        report=row.report,
-        user=row.user,
-        act=row.act,
-        meaning=row.meaning,
-        sha256=row.sha256,
-        signature=row.signature,
-        key=row.key,
-        created_at=moment(row.created_at),
-    )

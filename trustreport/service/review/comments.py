@@ -7,26 +7,15 @@ from fastapi import APIRouter
 from pydantic import Field
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service import audit
 from trustreport.service.access.guard import Reader, TheCore
 from trustreport.service.access.principal import Principal
-from trustreport.service.ids import new_id
+from trustreport.service.client.records import ResponseBody
 from trustreport.service.record.retention import erase_comment
 from trustreport.service.roles import Permission
 from trustreport.service.storage.collaboration import Comment
 from trustreport.service.storage.models import StoredReport, Version
-from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.shapes import (
-    Name,
-    Page,
-    RequestBody,
-    RequestedPage,
-    ResponseBody,
-    Words,
-    maybe,
-    moment,
-)
+from trustreport.service.web.shapes import Name, Page, RequestBody, RequestedPage, Words
 from trustreport.vocabulary.messages import say
 
 router = APIRouter(tags=["comments"])
@@ -52,8 +41,8 @@ class CommentResponse(ResponseBody):
 def of_report(report: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[CommentResponse]:
     """The comments on a report, the newest first."""
     with core.store.read() as rows:
-        query = who.all(Comment).where(Comment.report == who.one(rows, StoredReport, report).id)
-        return turn.rows(rows, query, Comment.id, _to_response)
+        query = who.rows_of(Comment).where(Comment.report == who.row_of(rows, StoredReport, report).id)
+        return turn.rows(rows, query, Comment.id, CommentResponse.of_row)
 
 
 @router.post("/reports/{report}/comments", status_code=201)
@@ -61,18 +50,18 @@ def on_report(report: Name, wanted: NewComment, who: Reader, core: TheCore) -> C
     """Comment on a report."""
     who.need_one_of(COMMENTS)
     with core.store.write() as rows:
-        row = who.one(rows, StoredReport, report)
+        row = who.row_of(rows, StoredReport, report)
         version = rows.get_one(Version, row.version)
-        return _to_response(_add(rows, who, version, row.id, wanted.text))
+        return CommentResponse.of_row(_add(rows, who, version, row.id, wanted.text))
 
 
 @router.get("/versions/{version}/comments")
 def of_version(version: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[CommentResponse]:
     """The comments on a version, the newest first; those on its reports are with them."""
     with core.store.read() as rows:
-        row = who.one(rows, Version, version)
-        query = who.all(Comment).where(Comment.version == row.id, Comment.report.is_(None))
-        return turn.rows(rows, query, Comment.id, _to_response)
+        row = who.row_of(rows, Version, version)
+        query = who.rows_of(Comment).where(Comment.version == row.id, Comment.report.is_(None))
+        return turn.rows(rows, query, Comment.id, CommentResponse.of_row)
 
 
 @router.post("/versions/{version}/comments", status_code=201)
@@ -80,48 +69,23 @@ def on_version(version: Name, wanted: NewComment, who: Reader, core: TheCore) ->
     """Comment on a version."""
     who.need_one_of(COMMENTS)
     with core.store.write() as rows:
-        return _to_response(_add(rows, who, who.one(rows, Version, version), None, wanted.text))
+        return CommentResponse.of_row(_add(rows, who, who.row_of(rows, Version, version), None, wanted.text))
 
 
 @router.delete("/comments/{comment}", status_code=204)
 def withdraw(comment: Name, who: Reader, core: TheCore) -> None:
     """Withdraw a comment: one's own, or anybody's as an administrator. Its text is removed."""
     with core.store.write() as rows:
-        row = who.one(rows, Comment, comment)
+        row = who.row_of(rows, Comment, comment)
         if row.created_by != who.user and "manage" not in who.may:
-            raise Fault(
-                403, say("pages.fault.not_ones_own.title"), say("pages.fault.not_ones_own.comment_withdrawn")
-            )
+            raise Fault(403, say("pages.fault.not_ones_own.comment_withdrawn"))
         if row.withdrawn_at is None:
             erase_comment(rows, row, who.user)
 
 
 def _add(rows: Rows, who: Principal, version: Version, report: str | None, text: str) -> Comment:
-    row = Comment(
-        id=new_id(),
-        organisation=who.organisation,
-        version=version.id,
-        report=report,
-        text=text,
-        sha256=sha256(text.encode()).hexdigest(),
-        created_by=who.user,
-        created_at=now(rows),
-    )
-    rows.add(row)
-    rows.flush()
+    hashed = sha256(text.encode()).hexdigest()
+    row = who.new_row(rows, Comment, version=version.id, report=report, text=text, sha256=hashed)
     said = {"study": version.study, "version": version.id, "report": report, "sha256": row.sha256}
-    audit.write(rows, who.organisation, who.user, "comment.add", row.id, **said)
+    who.audit(rows, "comment.add", row.id, **said)
     return row
-
-
-def _to_response(row: Comment) -> CommentResponse:
-    return CommentResponse(
-        id=row.id,
-        version=row.version,
-        report=row.report,
-        text=row.text,
-        sha256=row.sha256,
-        created_by=row.created_by,
-        created_at=moment(row.created_at),
-        withdrawn_at=maybe(row.withdrawn_at),
-    )

@@ -5,16 +5,15 @@ from datetime import datetime
 from fastapi import APIRouter
 from pydantic import Field as described
 
-from trustreport.service import audit
 from trustreport.service.access import secrets
 from trustreport.service.access.guard import Reader, TheCore
-from trustreport.service.ids import new_id
+from trustreport.service.client.records import ResponseBody
 from trustreport.service.roles import Permission
 from trustreport.service.storage.collaboration import StoredShare
 from trustreport.service.storage.models import StoredReport
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault, Field
-from trustreport.service.web.shapes import Name, Page, RequestBody, RequestedPage, ResponseBody, maybe, moment
+from trustreport.service.web.shapes import Name, Page, RequestBody, RequestedPage
 from trustreport.vocabulary.messages import say
 
 router = APIRouter(tags=["shares"])
@@ -46,8 +45,10 @@ class CreatedShare(ResponseBody):
 def of_report(report: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[ShareResponse]:
     """The links to a report, also those that work no more."""
     with core.store.read() as rows:
-        query = who.all(StoredShare).where(StoredShare.report == who.one(rows, StoredReport, report).id)
-        return turn.rows(rows, query, StoredShare.id, _to_response)
+        query = who.rows_of(StoredShare).where(
+            StoredShare.report == who.row_of(rows, StoredReport, report).id
+        )
+        return turn.rows(rows, query, StoredShare.id, ShareResponse.of_row)
 
 
 @router.post("/reports/{report}/shares", status_code=201)
@@ -59,52 +60,28 @@ def make(report: Name, wanted: NewShare, who: Reader, core: TheCore) -> CreatedS
     if days > most:
         raise Fault(
             422,
-            say("pages.fault.too_long.title"),
             say("pages.fault.too_long.link"),
             [Field("days", say("pages.fault.field.found_days_expected_at", days=days, most=most))],
         )
     secret = secrets.new_secret()
     with core.store.write() as rows:
-        row, at = who.one(rows, StoredReport, report), now(rows)
-        share = StoredShare(
-            id=new_id(),
-            organisation=who.organisation,
-            report=row.id,
-            hash=secrets.fingerprint(secret),
-            created_by=who.user,
-            created_at=at,
-            expires_at=at + days * DAY,
-            uses=0,
+        row = who.row_of(rows, StoredReport, report)
+        expires_at = now(rows) + days * DAY
+        share = who.new_row(
+            rows, StoredShare, report=row.id, hash=secrets.fingerprint(secret), expires_at=expires_at, uses=0
         )
-        rows.add(share)
-        rows.flush()
         said = {"study": row.study, "report": row.id, "days": days}
-        audit.write(rows, who.organisation, who.user, "share.add", share.id, **said)
-        return CreatedShare(share=_to_response(share), link=f"{core.settings.url}/shared#{secret}")
+        who.audit(rows, "share.add", share.id, **said)
+        return CreatedShare(share=ShareResponse.of_row(share), link=f"{core.settings.url}/shared#{secret}")
 
 
 @router.delete("/shares/{share}", status_code=204)
 def revoke(share: Name, who: Reader, core: TheCore) -> None:
     """Revoke a link: at once, and for good."""
     with core.store.write() as rows:
-        row = who.one(rows, StoredShare, share)
+        row = who.row_of(rows, StoredShare, share)
         if who.user != row.created_by and not who.may & SHARES:
-            raise Fault(
-                403, say("pages.fault.not_allowed.title"), say("pages.fault.not_allowed.whoever_made_it")
-            )
+            raise Fault(403, say("pages.fault.not_allowed.whoever_made_it"))
         if row.revoked_at is None:
             row.revoked_at = now(rows)
-            audit.write(rows, who.organisation, who.user, "share.revoke", row.id, report=row.report)
-
-
-def _to_response(row: StoredShare) -> ShareResponse:
-    return ShareResponse(
-        id=row.id,
-        report=row.report,
-        created_by=row.created_by,
-        created_at=moment(row.created_at),
-        expires_at=moment(row.expires_at),
-        revoked_at=maybe(row.revoked_at),
-        uses=row.uses,
-        used_at=maybe(row.used_at),
-    )
+            who.audit(rows, "share.revoke", row.id, report=row.report)

@@ -54,9 +54,9 @@ def thread_of_version(rows: Rows, who: Principal, version: str) -> Thread:
 def collaboration_of(rows: Rows, who: Principal, report: StoredReport) -> Collaboration:
     """Requests and links of a report."""
     requests = rows.scalars(
-        who.all(ReviewRequest).where(ReviewRequest.report == report.id).order_by(ReviewRequest.id)
+        who.rows_of(ReviewRequest).where(ReviewRequest.report == report.id).order_by(ReviewRequest.id)
     ).all()
-    links = who.all(StoredShare).where(StoredShare.report == report.id)
+    links = who.rows_of(StoredShare).where(StoredShare.report == report.id)
     shares = rows.scalars(links.order_by(StoredShare.id.desc())).all()
     involved = {r.reviewer for r in requests} | {r.created_by for r in requests}
     waiting = {r.reviewer for r in requests if r.ended_at is None}

@@ -77,7 +77,7 @@ class Blobs(ABC):
         """The file of a blob on this machine's disk, there or not; None where blobs are kept elsewhere."""
 
     @abstractmethod
-    def all(self) -> Iterator[tuple[str, str]]:
+    def stored_blobs(self) -> Iterator[tuple[str, str]]:
         """Organisation and hash of every blob."""
 
     @abstractmethod
@@ -97,7 +97,7 @@ class Blobs(ABC):
 
     def is_new(self) -> bool:
         """Whether no service has files here."""
-        return next(self.all(), None) is None
+        return next(self.stored_blobs(), None) is None
 
     @abstractmethod
     def claim(self, key: str) -> None:
@@ -182,7 +182,7 @@ class FolderBlobs(Blobs):
             if SHA.fullmatch(path.name):
                 yield path.parent.parent.name, path.name, path
 
-    def all(self) -> Iterator[tuple[str, str]]:
+    def stored_blobs(self) -> Iterator[tuple[str, str]]:
         """Organisation and hash of every blob."""
         return ((organisation, sha256) for organisation, sha256, _ in self.paths())
 

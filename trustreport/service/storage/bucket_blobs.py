@@ -153,7 +153,7 @@ class BucketBlobs(Blobs):
         if digest.hexdigest() != sha256:
             raise Damaged(f"{sha256} in {self.place} is not what was kept")
 
-    def all(self) -> Iterator[tuple[str, str]]:
+    def stored_blobs(self) -> Iterator[tuple[str, str]]:
         """Organisation and hash of every blob."""
         for organisation, sha256, _ in self._listed():
             yield organisation, sha256

@@ -3,11 +3,11 @@
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, ForeignKey, Index, String, Text, and_, delete
+from sqlalchemy import ColumnElement, Index, String, Text, and_, delete
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service.storage.models import ID, SHA, Base, key, of
+from trustreport.service.storage.models import SHA, Base, foreign_key, primary_key
 from trustreport.service.storage.store import now
 
 KEPT = timedelta(days=30)  # of what was sent or given up
@@ -43,9 +43,9 @@ class Mail(Outgoing, Base):
 
     __tablename__ = "mails"
     __table_args__ = (Index("mails_due", "sent_at", "failed_at", "next_at"),)
-    id: Mapped[str] = key()
-    organisation: Mapped[str | None] = mapped_column(ID, ForeignKey("organisations.id"), index=True)
-    user: Mapped[str | None] = mapped_column(ID, ForeignKey("users.id"), index=True)
+    id: Mapped[str] = primary_key()
+    organisation: Mapped[str | None] = foreign_key("organisations")
+    user: Mapped[str | None] = foreign_key("users")
     address: Mapped[str] = mapped_column(String(254))  # as typed by who forgot a password; else empty
     kind: Mapped[str] = mapped_column(String(30))
     details: Mapped[dict[str, Any]]
@@ -55,12 +55,12 @@ class ReviewRequest(Base):
     """A review of a report that a named person was asked for, until they sign or it is withdrawn."""
 
     __tablename__ = "review_requests"
-    id: Mapped[str] = key()
-    organisation: Mapped[str] = of("organisations")
-    report: Mapped[str] = of("reports")
-    reviewer: Mapped[str] = of("users")
+    id: Mapped[str] = primary_key()
+    organisation: Mapped[str] = foreign_key("organisations")
+    report: Mapped[str] = foreign_key("reports")
+    reviewer: Mapped[str] = foreign_key("users")
     due: Mapped[str | None] = mapped_column(String(10))  # a date, ISO 8601
-    created_by: Mapped[str] = mapped_column(ID, ForeignKey("users.id"))
+    created_by: Mapped[str] = foreign_key("users", index=False)
     created_at: Mapped[int]
     ended_at: Mapped[int | None]
 
@@ -69,13 +69,13 @@ class Comment(Base):
     """A comment on a version or a report of it: never changed; its text goes when it is withdrawn."""
 
     __tablename__ = "comments"
-    id: Mapped[str] = key()
-    organisation: Mapped[str] = of("organisations")
-    version: Mapped[str] = of("versions")
-    report: Mapped[str | None] = mapped_column(ID, ForeignKey("reports.id"), index=True)
+    id: Mapped[str] = primary_key()
+    organisation: Mapped[str] = foreign_key("organisations")
+    version: Mapped[str] = foreign_key("versions")
+    report: Mapped[str | None] = foreign_key("reports")
     text: Mapped[str] = mapped_column(Text)
     sha256: Mapped[str] = mapped_column(SHA)  # of the text, as the log has it
-    created_by: Mapped[str] = of("users")
+    created_by: Mapped[str] = foreign_key("users")
     created_at: Mapped[int]
     withdrawn_at: Mapped[int | None]
 
@@ -84,11 +84,11 @@ class StoredShare(Base):
     """A link with which anybody reads one report until it expires or is revoked."""
 
     __tablename__ = "shares"
-    id: Mapped[str] = key()
-    organisation: Mapped[str] = of("organisations")
-    report: Mapped[str] = of("reports")
+    id: Mapped[str] = primary_key()
+    organisation: Mapped[str] = foreign_key("organisations")
+    report: Mapped[str] = foreign_key("reports")
     hash: Mapped[str] = mapped_column(SHA, unique=True)
-    created_by: Mapped[str] = mapped_column(ID, ForeignKey("users.id"))
+    created_by: Mapped[str] = foreign_key("users", index=False)
     created_at: Mapped[int]
     expires_at: Mapped[int]
     revoked_at: Mapped[int | None]
@@ -100,11 +100,11 @@ class Webhook(Base):
     """An address that an organisation has events sent to; its secret is derived, and kept nowhere."""
 
     __tablename__ = "webhooks"
-    id: Mapped[str] = key()
-    organisation: Mapped[str] = of("organisations")
+    id: Mapped[str] = primary_key()
+    organisation: Mapped[str] = foreign_key("organisations")
     url: Mapped[str] = mapped_column(String(500))
     events: Mapped[list[Any]]
-    created_by: Mapped[str] = mapped_column(ID, ForeignKey("users.id"))
+    created_by: Mapped[str] = foreign_key("users", index=False)
     created_at: Mapped[int]
     paused_at: Mapped[int | None]
     tried_at: Mapped[int]  # the last attempt of any delivery: addresses take turns
@@ -115,9 +115,9 @@ class Delivery(Outgoing, Base):
 
     __tablename__ = "deliveries"
     __table_args__ = (Index("deliveries_due", "sent_at", "failed_at", "next_at"),)
-    id: Mapped[str] = key()
-    organisation: Mapped[str] = of("organisations")
-    webhook: Mapped[str] = of("webhooks")
+    id: Mapped[str] = primary_key()
+    organisation: Mapped[str] = foreign_key("organisations")
+    webhook: Mapped[str] = foreign_key("webhooks")
     kind: Mapped[str] = mapped_column(String(60))
     details: Mapped[dict[str, Any]]  # what is sent
     queued_at: Mapped[int]  # later than `created_at` where it was sent again

@@ -61,17 +61,19 @@ class Base(DeclarativeBase):
     type_annotation_map: ClassVar = {int: BigInteger, dict[str, Any]: Json, list[Any]: Json}
 
 
-def key() -> Mapped[str]:
+def primary_key() -> Mapped[str]:
+    """The column that names a row."""
     return mapped_column(ID, primary_key=True)
 
 
-def of(target: str, **more: Any) -> Mapped[str]:
-    return mapped_column(ID, ForeignKey(f"{target}.id"), index=True, **more)
+def foreign_key(target: str, *, index: bool = True) -> Any:
+    """A column that names a row of another table."""
+    return mapped_column(ID, ForeignKey(f"{target}.id"), index=index)
 
 
 class Organisation(Base):
     __tablename__ = "organisations"
-    id: Mapped[str] = key()
+    id: Mapped[str] = primary_key()
     name: Mapped[str] = mapped_column(String(200), unique=True)
     retention: Mapped[dict[str, Any]] = mapped_column(default=dict)
     second_factor: Mapped[bool] = mapped_column(Boolean, default=False)  # required of its local accounts
@@ -81,8 +83,8 @@ class Organisation(Base):
 class User(Base):
     __tablename__ = "users"
     __table_args__ = (Index("users_subject", "issuer", "subject", unique=True),)
-    id: Mapped[str] = key()
-    organisation: Mapped[str] = of("organisations")
+    id: Mapped[str] = primary_key()
+    organisation: Mapped[str] = foreign_key("organisations")
     email: Mapped[str] = mapped_column(String(254), unique=True)  # in lower case
     name: Mapped[str] = mapped_column(String(200))
     password: Mapped[str] = mapped_column(String(300))  # argon2id, or empty until an invitation is taken up
@@ -107,7 +109,7 @@ class Link(Base):
     __tablename__ = "links"
     hash: Mapped[str] = mapped_column(SHA, primary_key=True)
     purpose: Mapped[str] = mapped_column(String(20))
-    user: Mapped[str | None] = mapped_column(ID, ForeignKey("users.id"))
+    user: Mapped[str | None] = foreign_key("users", index=False)
     made_by: Mapped[str] = mapped_column(String(60), default="")
     expires_at: Mapped[int]
     used_at: Mapped[int | None]
@@ -117,7 +119,7 @@ class Session(Base):
     __tablename__ = "sessions"
     __table_args__ = (Index("sessions_id", "id", unique=True),)
     hash: Mapped[str] = mapped_column(SHA, primary_key=True)
-    user: Mapped[str] = of("users")
+    user: Mapped[str] = foreign_key("users")
     created_at: Mapped[int]
     seen_at: Mapped[int]
     expires_at: Mapped[int]
@@ -132,9 +134,9 @@ class Factor(Base):
     """A second factor: an app that shows codes (totp), or a passkey."""
 
     __tablename__ = "factors"
-    id: Mapped[str] = key()
-    organisation: Mapped[str] = of("organisations")
-    user: Mapped[str] = of("users")
+    id: Mapped[str] = primary_key()
+    organisation: Mapped[str] = foreign_key("organisations")
+    user: Mapped[str] = foreign_key("users")
     kind: Mapped[str] = mapped_column(String(20))
     name: Mapped[str] = mapped_column(String(200))
     secret: Mapped[str] = mapped_column(Text)  # totp: encrypted; passkey: its public key
@@ -150,7 +152,7 @@ class RecoveryCode(Base):
 
     __tablename__ = "recovery_codes"
     hash: Mapped[str] = mapped_column(SHA, primary_key=True)
-    user: Mapped[str] = of("users")
+    user: Mapped[str] = foreign_key("users")
     used_at: Mapped[int | None]
 
 
@@ -160,7 +162,7 @@ class PendingStep(Base):
     __tablename__ = "pending_steps"
     hash: Mapped[str] = mapped_column(SHA, primary_key=True)
     purpose: Mapped[str] = mapped_column(String(20))
-    user: Mapped[str | None] = mapped_column(ID, ForeignKey("users.id"))
+    user: Mapped[str | None] = foreign_key("users", index=False)
     details: Mapped[dict[str, Any]]
     expires_at: Mapped[int]
 
@@ -176,9 +178,9 @@ class KnownBrowser(Base):
 
 class Token(Base):
     __tablename__ = "tokens"
-    id: Mapped[str] = key()
-    organisation: Mapped[str] = of("organisations")
-    user: Mapped[str] = of("users")
+    id: Mapped[str] = primary_key()
+    organisation: Mapped[str] = foreign_key("organisations")
+    user: Mapped[str] = foreign_key("users")
     name: Mapped[str] = mapped_column(String(200))
     hash: Mapped[str] = mapped_column(SHA, unique=True)
     scopes: Mapped[list[Any]]
@@ -215,8 +217,8 @@ class AuditHead(Base):
 class StoredDevice(Base):
     __tablename__ = "devices"
     __table_args__ = (Index("devices_key", "organisation", "key", unique=True),)
-    id: Mapped[str] = key()
-    organisation: Mapped[str] = of("organisations")
+    id: Mapped[str] = primary_key()
+    organisation: Mapped[str] = foreign_key("organisations")
     key: Mapped[str] = mapped_column(SHA)  # of what names the device in a manifest
     trade_name: Mapped[str] = mapped_column(Text)
     manufacturer: Mapped[str] = mapped_column(Text)
@@ -227,10 +229,10 @@ class StoredDevice(Base):
 class StoredStudy(Base):
     __tablename__ = "studies"
     __table_args__ = (Index("studies_list", "organisation", "id"),)
-    id: Mapped[str] = key()
-    organisation: Mapped[str] = of("organisations")
+    id: Mapped[str] = primary_key()
+    organisation: Mapped[str] = foreign_key("organisations")
     name: Mapped[str] = mapped_column(String(200))
-    created_by: Mapped[str] = mapped_column(ID, ForeignKey("users.id"))
+    created_by: Mapped[str] = foreign_key("users", index=False)
     created_at: Mapped[int]
 
 
@@ -239,9 +241,9 @@ class Version(Base):
 
     __tablename__ = "versions"
     __table_args__ = (Index("versions_number", "study", "number", unique=True),)
-    id: Mapped[str] = key()
-    organisation: Mapped[str] = of("organisations")
-    study: Mapped[str] = of("studies")
+    id: Mapped[str] = primary_key()
+    organisation: Mapped[str] = foreign_key("organisations")
+    study: Mapped[str] = foreign_key("studies")
     number: Mapped[int]
     state: Mapped[str] = mapped_column(String(20))  # checking, valid, invalid, unreadable
     digest: Mapped[str] = mapped_column(SHA)  # of the names and contents of its files
@@ -249,9 +251,9 @@ class Version(Base):
     problems: Mapped[list[Any]]
     # What the form of the manifest offers: headers of tables, values of columns that have few.
     tables: Mapped[dict[str, Any]] = mapped_column(default=dict, deferred=True)
-    device: Mapped[str | None] = mapped_column(ID, ForeignKey("devices.id"), index=True)
+    device: Mapped[str | None] = foreign_key("devices")
     based_on: Mapped[str | None] = mapped_column(ID)  # the version that this one corrects
-    created_by: Mapped[str] = mapped_column(ID, ForeignKey("users.id"))
+    created_by: Mapped[str] = foreign_key("users", index=False)
     created_at: Mapped[int]
     checked_at: Mapped[int | None]
 
@@ -260,7 +262,7 @@ class VersionFile(Base):
     __tablename__ = "version_files"
     version: Mapped[str] = mapped_column(ID, ForeignKey("versions.id"), primary_key=True)
     name: Mapped[str] = mapped_column(String(250), primary_key=True)
-    organisation: Mapped[str] = of("organisations")
+    organisation: Mapped[str] = foreign_key("organisations")
     sha256: Mapped[str] = mapped_column(SHA, index=True)
     size: Mapped[int]
     archive: Mapped[bool] = mapped_column(Boolean)  # still to be unpacked
@@ -281,10 +283,10 @@ class Job(Base):
         Index("jobs_queue", "state", "task", "created_at"),
         Index("jobs_list", "organisation", "id"),
     )
-    id: Mapped[str] = key()
-    organisation: Mapped[str] = of("organisations")
-    study: Mapped[str] = of("studies")
-    version: Mapped[str] = of("versions")
+    id: Mapped[str] = primary_key()
+    organisation: Mapped[str] = foreign_key("organisations")
+    study: Mapped[str] = foreign_key("studies")
+    version: Mapped[str] = foreign_key("versions")
     task: Mapped[str] = mapped_column(String(20))
     key: Mapped[str] = mapped_column(SHA)  # the same inputs, wishes and code have the same key
     wishes: Mapped[dict[str, Any]]  # kind, formats, seed
@@ -299,7 +301,7 @@ class Job(Base):
     cancel_asked: Mapped[bool] = mapped_column(Boolean)
     report: Mapped[str | None] = mapped_column(ID)
     trace: Mapped[str] = mapped_column(String(55), default="")  # of the request that asked (W3C traceparent)
-    created_by: Mapped[str] = mapped_column(ID, ForeignKey("users.id"))
+    created_by: Mapped[str] = foreign_key("users", index=False)
     created_at: Mapped[int]
     started_at: Mapped[int | None]
     finished_at: Mapped[int | None]
@@ -319,30 +321,30 @@ class Schedule(Base):
     """A report to be made again and again, of the newest valid version of a study."""
 
     __tablename__ = "schedules"
-    id: Mapped[str] = key()
-    organisation: Mapped[str] = of("organisations")
-    study: Mapped[str] = of("studies")
+    id: Mapped[str] = primary_key()
+    organisation: Mapped[str] = foreign_key("organisations")
+    study: Mapped[str] = foreign_key("studies")
     wishes: Mapped[dict[str, Any]]
     every_days: Mapped[int]
     next_at: Mapped[int] = mapped_column(index=True)
-    created_by: Mapped[str] = mapped_column(ID, ForeignKey("users.id"))
+    created_by: Mapped[str] = foreign_key("users", index=False)
     created_at: Mapped[int]
 
 
 class StoredReport(Base):
     __tablename__ = "reports"
     __table_args__ = (Index("reports_list", "organisation", "id"),)
-    id: Mapped[str] = key()
-    organisation: Mapped[str] = of("organisations")
-    study: Mapped[str] = of("studies")
-    version: Mapped[str] = of("versions")
-    device: Mapped[str | None] = mapped_column(ID, ForeignKey("devices.id"), index=True)
+    id: Mapped[str] = primary_key()
+    organisation: Mapped[str] = foreign_key("organisations")
+    study: Mapped[str] = foreign_key("studies")
+    version: Mapped[str] = foreign_key("versions")
+    device: Mapped[str | None] = foreign_key("devices")
     job: Mapped[str] = mapped_column(ID, ForeignKey("jobs.id"), unique=True)
     kind: Mapped[str] = mapped_column(String(20))
     code: Mapped[str] = mapped_column(String(60))
     facts: Mapped[dict[str, Any]]
     results_sha256: Mapped[str] = mapped_column(SHA)
-    created_by: Mapped[str] = mapped_column(ID, ForeignKey("users.id"))
+    created_by: Mapped[str] = foreign_key("users", index=False)
     created_at: Mapped[int]
 
 
@@ -350,7 +352,7 @@ class ReportFile(Base):
     __tablename__ = "report_files"
     report: Mapped[str] = mapped_column(ID, ForeignKey("reports.id"), primary_key=True)
     name: Mapped[str] = mapped_column(String(250), primary_key=True)
-    organisation: Mapped[str] = of("organisations")
+    organisation: Mapped[str] = foreign_key("organisations")
     sha256: Mapped[str] = mapped_column(SHA, index=True)
     size: Mapped[int]
 
@@ -367,10 +369,10 @@ class Attestation(Base):
     """Who signed a report, with what meaning; the signed text and its signature lie in the blobs."""
 
     __tablename__ = "attestations"
-    id: Mapped[str] = key()
-    organisation: Mapped[str] = of("organisations")
-    report: Mapped[str] = of("reports")
-    user: Mapped[str] = of("users")
+    id: Mapped[str] = primary_key()
+    organisation: Mapped[str] = foreign_key("organisations")
+    report: Mapped[str] = foreign_key("reports")
+    user: Mapped[str] = foreign_key("users")
     act: Mapped[str] = mapped_column(String(20))  # review, approval, rejection
     meaning: Mapped[str] = mapped_column(Text)
     sha256: Mapped[str] = mapped_column(SHA)

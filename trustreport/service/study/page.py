@@ -12,12 +12,12 @@ from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.pages import filters
 from trustreport.service.pages.page_context import (
-    A_PAGE,
     Admin,
     After,
     Author,
     Reader,
     Sent,
+    listed,
     pairs,
     request_from_form,
     see,
@@ -30,7 +30,7 @@ from trustreport.service.pages.render import page
 from trustreport.service.storage.models import Job, Schedule, StoredReport, StoredStudy, Version
 from trustreport.service.study import api
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.shapes import Name, PageRequest
+from trustreport.service.web.shapes import Name
 from trustreport.vocabulary.messages import say
 
 LATEST = 50  # versions, reports and jobs on the page of a study
@@ -54,9 +54,9 @@ def studies(
     request: Request, who: Reader, core: TheCore, wanted: filters.Studies, after: After = ""
 ) -> Response:
     """The studies whose name holds what is searched, the newest first."""
-    query = wanted.apply(who.all(StoredStudy))
+    query = wanted.apply(who.rows_of(StoredStudy))
     with core.store.read() as rows:
-        found = PageRequest(limit=A_PAGE, after=after or None).rows(rows, query, StoredStudy.id, lambda s: s)
+        found = listed(rows, query, StoredStudy.id, after)
         lines = _lines(rows, found.items)
     return page(request, "studies", lines=lines, wanted=wanted, after=after, next=found.next)
 
@@ -70,7 +70,7 @@ def show_study(study: Name, request: Request, who: Reader, core: TheCore) -> Res
 def show(request: Request, who: Principal, core: Core, study: str, fault: Fault | None = None) -> Response:
     """The page of a study."""
     with core.store.read() as rows:
-        row = who.one(rows, StoredStudy, study)
+        row = who.row_of(rows, StoredStudy, study)
         columns = (
             Version.id,
             Version.number,
@@ -126,7 +126,7 @@ def rename(study: Name, request: Request, who: Author, core: TheCore, form: Sent
 def remove(study: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """Remove it with all that was made of it, once its name was typed."""
     if text(form, "name").strip() != api.get_study(study, who, core).name:
-        raise Fault(422, say("pages.fault.not_the_name.title"), say("pages.fault.not_the_name.detail"))
+        raise Fault(422, say("pages.fault.not_the_name.detail"))
     api.remove(study, who, core)
     return see("/studies?done=removed")
 

@@ -12,7 +12,7 @@ from trustreport.service.web.faults import Fault, Field
 from trustreport.vocabulary.messages import say
 
 if TYPE_CHECKING:
-    from trustreport.report.calculate import Area, Calculation
+    from trustreport.service.engine import Area, Calculation
 
 router = APIRouter()
 LONGEST = 30  # characters of a number
@@ -85,7 +85,7 @@ def _answered(made: "Callable[[_Given], Calculation]", form: FormData, words: Pa
 
 def _refused(*fields: Field, detail: str = "") -> Fault:
     plain = say("pages.fault.not_as_expected.please_look_at_what")
-    return Fault(422, say("pages.fault.not_as_expected.title"), detail or plain, fields)
+    return Fault(422, detail or plain, fields, title=say("pages.fault.not_as_expected.title"))
 
 
 class _Given:
@@ -120,7 +120,7 @@ class _Given:
 
     def area(self, auc: str, se: str, n: str) -> "Area | None":
         """An area with its standard error and number of cases, or None where all three are empty."""
-        from trustreport.report.calculate import Area
+        from trustreport.service.engine import Area
 
         if not any(map(self.text, (auc, se, n))):
             return None
@@ -130,8 +130,7 @@ class _Given:
 
 
 def _table(given: _Given) -> "Calculation":
-    from trustreport.measures.reported.printed import OF_ONE_CLASS, printed
-    from trustreport.report.calculate import of_counts
+    from trustreport.service.engine import OF_ONE_CLASS, of_counts, printed
 
     figures = [(name, str(n)) for name in CELLS if (n := given.number(name)) is not None]
     for name in FIGURES:
@@ -154,14 +153,14 @@ def _table(given: _Given) -> "Calculation":
 
 
 def _nomogram(given: _Given) -> "Calculation":
-    from trustreport.report.calculate import of_nomogram
+    from trustreport.service.engine import of_nomogram
 
     concordance, measured = (given.number(name, needed=True) for name in NOMOGRAM)
     return of_nomogram(concordance or 0.0, measured or 0.0, language=given.words.language)
 
 
 def _robustness(given: _Given) -> "Calculation":
-    from trustreport.report.calculate import of_robustness
+    from trustreport.service.engine import of_robustness
 
     return of_robustness(
         given.number("similarity", needed=True) or 0.0,
@@ -175,7 +174,7 @@ def _robustness(given: _Given) -> "Calculation":
 
 
 def _h_accuracy(given: _Given) -> "Calculation":
-    from trustreport.report.calculate import of_scores
+    from trustreport.service.engine import of_scores
 
     table = text(given.form, "scores")
     if len(table) > LONGEST_TABLE:

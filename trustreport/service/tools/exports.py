@@ -14,11 +14,10 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.report.spreadsheets import cell
-from trustreport.service import audit
 from trustreport.service.access.guard import Admin, Reader, TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
+from trustreport.service.engine import cell
 from trustreport.service.pages import filters
 from trustreport.service.storage.models import (
     Attestation,
@@ -39,17 +38,22 @@ AT_A_TIME = 500
 Cells = Callable[[Rows, Sequence[Any]], Iterator[Sequence[Any]]]
 
 
+# The columns of lists whose cells are values of a row: a word, or the word and the column of the table.
+STUDIES = "study=id name created_by created_at"
+DEVICES = "device=id trade_name manufacturer basic_udi_di created_at"
+JOBS = (
+    "job=id task study version state reason attempts report program=code "
+    "created_by created_at started_at finished_at"
+)
+TOKENS = "token=id user name permissions=scopes created_at expires_at used_at revoked_at"
+ENTRIES = "number at actor action subject details previous hash"
+
+
 @router.get("/studies.csv", response_class=Response)
 def studies(who: Reader, core: TheCore, wanted: filters.Studies) -> Response:
     """Studies."""
-    header = ("study", "name", "created_by", "created_at")
-
-    def cells(rows: Rows, found: Sequence[StoredStudy]) -> Iterator[Sequence[Any]]:
-        for row in found:
-            yield (row.id, row.name, row.created_by, _at(row.created_at))
-
-    query = wanted.apply(who.all(StoredStudy))
-    return _send(core, who, "studies", wanted.given, query, StoredStudy.id, header, cells)
+    query = wanted.apply(who.rows_of(StoredStudy))
+    return _send(core, who, "studies", wanted.given, query, StoredStudy.id, *_values(STUDIES))
 
 
 @router.get("/reports.csv", response_class=Response)
@@ -87,46 +91,22 @@ def reports(who: Reader, core: TheCore, wanted: filters.Reports) -> Response:
                 *(row.created_by, _at(row.created_at)),
             )
 
-    query = wanted.apply(who.all(StoredReport), who, core.store.is_sqlite)
+    query = wanted.apply(who.rows_of(StoredReport), who, core.store.is_sqlite)
     return _send(core, who, "reports", wanted.given, query, StoredReport.id, header, cells)
 
 
 @router.get("/devices.csv", response_class=Response)
 def devices(who: Reader, core: TheCore, wanted: filters.Devices) -> Response:
     """Devices."""
-    header = ("device", "trade_name", "manufacturer", "basic_udi_di", "created_at")
-
-    def cells(rows: Rows, found: Sequence[StoredDevice]) -> Iterator[Sequence[Any]]:
-        for row in found:
-            yield (row.id, row.trade_name, row.manufacturer, row.basic_udi_di, _at(row.created_at))
-
-    query = wanted.apply(who.all(StoredDevice))
-    return _send(core, who, "devices", wanted.given, query, StoredDevice.id, header, cells)
+    query = wanted.apply(who.rows_of(StoredDevice))
+    return _send(core, who, "devices", wanted.given, query, StoredDevice.id, *_values(DEVICES))
 
 
 @router.get("/jobs.csv", response_class=Response)
 def jobs(who: Reader, core: TheCore, wanted: filters.Jobs) -> Response:
     """Jobs."""
-    header: tuple[str, ...] = (
-        "job",
-        "task",
-        "study",
-        "version",
-        "state",
-        "reason",
-        "attempts",
-        "report",
-        "program",
-    )
-    header += ("created_by", "created_at", "started_at", "finished_at")
-
-    def cells(rows: Rows, found: Sequence[Job]) -> Iterator[Sequence[Any]]:
-        for row in found:
-            times = [_at(at) for at in (row.created_at, row.started_at, row.finished_at)]
-            what = (row.id, row.task, row.study, row.version, row.state, row.reason, row.attempts)
-            yield (*what, row.report, row.code, row.created_by, *times)
-
-    return _send(core, who, "jobs", wanted.given, wanted.apply(who.all(Job)), Job.id, header, cells)
+    query = wanted.apply(who.rows_of(Job))
+    return _send(core, who, "jobs", wanted.given, query, Job.id, *_values(JOBS))
 
 
 @router.get("/schedules.csv", response_class=Response)
@@ -139,7 +119,7 @@ def schedules(who: Reader, core: TheCore) -> Response:
             times = (_at(row.next_at), row.created_by, _at(row.created_at))
             yield (row.id, row.study, row.wishes.get("kind"), row.every_days, *times)
 
-    return _send(core, who, "schedules", {}, who.all(Schedule), Schedule.id, header, cells)
+    return _send(core, who, "schedules", {}, who.rows_of(Schedule), Schedule.id, header, cells)
 
 
 @router.get("/users.csv", response_class=Response)
@@ -153,34 +133,33 @@ def users(who: Admin, core: TheCore, wanted: filters.Users) -> Response:
             times = (_at(row.created_at), _at(row.disabled_at))
             yield (row.id, row.name, row.email, row.roles, active, *times)
 
-    return _send(core, who, "users", wanted.given, wanted.apply(who.all(User)), User.id, header, cells)
+    return _send(core, who, "users", wanted.given, wanted.apply(who.rows_of(User)), User.id, header, cells)
 
 
 @router.get("/tokens.csv", response_class=Response)
 def tokens(who: Admin, core: TheCore) -> Response:
     """API tokens of all users; never their secrets."""
-    header = ("token", "user", "name", "permissions", "created_at", "expires_at", "used_at", "revoked_at")
-
-    def cells(rows: Rows, found: Sequence[Token]) -> Iterator[Sequence[Any]]:
-        for row in found:
-            times = (row.created_at, row.expires_at, row.used_at, row.revoked_at)
-            yield (row.id, row.user, row.name, row.scopes, *(_at(at) for at in times))
-
-    return _send(core, who, "tokens", {}, who.all(Token), Token.id, header, cells)
+    return _send(core, who, "tokens", {}, who.rows_of(Token), Token.id, *_values(TOKENS))
 
 
 @router.get("/audit.csv", response_class=Response)
 def audit_log(who: Admin, core: TheCore, wanted: filters.Entries) -> Response:
     """The audit log, the newest entry first, down to this export."""
-    header = ("number", "at", "actor", "action", "subject", "details", "previous", "hash")
-
-    def cells(rows: Rows, found: Sequence[Audit]) -> Iterator[Sequence[Any]]:
-        for row in found:
-            what = (row.actor, row.action, row.subject, row.details)
-            yield (row.number, _at(row.at), *what, row.previous, row.hash)
-
     query = wanted.apply(select(Audit).where(Audit.chain == who.organisation))
-    return _send(core, who, "audit", wanted.given, query, Audit.number, header, cells)
+    return _send(core, who, "audit", wanted.given, query, Audit.number, *_values(ENTRIES))
+
+
+def _values(columns: str) -> tuple[list[str], Cells]:
+    """The header and the cells of a list that shows values of its rows, times as ISO 8601."""
+    pairs = [(word.partition("=")[0], word.rpartition("=")[2]) for word in columns.split()]
+
+    def value(row: Any, name: str) -> Any:
+        return _at(getattr(row, name)) if name == "at" or name.endswith("_at") else getattr(row, name)
+
+    def cells(rows: Rows, found: Sequence[Any]) -> Iterator[Sequence[Any]]:
+        return ([value(row, name) for _, name in pairs] for row in found)
+
+    return [word for word, _ in pairs], cells
 
 
 def _send(
@@ -197,9 +176,7 @@ def _send(
     with core.store.write() as rows:
         # What was searched for may be anybody's name.
         narrowed = {word: value for word, value in given.items() if word != "q"}
-        audit.write(
-            rows, who.organisation, who.user, "list.export", name, filters=narrowed, searched="q" in given
-        )
+        who.audit(rows, "list.export", name, filters=narrowed, searched="q" in given)
     headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
     blocks = _blocks(core, query, by, header, cells)
     return StreamingResponse(blocks, media_type="text/csv; charset=utf-8", headers=headers)

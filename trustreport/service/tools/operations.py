@@ -96,9 +96,11 @@ def metrics(core: TheCore, request: Request) -> Response:
     wanted = core.settings.metrics_token
     sent = request.headers.get("Authorization", "").removeprefix("Bearer ")
     if wanted and not compare_digest(sent.encode(), wanted.encode()):
-        raise Fault(401, "Not known", "Send the metrics token.", headers={"WWW-Authenticate": "Bearer"})
+        raise Fault(401, "Send the metrics token.", headers={"WWW-Authenticate": "Bearer"}, title="Not known")
     if not wanted and (core.settings.public_url or not core.settings.is_loopback):
-        raise Fault(403, "Not allowed", "Set TRUSTREPORT_METRICS_TOKEN to read the numbers from elsewhere.")
+        raise Fault(
+            403, "Set TRUSTREPORT_METRICS_TOKEN to read the numbers from elsewhere.", title="Not allowed"
+        )
     with core.store.read() as rows:
         moment = now(rows)
         alive = moment - round(core.settings.lease * 1000)

@@ -23,7 +23,7 @@ from trustreport.vocabulary.errors import StudyError
 from trustreport.vocabulary.messages import Catalogue, say
 
 if TYPE_CHECKING:
-    from trustreport.planning import StudySizes
+    from trustreport.service.engine import StudySizes
     from trustreport.vocabulary.errors import Problem
 
 router = APIRouter()
@@ -87,14 +87,14 @@ def planning(request: Request, who: Reader, core: TheCore) -> Response:
 def protocol_file(form: str, request: Request, who: Reader, core: TheCore) -> Response:
     """The section of the protocol as a file: Markdown or PDF."""
     if form not in ("md", "pdf"):
-        raise Fault(404, say("pages.fault.no_such_form.title"), say("pages.fault.no_such_form.detail"))
+        raise Fault(404, say("pages.fault.no_such_form.detail"))
     given = _given(request)
     try:
         sizes = _sized(given, words_of(request))
         if form == "pdf":
             made, kind = _pdf(core, sizes), "application/pdf"
         else:
-            from trustreport.planning import protocol
+            from trustreport.service.engine import protocol
 
             made = protocol.to_markdown(sizes, words_of(request).words).encode()
             kind = "text/markdown; charset=utf-8"
@@ -113,7 +113,7 @@ def _pdf(core: Core, sizes: "StudySizes") -> bytes:
     outcome = carried_out(core, _task("section", core, request=_file(sizes)), lambda work: None)
     failed = outcome.reason or outcome.answer.get("failed", "")
     if failed or "pdf" not in outcome.answer:
-        raise Fault(503, say("pages.fault.no_pdf.title"), say("pages.fault.no_pdf.detail", failed=failed))
+        raise Fault(503, say("pages.fault.no_pdf.detail", failed=failed))
     return b64decode(outcome.answer["pdf"])
 
 
@@ -124,11 +124,10 @@ def _task(name: str, core: Core, **values: Any) -> dict[str, Any]:
 def _from_pilot(core: Core, who: Principal, name: str, given: Mapping[str, str]) -> dict[str, str]:
     """The fields of the form with the components that a stored reader study gives."""
     with core.store.read() as rows:
-        version = who.one(rows, Version, name)
+        version = who.row_of(rows, Version, name)
         files = rows.scalars(select(VersionFile).where(VersionFile.version == version.id)).all()
-    title = say("pages.fault.no_pilot.title")
     if version.state != "valid":
-        raise Fault(422, title, say("pages.fault.no_pilot.not_valid"))
+        raise Fault(422, say("pages.fault.no_pilot.not_valid"))
     asked = {"endpoint": given.get("endpoint", "auc"), "design": given.get("design", "crossed")}
 
     def fill(work: Path) -> None:
@@ -139,7 +138,7 @@ def _from_pilot(core: Core, who: Principal, name: str, given: Mapping[str, str])
     problems = outcome.answer.get("problems", [])
     if failed or problems:
         why = " ".join(p["found"] for p in problems) or failed
-        raise Fault(422, title, say("pages.fault.no_pilot.detail", why=why))
+        raise Fault(422, say("pages.fault.no_pilot.detail", why=why))
     others = ("structure", "published.", "components.")
     kept = {name: value for name, value in given.items() if not name.startswith(others)}
     found = {f"components.{name}": f"{x:.8g}" for name, x in outcome.answer["components"].items()}
@@ -160,28 +159,23 @@ def _pilots(core: Core, who: Principal) -> list[tuple[str, str, int]]:
 
 
 def _sized(given: Mapping[str, str], say: PageWords) -> "StudySizes":
-    from trustreport.planning import read_request, size_study  # statistics, once they are asked for
+    from trustreport.api import plan_reader_study
 
     try:
-        request = read_request(None, _options(given))
-        if request.simulate:
-            _can_be_simulated(size_study(request.model_copy(update={"simulate": 0})))
-        return size_study(request)
+        options = _options(given)
+        if "simulate" in options:
+            _can_be_simulated(plan_reader_study(**options | {"simulate": 0}))
+        return plan_reader_study(**options)
     except StudyError as error:
         fields = [Field(_in_words(p.column, say), _sentence(p, say)) for p in error.problems]
-        raise Fault(
-            422,
-            say("pages.fault.not_as_expected.title"),
-            say("pages.fault.not_as_expected.please_look_at_what"),
-            fields,
-        ) from None
+        raise Fault(422, say("pages.fault.not_as_expected.please_look_at_what"), fields) from None
 
 
 def _can_be_simulated(sizes: "StudySizes") -> None:
     readings = sum(one.n_readings for one in sizes.reaching)
     if readings > MOST_SIMULATED:
         detail = say("pages.fault.too_large_to_simulate.detail", n=readings, most=MOST_SIMULATED)
-        raise Fault(422, say("pages.fault.too_large_to_simulate.title"), detail)
+        raise Fault(422, detail)
 
 
 def _in_words(column: str, say: PageWords) -> str:
@@ -213,7 +207,6 @@ def _options(given: Mapping[str, str]) -> dict[str, Any]:
             if len(options[name]) > MOST:
                 raise Fault(
                     422,
-                    say("pages.fault.too_many_numbers.title"),
                     say("pages.fault.too_many_numbers.detail", most=MOST),
                     [Field(name, say("pages.fault.field.too_long"))],
                 )
@@ -234,7 +227,7 @@ def _show(
 ) -> Response:
     shown: dict[str, Any] = {}
     if sizes is not None:
-        from trustreport.planning import protocol
+        from trustreport.service.engine import protocol
 
         words = words_of(request).words
         lines, across, up = _drawing(sizes, words)
@@ -275,7 +268,7 @@ def _drawing(
     sizes: "StudySizes", words: Catalogue
 ) -> tuple[list[SizeLine], list[tuple[float, int]], list[tuple[float, float]]]:
     """The lines of the figure, and the ticks of both axes."""
-    from trustreport.planning import protocol
+    from trustreport.service.engine import protocol
 
     chart: Any = protocol.figure_of(sizes).drawing
     (first, last), top = chart.x_range, chart.y_range[1]

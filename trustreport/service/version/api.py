@@ -3,8 +3,7 @@
 import io
 import tempfile
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Annotated, Any, BinaryIO, Literal, cast
+from typing import Annotated, Any, BinaryIO, cast
 
 from fastapi import APIRouter, Path, Request
 from fastapi.concurrency import run_in_threadpool
@@ -17,6 +16,7 @@ from starlette.datastructures import UploadFile as SentFile
 from trustreport.service.access.guard import Author, Reader, TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.bounds import refuse_upload
+from trustreport.service.client.records import FileResponse, ProblemResponse, VersionResponse
 from trustreport.service.core import Core
 from trustreport.service.intake import UploadedFile, checked_names, new_version
 from trustreport.service.jobs import queue
@@ -29,10 +29,7 @@ from trustreport.service.web.shapes import (
     Page,
     RequestBody,
     RequestedPage,
-    ResponseBody,
     ask_again,
-    maybe,
-    moment,
 )
 from trustreport.vocabulary.messages import say
 
@@ -66,45 +63,12 @@ AS_FILES = _body(
 )
 
 
-class VersionResponse(ResponseBody):
-    id: str
-    study: str
-    number: int
-    state: Literal["checking", "valid", "invalid", "unreadable"]
-    digest: str = Field(description="hash of the names and contents of all files")
-    facts: dict[str, Any] = Field(description="what the manifest declares: title, kind, device, period")
-    problems: int = Field(description="how many; see /problems")
-    device: str | None
-    created_by: str
-    created_at: datetime
-    checked_at: datetime | None
-
-
-class ProblemResponse(ResponseBody):
-    """A fault of a file: where it is, what was found, what was expected, how to fix it."""
-
-    file: str
-    found: str
-    expected: str = ""
-    mend: str = ""
-    row: int | None = None
-    column: str = ""
-    rows: list[int] = Field(default=[])
-    n_rows: int = 0
-
-
-class FileResponse(ResponseBody):
-    name: str
-    sha256: str
-    size: int
-
-
 @router.get("/studies/{study}/versions")
 def versions(study: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[VersionResponse]:
     """All versions of a study."""
     with core.store.read() as rows:
-        row = who.one(rows, StoredStudy, study)
-        return turn.rows(rows, who.all(Version).where(Version.study == row.id), Version.id, to_response)
+        row = who.row_of(rows, StoredStudy, study)
+        return turn.rows(rows, who.rows_of(Version).where(Version.study == row.id), Version.id, to_response)
 
 
 @router.post("/studies/{study}/versions", status_code=202, openapi_extra=AS_FILES)
@@ -122,11 +86,7 @@ async def upload_files(study: Name, who: Author, core: TheCore, request: Request
 def store_files(core: Core, who: Principal, study: str, files: Sequence[SentFile]) -> VersionResponse:
     """Keep files as a form sent them."""
     if len(files) > core.settings.most_files:
-        raise Fault(
-            422,
-            say("pages.fault.too_many_files.title"),
-            say("pages.fault.too_many_files.detail", most_files=core.settings.most_files),
-        )
+        raise Fault(422, say("pages.fault.too_many_files.detail", most_files=core.settings.most_files))
     names = checked_names(file.filename or "" for file in files)
     if len(files) == 1 and _begins_as_zip(files[0].file) and not names[0].lower().endswith(".xlsx"):
         return store_version(core, who, study, [(names[0], files[0].file)], archive=True)
@@ -142,7 +102,7 @@ async def upload_zip(study: Name, who: Author, core: TheCore, request: Request) 
         spool.seek(0)
         stream = cast(BinaryIO, spool)
         if not _begins_as_zip(stream):
-            raise Fault(415, "Not a zip", "The body of this request is the zip of a study folder.")
+            raise Fault(415, "The body of this request is the zip of a study folder.", title="Not a zip")
         return await run_in_threadpool(store_version, core, who, study, [("study.zip", stream)], archive=True)
 
 
@@ -164,11 +124,11 @@ def _store_json(core: Core, who: Principal, study: str, body: bytes) -> VersionR
     try:
         texts = [canonical(asked.manifest).encode(), *(text.encode() for text in asked.tables.values())]
     except ValueError:
-        raise Fault(422, "Not JSON", "The texts hold half a character, or a number is not finite.") from None
-    if "study.json" in names:
         raise Fault(
-            422, say("pages.fault.name_taken.title"), say("pages.fault.name_taken.studyjson_manifest")
-        )
+            422, "The texts hold half a character, or a number is not finite.", title="Not JSON"
+        ) from None
+    if "study.json" in names:
+        raise Fault(422, say("pages.fault.name_taken.studyjson_manifest"))
     streams = [io.BytesIO(text) for text in texts]
     return store_version(core, who, study, list(zip(["study.json", *names], streams, strict=True)))
 
@@ -177,7 +137,7 @@ def _store_json(core: Core, who: Principal, study: str, body: bytes) -> VersionR
 def get_version(version: Name, who: Reader, core: TheCore, response: Response) -> VersionResponse:
     """One version, and whether its check is through; until then `Retry-After` says when to ask again."""
     with core.store.read() as rows:
-        row = who.one(rows, Version, version)
+        row = who.row_of(rows, Version, version)
         if row.state == "checking":
             response.headers["Retry-After"] = ask_again(now(rows) - row.created_at)
         return to_response(row)
@@ -187,7 +147,7 @@ def get_version(version: Name, who: Reader, core: TheCore, response: Response) -
 def problems(version: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[ProblemResponse]:
     """Every problem that the check found, by file and row."""
     with core.store.read() as rows:
-        found = who.one(rows, Version, version).problems
+        found = who.row_of(rows, Version, version).problems
     return turn.items(found, ProblemResponse.model_validate)
 
 
@@ -195,9 +155,9 @@ def problems(version: Name, who: Reader, core: TheCore, turn: RequestedPage) -> 
 def files(version: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[FileResponse]:
     """The files of a version."""
     with core.store.read() as rows:
-        row = who.one(rows, Version, version)
+        row = who.row_of(rows, Version, version)
         query = select(VersionFile).where(VersionFile.version == row.id)
-        return turn.rows(rows, query, VersionFile.name, _file)
+        return turn.rows(rows, query, VersionFile.name, FileResponse.of_row)
 
 
 @router.get("/versions/{version}/files/{name:path}", response_class=Response)
@@ -206,10 +166,10 @@ def file(
 ) -> Response:
     """A file as it was uploaded."""
     with core.store.read() as rows:
-        row = who.one(rows, Version, version)
+        row = who.row_of(rows, Version, version)
         kept = None if "\x00" in name else rows.get(VersionFile, (row.id, name))
     if kept is None:
-        raise Fault(404, say("pages.fault.not_found.title"), say("pages.fault.not_found.version_no"))
+        raise Fault(404, say("pages.fault.not_found.version_no"))
     return send_blob(core, request, who.organisation, kept.sha256, kept.name, ours=False)
 
 
@@ -218,7 +178,7 @@ def store_version(
 ) -> VersionResponse:
     """Keep what was handed in, and ask for its check."""
     with core.store.read() as rows:
-        who.one(rows, StoredStudy, study)  # before anything is written
+        who.row_of(rows, StoredStudy, study)  # before anything is written
     refuse_upload(core, who, (stream for _, stream in streams))
     handed = [UploadedFile(name, core.blobs.put(who.organisation, s), archive) for name, s in streams]
     with core.store.write() as rows:
@@ -229,23 +189,7 @@ def store_version(
 
 def to_response(row: Version) -> VersionResponse:
     """A version as the API says it."""
-    return VersionResponse(
-        id=row.id,
-        study=row.study,
-        number=row.number,
-        state=row.state,
-        digest=row.digest,
-        facts=row.facts,
-        problems=len(row.problems),
-        device=row.device,
-        created_by=row.created_by,
-        created_at=moment(row.created_at),
-        checked_at=maybe(row.checked_at),
-    )
-
-
-def _file(row: VersionFile) -> FileResponse:
-    return FileResponse(name=row.name, sha256=row.sha256, size=row.size)
+    return VersionResponse.of_row(row, problems=len(row.problems))
 
 
 def _begins_as_zip(stream: BinaryIO) -> bool:

@@ -9,12 +9,12 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from sqlalchemy import select
 
-from trustreport.report.declared import label_keys
 from trustreport.service.access.guard import TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.editor import run
 from trustreport.service.editor.form import NAME, new_row
+from trustreport.service.engine import label_keys
 from trustreport.service.intake import MANIFESTS
 from trustreport.service.pages.page_context import Author, Sent, attempt, see, text
 from trustreport.service.pages.render import PageWords, page, words_of
@@ -68,12 +68,10 @@ def save(version: Name, request: Request, who: Author, core: TheCore, form: Sent
             return _show(request, core, who, row, files, texts)
         sent = uploads.sent_files(form, "files")
         if wanted == "tables" and not sent:
-            raise Fault(
-                422, say("pages.fault.no_file_came.title"), say("pages.fault.no_file_came.choose_tables")
-            )
+            raise Fault(422, say("pages.fault.no_file_came.choose_tables"))
         new = uploads.named_streams(sent)
         if not set(MANIFESTS).isdisjoint(new):
-            raise Fault(422, say("pages.fault.a_manifest.title"), say("pages.fault.a_manifest.detail"))
+            raise Fault(422, say("pages.fault.a_manifest.detail"))
         made = run.answer(core, row, files, texts, "no")["yaml"]
         new["study.yaml"] = io.BytesIO(made.encode())
         saved = uploads.replace_files(core, who, version, new, without=MANIFESTS)
@@ -84,7 +82,7 @@ def save(version: Name, request: Request, who: Author, core: TheCore, form: Sent
 
 def _stored(core: Core, who: Principal, version: str) -> tuple[Version, Sequence[VersionFile]]:
     with core.store.read() as rows:
-        row = who.one(rows, Version, version)
+        row = who.row_of(rows, Version, version)
         _ = row.tables  # not read with the row
         files = rows.scalars(select(VersionFile).where(VersionFile.version == row.id)).all()
         return row, files
@@ -101,7 +99,7 @@ def _show(
 ) -> Response:
     """The page: the form as far as one can be made, with what was typed."""
     with core.store.read() as rows:
-        study = who.one(rows, StoredStudy, version.study)
+        study = who.row_of(rows, StoredStudy, version.study)
     found: dict[str, Any] | None = None
     if version.state != "checking":
         try:

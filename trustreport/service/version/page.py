@@ -22,14 +22,12 @@ from trustreport.service.pages.page_context import (
     Author,
     Reader,
     Sent,
-    attempt,
     request_from_form,
     see,
     shown_again,
     signed_acts,
     text,
     texts,
-    typed,
     user_names,
 )
 from trustreport.service.pages.render import page
@@ -57,7 +55,7 @@ def show_version(version: Name, request: Request, who: Reader, core: TheCore, st
     """What was found; while it is being checked, its page asks again by itself."""
     if request.headers.get("HX-Request"):
         with core.store.read() as rows:
-            state = who.one(rows, Version, version).state
+            state = who.row_of(rows, Version, version).state
         return Response(headers={} if state == "checking" else {"HX-Refresh": "true"}, status_code=200)
     return show(request, who, core, version, start=start)
 
@@ -74,7 +72,7 @@ def show(
 ) -> Response:
     """The page of a version."""
     with core.store.read() as rows:
-        row = who.one(rows, Version, version)
+        row = who.row_of(rows, Version, version)
         study = rows.get_one(StoredStudy, row.study)
         files = rows.scalars(
             select(VersionFile).where(VersionFile.version == row.id).order_by(VersionFile.name)
@@ -129,9 +127,9 @@ def request_report(version: Name, request: Request, who: Author, core: TheCore, 
         seed=text(form, "seed") or None,
     )
     with core.store.write() as rows:
-        row = who.one(rows, Version, version)
+        row = who.row_of(rows, Version, version)
         if row.state != "valid":
-            raise Fault(409, say("pages.fault.not_valid.title"), say("pages.fault.not_valid.detail"))
+            raise Fault(409, say("pages.fault.not_valid.detail"))
         job, _ = queue.enqueue(rows, row, who.user, "report", wanted.plain(), core.settings)
         return see(f"/reports/{job.report}" if job.report else f"/jobs/{job.id}")
 
@@ -156,52 +154,45 @@ def is_upload(path: str) -> bool:
     return UPLOADS.fullmatch(path) is not None
 
 
+def _new(
+    request: Request, core: Core, fault: Fault | None = None, sent: dict[str, str] | None = None
+) -> Response:
+    return page(request, "study_new", most=core.settings.most_body, fault=fault, typed=sent)
+
+
 @uploads_router.get("/studies/new")
 def new(request: Request, who: Author, core: TheCore) -> Response:
     """A name, and the files."""
-    return page(request, "study_new", most=core.settings.most_body)
+    return _new(request, core)
 
 
 @uploads_router.post("/studies")
+@shown_again(_new)
 def begin(request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """A new study, with its first version where files came along."""
-
-    def submit() -> Response:
-        wanted = request_from_form(api.StudyName, name=text(form, "name"))
-        files = sent_files(form, "files")
-        # Before there is a study without data.
-        checked_names(file.filename or "" for file in files)
-        refuse_upload(core, who, (file.file for file in files))
-        study = api.begin(wanted, who, core)
-        if text(form, "start") == "form" and not files:
-            first = io.BytesIO(blank().encode())
-            made = versions_api.store_version(core, who, study.id, [("study.yaml", first)])
-            return see(f"/versions/{made.id}/edit")
-        if not files:
-            return see(f"/studies/{study.id}")
-        return _stored(core, who, study.id, files)
-
-    return attempt(
-        submit,
-        lambda fault: page(
-            request, "study_new", most=core.settings.most_body, fault=fault, typed=typed(form)
-        ),
-    )
+    wanted = request_from_form(api.StudyName, name=text(form, "name"))
+    files = sent_files(form, "files")
+    # Before there is a study without data.
+    checked_names(file.filename or "" for file in files)
+    refuse_upload(core, who, (file.file for file in files))
+    study = api.begin(wanted, who, core)
+    if text(form, "start") == "form" and not files:
+        first = io.BytesIO(blank().encode())
+        made = versions_api.store_version(core, who, study.id, [("study.yaml", first)])
+        return see(f"/versions/{made.id}/edit")
+    if not files:
+        return see(f"/studies/{study.id}")
+    return _stored(core, who, study.id, files)
 
 
 @uploads_router.post("/studies/{study}/versions")
+@shown_again(studies.show)
 def upload(study: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """The files of a study: one zip, or the manifest and its tables."""
-
-    def submit() -> Response:
-        files = sent_files(form, "files")
-        if not files:
-            raise Fault(
-                422, say("pages.fault.no_file_came.title"), say("pages.fault.no_file_came.choose_files")
-            )
-        return _stored(core, who, study, files)
-
-    return attempt(submit, lambda fault: studies.show(request, who, core, study, fault=fault))
+    files = sent_files(form, "files")
+    if not files:
+        raise Fault(422, say("pages.fault.no_file_came.choose_files"))
+    return _stored(core, who, study, files)
 
 
 def _stored(core: Core, who: Principal, study: str, files: Sequence[UploadFile]) -> Response:
@@ -212,32 +203,25 @@ def _stored(core: Core, who: Principal, study: str, files: Sequence[UploadFile])
 
 
 @uploads_router.post("/versions/{version}/correction")
+@shown_again(show)
 def correct(version: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """Files in place of those of a version, whatever they are called on the sender's disk; all others stay.
 
     The form names each file in ``name-0`` and sends what replaces it as ``file-0``.
     """
-
-    def submit() -> Response:
-        sent = {
-            text(form, field.replace("file-", "name-")): file
-            for field, file in form.items()
-            if field.startswith("file-") and isinstance(file, UploadFile) and file.filename
-        }
-        more = sent_files(form, "files")
-        names = checked_names([*sent, *(file.filename or "" for file in more)])
-        new: dict[str, BinaryIO] = dict(zip(names, (file.file for file in [*sent.values(), *more])))
-        if manifest := text(form, "manifest").strip():
-            new.setdefault("study.yaml", io.BytesIO(manifest.encode() + b"\n"))
-        if not new:
-            raise Fault(
-                422,
-                say("pages.fault.no_file_came.title"),
-                say("pages.fault.no_file_came.choose_corrected_file"),
-            )
-        return see(f"/versions/{replace_files(core, who, version, new)}")
-
-    return attempt(submit, lambda fault: show(request, who, core, version, fault=fault))
+    sent = {
+        text(form, field.replace("file-", "name-")): file
+        for field, file in form.items()
+        if field.startswith("file-") and isinstance(file, UploadFile) and file.filename
+    }
+    more = sent_files(form, "files")
+    names = checked_names([*sent, *(file.filename or "" for file in more)])
+    new: dict[str, BinaryIO] = dict(zip(names, (file.file for file in [*sent.values(), *more])))
+    if manifest := text(form, "manifest").strip():
+        new.setdefault("study.yaml", io.BytesIO(manifest.encode() + b"\n"))
+    if not new:
+        raise Fault(422, say("pages.fault.no_file_came.choose_corrected_file"))
+    return see(f"/versions/{replace_files(core, who, version, new)}")
 
 
 def replace_files(
@@ -251,11 +235,7 @@ def replace_files(
     handed = [UploadedFile(name, core.blobs.put(who.organisation, file)) for name, file in new.items()]
     handed += [UploadedFile(f.name, Blob(f.sha256, f.size)) for f in old if f.name not in new]
     if len(handed) > core.settings.most_files:
-        raise Fault(
-            422,
-            say("pages.fault.too_many_files.title"),
-            say("pages.fault.too_many_files.detail", most_files=core.settings.most_files),
-        )
+        raise Fault(422, say("pages.fault.too_many_files.detail", most_files=core.settings.most_files))
     with core.store.write() as rows:
         made = new_version(rows, who, study, handed, based_on=version)
         queue.enqueue(rows, made, who.user, "check", {}, core.settings)
@@ -264,10 +244,10 @@ def replace_files(
 
 def _files_of(store: Store, who: Principal, version: str) -> tuple[str, Sequence[VersionFile]]:
     with store.read() as rows:
-        row = who.one(rows, Version, version)
+        row = who.row_of(rows, Version, version)
         files = rows.scalars(select(VersionFile).where(VersionFile.version == row.id)).all()
     if any(file.archive for file in files):
-        raise Fault(409, say("pages.fault.not_unpacked.title"), say("pages.fault.not_unpacked.detail"))
+        raise Fault(409, say("pages.fault.not_unpacked.detail"))
     return row.study, files
 
 

@@ -94,11 +94,7 @@ def unencrypted(settings: Settings, scope: Scope) -> Fault | None:
     if kinds <= {"https"} and not is_missing:
         return None
     why = "" if kinds else " (The proxy in front must say how a request came to it: X-Forwarded-Proto.)"
-    return Fault(
-        403,
-        say("pages.fault.not_encrypted.title"),
-        say("pages.fault.not_encrypted.detail", url=settings.url, why=why),
-    )
+    return Fault(403, say("pages.fault.not_encrypted.detail", url=settings.url, why=why))
 
 
 HEAD_SECONDS = 20.0  # for the head of a request, from the first connection or its first byte

@@ -39,18 +39,23 @@ class FaultText:
 class Fault(Exception):
     """A request that is not done, and why. `more` stands beside the detail, in words of the API.
 
-    The API says it in English, a page in the language of who reads it.
+    The API says it in English, a page in the language of who reads it. Without a title of its own a fault has
+    that of its detail's group in the catalogue: ``pages.fault.busy.title`` for ``pages.fault.busy.job``.
     """
 
     def __init__(
         self,
         status: int,
-        title: str | Message,
         detail: str | Message = "",
         fields: Sequence[Field] = (),
         headers: Mapping[str, str] | None = None,
+        *,
+        title: str | Message = "",
         **more: Any,
     ) -> None:
+        if isinstance(detail, Message) and not title:
+            group = detail.key.split(".")[2]
+            title = say(f"pages.fault.{group}.title")
         super().__init__(title)
         self.status, self.reason, self.fields = status, (title, detail), tuple(fields)
         self.headers, self.more = dict(headers or {}), more
@@ -123,7 +128,6 @@ def fault_of(error: BaseException) -> Fault | None:
     if isinstance(error, StorageAway):
         return Fault(
             503,
-            say("pages.fault.storage_away.title"),
             say("pages.fault.storage_away.detail", reason=error.reason),
             headers={"Retry-After": str(AGAIN_SECONDS)},
         )
@@ -133,21 +137,12 @@ def fault_of(error: BaseException) -> Fault | None:
     is_full = getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
     if is_full or getattr(cause, "sqlstate", None) == POSTGRES_FULL:
         return disk_full()
-    return Fault(
-        503,
-        say("pages.fault.database_away.title"),
-        say("pages.fault.database_away.detail"),
-        headers={"Retry-After": str(AGAIN_SECONDS)},
-    )
+    return Fault(503, say("pages.fault.database_away.detail"), headers={"Retry-After": str(AGAIN_SECONDS)})
 
 
 def disk_full() -> Fault:
     """Why nothing can be stored."""
-    return Fault(
-        507,
-        say("pages.fault.disk_full.title"),
-        say("pages.fault.disk_full.detail"),
-    )
+    return Fault(507, say("pages.fault.disk_full.detail"))
 
 
 def has_room(folder: Path, least: int) -> bool:

@@ -74,5 +74,5 @@ class Throttle:
 def _refusal(title: Message, reset: float) -> Fault:
     wait = max(1, math.ceil(reset - time.time()))
     return Fault(
-        429, title, say("pages.fault.too_many.detail", wait=wait), headers={"Retry-After": str(wait)}
+        429, say("pages.fault.too_many.detail", wait=wait), headers={"Retry-After": str(wait)}, title=title
     )

@@ -27,6 +27,10 @@ Email = Annotated[
 ]
 
 
+T = TypeVar("T")
+R = TypeVar("R")
+
+
 def no_nul(text: str) -> str:
     """Refuse what PostgreSQL cannot keep."""
     if "\x00" in text or any("\ud800" <= c <= "\udfff" for c in text):
@@ -42,12 +46,6 @@ Format = Literal["html", "pdf", "json", "xlsx", "csv"]
 
 class RequestBody(BaseModel):
     """A request: unknown keys are refused."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class ResponseBody(BaseModel):
-    """An answer."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -82,9 +80,6 @@ class ReportOptions(RequestBody):
         formats = sorted({*self.formats, "json"})
         return {"kind": self.kind, "formats": formats, "release": self.release, "seed": self.seed}
 
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 Name = Annotated[str, Path(pattern=PATTERN, description="name of a row, as lists give it")]
 

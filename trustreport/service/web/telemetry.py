@@ -109,7 +109,7 @@ class Traces:
 
         span = self._tracer.start_span(name, _context_of(parent), SpanKind[kind], _dotted(attributes))
 
-        def add(name: str = "", **more: Any) -> None:
+        def describe(name: str = "", **more: Any) -> None:
             if name:
                 span.update_name(name)
             span.set_attributes(_dotted(more))
@@ -117,7 +117,7 @@ class Traces:
         here = span.get_span_context()
         before = _current.set(f"00-{here.trace_id:032x}-{here.span_id:016x}-{here.trace_flags:02x}")
         try:
-            yield add
+            yield describe
         finally:
             _current.reset(before)
             span.end()

@@ -1,8 +1,7 @@
 """Webhooks: addresses that events are sent to, and what became of each event."""
 
-from datetime import datetime
 from hashlib import sha256
-from typing import Annotated, Any, Literal
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter
@@ -10,18 +9,17 @@ from pydantic import Field, StringConstraints
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service import audit, events
+from trustreport.service import events
 from trustreport.service.access.guard import Admin, TheCore
 from trustreport.service.access.principal import Principal
-from trustreport.service.events import EventName
-from trustreport.service.ids import new_id
+from trustreport.service.client.records import DeliveryResponse, EventName, ResponseBody, WebhookResponse
 from trustreport.service.storage.collaboration import Delivery, Webhook
 from trustreport.service.storage.models import Organisation
 from trustreport.service.storage.store import now
 from trustreport.service.storage.wakeups import announce
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.faults import Field as WrongField
-from trustreport.service.web.shapes import Name, Page, RequestBody, RequestedPage, ResponseBody, maybe, moment
+from trustreport.service.web.shapes import Name, Page, RequestBody, RequestedPage
 from trustreport.service.webhook import sending
 from trustreport.service.webhook.sending import secret_of
 from trustreport.vocabulary.messages import say
@@ -44,114 +42,70 @@ class WebhookChange(RequestBody):
     paused: bool | None = None
 
 
-class WebhookResponse(ResponseBody):
-    id: str
-    url: str
-    events: list[EventName]
-    created_by: str
-    created_at: datetime
-    paused_at: datetime | None = Field(description="nothing is noted or sent from then on")
-
-
 class CreatedWebhook(ResponseBody):
     webhook: WebhookResponse
     secret: str = Field(description="with which the receiver verifies signatures; shown this once")
-
-
-class DeliveryResponse(ResponseBody):
-    """An event for one webhook: `id` is sent as `webhook-id`, `body` is what is sent."""
-
-    id: str
-    webhook: str
-    event: str
-    state: Literal["waiting", "sent", "failed"]
-    attempts: int
-    reason: str = Field(description="why the last attempt failed")
-    body: dict[str, Any]
-    created_at: datetime
-    next_at: datetime | None = Field(description="the next attempt; null once it has ended")
-    ended_at: datetime | None
 
 
 @router.get("")
 def webhooks(who: Admin, core: TheCore, turn: RequestedPage) -> Page[WebhookResponse]:
     """All webhooks."""
     with core.store.read() as rows:
-        return turn.rows(rows, who.all(Webhook), Webhook.id, _to_response)
+        return turn.rows(rows, who.rows_of(Webhook), Webhook.id, WebhookResponse.of_row)
 
 
-@router.post("", status_code=201)
-def add(asked: NewWebhook, who: Admin, core: TheCore) -> CreatedWebhook:
+@router.post("", status_code=201, name="add")
+def add_webhook(asked: NewWebhook, who: Admin, core: TheCore) -> CreatedWebhook:
     """Register an address and the events that are sent there."""
     try:
         sending.parse(asked.url, core.settings.allowed_networks)
     except sending.NotAllowed as error:
         wrong = WrongField("url", f"{error}; expected https:// and a public name")
-        raise Fault(
-            422, say("pages.fault.address_refused.title"), say("pages.fault.address_refused.detail"), [wrong]
-        ) from None
+        raise Fault(422, say("pages.fault.address_refused.detail"), [wrong]) from None
     with core.store.write() as rows:
         # One after the other, beside transactions whose rows refer to the organisation.
         rows.refresh(rows.get_one(Organisation, who.organisation), with_for_update={"key_share": True})
-        if (rows.scalar(select(func.count()).select_from(who.all(Webhook).subquery())) or 0) >= MOST:
-            raise Fault(
-                409,
-                say("pages.fault.too_many_webhooks.title"),
-                say("pages.fault.too_many_webhooks.detail", most=MOST),
-            )
-        webhook = Webhook(
-            id=new_id(),
-            organisation=who.organisation,
-            url=asked.url,
-            events=sorted(set(asked.events)),
-            created_by=who.user,
-            created_at=now(rows),
-            tried_at=0,
-        )
-        rows.add(webhook)
-        rows.flush()
+        if (rows.scalar(select(func.count()).select_from(who.rows_of(Webhook).subquery())) or 0) >= MOST:
+            raise Fault(409, say("pages.fault.too_many_webhooks.detail", most=MOST))
+        webhook = who.new_row(rows, Webhook, url=asked.url, events=sorted(set(asked.events)), tried_at=0)
         about = {"host": urlsplit(asked.url).hostname, "url_sha256": sha256(asked.url.encode()).hexdigest()}
-        audit.write(
-            rows, who.organisation, who.user, "webhook.add", webhook.id, events=webhook.events, **about
-        )
-        return CreatedWebhook(webhook=_to_response(webhook), secret=secret_of(core, webhook.id))
+        who.audit(rows, "webhook.add", webhook.id, events=webhook.events, **about)
+        return CreatedWebhook(webhook=WebhookResponse.of_row(webhook), secret=secret_of(core, webhook.id))
 
 
 @router.get("/{webhook}")
 def get_webhook(webhook: Name, who: Admin, core: TheCore) -> WebhookResponse:
     """One webhook."""
     with core.store.read() as rows:
-        return _to_response(who.one(rows, Webhook, webhook))
+        return WebhookResponse.of_row(who.row_of(rows, Webhook, webhook))
 
 
 @router.patch("/{webhook}")
 def change(webhook: Name, asked: WebhookChange, who: Admin, core: TheCore) -> WebhookResponse:
     """Choose other events, pause or resume. Events of the time of a pause are not sent later."""
     with core.store.write() as rows:
-        row = who.one(rows, Webhook, webhook)
+        row = who.row_of(rows, Webhook, webhook)
         if asked.events is not None:
             row.events = sorted(set(asked.events))
         if asked.paused is not None:
             row.paused_at = now(rows) if asked.paused else None
             announce(rows, "outgoing")
-        audit.write(
+        who.audit(
             rows,
-            who.organisation,
-            who.user,
             "webhook.change",
             row.id,
             **asked.model_dump(exclude_none=True, exclude={"events"}),
             events=row.events,
         )
-        return _to_response(row)
+        return WebhookResponse.of_row(row)
 
 
 @router.delete("/{webhook}", status_code=204)
 def remove(webhook: Name, who: Admin, core: TheCore) -> None:
     """Remove a webhook with the list of its deliveries; what waits is not sent."""
     with core.store.write() as rows:
-        row = who.one(rows, Webhook, webhook)
-        audit.write(rows, who.organisation, who.user, "webhook.remove", row.id)  # from here no event comes in
+        row = who.row_of(rows, Webhook, webhook)
+        who.audit(rows, "webhook.remove", row.id)  # from here no event comes in
         rows.execute(delete(Delivery).where(Delivery.webhook == row.id))
         rows.delete(row)
 
@@ -160,18 +114,18 @@ def remove(webhook: Name, who: Admin, core: TheCore) -> None:
 def test(webhook: Name, who: Admin, core: TheCore) -> DeliveryResponse:
     """Send an event of the kind `webhook.test`, whatever events were chosen."""
     with core.store.write() as rows:
-        row = who.one(rows, Webhook, webhook)
+        row = who.row_of(rows, Webhook, webhook)
         _refuse_paused(row)
-        entry = audit.write(rows, who.organisation, who.user, events.TEST, row.id)
-        return to_response(events.write(rows, row, entry))
+        entry = who.audit(rows, events.TEST, row.id)
+        return to_response(events.queue_delivery(rows, row, entry))
 
 
 @router.get("/{webhook}/deliveries")
 def deliveries(webhook: Name, who: Admin, core: TheCore, turn: RequestedPage) -> Page[DeliveryResponse]:
     """What was sent, waits or was given up, of the last 30 days."""
     with core.store.read() as rows:
-        row = who.one(rows, Webhook, webhook)
-        query = who.all(Delivery).where(Delivery.webhook == row.id)
+        row = who.row_of(rows, Webhook, webhook)
+        query = who.rows_of(Delivery).where(Delivery.webhook == row.id)
         return turn.rows(rows, query, Delivery.id, to_response)
 
 
@@ -181,51 +135,30 @@ def send_again(webhook: Name, delivery: Name, who: Admin, core: TheCore) -> Deli
     with core.store.write() as rows:
         hook, row = _both(who, rows, webhook, delivery)
         _refuse_paused(hook)
-        sending.again(rows, row)
-        audit.write(rows, who.organisation, who.user, "webhook.again", hook.id, delivery=row.id)
+        sending.requeue(rows, row)
+        who.audit(rows, "webhook.again", hook.id, delivery=row.id)
         return to_response(row)
 
 
 def _both(who: Principal, rows: Rows, webhook: str, delivery: str) -> tuple[Webhook, Delivery]:
-    hook, row = who.one(rows, Webhook, webhook), who.one(rows, Delivery, delivery)
+    hook, row = who.row_of(rows, Webhook, webhook), who.row_of(rows, Delivery, delivery)
     if row.webhook != hook.id:
-        raise Fault(
-            404,
-            say("pages.fault.not_found.title"),
-            say("pages.fault.not_found.there_no_delivery", delivery=repr(delivery)),
-        )
+        raise Fault(404, say("pages.fault.not_found.there_no_delivery", delivery=repr(delivery)))
     rows.refresh(row, with_for_update=True)
     return hook, row
 
 
 def _refuse_paused(row: Webhook) -> None:
     if row.paused_at is not None:
-        raise Fault(409, say("pages.fault.paused.title"), say("pages.fault.paused.detail"))
+        raise Fault(409, say("pages.fault.paused.detail"))
 
 
 def to_response(row: Delivery) -> DeliveryResponse:
     """A delivery as the API says it."""
-    waiting = row.state == "waiting"
-    return DeliveryResponse(
-        id=row.id,
-        webhook=row.webhook,
+    return DeliveryResponse.of_row(
+        row,
         event=row.kind,
-        state=row.state,
-        attempts=row.attempts,
-        reason=row.reason,
         body=row.details,
-        created_at=moment(row.created_at),
-        next_at=moment(row.next_at) if waiting else None,
-        ended_at=maybe(row.sent_at or row.failed_at),
-    )
-
-
-def _to_response(row: Webhook) -> WebhookResponse:
-    return WebhookResponse(
-        id=row.id,
-        url=row.url,
-        events=row.events,
-        created_by=row.created_by,
-        created_at=moment(row.created_at),
-        paused_at=maybe(row.paused_at),
+        next_at=row.next_at if row.state == "waiting" else None,
+        ended_at=row.sent_at or row.failed_at,
     )

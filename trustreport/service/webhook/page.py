@@ -1,17 +1,17 @@
 """For administrators: addresses that events are sent to, and what became of each event."""
 
 from fastapi import APIRouter, Request, Response
+from starlette.datastructures import FormData
 
 from trustreport.service.access.guard import TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.events import EVENTS, TEST
 from trustreport.service.pages.page_context import (
-    A_PAGE,
     Admin,
     After,
     Sent,
-    attempt,
+    listed,
     request_from_form,
     see,
     shown_again,
@@ -22,12 +22,37 @@ from trustreport.service.pages.page_context import (
 from trustreport.service.pages.render import page
 from trustreport.service.storage.collaboration import Delivery, Webhook
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.shapes import Name, PageRequest
+from trustreport.service.web.shapes import Name
 from trustreport.service.webhook import api
 
 TITLES: dict[str, str] = {TEST: "A test"} | {name: kind.title for name, kind in EVENTS.items()}
 
+CHOSEN = ("report.made", "job.failed")  # at first
+
 router = APIRouter(prefix="/admin/webhooks")
+
+
+def _list(
+    request: Request,
+    who: Principal,
+    core: Core,
+    form: FormData | None = None,
+    *,
+    made: api.CreatedWebhook | None = None,
+    fault: Fault | None = None,
+) -> Response:
+    with core.store.read() as rows:
+        found = listed(rows, who.rows_of(Webhook), Webhook.id, limit=api.MOST)
+    return page(
+        request,
+        "admin_webhooks",
+        webhooks=found.items,
+        made=made,
+        kinds=EVENTS,
+        chosen=CHOSEN if form is None else texts(form, "event"),
+        fault=fault,
+        typed=typed(form) if form else None,
+    )
 
 
 @router.get("")
@@ -37,19 +62,11 @@ def all_webhooks(request: Request, who: Admin, core: TheCore) -> Response:
 
 
 @router.post("")
-def add(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
+@shown_again(_list)
+def add_webhook(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """A new webhook; its secret is on this one page and nowhere else."""
-
-    def submit() -> Response:
-        wanted = request_from_form(api.NewWebhook, url=text(form, "url"), events=texts(form, "event"))
-        return _list(request, who, core, made=api.add(wanted, who, core))
-
-    return attempt(
-        submit,
-        lambda fault: _list(
-            request, who, core, fault=fault, sent=typed(form), chosen=tuple(texts(form, "event"))
-        ),
-    )
+    wanted = request_from_form(api.NewWebhook, url=text(form, "url"), events=texts(form, "event"))
+    return _list(request, who, core, made=api.add_webhook(wanted, who, core))
 
 
 @router.get("/{webhook}")
@@ -62,9 +79,9 @@ def _show(
     request: Request, who: Principal, core: Core, webhook: str, after: str = "", *, fault: Fault | None = None
 ) -> Response:
     with core.store.read() as rows:
-        row = who.one(rows, Webhook, webhook)
-        query = who.all(Delivery).where(Delivery.webhook == row.id)
-        found = PageRequest(limit=A_PAGE, after=after or None).rows(rows, query, Delivery.id, lambda d: d)
+        row = who.row_of(rows, Webhook, webhook)
+        query = who.rows_of(Delivery).where(Delivery.webhook == row.id)
+        found = listed(rows, query, Delivery.id, after)
     return page(
         request,
         "admin_webhook",
@@ -118,29 +135,3 @@ def send_again(
     """Send an event again."""
     api.send_again(webhook, delivery, who, core)
     return see(f"/admin/webhooks/{webhook}?done=sending")
-
-
-def _list(
-    request: Request,
-    who: Principal,
-    core: Core,
-    *,
-    made: api.CreatedWebhook | None = None,
-    fault: Fault | None = None,
-    sent: dict[str, str] | None = None,
-    chosen: tuple[str, ...] = ("report.made", "job.failed"),
-) -> Response:
-    with core.store.read() as rows:
-        found = PageRequest(limit=api.MOST, after=None).rows(
-            rows, who.all(Webhook), Webhook.id, lambda webhook: webhook
-        )
-    return page(
-        request,
-        "admin_webhooks",
-        webhooks=found.items,
-        made=made,
-        kinds=EVENTS,
-        chosen=chosen,
-        fault=fault,
-        typed=sent,
-    )

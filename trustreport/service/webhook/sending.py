@@ -16,7 +16,7 @@ from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
-from trustreport.service.client.webhook_signature import ID, SIGNATURE, TIMESTAMP, secret_text, sign
+from trustreport.service.client.webhooks import ID, SIGNATURE, TIMESTAMP, secret_text, sign
 from trustreport.service.core import Core
 from trustreport.service.log import log
 from trustreport.service.storage.collaboration import Delivery, Webhook
@@ -233,7 +233,7 @@ def end(rows: Rows, name: str, reason: str = "") -> None:
         audit.write(rows, delivery.organisation, ACTOR, "webhook.failed", delivery.webhook, **about)
 
 
-def again(rows: Rows, delivery: Delivery) -> None:
+def requeue(rows: Rows, delivery: Delivery) -> None:
     """Put a delivery back as if it were new; its id stays, so that the receiver knows it."""
     at = now(rows)
     delivery.attempts, delivery.reason = 0, ""

@@ -1,0 +1,57 @@
+"""What the service takes from the statistics and the report beyond `trustreport.api`, and for what.
+
+The API reads, assesses and writes a whole study. The service shows more than whole studies:
+
+- the editor of a manifest reads and checks one while it is typed, and the headers of its tables;
+- a report is made with the register of looks that the service keeps, on processes that the service limits;
+- the pages calculate, plan and compare without writing any file;
+- the record is signed with the key that signs reports.
+
+Each name is loaded when it is asked for, so that a process starts with what it needs and no more.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    pass
+
+OF_MODULES = {
+    "measures.reported.printed": "OF_ONE_CLASS printed",
+    "measures.similarity.features": "Run one_by_one",
+    "planning": "SizingRequest StudySizes",
+    "planning.pilot": "pilot_parts",
+    "report.calculate": "Area Calculation of_counts of_nomogram of_robustness of_scores",
+    "report.compare": "compare",
+    "report.declared": "label_keys",
+    "report.layout.pipes": "seldom_collect",
+    "report.signatures.signing": "Signer is_signed",
+    "report.spreadsheets": "cell",
+    "study.criteria": "Bound bound_of confirmatory",
+    "study.identity.pseudonyms": "released",
+    "study.ingest.columns": "Headers",
+    "study.ingest.contracts": "CONTRACTS TABLE_WORDS WORDS our_word",
+    "study.ingest.manifest": "MOST_BYTES TypedFloat TypedInt found_in parse",
+    "study.ingest.problems": "Key KeyPath Problems dotted",
+    "study.ingest.tables": "Layout read_table",
+    "study.ingest.validation": "plan_of",
+    "study.plan": "FIRST_YEAR LAST_YEAR DatasetFacts FileForm Plan TableFile as_coded",
+    "study.proposal.parts": "Cells",
+    "study.study": "Study",
+}
+ELSEWHERE = {name: module for module, names in OF_MODULES.items() for name in names.split()}
+MODULES = {
+    "lock": "study.lock",
+    "proposal": "study.proposal",
+    "protocol": "planning.protocol",
+    "signing": "report.signatures.signing",
+}
+__all__ = [*ELSEWHERE, *MODULES]  # keys are text
+
+
+def __getattr__(name: str) -> Any:
+    if name in MODULES:
+        return import_module(f"trustreport.{MODULES[name]}")
+    if name not in ELSEWHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"trustreport.{ELSEWHERE[name]}"), name)
