@@ -22,6 +22,7 @@ another way, and ``?`` leaves the column out where no row has a value.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from math import isnan
 from typing import Any
 
@@ -227,6 +228,16 @@ def side_of(
 def as_cell(e: Estimate | None) -> Estimate | float | None:
     """An estimate in a table, without its interval where that is not known."""
     return e.value if e is not None and isnan(e.low) else e
+
+
+def if_known(e: Estimate | None) -> Estimate | None:
+    """An estimate in a table, nothing where it has no value."""
+    return None if e is None or isnan(e.value) else e
+
+
+def on_day(day: date | None) -> Message | None:
+    """A day in a table, nothing where it is not known."""
+    return say("word.on", day=day) if day else None
 
 
 def first_of(items: Sequence[Message], most: int) -> list[Message]:
