@@ -342,6 +342,8 @@ def said_by_texts(call: ast.Call, scope: Scope) -> Iterator[Said]:
             yield Said(where, joined((before, frozenset(("figure.",)), key, frozenset(forms))), None)
         case "column":
             yield Said(where, joined((before, frozenset(("column.",)), key)), None)
+        case "title":
+            yield Said(where, joined((before, frozenset(("title", "title_of")))), None)
         case "estimates" if "label" not in given:
             yield Said(where, joined((before, frozenset(("label.",)), OPEN)), None)
         case "finding" if "not_shown" in given:

@@ -89,6 +89,10 @@ class Texts:
         known = f"{key}_undefined" if isnan(e.value) else f"{key}_no_interval" if isnan(e.low) else ""
         return self(known or whole or key, e, **values)
 
+    def title(self, name: Message | str, *, alone: bool) -> Message:
+        """The title of a part, with the name of what it is about where there are several."""
+        return self("title") if alone else self("title_of", name=name)
+
     def table(
         self, id: str, caption: Message, columns: str | Iterable[str | Column], rows: Iterable[Iterable[Any]]
     ) -> PlainTable:

@@ -76,11 +76,13 @@ def _compared(view: MonitoringView, last: Period, endpoint: str) -> IndicatorCha
     since_previous, since_baseline = (view.change(last, endpoint, a) for a in ("previous", "baseline"))
     return IndicatorChange(
         endpoint,
-        *(view.value(p, endpoint) if p else none for p in (timeline.baseline, before, last)),
+        view.value(timeline.baseline, endpoint) if timeline.baseline else none,
+        view.value(before, endpoint) if before else none,
+        view.value(last, endpoint),
         since_previous,
         since_baseline,
-        against_previous=state(since_previous, endpoint, view.plan),
-        against_baseline=state(since_baseline, endpoint, view.plan),
+        state(since_previous, endpoint, view.plan),
+        state(since_baseline, endpoint, view.plan),
     )
 
 
