@@ -48,14 +48,18 @@ from trustreport.vocabulary.results import Result, leading
 # written. Quantities are among them that have a shorter name at the head of a column than in a sentence.
 COLUMNS = {
     "cases": "count",
+    "readings": "count",
     "readers": "count",
     "sites": "count",
     "reader": "text",
     "site": "text",
+    "data_set": "text",
+    "set": "text",
     "group": "text",
     "candidate": "text",
     "measure": "text",
     "endpoint": "text",
+    "n": "count",
     "difference": "points",
     "p": "p",
     "p_holm": "p",

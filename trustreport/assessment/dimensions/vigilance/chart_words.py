@@ -166,7 +166,7 @@ def _funnels(view: MonitoringView) -> Iterator[Item]:
             text("table.funnel", name=name, target=one.found.target),
             (
                 one.of,
-                ".n:count .share:percent .z_naive:number .z_multiplicative:number .z_additive:number p",
+                "n .share:percent .z_naive:number .z_multiplicative:number .z_additive:number p",
             ),
             zip(one.names, n, rates, *scores, [e.p for e in z[one.leads]]),
         )

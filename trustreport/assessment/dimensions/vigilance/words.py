@@ -302,7 +302,7 @@ def _change_table(view: MonitoringView, last: Period) -> PlainTable:
     return text.table(
         f"vigilance_changes{view.suffix}",
         text("table.changes", period=last.name, level=view.level),
-        "measure .n:count .now:number .baseline:number .since_baseline:number .since_previous:number"
+        "measure n .now:number .baseline:number .since_baseline:number .since_previous:number"
         " .standardised:number",
         map(row, endpoints(view.plan)),
     )
@@ -375,7 +375,7 @@ def _readers(view: MonitoringView) -> Iterator[Item]:
         yield text.table(
             f"vigilance_readings{view.suffix}_{number}",
             text("table.people", level=view.level),
-            (".period .readings:count", *(head for head, _ in columns)),
+            (".period readings", *(head for head, _ in columns)),
             [
                 (view.numbered(p), row[0].n, *map(if_known, row))
                 for p, *row in zip(periods, *(found for _, found in columns))
