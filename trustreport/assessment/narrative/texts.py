@@ -147,7 +147,17 @@ class Texts:
     ) -> EstimateTable:
         """A table with a row for each result: its label, number, interval, n and method."""
         named = label or (lambda r: self(f"label.{r.name}"))
-        return EstimateTable(id, caption, tuple(EstimateRow(named(r), r, leads(r)) for r in results))
+        return self.labelled(id, caption, ((named(r), r) for r in results), leads)
+
+    def labelled(
+        self,
+        id: str,
+        caption: Message,
+        rows: Iterable[tuple[Message, Result]],
+        leads: Callable[[Result], bool] = lambda r: False,
+    ) -> EstimateTable:
+        """The same of labels and results, for labels that a result does not tell."""
+        return EstimateTable(id, caption, tuple(EstimateRow(label, r, leads(r)) for label, r in rows))
 
     def figure(
         self, id: str, drawing: Drawing, key: str, caption: Message | None = None, **values: Any
