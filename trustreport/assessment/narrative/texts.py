@@ -11,6 +11,8 @@ A module that says something makes a `Texts` with the name of its texts, and cal
     text.of_estimate("alpha", estimate)  # alpha, alpha_no_interval or alpha_undefined
     text.table("id", text("table"), "group cases sensitivity:percent .against?", rows)
     text.estimates("id", text("table"), results)  # a row each, labelled subgroups.label.<quantity>
+    text.labelled("id", text("table"), pairs)  # a row each, labels given
+    text.title(name, alone=False)  # subgroups.title or subgroups.title_of
     text.figure("id", drawing, "forest", n=3)  # subgroups.figure.forest and forest_alt
     text.part(items, title=text("title"))  # sentences, tables and figures, in any order
 
