@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.assessment.dimensions.decision_benefit.entries import results_of
+from trustreport.assessment.dimensions.decision_benefit.results import results_of
 from trustreport.assessment.dimensions.pragmatic_utility.counts import paired, two_sample
 from trustreport.assessment.dimensions.pragmatic_utility.readings import clustered, counts_of, mrmc, pairs_of
 from trustreport.assessment.performance.readers import correct_decisions, every_endpoint

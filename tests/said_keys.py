@@ -293,7 +293,7 @@ def _walk(node: ast.AST, scope: Scope, asked: frozenset[str] = frozenset()) -> I
 
 
 def said_by(node: ast.AST) -> list[ast.expr]:
-    """The key that a call says; the headings of the columns that a table, `heads` or a function has."""
+    """The key that a call says; the headings of the columns that `heads` has."""
     match node:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[key, *_]) if name in SAYING:
             return [key]
@@ -303,11 +303,6 @@ def said_by(node: ast.AST) -> list[ast.expr]:
             func=ast.Name(id="heads"), args=[_, ast.Constant(value=prefix), ast.Constant(value=keys), *_]
         ):
             return [ast.Constant(f"{prefix}.{key}") for key in keys.split()]
-        case ast.Call(func=ast.Name(id="table"), args=[_, _, _, columns]):
-            specs = (node for node in ast.walk(columns) if isinstance(node, ast.Tuple) and node.elts)
-            return [spec.elts[0] for spec in specs if is_key(spec.elts[0])]
-        case ast.Tuple(elts=[key, ast.Lambda(), *_]) if is_key(key):
-            return [key]
     return []
 
 
@@ -342,6 +337,8 @@ def said_by_texts(call: ast.Call, scope: Scope) -> Iterator[Said]:
             yield Said(where, joined((before, frozenset(("figure.",)), key, frozenset(forms))), None)
         case "column":
             yield Said(where, joined((before, frozenset(("column.",)), key)), None)
+        case "title":
+            yield Said(where, joined((before, frozenset(("title", "title_of")))), None)
         case "estimates" if "label" not in given:
             yield Said(where, joined((before, frozenset(("label.",)), OPEN)), None)
         case "finding" if "not_shown" in given:
@@ -375,12 +372,6 @@ def values_given(call: ast.Call) -> frozenset[str] | None:
     names = {str(keyword.arg) for keyword in call.keywords}
     given = names | {f"{name}_{end}" for name in names for end in ("low", "high")} | {"level"}
     return frozenset(given | {"value", "low", "high", "reason"} if len(call.args) > 1 else given)
-
-
-def is_key(node: ast.expr) -> bool:
-    """Whether this is the text of a key, in full or put together."""
-    whole = isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value
-    return whole or isinstance(node, ast.JoinedStr)
 
 
 def literals() -> frozenset[str]:

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from tests.dimensions.test_potential_robustness import answer, dataset, drawn, only, rules_hold, texts
 from tests.studies import plan, readings
 from trustreport.assessment.dimensions.advice_value import DIMENSION, entries
-from trustreport.assessment.dimensions.advice_value.narrative import EACH_UP_TO
-from trustreport.assessment.dimensions.advice_value.tables import ADVICE, ADVICE_GICI, MASS, WIDTH
+from trustreport.assessment.dimensions.advice_value.words import ADVICE, ADVICE_GICI, EACH_UP_TO, MASS, WIDTH
 from trustreport.assessment.finding import Finding
 from trustreport.assessment.performance import measures
 from trustreport.measures.calibration import notes

@@ -12,9 +12,8 @@ from scipy import stats
 
 from trustreport.assessment.assess import assess
 from trustreport.assessment.dimensions.vigilance import DIMENSION, answer, has_data
-from trustreport.assessment.dimensions.vigilance.due import due, term
 from trustreport.assessment.dimensions.vigilance.entries import criterion, value
-from trustreport.assessment.dimensions.vigilance.events import after, stage
+from trustreport.assessment.dimensions.vigilance.events import after, due, stage, term
 from trustreport.assessment.dimensions.vigilance.periods import timelines
 from trustreport.assessment.finding import Finding
 from trustreport.measures.confusion.counts import ConfusionCounts

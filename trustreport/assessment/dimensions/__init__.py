@@ -13,7 +13,9 @@ A folder has these files, and no others:
     here. What several sentences or tables need of one data set or task is a frozen object with its place
     and results and a few properties; there is one such class, not one for numbers and another for words.
 ``words``
-    ``text = Texts(NAME)`` and what is said of the results (`trustreport.assessment.narrative.texts`).
+    ``text = Texts(NAME)`` and what is said of the results (`trustreport.assessment.narrative.texts`). Where
+    it would grow beyond what is read at once, a question of its own has its words in a second file
+    (``chart_words``, ``contest_words``).
 one file a question of its own (``actual_accuracy``, ``protocols``)
     Numbers and words together, numbers first. Its texts have a name of their own where they are many:
     ``text = Texts(f"{NAME}.protocols")``. A dimension of one question may have its words in ``results``
@@ -28,7 +30,9 @@ they are read; `Texts.part` puts it together. It gives keys and results, and no 
 - A table is a line of words for its columns and a tuple for each row. The heading and the way to write come
   from the quantity or from `COLUMNS`; only what this dimension alone has (``.against``) is a text of its
   own. A cell that is NaN or None is empty, a bool is yes or no: neither is turned into text before.
-- A table of results (label, number, interval, n, method) is ``text.estimates(id, caption, results)``.
+- A table of results (label, number, interval, n, method) is ``text.estimates(id, caption, results)``, or
+  ``text.labelled(id, caption, pairs)`` where a result does not tell its own label.
+- A title that names its task where there are several is ``text.title(name, alone=alone)``.
 - A figure's caption and its words for those who do not see it are ``figure.<key>`` and
   ``figure.<key>_alt``.
 

@@ -11,6 +11,8 @@ A module that says something makes a `Texts` with the name of its texts, and cal
     text.of_estimate("alpha", estimate)  # alpha, alpha_no_interval or alpha_undefined
     text.table("id", text("table"), "group cases sensitivity:percent .against?", rows)
     text.estimates("id", text("table"), results)  # a row each, labelled subgroups.label.<quantity>
+    text.labelled("id", text("table"), pairs)  # a row each, labels given
+    text.title(name, alone=False)  # subgroups.title or subgroups.title_of
     text.figure("id", drawing, "forest", n=3)  # subgroups.figure.forest and forest_alt
     text.part(items, title=text("title"))  # sentences, tables and figures, in any order
 
@@ -22,6 +24,7 @@ another way, and ``?`` leaves the column out where no row has a value.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from math import isnan
 from typing import Any
 
@@ -47,14 +50,18 @@ from trustreport.vocabulary.results import Result, leading
 # written. Quantities are among them that have a shorter name at the head of a column than in a sentence.
 COLUMNS = {
     "cases": "count",
+    "readings": "count",
     "readers": "count",
     "sites": "count",
     "reader": "text",
     "site": "text",
+    "data_set": "text",
+    "set": "text",
     "group": "text",
     "candidate": "text",
     "measure": "text",
     "endpoint": "text",
+    "n": "count",
     "difference": "points",
     "p": "p",
     "p_holm": "p",
@@ -87,6 +94,10 @@ class Texts:
         e = estimate_in(found)
         known = f"{key}_undefined" if isnan(e.value) else f"{key}_no_interval" if isnan(e.low) else ""
         return self(known or whole or key, e, **values)
+
+    def title(self, name: Message | str, *, alone: bool) -> Message:
+        """The title of a part, with the name of what it is about where there are several."""
+        return self("title") if alone else self("title_of", name=name)
 
     def table(
         self, id: str, caption: Message, columns: str | Iterable[str | Column], rows: Iterable[Iterable[Any]]
@@ -138,7 +149,17 @@ class Texts:
     ) -> EstimateTable:
         """A table with a row for each result: its label, number, interval, n and method."""
         named = label or (lambda r: self(f"label.{r.name}"))
-        return EstimateTable(id, caption, tuple(EstimateRow(named(r), r, leads(r)) for r in results))
+        return self.labelled(id, caption, ((named(r), r) for r in results), leads)
+
+    def labelled(
+        self,
+        id: str,
+        caption: Message,
+        rows: Iterable[tuple[Message, Result]],
+        leads: Callable[[Result], bool] = lambda r: False,
+    ) -> EstimateTable:
+        """The same of labels and results, for labels that a result does not tell."""
+        return EstimateTable(id, caption, tuple(EstimateRow(label, r, leads(r)) for label, r in rows))
 
     def figure(
         self, id: str, drawing: Drawing, key: str, caption: Message | None = None, **values: Any
@@ -227,6 +248,16 @@ def side_of(
 def as_cell(e: Estimate | None) -> Estimate | float | None:
     """An estimate in a table, without its interval where that is not known."""
     return e.value if e is not None and isnan(e.low) else e
+
+
+def if_known(e: Estimate | None) -> Estimate | None:
+    """An estimate in a table, nothing where it has no value."""
+    return None if e is None or isnan(e.value) else e
+
+
+def on_day(day: date | None) -> Message | None:
+    """A day in a table, nothing where it is not known."""
+    return say("word.on", day=day) if day else None
 
 
 def first_of(items: Sequence[Message], most: int) -> list[Message]:

@@ -1,13 +1,11 @@
 """Where errors are concentrated: sentences and a table of the leading group, crossed with all else."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
 from trustreport.assessment.finding import Part, PlainTable
-from trustreport.assessment.narrative.tables import table
-from trustreport.assessment.narrative.texts import numbers
+from trustreport.assessment.narrative.texts import Texts, numbers
 from trustreport.assessment.performance.crossed import concentrations
 from trustreport.assessment.performance.keys import public_cell
 from trustreport.assessment.performance.sites import (
@@ -33,6 +31,8 @@ LOCATED = {
 }
 FEW = 100  # cases below which a percentage has no decimals
 
+text = Texts("where")
+
 
 def where(
     pool: Pool | None,
@@ -53,9 +53,8 @@ def where(
         return None, []
     sentences = [message for one in found for message in (*_sentences(one), *_hidden(one, plan))]
     tables = [_table(one, pool, plan, suffix) for one in found if one.lead]
-    name = pool.place.candidate
-    title = say("where.title_of", name=name) if name else say("where.title")
-    part = Part(tuple(sentences), title, tuple(tables), place=pool.place, element=ELEMENT)
+    name = pool.place.candidate or ""
+    part = text.part((*sentences, *tables), text.title(name, alone=not name), pool.place, ELEMENT)
     return part, [r for one in found for r in one.results]
 
 
@@ -65,7 +64,7 @@ def where(
 def _hidden(found: Concentration, plan: Plan) -> Iterator[Message]:
     if found.hidden:
         names = [column_name(column) for column in dict.fromkeys(found.hidden)]
-        yield say("where.hidden", names=names, least=public_cell(plan))
+        yield text("hidden", names=names, least=public_cell(plan))
 
 
 def _sentences(found: Concentration) -> Iterator[Message]:
@@ -73,18 +72,18 @@ def _sentences(found: Concentration) -> Iterator[Message]:
         if found.largest is not None:
             counts = _counts(found.largest)
             more = {"compared": found.compared, "p": _p(found.largest), **counts}
-            yield say(f"where.none_{found.event}", **_named(found.largest.group), **more)
+            yield text(f"none_{found.event}", **_named(found.largest.group), **more)
         return
     lead = found.lead.group
-    yield say(f"where.lead_{found.event}", **_named(lead), **_counts(found.lead))
+    yield text(f"lead_{found.event}", **_named(lead), **_counts(found.lead))
     name = group_name(lead)
     yield from _shared(found, name)
     if found.same:
-        yield say("where.same", names=[group_name(g) for g in found.same], group=name)
+        yield text("same", names=[group_name(g) for g in found.same], group=name)
     for key, side in (("only", 0), ("alone", 1)):
         items = [item for crossing in found.crossings for item in _uneven(crossing, side)]
         if items:
-            yield say(f"where.{key}_{found.event}", group=name, items=items)
+            yield text(f"{key}_{found.event}", group=name, items=items)
     yield from _outside(found, name)
 
 
@@ -98,7 +97,7 @@ def _located(of: PooledColumn, name: Message | str) -> Message:
     by_kind = {"site": "at", "dataset": "in", "version": "with", "period": "for"}
     words = of.name.replace("_", " ").casefold().split()
     by_word = next((LOCATED[word] for word in words if word in LOCATED), "for")
-    return say(f"where.located.{by_kind.get(of.kind, by_word)}", name=name)
+    return text(f"located.{by_kind.get(of.kind, by_word)}", name=name)
 
 
 def _counts(one: Contrast) -> dict[str, Any]:
@@ -117,18 +116,18 @@ def _counts(one: Contrast) -> dict[str, Any]:
 
 def _rate(cell: CrossCell) -> Message:
     value = cell.k / cell.n if cell.n else cell.rate.value
-    return say("where.percent_few" if cell.n < FEW else "where.percent", value=value)
+    return text("percent_few" if cell.n < FEW else "percent", value=value)
 
 
 def _difference(one: Contrast) -> Message:
     e = one.difference
     if isnan(e.low):
-        return say("where.difference_alone", value=e.value)
+        return text("difference_alone", value=e.value)
     few = min(one.first.n, one.second.n) < FEW
     values = {"level": e.level, "value": 100 * e.value, "low": 100 * e.low, "high": 100 * e.high}
     if one.higher:
-        return say("where.more_few" if few else "where.more", **values)
-    return say("where.difference_few" if few else "where.difference", **values | numbers(e))
+        return text("more_few" if few else "more", **values)
+    return text("difference_few" if few else "difference", **values | numbers(e))
 
 
 def _shared(found: Concentration, name: Message | str) -> Iterator[Message]:
@@ -140,15 +139,15 @@ def _shared(found: Concentration, name: Message | str) -> Iterator[Message]:
         names = [column_name(c) for c in crossing.by]
         one = crossing.shared
         if one is None:
-            nowhere.append(say("where.combined", items=names))
+            nowhere.append(text("combined", items=names))
         elif len(crossing.common) < len(crossing.cells):
-            (held if one.higher else lost).append(say("where.within", names=names, **_within(one)))
+            (held if one.higher else lost).append(text("within", names=names, **_within(one)))
     if held:
-        yield say("where.remains", items=held)
+        yield text("remains", items=held)
     if lost:
-        yield say("where.vanishes", items=lost)
+        yield text("vanishes", items=lost)
     if nowhere:
-        yield say("where.apart", group=name, names=nowhere)
+        yield text("apart", group=name, names=nowhere)
 
 
 def _within(one: Contrast) -> dict[str, Any]:
@@ -167,9 +166,9 @@ def _uneven(crossing: Crossing, side: int) -> Iterator[Message]:
         if not empty:
             continue
         if c.kind == "period":
-            yield from (say(f"where.at.{phase}", period=c.start) for phase in names)
+            yield from (text(f"at.{phase}", period=c.start) for phase in names)
         else:
-            yield say(f"where.at.{c.kind}", names=[_bare(c, level) for level in names])
+            yield text(f"at.{c.kind}", names=[_bare(c, level) for level in names])
 
 
 def _outside(found: Concentration, name: Message | str) -> Iterator[Message]:
@@ -177,23 +176,23 @@ def _outside(found: Concentration, name: Message | str) -> Iterator[Message]:
     for key, wanted in (("none", False), ("some", True)):
         items = [_outside_item(one) for one in found.outside if one.higher is wanted]
         if items:
-            yield say(f"where.outside_{key}", group=name, items=items)
+            yield text(f"outside_{key}", group=name, items=items)
 
 
 def _outside_item(one: Contrast) -> Message:
     name = group_name(one.group)
     if not one.first.n or not one.second.n:
-        return say("where.outside_nothing", group=name)
+        return text("outside_nothing", group=name)
     if one.difference.low > 0 and not one.higher:  # what the adjustment says, not the interval
-        return say("where.outside_adjusted", group=name, p=_p(one), **_within(one))
-    return say("where.outside_item", group=name, **_within(one))
+        return text("outside_adjusted", group=name, p=_p(one), **_within(one))
+    return text("outside_item", group=name, **_within(one))
 
 
 def _p(one: Contrast) -> Message:
     """The p-value after adjustment, else as it is."""
     if one.says_adjusted:
-        return say("where.adjusted_p", p=one.adjusted)
-    return say("where.plain_p", p=one.difference.p)
+        return text("adjusted_p", p=one.adjusted)
+    return text("plain_p", p=one.difference.p)
 
 
 # ---------------------------------------------------------------- names
@@ -206,20 +205,20 @@ def group_name(group: ErrorGroup) -> Message | str:
 
 def _others(group: ErrorGroup) -> Message | str:
     if group.of.kind == "period":
-        return say("where.name.earlier", period=group.level)
-    return _level(group.of, group.other) if group.other else say(f"where.others.{group.of.kind}")
+        return text("name.earlier", period=group.level)
+    return _level(group.of, group.other) if group.other else text(f"others.{group.of.kind}")
 
 
 def _level(of: PooledColumn, level: str) -> Message | str:
-    return say("where.name.since", period=level) if of.kind == "period" else level_name(of, level)
+    return text("name.since", period=level) if of.kind == "period" else level_name(of, level)
 
 
 def level_name(of: PooledColumn, level: str) -> Message | str:
     """A level with its characteristic, where its name does not say it: ``scanner Y``, ``sex female``."""
     if of.kind == "period":
-        return say(f"where.level.{level}", period=of.start)
+        return text(f"level.{level}", period=of.start)
     if of.kind == "version":
-        return say("where.name.version", level=level)
+        return text("name.version", level=level)
     return level if of.kind in ("site", "dataset") else labelled(of.name, level)
 
 
@@ -228,7 +227,7 @@ def labelled(column: str, level: str) -> Message | str:
     word = column.replace("_", " ")
     if word.casefold() in level.casefold():
         return level
-    return say("where.name.labelled", column=word, level=level)
+    return text("name.labelled", column=word, level=level)
 
 
 def _bare(of: PooledColumn, level: str) -> Message | str:
@@ -238,53 +237,44 @@ def _bare(of: PooledColumn, level: str) -> Message | str:
 
 def column_name(of: PooledColumn) -> Message | str:
     """A characteristic within a sentence."""
-    return of.name.replace("_", " ") if of.kind == "group" else say(f"where.column_name.{of.kind}")
+    return of.name.replace("_", " ") if of.kind == "group" else text(f"column_name.{of.kind}")
 
 
 # ---------------------------------------------------------------- the table
 
 
-@dataclass(frozen=True, slots=True)
-class WhereRow:
-    """One cell of the crossing as a row of the table."""
-
-    group: Message | str
-    crossed: Message | str
-    cell: CrossCell
-
-
 def _table(found: Concentration, pool: Pool, plan: Plan, suffix: str) -> PlainTable:
     assert found.lead is not None
-    caption = say(
-        f"where.table.{found.event}",
+    caption = text(
+        f"table.{found.event}",
         name=column_name(found.lead.group.of),
         level=plan.report.confidence_level,
         sets=len(pool.parts),
-        rule=say(f"where.rule.{pool.parts[0].rule}"),
+        rule=text(f"rule.{pool.parts[0].rule}"),
     )
-    return table(
+    return text.table(
         f"where_{found.event}{suffix}",
         caption,
-        _rows(found.lead, found.crossings),
+        ("group .crossed", text.column(f"counts_{found.event}"), ".rate:percent .interval"),
         [
-            ("where.column.group", "group"),
-            ("where.column.crossed", "crossed"),
-            (f"where.column.counts_{found.event}", lambda row: _k_of_n(row.cell)),
-            ("where.column.rate", lambda row: _known(row.cell.rate), "percent"),
-            ("where.column.interval", lambda row: _interval(row.cell.rate)),
+            (group, crossed, _k_of_n(cell), _known(cell.rate), _interval(cell.rate))
+            for group, crossed, cell in _rows(found.lead, found.crossings)
         ],
     )
 
 
-def _rows(lead: Contrast, crossings: Sequence[Crossing]) -> Iterator[WhereRow]:
+def _rows(
+    lead: Contrast, crossings: Sequence[Crossing]
+) -> Iterator[tuple[Message | str, Message | str, CrossCell]]:
+    """One cell of the crossing a row: the group, what it is crossed with, its cases."""
     names = (group_name(lead.group), _others(lead.group))
     for name, cell in zip(names, (lead.first, lead.second)):
-        yield WhereRow(name, say("where.all"), cell)
+        yield name, text("all"), cell
     for crossing in crossings:
         for side, name in enumerate(names):
             for levels, *pair in crossing.cells:
                 named = [level_name(c, level) for c, level in zip(crossing.by, levels)]
-                yield WhereRow(name, _together(named), pair[side])
+                yield name, _together(named), pair[side]
 
 
 def _together(names: Sequence[Message | str]) -> Message | str:
@@ -292,7 +282,7 @@ def _together(names: Sequence[Message | str]) -> Message | str:
 
 
 def _k_of_n(cell: CrossCell) -> Message:
-    return say("where.k_of_n", k=cell.k, n=cell.n) if cell.n else say("where.none_here")
+    return text("k_of_n", k=cell.k, n=cell.n) if cell.n else text("none_here")
 
 
 def _known(e: Estimate) -> float | None:
@@ -302,5 +292,5 @@ def _known(e: Estimate) -> float | None:
 def _interval(e: Estimate) -> Message | None:
     if isnan(e.value):
         return None
-    ends = [say("where.percent_few" if e.n < FEW else "where.percent", value=x) for x in (e.low, e.high)]
+    ends = [text("percent_few" if e.n < FEW else "percent", value=x) for x in (e.low, e.high)]
     return say("word.to", low=ends[0], high=ends[1])

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from trustreport.assessment.dimensions.candidates.entries import leading_measure, local_prevalences, measures
-from trustreport.assessment.dimensions.candidates.narrative import PATIENTS
+from trustreport.assessment.dimensions.candidates.words import PATIENTS
 from trustreport.assessment.narrative.texts import failed_cases, heading
 from trustreport.assessment.verdicts import Requirement, Standing, Verdict
 from trustreport.report import declared

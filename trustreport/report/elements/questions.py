@@ -5,7 +5,7 @@ from math import isnan
 
 from trustreport.assessment.claims import observed
 from trustreport.assessment.dimensions.candidates.entries import RATES
-from trustreport.assessment.dimensions.candidates.narrative import PATIENTS
+from trustreport.assessment.dimensions.candidates.words import PATIENTS
 from trustreport.assessment.dimensions.decision_benefit.protocols import TABLE as COMPARED
 from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.verdicts.entries import blocking, entry

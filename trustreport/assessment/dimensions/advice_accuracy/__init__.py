@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from trustreport.assessment.claims import claim_checks
+from trustreport.assessment.dimensions.advice_accuracy.contest_words import compared_parts
 from trustreport.assessment.dimensions.advice_accuracy.contests import (
     called_of,
     class_yields,
@@ -28,14 +29,7 @@ from trustreport.assessment.dimensions.advice_accuracy.entries import (
     weighted_results,
 )
 from trustreport.assessment.dimensions.advice_accuracy.h_accuracy import candidates_compared, weighed
-from trustreport.assessment.dimensions.advice_accuracy.narrative import in_full, overview, with_declared
-from trustreport.assessment.dimensions.advice_accuracy.narrative_candidates import compared_parts
-from trustreport.assessment.dimensions.advice_accuracy.narrative_h import h_parts
-from trustreport.assessment.dimensions.advice_accuracy.narrative_secondary import (
-    remarks_on,
-    reweighed,
-    unverified,
-)
+from trustreport.assessment.dimensions.advice_accuracy.h_words import h_parts
 from trustreport.assessment.dimensions.advice_accuracy.prevalence_figure import prevalence_figures
 from trustreport.assessment.dimensions.advice_accuracy.several import (
     Called,
@@ -46,6 +40,15 @@ from trustreport.assessment.dimensions.advice_accuracy.several import (
 )
 from trustreport.assessment.dimensions.advice_accuracy.time_to_event import horizon_part, horizon_results
 from trustreport.assessment.dimensions.advice_accuracy.utility import utility_results, yield_results
+from trustreport.assessment.dimensions.advice_accuracy.words import (
+    in_full,
+    overview,
+    remarks_on,
+    reweighed,
+    text,
+    unverified,
+    with_declared,
+)
 from trustreport.assessment.dimensions.dimension import Dimension
 from trustreport.assessment.finding import Finding
 from trustreport.assessment.narrative.periods import immature, not_plotted, prepend_sentences
@@ -56,7 +59,6 @@ from trustreport.assessment.performance.time_to_event import followed_cases
 from trustreport.study.clusters import clusters_of
 from trustreport.study.plan import Plan
 from trustreport.study.study import Study
-from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.results import Result
 
 NAME = "advice_accuracy"
@@ -150,10 +152,9 @@ def answer(study: Study, plan: Plan) -> Finding:
         *coverage_parts([one for one in covered if one.case.dataset.name not in not_drawn], plan),
     )
     parts = with_declared(prepend_sentences(immature(study, plan), parts), claim_checks(plan, results))
-    not_shown: tuple[Message, ...] = (say(f"{NAME}.not_shown.population"), say(f"{NAME}.not_shown.readers"))
-    if any(one.state.n_censored for one, _ in followed):
-        not_shown = (say(f"{NAME}.not_shown.censoring"), *not_shown)
-    return Finding(NAME, parts, results, not_shown)
+    censored = any(one.state.n_censored for one, _ in followed)
+    not_shown = [*(["censoring"] if censored else []), "population", "readers"]
+    return text.finding(parts, results, not_shown)
 
 
 DIMENSION = Dimension(NAME, has_data, answer)

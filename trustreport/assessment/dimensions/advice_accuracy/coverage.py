@@ -9,8 +9,7 @@ import numpy as np
 
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID
 from trustreport.assessment.finding import Figure, Part
-from trustreport.assessment.narrative.tables import table
-from trustreport.assessment.narrative.texts import set_label
+from trustreport.assessment.narrative.texts import Item, Texts, set_label
 from trustreport.assessment.performance.cases import Mask, ScoredCases
 from trustreport.assessment.performance.measures import as_entries, pair
 from trustreport.figures import numbers
@@ -22,7 +21,6 @@ from trustreport.study.plan import Plan
 from trustreport.study.study import Floats
 from trustreport.vocabulary.digits import share
 from trustreport.vocabulary.messages import Message, say
-from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
 TEXT = f"{ID}.coverage"
@@ -33,6 +31,8 @@ POINTS = 60
 # A curve begins where so many cases are decided: with fewer its band is the whole range.
 FIRST_CASES, FIRST_SHARE = 20, 0.1
 SENTENCES = 4  # sets that have sentences of their own
+
+text = Texts(TEXT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,30 +126,33 @@ def _results(
 
 def coverage_parts(found: Sequence[Coverage], plan: Plan) -> Iterator[Part]:
     """One part over all sets and candidates; nothing where none has a certainty."""
-    if not found:
-        return
-    level = plan.report.confidence_level
+    if found:
+        yield text.part(_items(found, plan.report.confidence_level), text("title"))
+
+
+def _items(found: Sequence[Coverage], level: float) -> Iterator[Item]:
     own = [one for one in found if one.case.dataset.role != "period"] or found
-    sentences = [said for one in own[:SENTENCES] for said in _sentences(one)]
-    made = table(
+    for one in own[:SENTENCES]:
+        yield from _sentences(one)
+    yield text.table(
         "coverage_table",
-        say(f"{TEXT}.table"),
-        found,
+        text("table"),
+        (
+            ".set cases .by",
+            *(text.column("at", "estimate", coverage=c) for c in sorted(COVERAGES)),
+        ),
         [
-            (f"{TEXT}.set", lambda one: set_label(one.case.name, one.case.dataset.role)),
-            (f"{TEXT}.n", lambda one: len(one.case), "count"),
-            (f"{TEXT}.by", lambda one: say(f"{TEXT}.order.{one.by}")),
-            *(
-                (say(f"{TEXT}.at", coverage=c), lambda one, c=c: one.lead(c), "estimate")
-                for c in sorted(COVERAGES)
-            ),
+            (
+                set_label(one.case.name, one.case.dataset.role),
+                len(one.case),
+                text(f"order.{one.by}"),
+                *map(one.lead, sorted(COVERAGES)),
+            )
+            for one in found
         ],
     )
-    figures = tuple(
-        _figure(own[start : start + MOST_PANELS], number, level)
-        for number, start in enumerate(range(0, len(own), MOST_PANELS), 1)
-    )
-    yield Part(tuple(sentences), say(f"{TEXT}.title"), (made,), figures, Place())
+    for number, start in enumerate(range(0, len(own), MOST_PANELS), 1):
+        yield _figure(own[start : start + MOST_PANELS], number, level)
 
 
 def _sentences(one: Coverage) -> Iterator[Message]:
@@ -157,13 +160,13 @@ def _sentences(one: Coverage) -> Iterator[Message]:
     if isnan(e.value):
         yield say(f"{TEXT}.undefined", name=name, reason=e.note)
         return
-    yield say(
-        f"{TEXT}.fuller",
+    yield text(
+        "fuller",
         name=name,
         all=share(int(one.ranked.right[-1]), one.decided),
         decided=one.decided,
         n=len(one.case),
-        by=say(f"{TEXT}.certainty.{one.by}"),
+        by=text(f"certainty.{one.by}"),
         half=e.value,
         low=e.low,
         high=e.high,
@@ -172,7 +175,7 @@ def _sentences(one: Coverage) -> Iterator[Message]:
     )
     left = len(one.case) - one.decided
     if left:
-        yield say(f"{TEXT}.undecided", name=name, n=left, of=len(one.case))
+        yield text("undecided", name=name, n=left, of=len(one.case))
 
 
 def _figure(some: Sequence[Coverage], number: int, level: float) -> Figure:
@@ -180,26 +183,17 @@ def _figure(some: Sequence[Coverage], number: int, level: float) -> Figure:
     drawn = [p for panel in panels for line in panel.lines for p in (*line.points, *line.marked)]
     first = min(*(p.x for p in drawn), HALF)  # where all confidences are equal there is one point
     ends = numbers.axis_ends((y for p in drawn for y in (p.y, p.low, p.high)), 0.0, 1.0)
-    full = [one.at(one.decided / len(one.case), level) for one in some]
-    return Figure(
+    full = some[0].at(some[0].decided / len(some[0].case), level)
+    marked = text("marked", level=level)
+    return text.figure(
         f"coverage_{number}",
-        LinesChart(
-            panels,
-            say(f"{TEXT}.x"),
-            say(f"{TEXT}.y"),
-            (first, 1.0),
-            ends,
-            say(f"{TEXT}.marked", level=level),
-            percent=True,
-        ),
-        say(f"{TEXT}.figure", level=level),
-        say(
-            f"{TEXT}.figure_alt",
-            n=len(some),
-            names=[one.case.name for one in some],
-            half=some[0].lead(HALF).value,
-            all=full[0].value,
-        ),
+        LinesChart(panels, text("x"), text("y"), (first, 1.0), ends, marked, percent=True),
+        "curve",
+        level=level,
+        n=len(some),
+        names=[one.case.name for one in some],
+        half=some[0].lead(HALF).value,
+        all=full.value,
     )
 
 
@@ -210,7 +204,7 @@ def _panel(one: Coverage, level: float, *, named: bool) -> LinesPanel:
     marked = _points(one, [c for c in COVERAGES if not isnan(one.lead(c).value)], level)
     return LinesPanel(
         set_label(one.case.name, one.case.dataset.role) if named else "",
-        (LineOver(say(f"{TEXT}.device"), points, marked),),
+        (LineOver(text("device"), points, marked),),
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID, ResultView, are_risks, thresholds
 from trustreport.assessment.dimensions.advice_accuracy.utility import to_rank_by, two_class
 from trustreport.assessment.finding import Figure
-from trustreport.assessment.narrative.texts import set_label
+from trustreport.assessment.narrative.texts import Texts, set_label
 from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.figures.curves import MOST_POINTS, DecisionCurves, DecisionPanel, LineOver, LinePoint, Points
 from trustreport.figures.measure_rows import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
@@ -33,6 +33,8 @@ MOST_TOUCHING = 3  # utilities whose lines of equal yield are drawn at one curve
 # The chart of measures holds so many sets, and there are at most so many charts; the table lists all.
 ROWS, CHARTS = 24, 2
 CHARTED = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "f1", "threat_score", "mcc")
+
+text = Texts(ID)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +66,8 @@ def curves(sets: Sequence[CandidatesOnSet], study: Study, plan: Plan, number: in
         drawn = RocFigure(tuple(_roc(one, study, plan, named=len(sets) > 1) for one in some))
         names = [one.name for one in some]
         areas = [e for one in some for _, view in one.candidates if (e := view.estimate("auc"))]
-        yield Figure(
-            f"roc_{number + start // MOST_PANELS}",
-            drawn,
-            say(f"{ID}.figure.roc", n=len(names)),
-            say(f"{ID}.figure.roc_alt", n=len(names), names=names, areas=_range(areas)),
-        )
+        id = f"roc_{number + start // MOST_PANELS}"
+        yield text.figure(id, drawn, "roc", n=len(names), names=names, areas=_range(areas))
     risks = [
         CandidatesOnSet(one.name, tuple((c, t) for c, t in one.candidates if are_risks(c)))
         for one in sets
@@ -79,18 +77,15 @@ def curves(sets: Sequence[CandidatesOnSet], study: Study, plan: Plan, number: in
         some = risks[start : start + MOST_PANELS]
         panels = tuple(_decisions(one, plan, named=len(sets) > 1) for one in some)
         low, high = panels[0].treat_all[0][0], panels[0].treat_all[-1][0]
-        values = {"n": len(some), "names": [one.name for one in some], "low": low, "high": high}
-        yield Figure(
-            f"decision_curve_{number + start // MOST_PANELS}",
-            DecisionCurves(panels, plan.report.confidence_level),
-            say(f"{ID}.figure.decision_curve", level=plan.report.confidence_level),
-            say(f"{ID}.figure.decision_curve_alt", **values),
-        )
+        level, names = plan.report.confidence_level, [one.name for one in some]
+        id, chart = f"decision_curve_{number + start // MOST_PANELS}", DecisionCurves(panels, level)
+        ends: dict[str, Any] = {"low": low, "high": high}
+        yield text.figure(id, chart, "decision_curve", n=len(some), names=names, level=level, **ends)
 
 
 def _range(areas: Sequence[Estimate]) -> Message:
     low, high = (end(e.value for e in areas) for end in (min, max))
-    return say(f"{ID}.figure.area" if len(areas) == 1 else f"{ID}.figure.areas", low=low, high=high)
+    return text("figure.area" if len(areas) == 1 else "figure.areas", low=low, high=high)
 
 
 def _label(case: ScoredCases) -> str:
@@ -199,22 +194,13 @@ def charts(all_views: Sequence[ResultView]) -> Iterator[Figure]:
     """The main measures of many sets, with what the answer of the more common class would reach."""
     if len(all_views) > ROWS * CHARTS:
         return
-    columns = tuple(
-        MeasureColumn(say(f"{ID}.heading.{name}"), -1.0 if name == "mcc" else 0.0) for name in CHARTED
-    )
-    with_area = any(view.estimate("auc") for view in all_views)
-    names = (*CHARTED, "auc") if with_area else CHARTED
-    if with_area:
-        columns = (*columns, MeasureColumn(say(f"{ID}.heading.auc")))
+    names = (*CHARTED, "auc") if any(view.estimate("auc") for view in all_views) else CHARTED
+    columns = tuple(MeasureColumn(text(f"heading.{name}"), -1.0 if name == "mcc" else 0.0) for name in names)
     for start in range(0, len(all_views), ROWS):
         some = all_views[start : start + ROWS]
         rows = tuple(MeasureRow(view.label, tuple(_cell(view, name) for name in names)) for view in some)
-        yield Figure(
-            f"advice_accuracy_measures_{start // ROWS + 1}",
-            MeasuresChart(columns, rows, say("figure.measures.reference")),
-            say(f"{ID}.figure.measures"),
-            say(f"{ID}.figure.measures_alt", n=len(some)),
-        )
+        drawing = MeasuresChart(columns, rows, say("figure.measures.reference"))
+        yield text.figure(f"advice_accuracy_measures_{start // ROWS + 1}", drawing, "measures", n=len(some))
 
 
 def _cell(view: ResultView, name: str) -> MeasureCell | None:

@@ -10,6 +10,7 @@ from trustreport.assessment.dimensions.advice_accuracy.curves import FEWER_POINT
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID
 from trustreport.assessment.dimensions.advice_accuracy.h_choices import Weighed
 from trustreport.assessment.finding import Figure
+from trustreport.assessment.narrative.texts import Texts
 from trustreport.figures.calibration import HistogramChart, HistogramMark, HistogramPanel
 from trustreport.figures.curves import LineOver, LinePoint, LinesChart, LinesPanel
 from trustreport.figures.field import Bubble, BubblesChart, BubblesPanel, FieldChart, FieldPanel
@@ -26,7 +27,7 @@ from trustreport.measures.roc.curve import roc_curve
 from trustreport.measures.seeds import generator
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.digits import as_declared
-from trustreport.vocabulary.messages import Message, say
+from trustreport.vocabulary.messages import Message
 from trustreport.vocabulary.results import Result, leading
 
 TAUS = tuple((0.5 + 0.01 * np.arange(51)).round(2).tolist())
@@ -40,90 +41,93 @@ STEPS = 5  # bins of confidence and of complexity where they are graded finely
 # Parts of the cases above a threshold of complexity, and of right answers at or above a confidence.
 COMPLEX_PARTS, RIGHT_PARTS = (0.5, 1 / 3, 0.2), (0.8, 0.501, 0.25)
 
+text = Texts(ID)
+
 
 def figures_of_choices(some: Sequence[Weighed], plan: Plan) -> Iterator[Figure]:
     named = len(some) > 1
     least = plan.utility.minimum_accuracy
     asked: dict[str, Any] = {}
     if least is not None:
-        asked = {"asked": least, "asked_label": say(f"{ID}.asked", least=as_declared(least))}
-    marked = say(f"{ID}.marked", level=plan.report.confidence_level)
-    alt = {"names": [one.name for one in some], "n": len(some)}
+        asked = {"asked": least, "asked_label": text("asked", least=as_declared(least))}
+    marked = text("marked", level=plan.report.confidence_level)
+    alt: dict[str, Any] = {"names": [one.name for one in some], "n": len(some)}
     sure = [one for one in some if one.sure]
     if sure:
         over = tuple(_over_tau(one, plan, named=named) for one in sure)
         low = min((p.y for panel in over for line in panel.lines for p in line.points), default=0.0)
-        yield Figure(
+        yield text.figure(
             "h_accuracy_tau",
             LinesChart(
                 over,
-                say(f"{ID}.axis.tau"),
-                say(f"{ID}.axis.value"),
+                text("axis.tau"),
+                text("axis.value"),
                 (0.0, 1.0),
                 (max(min(low, 0.0), LOWEST), 1.0),
                 marked,
                 **asked,
             ),
-            say(f"{ID}.figure.tau"),
-            say(f"{ID}.figure.tau_alt", n=len(sure), names=[one.name for one in sure]),
+            "tau",
+            n=len(sure),
+            names=[one.name for one in sure],
         )
-    yield Figure(
+    yield text.figure(
         "h_accuracy_priority",
         LinesChart(
             tuple(_over_priority(one, plan, named=named) for one in some),
-            say(f"{ID}.axis.priority"),
-            say(f"{ID}.axis.h"),
+            text("axis.priority"),
+            text("axis.h"),
             (0.0, 1.0),
             (0.0, 1.0),
             marked,
             **asked,
         ),
-        say(f"{ID}.figure.priority"),
-        say(f"{ID}.figure.priority_alt", **alt),
+        "priority",
+        **alt,
     )
     graded = [one for one in some if one.hard is not None and 0 < one.hard.sum() < len(one.hard)]
     if not graded:
         return
     alt = {"names": [one.name for one in graded], "n": len(graded)}
-    yield Figure(
+    yield text.figure(
         "h_accuracy_mix",
         LinesChart(
             tuple(_over_mix(one, plan, named=named) for one in graded),
-            say(f"{ID}.axis.complex_share"),
-            say(f"{ID}.axis.h"),
+            text("axis.complex_share"),
+            text("axis.h"),
             (0.0, 1.0),
             (0.0, 1.0),
-            say(f"{ID}.marked_mix", level=plan.report.confidence_level),
+            text("marked_mix", level=plan.report.confidence_level),
             **asked,
         ),
-        say(f"{ID}.figure.mix"),
-        say(f"{ID}.figure.mix_alt", **alt),
+        "mix",
+        **alt,
     )
-    yield Figure(
+    yield text.figure(
         "h_accuracy_surface",
         FieldChart(
             tuple(_surface(one, named=named) for one in graded),
-            say(f"{ID}.axis.priority"),
-            say(f"{ID}.axis.complex_share"),
-            say(f"{ID}.axis.h"),
+            text("axis.priority"),
+            text("axis.complex_share"),
+            text("axis.h"),
         ),
-        say(f"{ID}.figure.surface"),
-        say(f"{ID}.figure.surface_alt", **alt),
+        "surface",
+        **alt,
     )
     yield _bubbles(graded, named=named)
     # Candidates of one data set have the same cases.
     of_set = {one.dataset.name: one for one in reversed(graded)}
     alt = {"names": list(of_set), "n": len(of_set)}
-    yield Figure(
+    yield text.figure(
         "h_accuracy_complexities",
         HistogramChart(
             tuple(_complexities(one, named=len(of_set) > 1) for one in of_set.values()),
-            say(f"{ID}.axis.complexity"),
-            say(f"{ID}.axis.cases"),
-            say(f"{ID}.marked_complex"),
+            text("axis.complexity"),
+            text("axis.cases"),
+            text("marked_complex"),
         ),
-        say(f"{ID}.figure.complexities"),
-        say(f"{ID}.figure.complexities_alt", **alt),
+        "complexities",
+        **alt,
     )
 
 
@@ -133,8 +137,8 @@ def _complexities(one: Weighed, *, named: bool) -> HistogramPanel:
     found: dict[float, list[Message]] = {}
     for part in COMPLEX_PARTS:
         complex_ = one.graded[choose.hardest(one.graded, part) == 1]
-        found.setdefault(float(complex_.min()), []).append(say(f"{ID}.share", value=part))
-    marks = [HistogramMark(at, say(f"{ID}.parts", parts=parts)) for at, parts in found.items()]
+        found.setdefault(float(complex_.min()), []).append(text("share", value=part))
+    marks = [HistogramMark(at, text("parts", parts=parts)) for at, parts in found.items()]
     return HistogramPanel.of(one.dataset.name if named else "", one.graded, marks)
 
 
@@ -147,16 +151,17 @@ def figures_of_raters(some: Sequence[Weighed], results: Sequence[Result], plan: 
         one.dataset.name: panel for one in sure if (panel := _confidences(one, named=named)) is not None
     }
     if panels:
-        yield Figure(
+        yield text.figure(
             "h_accuracy_confidences",
             HistogramChart(
                 tuple(panels.values()),
-                say(f"{ID}.axis.confidence"),
-                say(f"{ID}.axis.answers"),
-                say(f"{ID}.marked_right"),
+                text("axis.confidence"),
+                text("axis.answers"),
+                text("marked_right"),
             ),
-            say(f"{ID}.figure.confidences"),
-            say(f"{ID}.figure.confidences_alt", names=list(panels), n=len(panels)),
+            "confidences",
+            names=list(panels),
+            n=len(panels),
         )
     of_set: dict[str, list[Weighed]] = {}
     for one in some:
@@ -164,11 +169,12 @@ def figures_of_raters(some: Sequence[Weighed], results: Sequence[Result], plan: 
             of_set.setdefault(one.dataset.name, []).append(one)
     if of_set:
         drawn = tuple(_roc(own, results, plan, named=named) for own in of_set.values())
-        yield Figure(
+        yield text.figure(
             "h_accuracy_raters",
             RocFigure(drawn),
-            say(f"{ID}.figure.raters"),
-            say(f"{ID}.figure.raters_alt", names=list(of_set), n=len(of_set)),
+            "raters",
+            names=list(of_set),
+            n=len(of_set),
         )
 
 
@@ -183,8 +189,8 @@ def _confidences(one: Weighed, *, named: bool) -> HistogramPanel | None:
     found: dict[float, list[Message]] = {}
     for part in RIGHT_PARTS:
         at = choose.tau_from_share(confidence, right, part)
-        found.setdefault(at, []).append(say(f"{ID}.share", value=part))
-    marks = [HistogramMark(at, say(f"{ID}.parts", parts=parts)) for at, parts in found.items()]
+        found.setdefault(at, []).append(text("share", value=part))
+    marks = [HistogramMark(at, text("parts", parts=parts)) for at, parts in found.items()]
     return HistogramPanel.of(one.dataset.name if named else "", own, marks)
 
 
@@ -236,7 +242,7 @@ def _over_tau(one: Weighed, plan: Plan, *, named: bool) -> LinesPanel:
         and p["priority"] == chosen.get("priority")
         and p["complexity"] == chosen.get("complexity")
     ]
-    ha = LineOver(say(f"{ID}.line.ha"), tuple(map(LinePoint, TAUS, values.tolist())), tuple(marked))
+    ha = LineOver(text("line.ha"), tuple(map(LinePoint, TAUS, values.tolist())), tuple(marked))
     truth, score = one.truth == 1, one.scores[:, 1]
     share = float(truth.mean())
     found = decision_curve(truth, score, RISKS)
@@ -244,9 +250,9 @@ def _over_tau(one: Weighed, plan: Plan, *, named: bool) -> LinesPanel:
     risk = [risk_accuracy_of(nb, t, share) for nb, t in zip(benefit, RISKS)]
     lines = (
         ha,
-        LineOver(say(f"{ID}.line.risk"), tuple(map(LinePoint, RISKS, risk))),
-        LineOver(say(f"{ID}.line.nb"), tuple(map(LinePoint, RISKS, benefit))),
-        LineOver(say(f"{ID}.line.snb"), tuple(LinePoint(t, nb / share) for t, nb in zip(RISKS, benefit))),
+        LineOver(text("line.risk"), tuple(map(LinePoint, RISKS, risk))),
+        LineOver(text("line.nb"), tuple(map(LinePoint, RISKS, benefit))),
+        LineOver(text("line.snb"), tuple(LinePoint(t, nb / share) for t, nb in zip(RISKS, benefit))),
     )
     return LinesPanel(one.name if named else "", lines)
 
@@ -271,7 +277,7 @@ def _over_priority(one: Weighed, plan: Plan, *, named: bool) -> LinesPanel:
             and p["tau"] == tau
             and p["complexity"] == chosen.get("complexity")
         )
-        lines.append(LineOver(say(f"{ID}.line.at_tau", tau=tau), points, marked))
+        lines.append(LineOver(text("line.at_tau", tau=tau), points, marked))
     return LinesPanel(one.name if named else "", tuple(lines))
 
 
@@ -289,7 +295,7 @@ def _over_mix(one: Weighed, plan: Plan, *, named: bool) -> LinesPanel:
         )  # fmt: skip
         columns = (found.at, found.value, found.low, found.high)
         *points, mark = (LinePoint(*row) for row in zip(*(column.tolist() for column in columns)))
-        lines.append(LineOver(say(f"{ID}.line.at_tau", tau=tau), tuple(points), (mark,)))
+        lines.append(LineOver(text("line.at_tau", tau=tau), tuple(points), (mark,)))
     return LinesPanel(one.name if named else "", tuple(lines))
 
 
@@ -308,27 +314,28 @@ def _bubbles(some: Sequence[Weighed], *, named: bool) -> Figure:
         assert one.graded is not None
         confidence = one.scores.max(axis=1)
         found = _binned(confidence, one.graded, one.right)
-        panels.append(BubblesPanel(one.name if named else say(f"{ID}.by_device"), found))
+        panels.append(BubblesPanel(one.name if named else text("by_device"), found))
         of = one.raters
         if of is not None and of.confidence is not None:
             there = ~np.isnan(of.confidence) & ~np.isnan(of.right)
             complexity = np.broadcast_to(one.graded, there.shape)[there]
             found = _binned(of.confidence[there], complexity, of.right[there] == 1)
-            name = say(f"{ID}.by_raters_of", name=one.name) if named else say(f"{ID}.by_raters")
+            name = text("by_raters_of", name=one.name) if named else text("by_raters")
             panels.append(BubblesPanel(name, found))
     panels = panels[:MOST_PANELS]
     every = [b for panel in panels for b in panel.bubbles]
     ends = [(min(v), max(v)) for v in ([b.x for b in every], [b.y for b in every])]
     ranges = [(low, high) if high > low else (low - 0.5, high + 0.5) for low, high in ends]
     drawing = BubblesChart(
-        tuple(panels), say(f"{ID}.axis.confidence"), say(f"{ID}.axis.complexity"), ranges[0], ranges[1]
+        tuple(panels), text("axis.confidence"), text("axis.complexity"), ranges[0], ranges[1]
     )
     names = [one.name for one in some]
-    return Figure(
+    return text.figure(
         "h_accuracy_complexity",
         drawing,
-        say(f"{ID}.figure.complexity"),
-        say(f"{ID}.figure.complexity_alt", n=len(panels), names=names),
+        "complexity",
+        n=len(panels),
+        names=names,
     )
 
 

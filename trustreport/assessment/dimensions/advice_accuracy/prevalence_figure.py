@@ -12,7 +12,7 @@ from trustreport.assessment.dimensions.advice_accuracy.entries import (
     declared_prevalences,
 )
 from trustreport.assessment.finding import Figure
-from trustreport.assessment.narrative.texts import heading
+from trustreport.assessment.narrative.texts import Texts, heading
 from trustreport.figures import numbers
 from trustreport.figures.curves import LineOver, LinePoint, LinesChart, LinesPanel
 from trustreport.figures.panels import MOST_PANELS
@@ -20,7 +20,6 @@ from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.independent import weighed
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.study.plan import Plan
-from trustreport.vocabulary.messages import say
 
 # Each figure: its id, its measures, the key of its texts, and the least value that they can have.
 FIGURES = (
@@ -28,6 +27,8 @@ FIGURES = (
     ("whole_measures_over_prevalence", ("accuracy", "f1", "mcc"), "whole_mixes", -1.0),
 )
 POINTS = 30
+
+text = Texts(ID)
 
 
 def prevalence_figures(all_views: Sequence[ResultView], plan: Plan) -> Iterator[Figure]:
@@ -47,20 +48,16 @@ def prevalence_figures(all_views: Sequence[ResultView], plan: Plan) -> Iterator[
             continue
         points = [p for panel in panels for line in panel.lines for p in (*line.points, *line.marked)]
         least, most = numbers.axis_ends((x for p in points for x in (p.y, p.low, p.high)), possible, 1.0)
-        yield Figure(
-            id,
-            LinesChart(
-                panels,
-                say(f"{ID}.axis.prevalence"),
-                say(f"{ID}.axis.value"),
-                (grid[0], grid[-1]),
-                (least, most),
-                say(f"{ID}.marked_prevalence", level=plan.report.confidence_level),
-                percent=True,
-            ),
-            say(f"{ID}.figure.{key}"),
-            say(f"{ID}.figure.{key}_alt", low=grid[0], high=grid[-1], n=len(panels)),
+        drawing = LinesChart(
+            panels,
+            text("axis.prevalence"),
+            text("axis.value"),
+            (grid[0], grid[-1]),
+            (least, most),
+            text("marked_prevalence", level=plan.report.confidence_level),
+            percent=True,
         )
+        yield text.figure(id, drawing, key, low=grid[0], high=grid[-1], n=len(panels))
 
 
 def _panel(

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID
-from trustreport.assessment.finding import Column, EstimateRow, EstimateTable, Part, PlainTable
+from trustreport.assessment.finding import Column, Part, PlainTable
+from trustreport.assessment.narrative.texts import Item, Texts
 from trustreport.assessment.performance.cases import place_of_set
 from trustreport.assessment.performance.keys import case_key, is_mature
 from trustreport.measures.cluster import Clusters
@@ -40,6 +41,8 @@ MEANS: tuple[tuple[str, Mean, bool], ...] = (
     ("weighted_f1", "f1", True),
 )
 MOST_WORTH = 2  # utilities with a sentence of their own
+
+text = Texts(f"{ID}.several")
 SUM_ROUNDED = 0.02  # by which the sum of printed probabilities may differ from 1
 TOP = (2, 3, 5)  # highest scores among which the class of a case is looked for
 
@@ -181,79 +184,65 @@ def _area(one: Called, scores: Floats, i: int, level: float) -> Estimate:
 
 def class_part(one: Called, results: list[Result], number: int) -> Part:
     """Sentences, the table of classes by calls, and the tables of each class and of each utility."""
+    return text.part(_items(one, results, number), text("title", name=one.name), one.place)
+
+
+def _items(one: Called, results: list[Result], number: int) -> Iterator[Item]:
     found = {r.name: r.estimate for r in results if not r.parameters}
     share, mean = found.get("class_accuracy"), found.get("macro_sensitivity")
-    values = {"name": one.name, "n": len(one.truth), "classes": len(one.classes)}
     worth = [r for r in results if r.name == "utility_yield" and r.primary]
-    sentences = [_worth(r, one) for r in worth[:MOST_WORTH] if not isnan(r.estimate.low)]
+    for r in worth[:MOST_WORTH]:
+        if not isnan(r.estimate.low):
+            yield text("worth", r, name=one.name, utility=say("word.name", name=r.parameters["utility"]))
     if share is not None:
         key = "decided_right" if one.scores is None else "right"
-        sentences.append(say(f"{ID}.several.{key}", **values, **_limits(share)))
+        yield text(key, share, name=one.name, n=len(one.truth), classes=len(one.classes))
     if mean is not None and mean.value == mean.value:
-        sentences.append(say(f"{ID}.several.mean", **_limits(mean)))
+        yield text("mean", mean)
     own = [r for r in results if r.name == "class_sensitivity" and r.estimate.n]
     if own:
         least = min(own, key=lambda r: r.estimate.value)
-        which = str(least.parameters["of_class"])
-        sentences.append(say(f"{ID}.several.least", of_class=which, **_limits(least.estimate)))
+        yield text("least", least, of_class=str(least.parameters["of_class"]))
     absent = int((one.called < 0).sum())
     if absent:
-        sentences.append(say(f"{ID}.several.without_output", n=absent))
-    tables: tuple[EstimateTable | PlainTable, ...] = (_calls(one, number, absent),)
+        yield text("without_output", n=absent)
+    yield _calls(one, number, absent)
     if worth:
-        rows = tuple(EstimateRow(_of_utility(r), r) for r in worth)
-        tables = (*tables, EstimateTable(f"class_utility_{number}", say(f"{ID}.table_utility"), rows))
+        caption = say(f"{ID}.table_utility")
+        yield text.estimates(f"class_utility_{number}", caption, worth, _of_utility, lambda r: False)
     if share is not None:
-        tables = (
-            *tables,
-            _each(one, results, number, share.level),
-            _together(one, results, number),
+        yield _each(one, results, number, share.level)
+        yield text.estimates(
+            f"class_means_{number}",
+            text("table_together", name=one.name),
+            [r for r in results if "of_class" not in r.parameters and "utility" not in r.parameters],
+            _of_all,
+            lambda r: r.name == "class_accuracy",
         )
-    title = say(f"{ID}.several.title", name=one.name)
-    return Part(tuple(sentences), title=title, tables=tables, place=one.place)
-
-
-def _worth(r: Result, one: Called) -> Message:
-    """The mean utility of a case under one utility."""
-    utility = say("word.name", name=r.parameters["utility"])
-    return say(f"{ID}.several.worth", name=one.name, utility=utility, **_limits(r.estimate))
 
 
 def _of_utility(r: Result) -> Message:
     return say(f"{ID}.yield_of", name=say("word.name", name=r.parameters["utility"]))
 
 
-def _limits(e: Estimate) -> dict[str, float]:
-    return {"value": e.value, "low": e.low, "high": e.high, "level": e.level}
+def _of_all(r: Result) -> Message:
+    """What a number of all classes together is called."""
+    return text("top", k=int(r.parameters["k"])) if "k" in r.parameters else say(f"quantity.{r.name}")
 
 
 def _calls(one: Called, number: int, absent: int) -> PlainTable:
     """The classes of the cases by the classes called, or by the other decisions."""
     n = len(one.decisions)
-    table = np.zeros((len(one.classes), n + 1), np.int64)
-    np.add.at(table, (one.truth, np.where(one.called < 0, n, one.called)), 1)
+    counts = np.zeros((len(one.classes), n + 1), np.int64)
+    np.add.at(counts, (one.truth, np.where(one.called < 0, n, one.called)), 1)
     width = n + 1 if absent else n
-    heads = [*(say("word.name", name=name) for name in one.decisions), say(f"{ID}.several.none")][:width]
-    columns = (Column(say(f"{ID}.several.true")), *(Column(head, "count") for head in heads))
-    rows = tuple((name, *table[i, :width].tolist()) for i, name in enumerate(one.classes))
-    key = "table_decisions" if one.scores is None else "table_calls"
-    return PlainTable(f"classes_{number}", say(f"{ID}.several.{key}", name=one.name), columns, rows)
-
-
-def _together(one: Called, results: list[Result], number: int) -> EstimateTable:
-    """All cases together, and means over classes."""
-    rows = tuple(
-        EstimateRow(
-            say(f"{ID}.several.top", k=int(r.parameters["k"]))
-            if "k" in r.parameters
-            else say(f"quantity.{r.name}"),
-            r,
-            r.name == "class_accuracy",
-        )
-        for r in results
-        if "of_class" not in r.parameters and "utility" not in r.parameters
+    heads = [*(say("word.name", name=name) for name in one.decisions), text("none")][:width]
+    return text.table(
+        f"classes_{number}",
+        text("table_decisions" if one.scores is None else "table_calls", name=one.name),
+        (".true", *(Column(head, "count") for head in heads)),
+        [(name, *counts[i, :width].tolist()) for i, name in enumerate(one.classes)],
     )
-    return EstimateTable(f"class_means_{number}", say(f"{ID}.several.table_together", name=one.name), rows)
 
 
 def _each(one: Called, results: list[Result], number: int, level: float) -> PlainTable:
@@ -262,17 +251,13 @@ def _each(one: Called, results: list[Result], number: int, level: float) -> Plai
         (str(r.parameters["of_class"]), r.name): r.estimate for r in results if "of_class" in r.parameters
     }
     measures = OF_CLASS if one.scores is None else (*OF_CLASS, "auc")
-    names = [f"class_{measure}" for measure in measures]
-    heads: list[Message] = [say(f"{ID}.several.{measure}") for measure in measures]
-    columns = (
-        Column(say(f"{ID}.several.of_class")),
-        Column(say(f"{ID}.several.cases"), "count"),
-        *(Column(head, "number") for head in heads),
-    )
     counts = np.bincount(one.truth, minlength=len(one.classes)).tolist()
-    rows = tuple(
-        (name, counts[i], *(of[name, measure] for measure in names)) for i, name in enumerate(one.classes)
-    )
-    return PlainTable(
-        f"each_class_{number}", say(f"{ID}.several.table_each", name=one.name, level=level), columns, rows
+    return text.table(
+        f"each_class_{number}",
+        text("table_each", name=one.name, level=level),
+        (".of_class cases", *(f"{measure}:number" for measure in measures)),
+        [
+            (name, counts[i], *(of[name, f"class_{measure}"] for measure in measures))
+            for i, name in enumerate(one.classes)
+        ],
     )

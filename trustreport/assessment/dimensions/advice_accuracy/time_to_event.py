@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID
-from trustreport.assessment.finding import Column, EstimateRow, EstimateTable, Figure, Part, PlainTable
-from trustreport.assessment.narrative.texts import side_of
+from trustreport.assessment.finding import Figure, Part
+from trustreport.assessment.narrative.texts import Item, Texts, numbers, side_of
 from trustreport.assessment.performance.time_to_event import MEASURES, FollowedCases
 from trustreport.figures.calibration import CalibrationFigure, CalibrationPanel, Histogram
 from trustreport.measures.calibration.binned import CurvePoint
@@ -20,6 +20,8 @@ from trustreport.vocabulary.results import Result
 
 HISTOGRAM_BINS = 20
 LEADS = ("auc_at_horizon", "oe_at_horizon", "brier_at_horizon")
+
+text = Texts(f"{ID}.horizon")
 
 
 def horizon_results(one: FollowedCases, plan: Plan) -> list[Result]:
@@ -41,115 +43,95 @@ def horizon_results(one: FollowedCases, plan: Plan) -> list[Result]:
 def horizon_part(one: FollowedCases, results: Sequence[Result], plan: Plan, number: int) -> Part:
     """Sentences, the table of every quantity, and the observed risk in groups of predicted risk."""
     assert plan.time_to_event is not None
-    level = plan.report.confidence_level
+    title = text("title", name=one.name, horizon=plan.time_to_event.written)
+    return text.part(_items(one, results, plan, number), title, one.place)
+
+
+def _items(one: FollowedCases, results: Sequence[Result], plan: Plan, number: int) -> Iterator[Item]:
+    assert plan.time_to_event is not None
     found = {r.name: r.estimate for r in results}
-    groups = one.groups(level)
-    tables: tuple[EstimateTable | PlainTable, ...] = (_table(one, results, plan, number),)
-    if groups:
-        tables = (*tables, _groups_table(one, groups, plan, number))
-    return Part(
-        tuple(_sentences(one, found, plan)),
-        title=say(f"{ID}.horizon.title", name=one.name, horizon=plan.time_to_event.written),
-        tables=tables,
-        figures=_figures(one, groups, found, plan, number),
-        place=one.place,
+    groups, of = one.groups(plan.report.confidence_level), {"name": one.name}
+    of["horizon"] = plan.time_to_event.written
+    yield from _sentences(one, found, plan)
+    yield text.estimates(
+        f"horizon_{number}",
+        text("table", **of),
+        results,
+        lambda r: say(f"quantity.{r.name}"),
+        lambda r: r.name in LEADS,
     )
+    if groups:
+        yield text.table(
+            f"horizon_groups_{number}",
+            text("table_groups", level=groups[0].observed.level, **of),
+            ".from:number .to:number cases .expected:percent .observed:percent",
+            [(g.low, g.high, g.observed.n, g.mean_score, g.observed) for g in groups],
+        )
+    yield from _figures(one, groups, found, number, of)
 
 
-def _sentences(one: FollowedCases, found: Mapping[str, Estimate], plan: Plan) -> list[Message]:
+def _sentences(one: FollowedCases, found: Mapping[str, Estimate], plan: Plan) -> Iterator[Message]:
     """What was found first, in the order in which the report cuts them, then what it rests on."""
     assert plan.time_to_event is not None
     declared, state = plan.time_to_event, one.state
-    event = declared.event or say(f"{ID}.horizon.event")
+    event = declared.event or text("event")
     values: dict[str, Any] = {"name": one.name, "horizon": declared.written, "event": event}
     risk = found["risk_at_horizon"]
     if isnan(risk.value):
-        said = [say(f"{ID}.horizon.undefined", reason=risk.note, **values)]
+        yield say(f"{ID}.horizon.undefined", reason=risk.note, **values)
     else:
         values |= {"n": len(state), "events": state.n_events, "censored": state.n_censored}
         if state.n_competing:
             values |= {"competing": state.n_competing}
         key = "risk_competing" if state.n_competing else "risk"
-        said = [say(f"{ID}.horizon.{key}", **values, **_limits(risk)), *_performance(one, found)]
+        yield text(key, risk, **values)
+        yield from _performance(one, found)
     if not state.n_censored and len(state):
-        said.append(say(f"{ID}.horizon.none_censored"))
+        yield text("none_censored")
     if one.n_unknown:
-        said.append(say(f"{ID}.horizon.unknown", n=one.n_unknown))
-    return [*said, say(f"{ID}.horizon.assumes")]
+        yield text("unknown", n=one.n_unknown)
+    yield text("assumes")
 
 
 def _performance(one: FollowedCases, found: Mapping[str, Estimate]) -> Iterator[Message]:
     """Area, observed over expected, sensitivity and specificity, or why there is none."""
     area, ratio = found["auc_at_horizon"], found["oe_at_horizon"]
     if not isnan(area.low):
-        yield say(f"{ID}.horizon.auc", **_limits(area))
+        yield text("auc", area)
     elif area.note and one.cases.score is not None:
         yield say(f"{ID}.horizon.no_interval", measure=say("quantity.auc_at_horizon"), reason=area.note)
     if not isnan(ratio.low):
         risks = {name: ratio.details[f"{name}_risk"] for name in ("observed", "expected")}
-        yield say(f"{ID}.horizon.oe.{side_of(ratio, 1)}", **risks, **_limits(ratio))
+        yield text(f"oe.{side_of(ratio, 1)}", ratio, **risks)
     elif one.why_no_risk:
-        yield say(f"{ID}.horizon.no_risk", reason=one.why_no_risk)
+        yield text("no_risk", reason=one.why_no_risk)
     pair = (("sens", found["sensitivity_at_horizon"]), ("spec", found["specificity_at_horizon"]))
     if not any(isnan(e.value) for _, e in pair):
-        calls = {f"{name}_{key}": value for name, e in pair for key, value in _limits(e).items()}
-        yield say(f"{ID}.horizon.calls", **calls)
-
-
-def _limits(e: Estimate) -> dict[str, float]:
-    return {"value": e.value, "low": e.low, "high": e.high, "level": e.level}
-
-
-def _table(one: FollowedCases, results: Sequence[Result], plan: Plan, number: int) -> EstimateTable:
-    assert plan.time_to_event is not None
-    rows = tuple(EstimateRow(say(f"quantity.{r.name}"), r, r.name in LEADS) for r in results)
-    caption = say(f"{ID}.horizon.table", name=one.name, horizon=plan.time_to_event.written)
-    return EstimateTable(f"horizon_{number}", caption, rows)
-
-
-def _groups_table(one: FollowedCases, groups: Sequence[RiskGroup], plan: Plan, number: int) -> PlainTable:
-    assert plan.time_to_event is not None
-    heads = (("from", "number"), ("to", "number"), ("cases", "count"), ("expected", "percent"))
-    columns = (
-        *(Column(say(f"{ID}.horizon.group_{name}"), how) for name, how in heads),
-        Column(say(f"{ID}.horizon.group_observed"), "percent"),
-    )
-    rows = tuple((g.low, g.high, g.observed.n, g.mean_score, g.observed) for g in groups)
-    caption = say(
-        f"{ID}.horizon.table_groups",
-        name=one.name,
-        horizon=plan.time_to_event.written,
-        level=groups[0].observed.level,
-    )
-    return PlainTable(f"horizon_groups_{number}", caption, columns, rows)
+        calls = {f"{name}_{key}": value for name, e in pair for key, value in numbers(e).items()}
+        yield text("calls", **calls)
 
 
 def _figures(
-    one: FollowedCases, groups: Sequence[RiskGroup], found: Mapping[str, Estimate], plan: Plan, number: int
-) -> tuple[Figure, ...]:
+    one: FollowedCases,
+    groups: Sequence[RiskGroup],
+    found: Mapping[str, Estimate],
+    number: int,
+    of: Mapping[str, Any],
+) -> Iterator[Figure]:
     """The calibration curve at the horizon: the observed risk in groups of predicted risk."""
-    assert plan.time_to_event is not None
     drawn = [g for g in groups if not isnan(g.observed.value)]
-    if not drawn:
-        return ()
-    points = tuple(CurvePoint(g.low, g.high, g.mean_score, g.observed, nan) for g in drawn)
-    panel = CalibrationPanel(
-        "",
-        points,
-        _histogram(one),
-        (),
-        found["calibration_slope_at_horizon"],
-        found["oe_at_horizon"],
-    )
-    values = {
-        "name": one.name,
-        "horizon": plan.time_to_event.written,
-        "n": len(drawn),
-        "level": drawn[0].observed.level,
-    }
-    drawing = CalibrationFigure((panel,), at_horizon=True)
-    caption, alt = (say(f"{ID}.horizon.{key}", **values) for key in ("figure", "figure_alt"))
-    return (Figure(f"calibration_horizon_{number}", drawing, caption, alt),)
+    if drawn:
+        points = tuple(CurvePoint(g.low, g.high, g.mean_score, g.observed, nan) for g in drawn)
+        slope, ratio = found["calibration_slope_at_horizon"], found["oe_at_horizon"]
+        panel = CalibrationPanel("", points, _histogram(one), (), slope, ratio)
+        yield text.figure(
+            f"calibration_horizon_{number}",
+            CalibrationFigure((panel,), at_horizon=True),
+            "calibration",
+            n=len(drawn),
+            level=drawn[0].observed.level,
+            **of,
+        )
 
 
 def _histogram(one: FollowedCases) -> Histogram:

@@ -7,12 +7,13 @@ from trustreport.assessment.dimensions.advice_value.information import (
     of_readings,
     utilities,
 )
-from trustreport.assessment.dimensions.advice_value.narrative import (
+from trustreport.assessment.dimensions.advice_value.words import (
     EACH_UP_TO,
     information_part,
     not_assessed,
     overview,
     part,
+    text,
 )
 from trustreport.assessment.dimensions.dimension import Dimension
 from trustreport.assessment.finding import Finding, Part
@@ -21,7 +22,6 @@ from trustreport.assessment.narrative.periods import immature, not_plotted, prep
 from trustreport.assessment.performance.sites import FEWER, load, sites_in
 from trustreport.study.plan import Plan
 from trustreport.study.study import Study
-from trustreport.vocabulary.messages import say
 from trustreport.vocabulary.results import Result
 
 # Sites up to which the smooth curve of each is resampled.
@@ -72,15 +72,14 @@ def answer(study: Study, plan: Plan) -> Finding:
     if informed:
         parts.append(information_part(informed, alone=not sets))
     if any(case.number(word) is not None for _, case in advised(study, plan) for word in WEIGHTS):
-        parts.append(Part((say(f"{ID}.weighted_utility"),)))
+        parts.append(text.part((text("weighted_utility"),)))
     results: list[Result] = [r for one in sets for r in one.results]
     results += [r for one in informed for r in one.results]
     results += site_results(study, plan)
-    not_shown = [say(f"{ID}.not_shown.within")] if sets and not plan.subgroups else []
-    if any(one.dataset.role == "training" for one in sets):
-        not_shown.insert(0, say(f"{ID}.not_shown.training"))
-    not_shown.append(say(f"{ID}.not_shown.{'utilities' if informed else 'readers'}"))
-    return Finding(ID, prepend_sentences(immature(study, plan), parts), tuple(results), tuple(not_shown))
+    not_shown = ["training"] if any(one.dataset.role == "training" for one in sets) else []
+    not_shown += ["within"] if sets and not plan.subgroups else []
+    not_shown.append("utilities" if informed else "readers")
+    return text.finding(prepend_sentences(immature(study, plan), parts), results, not_shown)
 
 
 DIMENSION = Dimension(ID, has_data, answer)

@@ -6,16 +6,14 @@ from trustreport.assessment.dimensions.candidates.counts import (
     results_of_counts,
 )
 from trustreport.assessment.dimensions.candidates.entries import ID, Common, common_cases, results_of
-from trustreport.assessment.dimensions.candidates.narrative import parts_of
 from trustreport.assessment.dimensions.candidates.versions import versions_of
-from trustreport.assessment.dimensions.candidates.versions_narrative import versions_part
+from trustreport.assessment.dimensions.candidates.words import parts_of, text, versions_part
 from trustreport.assessment.dimensions.dimension import Dimension
 from trustreport.assessment.finding import Finding
 from trustreport.assessment.narrative.periods import immature, prepend_sentences
 from trustreport.assessment.performance.cases import by_set, scored_cases
 from trustreport.study.plan import Plan
 from trustreport.study.study import Study
-from trustreport.vocabulary.messages import say
 
 
 def sets(study: Study, plan: Plan) -> list[Common]:
@@ -50,8 +48,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     if versions is not None:
         parts.append(versions_part(versions))
         every = (*every, *versions.results)
-    not_shown = (say(f"{ID}.not_shown.readers"), say(f"{ID}.not_shown.site"))
-    return Finding(ID, prepend_sentences(immature(study, plan), parts), every, not_shown)
+    return text.finding(prepend_sentences(immature(study, plan), parts), every, ("readers", "site"))
 
 
 DIMENSION = Dimension(ID, has_data, answer, applies=applies)

@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 
 from trustreport.assessment.dimensions.candidates.entries import ID
-from trustreport.assessment.finding import EstimateRow, EstimateTable, Part
-from trustreport.assessment.narrative.tables import table
-from trustreport.assessment.narrative.texts import heading
+from trustreport.assessment.finding import Column, Part
+from trustreport.assessment.narrative.texts import Item, Texts, heading, lead_estimate
 from trustreport.assessment.performance.decision_table import Decisions, counts_of_candidates, joint_decisions
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.independent import estimated
@@ -18,13 +16,15 @@ from trustreport.measures.paired.difference import PairedTable, tango
 from trustreport.measures.two_arm.difference import newcombe
 from trustreport.study.plan import Plan
 from trustreport.study.study import Study
-from trustreport.vocabulary.messages import say
+from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
-from trustreport.vocabulary.results import Result, leading
+from trustreport.vocabulary.results import Result
 
 OF_EACH = ("sensitivity", "specificity", "accuracy", "ppv", "npv")
 COMPARED = ("sensitivity", "specificity", "accuracy")
 TWO_SAMPLE, PAIRED = "two_sample", "paired"
+
+text = Texts(ID)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,38 +97,31 @@ def _paired(both: Decisions, name: str, level: float) -> Estimate:
 
 def part_of_counts(one: CandidateCounts, results: list[Result], number: int) -> Part:
     """A table of the candidates, and one of their differences."""
+    return text.part(_items(one, results, number), say("word.name", name=one.name), Place(set=one.name))
 
-    def of(measure: str, candidate: str) -> Estimate | None:
-        found = leading(results, f"{ID}.{measure}", set=one.name, candidate=candidate)
-        return found.estimate if found else None
 
-    level = results[0].estimate.level
-    each = table(
+def _items(one: CandidateCounts, results: list[Result], number: int) -> Iterator[Item]:
+    yield text.table(
         f"candidates_counts_{number}",
-        say(f"{ID}.table_counts", level=level, name=one.name),
-        OF_EACH,
+        text("table_counts", level=results[0].estimate.level, name=one.name),
+        ("measure", *(Column(say("word.name", name=c), "number.3") for c in one.tables)),
         [
-            (f"{ID}.column.measure", heading),
-            *((say("word.name", name=c), partial(of, candidate=c), "number.3") for c in one.tables),
+            (
+                heading(name),
+                *(lead_estimate(results, f"{ID}.{name}", set=one.name, candidate=c) for c in one.tables),
+            )
+            for name in OF_EACH
         ],
     )
-    rows = tuple(
-        EstimateRow(
-            say(
-                f"{ID}.pair",
-                measure=heading(r.name.removesuffix("_difference")),
-                compared=pair[0],
-                baseline=pair[1],
-            ),
-            r,
-        )
-        for r in results
-        if (pair := r.place.candidates) is not None
-    )
+    pairs = [r for r in results if r.place.candidates is not None]
     unpaired = any(r.analysis == TWO_SAMPLE for r in results)
-    tables = (each,)
-    if rows:
-        caption = say(f"{ID}.table_pairs_counts" if unpaired else f"{ID}.table_pairs")
-        pairs = EstimateTable(f"candidates_counts_pairs_{number}", caption, rows)
-        return Part((), say("word.name", name=one.name), (each, pairs), place=Place(set=one.name))
-    return Part((), say("word.name", name=one.name), tables, place=Place(set=one.name))
+    if pairs:
+        caption = text("table_pairs_counts" if unpaired else "table_pairs")
+        yield text.estimates(f"candidates_counts_pairs_{number}", caption, pairs, _pair, lambda r: False)
+
+
+def _pair(r: Result) -> Message:
+    compared, baseline = r.place.candidates or ("", "")
+    return text(
+        "pair", measure=heading(r.name.removesuffix("_difference")), compared=compared, baseline=baseline
+    )

@@ -5,15 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from trustreport.assessment.dimensions.decision_benefit.ai_alone import advice_of, ai_part, ai_results
 from trustreport.assessment.dimensions.decision_benefit.all_arms import all_arms, all_arms_part
-from trustreport.assessment.dimensions.decision_benefit.changes import (
-    at_prevalences,
-    baseline_slope,
-    change_counts,
-    strata_results,
-)
-from trustreport.assessment.dimensions.decision_benefit.entries import results_of
 from trustreport.assessment.dimensions.decision_benefit.hypotheses import declared_hypotheses, hypotheses_part
-from trustreport.assessment.dimensions.decision_benefit.narrative import part
 from trustreport.assessment.dimensions.decision_benefit.next_study import next_study, next_study_part
 from trustreport.assessment.dimensions.decision_benefit.protocols import (
     compare,
@@ -26,11 +18,21 @@ from trustreport.assessment.dimensions.decision_benefit.published import (
     published_readers_part,
 )
 from trustreport.assessment.dimensions.decision_benefit.quarters import quarter_part, quarter_results
+from trustreport.assessment.dimensions.decision_benefit.results import (
+    ID,
+    TaskBenefit,
+    at_prevalences,
+    baseline_slope,
+    change_counts,
+    results_of,
+    strata_results,
+)
 from trustreport.assessment.dimensions.decision_benefit.secondary_endpoints import (
     NOT_IN_BOTH,
     secondary_results,
 )
 from trustreport.assessment.dimensions.decision_benefit.variance_sources import source_results
+from trustreport.assessment.dimensions.decision_benefit.words import part, text
 from trustreport.assessment.dimensions.dimension import Dimension
 from trustreport.assessment.finding import Finding, Part
 from trustreport.assessment.narrative.repeats import repeat_parts
@@ -41,8 +43,6 @@ from trustreport.study.plan import Plan
 from trustreport.study.study import Readings, Study
 from trustreport.vocabulary.messages import say
 from trustreport.vocabulary.results import Result
-
-NAME = "decision_benefit"
 
 
 def comparable(study: Study, plan: Plan) -> list[tuple[Readings, tuple[str, str]]]:
@@ -87,7 +87,7 @@ def answer(study: Study, plan: Plan) -> Finding:
         own += [r for endpoint in found[:1] for r in baseline_slope(endpoint, arms, level, place)]
         own += [r for endpoint in found for r in source_results(endpoint, readings, arms, level, place)]
         own += secondary_results(readings, arms, plan, place)
-        parts += part(kept(own), found, readings, arms, number, alone=alone)
+        parts += part(TaskBenefit(kept(own), found, readings, arms, number), alone=alone)
         quarters = quarter_results(readings, arms, level, place, plan.similarity.seed)
         by_baseline += quarter_part(kept(quarters), name, number, alone=alone)
         advice = advice_of(readings, arms)
@@ -111,7 +111,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     as_published = published_readers(plan)
     for table in as_published:
         kept(table.results)
-    twice = [(one, repeat_results(NAME, one, level)) for one in repeated_readings(study)]
+    twice = [(one, repeat_results(ID, one, level)) for one in repeated_readings(study)]
     for _, own in twice:
         kept(own)
     tested = declared_hypotheses(study, plan, every())
@@ -126,18 +126,18 @@ def answer(study: Study, plan: Plan) -> Finding:
         *(published_readers_part(table, i) for i, table in enumerate(as_published, 1)),
         *repeat_parts(twice),
     ]
-    not_shown = [say(f"{NAME}.not_shown.regression"), say(f"{NAME}.not_shown.prevalence")]
+    not_shown = [text("not_shown.regression"), text("not_shown.prevalence")]
     if as_published:
-        not_shown.append(say(f"{NAME}.not_shown.published"))
+        not_shown.append(text("not_shown.published"))
     if any(readings.sequential for readings, _ in pairs):
         not_shown.append(say("pragmatic_utility.not_shown.sequential"))
     if len(planned) < len(pairs):
-        not_shown.append(say(f"{NAME}.not_shown.power"))
+        not_shown.append(text("not_shown.power"))
     if any(readings.seconds is None for readings, _ in pairs):
-        not_shown.append(say(f"{NAME}.not_shown.seconds"))
+        not_shown.append(text("not_shown.seconds"))
     elif any(r.estimate.note == NOT_IN_BOTH for r in every()):
-        not_shown.append(say(f"{NAME}.not_shown.one_arm"))
-    return Finding(NAME, tuple(parts), tuple(every()), tuple(not_shown))
+        not_shown.append(text("not_shown.one_arm"))
+    return Finding(ID, tuple(parts), tuple(every()), tuple(not_shown))
 
 
 def _protocols(
@@ -169,4 +169,4 @@ def _question(result: Result) -> str:
     return json.dumps([result.id, scope], sort_keys=True)
 
 
-DIMENSION = Dimension(NAME, has_data, answer)
+DIMENSION = Dimension(ID, has_data, answer)

@@ -1,15 +1,15 @@
 """The advice by itself against the readers, unaided and aided, as if the device were one more reader."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
 import numpy as np
 
-from trustreport.assessment.dimensions.decision_benefit.entries import ID, by_analysis
-from trustreport.assessment.finding import EstimateRow, EstimateTable, Part
-from trustreport.assessment.narrative.texts import endpoint_name, side_of
+from trustreport.assessment.dimensions.decision_benefit.results import ID, by_analysis
+from trustreport.assessment.finding import Part
+from trustreport.assessment.narrative.texts import Item, Texts, endpoint_name, side_of
 from trustreport.assessment.performance.reader_analysis import AIDED, FIRST_COVARIANCE, UNAIDED
 from trustreport.assessment.performance.readers import correct_decisions, patients_of, reading_key
 from trustreport.measures.mrmc.one_reader import fixed_against_readers
@@ -21,6 +21,8 @@ from trustreport.vocabulary.results import Result
 
 TEXT = f"{ID}.ai_alone"
 QUANTITY = f"{ID}.ai_minus_readers"
+
+text = Texts(TEXT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,32 +100,31 @@ def ai_part(
 ) -> Iterator[Part]:
     """The difference of each endpoint in both arms; accuracy in a sentence for each arm."""
     lead = [r for r in results if r.primary]
-    if not lead:
-        return
-    rows = tuple(
-        EstimateRow(say(f"{TEXT}.label", endpoint=endpoint_name(r.endpoint), arm=r.place.arm), r)
-        for r in lead
-    )
-    said = [_sentence(r) for r in lead if r.endpoint == "accuracy"]
+    if lead:
+        yield text.part(_items(lead, advice, number), text.title(name, alone=alone))
+
+
+def _items(lead: Sequence[Result], advice: Advice, number: int) -> Iterator[Item]:
+    yield from (_sentence(r) for r in lead if r.endpoint == "accuracy")
     if advice.n_contradictory:
-        said.append(say(f"{TEXT}.contradictory", n=advice.n_contradictory))
-    yield Part(
-        title=say(f"{TEXT}.title") if alone else say(f"{TEXT}.title_of", name=name),
-        finding=tuple(said),
-        tables=(
-            EstimateTable(f"decision_benefit_ai_{number}", say(f"{TEXT}.table", n=advice.n_known), rows),
-        ),
+        yield text("contradictory", n=advice.n_contradictory)
+    yield text.estimates(
+        f"decision_benefit_ai_{number}",
+        text("table", n=advice.n_known),
+        lead,
+        lambda r: text("label", endpoint=endpoint_name(r.endpoint), arm=r.place.arm),
+        leads=lambda r: False,
     )
 
 
 def _sentence(result: Result) -> Message:
     e = result.estimate
-    shares = {
+    shares: dict[str, Any] = {
         "arm": result.place.arm,
         "fixed": Rounded(e.details["fixed"], result.places),
         "readers": Rounded(e.details["readers"], result.places),
-        "value": e.value,
     }
     if isnan(e.low):
+        shares["value"] = e.value
         return say(f"{TEXT}.no_interval", reason=e.note, **shares)
-    return say(f"{TEXT}.{side_of(e, 0, 'better', 'worse')}", low=e.low, high=e.high, level=e.level, **shares)
+    return text(side_of(e, 0, "better", "worse"), e, **shares)

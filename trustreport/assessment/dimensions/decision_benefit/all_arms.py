@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.assessment.dimensions.decision_benefit.entries import ID, by_analysis
-from trustreport.assessment.finding import Part, PlainTable
-from trustreport.assessment.narrative.tables import table
-from trustreport.assessment.narrative.texts import endpoint_name
+from trustreport.assessment.dimensions.decision_benefit.results import ID, by_analysis
+from trustreport.assessment.finding import Part
+from trustreport.assessment.narrative.texts import Item, Texts, endpoint_name
 from trustreport.assessment.performance.reader_analysis import FIRST_COVARIANCE
 from trustreport.assessment.performance.readers import (
     correct_decisions,
@@ -41,6 +40,8 @@ GLOBAL, PAIRWISE = f"{ID}.global_test", f"{ID}.pairwise_difference"
 FEW_READERS = 5
 HOLM, OF_PAIRS = "holm_smallest", "ustatistic_centred"
 NO_PAIRS = "a pair of arms has no interval, so that their p cannot be adjusted together"
+
+text = Texts(TEXT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,15 +207,24 @@ def _differences(
 def all_arms_part(found: AllArms, task: str, number: int) -> Iterator[Part]:
     """The global test of the first endpoint in a sentence; tests and pairs in a table each."""
     tests = [r for r in found.results if r.id == GLOBAL and r.primary]
-    if not tests:
-        return
-    yield Part(
-        title=say(f"{TEXT}.title_of", name=task) if task else say(f"{TEXT}.title"),
-        finding=(_sentence(tests[0], len(found.arms)),),
-        tables=(
-            _test_table(tests, found.arms, number),
-            _pair_table([r for r in found.results if r.id == PAIRWISE], number),
-        ),
+    if tests:
+        yield text.part(_items(found, tests, number), text.title(task, alone=not task))
+
+
+def _items(found: AllArms, tests: Sequence[Result], number: int) -> Iterator[Item]:
+    yield _sentence(tests[0], len(found.arms))
+    yield text.table(
+        f"decision_benefit_arms_{number}",
+        text("table", arms=list(found.arms)),
+        "endpoint .statistic:number .df p .method",
+        map(_test, tests),
+    )
+    pairs = [r for r in found.results if r.id == PAIRWISE]
+    yield text.table(
+        f"decision_benefit_pairs_{number}",
+        text("pairs", n=int(pairs[0].details["comparisons"]) if pairs else 0),
+        ".contrast endpoint .change:points p .holm:p",
+        map(_pair, pairs),
     )
 
 
@@ -222,50 +232,23 @@ def _sentence(test: Result, n: int) -> Message:
     endpoint, e = endpoint_name(test.endpoint), test.estimate
     if isnan(e.p):
         return say(f"{TEXT}.no_test", n=n, endpoint=endpoint, reason=e.note)
-    return say(f"{TEXT}.test", n=n, endpoint=endpoint, p=e.p)
+    return text("test", n=n, endpoint=endpoint, p=e.p)
 
 
-def _test_table(tests: Sequence[Result], arms: tuple[str, ...], number: int) -> PlainTable:
-    def df(r: Result) -> Message | None:
-        d = r.estimate.details
-        if "df1" not in d:
-            return None
-        if "df2" in d:
-            return say(f"{TEXT}.df2", first=d["df1"], second=d["df2"])
-        return say(f"{TEXT}.df1", first=d["df1"])
-
-    def method(r: Result) -> Message:
-        text = say(f"method.{r.method}.text")
-        return say("table.note", method=text, note=r.estimate.note) if isnan(r.estimate.p) else text
-
-    return table(
-        f"decision_benefit_arms_{number}",
-        say(f"{TEXT}.table", arms=list(arms)),
-        tests,
-        [
-            (f"{TEXT}.column.endpoint", lambda r: endpoint_name(r.endpoint)),
-            (f"{TEXT}.column.statistic", lambda r: r.estimate.details.get("statistic"), "number"),
-            (f"{TEXT}.column.df", df),
-            (f"{TEXT}.column.p", "estimate.p", "p"),
-            (f"{TEXT}.column.method", method),
-        ],
-    )
+def _test(r: Result) -> tuple[Any, ...]:
+    d = r.estimate.details
+    df = None
+    if "df1" in d:
+        df = text("df2", first=d["df1"], second=d["df2"]) if "df2" in d else text("df1", first=d["df1"])
+    return endpoint_name(r.endpoint), d.get("statistic"), df, r.estimate.p, _method(r)
 
 
-def _pair_table(pairs: Sequence[Result], number: int) -> PlainTable:
-    def contrast(r: Result) -> Message:
-        aided, unaided = r.place.arms or ("", "")
-        return say("report.tested.contrast", aided=aided, unaided=unaided)
+def _method(r: Result) -> Message:
+    text = say(f"method.{r.method}.text")
+    return say("table.note", method=text, note=r.estimate.note) if isnan(r.estimate.p) else text
 
-    return table(
-        f"decision_benefit_pairs_{number}",
-        say(f"{TEXT}.pairs", n=int(pairs[0].details["comparisons"]) if pairs else 0),
-        pairs,
-        [
-            (f"{TEXT}.column.contrast", contrast),
-            (f"{TEXT}.column.endpoint", lambda r: endpoint_name(r.endpoint)),
-            (f"{TEXT}.column.change", "estimate", "points"),
-            (f"{TEXT}.column.p", "estimate.p", "p"),
-            (f"{TEXT}.column.holm", lambda r: r.details.get("p_holm"), "p"),
-        ],
-    )
+
+def _pair(r: Result) -> tuple[Any, ...]:
+    aided, unaided = r.place.arms or ("", "")
+    contrast = say("report.tested.contrast", aided=aided, unaided=unaided)
+    return contrast, endpoint_name(r.endpoint), r.estimate, r.estimate.p, r.details.get("p_holm")

@@ -5,12 +5,15 @@ from dataclasses import dataclass, replace
 from math import isfinite, isnan, log, nan
 from typing import Any, Literal
 
-from trustreport.assessment.dimensions.decision_benefit.changes import at_prevalences, strata_results
-from trustreport.assessment.dimensions.decision_benefit.entries import ID, results_of
+from trustreport.assessment.dimensions.decision_benefit.results import (
+    ID,
+    at_prevalences,
+    results_of,
+    strata_results,
+)
 from trustreport.assessment.dimensions.decision_benefit.secondary_endpoints import secondary_results
 from trustreport.assessment.finding import Figure, Part
-from trustreport.assessment.narrative.tables import table
-from trustreport.assessment.narrative.texts import endpoint_name
+from trustreport.assessment.narrative.texts import Item, Texts, endpoint_name
 from trustreport.assessment.performance.reader_analysis import AIDED
 from trustreport.assessment.performance.reader_errors import reader_errors
 from trustreport.assessment.performance.readers import (
@@ -61,6 +64,8 @@ FROM_DRAWS = "p from the standard error of the draws, by the normal distribution
 
 TEXT = f"{ID}.hypotheses"
 DECLARED = ("difference", "proportion")  # units that a margin is written in with its own digits
+
+text = Texts(TEXT)
 
 Margin = float | tuple[float, float] | None
 
@@ -293,34 +298,26 @@ def _tail(t: float, df: float, tails: int) -> float:
 
 def hypotheses_part(found: Sequence[TestedCriterion], *, several_tasks: bool) -> Iterator[Part]:
     """Every criterion in a table; those with a margin are drawn with it."""
-    if not found:
-        return
-    rows = [(_label(t, several_tasks), _hypothesis(t), *_numbers(t)) for t in found]
-    shown = table(
+    if found:
+        yield text.part(_items(found, several_tasks), text("title"))
+
+
+def _items(found: Sequence[TestedCriterion], several_tasks: bool) -> Iterator[Item]:
+    yield text("finding", n=len(found))
+    yield text.table(
         "decision_benefit_hypotheses",
-        say(f"{TEXT}.table"),
-        rows,
-        [
-            (f"{TEXT}.column.criterion", 0),
-            (f"{TEXT}.column.hypothesis", 1),
-            (f"{TEXT}.column.estimate", 2, "size"),
-            (f"{TEXT}.column.interval", 3, "size"),
-            (f"{TEXT}.column.level", 4, "percent"),
-            (f"{TEXT}.column.p", 5, "p"),
-        ],
+        text("table"),
+        ".criterion .hypothesis .estimate:size .interval:size .level:percent p",
+        [(_label(t, several_tasks), _hypothesis(t), *_numbers(t)) for t in found],
     )
-    yield Part(
-        title=say(f"{TEXT}.title"),
-        finding=(say(f"{TEXT}.finding", n=len(found)),),
-        tables=(shown,),
-        figures=tuple(_figures(found, several_tasks)),
-    )
+    yield from _figures(found, several_tasks)
+    yield from _goals(found, several_tasks)
 
 
 def _label(tested: TestedCriterion, several_tasks: bool) -> Message:
     at = tested.result.place
     arms = dict(zip("ab", at.arms or ()))
-    place: Message | str = at.arm if at.arm is not None else say(f"{TEXT}.contrast", **arms)
+    place: Message | str = at.arm if at.arm is not None else text("contrast", **arms)
     if several_tasks:
         place = say("word.pair", first=at.task, second=place)
     if at.subgroup:
@@ -328,37 +325,35 @@ def _label(tested: TestedCriterion, several_tasks: bool) -> Message:
     measure = tested.criterion.measure or ""
     name = measure.rpartition(".")[2]
     if not _can_be_tested(measure):
-        quantity = say(f"{TEXT}.quantity.other", measure=measure, place=place)
+        quantity = text("quantity.other", measure=measure, place=place)
     else:
         endpoint = endpoint_name(tested.result.endpoint)
-        quantity = say(f"{TEXT}.quantity.{name}", endpoint=endpoint, place=place)
+        quantity = text(f"quantity.{name}", endpoint=endpoint, place=place)
     return say("word.named", label=tested.criterion.endpoint, name=quantity)
 
 
 def _hypothesis(tested: TestedCriterion) -> Message:
     """The hypothesis with its sides, and where the estimate should be."""
-    sides = say(f"{TEXT}.sides.{tested.sides}")
-    name = say(f"{TEXT}.hypothesis.{tested.hypothesis.replace('-', '_').replace(' ', '_')}")
+    sides = text(f"sides.{tested.sides}")
+    name = text(f"hypothesis.{tested.hypothesis.replace('-', '_').replace(' ', '_')}")
     margin = tested.margin
     if margin is None:
-        return say(f"{TEXT}.without", hypothesis=name, sides=sides)
+        return text("without", hypothesis=name, sides=sides)
     if isinstance(margin, tuple):
         low, high = (_declared(tested, x) for x in margin)
-        return say(f"{TEXT}.within", hypothesis=name, sides=sides, low=low, high=high)
+        return text("within", hypothesis=name, sides=sides, low=low, high=high)
     way = "below" if tested.less_is_better else "above"
-    return say(f"{TEXT}.{way}", hypothesis=name, sides=sides, margin=_declared(tested, margin))
+    return text(f"{way}", hypothesis=name, sides=sides, margin=_declared(tested, margin))
 
 
 def _declared(tested: TestedCriterion, value: float) -> Message:
     """A declared margin with the digits that were declared."""
-    unit = tested.result.unit
-    shown = as_declared(value) if places_in(value) is None else value
-    return say(f"{TEXT}.amount.{f'declared_{unit}' if unit in DECLARED else unit}", value=shown)
+    return _amount(tested, value, "declared_" if tested.result.unit in DECLARED else "")
 
 
-def _amount(tested: TestedCriterion, value: float) -> Message:
+def _amount(tested: TestedCriterion, value: float, prefix: str = "") -> Message:
     shown = as_declared(value) if places_in(value) is None else value
-    return say(f"{TEXT}.amount.{tested.result.unit}", value=shown)
+    return text(f"amount.{prefix}{tested.result.unit}", value=shown)
 
 
 def _numbers(tested: TestedCriterion) -> tuple[Any, ...]:
@@ -367,7 +362,7 @@ def _numbers(tested: TestedCriterion) -> tuple[Any, ...]:
     value = None if isnan(e.value) else _amount(tested, e.value)
     if isnan(e.low) or isnan(e.high):
         return value, say(f"{TEXT}.none", reason=e.note), None, None
-    interval = say(f"{TEXT}.interval.{tested.result.unit}", low=e.low, high=e.high)
+    interval = text(f"interval.{tested.result.unit}", low=e.low, high=e.high)
     return value, interval, e.level, e.p
 
 
@@ -386,7 +381,7 @@ def _figures(found: Sequence[TestedCriterion], several_tasks: bool) -> Iterator[
         better, worse = say(f"{ID}.better"), say(f"{ID}.worse")
         plot = EffectPlot(
             tuple(EffectRow(_label(t, several_tasks), t.result.estimate) for t in of),
-            say(f"{TEXT}.quantity.figure"),
+            text("quantity.figure"),
             scale,
             left=better if less else worse,
             right=worse if less else better,
@@ -395,13 +390,8 @@ def _figures(found: Sequence[TestedCriterion], several_tasks: bool) -> Iterator[
         )
         ends = margin if isinstance(margin, tuple) else (margin,)
         margins = [_declared(of[0], x) for x in ends]
-        yield Figure(
-            f"hypotheses_{number}",
-            plot,
-            say(f"{TEXT}.figure", margins=margins, n=len(margins)),
-            say(f"{TEXT}.figure_alt", margins=margins, n=len(of)),
-        )
-    yield from _goals(found, several_tasks)
+        caption = text("figure.margins", margins=margins, n=len(margins))
+        yield text.figure(f"hypotheses_{number}", plot, "margins", caption, margins=margins, n=len(of))
 
 
 def _goals(found: Sequence[TestedCriterion], several_tasks: bool) -> Iterator[Figure]:
@@ -417,17 +407,16 @@ def _goals(found: Sequence[TestedCriterion], several_tasks: bool) -> Iterator[Fi
             e = t.result.estimate
             distance = replace(e, value=e.value - goal, low=e.low - goal, high=e.high - goal)
             distance = rounded(distance, t.result.places)
-            label = say(f"{TEXT}.of_goal", label=_label(t, several_tasks), goal=_declared(t, goal))
+            label = text("of_goal", label=_label(t, several_tasks), goal=_declared(t, goal))
             rows.append(EffectRow(label, distance))
-        met, missed = say(f"{TEXT}.met"), say(f"{TEXT}.missed")
+        met, missed = text("met"), text("missed")
         plot = EffectPlot(
             tuple(rows),
-            say(f"{TEXT}.quantity.goal"),
+            text("quantity.goal"),
             "points" if unit in ("proportion", "difference") else "difference",
             left=met if less else missed,
             right=missed if less else met,
             benefit="left" if less else "right",
-            line=say(f"{TEXT}.goal_line"),
+            line=text("goal_line"),
         )
-        caption, alt = say(f"{TEXT}.goal_figure"), say(f"{TEXT}.goal_alt", n=len(rows))
-        yield Figure(f"goals_{number}", plot, caption, alt)
+        yield text.figure(f"goals_{number}", plot, "goals", n=len(rows))

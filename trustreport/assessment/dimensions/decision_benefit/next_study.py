@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from math import ceil, isnan
 from typing import Any, Literal
 
-from trustreport.assessment.dimensions.decision_benefit.entries import ID
+from trustreport.assessment.dimensions.decision_benefit.results import ID
 from trustreport.assessment.finding import Part
-from trustreport.assessment.narrative.tables import table
-from trustreport.assessment.narrative.texts import endpoint_name
+from trustreport.assessment.narrative.texts import Item, Texts, endpoint_name
 from trustreport.assessment.performance.reader_analysis import FIRST_COVARIANCE, ReaderEndpoint
 from trustreport.assessment.performance.readers import reading_key
 from trustreport.measures.estimate import Estimate
@@ -28,6 +27,8 @@ DIFFERENCE = 0.05
 MULTIPLES = (0.5, 1, 1.5, 2, 3)
 LEAST_READERS = 3
 NEARLY_ALL = 0.99
+
+text = Texts(TEXT)
 
 Origin = Literal["declared", "observed", "default"]
 
@@ -117,36 +118,25 @@ def _difference(lead: Estimate, declared: float | None) -> tuple[float, Origin]:
 
 def next_study_part(found: NextStudy, name: Message | str, number: int, *, alone: bool) -> Iterator[Part]:
     """Power in a table of readers by cases, and the cases needed in a sentence."""
+    yield text.part(_items(found, number), text.title(name, alone=alone))
+
+
+def _items(found: NextStudy, number: int) -> Iterator[Item]:
     endpoint, points = endpoint_name(found.endpoint), 100 * found.difference
-    cases = [r.parameters["n_cases"] for r in found.power[0]]
     caption = say(f"{TEXT}.table", endpoint=endpoint, points=points, alpha=ALPHA, note=found.note)
-    yield Part(
-        title=say(f"{TEXT}.title") if alone else say(f"{TEXT}.title_of", name=name),
-        finding=(_needed(found, endpoint, points),),
-        tables=(
-            table(
-                f"decision_benefit_power_{number}",
-                caption,
-                found.power,
-                [
-                    (f"{TEXT}.column.readers", lambda row: row[0].parameters["n_readers"], "count"),
-                    *(
-                        (
-                            say(f"{TEXT}.column.cases", n=n),
-                            lambda row, i=i: _share(row[i].estimate.value),
-                            "percent.0",
-                        )
-                        for i, n in enumerate(cases)
-                    ),
-                ],
-            ),
-        ),
+    yield _needed(found, endpoint, points)
+    cases = (text.column("cases", "percent.0", n=r.parameters["n_cases"]) for r in found.power[0])
+    yield text.table(
+        f"decision_benefit_power_{number}",
+        caption,
+        ("readers", *cases),
+        [(row[0].parameters["n_readers"], *(_share(r.estimate.value) for r in row)) for row in found.power],
     )
 
 
 def _share(power: float) -> Message | float:
     """Power as it is, or that it is over 99 per cent: no study is certain to find what it looks for."""
-    return say(f"{TEXT}.nearly_all", value=NEARLY_ALL) if power > NEARLY_ALL else power
+    return text("nearly_all", value=NEARLY_ALL) if power > NEARLY_ALL else power
 
 
 def _needed(found: NextStudy, endpoint: Message | str, points: float) -> Message:
@@ -154,11 +144,11 @@ def _needed(found: NextStudy, endpoint: Message | str, points: float) -> Message
     values = {
         "endpoint": endpoint,
         "points": points,
-        "origin": say(f"{TEXT}.origin.{found.origin}"),
+        "origin": text(f"origin.{found.origin}"),
         "target": TARGET,
         "alpha": ALPHA,
         "readers": found.n_readers,
     }
     if isnan(e.value):
-        return say(f"{TEXT}.unreachable", **values)
-    return say(f"{TEXT}.needed", cases=e.value, **values)
+        return text("unreachable", **values)
+    return text("needed", cases=e.value, **values)

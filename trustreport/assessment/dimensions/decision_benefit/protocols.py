@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.assessment.dimensions.decision_benefit.entries import ID
+from trustreport.assessment.dimensions.decision_benefit.results import ID
 from trustreport.assessment.finding import Figure, Part
 from trustreport.assessment.narrative.texts import Item, Texts, heading, quantity_name
 from trustreport.assessment.performance.reader_analysis import AIDED, UNAIDED

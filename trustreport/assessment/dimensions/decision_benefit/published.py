@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.assessment.dimensions.decision_benefit.entries import ID
-from trustreport.assessment.finding import Figure, Part
-from trustreport.assessment.narrative.tables import table
-from trustreport.assessment.narrative.texts import endpoint_name, numbers
+from trustreport.assessment.dimensions.decision_benefit.results import ID
+from trustreport.assessment.finding import Part
+from trustreport.assessment.narrative.texts import Item, Texts, as_cell, endpoint_name
 from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.interval import symmetric
 from trustreport.study.plan import Plan, PublishedReader, PublishedReaders, PublishedValue
-from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
@@ -24,6 +22,8 @@ NO_INTERVAL = "none was published"
 READERS_ALONE = "from the published differences: readers as a sample, cases as fixed"
 ONE_READER = "one reader: no interval"
 ALL_ALIKE = "the published differences are all the same: no interval"
+
+text = Texts(f"{ID}.published")
 
 
 @dataclass(frozen=True)
@@ -93,67 +93,31 @@ def _mean(one: PublishedReaders, level: float) -> Estimate:
 
 def published_readers_part(found: ReadAsPublished, number: int) -> Part:
     """What is said of a published table of readers."""
-    one, mean = found.of, found.find("published_mean_benefit")
-    form, change = ("number.3", "number") if one.measure == "auc" else ("percent.1", "points")
-    return Part(
-        title=say(f"{ID}.published.title", set=one.set),
-        finding=tuple(_sentences(found, mean)),
-        tables=(
-            table(
-                f"{ID}_readers_published_{number}",
-                say(f"{ID}.published.table", measure=endpoint_name(one.measure)),
-                one.readers,
-                [
-                    (f"{ID}.published.column.reader", "reader"),
-                    (f"{ID}.published.column.stratum", "stratum") if _strata(one) else None,
-                    (f"{ID}.published.column.unaided", "unaided", form),
-                    (f"{ID}.published.column.aided", lambda r: r.unaided + difference_of(r).value, form),
-                    (f"{ID}.published.column.difference", lambda r: _cell(found, r), change),
-                ],
-            ),
-        ),
-        figures=(_figure(found, mean, number),),
-        place=Place(set=one.set),
-    )
+    return text.part(_items(found, number), text("title", set=found.of.set), Place(set=found.of.set))
 
 
-def _cell(found: ReadAsPublished, reader: PublishedReader) -> Estimate | float:
-    """The difference of a reader, with its interval where there is one."""
-    e = found.find("published_benefit", reader.reader)
-    return e.value if isnan(e.low) else e
-
-
-def _strata(one: PublishedReaders) -> bool:
-    return any(reader.stratum for reader in one.readers)
-
-
-def _sentences(found: ReadAsPublished, mean: Estimate) -> Iterator[Message]:
-    one = found.of
-    changes = [difference_of(reader).value for reader in one.readers]
-    counts = {"n": len(changes), "gained": sum(x > 0 for x in changes), "lost": sum(x < 0 for x in changes)}
-    yield say(f"{ID}.published.gains", measure=endpoint_name(one.measure), **counts)
+def _items(found: ReadAsPublished, number: int) -> Iterator[Item]:
+    one, mean, name = found.of, found.find("published_mean_benefit"), endpoint_name(found.of.measure)
+    benefits = [found.find("published_benefit", r.reader) for r in one.readers]
+    area = one.measure == "auc"
+    gained, lost = sum(e.value > 0 for e in benefits), sum(e.value < 0 for e in benefits)
+    yield text("gains", measure=name, n=len(benefits), gained=gained, lost=lost)
     of = "alone" if isnan(mean.low) else "printed" if one.mean is not None else "computed"
-    scale = "area" if one.measure == "auc" else "share"
-    yield say(f"{ID}.published.{scale}.{of}", **numbers(mean))
-
-
-def _figure(found: ReadAsPublished, mean: Estimate, number: int) -> Figure:
-    one = found.of
+    yield text(f"{'area' if area else 'share'}.{of}", mean)
+    form, change = ("number.3", "number") if area else ("percent.1", "points")
+    yield text.table(
+        f"{ID}_readers_published_{number}",
+        text("table", measure=name),
+        f"reader .stratum? .unaided:{form} .aided:{form} difference:{change}",
+        [
+            (r.reader, r.stratum, r.unaided, r.unaided + difference_of(r).value, as_cell(e))
+            for r, e in zip(one.readers, benefits)
+        ],
+    )
     rows = tuple(
-        ReaderBenefit(r.reader, r.unaided, found.find("published_benefit", r.reader), r.stratum or "")
-        for r in one.readers
+        ReaderBenefit(r.reader, r.unaided, e, r.stratum or "") for r, e in zip(one.readers, benefits)
     )
-    note = say(f"{ID}.published.{'as_printed' if one.mean is not None else 'over_readers'}")
-    gained = sum(row.benefit.value > 0 for row in rows)
-    return Figure(
-        f"benefit_published_{number}",
-        BenefitDiagram(
-            rows,
-            mean,
-            note,
-            endpoint=endpoint_name(one.measure),
-            unit="number" if one.measure == "auc" else "percent",
-        ),
-        say(f"{ID}.published.figure", set=one.set, measure=endpoint_name(one.measure)),
-        say(f"{ID}.published.figure_alt", n=len(rows), gained=gained),
-    )
+    over = text("as_printed" if one.mean is not None else "over_readers")
+    drawing = BenefitDiagram(rows, mean, over, endpoint=name, unit="number" if area else "percent")
+    values: dict[str, Any] = {"set": one.set, "measure": name, "n": len(rows), "gained": gained}
+    yield text.figure(f"benefit_published_{number}", drawing, "benefit", **values)

@@ -7,8 +7,9 @@ from typing import get_args
 
 import numpy as np
 
-from trustreport.assessment.dimensions.decision_benefit.entries import ID
-from trustreport.assessment.finding import EstimateRow, EstimateTable, Part
+from trustreport.assessment.dimensions.decision_benefit.results import ID
+from trustreport.assessment.finding import Part
+from trustreport.assessment.narrative.texts import Item, Texts
 from trustreport.assessment.performance.readers import correct_decisions, patients_of, reading_key
 from trustreport.measures.estimate import undefined
 from trustreport.measures.mrmc.bootstrap import METHOD, Draws, canonical_order
@@ -21,6 +22,8 @@ from trustreport.vocabulary.results import Result
 
 QUARTERS: tuple[Quarter, ...] = get_args(Quarter)
 FEW_READERS = "{n} readers with decisions in both arms; 8 are needed, two for each quarter"
+
+text = Texts(f"{ID}.quarters")
 
 
 def quarter_results(
@@ -56,37 +59,21 @@ def quarter_results(
 
 def quarter_part(own: Sequence[Result], name: Message | str, number: int, *, alone: bool) -> Iterator[Part]:
     """Both gains with the warning that regression to the mean is part of them; nothing without decisions."""
-    if not own:
-        return
-    rows = tuple(EstimateRow(say(f"{ID}.quarters.label.{r.name}"), r) for r in own)
-    yield Part(
-        finding=tuple(_sentences(own)),
-        title=say(f"{ID}.quarters.title") if alone else say(f"{ID}.quarters.title_of", name=name),
-        tables=(EstimateTable(f"decision_benefit_quarters_{number}", say(f"{ID}.quarters.table"), rows),),
-        place=own[0].place.at(arms=None),
-    )
+    if own:
+        yield text.part(_items(own, number), text.title(name, alone=alone), own[0].place.at(arms=None))
 
 
-def _sentences(own: Sequence[Result]) -> Iterator[Message]:
+def _items(own: Sequence[Result], number: int) -> Iterator[Item]:
     lowest, highest = (r.estimate for r in own)
     if isnan(lowest.value) or isnan(highest.value):
         yield say(f"{ID}.quarters.undefined", reason=lowest.note or highest.note)
-        return
-    if isnan(lowest.low) or isnan(highest.low):
-        yield say(
-            f"{ID}.quarters.no_interval", lowest=lowest.value, highest=highest.value, reason=lowest.note
-        )
     else:
-        yield say(
-            f"{ID}.quarters.gains",
-            n=int(lowest.details["quarter"]),
-            readers=int(lowest.details["readers"]),
-            lowest=lowest.value,
-            lowest_low=lowest.low,
-            lowest_high=lowest.high,
-            highest=highest.value,
-            highest_low=highest.low,
-            highest_high=highest.high,
-            level=lowest.level,
-        )
-    yield say(f"{ID}.quarters.regression")
+        if isnan(lowest.low) or isnan(highest.low):
+            yield say(
+                f"{ID}.quarters.no_interval", lowest=lowest.value, highest=highest.value, reason=lowest.note
+            )
+        else:
+            counts = {"n": int(lowest.details["quarter"]), "readers": int(lowest.details["readers"])}
+            yield text("gains", lowest=lowest, highest=highest, **counts)
+        yield text("regression")
+    yield text.estimates(f"decision_benefit_quarters_{number}", text("table"), own, leads=lambda r: False)

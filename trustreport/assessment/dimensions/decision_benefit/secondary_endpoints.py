@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.assessment.dimensions.decision_benefit.entries import ID
+from trustreport.assessment.dimensions.decision_benefit.results import ID
 from trustreport.assessment.performance.reader_analysis import AIDED, FIRST_COVARIANCE, UNAIDED
 from trustreport.assessment.performance.reader_endpoints import analysis_of_means
 from trustreport.assessment.performance.readers import (

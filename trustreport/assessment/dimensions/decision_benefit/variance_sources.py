@@ -1,15 +1,14 @@
 """Why the interval of the change is as wide as it is, and what more readers or more cases would give."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import ceil, isnan, nan
 from typing import Any
 
 import numpy as np
 
-from trustreport.assessment.dimensions.decision_benefit.entries import ID
+from trustreport.assessment.dimensions.decision_benefit.results import ID, TaskBenefit
 from trustreport.assessment.finding import PlainTable
-from trustreport.assessment.narrative.tables import table
-from trustreport.assessment.narrative.texts import endpoint_name
+from trustreport.assessment.narrative.texts import Texts, endpoint_name
 from trustreport.assessment.performance.reader_analysis import ReaderEndpoint
 from trustreport.assessment.performance.reader_errors import components_of
 from trustreport.assessment.performance.readers import reading_key
@@ -20,7 +19,7 @@ from trustreport.study.study import Readings
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.quantities import endpoint_row
-from trustreport.vocabulary.results import Result, leading
+from trustreport.vocabulary.results import Result
 
 # Fewer readers than this describe themselves, not readers in general.
 FEW_READERS = 5
@@ -33,6 +32,8 @@ NEGATIVE = "single readers on single cases have a negative variance component in
 TWO_CLASSES = "with readings missing, its two classes have variance components of their own"
 NOT_SHARED = "no two readers read the same case, or no reader read two: the components cannot be estimated"
 TEXT = f"{ID}.sources"
+
+text = Texts(TEXT)
 
 
 def source_results(
@@ -92,107 +93,79 @@ def _shares(pilot: Components | None, n_readers: int, n: int, level: float) -> d
 # ---------------------------------------------------------------- sentence and tables
 
 
-def _found(results: Sequence[Result], endpoint: ReaderEndpoint, arms: tuple[str, str]) -> list[Result]:
+def _found(one: TaskBenefit, endpoint: ReaderEndpoint) -> list[Result]:
     """The shares of an endpoint in the order of `SOURCES`; none where there are none."""
-    of = {"endpoint": endpoint.name, "arms": list(arms)}
-    every = [leading(results, f"{ID}.variance_share", parameters={"source": s}, **of) for s in SOURCES]
-    return [r for r in every if r]
+    of = {"endpoint": endpoint.name}
+    return [r for s in SOURCES if (r := one.change("variance_share", parameters={"source": s}, **of))]
 
 
-def _widths(results: Sequence[Result], endpoint: ReaderEndpoint, arms: tuple[str, str]) -> list[Result]:
+def _widths(one: TaskBenefit, endpoint: ReaderEndpoint) -> list[Result]:
     """The expected widths of an endpoint in the order of `designs`; none where one is undefined."""
-    of = {"endpoint": endpoint.name, "arms": list(arms)}
-    found = [r for r in results if r.id == f"{ID}.expected_width" and r.within(**of)]
+    of = {"endpoint": endpoint.name, "arms": list(one.arms)}
+    found = [r for r in one.results if r.id == f"{ID}.expected_width" and r.within(**of)]
     return [] if any(isnan(r.estimate.value) for r in found) else found
 
 
 def _width(r: Result) -> Message:
     kind = "area" if endpoint_row(r.endpoint).written == "area" else "points"
-    value = r.estimate.value if kind == "area" else 100 * r.estimate.value
-    return say(f"{TEXT}.width_{kind}", value=value)
+    return text(f"width_{kind}", value=r.estimate.value if kind == "area" else 100 * r.estimate.value)
 
 
-def source_sentences(
-    results: Sequence[Result], main: ReaderEndpoint, arms: tuple[str, str]
-) -> Iterator[Message]:
+def source_sentences(one: TaskBenefit) -> Iterator[Message]:
     """Where the variance of the change comes from, and how wide the interval of other studies would be.
 
     Nothing where neither is known: the table says why.
     """
-    shares, widths = _found(results, main, arms), _widths(results, main, arms)
+    shares, widths = _found(one, one.main), _widths(one, one.main)
     if not shares or (isnan(shares[0].estimate.value) and not widths):
         return
-    endpoint, first = endpoint_name(main.name), shares[0].estimate
+    endpoint, first = endpoint_name(one.main.name), shares[0].estimate
     if isnan(first.value):
         said = say(f"{TEXT}.undefined", endpoint=endpoint, reason=first.note)
     else:
-        said = say(
-            f"{TEXT}.shares", endpoint=endpoint, **{s: r.estimate.value for s, r in zip(SOURCES, shares)}
-        )
+        said = text("shares", endpoint=endpoint, **{s: r.estimate.value for s, r in zip(SOURCES, shares)})
     if not widths:
         yield said
         return
-    now, few, more, _, twice = map(_width, widths)
-    chosen = widths[0].parameters
-    second = say(
-        f"{TEXT}.widths",
-        readers=chosen["n_readers"],
-        cases=chosen["n_cases"],
-        now=now,
-        few=MORE_READERS[0],
-        with_few=few,
-        more=MORE_READERS[1],
-        with_more=more,
-        twice=twice,
-    )
-    yield say(f"{ID}.readers.together", first=said, second=second)
+    now, with_few, with_more, _, twice = map(_width, widths)
+    few, more = MORE_READERS
+    here = {"readers": widths[0].parameters["n_readers"], "cases": widths[0].parameters["n_cases"]}
+    others = {"few": few, "with_few": with_few, "more": more, "with_more": with_more, "twice": twice}
+    yield say(f"{ID}.readers.together", first=said, second=text("widths", now=now, **here, **others))
 
 
-def source_tables(
-    results: Sequence[Result], endpoints: Sequence[ReaderEndpoint], arms: tuple[str, str], number: int
-) -> Iterator[PlainTable]:
+def source_tables(one: TaskBenefit) -> Iterator[PlainTable]:
     """The shares of every endpoint, then the widths."""
-    shares = [(e.name, found) for e in endpoints if (found := _found(results, e, arms))]
+    shares = [(e.name, found) for e in one.endpoints if (found := _found(one, e))]
     if not shares:
         return
-    column = f"{TEXT}.column"
     noted = any(found[0].estimate.note != SHARE for _, found in shares)
-    yield table(
-        f"decision_benefit_sources_{number}",
-        say(f"{TEXT}.table_shares"),
-        shares,
+    yield text.table(
+        f"decision_benefit_sources_{one.number}",
+        text("table_shares"),
+        "endpoint readers:percent.0 cases:percent.0 .both:percent.0 .note?",
         [
-            (f"{column}.endpoint", lambda row: endpoint_name(row[0])),
-            *(
-                (f"{column}.{s}", lambda row, i=i: _share(row[1][i]), "percent.0")
-                for i, s in enumerate(SOURCES)
-            ),
-            (f"{column}.note", lambda row: _note(row[1][0])) if noted else None,
+            (endpoint_name(name), *(r.estimate.value for r in found), _note(found[0]) if noted else None)
+            for name, found in shares
         ],
     )
-    widths = [(e.name, found) for e in endpoints if (found := _widths(results, e, arms))]
-    if not widths:
-        return
-    heads = [
-        say(f"{column}.now"),
-        *(say(f"{column}.more_readers", n=n) for n in MORE_READERS),
-        *(say(f"{column}.{name}_cases") for name in ("half_more", "twice")),
-    ]
-    yield table(
-        f"decision_benefit_widths_{number}",
-        say(f"{TEXT}.table_widths", level=widths[0][1][0].estimate.level),
-        widths,
-        [
-            (f"{column}.endpoint", lambda row: endpoint_name(row[0])),
-            (f"{column}.n_readers", lambda row: row[1][0].parameters["n_readers"], "count"),
-            (f"{column}.n_cases", lambda row: row[1][0].parameters["n_cases"], "count"),
-            *((head, lambda row, i=i: _width(row[1][i])) for i, head in enumerate(heads)),
-        ],
-    )
-
-
-def _share(r: Result) -> float | None:
-    return None if isnan(r.estimate.value) else r.estimate.value
+    widths = [(e.name, found) for e in one.endpoints if (found := _widths(one, e))]
+    if widths:
+        more = (text.column("more_readers", n=n) for n in MORE_READERS)
+        yield text.table(
+            f"decision_benefit_widths_{one.number}",
+            text("table_widths", level=widths[0][1][0].estimate.level),
+            ("endpoint readers cases .now", *more, ".half_more_cases .twice_cases"),
+            [
+                (
+                    endpoint_name(name),
+                    found[0].parameters["n_readers"],
+                    found[0].parameters["n_cases"],
+                    *map(_width, found),
+                )
+                for name, found in widths
+            ],
+        )
 
 
 def _note(r: Result) -> str:

@@ -13,13 +13,12 @@ from trustreport.assessment.dimensions.localisation.entries import (
     difference_results,
     reader_results,
 )
-from trustreport.assessment.dimensions.localisation.narrative import candidate_part, reader_part
+from trustreport.assessment.dimensions.localisation.words import candidate_part, reader_part, text
 from trustreport.assessment.finding import Finding, Part
 from trustreport.assessment.narrative.periods import immature, prepend_sentences
 from trustreport.assessment.performance.lesions import marked_cases
 from trustreport.study.plan import Plan
 from trustreport.study.study import Study
-from trustreport.vocabulary.messages import say
 from trustreport.vocabulary.results import Result
 
 
@@ -58,7 +57,7 @@ def answer_of_readers(study: Study, plan: Plan) -> Finding:
 
 
 def _finding(name: str, parts: Iterable[Part], results: Iterable[Result]) -> Finding:
-    not_shown = (say(f"{ID}.not_shown.search"), say(f"{ID}.not_shown.matching"))
+    not_shown = (text("not_shown.search"), text("not_shown.matching"))
     return Finding(name, tuple(parts), tuple(results), not_shown)
 
 

@@ -1,27 +1,29 @@
 """The FROC figure of a data set or task."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from trustreport.assessment.dimensions.localisation.entries import ID, READERS_ID
 from trustreport.assessment.finding import Figure
+from trustreport.assessment.narrative.texts import Texts
 from trustreport.assessment.performance.lesions import MarkedCases, rates_of
 from trustreport.figures.curves import MOST_POINTS, Points, thinned
 from trustreport.figures.mean_curves import AIR, FrocArm, FrocFigure, FrocLine
 from trustreport.measures.lesions.froc import FrocCurve, froc_curve
 from trustreport.study.plan import Plan
-from trustreport.vocabulary.messages import say
 from trustreport.vocabulary.results import Result
 
 FEWER_POINTS = 120
 STEPS = 201  # of the mean curve of readers
 
+text = Texts(ID)
 
-def froc_figure(one: MarkedCases, results: Sequence[Result], plan: Plan, number: int) -> Figure | None:
-    """Curves of all candidates, or of the readers in each arm; None without a lesion or without a mark."""
+
+def froc_figures(one: MarkedCases, results: Sequence[Result], plan: Plan, number: int) -> Iterator[Figure]:
+    """Curves of all candidates, or of the readers in each arm; nothing without a lesion."""
     if not one.with_lesion:
-        return None
+        return
     shown = [[froc_curve(one.marked(a, j)) for j in range(len(one.makers))] for a in range(len(one.arms))]
     last = max(float(c.false_marks[-1]) for arm in shown for c in arm)
     rates = rates_of(plan)
@@ -30,14 +32,14 @@ def froc_figure(one: MarkedCases, results: Sequence[Result], plan: Plan, number:
     readers = _arms(one, shown, results, plan, most) if one.by_readers else ()
     lines = () if one.by_readers else _lines(one, shown[0], results, most)
     names = list(one.makers) if len(one.makers) > 1 else []
-    alt = {"n": len(one.makers), "names": names, "name": one.of.name, "arms": list(one.arms)}
-    key = "readers" if one.by_readers else "candidates"
-    caption = say(f"{ID}.figure.{key}", name=one.of.name, n=len(one.makers))
-    return Figure(
+    yield text.figure(
         f"reader_froc_{number}" if one.by_readers else f"froc_{number}",
         FrocFigure(lines, readers, most),
-        caption,
-        say(f"{ID}.figure.{key}_alt", **alt),
+        "readers" if one.by_readers else "candidates",
+        n=len(one.makers),
+        names=names,
+        name=one.of.name,
+        arms=list(one.arms),
     )
 
 

@@ -1,10 +1,7 @@
 """Potential robustness: does performance hold on data that differ from those the model learnt from?"""
 
-from math import nan
-
 from trustreport.assessment.dimensions.dimension import Dimension
 from trustreport.assessment.dimensions.potential_robustness.axes import on_axes
-from trustreport.assessment.dimensions.potential_robustness.narrative import parts
 from trustreport.assessment.dimensions.potential_robustness.published import (
     published_sites,
     published_sites_part,
@@ -15,7 +12,7 @@ from trustreport.assessment.dimensions.potential_robustness.recalibration import
 )
 from trustreport.assessment.dimensions.potential_robustness.scores import (
     ScoredSet,
-    found_in,
+    estimate,
     in_training,
     over_sets,
     score_results,
@@ -23,6 +20,7 @@ from trustreport.assessment.dimensions.potential_robustness.scores import (
 from trustreport.assessment.dimensions.potential_robustness.similar import similarity_results
 from trustreport.assessment.dimensions.potential_robustness.sites import sites_of
 from trustreport.assessment.dimensions.potential_robustness.sizes import performance, size_results
+from trustreport.assessment.dimensions.potential_robustness.words import parts, text
 from trustreport.assessment.finding import Finding
 from trustreport.assessment.narrative.repeats import repeat_parts
 from trustreport.assessment.performance.cases import scored_cases
@@ -31,7 +29,6 @@ from trustreport.assessment.performance.repeated import has_second, repeat_resul
 from trustreport.measures.similarity.features import Run, one_by_one
 from trustreport.study.plan import Plan
 from trustreport.study.study import Study
-from trustreport.vocabulary.messages import say
 
 # Sets whose sample size is judged.
 SIZED = ("training", *COMPARED)
@@ -61,11 +58,9 @@ def answer(study: Study, plan: Plan, *, run: Run = one_by_one) -> Finding:
         *(published_sites_part(one, plan, i) for i, one in enumerate(as_published, 1)),
         *repeat_parts(twice),
     )
-    not_shown = [say(f"{ID}.not_shown.p_value"), say(f"{ID}.not_shown.features")]
-    if as_published:
-        not_shown.append(say(f"{ID}.not_shown.published"))
+    not_shown = ["p_value", "features", *(["published"] if as_published else [])]
     if not _compares(study):
-        return Finding(ID, last, further, tuple(not_shown) if as_published else ())
+        return text.finding(last, further, not_shown if as_published else ())
     training, compared = training_sets(study), compared_sets(study)
     results = similarity_results([paired(training, d, plan) for d in compared], plan, run)
     cases = [one for one in scored_cases(study, plan) if one.dataset.role in SIZED and one.score is not None]
@@ -74,8 +69,7 @@ def answer(study: Study, plan: Plan, *, run: Run = one_by_one) -> Finding:
         reached = performance(case, plan)
         results += size_results(case, reached, plan)
         if case.dataset.role != "training":
-            alike = found_in(results, "degree_of_correspondence", dataset=case.dataset.name)
-            similarity = alike.value if alike else nan
+            similarity = estimate(results, "degree_of_correspondence", dataset=case.dataset.name).value
             scored.append(
                 ScoredSet(case, tuple(sites_of(case, plan)), reached, on_axes(case, plan), similarity)
             )
@@ -87,13 +81,13 @@ def answer(study: Study, plan: Plan, *, run: Run = one_by_one) -> Finding:
         own = [one for one in scored if one.case.place.candidate == candidate]
         results += over_sets(own, candidate, plan)
     if training:
-        not_shown.append(say(f"{ID}.not_shown.training"))
+        not_shown.append("training")
     said = (*parts(results, compared, scored, study, plan), *last)
     updated = recalibrated_sets(scored, plan)
     if updated:
         said = (*said, recalibration_part(updated))
         results += [r for one in updated for r in one.results]
-    return Finding(ID, said, (*results, *further), tuple(not_shown))
+    return text.finding(said, (*results, *further), not_shown)
 
 
 DIMENSION = Dimension(ID, has_data, answer, shared=True)

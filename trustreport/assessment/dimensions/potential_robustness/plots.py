@@ -1,12 +1,10 @@
 """The figures of potential robustness: diagram, similarity, sites, meta-validation, sample sizes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import isnan, nan
-from typing import Any
 
 from trustreport.assessment.dimensions.potential_robustness.axes import (
-    SIZED_AS,
     UNLIKE,
     axis_label,
     measures_of,
@@ -14,10 +12,11 @@ from trustreport.assessment.dimensions.potential_robustness.axes import (
     span,
     with_rule,
 )
-from trustreport.assessment.dimensions.potential_robustness.scores import ScoredSet, found_in
+from trustreport.assessment.dimensions.potential_robustness.scores import MISSING, SetsOfCandidate, reached
 from trustreport.assessment.dimensions.potential_robustness.sites import Site
 from trustreport.assessment.dimensions.potential_robustness.sizes import WIDTHS, width
 from trustreport.assessment.finding import Figure
+from trustreport.assessment.narrative.texts import Texts
 from trustreport.assessment.performance.features import ID
 from trustreport.figures import external_performance as diagram
 from trustreport.figures.measure_rows import (
@@ -40,11 +39,9 @@ from trustreport.figures.sites import (
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.proportion import normal_quantile
 from trustreport.study.plan import Plan
-from trustreport.study.study import Dataset
-from trustreport.vocabulary.messages import say
+from trustreport.vocabulary.messages import Message
 from trustreport.vocabulary.results import Result
 
-MISSING = Estimate(nan, nan, nan, 0)
 # Drawn over sites: the measure, whether its axis is logarithmic, where a line stands, what is possible.
 FOREST: dict[str, tuple[bool, float, float, float]] = {
     "auc": (False, nan, 0.0, 1.0),
@@ -53,139 +50,78 @@ FOREST: dict[str, tuple[bool, float, float, float]] = {
     "oe_ratio": (True, 1.0, nan, nan),
 }
 
-
-def estimate(results: Sequence[Result], name: str, **scope: Any) -> Estimate:
-    """The primary estimate of a quantity, apart from those of cut-down sets; else an undefined one."""
-    return found_in(results, name, **scope) or MISSING
+text = Texts(ID)
 
 
-def reached(needed: Estimate) -> float:
-    """The share of a minimum sample size that a set has."""
-    return float(needed.details.get("reached", nan))
-
-
-def sized(results: Sequence[Result], name: str, one: ScoredSet) -> Estimate:
-    """The minimum sample size of a measure for a set."""
-    return estimate(results, f"mss_{name}", **one.case.place.scope)
-
-
-def sized_on_axis(results: Sequence[Result], name: str, one: ScoredSet) -> Estimate:
-    """The minimum sample size of a measure of the diagram for a set."""
-    if name in SIZED_AS:
-        return sized(results, SIZED_AS[name], one)
-    return estimate(results, "mss", endpoint=name, **one.case.place.scope)
-
-
-def over(results: Sequence[Result], name: str, metric: str, candidate: str | None) -> Result | None:
-    """A quantity over sets, of one measure and candidate."""
-    for r in results:
-        named = r.id == f"{ID}.{name}" and r.within(candidate=candidate)
-        if named and r.endpoint == metric:
-            return r
-    return None
-
-
-def effects(results: Sequence[Result], dataset: str) -> Mapping[str, Estimate]:
-    """The sizes of the difference of a set from the training data, by method."""
-    wanted = (r for r in results if r.id == f"{ID}.similarity_effect" and r.within(dataset=dataset))
-    return {r.method: r.estimate for r in wanted}
-
-
-def fixed_size(results: Sequence[Result], dataset: str) -> Estimate:
-    """The degree of correspondence at a fixed number of cases."""
-    for r in results:
-        at_fixed = r.id == f"{ID}.degree_of_correspondence" and r.within(dataset=dataset)
-        if at_fixed and "subsample" in r.parameters:
-            return r.estimate
-    return MISSING
-
-
-def figures_of(
-    results: Sequence[Result],
-    compared: Sequence[Dataset],
-    scored: Sequence[ScoredSet],
-    plan: Plan,
-    number: int,
-) -> Iterator[Figure]:
+def figures_of(view: SetsOfCandidate) -> Iterator[Figure]:
     """All figures of one candidate; how alike the sets are is shown with the first."""
-    drawn = [one for one in scored if not isnan(one.similarity)]
-    if drawn:
-        yield _diagram(results, drawn, plan, number)
-    if number == 1:
-        yield from _similarity(results, compared, plan)
-    yield from _forest(results, scored, plan, number)
-    yield from _meta(results, [one for one in drawn if one.external], plan, number)
-    yield from _sizes(results, scored, plan, number)
+    if view.known:
+        yield _diagram(view)
+    if view.number == 1:
+        yield from _similarity(view)
+    yield from _forest(view)
+    yield from _meta(view)
+    yield from _sizes(view)
 
 
-def _similarity(results: Sequence[Result], compared: Sequence[Dataset], plan: Plan) -> Iterator[Figure]:
+def _similarity(view: SetsOfCandidate) -> Iterator[Figure]:
     """How alike each set is: both p-values, and both sizes that do not grow with the number of cases."""
-    known = [
-        d for d in compared if not isnan(estimate(results, "degree_of_correspondence", dataset=d.name).value)
-    ]
     rows = []
-    for dataset in known:
-        degree = _with_limits(estimate(results, "degree_of_correspondence", dataset=dataset.name))
-        energy = estimate(results, "energy_distance", dataset=dataset.name)
-        by_method = effects(results, dataset.name)
-        distance = by_method.get("influence", MISSING)
-        p = replace(energy, value=energy.p, low=nan, high=nan)
-        found = (degree, fixed_size(results, dataset.name), p, distance)
-        cells = (*found, by_method.get("domain_classifier", MISSING))
-        rows.append(MeasureRow(dataset.name, tuple(MeasureCell(e) for e in cells)))
+    for dataset in view.compared:
+        degree = view.of_set("degree_of_correspondence", dataset.name)
+        if isnan(degree.value):
+            continue
+        energy, effects = view.of_set("energy_distance", dataset.name), view.effects(dataset.name)
+        cells = (
+            _with_limits(degree),
+            next((r.estimate for r in _at_fixed_size(view) if r.within(dataset=dataset.name)), MISSING),
+            replace(energy, value=energy.p, low=nan, high=nan),
+            *(effects.get(method, MISSING) for method in ("influence", "domain_classifier")),
+        )
+        rows.append(MeasureRow(dataset.name, tuple(map(MeasureCell, cells))))
+    fixed = next((r.parameters["subsample"] for r in _at_fixed_size(view)), None)
     columns = (
-        MeasureColumn(say(f"{ID}.chart.similarity")),
-        MeasureColumn(say(f"{ID}.chart.fixed", n=_fixed_cases(results))),
-        MeasureColumn(say(f"{ID}.chart.energy_p")),
-        MeasureColumn(say(f"{ID}.chart.distance"), -1.0),  # about nothing it may be negative
-        MeasureColumn(say(f"{ID}.chart.classifier")),
+        MeasureColumn(text("chart.similarity")),
+        MeasureColumn(text("chart.fixed", n=fixed)),
+        MeasureColumn(text("chart.energy_p")),
+        MeasureColumn(text("chart.distance"), -1.0),  # about nothing it may be negative
+        MeasureColumn(text("chart.classifier")),
     )
     for start in range(0, len(rows), MOST_ROWS):
         part = tuple(rows[start : start + MOST_ROWS])
-        yield Figure(
-            f"similarity_{start // MOST_ROWS + 1}",
-            MeasuresChart(columns, part),
-            say(f"{ID}.figure.similarity"),
-            say(f"{ID}.figure.similarity_alt", n=len(part)),
-        )
+        id = f"similarity_{start // MOST_ROWS + 1}"
+        yield text.figure(id, MeasuresChart(columns, part), "similarity", n=len(part))
 
 
-def _fixed_cases(results: Sequence[Result]) -> int | None:
-    sizes = (r.parameters.get("subsample") for r in results if r.id == f"{ID}.degree_of_correspondence")
-    return next((size for size in sizes if size), None)
+def _at_fixed_size(view: SetsOfCandidate) -> Iterator[Result]:
+    """The degrees of correspondence at a fixed number of cases."""
+    for r in view.results:
+        if r.id == f"{ID}.degree_of_correspondence" and r.parameters.get("subsample"):
+            yield r
 
 
-def _forest(
-    results: Sequence[Result], scored: Sequence[ScoredSet], plan: Plan, number: int
-) -> Iterator[Figure]:
+def _forest(view: SetsOfCandidate) -> Iterator[Figure]:
     """Discrimination, utility and calibration site by site; from two sites on."""
-    sets = [one for one in scored if one.external]
-    sites = [site for one in sets for site in one.sites]
+    plan = view.plan
+    sites = [site for one in view.scored if one.external for site in one.sites]
     if len(sites) < 2:
         return
-    candidate = sets[0].case.place.candidate
     drawn = [name for name in FOREST if not all(isnan(site.estimate(name, plan).value) for site in sites)]
     for start in range(0, len(sites) if drawn else 0, MOST_OF_FOREST):
         some = sites[start : start + MOST_OF_FOREST]
-        columns = tuple(_column(results, name, some, candidate, plan) for name in drawn)
-        chart = Forest(tuple(site.label for site in some), columns)
-        new = "" if chart.expects else "_mean"
-        yield Figure(
-            f"forest_{number}_{start // MOST_OF_FOREST + 1}",
-            chart,
-            say(f"{ID}.figure.forest{new}", n=len(sites)),
-            say(f"{ID}.figure.forest{new}_alt", n=len(some)),
-        )
+        chart = Forest(tuple(site.label for site in some), tuple(_column(view, name, some) for name in drawn))
+        key = "forest" if chart.expects else "forest_mean"
+        caption = text(f"figure.{key}", n=len(sites))
+        id = f"forest_{view.number}_{start // MOST_OF_FOREST + 1}"
+        yield text.figure(id, chart, key, caption, n=len(some))
 
 
-def _column(
-    results: Sequence[Result], metric: str, sites: Sequence[Site], candidate: str | None, plan: Plan
-) -> ForestColumn:
+def _column(view: SetsOfCandidate, metric: str, sites: Sequence[Site]) -> ForestColumn:
     ratio, null, least, most = FOREST[metric]
-    mean, new = (over(results, q, metric, candidate) for q in ("pooled_performance", "prediction_interval"))
+    mean, new = (view.over(name, metric) for name in ("pooled_performance", "prediction_interval"))
     return ForestColumn(
-        say(f"{ID}.chart.{metric}", threshold=plan.risk_threshold),
-        tuple(site.shown(metric, plan) for site in sites),
+        text(f"chart.{metric}", threshold=view.plan.risk_threshold),
+        tuple(site.shown(metric, view.plan) for site in sites),
         mean.estimate if mean else MISSING,
         new.estimate if new else MISSING,
         null,
@@ -195,82 +131,62 @@ def _column(
     )
 
 
-def _meta(results: Sequence[Result], drawn: Sequence[ScoredSet], plan: Plan, number: int) -> Iterator[Figure]:
+def _meta(view: SetsOfCandidate) -> Iterator[Figure]:
     """Performance against similarity, where a correlation can be computed."""
-    candidate = drawn[0].case.place.candidate if drawn else None
+    drawn = [one for one in view.known if one.external]
     measures = []
-    for name in measures_of(plan):
-        correlation = over(results, "similarity_performance_correlation", name, candidate)
-        worst, best, _ = span(name, [one.on_axes[name].value for one in drawn])
-        measures.append(
-            Correlated(
-                say(f"{ID}.panel.{panel_of(name, plan)}"),
-                say(f"{ID}.brief.{name}"),
-                tuple(one.on_axes[name] for one in drawn),
-                correlation.estimate if correlation else MISSING,
-                worst,
-                best,
-            )
-        )
-    if all(isnan(one.correlation.value) for one in measures):
-        return
-    yield Figure(
-        f"meta_validation_{number}",
-        MetaValidation(
+    for name in measures_of(view.plan):
+        correlation = view.over("similarity_performance_correlation", name)
+        found = tuple(one.on_axes[name] for one in drawn)
+        worst, best, _ = span(name, [e.value for e in found])
+        of_sets = correlation.estimate if correlation else MISSING
+        measures.append(Correlated(*panel_labels(name, view.plan), found, of_sets, worst, best))
+    if any(not isnan(one.correlation.value) for one in measures):
+        drawing = MetaValidation(
             tuple(one.case.dataset.name for one in drawn),
             tuple(one.similarity for one in drawn),
             tuple(measures),
-        ),
-        say(f"{ID}.figure.meta"),
-        say(f"{ID}.figure.meta_alt", n=len(drawn)),
-    )
-
-
-def _sizes(
-    results: Sequence[Result], scored: Sequence[ScoredSet], plan: Plan, number: int
-) -> Iterator[Figure]:
-    for start in range(0, len(scored), MOST_SIZES):
-        rows = tuple(
-            SizeRow(
-                one.case.dataset.name,
-                len(one.case),
-                tuple(sized(results, name, one) for name in WIDTHS),
-            )
-            for one in scored[start : start + MOST_SIZES]
         )
-        measures = tuple(
-            say(f"{ID}.size.{name}", width=width(name, plan), threshold=plan.risk_threshold)
-            for name in WIDTHS
+        yield text.figure(f"meta_validation_{view.number}", drawing, "meta", n=len(drawn))
+
+
+def _sizes(view: SetsOfCandidate) -> Iterator[Figure]:
+    plan = view.plan
+    measures = tuple(
+        text(f"size.{name}", width=width(name, plan), threshold=plan.risk_threshold) for name in WIDTHS
+    )
+    for start in range(0, len(view.scored), MOST_SIZES):
+        rows = tuple(
+            SizeRow(one.case.dataset.name, len(one.case), tuple(view.sized(name, one) for name in WIDTHS))
+            for one in view.scored[start : start + MOST_SIZES]
         )
         enough = sum(reached(row.needed[0]) >= 1 for row in rows)
-        yield Figure(
-            f"sample_size_{number}_{start // MOST_SIZES + 1}",
-            SampleSizes(measures, rows),
-            say(f"{ID}.figure.sizes"),
-            say(f"{ID}.figure.sizes_alt", n=len(rows), k=enough),
-        )
+        id = f"sample_size_{view.number}_{start // MOST_SIZES + 1}"
+        yield text.figure(id, SampleSizes(measures, rows), "sizes", n=len(rows), k=enough)
 
 
-def _diagram(results: Sequence[Result], drawn: Sequence[ScoredSet], plan: Plan, number: int) -> Figure:
+def _diagram(view: SetsOfCandidate) -> Figure:
+    plan, drawn = view.plan, view.known
     sites = tuple(
         diagram.SitePoint(
             one.case.dataset.name,
-            _with_limits(estimate(results, "degree_of_correspondence", dataset=one.case.dataset.name)),
+            _with_limits(view.of_set("degree_of_correspondence", one.case.dataset.name)),
             tuple(
-                diagram.SitePerformance(e, reached(sized_on_axis(results, name, one)))
+                diagram.SitePerformance(e, reached(view.sized_on_axis(name, one)))
                 for name, e in one.on_axes.items()
             ),
         )
         for one in drawn
     )
-    axes = tuple(_axis(name, drawn, plan) for name in measures_of(plan))
-    unlike = [one for one in drawn if one.similarity < UNLIKE]
+    axes = tuple(
+        axis_of(name, [one.on_axes[name].value for one in drawn], plan.risk_threshold, plan)
+        for name in measures_of(plan)
+    )
+    unlike = sum(one.similarity < UNLIKE for one in drawn)
     sets = [(one.case.dataset.name, one.similarity, one.on_axes) for one in drawn if one.external]
-    return Figure(
-        f"external_performance_{number}",
-        diagram.ExternalPerformance(axes, sites),
-        with_rule(say(f"{ID}.figure.diagram"), sets, plan),
-        say(f"{ID}.figure.diagram_alt", n=len(drawn), k=len(unlike)),
+    chart, caption = diagram.ExternalPerformance(axes, sites), with_rule(text("figure.diagram"), sets, plan)
+    return text.figure(
+        f"external_performance_{view.number}", chart, "diagram", caption, n=len(drawn), k=unlike
     )
 
 
@@ -280,13 +196,12 @@ def _with_limits(degree: Estimate) -> Estimate:
     return replace(degree, low=max(0.0, degree.value - half), high=min(1.0, degree.value + half))
 
 
-def _axis(name: str, drawn: Sequence[ScoredSet], plan: Plan) -> diagram.Axis:
-    worst, best, bands = span(name, [one.on_axes[name].value for one in drawn])
-    return diagram.Axis(
-        say(f"{ID}.panel.{panel_of(name, plan)}"),
-        axis_label(name, plan.risk_threshold),
-        say(f"{ID}.brief.{name}"),
-        worst,
-        best,
-        bands,
-    )
+def axis_of(name: str, values: Sequence[float], threshold: float | None, plan: Plan) -> diagram.Axis:
+    """The axis of a measure in the diagram, wide enough for the values."""
+    panel, brief = panel_labels(name, plan)
+    return diagram.Axis(panel, axis_label(name, threshold), brief, *span(name, values))
+
+
+def panel_labels(name: str, plan: Plan) -> tuple[Message, Message]:
+    """What a measure shows, and its short name."""
+    return text(f"panel.{panel_of(name, plan)}"), text(f"brief.{name}")

@@ -8,23 +8,24 @@ from typing import Any
 from trustreport.assessment.dimensions.potential_robustness.axes import (
     UNLIKE,
     Precision,
-    axis_label,
     measures_of,
     needed_by_error,
     panel_of,
     span,
     with_rule,
 )
-from trustreport.assessment.dimensions.potential_robustness.over_similarity import (
-    column_of,
-    correlation_table,
-    scores_table,
-)
+from trustreport.assessment.dimensions.potential_robustness.plots import axis_of, panel_labels
 from trustreport.assessment.dimensions.potential_robustness.scores import correlated
 from trustreport.assessment.dimensions.potential_robustness.similar import band
 from trustreport.assessment.dimensions.potential_robustness.sizes import BY_ERROR, width
+from trustreport.assessment.dimensions.potential_robustness.words import (
+    column_of,
+    correlation_table,
+    scores_table,
+    text,
+)
 from trustreport.assessment.finding import Figure, Part
-from trustreport.assessment.narrative.tables import table
+from trustreport.assessment.narrative.texts import Item, Texts, as_cell, if_known
 from trustreport.assessment.performance.features import ID
 from trustreport.figures import external_performance as diagram
 from trustreport.figures.sites import Correlated, MetaValidation
@@ -33,7 +34,7 @@ from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.sample_size import mss_auc
 from trustreport.measures.sites.robustness import p_acceptability, p_performance, spr, wpr
 from trustreport.study.plan import Plan, PublishedSite, PublishedSites, PublishedValue
-from trustreport.vocabulary.messages import Message, say
+from trustreport.vocabulary.messages import say
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.quantities import quantity
 from trustreport.vocabulary.results import Result, estimate_of
@@ -43,6 +44,8 @@ NO_INTERVAL = "none was published"
 NOT_PRINTED = "not published"
 FROM_COUNTS = "from the published counts"
 FROM_INTERVALS = "from the published intervals"
+
+own = Texts(f"{ID}.published")
 
 
 @dataclass(frozen=True)
@@ -173,63 +176,40 @@ def _against_split(one: PublishedSites, site: PublishedSite, name: str, e: Estim
 
 def published_sites_part(found: ValidatedAsPublished, plan: Plan, number: int) -> Part:
     """A published table of sites with its diagrams, said to be as published."""
+    title = own("title", set=found.of.set)
+    return text.part(_items(found, plan, number), title, Place(set=found.of.set))
+
+
+def _items(found: ValidatedAsPublished, plan: Plan, number: int) -> Iterator[Item]:
     one, names = found.of, measures_of(plan)
     places = [(site.site, site.similarity, Place(set=one.set, site=site.site)) for site in one.sites]
-    return Part(
-        title=say(f"{ID}.published.title", set=one.set),
-        finding=(say(f"{ID}.published.said", n=len(one.sites)),),
-        tables=(
-            table(
-                f"{ID}_performance_published_{number}",
-                say(f"{ID}.published.table"),
-                one.sites,
-                [
-                    (f"{ID}.column.site", "site"),
-                    (f"{ID}.column.n", "n", "count"),
-                    (f"{ID}.column.positive", "positives", "count"),
-                    (f"{ID}.column.similarity", "similarity", "number"),
-                    (f"{ID}.column.band", lambda site: say(f"figure.external.{band(site.similarity)}")),
-                    *(
-                        (
-                            column_of(name),
-                            lambda site, name=name: _cell(found.on_axes[site.site][name]),
-                            "number",
-                        )
-                        for name in names
-                    ),
-                ],
-            ),
-            *scores_table(
-                f"{ID}_scores_published_{number}",
-                say(f"{ID}.published.table_scores"),
-                places,
-                found.results,
-                names,
-            ),
-            *correlation_table(f"{ID}_correlation_published_{number}", found.correlations, plan),
-        ),
-        figures=tuple(_figures(found, plan, number)),
-        place=Place(set=one.set),
+    yield own("said", n=len(one.sites))
+    yield text.table(
+        f"{ID}_performance_published_{number}",
+        own("table"),
+        ("site cases .positive:count .similarity:number .band", *map(column_of, names)),
+        [
+            (
+                site.site,
+                site.n,
+                site.positives,
+                site.similarity,
+                say(f"figure.external.{band(site.similarity)}"),
+                *(as_cell(if_known(found.on_axes[site.site][name])) for name in names),
+            )
+            for site in one.sites
+        ],
     )
-
-
-def _cell(e: Estimate) -> Estimate | float | Message:
-    """A printed value, with its interval where there is one."""
-    return say("table.empty") if isnan(e.value) else e.value if isnan(e.low) else e
+    id = f"{ID}_scores_published_{number}"
+    yield from scores_table(id, own("table_scores"), places, found.results, names)
+    yield from correlation_table(f"{ID}_correlation_published_{number}", found.correlations, plan)
+    yield from _figures(found, plan, number)
 
 
 def _figures(found: ValidatedAsPublished, plan: Plan, number: int) -> Iterator[Figure]:
     one, names = found.of, measures_of(plan)
-    ends = {name: span(name, [found.on_axes[s.site][name].value for s in one.sites]) for name in names}
-    axes = tuple(
-        diagram.Axis(
-            say(f"{ID}.panel.{panel_of(name, plan)}"),
-            axis_label(name, one.threshold),
-            say(f"{ID}.brief.{name}"),
-            *ends[name],
-        )
-        for name in names
-    )
+    values = {name: [found.on_axes[site.site][name] for site in one.sites] for name in names}
+    axes = [axis_of(name, [e.value for e in of], one.threshold, plan) for name, of in values.items()]
     points = tuple(
         diagram.SitePoint(
             site.site,
@@ -243,28 +223,24 @@ def _figures(found: ValidatedAsPublished, plan: Plan, number: int) -> Iterator[F
     )
     sets = [(site.site, site.similarity, found.on_axes[site.site]) for site in one.sites]
     unlike = sum(site.similarity < UNLIKE for site in one.sites)
-    yield Figure(
+    yield text.figure(
         f"external_performance_published_{number}",
-        diagram.ExternalPerformance(axes, points),
-        with_rule(say(f"{ID}.published.figure", set=one.set), sets, plan),
-        say(f"{ID}.figure.diagram_alt", n=len(points), k=unlike),
+        diagram.ExternalPerformance(tuple(axes), points),
+        "diagram",
+        with_rule(own("figure", set=one.set), sets, plan),
+        n=len(points),
+        k=unlike,
     )
     if any(isfinite(r.estimate.value) for r in found.correlations):
         measures = tuple(
             Correlated(
-                say(f"{ID}.panel.{panel_of(name, plan)}"),
-                say(f"{ID}.brief.{name}"),
-                tuple(found.on_axes[site.site][name] for site in one.sites),
-                r.estimate,
-                *ends[name][:2],
+                *panel_labels(name, plan), tuple(of), r.estimate, *span(name, [e.value for e in of])[:2]
             )
-            for name, r in zip(names, found.correlations)
+            for (name, of), r in zip(values.items(), found.correlations)
         )
-        yield Figure(
-            f"meta_validation_published_{number}",
-            MetaValidation(
-                tuple(site.site for site in one.sites), tuple(site.similarity for site in one.sites), measures
-            ),
-            say(f"{ID}.published.meta", set=one.set),
-            say(f"{ID}.figure.meta_alt", n=len(one.sites)),
+        drawing = MetaValidation(
+            tuple(site.site for site in one.sites), tuple(site.similarity for site in one.sites), measures
         )
+        caption = own("meta", set=one.set)
+        id = f"meta_validation_published_{number}"
+        yield text.figure(id, drawing, "meta", caption, n=len(one.sites))

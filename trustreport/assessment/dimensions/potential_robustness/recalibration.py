@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan
+from typing import Any
 
 from trustreport.assessment.dimensions.potential_robustness.scores import ScoredSet
 from trustreport.assessment.finding import Part
-from trustreport.assessment.narrative.tables import table
-from trustreport.assessment.narrative.texts import numbers
+from trustreport.assessment.narrative.texts import Item, Texts
 from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.assessment.performance.features import ID
 from trustreport.assessment.performance.measures import lead, why_no_risk
@@ -26,6 +26,8 @@ MENDS: tuple[tuple[str, Update], ...] = (
     ("oe_ratio", "intercept"),
     ("calibration_slope", "intercept and slope"),
 )
+
+text = Texts(f"{ID}.recalibrated")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,36 +68,30 @@ def _of(case: ScoredCases, plan: Plan) -> Recalibrated:
 
 def recalibration_part(found: Sequence[Recalibrated]) -> Part:
     """In sentences where an update changes the conclusion; in the table every set."""
-    rows = [(one, update) for one in found for update in (None, *UPDATES)]
-    shown = table(
+    return text.part(_items(found), element=ELEMENT)
+
+
+def _items(found: Sequence[Recalibrated]) -> Iterator[Item]:
+    yield from _sentences(found)
+    rows: list[tuple[Any, ...]] = []
+    for one in found:
+        rows.append((one.case.name, text("raw"), *(one.raw[name] for name in SHOWN)))
+        for update, own in one.updated.items():
+            rows.append((one.case.name, _label(one, update), *(own[name].estimate for name in SHOWN)))
+    yield text.table(
         f"{ID}_recalibrated",
-        say(f"{ID}.recalibrated.table", folds=FOLDS),
+        text("table", folds=FOLDS),
+        "data_set .scores .oe_ratio:number .calibration_slope:number brier",
         rows,
-        [
-            (f"{ID}.column.set", lambda row: row[0].case.name),
-            (f"{ID}.recalibrated.scores", _label),
-            *(
-                (f"{ID}.recalibrated.{name}", lambda row, name=name: _cell(row[0], row[1], name), "number")
-                for name in SHOWN
-            ),
-        ],
     )
-    return Part(tuple(_sentences(found)), None, (shown,), element=ELEMENT)
 
 
-def _label(row: tuple[Recalibrated, Update | None]) -> Message:
-    one, update = row
-    if update is None:
-        return say(f"{ID}.recalibrated.raw")
+def _label(one: Recalibrated, update: Update) -> Message:
     key = update.replace(" ", "_")
     e = one.updated[update]["brier"].estimate
     if isnan(e.value):
         return say(f"{ID}.recalibrated.undefined", update=say(f"{ID}.recalibrated.{key}"), reason=e.note)
-    return say(f"{ID}.recalibrated.{key}")
-
-
-def _cell(one: Recalibrated, update: Update | None, name: str) -> Estimate:
-    return one.raw[name] if update is None else one.updated[update][name].estimate
+    return text(key)
 
 
 def _sentences(found: Sequence[Recalibrated]) -> Iterator[Message]:
@@ -105,29 +101,18 @@ def _sentences(found: Sequence[Recalibrated]) -> Iterator[Message]:
             # An update of the slope changes the intercept too, so that one update puts both right.
             ratio, slope = (one.raw[name] for name, _ in MENDS)
             after = one.updated["intercept and slope"]
-            yield say(
-                f"{ID}.recalibrated.mended_both",
+            yield text(
+                "mended_both",
+                after["calibration_slope"],
                 name=one.case.name,
-                ratio=ratio.value,
-                ratio_low=ratio.low,
-                ratio_high=ratio.high,
-                slope=slope.value,
-                slope_low=slope.low,
-                slope_high=slope.high,
+                ratio=ratio,
+                slope=slope,
                 new_ratio=after["oe_ratio"].estimate.value,
-                **numbers(after["calibration_slope"].estimate),
             )
         elif mended:
             ((name, update),) = mended
             raw, now = one.raw[name], one.updated[update][name].estimate
-            yield say(
-                f"{ID}.recalibrated.mended_{name}",
-                name=one.case.name,
-                raw=raw.value,
-                raw_low=raw.low,
-                raw_high=raw.high,
-                **numbers(now),
-            )
+            yield text(f"mended_{name}", now, name=one.case.name, raw=raw)
 
 
 def _mends(one: Recalibrated, name: str, update: Update) -> bool:

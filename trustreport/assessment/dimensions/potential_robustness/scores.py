@@ -9,6 +9,7 @@ import numpy as np
 
 from trustreport.assessment.dimensions.potential_robustness.axes import (
     NO_TEST,
+    SIZED_AS,
     Precision,
     measures_of,
     own_precision,
@@ -37,6 +38,7 @@ from trustreport.measures.sites.robustness import (
     wpr,
 )
 from trustreport.study.plan import Plan
+from trustreport.study.study import Dataset
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.quantities import quantity
 from trustreport.vocabulary.results import Result
@@ -54,6 +56,7 @@ FEW_SETS = "few sets: with {n}, fewer than {least}, its sign could be due to cha
 FEW_SITES = "not informative with {n} sites: an interval for a new site needs at least 4"
 FEW_FOR_SPREAD = "an interval of the spread is not informative with {n} sites: it needs at least 4"
 TYPICAL, NEW = "typical site", "new site"
+MISSING = Estimate(nan, nan, nan, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,10 +281,62 @@ def _effective(e: Estimate) -> float:
     return min(e.n / e.details.get("design_effect", e.n / e.details["clusters"]), float(e.n))
 
 
-def found_in(results: Sequence[Result], name: str, **scope: Any) -> Estimate | None:
-    """The primary estimate of a quantity in a scope, whatever was chosen."""
+# ---------------------------------------------------------------- what is said something of
+
+
+def estimate(results: Sequence[Result], name: str, **scope: Any) -> Estimate:
+    """The primary estimate of a quantity, apart from those of cut-down sets; else an undefined one."""
     for r in results:
         wanted = r.id == f"{ID}.{name}" and r.primary and r.within(**scope)
         if wanted and "subsample" not in r.parameters:
             return r.estimate
-    return None
+    return MISSING
+
+
+def reached(needed: Estimate) -> float:
+    """The share of a minimum sample size that a set has."""
+    return float(needed.details.get("reached", nan))
+
+
+@dataclass(frozen=True, eq=False)
+class SetsOfCandidate:
+    """What was found of one candidate over the sets; `number` ends the ids of its tables and figures."""
+
+    results: Sequence[Result]
+    compared: Sequence[Dataset]
+    scored: Sequence[ScoredSet]
+    candidate: str | None
+    plan: Plan
+    number: int
+
+    @property
+    def known(self) -> list[ScoredSet]:
+        """The sets of which it is known how alike they are to the training data."""
+        return [one for one in self.scored if not isnan(one.similarity)]
+
+    def of_set(self, name: str, dataset: str) -> Estimate:
+        """A quantity of how alike a set is."""
+        return estimate(self.results, name, dataset=dataset)
+
+    def sized(self, name: str, one: ScoredSet) -> Estimate:
+        """The minimum sample size of a measure for a set."""
+        return estimate(self.results, f"mss_{name}", **one.case.place.scope)
+
+    def sized_on_axis(self, name: str, one: ScoredSet) -> Estimate:
+        """The minimum sample size of a measure of the diagram for a set."""
+        if name in SIZED_AS:
+            return self.sized(SIZED_AS[name], one)
+        return estimate(self.results, "mss", endpoint=name, **one.case.place.scope)
+
+    def over(self, name: str, metric: str) -> Result | None:
+        """A quantity over sets, of one measure."""
+        for r in self.results:
+            named = r.id == f"{ID}.{name}" and r.within(candidate=self.candidate)
+            if named and r.endpoint == metric:
+                return r
+        return None
+
+    def effects(self, dataset: str) -> Mapping[str, Estimate]:
+        """The sizes of the difference of a set from the training data, by method."""
+        wanted = (r for r in self.results if r.id == f"{ID}.similarity_effect" and r.within(dataset=dataset))
+        return {r.method: r.estimate for r in wanted}

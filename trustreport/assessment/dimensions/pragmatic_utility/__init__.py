@@ -3,13 +3,12 @@
 from trustreport.assessment.dimensions.dimension import Dimension
 from trustreport.assessment.dimensions.pragmatic_utility.comparison import ArmComparison
 from trustreport.assessment.dimensions.pragmatic_utility.counts import from_counts, from_paired_counts
-from trustreport.assessment.dimensions.pragmatic_utility.narrative import overview, part
 from trustreport.assessment.dimensions.pragmatic_utility.readings import from_readings
+from trustreport.assessment.dimensions.pragmatic_utility.words import overview, part, text
 from trustreport.assessment.finding import Finding
 from trustreport.assessment.performance.readers import place_of_task
 from trustreport.study.plan import Plan
 from trustreport.study.study import Study
-from trustreport.vocabulary.messages import say
 
 # More comparisons than this are in one overview instead of a page each.
 EACH_UP_TO = 4
@@ -42,14 +41,14 @@ def answer(study: Study, plan: Plan) -> Finding:
         parts = tuple(part(c, i, alone=len(comparisons) == 1) for i, c in enumerate(comparisons, 1))
     else:
         parts = overview(comparisons)
-    not_shown = [say("pragmatic_utility.not_shown.outcome")]
+    not_shown = ["outcome"]
     if any(c.lead("arr").analysis == "two_sample" for c in comparisons):
-        not_shown.append(say("pragmatic_utility.not_shown.independent"))
+        not_shown.append("independent")
     if any(r.sequential for r in study.readings):
-        not_shown.append(say("pragmatic_utility.not_shown.sequential"))
-    not_shown.append(say("pragmatic_utility.not_shown.prevalence"))
+        not_shown.append("sequential")
+    not_shown.append("prevalence")
     results = tuple(r for c in comparisons for r in c.results)
-    return Finding("pragmatic_utility", parts, results, tuple(not_shown))
+    return text.finding(parts, results, not_shown)
 
 
 DIMENSION = Dimension("pragmatic_utility", has_data, answer)

@@ -1,15 +1,20 @@
 """Reliance: do readers follow the advice when it is right, and keep their own judgement when it is wrong?"""
 
 from trustreport.assessment.dimensions.dimension import Dimension
-from trustreport.assessment.dimensions.reliance.interaction_narrative import interaction_part, types_part
-from trustreport.assessment.dimensions.reliance.narrative import overview, part, title_of
 from trustreport.assessment.dimensions.reliance.results import Reliance, from_counts, from_readings
+from trustreport.assessment.dimensions.reliance.words import (
+    interaction_part,
+    overview,
+    part,
+    text,
+    title_of,
+    types_part,
+)
 from trustreport.assessment.finding import Finding, Part
 from trustreport.assessment.performance.reader_errors import advice_of
 from trustreport.assessment.performance.readers import place_of_task
 from trustreport.study.plan import Plan
 from trustreport.study.study import Binary, Readings, Study
-from trustreport.vocabulary.messages import Message, say
 
 NAME = "reliance"
 # More published sets than this are in one overview instead of a page each.
@@ -55,18 +60,18 @@ def answer(study: Study, plan: Plan) -> Finding:
         parts += [part(one, i, alone=alone), *types_part(one, title, i)]
     parts += [interaction_part(*named) for named in titled]
     results = tuple(r for one in (*sets, *tasks) for r in one.results)
-    return Finding(NAME, tuple(parts), results, tuple(_not_shown(sets, tasks)))
+    return text.finding(parts, results, _not_shown(sets, tasks))
 
 
-def _not_shown(sets: list[Reliance], tasks: list[Reliance]) -> list[Message]:
-    shown = [say(f"{NAME}.not_shown.reason")]
+def _not_shown(sets: list[Reliance], tasks: list[Reliance]) -> list[str]:
+    shown = ["reason"]
     if any(one.sequential for one in tasks):
-        shown.append(say(f"{NAME}.not_shown.sequential"))
+        shown.append("sequential")
     if any(not one.sequential for one in tasks):
-        shown.append(say(f"{NAME}.not_shown.sittings"))
+        shown.append("sittings")
     if sets:
-        shown.append(say(f"{NAME}.not_shown.independent"))
-    shown.append(say(f"{NAME}.not_shown.mix"))
+        shown.append("independent")
+    shown.append("mix")
     return shown
 
 

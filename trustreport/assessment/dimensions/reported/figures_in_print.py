@@ -1,6 +1,6 @@
 """Published figures: can they all come from one and the same table of counts?"""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from math import nan
 from typing import Any
 
@@ -13,8 +13,7 @@ from trustreport.assessment.infer import (
     range_in_words,
     sentences,
 )
-from trustreport.assessment.narrative.tables import table
-from trustreport.assessment.narrative.texts import heading
+from trustreport.assessment.narrative.texts import Item, Texts, heading
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.reported.printed import METRICS, OF_ONE_CLASS, PrintedFigure
 from trustreport.study.plan import Plan, Reported
@@ -36,6 +35,8 @@ OUTER = "outer bounds, not a confidence interval: too many possible tables to tr
 UNDEFINED = "not defined (0/0) in any table that fits"
 SOMETIMES_UNDEFINED = "not defined (0/0) in {n} of the tables that fit"
 
+text = Texts(ID)
+
 
 def examined(reported: Reported) -> Examined:
     """The figures of one set of the manifest, held against every table of counts."""
@@ -55,10 +56,10 @@ def printed(study: Study, plan: Plan) -> tuple[tuple[Part, ...], tuple[Result, .
     if len(sets) <= EACH_UP_TO:
         parts = tuple(_part(name, one, i, alone=len(sets) == 1) for i, (name, one) in enumerate(sets, 1))
     else:
-        parts = (_overview(sets),)
+        parts = (text.part(_overview(sets)),)
     results = tuple(r for name, one in sets for r in results_of(name, one, level))
-    not_shown = [say(f"reported.rounding.{rounding}") for rounding in _roundings(sets)]
-    not_shown += [say(f"reported.not_shown.{what}") for what in ("fit", "averages", "sampling")]
+    not_shown = [text(f"rounding.{rounding}") for rounding in _roundings(sets)]
+    not_shown += [text(f"not_shown.{what}") for what in ("fit", "averages", "sampling")]
     return parts, results, not_shown
 
 
@@ -132,12 +133,9 @@ def _printed(figures: Iterable[PrintedFigure]) -> list[list[str]]:
 
 
 def _part(name: str, one: Examined, number: int, *, alone: bool) -> Part:
-    return Part(
-        title=None if alone else say("word.name", name=name),
-        finding=tuple(sentences(one)),
-        tables=(_table(one, number),) if one.fit.cells else (),
-        place=Place(set=name),
-    )
+    tables = (_table(one, number),) if one.fit.cells else ()
+    title = None if alone else say("word.name", name=name)
+    return text.part((*sentences(one), *tables), title, Place(set=name))
 
 
 def _table(one: Examined, number: int) -> PlainTable:
@@ -146,52 +144,40 @@ def _table(one: Examined, number: int) -> PlainTable:
     texts: dict[str, str] = {}
     for figure in one.figures:
         texts[figure.metric] = ", ".join(filter(None, (texts.get(figure.metric), figure.text.strip())))
+    some = any(found.undefined for found in fit.metrics.values())
     rows: list[tuple[Any, ...]] = []
     for cell, ends in fit.cells.items():
-        low, high = (say("reported.count", value=end) for end in ends)
-        rows.append((heading(cell), texts.get(cell), low, high, 0))
+        low, high = (text("count", value=end) for end in ends)
+        rows.append((heading(cell), texts.get(cell), low, high, 0 if some else None))
     for metric, found in fit.metrics.items():
-        low, high = (say("reported.number", value=end) for end in (found.low, found.high))
-        rows.append((heading(metric), texts.get(metric), low, high, found.undefined))
-    some_undefined = any(found.undefined for found in fit.metrics.values())
-    return table(
+        low, high = (text("number", value=end) for end in (found.low, found.high))
+        undefined = found.undefined if some else None
+        rows.append((heading(metric), texts.get(metric), low, high, undefined))
+    return text.table(
         f"reported_{number}",
-        say("reported.table_bounds") if fit.count is None else say("reported.table", n=fit.count),
+        text("table_bounds") if fit.count is None else text("table", n=fit.count),
+        ".quantity .printed:number .low:number .high:number .undefined:count?",
         rows,
-        [
-            ("reported.column.quantity", 0),
-            ("reported.column.printed", 1, "number"),
-            ("reported.column.low", 2, "number"),
-            ("reported.column.high", 3, "number"),
-            ("reported.column.undefined", 4, "count") if some_undefined else None,
-        ],
     )
 
 
-def _overview(sets: list[tuple[str, Examined]]) -> Part:
+def _overview(sets: list[tuple[str, Examined]]) -> Iterator[Item]:
     """Many sets: how many fit, and a row each."""
     counts = [one.fit.count for _, one in sets]
     conflict, untried = counts.count(0), counts.count(None)
-    fit = len(sets) - conflict - untried
-    finding = [say("reported.overview", n=conflict, all=len(sets), fit=fit)]
+    yield text("overview", n=conflict, all=len(sets), fit=len(sets) - conflict - untried)
     if untried:
-        finding.append(say("reported.overview_untried", n=untried))
-    each = table(
+        yield text("overview_untried", n=untried)
+    yield text.table(
         "reported_sets",
-        say("reported.table_sets"),
-        sets,
-        [
-            ("reported.column.set", 0),
-            ("reported.column.printed", lambda row: _listed(row[1])),
-            ("reported.column.tables", lambda row: row[1].fit.count, "count"),
-            ("reported.column.follows", lambda row: _follows(row[1])),
-        ],
+        text("table_sets"),
+        "set .printed .tables:count .follows",
+        [(name, _listed(one), one.fit.count, _follows(one)) for name, one in sets],
     )
-    return Part(tuple(finding), tables=(each,))
 
 
 def _listed(one: Examined) -> Message:
-    return say("reported.listed", items=[in_words(figure) for figure in one.figures])
+    return text("listed", items=[in_words(figure) for figure in one.figures])
 
 
 def _follows(one: Examined) -> Message | None:
@@ -200,7 +186,7 @@ def _follows(one: Examined) -> Message | None:
         return next(iter(sentences(one)))
     if one.contradictory:
         items = [in_words(figure) for figure in (one.conflicts[0] if one.conflicts else one.figures)]
-        return say("reported.not_alone" if len(items) == 1 else "reported.conflicting", items=items)
+        return text("not_alone" if len(items) == 1 else "conflicting", items=items)
     if one.fit.count == 1:
         return cells_in_words(one.fit)
     return range_in_words("mcc", one.fit) if "mcc" in one.fit.metrics else None

@@ -1,12 +1,20 @@
-"""Published tables of several studies pooled: every number of a pool."""
+"""Published tables of several studies pooled: every number of a pool, and what is said of it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isnan
+from math import isfinite, isnan
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from trustreport.assessment.dimensions.reported.figures_in_print import ID
+from trustreport.assessment.finding import Figure, Part
+from trustreport.assessment.narrative.texts import Item, Texts, heading, numbers, quantity_name
 from trustreport.assessment.performance.decision_table import counted_as_wrong
+from trustreport.figures.curves import Points
+from trustreport.figures.mean_curves import StudyPoint, SummaryRoc
+from trustreport.figures.sites import Forest, ForestColumn
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.proportion import wilson
@@ -16,12 +24,18 @@ from trustreport.measures.sites.heterogeneity import NO_SPREAD_FOUND, Heterogene
 from trustreport.measures.sites.pooling import METHOD, OUTCOMES, PooledStudies, pooled
 from trustreport.study.plan import Plan, StudyPool
 from trustreport.study.study import Study
+from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
 ENOUGH = 5  # right and wrong decisions of a class in a study, from which on its logit is taken as normal
 TYPICAL, NEW = "typical study", "new study"
+MOST_OF_FOREST = 20
+STEPS = 101  # of a curve
+FEW = 10  # studies, below which the report says what few do to the model
 BOTH_CLASSES = "left out, because one of the classes has no case: {names}"
+
+text = Texts(f"{ID}.pooled")
 
 
 @dataclass(frozen=True)
@@ -168,3 +182,151 @@ def _correlation(pool: PooledSets) -> Estimate:
 def zeros(pools: Sequence[ConfusionCounts]) -> int:
     """Studies with an empty cell."""
     return sum(0 in (one.tp, one.fp, one.fn, one.tn) for one in pools)
+
+
+# ---------------------------------------------------------------- what is said of it
+
+
+def pooled_part(pool: PooledSets, number: int) -> Part:
+    """One pool: the means, a new study, how far studies differ, what zero cells and few studies do."""
+    tables = _tables(pool, number) if pool.sets else ()
+    items = (*_sentences(pool), *tables, *_figures(pool, number))
+    return text.part(items, say("reported.pool", name=pool.name), pool.place)
+
+
+def _sentences(pool: PooledSets) -> Iterator[Message]:
+    n, model = len(pool.sets), pool.model
+    cases = {
+        "positives": sum(c.positives for c in pool.cells),
+        "negatives": sum(c.negatives for c in pool.cells),
+    }
+    if pool.left_out:
+        yield text("left_out", n=len(pool.left_out), names=list(pool.left_out))
+    if isinstance(model, str):
+        yield text("none", reason=model)
+        return
+    means = {of: pool.result(f"pooled_{of}").estimate for of in OUTCOMES}
+    yield text("mean", n=n, **cases, **_both(means))
+    if pool.by_counts:
+        yield _sparse(pool, model)
+    if n < FEW:
+        yield text(f"{'few' if model.together else 'three'}", n=n, df=n - 1)
+    news = {of: pool.result("prediction_interval", endpoint=of).estimate for of in OUTCOMES}
+    if isfinite(news["sensitivity"].low):
+        yield text("new", **_both(news))
+    yield from (_spread(pool, of) for of in OUTCOMES)
+
+
+def _both(estimates: dict[str, Estimate]) -> dict[str, float]:
+    found = {f"{of[:4]}_{key}": x for of, e in estimates.items() for key, x in numbers(e).items()}
+    return {**found, "level": found["sens_level"]}
+
+
+def _spread(pool: PooledSets, of: str) -> Message:
+    """Whether studies differ by more than chance; the limits are those of the variance."""
+    e = pool.result("between_study_variance", endpoint=of).estimate
+    key = "differ" if e.low > 0 else "not_shown"
+    return text(key, e, of=quantity_name(of))
+
+
+def _sparse(pool: PooledSets, model: PooledStudies) -> Message:
+    """Why the mean is that of the counts, and what the bivariate model has, with its correction."""
+    ways = {METHOD: "all", f"{METHOD}_zeros": "zeros"} if model.corrected else {METHOD: "none"}
+    said = [
+        text(f"way.{way}", **{of[:4]: _entry(pool, of, method) for of in OUTCOMES})
+        for method, way in ways.items()
+    ]
+    names = [quantity_name(of) for of in pool.by_counts]
+    return text("sparse", of=names, k=zeros(pool.cells), n=len(pool.sets), items=said)
+
+
+def _entry(pool: PooledSets, of: str, method: str) -> float:
+    return next(r.estimate.value for r in pool.results if r.name == f"pooled_{of}" and r.method == method)
+
+
+# ---------------------------------------------------------------- tables
+
+
+def _tables(pool: PooledSets, number: int) -> Iterator[Item]:
+    if not isinstance(pool.model, str):
+        yield text.estimates(f"pooled_{number}", text("table"), pool.results, _label)
+    every = zip(pool.sets, pool.cells, *(pool.of_studies(of) for of in OUTCOMES))
+    cells = ("tp", "fp", "fn", "tn")
+    yield text.table(
+        f"pooled_studies_{number}",
+        text("table_studies"),
+        (".study", *(f"{cell}:count" for cell in cells), "sensitivity:text specificity:text"),
+        [
+            (name, *(getattr(one, cell) for cell in cells), *(text("share", e) for e in shares))
+            for name, one, *shares in every
+        ],
+    )
+
+
+def _label(r: Result) -> Message:
+    if r.place.population == TYPICAL or not r.endpoint:
+        return heading(r.name)
+    key = "row.new" if r.place.population == NEW else "row.variance"
+    return text(key, of=quantity_name(r.endpoint))
+
+
+# ---------------------------------------------------------------- figures
+
+
+def _figures(pool: PooledSets, number: int) -> Iterator[Figure]:
+    n, model = len(pool.sets), pool.model
+    if n < 2:
+        return
+    pooled = not isinstance(model, str)
+    columns = []
+    for of in OUTCOMES:
+        mean = pool.result(f"pooled_{of}").estimate
+        new = pool.result("prediction_interval", endpoint=of).estimate
+        columns.append(ForestColumn(heading(of), pool.of_studies(of), mean, new, least=0.0, most=1.0))
+    for start in range(0, n, MOST_OF_FOREST):
+        part = slice(start, start + MOST_OF_FOREST)
+        cut = tuple(ForestColumn(c.label, c.sites[part], c.mean, c.new, least=0.0, most=1.0) for c in columns)
+        chart = Forest(pool.sets[part], cut, of="study")
+        key = "forest" if pooled else "forest_alone"
+        caption = text(f"figure.{key}", n=n)
+        id = f"pooled_forest_{number}_{start // MOST_OF_FOREST + 1}"
+        yield text.figure(id, chart, "forest", caption, n=len(chart.labels))
+    if isinstance(model, PooledStudies):
+        caption = text(f"figure.{_roc_caption(pool, model)}", n=n)
+        yield text.figure(f"summary_roc_{number}", _summary_roc(pool, model), "roc", caption, n=n)
+
+
+def _roc_caption(pool: PooledSets, model: PooledStudies) -> str:
+    return "roc_three" if not model.together else "roc_by_counts" if pool.by_counts else "roc"
+
+
+def _summary_roc(pool: PooledSets, model: PooledStudies) -> SummaryRoc:
+    sensitivities, specificities = (pool.of_studies(of) for of in OUTCOMES)
+    studies = tuple(
+        StudyPoint(name, sensitivity, specificity, cells.n)
+        for name, cells, sensitivity, specificity in zip(
+            pool.sets, pool.cells, sensitivities, specificities, strict=True
+        )
+    )
+    area = pool.result("summary_roc").estimate
+    return SummaryRoc(
+        studies,
+        pool.result("pooled_sensitivity").estimate,
+        pool.result("pooled_specificity").estimate,
+        area,
+        _curve(model, area),
+        _points(model.region(level=pool.level)),
+        _points(model.region(new_study=True, level=pool.level)),
+    )
+
+
+def _curve(model: PooledStudies, area: Estimate) -> Points:
+    """The summary curve over the false positive rates that studies have."""
+    if isnan(area.value):
+        return ()
+    across = np.linspace(area.details["fpr_low"], area.details["fpr_high"], STEPS)
+    return _points(np.column_stack([across, model.curve(across)]))
+
+
+def _points(pairs: NDArray[np.float64]) -> Points:
+    return tuple((float(x), float(y)) for x, y in pairs)

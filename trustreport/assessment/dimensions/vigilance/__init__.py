@@ -1,13 +1,10 @@
 """Vigilance: has anything changed since the baseline, is anybody being harmed, and what is due?"""
 
-from dataclasses import replace
-
 from trustreport.assessment.dimensions.dimension import Dimension
-from trustreport.assessment.dimensions.vigilance import incidents, monitoring_text, narrative
-from trustreport.assessment.dimensions.vigilance.charts import charted
+from trustreport.assessment.dimensions.vigilance import chart_words, register_words, words
+from trustreport.assessment.dimensions.vigilance.charts import charted, delays
 from trustreport.assessment.dimensions.vigilance.compared import funnel_results, funnels
-from trustreport.assessment.dimensions.vigilance.delays import delays
-from trustreport.assessment.dimensions.vigilance.drift import called_results, drift_results
+from trustreport.assessment.dimensions.vigilance.drift import called_results, drift, drift_results
 from trustreport.assessment.dimensions.vigilance.entries import period_results
 from trustreport.assessment.dimensions.vigilance.events import rate_results
 from trustreport.assessment.dimensions.vigilance.exposure import exposure_results, maturity_results, use_of
@@ -15,12 +12,12 @@ from trustreport.assessment.dimensions.vigilance.periods import ID, Timeline, re
 from trustreport.assessment.dimensions.vigilance.readers_over_time import reader_results, reliances
 from trustreport.assessment.dimensions.vigilance.since import since
 from trustreport.assessment.dimensions.vigilance.view import MonitoringView
+from trustreport.assessment.dimensions.vigilance.words import text
 from trustreport.assessment.finding import Finding, Part
 from trustreport.assessment.narrative.where import where
 from trustreport.assessment.performance.sites import Pool, pooled
 from trustreport.study.plan import Plan
 from trustreport.study.study import Readings, Study
-from trustreport.vocabulary.messages import say
 from trustreport.vocabulary.results import Result
 
 
@@ -80,24 +77,19 @@ def answer(study: Study, plan: Plan) -> Finding:
         lies, found = where(pool_of(one.timeline, plan), ID, plan, one.suffix)
         concentrated += found
         parts += [
-            narrative.status(one),
-            narrative.due_list(one),
+            words.status(one),
+            words.due_list(one),
             since(one),
-            replace(narrative.exposure(one), element="E36"),
-            replace(narrative.maturity(one), element="E09"),
-            narrative.performance(one),
+            words.exposure(one),
+            words.maturity(one),
+            words.performance(one),
             *((lies,) if lies else ()),
-            replace(monitoring_text.drift(one), element="E38"),
-            replace(monitoring_text.charts(one), element="E39"),
+            drift(one),
+            chart_words.charts(one),
         ]
-    parts += [
-        replace(incidents.readers_part(views[0]), element="E41"),
-        replace(incidents.events(views[0]), element="E42"),
-        replace(incidents.signals(views[0]), element="E43"),
-    ]
-    not_shown = [say(f"{ID}.not_shown.{name}") for name in ("cause", "drift", "events", "decision")]
+    parts += [of(views[0]) for of in (words.readers_part, register_words.events, register_words.signals)]
     results = (*(r for one in views for r in one.results), *concentrated)
-    return Finding(ID, tuple(parts), results, tuple(not_shown))
+    return text.finding(parts, results, ("cause", "drift", "events", "decision"))
 
 
 DIMENSION = Dimension(ID, has_data, answer)

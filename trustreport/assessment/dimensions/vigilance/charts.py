@@ -1,4 +1,7 @@
-"""Sequential charts of the declared indicators: CUSUM and SPRT over the cases of all periods in order."""
+"""Sequential charts of the declared indicators: CUSUM and SPRT over the cases of all periods in order.
+
+How late each chart would be: cases and periods from the declared harm to its alert.
+"""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -19,11 +22,13 @@ from trustreport.assessment.dimensions.vigilance.entries import (
 )
 from trustreport.assessment.dimensions.vigilance.periods import ID, Timeline
 from trustreport.assessment.dimensions.vigilance.readers_over_time import Reliances
+from trustreport.assessment.narrative.texts import heading
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.monitoring.charts import METHOD as CUSUM
 from trustreport.measures.monitoring.charts import SPRT_METHOD as SPRT
 from trustreport.measures.monitoring.charts import CusumChart, SprtChart, cusum, planned_looks, sprt
-from trustreport.measures.monitoring.notes import NO_BUDGET
+from trustreport.measures.monitoring.detection_delay import STATISTICS, cusum_delay, sprt_delay
+from trustreport.measures.monitoring.notes import NO_BUDGET, USUAL_LOOK
 from trustreport.study.plan import Indicator, Plan
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.results import Result
@@ -69,6 +74,27 @@ class Charted:
     def endpoint(self) -> str:
         """What it is a chart of."""
         return bare(self.indicator.measure)
+
+    @property
+    def name(self) -> Message:
+        """The name of what it is a chart of."""
+        return heading(self.endpoint)
+
+    @property
+    def type(self) -> Message:
+        """The name of its kind."""
+        return say(f"{ID}.chart.{self.kind}")
+
+    @property
+    def title(self) -> Message:
+        """What it is a chart of, and of which kind it is."""
+        return say(f"{ID}.figure.chart", name=self.name, chart=self.type)
+
+    @property
+    def rates(self) -> Message | None:
+        """The rates that it is designed for, in words."""
+        rates = {"in_control": self.indicator.in_control, "to_detect": self.indicator.to_detect}
+        return None if None in rates.values() else say(f"{ID}.rates", **rates)
 
     @property
     def design(self) -> Mapping[str, Any]:
@@ -234,15 +260,70 @@ def _in_order(
     return Looks(joined, np.array(sizes, np.int64), tuple(periods), tuple(days))
 
 
-def designed_for(indicator: Indicator) -> Message | None:
-    """The rates that the chart of an indicator is designed for, in words."""
-    if indicator.in_control is None or indicator.to_detect is None:
-        return None
-    return say(f"{ID}.rates", in_control=indicator.in_control, to_detect=indicator.to_detect)
-
-
 def in_control(chart: Charted) -> str:
     """What a chart says: "alert", "in control", or nothing where it could not be drawn."""
     if isnan(chart.result.estimate.value) or chart.run is None:
         return ""
     return "in_control" if chart.alert is None else "alert"
+
+
+# ---------------------------------------------------------------- how late an alert would be
+
+
+@dataclass(frozen=True, eq=False)
+class Delay:
+    """The delay of one chart: its two entries, by statistic."""
+
+    chart: Charted
+    results: Mapping[str, Result]
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a chart that alerts."""
+        return all("periods" in r.details for r in self.results.values())
+
+    def cases(self, statistic: str) -> float:
+        """Cases until the alert."""
+        return self.results[statistic].estimate.value
+
+    def periods(self, statistic: str) -> float:
+        """The same in periods of the usual number of cases."""
+        return float(self.results[statistic].details["periods"])
+
+
+def delays(charts: Sequence[Charted], timeline: Timeline) -> list[Delay]:
+    """The delay of every chart, undefined for the reason that there is no chart where there is none."""
+    return [_delay(chart, timeline) for chart in charts]
+
+
+def _delay(chart: Charted, timeline: Timeline) -> Delay:
+    parameters = {**chart.result.parameters, "chart": chart.kind}
+    made = {}
+    for name, e in _estimates(chart).items():
+        details = {}
+        if "looks" in e.details and chart.looks is not None:
+            per_period = float(chart.looks.sizes.sum()) / len(set(chart.looks.period))
+            details = {"periods": e.value / per_period, "cases_per_period": per_period}
+        made[name] = Result(
+            f"{ID}.detection_delay",
+            timeline.place,
+            e,
+            endpoint=chart.endpoint,
+            parameters={**parameters, "statistic": name},
+            primary=True,
+            details=details,
+        )
+    return Delay(chart, made)
+
+
+def _estimates(chart: Charted) -> dict[str, Estimate]:
+    e, looks, run = chart.result.estimate, chart.looks, chart.run
+    if looks is None or run is None:
+        none = undefined(e.n, e.note, level=e.level, method=METHODS[chart.kind])
+        return dict.fromkeys(STATISTICS, none)
+    if isinstance(run, CusumChart):
+        sizes = set(looks.sizes.tolist())
+        usual = max(1, round(float(looks.sizes.mean())))
+        note = USUAL_LOOK if len(sizes) > 1 else ""
+        return cusum_delay(run.design, cases=usual, n=e.n, level=e.level, note=note)
+    return sprt_delay(run, n=e.n, level=e.level)

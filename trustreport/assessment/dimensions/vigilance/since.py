@@ -4,17 +4,15 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
-from typing import Literal
+from typing import Any, Literal
 
 from trustreport.assessment.dimensions.vigilance.charts import Charted
-from trustreport.assessment.dimensions.vigilance.entries import OF_READINGS, endpoints, indicator_of
+from trustreport.assessment.dimensions.vigilance.entries import endpoints, indicator_of
 from trustreport.assessment.dimensions.vigilance.events import CLOSED
-from trustreport.assessment.dimensions.vigilance.milestones import tracks
-from trustreport.assessment.dimensions.vigilance.periods import ID, Period
-from trustreport.assessment.dimensions.vigilance.view import MonitoringView
-from trustreport.assessment.finding import Figure, Part, PlainTable
-from trustreport.assessment.narrative.tables import table
-from trustreport.assessment.narrative.texts import heading, numbers
+from trustreport.assessment.dimensions.vigilance.periods import ID, Period, Timeline
+from trustreport.assessment.dimensions.vigilance.view import MonitoringView, changes
+from trustreport.assessment.finding import Figure, Part
+from trustreport.assessment.narrative.texts import Item, Texts, heading, if_known, on_day
 from trustreport.figures import monitoring as figure
 from trustreport.measures.estimate import Estimate
 from trustreport.study.plan import Plan
@@ -22,11 +20,12 @@ from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.quantities import endpoint_row
 
 ELEMENT = "since"
-COLUMN = f"{ID}.column"
 Moved = Literal["worse", "better", "changed"]
 State = Moved | Literal["unchanged", "unknown"]
 Standing = Literal["new", "closed", "open"]
 CHANGED: tuple[Moved, ...] = ("worse", "better", "changed")
+
+text = Texts(ID)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +55,8 @@ class RegisterEntry:
 def since(view: MonitoringView) -> Part:
     """What changed against the period before and the baseline; new, open and closed entries; the timeline."""
     last = view.timeline.last
-    title = say(f"{ID}.title_since")
-    if last is None:
-        return Part((say(f"{ID}.no_cases"),), title, place=view.timeline.place, element=ELEMENT)
-    rows, entries = compared(view, last), entries_of(view, last)
-    previous = view.timeline.before(view.timeline.periods.index(last))
-    return Part(
-        tuple(_sentences(view, rows, entries, last, previous)),
-        title,
-        tuple(_tables(view, rows, entries, last, previous)),
-        tuple(_figure(view)),
-        view.timeline.place,
-        ELEMENT,
-    )
+    items = _since(view, last) if last is not None else [text("no_cases")]
+    return text.part(items, text("title_since"), view.place, ELEMENT)
 
 
 # ---------------------------------------------------------------- indicators
@@ -76,7 +64,7 @@ def since(view: MonitoringView) -> Part:
 
 def compared(view: MonitoringView, last: Period) -> list[IndicatorChange]:
     """The declared indicators, else the first two measures."""
-    followed = [e for e in endpoints(view.plan) if e not in OF_READINGS]
+    followed = endpoints(view.plan)
     declared = [e for e in followed if indicator_of(e, view.plan)]
     return [_compared(view, last, endpoint) for endpoint in declared or followed[:2]]
 
@@ -140,7 +128,7 @@ def _alerts(charts: Sequence[Charted], plan: Plan, first: dt.date | None) -> Ite
     for chart in charts:
         if chart.alert is None:
             continue
-        name = say("word.interval", value=heading(chart.endpoint), interval=say(f"{ID}.chart.{chart.kind}"))
+        name = say("word.interval", value=chart.name, interval=chart.type)
         named = [s for s in plan.signals if (s.indicator or "").rpartition(".")[2] == chart.endpoint]
         ended = [s.closed for s in named if s.closed]
         over = bool(named) and len(ended) == len(named)
@@ -173,99 +161,61 @@ def _registered(plan: Plan, first: dt.date | None) -> Iterator[RegisterEntry]:
 # ---------------------------------------------------------------- sentences and tables
 
 
-def _sentences(
-    view: MonitoringView,
-    rows: Sequence[IndicatorChange],
-    entries: Sequence[RegisterEntry],
-    last: Period,
-    previous: Period | None,
-) -> Iterator[Message]:
+def _since(view: MonitoringView, last: Period) -> Iterator[Item]:
+    rows, entries = compared(view, last), entries_of(view, last)
+    before = view.timeline.before(view.timeline.periods.index(last))
+    names = {"period": last.name, "previous": before.name if before else None}
+    thens = {}
     if view.timeline.baseline is not None:
-        said = [_moved(r, how, r.since_baseline, last, None, r.baseline) for how, r in _by(rows, "baseline")]
-        yield from said
-        if not said and any(r.against_baseline == "unchanged" for r in rows):
-            yield say(f"{ID}.since.none_baseline", period=last.name)
-    if previous is not None:
-        moved = _by(rows, "previous")
-        said = [_moved(r, how, r.since_previous, last, previous, r.previous) for how, r in moved]
-        yield from said
-        if not said and any(r.against_previous == "unchanged" for r in rows):
-            yield say(f"{ID}.since.none_previous", period=last.name, previous=previous.name)
+        thens["baseline"] = text("since.at_baseline")
+    if before is not None:
+        thens["previous"] = text("since.in_period", period=before.name)
+    for against, then in thens.items():
+        # What became worse comes first.
+        moved = [r for how in CHANGED for r in rows if getattr(r, f"against_{against}") == how]
+        for one in moved:
+            yield _moved(one, against, other=then, period=last.name)
+        if not moved and any(getattr(r, f"against_{against}") == "unchanged" for r in rows):
+            yield text(f"since.none_{against}", **names)
     for standing in ("new", "closed", "open"):
-        names = [_short(e) for e in entries if e.standing == standing]
-        if names:
-            yield say(f"{ID}.since.{standing}", names=names)
-
-
-def _by(
-    rows: Sequence[IndicatorChange], against: Literal["baseline", "previous"]
-) -> list[tuple[Moved, IndicatorChange]]:
-    """The indicators that moved, what became worse first."""
-    return [(how, r) for how in CHANGED for r in rows if getattr(r, f"against_{against}") == how]
-
-
-def _unit(one: IndicatorChange) -> str:
-    share = endpoint_row(one.endpoint).written == "proportion"
-    return "share" if share else "ratio" if endpoint_row(one.endpoint).scale == "log" else "number"
-
-
-def _moved(
-    one: IndicatorChange, how: Moved, change: Estimate, last: Period, other: Period | None, before: Estimate
-) -> Message:
-    """What changed by how much; since the baseline where no other period is given."""
-    then = say(f"{ID}.since.in_period", period=other.name) if other else say(f"{ID}.since.at_baseline")
-    return say(
-        f"{ID}.since.{how}_{_unit(one)}",
-        name=heading(one.endpoint),
-        period=last.name,
-        other=then,
-        before=before.value,
-        now=one.now.value,
-        **numbers(change),
-    )
-
-
-def _short(entry: RegisterEntry) -> Message:
-    return say(f"{ID}.since.entry_{entry.kind}", what=entry.what)
-
-
-def _tables(
-    view: MonitoringView,
-    rows: Sequence[IndicatorChange],
-    entries: Sequence[RegisterEntry],
-    last: Period,
-    previous: Period | None,
-) -> Iterator[PlainTable]:
-    level = view.plan.report.confidence_level
-    yield table(
+        items = [_short(e) for e in entries if e.standing == standing]
+        if items:
+            yield text(f"since.{standing}", names=items)
+    yield text.table(
         f"since_indicators{view.suffix}",
-        say(f"{ID}.table.since", period=last.name, previous=previous.name if previous else None, level=level),
-        rows,
+        text("table.since", level=view.level, **names),
+        ".indicator .baseline:number .previous:number .now:number .since_previous:number"
+        " .since_baseline:number .standing_baseline",
         [
-            (f"{COLUMN}.indicator", lambda r: heading(r.endpoint)),
-            (f"{COLUMN}.baseline", lambda r: _known(r.baseline), "number"),
-            (f"{COLUMN}.previous", lambda r: _known(r.previous), "number"),
-            (f"{COLUMN}.now", lambda r: _known(r.now), "number"),
-            (f"{COLUMN}.since_previous", lambda r: _known(r.since_previous), "number"),
-            (f"{COLUMN}.since_baseline", lambda r: _known(r.since_baseline), "number"),
-            (f"{COLUMN}.standing_baseline", lambda r: say(f"{ID}.since.state.{r.against_baseline}")),
+            (
+                heading(r.endpoint),
+                *map(if_known, (r.baseline, r.previous, r.now, r.since_previous, r.since_baseline)),
+                text(f"since.state.{r.against_baseline}"),
+            )
+            for r in rows
         ],
     )
     if entries:
-        yield table(
+        yield text.table(
             f"since_entries{view.suffix}",
-            say(f"{ID}.table.since_entries", period=last.name),
-            entries,
-            [
-                (f"{COLUMN}.standing", lambda e: say(f"{ID}.since.standing.{e.standing}")),
-                (f"{COLUMN}.what", _short),
-                (f"{COLUMN}.happened", lambda e: say("word.on", day=e.day) if e.day else None),
-            ],
+            text("table.since_entries", period=last.name),
+            ".standing .what .happened",
+            [(text(f"since.standing.{e.standing}"), _short(e), on_day(e.day)) for e in entries],
         )
+    yield from _figure(view)
 
 
-def _known(e: Estimate) -> Estimate | None:
-    return None if isnan(e.value) else e
+def _moved(one: IndicatorChange, against: str, **of: Message | str) -> Message:
+    """What changed by how much."""
+    row = endpoint_row(one.endpoint)
+    unit = "share" if row.written == "proportion" else "ratio" if row.scale == "log" else "number"
+    how, before = getattr(one, f"against_{against}"), getattr(one, against)
+    values = {"name": heading(one.endpoint), "before": before.value, "now": one.now.value}
+    return text(f"since.{how}_{unit}", getattr(one, f"since_{against}"), **values, **of)
+
+
+def _short(entry: RegisterEntry) -> Message:
+    return text(f"since.entry_{entry.kind}", what=entry.what)
 
 
 # ---------------------------------------------------------------- the timeline
@@ -281,24 +231,68 @@ def _figure(view: MonitoringView) -> Iterator[Figure]:
     )
     if not drawn or endpoint is None:
         return
-    declared = indicator_of(endpoint, plan)
-    in_control, to_detect = (declared.in_control, declared.to_detect) if declared else (None, None)
-    base = timeline.baseline
-    yield Figure(
-        f"since_timeline{view.suffix}",
-        figure.EventTimeline(
-            tuple(drawn),
-            heading(endpoint),
-            tuple(
-                figure.TimelinePeriod(p.name, p.start, p.end, view.value(p, endpoint))
-                for p in dated
-                if p.start and p.end
-            ),
-            view.value(base, endpoint) if base is not None and len(base) else None,
-            nan if in_control is None else in_control,
-            nan if to_detect is None else to_detect,
-            percent=endpoint_row(endpoint).written == "proportion",
+    declared, base = indicator_of(endpoint, plan), timeline.baseline
+    rates = (declared.in_control, declared.to_detect) if declared else (None, None)
+    in_control, to_detect = (nan if rate is None else rate for rate in rates)
+    drawing = figure.EventTimeline(
+        tuple(drawn),
+        heading(endpoint),
+        tuple(
+            figure.TimelinePeriod(p.name, p.start, p.end, view.value(p, endpoint))
+            for p in dated
+            if p.start and p.end
         ),
-        say(f"{ID}.figure.timeline", name=heading(endpoint), level=plan.report.confidence_level),
-        say(f"{ID}.figure.timeline_alt", name=heading(endpoint), n=sum(len(lane.marks) for lane in drawn)),
+        view.value(base, endpoint) if base is not None and len(base) else None,
+        in_control,
+        to_detect,
+        endpoint_row(endpoint).written == "proportion",
     )
+    marks = sum(len(lane.marks) for lane in drawn)
+    values: dict[str, Any] = {"name": heading(endpoint), "level": view.level, "n": marks}
+    yield text.figure(f"since_timeline{view.suffix}", drawing, "timeline", **values)
+
+
+def tracks(timeline: Timeline, charts: Sequence[Charted], plan: Plan) -> list[figure.TimelineTrack]:
+    """Everything that has a day within the periods or after them, by kind."""
+    start = min((p.start for p in timeline.periods if p.start), default=None)
+    if start is None:
+        return []
+    by_column: dict[str, list[figure.TimelineMark]] = {}
+    for change in changes(timeline, plan):
+        kind: Any = change.column if change.column in ("version", "threshold") else "group"
+        by_column.setdefault(change.column, []).append(figure.TimelineMark(change.day, change.name, kind))
+    every = [(_track_name(column), marks) for column, marks in by_column.items()]
+    every += [
+        (text("lane.alert"), list(_alert_marks(charts))),
+        (text("lane.signal"), list(_signal_marks(plan))),
+        (text("lane.incident"), list(_incident_marks(plan))),
+    ]
+    found = [(name, tuple(m for m in marks if m.day >= start)) for name, marks in every]
+    return [figure.TimelineTrack(name, marks) for name, marks in found if marks]
+
+
+def _track_name(column: str) -> Message:
+    if column in ("version", "threshold", "site"):
+        return text(f"lane.{column}")
+    return say("word.heading", text=column.replace("_", " "))
+
+
+def _alert_marks(charts: Sequence[Charted]) -> Iterator[figure.TimelineMark]:
+    for chart in charts:
+        if chart.alert_day is not None:
+            yield figure.TimelineMark(chart.alert_day, chart.title, "alert")
+
+
+def _signal_marks(plan: Plan) -> Iterator[figure.TimelineMark]:
+    for signal in plan.signals:
+        if signal.detected:
+            yield figure.TimelineMark(signal.detected, signal.signal, "signal")
+        if signal.closed:
+            yield figure.TimelineMark(signal.closed, text("mark.closed", name=signal.signal), "closed")
+
+
+def _incident_marks(plan: Plan) -> Iterator[figure.TimelineMark]:
+    for one in plan.incidents:
+        day = one.event_date or one.awareness_date
+        if day is not None:
+            yield figure.TimelineMark(day, one.incident, one.kind)

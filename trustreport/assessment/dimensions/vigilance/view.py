@@ -1,23 +1,34 @@
 """Everything found over the periods of one candidate, for its sentences, tables and figures."""
 
-from collections.abc import Sequence
+import datetime as dt
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import nan
 from typing import Any
 
-from trustreport.assessment.dimensions.vigilance.charts import Charted
+import numpy as np
+
+from trustreport.assessment.dimensions.vigilance.charts import Charted, Delay
 from trustreport.assessment.dimensions.vigilance.compared import Compared
-from trustreport.assessment.dimensions.vigilance.delays import Delay
 from trustreport.assessment.dimensions.vigilance.exposure import Use
-from trustreport.assessment.dimensions.vigilance.milestones import changes
-from trustreport.assessment.dimensions.vigilance.periods import ID, Period, Timeline, is_month
+from trustreport.assessment.dimensions.vigilance.periods import (
+    ID,
+    Period,
+    Timeline,
+    is_month,
+    mix_columns,
+    names_of,
+)
 from trustreport.assessment.dimensions.vigilance.readers_over_time import Reliances
+from trustreport.assessment.narrative.where import labelled
 from trustreport.measures.estimate import Estimate
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.messages import Message, say
+from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
 MOST_EVENTS = 8
+MOST_NEW = 6  # new groups of one column that are drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +44,16 @@ class MonitoringView:
     charts: tuple[Charted, ...]
     delays: tuple[Delay, ...]
     funnels: tuple[Compared, ...]
+
+    @property
+    def place(self) -> Place:
+        """Where what is said of all periods belongs."""
+        return self.timeline.place
+
+    @property
+    def level(self) -> float:
+        """The level of the intervals."""
+        return self.plan.report.confidence_level
 
     @property
     def suffix(self) -> str:
@@ -83,7 +104,69 @@ class MonitoringView:
                     found.append((k - 0.5 + through, change.name))
         return tuple(found[:MOST_EVENTS])
 
-    @property
-    def several_tasks(self) -> bool:
-        """Whether readings of more than one task fall into the periods."""
-        return len({one.task for one in self.reliances}) > 1
+
+# ---------------------------------------------------------------- what changed about device and cases
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceChange:
+    """A version, a threshold or a group of cases that was not there before: its first day and its name."""
+
+    day: dt.date
+    column: str
+    name: Message | str
+
+
+def changes(timeline: Timeline, plan: Plan) -> list[DeviceChange]:
+    """What changed about the device and its cases, in order of time."""
+    found = [
+        DeviceChange(day, "version", say(f"{ID}.mark.version", name=v)) for v, day in _versions(timeline)
+    ]
+    for column in dict.fromkeys((*mix_columns(timeline, plan), "site")):
+        new = list(_first_days(timeline, lambda p, c=column: names_of(p.column(c), len(p))))
+        found += [
+            DeviceChange(day, column, name if column == "site" else labelled(column, name))
+            for name, day in new[:MOST_NEW]
+        ]
+    found += _thresholds(plan)
+    return sorted(found, key=lambda c: (c.day, c.column))
+
+
+def _versions(timeline: Timeline) -> Iterator[tuple[str, dt.date]]:
+    def names(period: Period) -> Any:
+        column = period.scores.version if period.scores is not None else None
+        return names_of(column, len(period))
+
+    return _first_days(timeline, names)
+
+
+def _first_days(timeline: Timeline, names: Any) -> Iterator[tuple[str, dt.date]]:
+    """The names that are not in the first set of cases, and the first day of each."""
+    seen: set[str] = set()
+    for k, period in enumerate(p for p in timeline.all if len(p)):
+        here = names(period)
+        for name in sorted({str(one) for one in here if one is not None} - seen):
+            seen.add(name)
+            day = _first_day(period, here == name)
+            if k and day is not None:
+                yield name, day
+
+
+def _first_day(period: Period, of: Any) -> dt.date | None:
+    if period.date is None or np.isnat(period.date[of]).all():
+        return period.start
+    return dt.date.fromisoformat(str(np.nanmin(period.date[of]).astype("datetime64[D]")))
+
+
+def _thresholds(plan: Plan) -> Iterator[DeviceChange]:
+    for one in plan.amendments:
+        day = _day(one.date)
+        if day is not None and (one.field or "").rpartition(".")[2] == "threshold":
+            yield DeviceChange(day, "threshold", say(f"{ID}.mark.threshold", old=one.old, new=one.new))
+
+
+def _day(text: str | None) -> dt.date | None:
+    try:
+        return dt.date.fromisoformat((text or "")[:10])
+    except ValueError:
+        return None

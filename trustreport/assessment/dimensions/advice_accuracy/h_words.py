@@ -8,8 +8,8 @@ from trustreport.assessment.dimensions.advice_accuracy.entries import ID
 from trustreport.assessment.dimensions.advice_accuracy.h_accuracy import HALF, KINDS, THIRD, ComparedPair
 from trustreport.assessment.dimensions.advice_accuracy.h_choices import Weighed, kind_of
 from trustreport.assessment.dimensions.advice_accuracy.h_figures import figures_of_choices, figures_of_raters
-from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
-from trustreport.assessment.narrative.tables import Spec, table
+from trustreport.assessment.finding import Column, Figure, Part, PlainTable
+from trustreport.assessment.narrative.texts import Item, Texts
 from trustreport.figures.effect import ErrorRateRow, ErrorRates
 from trustreport.figures.panels import MOST_PANELS
 from trustreport.study.plan import HAccuracy, Plan
@@ -26,6 +26,8 @@ ALONE_SYMBOL = "Ha(d0)"  # the other cases do not count
 # Several classes have the mean sensitivity for balanced accuracy.
 ANCHORS = {"accuracy": ("accuracy", "class_accuracy"), "balanced": ("balanced_accuracy", "macro_sensitivity")}
 
+text = Texts(ID)
+
 
 def h_parts(
     weighed: Sequence[Weighed], pairs: Sequence[ComparedPair], results: Sequence[Result], plan: Plan
@@ -34,21 +36,29 @@ def h_parts(
     some = [one for one in weighed if one.shown]
     if not some:
         return
+    yield text.part(_items(some, pairs, results, plan), text("title_h"))
+
+
+def _items(
+    some: Sequence[Weighed], pairs: Sequence[ComparedPair], results: Sequence[Result], plan: Plan
+) -> Iterator[Item]:
     # The report prints the first sentences only: the sets with the lowest accuracies speak.
-    finding = [sentence for pair in pairs[:MOST_SAID] for sentence in _compared(pair)]
+    for pair in pairs[:MOST_SAID]:
+        yield from _compared(pair)
     first = sorted(some, key=lambda one: min((r.estimate.value for _, r in _known(one)), default=inf))
-    finding += [_lowest(one, results) for one in first[:MOST_SAID]]
-    finding += [sentence for one in first[:MOST_SAID] for sentence in _as_wished(one, results, plan)]
-    tables: list[EstimateTable | PlainTable] = []
+    yield from (_lowest(one, results) for one in first[:MOST_SAID])
+    for one in first[:MOST_SAID]:
+        yield from _as_wished(one, results, plan)
     if pairs:
-        tables.append(_differences(pairs))
-    tables += [_table(one, i) for i, one in enumerate(some[:MOST_PANELS], 1)]
-    binary = [one for one in some if one.binary][:MOST_PANELS]
+        differences = [(_difference(choice, r), r) for pair in pairs for choice, r in pair.shown]
+        yield text.labelled("h_accuracy_differences", text("table_h_differences"), differences)
+    yield from (_table(one, i) for i, one in enumerate(some[:MOST_PANELS], 1))
     alone = len(list(_together(some))) == 1
-    figures = [*_charts(some if alone else first, results, plan)]
-    figures += figures_of_choices(binary, plan) if binary else ()
-    figures += figures_of_raters(some[:MOST_PANELS], results, plan)
-    yield Part(tuple(finding), title=say(f"{ID}.title_h"), tables=tuple(tables), figures=tuple(figures))
+    yield from _charts(some if alone else first, results, plan)
+    binary = [one for one in some if one.binary][:MOST_PANELS]
+    if binary:
+        yield from figures_of_choices(binary, plan)
+    yield from figures_of_raters(some[:MOST_PANELS], results, plan)
 
 
 def _anchor(one: Weighed, name: str, results: Sequence[Result]) -> Result | None:
@@ -74,17 +84,9 @@ def _lowest(one: Weighed, results: Sequence[Result]) -> Message:
     key = "h_value" if accuracy is None or isnan(accuracy.estimate.value) else "h_beside"
     if isnan(e.low):
         key = "h_without_interval"
-    return say(
-        f"{ID}.{key}",
-        name=one.name,
-        kind=say(f"{ID}.kind.{kind_of(choice)}"),
-        chosen=_choice(choice, lowest),
-        accuracy=nan if accuracy is None else accuracy.estimate.value,
-        value=e.value,
-        low=e.low,
-        high=e.high,
-        level=e.level,
-    )
+    beside = nan if accuracy is None else accuracy.estimate.value
+    of = {"name": one.name, "kind": text(f"kind.{kind_of(choice)}"), "accuracy": beside}
+    return text(key, e, chosen=_choice(choice, lowest), **of)
 
 
 def _as_wished(one: Weighed, results: Sequence[Result], plan: Plan) -> Iterator[Message]:
@@ -95,9 +97,9 @@ def _as_wished(one: Weighed, results: Sequence[Result], plan: Plan) -> Iterator[
         return
     asked = known[0][1].estimate if accuracy is None else accuracy.estimate
     if not isnan(asked.low):
-        of = say(f"{ID}.kind.{kind_of(known[0][0]) if accuracy is None else 'accuracy'}")
+        of = text(f"kind.{kind_of(known[0][0]) if accuracy is None else 'accuracy'}")
         side = "above" if asked.low > least else "below" if asked.high < least else "around"
-        yield say(f"{ID}.h_asked_{side}", name=one.name, of=of, least=as_declared(least))
+        yield text(f"h_asked_{side}", name=one.name, of=of, least=as_declared(least))
 
 
 # ---------------------------------------------------------------- words of a choice
@@ -106,12 +108,12 @@ def _as_wished(one: Weighed, results: Sequence[Result], plan: Plan) -> Iterator[
 def _label(choice: HAccuracy) -> Message:
     """The name of an accuracy with the symbol that the source has for it."""
     kind = kind_of(choice)
-    name = say("word.heading", text=say(f"{ID}.kind.{kind}"))
+    name = say("word.heading", text=text(f"kind.{kind}"))
     if kind not in SYMBOLS:
         return name
     wanted = choice.complexity_from
     alone = kind == "practical" and wanted is not None and _is_cut(wanted) and wanted.rest == 0
-    return say(f"{ID}.kind_symbol", kind=name, symbol=ALONE_SYMBOL if alone else SYMBOLS[kind])
+    return text("kind_symbol", kind=name, symbol=ALONE_SYMBOL if alone else SYMBOLS[kind])
 
 
 def _is_cut(wanted: Any) -> bool:
@@ -123,49 +125,49 @@ def _choice(choice: HAccuracy, result: Result, *, brief: bool = False) -> Messag
     chosen, parts = result.parameters, []
     if choice.tau is not None and chosen["tau"] is not None:
         key = f"from_{chosen['tau_from']}" if "tau_from" in chosen and not brief else "given"
-        parts.append(say(f"{ID}.tau.{key}", tau=chosen["tau"], share=chosen.get("tau_share", nan)))
+        parts.append(text(f"tau.{key}", tau=chosen["tau"], share=chosen.get("tau_share", nan)))
     if choice.priority is not None and chosen["priority"] is not None:
         key = f"from_{chosen['priority_from']}" if "priority_from" in chosen and not brief else "given"
-        priority = [say(f"{ID}.share", value=p) for p in chosen["priority"]]
+        priority = [text("share", value=p) for p in chosen["priority"]]
         at = result.details.get("risk_threshold", nan)
-        parts.append(say(f"{ID}.priority.{key}", priority=priority, threshold=at))
+        parts.append(text(f"priority.{key}", priority=priority, threshold=at))
     if choice.complexity or choice.complexity_from is not None:
         parts.append(_complexity(choice, result, brief=brief))
-    return say(f"{ID}.chosen", parts=parts) if parts else say(f"{ID}.complexity.none")
+    return text("chosen", parts=parts) if parts else text("complexity.none")
 
 
 def _complexity(choice: HAccuracy, result: Result, *, brief: bool) -> Message:
     wanted = choice.complexity_from
     if wanted is None:
         if not result.parameters["complexity"]:
-            return say(f"{ID}.complexity.none")
-        return say(f"{ID}.weight.by", of=say(f"{ID}.complexity.column"))
-    sources = [say(f"{ID}.complexity.{source}") for source in wanted.source]
-    of = sources[0] if len(sources) == 1 else say(f"{ID}.complexity.several", sources=sources)
+            return text("complexity.none")
+        return text("weight.by", of=text("complexity.column"))
+    sources = [text(f"complexity.{source}") for source in wanted.source]
+    of = sources[0] if len(sources) == 1 else text("complexity.several", sources=sources)
     if wanted.proficiency:
-        of = say(f"{ID}.complexity.proficiency", of=of)
+        of = text("complexity.proficiency", of=of)
     if _is_cut(wanted):
         which = _which(wanted.top, wanted.above, result.details.get("most_complex"))
-        rest = say(f"{ID}.weight.rest", weight=wanted.rest)
+        rest = text("weight.rest", weight=wanted.rest)
         if wanted.rest in (0, 0.5):
-            rest = say(f"{ID}.weight.{'none' if wanted.rest == 0 else 'half'}")
-        of = say(f"{ID}.weight.{'cut_brief' if brief else 'cut'}", of=of, which=which, rest=rest)
+            rest = text(f"weight.{'none' if wanted.rest == 0 else 'half'}")
+        of = text(f"weight.{'cut_brief' if brief else 'cut'}", of=of, which=which, rest=rest)
     else:
-        of = say(f"{ID}.weight.by", of=of)
+        of = text("weight.by", of=of)
     if wanted.relevance_weight is not None:
-        of = say(f"{ID}.complexity.relevance", of=of, share=wanted.relevance_weight)
+        of = text("complexity.relevance", of=of, share=wanted.relevance_weight)
     return of
 
 
 def _which(top: float | None, above: float | None, found: float | None) -> Message:
     """Which cases are the complex ones; how many they are where that is not what was asked for."""
     if top is None:
-        return say(f"{ID}.weight.above", threshold=above)
+        return text("weight.above", threshold=above)
     key = "third" if abs(top - THIRD) < 0.005 else "most_half" if top == HALF else "share"
-    which = say(f"{ID}.weight.{key}", share=top)
+    which = text(f"weight.{key}", share=top)
     if found is None or abs(found - top) <= NEAR:
         return which
-    return say(f"{ID}.weight.found", which=which, share=found)
+    return text("weight.found", which=which, share=found)
 
 
 # ---------------------------------------------------------------- the chart and the tables
@@ -181,17 +183,14 @@ def _charts(some: Sequence[Weighed], results: Sequence[Result], plan: Plan) -> I
         asked: dict[str, Any] = {}
         if plan.utility.minimum_accuracy is not None:
             least = plan.utility.minimum_accuracy
-            asked = {"asked": least, "asked_label": say(f"{ID}.asked", least=as_declared(least))}
-        drawing = ErrorRates(tuple(rows), say(f"{ID}.axis.accuracy"), say(f"{ID}.axis.accuracy_of"), **asked)
+            asked = {"asked": least, "asked_label": text("asked", least=as_declared(least))}
+        drawing = ErrorRates(tuple(rows), text("axis.accuracy"), text("axis.accuracy_of"), **asked)
         names = [one.name for one in few]
         shown = {kind_of(choice) for one in few for choice, _ in one.shown}
-        kinds = [say(f"{ID}.gloss.{kind}") for kind in KINDS if kind in shown]
-        yield Figure(
-            f"h_accuracy_chart_{number}",
-            drawing,
-            say(f"{ID}.figure.h_chart", kinds=kinds, answers=_answers(few)),
-            say(f"{ID}.figure.h_chart_alt", names=names, n=len(names), rows=len(rows)),
-        )
+        kinds = [text(f"gloss.{kind}") for kind in KINDS if kind in shown]
+        caption = text("figure.h_chart", kinds=kinds, answers=_answers(few))
+        counts = {"n": len(names), "rows": len(rows)}
+        yield text.figure(f"h_accuracy_chart_{number}", drawing, "h_chart", caption, names=names, **counts)
 
 
 def _together(some: Sequence[Weighed]) -> Iterator[list[Weighed]]:
@@ -209,13 +208,13 @@ def _answers(few: Sequence[Weighed]) -> Message:
     """Which answers the accuracies are of: the device's threshold, its decisions, or the highest score."""
     found = {(one.called is not None, one.threshold if one.called is not None else None) for one in few}
     if len(found) > 1:
-        return say(f"{ID}.answers.own")
+        return text("answers.own")
     ((called, threshold),) = found
     if not called:
-        return say(f"{ID}.answers.highest")
+        return text("answers.highest")
     if threshold is None:
-        return say(f"{ID}.answers.recorded")
-    return say(f"{ID}.answers.threshold", threshold=as_declared(threshold, 1))
+        return text("answers.recorded")
+    return text("answers.threshold", threshold=as_declared(threshold, 1))
 
 
 def _rows(
@@ -226,7 +225,7 @@ def _rows(
     for name in ANCHORS:
         found = _anchor(one, name, results)
         if found is not None:
-            label = say("word.heading", text=say(f"{ID}.kind.{name}"))
+            label = say("word.heading", text=text(f"kind.{name}"))
             yield ErrorRateRow(label, found.estimate, True, name == "accuracy", group)
     for choice, r in one.shown:
         combined = kind_of(choice) == "combined"
@@ -239,54 +238,35 @@ def _rows(
 def _table(one: Weighed, number: int) -> PlainTable:
     """Every H-accuracy of a candidate, in all and by class; those at the usual tau stand below the chosen."""
     of = {id(r): choice for choice, r in one.shown}
-    named = [(of.get(id(r)), r) for r in one.results]
-    classes: list[Spec[Any]] = []
-    for k, name in enumerate(one.dataset.cases.classes if one.n_classes <= MOST_CLASSES else ()):
-        head = say(f"{ID}.column.class_{k}") if one.n_classes == 2 else say("word.name", name=name)
-        classes.append((head, _of_class(k), "number.3"))
-    return table(
+    names = one.dataset.cases.classes if one.n_classes <= MOST_CLASSES else ()
+    heads = (
+        text(f"column.class_{k}") if one.n_classes == 2 else say("word.name", name=name)
+        for k, name in enumerate(names)
+    )
+
+    def row(r: Result) -> Iterator[Any]:
+        choice, e = of.get(id(r)), r.estimate
+        yield text("kind_usual") if choice is None else _label(choice)
+        yield text("tau.given", tau=r.parameters["tau"]) if choice is None else _choice(choice, r)
+        yield from (e.value, e.low, e.high)
+        yield from (e.details.get(f"class_{k}") for k in range(len(names)))
+
+    return text.table(
         f"h_accuracy_{number}",
-        say(f"{ID}.table_h", name=one.name),
-        named,
-        [
-            (f"{ID}.column.kind", lambda row: say(f"{ID}.kind_usual") if row[0] is None else _label(row[0])),
-            (f"{ID}.column.chosen", _in_table),
-            (f"{ID}.column.value", lambda row: row[1].estimate.value, "number.3"),
-            (f"{ID}.column.low", lambda row: row[1].estimate.low, "number.3"),
-            (f"{ID}.column.high", lambda row: row[1].estimate.high, "number.3"),
-            *classes,
-        ],
+        text("table_h", name=one.name),
+        (
+            "accuracy:text .chosen .value:number.3 .low:number.3 .high:number.3",
+            *(Column(head, "number.3") for head in heads),
+        ),
+        map(row, one.results),
     )
 
 
-def _of_class(k: int) -> Any:
-    return lambda row: row[1].estimate.details.get(f"class_{k}")
-
-
-def _in_table(row: tuple[HAccuracy | None, Result]) -> Message:
-    choice, r = row
-    if choice is not None:
-        return _choice(choice, r)
-    return say(f"{ID}.tau.given", tau=r.parameters["tau"])
-
-
-def _differences(pairs: Sequence[ComparedPair]) -> EstimateTable:
-    rows = [
-        EstimateRow(
-            say(
-                f"{ID}.difference.h_accuracy",
-                kind=_label(choice),
-                chosen=_choice(choice, r, brief=True),
-                compared=(r.place.candidates or ("", ""))[0],
-                baseline=(r.place.candidates or ("", ""))[1],
-                dataset=r.place.dataset,
-            ),
-            r,
-        )
-        for pair in pairs
-        for choice, r in pair.shown
-    ]
-    return EstimateTable("h_accuracy_differences", say(f"{ID}.table_h_differences"), tuple(rows))
+def _difference(choice: HAccuracy, r: Result) -> Message:
+    compared, baseline = r.place.candidates or ("", "")
+    pair = {"compared": compared, "baseline": baseline, "dataset": r.place.dataset}
+    chosen = _choice(choice, r, brief=True)
+    return text("difference.h_accuracy", kind=_label(choice), chosen=chosen, **pair)
 
 
 def _compared(pair: ComparedPair) -> Iterator[Message]:
@@ -297,18 +277,6 @@ def _compared(pair: ComparedPair) -> Iterator[Message]:
         return
     apart = [(choice, r) for choice, r in known if r.estimate.low > 0 or r.estimate.high < 0]
     choice, r = max(apart or known, key=lambda found: abs(found[1].estimate.value))
-    e = r.estimate
-    yield say(
-        f"{ID}.h_pair_{'apart' if apart else 'close'}",
-        compared=compared,
-        baseline=baseline,
-        kind=say(f"{ID}.kind.{kind_of(choice)}"),
-        chosen=_choice(choice, r, brief=True),
-        value=e.value,
-        low=e.low,
-        high=e.high,
-        level=e.level,
-    )
-
-
-# ---------------------------------------------------------------- figures over the parameters
+    of = {"compared": compared, "baseline": baseline, "kind": text(f"kind.{kind_of(choice)}")}
+    chosen = _choice(choice, r, brief=True)
+    yield text("h_pair_apart" if apart else "h_pair_close", r, chosen=chosen, **of)

@@ -1,14 +1,16 @@
-"""What became of decisions with the aid, and the benefit within groups of readers."""
+"""Every number of decision benefit for one task: per reader, per endpoint, over all, in groups."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import nan
 from typing import Any
 
 import numpy as np
 
-from trustreport.assessment.dimensions.decision_benefit.entries import ID, by_analysis
-from trustreport.assessment.performance.reader_analysis import AIDED, UNAIDED, ReaderEndpoint
+from trustreport.assessment.performance.reader_analysis import AIDED, UNAIDED, Analysis, ReaderEndpoint
 from trustreport.assessment.performance.readers import at_prevalence, correct_decisions, reading_key
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.mrmc.each_reader import mean_benefit
 from trustreport.measures.mrmc.interval import no_interval
 from trustreport.measures.mrmc.notes import ONE_ORDER
 from trustreport.measures.mrmc.period import one_order
@@ -16,8 +18,11 @@ from trustreport.measures.mrmc.quarters import oldham_slope
 from trustreport.study.plan import Plan
 from trustreport.study.study import Coded, Readings
 from trustreport.vocabulary.place import Place
-from trustreport.vocabulary.results import Result
+from trustreport.vocabulary.results import Result, leading
 
+ID = "decision_benefit"
+COMPONENT = "a component of variance: it has no interval"
+NO_COMPONENT = "too few readers, arms or cases to separate this source"
 CHANGES = {
     "confirmed_right": (1, 1),
     "confirmed_wrong": (0, 0),
@@ -26,6 +31,94 @@ CHANGES = {
 }
 # A column of the readers with more levels than this does not divide them into groups.
 MOST_LEVELS = 6
+
+
+@dataclass(frozen=True)
+class TaskBenefit:
+    """What was found of one task and contrast; `number` ends the ids of its tables and figures."""
+
+    results: Sequence[Result]
+    endpoints: Sequence[ReaderEndpoint]
+    readings: Readings
+    arms: tuple[str, str]
+    number: int
+
+    @property
+    def main(self) -> ReaderEndpoint:
+        """The first endpoint."""
+        return self.endpoints[0]
+
+    def find(self, quantity: str, **scope: Any) -> Result | None:
+        """The primary entry of a quantity."""
+        return leading(self.results, f"{ID}.{quantity}", **scope)
+
+    def change(self, quantity: str, **scope: Any) -> Result | None:
+        """The primary entry of a quantity of both arms."""
+        return self.find(quantity, arms=list(self.arms), **scope)
+
+    def mean_benefit(self, endpoint: str) -> Result | None:
+        """The change of an endpoint over all readers."""
+        return self.change("mean_benefit", endpoint=endpoint, subgroup=None)
+
+
+def results_of(
+    endpoint: ReaderEndpoint, readings: Readings, arms: tuple[str, str], level: float, place: Place
+) -> list[Result]:
+    """Per reader, per arm, and over readers; what is primary follows from the design of the data."""
+    analysis = endpoint.whole
+    of: dict[str, Any] = {"endpoint": endpoint.name, "cases": reading_key(readings)}
+    results = list(_per_reader(endpoint, readings, arms, place, of))
+    for i, arm in enumerate(arms):
+        means = analysis.arm_means(i, level)
+        results += by_analysis(f"{ID}.arm_mean", place.at(arm=arm), means, analysis.first(means), **of)
+    differences, contrast = analysis.differences(level), place.at(arms=arms)
+    first = analysis.first(differences)
+    results += components(analysis, contrast, level, **of)
+    results += by_analysis(f"{ID}.arm_difference", contrast, differences, first, **of)
+    differences["fixed_cases"] = mean_benefit(endpoint.changes, level=level)
+    return results + by_analysis(f"{ID}.mean_benefit", contrast, differences, first, **of)
+
+
+def components(analysis: Analysis, place: Place, level: float, **of: Any) -> Iterator[Result]:
+    """What the readers say of each source of variation, negative values as they are.
+
+    Of Obuchowski-Rockette where every reader read every case; else the plug-in components of the difference
+    that the degrees of freedom of the primary U-statistic come from, and its variance.
+    """
+    sources: list[tuple[str, str, int, Mapping[str, float]]] = [
+        ("or_components", covariance, fit.n, asdict(fit.components()))
+        for covariance, fit in analysis.fits.items()
+    ]
+    if not sources:
+        found = analysis.centred or analysis.unbiased
+        n = found.difference(AIDED, UNAIDED).n
+        sources = [("ustatistic_components", "", n, found.components(AIDED, UNAIDED))]
+    for method, covariance, n, values in sources:
+        for name, value in values.items():
+            chosen = {"component": name} | ({"covariance": covariance} if covariance else {})
+            note = COMPONENT if value == value else NO_COMPONENT
+            e = Estimate(value, nan, nan, n, level, method, note)
+            yield Result(f"{ID}.variance_component", place, e, parameters=chosen, primary=True, **of)
+
+
+def by_analysis(
+    id: str, place: Place, estimates: Mapping[str, Estimate], first: str, **of: Any
+) -> list[Result]:
+    """An entry per analysis, the one named `first` primary."""
+    return [Result(id, place, e, analysis=a, primary=a == first, **of) for a, e in estimates.items()]
+
+
+def _per_reader(
+    endpoint: ReaderEndpoint, readings: Readings, arms: tuple[str, str], place: Place, of: Mapping[str, Any]
+) -> Iterator[Result]:
+    for j, reader in enumerate(readings.readers.labels):
+        own = place.at(reader=reader)
+        for arm, of_arm in zip(arms, endpoint.by_reader, strict=True):
+            yield Result(f"{ID}.reader_estimate", own.at(arm=arm), of_arm[j], primary=True, **of)
+        yield Result(f"{ID}.benefit", own.at(arms=arms), endpoint.benefits[j], primary=True, **of)
+
+
+# ---------------------------------------------------------------- decisions changed, groups of readers
 
 
 def change_counts(readings: Readings, arms: tuple[str, str], level: float, place: Place) -> list[Result]:
