@@ -118,8 +118,8 @@ def total_deviation_index(
 
     The value is the smallest |d| that at least `share` of the cases do not exceed. Limits are order
     statistics of |d| that hold the quantile with at least `level`, each side with half of the rest
-    (binomial). In clusters the limits are the quantiles at the limits of the share itself (Woodruff), with the t interval of
-    the clusters.
+    (binomial). In clusters they are the quantiles at the limits of the share itself (Woodruff), with the t
+    interval of the clusters.
 
     Parameters
     ----------
