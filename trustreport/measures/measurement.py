@@ -5,27 +5,29 @@ measured.
 """
 
 from dataclasses import dataclass, replace
-from math import atanh, exp, inf, isfinite, nan, sqrt, tanh
+from math import atanh, exp, inf, isfinite, log, nan, sqrt, tanh
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, kolmogorov
 
-from trustreport.measures.case_mean import mean_of_clusters
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, cluster_sums
 from trustreport.measures.estimate import Estimate, check_level, undefined
+from trustreport.measures.means import mean_of_clusters
 from trustreport.measures.mrmc.interval import df_by_kurtosis, no_interval, quantile, two_sided_p
 from trustreport.measures.repeatability import repeated
 
 Floats = NDArray[np.float64]
 
 LOG_MEAN, CLUSTER_LOG_MEAN = "log_t", "cluster_log_t"
-ORDER, WOODRUFF = "order_statistics", "cluster_woodruff"
+ORDER, WOODRUFF = "quantile_order", "cluster_woodruff"
 CONCORDANCE, CLUSTER_CONCORDANCE = "fisher_z_t", "cluster_fisher_z"
+RATE_RATIO, CLUSTER_RATE_RATIO = "log_rate_ratio", "cluster_log_rate_ratio"
 JACKKNIFE, CLUSTER_JACKKNIFE, RANKS = "jackknife_t", "cluster_jackknife_t", "passing_bablok"
 
 NO_VALUE = "no case has both values"
 ONE_VALUE = "one case has both values: no spread"
+NO_EVENT = "one of the two has no event: the ratio of the rates is undefined"
 NO_ERROR = "every value equals its reference: the error has no interval"
 TOO_FEW_FOR_A_TAIL = "too few cases for a limit of this quantile"
 ALL_EQUAL = "all values are the same: nothing to agree on"
@@ -445,6 +447,45 @@ def linearity(first: Floats, second: Floats, line: Line) -> float:
     step = np.where(residual > 0, sqrt(below / above), np.where(residual < 0, -sqrt(above / below), 0.0))
     largest = float(np.abs(np.cumsum(step[np.argsort(along, kind="stable")])).max())
     return float(kolmogorov(largest / sqrt(below + 1)))
+
+
+def rate_ratio(
+    first: Floats, second: Floats, *, cluster: Clusters | None = None, level: float = 0.95
+) -> Estimate:
+    """Ratio of two means of counts of the same cases, with Student's t on the scale of its logarithm.
+
+    Parameters
+    ----------
+    first, second : float array, shape (n_cases,)
+        0 or more.
+    cluster : int array, shape (n_cases,), optional
+
+    Returns
+    -------
+    Estimate
+        NaN with a note where one of the sums is 0, or without cases.
+
+    Examples
+    --------
+    >>> print(rate_ratio(np.array([2.0, 0, 1, 3, 1, 2]), np.array([1.0, 1, 0, 1, 1, 1])))
+    1.80 (95% CI 0.97 to 3.35; n = 6)
+    """
+    check_level(level)
+    n, method = len(first), RATE_RATIO if cluster is None else CLUSTER_RATE_RATIO
+    if not n:
+        return undefined(0, NO_VALUE, level=level, method=method)
+    one, other = float(first.mean()), float(second.mean())
+    if not (one > 0 and other > 0):
+        return undefined(n, NO_EVENT, level=level, method=method)
+    value = one / other
+    se, df, note, details = _spread((first / one - second / other) / n, cluster)
+    if note:
+        return no_interval(value, n, note, level=level, method=method, details=details)
+    factor = exp(quantile(df, level) * se)
+    p = two_sided_p(log(value) / se, df)
+    return Estimate(
+        value, value / factor, value * factor, n, level, method, se=se, df=df, p=p, details=details
+    )  # fmt: skip
 
 
 def _no_line(first: Floats, second: Floats) -> str:

@@ -22,9 +22,7 @@ NO_DIFFERENCE = "the values never differ: no interval"
 NO_VARIANCE = "the variance of these differences is estimated as 0 or below: no limits"
 
 
-def between_readers(
-    values: Floats, *, cluster: Clusters | None = None, level: float = 0.95
-) -> Estimate:
+def between_readers(values: Floats, *, cluster: Clusters | None = None, level: float = 0.95) -> Estimate:
     """How far apart two readers of the same case are at most, in 95 of 100 such pairs.
 
     1.96 times the root of the mean squared difference of two different readers, over all cases and pairs of
@@ -211,7 +209,8 @@ def _over_cases(
 
 def _of_readers(values: Floats) -> Floats:
     """How far each reader is from the others on average over cases, so that other cases are no difference."""
-    return np.nanmean(values - np.nanmean(values, axis=0), axis=1)
+    apart: Floats = np.nanmean(values - np.nanmean(values, axis=0), axis=1)
+    return apart
 
 
 def _checked(values: Floats) -> tuple[int, str]:

@@ -253,6 +253,19 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("froc_sensitivity froc_mean_sensitivity", better="up", clustered="froc_bootstrap_score"),
     *_rows("lesion_sensitivity", better="up", **_OF_SHARE),
     *_rows("false_marks_per_case", "score", "down", low=0.0, decimals=2),
+    # a measurement, a rating or a count of each case
+    *_rows("bias", "score", 0.0, no_effect=0.0),
+    *_rows("mean_absolute_error root_mean_square_error total_deviation_index", "score", "down", low=0.0),
+    *_rows("acceptable_share", better="up", **_OF_SHARE),
+    *_rows("concordance_correlation", "score", "up", low=-1.0, high=1.0, decimals=2),
+    *_rows("deming_slope passing_bablok_slope", "ratio", 1.0, scale="identity", low=-inf, no_effect=1.0),
+    *_rows("deming_intercept passing_bablok_intercept", "score", 0.0, no_effect=0.0),
+    *_rows("linearity", "p"),
+    *_rows("mean_value", "score"),
+    *_rows("mean_score", "score", "up"),
+    *_rows("mean_loss", "score", "down"),
+    *_rows("count_ratio", "ratio", "down", no_effect=1.0),
+    *_rows("limit_between_readers limit_with_mean limit_within_reader", "score", "down", low=0.0),
     # candidates, for local patients
     *_rows("alarm_rate", counts_decisions=True, by_prevalence=True),
     *_rows(

@@ -27,6 +27,15 @@ from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
 MOST_PAIRS = 3
+MEASURED = (
+    *(
+        "mean_absolute_error_difference",
+        "mean_value_difference",
+        "mean_score_difference",
+        "mean_loss_difference",
+    ),
+    *("bias", "mean_value", "mean_score", "mean_loss"),
+)
 MOST_UTILITIES = 4
 PAIR = 2
 SCORED = ("candidates", "advice_accuracy")
@@ -375,6 +384,47 @@ def _reader_lesions(assessment: Assessment, say: Catalogue) -> Iterator[Statemen
         yield stated(say, key, r, change=in_words(r, say), **values)
 
 
+def _measurements(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
+    """Of each measurement the change by the aid or between devices, else the bias or the mean."""
+    units = {m.measurement: m.unit for m in assessment.plan.measurements}
+    whole = [
+        r
+        for r in assessment.results
+        if r.dimension == "measurement" and r.place.reader is None and r.place.site is None
+    ]
+    for r in [r for r in whole if r.name in MEASURED and not isnan(r.estimate.value)]:
+        pair = r.place.arms or r.place.candidates
+        unit = f"\N{NO-BREAK SPACE}{units.get(r.endpoint)}" if units.get(r.endpoint) else ""
+        name = r.place.arm or r.place.candidate or r.place.dataset or r.place.task or say("measurement.value")
+        said = {
+            "name": name,
+            "measurement": r.endpoint or say("measurement.value"),
+            "change": in_words(r, say),
+        }
+        if pair:
+            measure = quantity_name(r.name.removesuffix("_difference"))
+            yield stated(
+                say,
+                "answer.open.measured_change",
+                r,
+                measure=measure,
+                compared=pair[0],
+                baseline=pair[1],
+                **said,
+            )
+        elif r.name == "bias":
+            e, n = r.estimate, r.estimate.n
+            way = "above" if e.low > 0 else "below" if e.high < 0 else "either"
+            yield stated(say, f"answer.open.measured_{way}", r, n=n, **said)
+            own = {o.name: o for o in whole if o.place == r.place and o.endpoint == r.endpoint}
+            ends = [own.get(name) for name in ("agreement_limit_low", "agreement_limit_high")]
+            if ends[0] is not None and ends[1] is not None and not isnan(ends[0].estimate.value):
+                values = {"below": ends[0].estimate.value, "above": ends[1].estimate.value, "unit": unit}
+                yield stated(say, "answer.open.measured_limits", ends[0], ends[1], **values)
+        else:
+            yield stated(say, "answer.open.measured_mean", r, n=r.estimate.n, **said)
+
+
 def _published(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """Declared figures that contradict each other, and those that the counts do not bear out."""
     own = [r for r in assessment.results if r.id == "reported.conflict"]
@@ -441,6 +491,7 @@ SPEAKERS: tuple[Callable[[Assessment, Catalogue], Iterable[Statement]], ...] = (
     _classes,
     _at_horizon,
     _lesions,
+    _measurements,
     _published,
     _sets,
     _published_tables,

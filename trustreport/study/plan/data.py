@@ -115,6 +115,7 @@ class TableFile(FileForm):
     task: Text | None = None
     candidate: Text | None = None
     dataset: Text | None = None
+    measurement: Text | None = None
 
 
 class DatasetFacts(FileForm):
@@ -219,6 +220,32 @@ class ReferenceStandard(Group):
     maturity_days: float | None = declared("V")
     rater_accuracy: Share | Literal["measured"] | dict[str, Share] | None = None
     label_scale: Literal["nominal", "ordinal"] | None = None
+
+
+class Measurement(Group):
+    """What a table of values holds, and what would be good.
+
+    `kind` is a row of `trustreport.vocabulary.kinds`. `scale` gives the lowest and the highest rating.
+    `better` says which side is better where no value is right by itself. `acceptable` is the value from which
+    (`better: up`) or up to which a case is acceptable; beside a reference the largest acceptable error.
+    """
+
+    measurement: Text = named("measurement", "measurement_id")
+    kind: Literal["number", "ordinal", "count"] = "number"
+    unit: Text | None = None
+    scale: tuple[float, float] | None = None
+    better: Literal["up", "down"] | None = None
+    acceptable: float | None = None
+
+    @model_validator(mode="after")
+    def _possible(self) -> "Measurement":
+        if self.scale is not None and not self.scale[0] < self.scale[1]:
+            raise ValueError("a scale of two numbers, the lowest first")
+        if self.scale is not None and self.acceptable is not None and self.better is not None:
+            low, high = self.scale
+            if not low <= self.acceptable <= high:
+                raise ValueError(f"acceptable: on the scale, from {low:g} to {high:g}")
+        return self
 
 
 class TimeToEvent(Group):

@@ -20,6 +20,7 @@ from trustreport.study.plan.analysis import (
 from trustreport.study.plan.data import (
     Arm,
     DatasetFacts,
+    Measurement,
     ReaderFacts,
     Reading,
     ReferenceStandard,
@@ -76,6 +77,7 @@ class Plan(Group):
     readers: tuple[ReaderFacts, ...] = ()
     reference_standard: ReferenceStandard = ReferenceStandard()
     time_to_event: TimeToEvent | None = None
+    measurements: tuple[Measurement, ...] = ()
     datasets: tuple[DatasetFacts, ...] = ()
     tables: dict[str, TableFile] = Field(default_factory=dict)
     endpoints: tuple[Endpoint, ...] = ()
