@@ -254,7 +254,7 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("lesion_sensitivity", better="up", **_OF_SHARE),
     *_rows("false_marks_per_case", "score", "down", low=0.0, decimals=2),
     # a measurement, a rating or a count of each case
-    *_rows("bias", "score", 0.0, no_effect=0.0),
+    *_rows("bias lower_limit_of_agreement upper_limit_of_agreement", "score", 0.0, no_effect=0.0),
     *_rows("mean_absolute_error root_mean_square_error total_deviation_index", "score", "down", low=0.0),
     *_rows("acceptable_share", better="up", **_OF_SHARE),
     *_rows("concordance_correlation", "score", "up", low=-1.0, high=1.0, decimals=2),

@@ -65,6 +65,7 @@ DIMENSIONS: tuple[Dimension, ...] = (
     pragmatic_utility.DIMENSION,
     decision_benefit.DIMENSION,
     localisation.READERS,
+    measurement.BY_READERS,
     reliance.DIMENSION,
     advice_value.DIMENSION,
     candidates.DIMENSION,

@@ -390,7 +390,9 @@ def _measurements(assessment: Assessment, say: Catalogue) -> Iterator[Statement]
     whole = [
         r
         for r in assessment.results
-        if r.dimension == "measurement" and r.place.reader is None and r.place.site is None
+        if r.dimension in ("measurement", "reader_measurement")
+        and r.place.reader is None
+        and r.place.site is None
     ]
     for r in [r for r in whole if r.name in MEASURED and not isnan(r.estimate.value)]:
         pair = r.place.arms or r.place.candidates
@@ -405,7 +407,7 @@ def _measurements(assessment: Assessment, say: Catalogue) -> Iterator[Statement]
             measure = quantity_name(r.name.removesuffix("_difference"))
             yield stated(
                 say,
-                "answer.open.measured_change",
+                f"answer.open.measured_{'change' if r.name.startswith('mean_absolute') else 'mean_change'}",
                 r,
                 measure=measure,
                 compared=pair[0],

@@ -242,7 +242,6 @@ CONTRACTS: Mapping[str, Contract] = {
             *("reference_value", "measurement", "reader", "arm", "candidate", "repeat", "dataset"),
             *("patient", "site", "date"),
         ),
-        extra="groups",
         may_be_mapped_per=("measured",),
     ),
     "counts": Contract(("arm", "errors", "correct"), ("set", "dataset", *KNOWN_OF_COUNTS)),

@@ -35,7 +35,7 @@ from trustreport.vocabulary.kinds import KINDS
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
-NAME = "measurement"
+NAME, READERS = "measurement", "reader_measurement"
 # The mean where no value is right by itself, by the side that is better.
 MEANS = {None: "mean_value", "up": "mean_score", "down": "mean_loss"}
 LEAST_OF_SITE = 10  # cases of a site with numbers of its own
@@ -120,7 +120,13 @@ class Measured:
         key = case_key(self.values.name, self.values.cases.labels, rows)
         more = {"bound": self.bound} if quantity.startswith("acceptable_share") else {}
         return Result(
-            f"{NAME}.{quantity}", place, e, self.facts.measurement, parameters=more, primary=True, cases=key
+            f"{READERS if self.values.readers else NAME}.{quantity}",
+            place,
+            e,
+            self.facts.measurement,
+            parameters=more,
+            primary=True,
+            cases=key,
         )
 
 
@@ -165,8 +171,8 @@ def _against_reference(one: Measured, c: int, rows: NDArray[np.intp], place: Pla
     x, y = one.values.reference[rows], one.values.value[c, 0, rows]
     found = {
         "bias": repeated("repeat_bias", difference, **how),
-        "agreement_limit_low": repeated("agreement_limit_low", difference, **how),
-        "agreement_limit_high": repeated("agreement_limit_high", difference, **how),
+        "lower_limit_of_agreement": repeated("agreement_limit_low", difference, **how),
+        "upper_limit_of_agreement": repeated("agreement_limit_high", difference, **how),
         "mean_absolute_error": mean_absolute_error(difference, **how),
         "root_mean_square_error": root_mean_square_error(difference, **how),
         "total_deviation_index": total_deviation_index(difference, **how),
@@ -323,8 +329,8 @@ def _each_reader(one: Measured, c: int) -> Iterator[Result]:
         if one.has_reference:
             for quantity, word in (
                 ("bias", "repeat_bias"),
-                ("agreement_limit_low", "agreement_limit_low"),
-                ("agreement_limit_high", "agreement_limit_high"),
+                ("lower_limit_of_agreement", "agreement_limit_low"),
+                ("upper_limit_of_agreement", "agreement_limit_high"),
             ):
                 yield one.entry(quantity, place, repeated(word, own, **how), rows)  # type: ignore[arg-type]
             yield one.entry("mean_absolute_error", place, mean_absolute_error(own, **how), rows)

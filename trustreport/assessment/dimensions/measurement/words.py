@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.assessment.dimensions.measurement.results import NAME, Measured
+from trustreport.assessment.dimensions.measurement.results import NAME, READERS, Measured
 from trustreport.assessment.finding import Part
-from trustreport.assessment.narrative.texts import Item, Texts, estimate_in, quantity_name, side_of
+from trustreport.assessment.narrative.texts import Item, Texts, quantity_name, side_of
 from trustreport.figures.agreement import AgreementPanel, DifferencePlot, IdentityPlot
 from trustreport.vocabulary.kinds import KINDS
 from trustreport.vocabulary.messages import Message
@@ -17,7 +17,7 @@ from trustreport.vocabulary.results import Result
 text = Texts(NAME)
 
 MOST_POINTS = 1500  # of a panel
-LIMITS = ("agreement_limit_low", "agreement_limit_high")
+LIMITS = ("lower_limit_of_agreement", "upper_limit_of_agreement")
 CHANGES = ("mean_absolute_error", "mean_value", "mean_score", "mean_loss", "acceptable_share")
 
 
@@ -44,7 +44,7 @@ def _items(one: Measured, number: int) -> Iterator[Item]:
     yield from _sentences(one, whole)
     rows = [r for r in whole if r.name != "linearity"]
     yield text.estimates(
-        f"measurement_{number}",
+        f"{_id(one)}_{number}",
         text("table", measurement=_named(one)),
         rows,
         _label,
@@ -53,6 +53,10 @@ def _items(one: Measured, number: int) -> Iterator[Item]:
     yield from _by(one, number, "reader")
     yield from _by(one, number, "site")
     yield from _figures(one, number)
+
+
+def _id(one: Measured) -> str:
+    return READERS if one.values.readers else NAME
 
 
 def _named(one: Measured) -> Message | str:
@@ -74,6 +78,20 @@ def _counts(one: Measured) -> Message:
 
 def _sentences(one: Measured, whole: Sequence[Result]) -> Iterator[Message]:
     unit = _unit(one)
+    for r in whole:
+        compared, baseline = r.place.arms or r.place.candidates or ("", "")
+        base = r.name.removesuffix("_difference")
+        if base == r.name or base not in CHANGES:
+            continue
+        kind = "share" if base == "acceptable_share" else "error" if base == "mean_absolute_error" else "mean"
+        said: dict[str, Any] = {
+            "compared": compared,
+            "baseline": baseline,
+            "unit": unit,
+            "measurement": _named(one),
+        }
+        way = side_of(r.estimate, 0.0, "higher", "lower")
+        yield text.of_estimate(f"change_{kind}", r, whole=f"change_{kind}_{way}", **said)
     for place in dict.fromkeys(r.place for r in whole if not (r.place.arms or r.place.candidates)):
         own = {r.name: r for r in whole if r.place == place}
         name = _whose(one, own)
@@ -101,20 +119,6 @@ def _sentences(one: Measured, whole: Sequence[Result]) -> Iterator[Message]:
             yield text.of_estimate("icc", own["icc"], **common)
         elif "krippendorff_alpha" in own:
             yield text.of_estimate("alpha", own["krippendorff_alpha"], **common)
-    for r in whole:
-        compared, baseline = r.place.arms or r.place.candidates or ("", "")
-        base = r.name.removesuffix("_difference")
-        if base == r.name or base not in CHANGES:
-            continue
-        kind = "share" if base == "acceptable_share" else "error" if base == "mean_absolute_error" else "mean"
-        said: dict[str, Any] = {
-            "compared": compared,
-            "baseline": baseline,
-            "unit": unit,
-            "measurement": _named(one),
-        }
-        way = side_of(r.estimate, 0.0, "higher", "lower")
-        yield text.of_estimate(f"change_{kind}", r, whole=f"change_{kind}_{way}", **said)
 
 
 def _whose(one: Measured, own: dict[str, Result]) -> Message | str:
@@ -134,24 +138,21 @@ def _label(r: Result) -> Message:
 
 
 def _by(one: Measured, number: int, what: str) -> Iterator[Item]:
-    """A row for each reader or site, a column for each quantity and condition."""
-    found = [r for r in one.results if getattr(r.place, what) is not None]
-    names = list(dict.fromkeys(getattr(r.place, what) for r in found))
-    if not names:
-        return
-    where = list(dict.fromkeys((r.name, r.place.arm or r.place.candidate) for r in found))
-    cells = {
-        (getattr(r.place, what), r.name, r.place.arm or r.place.candidate): estimate_in(r) for r in found
-    }
-    heads = [
-        text.column("of_condition" if c else "of", "number", measure=quantity_name(q), where=c or "")
-        for q, c in where
-        if q not in LIMITS
-    ]
-    kept = [(q, c) for q, c in where if q not in LIMITS]
-    rows = [(name, *(cells.get((name, q, c)) for q, c in kept)) for name in names]
-    caption = text(f"table_{what}", level=one.level, measurement=_named(one))
-    yield text.table(f"measurement_{what}s_{number}", caption, [what, *heads], rows)
+    """For each quantity a row for each reader or site, a column for each condition."""
+    found = [r for r in one.results if getattr(r.place, what) is not None and r.name not in LIMITS]
+    for quantity in dict.fromkeys(r.name for r in found):
+        own = [r for r in found if r.name == quantity]
+        where = list(dict.fromkeys(r.place.arm or r.place.candidate for r in own))
+        cells = {(getattr(r.place, what), r.place.arm or r.place.candidate): r.estimate for r in own}
+        heads = [
+            text.column("of", "number", where=c) if c else text.column("estimate", "number") for c in where
+        ]
+        names = dict.fromkeys(getattr(r.place, what) for r in own)
+        rows = [(name, *(cells.get((name, c)) for c in where)) for name in names]
+        caption = text(
+            f"table_{what}", level=one.level, measurement=_named(one), measure=quantity_name(quantity)
+        )
+        yield text.table(f"{_id(one)}_by_{what}_{quantity}_{number}", caption, [what, *heads], rows)
 
 
 def _figures(one: Measured, number: int) -> Iterator[Item]:
@@ -175,6 +176,6 @@ def _figures(one: Measured, number: int) -> Iterator[Item]:
     unit, n = one.facts.unit or "", sum(len(p.points) for p in panels)
     said: dict[str, Any] = {"measurement": _named(one), "n": n}
     yield text.figure(
-        f"measurement_difference_{number}", DifferencePlot(tuple(panels), unit), "difference", **said
+        f"{_id(one)}_difference_{number}", DifferencePlot(tuple(panels), unit), "difference", **said
     )
-    yield text.figure(f"measurement_identity_{number}", IdentityPlot(tuple(panels), unit), "identity", **said)
+    yield text.figure(f"{_id(one)}_identity_{number}", IdentityPlot(tuple(panels), unit), "identity", **said)
