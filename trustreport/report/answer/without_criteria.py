@@ -160,6 +160,33 @@ def _errors(assessment: Assessment, say: Catalogue) -> list[Statement]:
     ]
 
 
+def _labels(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
+    """Where labels are wrong at times: what the corrected values are, or that none of this is accuracy."""
+    fired = [o for o in assessment.checks if o.check == "P73" and o.status == "fired"]
+    scored = any(r.dimension in SCORED for r in assessment.results)
+    if not fired or not scored:
+        return
+    corrected = [
+        r
+        for name in ("sensitivity", "specificity", "auc")
+        for r in _tested(assessment, f"advice_accuracy.label_corrected_{name}")
+        if not isnan(r.estimate.low)
+    ]
+    for place in dict.fromkeys(r.place for r in corrected):
+        own = [r for r in corrected if r.place == place]
+        measures = [
+            say(
+                "answer.open.measure_of",
+                measure=quantity_name(r.name.removeprefix("label_corrected_")),
+                estimate=in_words(r, say),
+            )
+            for r in own
+        ]
+        yield stated(say, "answer.open.labels_corrected", *own, data=place.data_name, measures=measures)
+    if not corrected:
+        yield stated(say, "answer.open.labels_unknown")
+
+
 def _data_sets(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """Area, sensitivity and specificity on test data; of several sets the worst comes first."""
     names = candidates(assessment)
@@ -485,6 +512,7 @@ def _side(change: Result) -> str:
 
 
 SPEAKERS: tuple[Callable[[Assessment, Catalogue], Iterable[Statement]], ...] = (
+    _labels,
     _utility,
     _readers,
     _reader_lesions,

@@ -9,6 +9,7 @@ from trustreport.assessment.finding import EstimateRow, EstimateTable, PlainTabl
 from trustreport.assessment.narrative.tables import table
 from trustreport.assessment.narrative.texts import heading, quantity_name
 from trustreport.assessment.performance.cases import ScoredCases
+from trustreport.assessment.performance.labels import label_error
 from trustreport.assessment.performance.weighted import partly_verified
 from trustreport.study.plan import Plan
 from trustreport.study.study import Clustering, Study
@@ -16,6 +17,8 @@ from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.results import Result, leading
 
 BOTH_WAYS = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "auc", "average_precision")
+
+CORRECTED = "label_corrected_"
 
 
 def secondary_tables(view: ResultView, number: int) -> Iterator[EstimateTable | PlainTable]:
@@ -171,6 +174,29 @@ def reweighed(results: list[Result]) -> Iterator[Message]:
             say(f"{ID}.weighted_item", measure=quantity_name(r.name), estimate=_in_brackets(r)) for r in known
         ]
         yield say(f"{ID}.weighted" if known else f"{ID}.weighted_none", measures=measures)
+
+
+def corrected_for_label_error(results: list[Result], plan: Plan) -> Iterator[Message]:
+    """The measures without the declared error of the labels, and if both err together."""
+    found = [r for r in results if r.name.startswith(CORRECTED) and not isnan(r.estimate.value)]
+    error = label_error(plan)
+    if error is None or not found:
+        return
+    items = [
+        say(
+            f"{ID}.weighted_item",
+            measure=quantity_name(r.name.removeprefix(CORRECTED)),
+            estimate=_in_brackets(r),
+        )
+        for r in found
+        if not isnan(r.estimate.low) and r.name.removeprefix(CORRECTED) != "prevalence"
+    ]
+    if items:
+        yield say(f"{ID}.label_corrected", se=error.sensitivity, sp=error.specificity, measures=items)
+    together = {r.name.removeprefix(CORRECTED): r.estimate.details.get("dependent") for r in found}
+    se, sp = together.get("sensitivity"), together.get("specificity")
+    if se is not None and sp is not None:
+        yield say(f"{ID}.label_dependent", se=se, sp=sp)
 
 
 def _in_brackets(r: Result) -> Message:
