@@ -421,10 +421,15 @@ def _measurements(assessment: Assessment, say: Catalogue) -> Iterator[Statement]
         and r.place.reader is None
         and r.place.site is None
     ]
-    for r in [r for r in whole if r.name in MEASURED and not isnan(r.estimate.value)]:
+    found = [r for r in whole if r.name in MEASURED and not isnan(r.estimate.value)]
+    names = list(dict.fromkeys(r.endpoint for r in found))
+    for r in sorted(found, key=lambda r: (names.index(r.endpoint), MEASURED.index(r.name))):
         pair = r.place.arms or r.place.candidates
         unit = f"\N{NO-BREAK SPACE}{units.get(r.endpoint)}" if units.get(r.endpoint) else ""
-        name = r.place.arm or r.place.candidate or r.place.dataset or r.place.task or say("measurement.value")
+        who = "readers" if r.dimension == "reader_measurement" else "device"
+        name = (
+            r.place.arm or r.place.candidate or r.place.dataset or r.place.task or say(f"measurement.{who}")
+        )
         said = {
             "name": name,
             "measurement": r.endpoint or say("measurement.value"),

@@ -66,7 +66,7 @@ def values_of(plan: Plan, tables: Sequence[MappedTable], arms: Arms) -> tuple[Va
                 grouped.setdefault(key, []).append(own)
     order = {m.measurement: i for i, m in enumerate(plan.measurements)}
     made = []
-    for key in sorted(grouped, key=lambda k: order.get(k[0], len(order))):
+    for key in sorted(grouped, key=lambda k: order.get(k[0].partition(", ")[0], len(order))):
         one = _joined(key, grouped[key], plan, tables, arms)
         if one is not None:
             made.append(one)
@@ -88,7 +88,7 @@ def _pieces(table: MappedTable, plan: Plan, arms: Arms) -> Iterator[_Piece]:
         value = table.numbers[key]
         piece = _Piece(
             table, np.arange(table.n_rows), value, condition, by, repeat, measurement, dataset
-        ).part(named & ~np.isnan(value))
+        ).part(named & ~np.isnan(value) & ((by != "arm") | (condition != "")))
         table.used[piece.records] = True
         yield piece
 
@@ -119,6 +119,10 @@ def _measurements(table: MappedTable, plan: Plan) -> Texts | None:
             table.refuse(found, listed(declared), mend, rows=(1,))
             return None
         return np.full(table.n_rows, fixed, object)
+    parts = _texts(table, "measurement", "")
+    of_spec = getattr(table.spec.form, "measurement", None)
+    if of_spec:  # a metric of several structures: "dice, liver"
+        return np.array([f"{of_spec}, {part}" if part else of_spec for part in parts], object)
     column = table.names["measurement"]
     lost = np.array([bool(declared) and n not in declared for n in column.distinct.to_pylist()] + [False])
     at = np.flatnonzero(lost[column.codes])
@@ -130,7 +134,7 @@ def _measurements(table: MappedTable, plan: Plan) -> Texts | None:
             lambda cell: did_you_mean(cell, declared) or "Declare it under measurements: with its kind.",
         )
         return None
-    return _texts(table, "measurement", fixed)
+    return np.where(parts == "", fixed, parts)
 
 
 def _conditions(table: MappedTable, per: str, arms: Arms) -> tuple[Texts, str] | None:
@@ -186,7 +190,7 @@ def _joined(
         {str(r) for p in pieces if p.repeat is not None for r in p.repeat}, key=values.natural_key
     )
     for p, k, j in zip(pieces, case, reader, strict=True):
-        _within_kind(p, next((m for m in plan.measurements if m.measurement == measurement), None))
+        _within_kind(p, plan.measurement_of(measurement))
         at = np.array([place[str(name)] for name in p.condition])
         turn = np.zeros(len(at), int) if p.repeat is None else np.array([repeats.index(r) for r in p.repeat])
         if turn.max(initial=0) >= MOST_REPEATS:

@@ -124,6 +124,11 @@ class Plan(Group):
             raise LookupError(f"{name} has no customary value")
         return value
 
+    def measurement_of(self, name: str) -> Measurement | None:
+        """What is declared of a measurement, or of the metric of which it is (``dice, liver``)."""
+        declared = {m.measurement: m for m in self.measurements}
+        return declared.get(name) or declared.get(name.partition(", ")[0])
+
     def threshold_of(self, candidate: str = "") -> float | None:
         """The threshold of a candidate's scores: its own, else that of the operating point."""
         own = (c.threshold for c in self.candidates if c.candidate == candidate and c.threshold is not None)

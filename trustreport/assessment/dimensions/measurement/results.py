@@ -132,13 +132,11 @@ class Measured:
 
 def measured(study: Study, plan: Plan) -> Iterator[Measured]:
     """Every measurement of every data set or task, with its results."""
-    declared = {m.measurement: m for m in plan.measurements}
     roles = {d.dataset: d.role for d in plan.datasets}
     several = len({one.task for one in study.values if not one.dataset}) > 1
     for one in study.values:
-        facts = declared.get(one.measurement) or Measurement(measurement=one.measurement or "value")
-        if not one.measurement:
-            facts = facts.model_copy(update={"measurement": ""})
+        facts = plan.measurement_of(one.measurement) or Measurement(measurement="value")
+        facts = facts.model_copy(update={"measurement": one.measurement})
         place = Place(task=one.task if several else "")
         if one.dataset:
             period = one.dataset if roles.get(one.dataset) == "period" else None
