@@ -65,7 +65,7 @@ def test_mean_difference_and_sd_of_the_published_meters():
     )
 
 
-series = st.lists(st.floats(-100, 100).map(lambda v: round(v, 3)), min_size=6, max_size=25)
+series = st.lists(st.floats(-100, 100).map(lambda v: round(v, 3)), min_size=6, max_size=25, unique=True)
 
 
 @given(series, st.floats(0.1, 10), st.floats(-50, 50), st.integers(0, 1000))
