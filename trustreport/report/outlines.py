@@ -88,6 +88,7 @@ PRINTED = (
         "measurement_difference_*",
         "reader_measurement_[0-9]*",
         "reader_measurement_difference_*",
+        "reader_measurement_preferences_*",
     ),
     *("localisation_*", "froc_*", "reader_localisation_*", "reader_froc_*"),
     *("odds_ratio_*", "odds_ratios_*", "pragmatic_utility_[0-9]*", "pragmatic_utility_sets"),

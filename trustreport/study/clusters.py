@@ -38,7 +38,7 @@ def with_clusters(study: Study, plan: Plan) -> Study:
     of_sets = [_table(d.cases, _declared(d.name, plan)) for d in study.datasets]
     others = [
         one.cases
-        for kind in (study.readings, study.raters, study.localisations, study.values)
+        for kind in (study.readings, study.raters, study.localisations, study.values, study.preferences)
         for one in kind
     ]
     of_others = [_with_patients(_table(cases, every), of_sets) for cases in others]
@@ -54,6 +54,7 @@ def with_clusters(study: Study, plan: Plan) -> Study:
         raters=tuple(replace(one, cases=numbered(one.cases)) for one in study.raters),
         localisations=tuple(replace(one, cases=numbered(one.cases)) for one in study.localisations),
         values=tuple(replace(one, cases=numbered(one.cases)) for one in study.values),
+        preferences=tuple(replace(one, cases=numbered(one.cases)) for one in study.preferences),
     )
 
 

@@ -318,6 +318,25 @@ class Values:
         return self.dataset or self.task
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Preferences:
+    """Choices of readers between two outputs for a case, one row each, (n_choices,).
+
+    `first` and `second` index `outputs` in the order in which they were shown; `share` is 1 where the first
+    was preferred, 0 where the second was, one half for a tie.
+    """
+
+    task: str
+    readers: Readers
+    cases: Cases
+    outputs: tuple[str, ...]
+    reader: Codes
+    case: Codes
+    first: Codes
+    second: Codes
+    share: Floats
+
+
 @dataclass(frozen=True, slots=True)
 class ArmCounts:
     """Errors and right decisions of one arm of a published table."""
@@ -375,6 +394,7 @@ class Study:
     raters: tuple[Ratings, ...] = ()
     localisations: tuple[Localisation, ...] = ()
     values: tuple[Values, ...] = ()
+    preferences: tuple[Preferences, ...] = ()
     counts: tuple[CountsSet, ...] = ()
     paired_counts: tuple[Any, ...] = ()
     confusion: tuple[Any, ...] = ()

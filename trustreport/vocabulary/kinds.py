@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["yes_no", "class", "rank", "number", "ordinal", "count"]
+Kind = Literal["yes_no", "class", "rank", "number", "ordinal", "count", "preference"]
 # What a report may say at most: that it is right, that it agrees with something, or what people think of it.
 Claim = Literal["accuracy", "agreement", "rating"]
 
@@ -46,6 +46,7 @@ KINDS: Mapping[str, ValueKind] = {
         ValueKind("number", "a number", ("bias", "mean_value"), ("agreement", "agreement")),
         ValueKind("ordinal", "a rating", ("bias", "mean_value"), ("agreement", "rating"), whole=True,
                   expected="a whole number"),
+        ValueKind("preference", "", ("preference_share", "preference_share"), ("rating", "rating")),
         ValueKind("count", "a count", ("bias", "mean_value"), ("agreement", "rating"), whole=True, least=0.0,
                   expected="a count: 0, 1, 2 ..."),
     )

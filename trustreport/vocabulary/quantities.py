@@ -270,6 +270,9 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("mean_loss", "score", "down"),
     *_rows("count_ratio", "ratio", "down", no_effect=1.0),
     *_rows("limit_between_readers limit_with_mean limit_within_reader", "score", "down", low=0.0),
+    *_rows("preference_share", better="up", no_effect=0.5),
+    *_rows("first_shown_share", no_effect=0.5),
+    *_rows("preference_strength", "score", "up", decimals=2),
     # candidates, for local patients
     *_rows("alarm_rate", counts_decisions=True, by_prevalence=True),
     *_rows(

@@ -34,7 +34,7 @@ MEASURED = (
         "mean_score_difference",
         "mean_loss_difference",
     ),
-    *("bias", "mean_value", "mean_score", "mean_loss"),
+    *("preference_share", "bias", "mean_value", "mean_score", "mean_loss"),
 )
 MOST_UTILITIES = 4
 PAIR = 2
@@ -435,7 +435,10 @@ def _measurements(assessment: Assessment, say: Catalogue) -> Iterator[Statement]
             "measurement": r.endpoint or say("measurement.value"),
             "change": in_words(r, say),
         }
-        if pair:
+        if r.name == "preference_share":
+            compared, baseline = pair or ("", "")
+            yield stated(say, "answer.open.preferred", r, compared=compared, baseline=baseline, **said)
+        elif pair:
             measure = quantity_name(r.name.removesuffix("_difference"))
             yield stated(
                 say,

@@ -109,6 +109,7 @@ def _labels_of_persons(study: Study, kind: Kind) -> Iterator[Labels]:
         yield from (readings.readers.labels for readings in study.readings)
         yield from (one.makers for one in study.localisations if one.readers is not None)
         yield from (one.readers.labels for one in study.values if one.readers is not None)
+        yield from (one.readers.labels for one in study.preferences)
     elif kind == "rater":
         yield from (ratings.raters for ratings in study.raters)
     else:
@@ -141,6 +142,7 @@ def cases_of(study: Study) -> Iterator[Cases]:
         yield from (one.cases for one in held)
     yield from (one.cases for one in study.localisations if one.readers is not None)
     yield from (one.cases for one in study.values)
+    yield from (one.cases for one in study.preferences)
 
 
 def readers_in(study: Study) -> Iterator[Readers]:
@@ -148,6 +150,7 @@ def readers_in(study: Study) -> Iterator[Readers]:
     yield from (readings.readers for readings in study.readings)
     yield from (one.readers for one in study.localisations if one.readers is not None)
     yield from (one.readers for one in study.values if one.readers is not None)
+    yield from (one.readers for one in study.preferences)
 
 
 def _some(labels: Labels) -> Iterator[str]:

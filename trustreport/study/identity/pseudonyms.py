@@ -25,6 +25,7 @@ from trustreport.study.study import (
     Dataset,
     Labels,
     Localisation,
+    Preferences,
     Ratings,
     Readers,
     Readings,
@@ -78,6 +79,7 @@ def pseudonymised(study: Study, plan: Plan) -> tuple[Study, Plan]:
         datasets=tuple(_of_dataset(one, names, text) for one in study.datasets),
         localisations=tuple(_of_localisation(one, names, text) for one in study.localisations),
         values=tuple(_of_values(one, names, text) for one in study.values),
+        preferences=tuple(_of_preferences(one, names) for one in study.preferences),
         sources=tuple(replace(s, file=text(s.file), columns=()) for s in study.sources),
         manifest=b"",
         lock_status=_of_lock(found, names, text),
@@ -134,6 +136,8 @@ def _salt(study: Study) -> bytes:
             _add(digest, getattr(one, name))
     for held in study.values:
         _add(digest, held.value)
+    for choices in study.preferences:
+        _add(digest, choices.share)
     for cases in cases_of(study):
         _add(digest, cases.truth)
         for i in range(min(len(cases.labels), MOST_NAMES)):
@@ -227,6 +231,11 @@ def _of_reader_group(readers: Readers, names: _Names) -> tuple[Readers, NDArray[
         if (found := _of_coded(column, names, "S") if name.casefold() in SITES else column)
     }
     return replace(readers, labels=labels, strata=strata), place
+
+
+def _of_preferences(one: Preferences, names: _Names) -> Preferences:
+    readers, place = _of_reader_group(one.readers, names)
+    return replace(one, cases=_of_cases(one.cases, names), readers=readers, reader=place[one.reader])
 
 
 def _of_values(one: Values, names: _Names, text: "_Texts") -> Values:

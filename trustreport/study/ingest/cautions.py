@@ -224,7 +224,15 @@ def utility_cautions(plan: Plan, study: Study) -> Iterator[tuple[str, dict[str, 
 def _answers_nothing(study: Study) -> bool:
     """Whether readings or scores are all there is, and no case has a truth to compare them with."""
     published = study.counts or study.paired_counts or study.confusion or study.reliance_counts
-    if published or study.nomogram or study.reported or study.raters or study.localisations or study.values:
+    if (
+        published
+        or study.nomogram
+        or study.reported
+        or study.raters
+        or study.localisations
+        or study.values
+        or study.preferences
+    ):
         return False
     held = [one.cases for one in study.readings] + [one.cases for one in study.datasets]
     known = any(cases.followed or bool((cases.truth >= 0).any()) for cases in held)

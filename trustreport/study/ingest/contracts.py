@@ -162,7 +162,7 @@ MOMENT = Word("time", (DATE,))
 
 OF_EACH_KIND: tuple[tuple[Word, str], ...] = (
     (NAME, "case reader rater arm patient site dataset candidate version content_hash status session"),
-    (NAME, "advice_type label set metric rounding lesion measurement repeat"),
+    (NAME, "advice_type label set metric rounding lesion measurement repeat first second preferred"),
     (Word("text"), "value"),
     (Word("binary", (TRUTH,)), "truth"),
     (BINARY, "decision initial_decision second_decision endpoint advice paired"),
@@ -244,6 +244,7 @@ CONTRACTS: Mapping[str, Contract] = {
         ),
         may_be_mapped_per=("measured",),
     ),
+    "preferences": Contract(("case", "reader", "first", "second", "preferred"), ("patient", "site", "date")),
     "counts": Contract(("arm", "errors", "correct"), ("set", "dataset", *KNOWN_OF_COUNTS)),
     "confusion": Contract(("tp", "fp", "fn", "tn"), ("set", "dataset", "candidate", *KNOWN_OF_COUNTS)),
     "reported": Contract(("set", "metric", "value"), ("positives", "negatives", "total", "rounding")),

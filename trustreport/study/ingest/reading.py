@@ -21,6 +21,7 @@ from trustreport.study.ingest.datasets import datasets_of
 from trustreport.study.ingest.lesions import localised
 from trustreport.study.ingest.manifest import StudyFiles
 from trustreport.study.ingest.measured import values_of
+from trustreport.study.ingest.preferences import preferences_of
 from trustreport.study.ingest.problems import (
     KeyPath,
     Manifest,
@@ -282,6 +283,7 @@ def assemble(plan: Plan, tables: Sequence[MappedTable], problems: Problems) -> S
         tuple(_ratings(tables)),
         localisations,
         values_of(plan, tables, arms),
+        preferences_of(plan, tables),
         published.counts_of(plan, tables, arms, problems),
         plan.paired_counts,
         published.confusion_of(plan, tables),
