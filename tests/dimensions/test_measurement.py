@@ -84,7 +84,8 @@ def test_a_margin_of_equivalence_is_judged(tmp_path: Path, margin: float, word: 
 def test_an_error_beyond_the_bound_fails(tmp_path: Path) -> None:
     rows = [(k, x + 10, x) for k, x in enumerate(np.linspace(5, 50, 40).round(1))]
     manifest = (
-        "tables: {values: {file: values.csv}}\nendpoints: [{endpoint: e, measure: measurement.mean_absolute_error,"
+        "tables: {values: {file: values.csv}}\n"
+        "endpoints: [{endpoint: e, measure: measurement.mean_absolute_error,"
         " hypothesis: performance goal, bound_or_margin: 9}]\n"
     )
     rows[0] = (0, rows[0][1] + 0.1, rows[0][2])
@@ -179,7 +180,8 @@ def test_metrics_of_structures_are_measurements_of_their_own(tmp_path: Path) -> 
     ]
     manifest = (
         "measurements: [{measurement: dice, better: up, acceptable: 0.8}]\n"
-        "tables: {values: {file: values.csv, measurement: dice, columns: {measurement: organ, candidate: model}}}\n"
+        "tables: {values: {file: values.csv, measurement: dice,"
+        " columns: {measurement: organ, candidate: model}}}\n"
     )
     found = assessed(tmp_path, manifest, "case organ model measured", rows)
     names = {r.endpoint for r in found.results}
@@ -209,7 +211,8 @@ def test_every_problem_of_a_table_of_values_is_said(tmp_path: Path) -> None:
 
 
 def test_an_unknown_measurement_is_refused(tmp_path: Path) -> None:
-    manifest = "measurements: [{measurement: volume}, {measurement: diameter}]\ntables: {values: {file: values.csv}}\n"
+    manifest = "measurements: [{measurement: volume}, {measurement: diameter}]\n"
+        "tables: {values: {file: values.csv}}\n"
     with pytest.raises(StudyError, match="volum"):
         read_study(study(tmp_path, manifest, "case measurement measured", [(1, "volum", 3.0)]))
 

@@ -122,5 +122,7 @@ def over_readers_and_cases(
 def _jackknife(statistic: Callable[[NDArray[np.bool_]], float], unit: Codes) -> tuple[float, int]:
     """Variance of a statistic over units, each left out in turn, and how many there are."""
     names = np.unique(unit)
+    if len(names) < FEWEST:
+        return nan, len(names)
     left = np.array([statistic(unit != name) for name in names])
     return (len(names) - 1) / len(names) * float(((left - left.mean()) ** 2).sum()), len(names)
