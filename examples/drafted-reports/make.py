@@ -2,8 +2,8 @@
 
     python examples/drafted-reports/make.py
 
-Five radiologists rate reports of 60 examinations, one written by a colleague and one drafted by the model, blinded
-to the source: acceptability from 1 to 5, errors that matter, and the seconds that editing took.
+Five radiologists rate reports of 60 examinations, one written by a colleague and one drafted by the model,
+blinded to the source: acceptability from 1 to 5, errors that matter, and the seconds that editing took.
 """
 
 import csv

@@ -2,8 +2,9 @@
 
     python examples/measured-volumes/make.py
 
-Five readers contour 60 examinations of 40 patients without and with the device, and the device measures 120
-others of 80 patients by itself. Readers differ in a bias of their own; with the device their errors are smaller.
+Five readers contour 60 examinations of 40 patients without and with the device, and the device
+measures 120 others of 80 patients by itself. Readers differ in a bias of their own; with the device their
+errors are smaller.
 """
 
 import csv

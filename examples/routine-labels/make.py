@@ -1,9 +1,9 @@
-"""Make the table of this example: simulated routine cases with labels read from reports, the same bytes each run.
+"""Make the table of this example: simulated routine cases with labels from reports, the same on each run.
 
     python examples/routine-labels/make.py
 
-Of 3,000 radiographs 10% show the finding. The label was read from the report by a language model, which is right
-in 95% of those with and in 97% of those without the finding; a sample of 400 was read by hand to measure this.
+Of 3,000 radiographs 10% show the finding. The label was read from the report by a language model, which is
+right in 95% of those with and in 97% of those without the finding; 400 were read by hand to measure this.
 """
 
 import csv

@@ -211,8 +211,10 @@ def test_every_problem_of_a_table_of_values_is_said(tmp_path: Path) -> None:
 
 
 def test_an_unknown_measurement_is_refused(tmp_path: Path) -> None:
-    manifest = "measurements: [{measurement: volume}, {measurement: diameter}]\n"
+    manifest = (
+        "measurements: [{measurement: volume}, {measurement: diameter}]\n"
         "tables: {values: {file: values.csv}}\n"
+    )
     with pytest.raises(StudyError, match="volum"):
         read_study(study(tmp_path, manifest, "case measurement measured", [(1, "volum", 3.0)]))
 

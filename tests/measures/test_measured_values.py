@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import theilslopes
 
-from trustreport.measures.measurement import (
+from trustreport.measures.measured.measurement import (
     concordance_correlation,
     deming_line,
     linearity,

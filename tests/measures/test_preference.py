@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from trustreport.api import assess, read_study
-from trustreport.measures.preference import over_readers_and_cases, strengths
+from trustreport.measures.measured.preference import over_readers_and_cases, strengths
 
 # Citations between journals (Stigler 1994; Agresti, Categorical Data Analysis, 2nd ed., p. 448):
 # Biometrika, Communications in Statistics, JASA, JRSS-B; how often the row was cited by the column.

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from trustreport.measures.reader_limits import (
+from trustreport.measures.measured.reader_limits import (
     between_readers,
     between_readers_and_arms,
     with_the_mean,

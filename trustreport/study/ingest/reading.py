@@ -20,8 +20,7 @@ from trustreport.study.ingest.contracts import TABLE_WORDS
 from trustreport.study.ingest.datasets import datasets_of
 from trustreport.study.ingest.lesions import localised
 from trustreport.study.ingest.manifest import StudyFiles
-from trustreport.study.ingest.measured import values_of
-from trustreport.study.ingest.preferences import preferences_of
+from trustreport.study.ingest.measured import preferences_of, values_of
 from trustreport.study.ingest.problems import (
     KeyPath,
     Manifest,

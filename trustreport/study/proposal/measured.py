@@ -34,7 +34,7 @@ def find_values(table: ExaminedTable, have: dict[str, object]) -> bool:
         alike = [h for h in measured if _words(h) & (_words(reference[0]) - _units())]
         measured = alike or measured
         if measured:
-            return _beside_reference(table, keys, reference[0], measured)
+            return _against_reference(table, keys, reference[0], measured)
     metrics = [h for h in free if _better(h)]
     if not metrics or reference:
         return False
@@ -64,7 +64,7 @@ def _better(header: str) -> str:
     return next((side for side in ("up", "down") if words & set(vocabulary()["measured"][side])), "")
 
 
-def _beside_reference(
+def _against_reference(
     table: ExaminedTable, keys: dict[str, str], reference: str, measured: Sequence[str]
 ) -> bool:
     unit = next((w for w in squeezed(reference).split("_")[::-1] if w in _units()), "")

@@ -10,7 +10,7 @@ from trustreport.assessment.dimensions.measurement.results import READERS
 from trustreport.assessment.finding import Part
 from trustreport.assessment.narrative.texts import Item, Texts, quantity_name, side_of
 from trustreport.assessment.performance.keys import case_key
-from trustreport.measures.preference import over_readers_and_cases, strengths
+from trustreport.measures.measured.preference import over_readers_and_cases, strengths
 from trustreport.study.clusters import clustering
 from trustreport.study.plan import Plan
 from trustreport.study.study import Preferences

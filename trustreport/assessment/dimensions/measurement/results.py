@@ -16,7 +16,7 @@ from trustreport.measures.agreement.coefficients import icc, krippendorff_alpha
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.means import case_mean, case_share
-from trustreport.measures.measurement import (
+from trustreport.measures.measured.measurement import (
     concordance_correlation,
     deming_line,
     linearity,
@@ -26,7 +26,11 @@ from trustreport.measures.measurement import (
     root_mean_square_error,
     total_deviation_index,
 )
-from trustreport.measures.reader_limits import between_readers, with_the_mean, within_reader_between_arms
+from trustreport.measures.measured.reader_limits import (
+    between_readers,
+    with_the_mean,
+    within_reader_between_arms,
+)
 from trustreport.measures.repeatability import OfDifferences, repeated
 from trustreport.study.clusters import clustering
 from trustreport.study.plan import Measurement, Plan
@@ -43,7 +47,7 @@ CUSUM = "cusum_kolmogorov"
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class MeasuredValues:
     """One measurement of one data set or task, with its results."""
 
     values: Values
@@ -130,7 +134,7 @@ class Measured:
         )
 
 
-def measured(study: Study, plan: Plan) -> Iterator[Measured]:
+def measured(study: Study, plan: Plan) -> Iterator[MeasuredValues]:
     """Every measurement of every data set or task, with its results."""
     roles = {d.dataset: d.role for d in plan.datasets}
     several = len({one.task for one in study.values if not one.dataset}) > 1
@@ -141,15 +145,15 @@ def measured(study: Study, plan: Plan) -> Iterator[Measured]:
         if one.dataset:
             period = one.dataset if roles.get(one.dataset) == "period" else None
             place = Place(dataset=one.dataset, period=period)
-        bare = Measured(one, facts, place, plan)
+        bare = MeasuredValues(one, facts, place, plan)
         found = _of_readers(bare) if one.readers is not None else _of_devices(bare)
-        yield Measured(one, facts, place, plan, tuple(found))
+        yield MeasuredValues(one, facts, place, plan, tuple(found))
 
 
 # ---------------------------------------------------------------- devices
 
 
-def _of_devices(one: Measured) -> Iterator[Result]:
+def _of_devices(one: MeasuredValues) -> Iterator[Result]:
     grid = one.error if one.has_reference else one.values.value
     for c in range(len(one.values.conditions)):
         rows = np.flatnonzero(~np.isnan(grid[c, 0]))
@@ -161,7 +165,7 @@ def _of_devices(one: Measured) -> Iterator[Result]:
         yield from _of_pair(one, compared, baseline)
 
 
-def _against_reference(one: Measured, c: int, rows: NDArray[np.intp], place: Place) -> Iterator[Result]:
+def _against_reference(one: MeasuredValues, c: int, rows: NDArray[np.intp], place: Place) -> Iterator[Result]:
     difference = one.error[c, 0, rows]
     cluster = None if one.cluster is None else one.cluster[rows]
     how: dict[str, Any] = {"cluster": cluster, "level": one.level}
@@ -194,7 +198,7 @@ def _against_reference(one: Measured, c: int, rows: NDArray[np.intp], place: Pla
         yield one.entry(quantity, place, e, rows)
 
 
-def _alone(one: Measured, c: int, rows: NDArray[np.intp], place: Place) -> Iterator[Result]:
+def _alone(one: MeasuredValues, c: int, rows: NDArray[np.intp], place: Place) -> Iterator[Result]:
     value = one.values.value[c, 0, rows]
     cluster = None if one.cluster is None else one.cluster[rows]
     yield one.entry(one.mean, place, case_mean(value, one.level, cluster, tested=True), rows)
@@ -205,7 +209,7 @@ def _alone(one: Measured, c: int, rows: NDArray[np.intp], place: Place) -> Itera
         )
 
 
-def _of_sites(one: Measured, c: int, rows: NDArray[np.intp]) -> Iterator[Result]:
+def _of_sites(one: MeasuredValues, c: int, rows: NDArray[np.intp]) -> Iterator[Result]:
     """Bias and size of the error, or the mean, at each site with enough cases."""
     site = one.values.cases.site
     if site is None or len(site.labels) < 2:
@@ -228,7 +232,7 @@ def _of_sites(one: Measured, c: int, rows: NDArray[np.intp]) -> Iterator[Result]
             yield one.entry(one.mean, place, e, own)
 
 
-def _of_repeats(one: Measured, c: int) -> Iterator[Result]:
+def _of_repeats(one: MeasuredValues, c: int) -> Iterator[Result]:
     """How much a second measurement of the same case differs."""
     if one.values.second is None:
         return
@@ -242,7 +246,7 @@ def _of_repeats(one: Measured, c: int) -> Iterator[Result]:
         )
 
 
-def _of_pair(one: Measured, compared: int, baseline: int) -> Iterator[Result]:
+def _of_pair(one: MeasuredValues, compared: int, baseline: int) -> Iterator[Result]:
     """Two devices on the same cases: the difference of the mean, or of the mean size of the error."""
     grid = np.abs(one.error) if one.has_reference else one.values.value
     apart = grid[compared, 0] - grid[baseline, 0]
@@ -259,7 +263,7 @@ def _of_pair(one: Measured, compared: int, baseline: int) -> Iterator[Result]:
 # ---------------------------------------------------------------- readers
 
 
-def _of_readers(one: Measured) -> Iterator[Result]:
+def _of_readers(one: MeasuredValues) -> Iterator[Result]:
     for c in range(len(one.values.conditions)):
         for quantity, grid in _endpoints(one):
             yield one.entry(quantity, one.at(c), _analysis(one, quantity, grid, c, c).lead_mean(0, one.level))
@@ -276,7 +280,7 @@ def _of_readers(one: Measured) -> Iterator[Result]:
             yield one.entry("limit_within_reader", place, half)
 
 
-def _endpoints(one: Measured) -> Sequence[tuple[str, Floats]]:
+def _endpoints(one: MeasuredValues) -> Sequence[tuple[str, Floats]]:
     """What is averaged over readers and cases, (n_conditions, n_readers, n_cases) each."""
     grid = one.error if one.has_reference else one.values.value
     found = (
@@ -286,7 +290,7 @@ def _endpoints(one: Measured) -> Sequence[tuple[str, Floats]]:
     return found if good is None else [*found, ("acceptable_share", good)]
 
 
-def _analysis(one: Measured, quantity: str, grid: Floats, compared: int, baseline: int) -> Analysis:
+def _analysis(one: MeasuredValues, quantity: str, grid: Floats, compared: int, baseline: int) -> Analysis:
     """Two conditions analysed together; readers and cases are random."""
     part = np.stack([grid[compared], grid[baseline]])
     kept = ~np.isnan(part).all(axis=(0, 1))
@@ -295,7 +299,7 @@ def _analysis(one: Measured, quantity: str, grid: Floats, compared: int, baselin
     return analyse(part[:, :, kept], cluster)
 
 
-def _agreement(one: Measured, c: int) -> Iterator[Result]:
+def _agreement(one: MeasuredValues, c: int) -> Iterator[Result]:
     """How far readers are from each other."""
     grid = one.values.value[c]
     if len(grid) < 2:
@@ -315,7 +319,7 @@ def _agreement(one: Measured, c: int) -> Iterator[Result]:
         yield one.entry("limit_with_mean", one.at(c), with_the_mean(grid, **how))
 
 
-def _each_reader(one: Measured, c: int) -> Iterator[Result]:
+def _each_reader(one: MeasuredValues, c: int) -> Iterator[Result]:
     """Bias and size of the error of each reader, or the reader's mean."""
     assert one.values.readers is not None
     grid = one.error if one.has_reference else one.values.value

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.assessment.dimensions.measurement.results import NAME, READERS, Measured
+from trustreport.assessment.dimensions.measurement.results import NAME, READERS, MeasuredValues
 from trustreport.assessment.finding import Part
 from trustreport.assessment.narrative.texts import Item, Texts, quantity_name, side_of
-from trustreport.figures.agreement import AgreementPanel, DifferencePlot, IdentityPlot
+from trustreport.figures.calibration import AgreementPanel, DifferencePlot, IdentityPlot
 from trustreport.vocabulary.kinds import KINDS
 from trustreport.vocabulary.messages import Message
 from trustreport.vocabulary.results import Result
@@ -21,24 +21,24 @@ LIMITS = ("lower_limit_of_agreement", "upper_limit_of_agreement")
 CHANGES = ("mean_absolute_error", "mean_value", "mean_score", "mean_loss", "acceptable_share")
 
 
-def part(one: Measured, number: int, *, alone: bool) -> Part:
+def part(one: MeasuredValues, number: int, *, alone: bool) -> Part:
     """One measurement of one data set or task."""
     return text.part(_items(one, number), None if alone else _title(one), one.place)
 
 
-def _title(one: Measured) -> Message:
+def _title(one: MeasuredValues) -> Message:
     name, of = one.facts.measurement, one.values.name
     if name and of:
         return text("title_of", measurement=name, name=of)
     return text("title_named", name=name or of or text("value"))
 
 
-def claim(one: Measured) -> str:
+def claim(one: MeasuredValues) -> str:
     """What these numbers can show at most, by the kind of the value and whether there is a reference."""
     return KINDS[one.facts.kind].claim[0 if one.has_reference else 1]
 
 
-def _items(one: Measured, number: int) -> Iterator[Item]:
+def _items(one: MeasuredValues, number: int) -> Iterator[Item]:
     yield _counts(one)
     whole = [r for r in one.results if r.place.reader is None and r.place.site is None]
     yield from _sentences(one, whole)
@@ -55,19 +55,19 @@ def _items(one: Measured, number: int) -> Iterator[Item]:
     yield from _figures(one, number)
 
 
-def _id(one: Measured) -> str:
+def _id(one: MeasuredValues) -> str:
     return READERS if one.values.readers else NAME
 
 
-def _named(one: Measured) -> Message | str:
+def _named(one: MeasuredValues) -> Message | str:
     return one.facts.measurement or text("value")
 
 
-def _unit(one: Measured) -> str:
+def _unit(one: MeasuredValues) -> str:
     return f"\N{NO-BREAK SPACE}{one.facts.unit}" if one.facts.unit else ""
 
 
-def _counts(one: Measured) -> Message:
+def _counts(one: MeasuredValues) -> Message:
     values = one.values
     cases = int((~np.isnan(values.value)).any(axis=(0, 1)).sum())
     readers = len(values.readers) if values.readers else 0
@@ -76,7 +76,7 @@ def _counts(one: Measured) -> Message:
     return text(key, n=cases, readers=readers, measurement=_named(one))
 
 
-def _sentences(one: Measured, whole: Sequence[Result]) -> Iterator[Message]:
+def _sentences(one: MeasuredValues, whole: Sequence[Result]) -> Iterator[Message]:
     unit = _unit(one)
     for r in whole:
         compared, baseline = r.place.arms or r.place.candidates or ("", "")
@@ -109,8 +109,8 @@ def _sentences(one: Measured, whole: Sequence[Result]) -> Iterator[Message]:
                 yield text.of_estimate("mean", own[quantity], **common)
         if "acceptable_share" in own:
             bound = own["acceptable_share"].parameters["bound"]
-            way = "error" if one.has_reference else str(one.facts.better)
-            yield text.of_estimate(f"acceptable_{way}", own["acceptable_share"], bound=bound, **common)
+            good = "error" if one.has_reference else str(one.facts.better)
+            yield text.of_estimate(f"acceptable_{good}", own["acceptable_share"], bound=bound, **common)
         if "linearity" in own and own["linearity"].estimate.value < 0.05:
             yield text("not_linear", p=own["linearity"].estimate.value, **common)
         if "limit_between_readers" in own:
@@ -121,7 +121,7 @@ def _sentences(one: Measured, whole: Sequence[Result]) -> Iterator[Message]:
             yield text.of_estimate("alpha", own["krippendorff_alpha"], **common)
 
 
-def _whose(one: Measured, own: dict[str, Result]) -> Message | str:
+def _whose(one: MeasuredValues, own: dict[str, Result]) -> Message | str:
     place = next(iter(own.values())).place
     named = place.arm or place.candidate
     if named:
@@ -137,7 +137,7 @@ def _label(r: Result) -> Message:
     return text("label_in", measure=name, where=where) if where else text("label", measure=name)
 
 
-def _by(one: Measured, number: int, what: str) -> Iterator[Item]:
+def _by(one: MeasuredValues, number: int, what: str) -> Iterator[Item]:
     """For each quantity a row for each reader or site, a column for each condition."""
     found = [r for r in one.results if getattr(r.place, what) is not None and r.name not in LIMITS]
     for quantity in dict.fromkeys(r.name for r in found):
@@ -155,7 +155,7 @@ def _by(one: Measured, number: int, what: str) -> Iterator[Item]:
         yield text.table(f"{_id(one)}_by_{what}_{quantity}_{number}", caption, [what, *heads], rows)
 
 
-def _figures(one: Measured, number: int) -> Iterator[Item]:
+def _figures(one: MeasuredValues, number: int) -> Iterator[Item]:
     reference = one.values.reference
     if reference is None or one.facts.kind != "number":
         return

@@ -239,7 +239,7 @@ def concordance_correlation(
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FittedLine:
     """The line second = intercept + slope x first, both with intervals."""
 
     slope: Estimate
@@ -257,7 +257,7 @@ def deming_line(
     ratio: float = 1.0,
     cluster: Clusters | None = None,
     level: float = 0.95,
-) -> Line:
+) -> FittedLine:
     """The line between two measurements that both have error (Deming), with jackknife intervals.
 
     With mean squares u of `first`, w of `second`, p of their product about their means, and L the `ratio`::
@@ -276,7 +276,7 @@ def deming_line(
 
     Returns
     -------
-    Line
+    FittedLine
         Both NaN with a note with fewer than 5 cases, where a side does not vary, or without correlation.
 
     References
@@ -294,13 +294,13 @@ def deming_line(
         raise ValueError(f"ratio must be above 0, got {ratio:g}.")
     n, method = len(first), JACKKNIFE if cluster is None else CLUSTER_JACKKNIFE
     if why := _no_line(first, second):
-        return Line(*[undefined(n, why, level=level, method=method)] * 2)
+        return FittedLine(*[undefined(n, why, level=level, method=method)] * 2)
     x, y = first - first.mean(), second - second.mean()  # about the means, so that sums lose no digits
     parts = np.stack([np.ones(n), x, y, x * x, y * y, x * y])
     units = parts if cluster is None else np.stack([cluster_sums(part, cluster) for part in parts])
     slope, intercept = map(float, _deming(parts.sum(axis=1), ratio))
     if not isfinite(slope):
-        return Line(*[undefined(n, NO_RELATION, level=level, method=method)] * 2)
+        return FittedLine(*[undefined(n, NO_RELATION, level=level, method=method)] * 2)
     shift = float(second.mean() - slope * first.mean())
     g = units.shape[1]
     exact = float(np.abs(y - slope * x).max()) < ROUNDING * float(np.abs(second).max())
@@ -309,13 +309,13 @@ def deming_line(
             no_interval(v, n, NO_ERROR if exact else ONE_CLUSTER, level=level, method=method)
             for v in (slope, intercept + shift)
         ]
-        return Line(*bare)
+        return FittedLine(*bare)
     slopes, intercepts = _deming(parts.sum(axis=1)[:, None] - units, ratio)
     if not np.isfinite(slopes).all():
         bare = [
             no_interval(v, n, RESTS_ON_ONE, level=level, method=method) for v in (slope, intercept + shift)
         ]
-        return Line(*bare)
+        return FittedLine(*bare)
     intercepts = intercepts + second.mean() - slopes * first.mean()
     df = float(n - 2 if cluster is None else g - 1)
     details = {} if cluster is None else {"clusters": float(g)}
@@ -328,7 +328,7 @@ def deming_line(
             value, value - half, value + half, n, level, method, se=se, df=df, p=p, details=details
         )  # fmt: skip
 
-    return Line(found(slope, slopes, 1.0), found(intercept + shift, intercepts, 0.0))
+    return FittedLine(found(slope, slopes, 1.0), found(intercept + shift, intercepts, 0.0))
 
 
 def _deming(sums: Floats, ratio: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -345,7 +345,7 @@ def _deming(sums: Floats, ratio: float) -> tuple[NDArray[np.float64], NDArray[np
 
 def passing_bablok_line(
     first: Floats, second: Floats, *, cluster: Clusters | None = None, level: float = 0.95
-) -> Line:
+) -> FittedLine:
     """The line between two measurements by the ranks of the slopes between all pairs of cases.
 
     The slope is the median of all slopes but those of -1, shifted by the number below -1; the intercept is
@@ -360,7 +360,7 @@ def passing_bablok_line(
 
     Returns
     -------
-    Line
+    FittedLine
         NaN with a note as `deming_line`, and with more than 5,000 cases.
 
     References
@@ -383,7 +383,7 @@ def passing_bablok_line(
     if not why and float(np.corrcoef(first, second)[0, 1]) <= 0:
         why = NO_RELATION
     if why:
-        return Line(*[undefined(n, why, level=level, method=RANKS)] * 2)
+        return FittedLine(*[undefined(n, why, level=level, method=RANKS)] * 2)
     i, j = np.triu_indices(n, 1)
     dx, dy = first[j] - first[i], second[j] - second[i]
     apart = (dx != 0) | (dy != 0)
@@ -402,15 +402,17 @@ def passing_bablok_line(
     low, high = ranked(lower), ranked(count - lower + 1)
     ends = [float(np.median(second - b * first)) if isfinite(b) else nan for b in (slope, high, low)]
     if not isfinite(slope):
-        return Line(*[undefined(n, NO_RELATION, level=level, method=RANKS)] * 2)
+        return FittedLine(*[undefined(n, NO_RELATION, level=level, method=RANKS)] * 2)
     if cluster is not None:
-        return Line(*[no_interval(v, n, RANKS_ALONE, level=level, method=RANKS) for v in (slope, ends[0])])
-    return Line(
+        return FittedLine(
+            *[no_interval(v, n, RANKS_ALONE, level=level, method=RANKS) for v in (slope, ends[0])]
+        )
+    return FittedLine(
         Estimate(slope, low, high, n, level, RANKS), Estimate(ends[0], ends[1], ends[2], n, level, RANKS)
     )
 
 
-def linearity(first: Floats, second: Floats, line: Line) -> float:
+def linearity(first: Floats, second: Floats, line: FittedLine) -> float:
     """Chance of a departure from a line at least as large as this one, if there is none (cusum test).
 
     Cases above and below the line, in order of their place along it, add to a running sum with weights that

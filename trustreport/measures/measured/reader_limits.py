@@ -147,7 +147,7 @@ def _same_case(p: Floats, q: Floats) -> float:
     return float(p.sum(axis=0) @ q.sum(axis=0) - (p * q).sum())
 
 
-def _apart(p: Floats, q: Floats) -> float:
+def _different_pairs(p: Floats, q: Floats) -> float:
     """Sum of p q over pairs of different readers and different cases."""
     rows, columns = p.sum(axis=1) @ q.sum(axis=1), p.sum(axis=0) @ q.sum(axis=0)
     return float(p.sum() * q.sum() - rows - columns + (p * q).sum())
@@ -173,14 +173,18 @@ def _from_mean(values: Floats, _: Floats | None = None) -> float:
 def _total(values: Floats, _: Floats | None = None) -> float:
     """Variance of a single value, of any reader and case."""
     v, w = _given(values)
-    return _ratio(float((v * v).sum()), float(w.sum())) - _ratio(_apart(v, v), _apart(w, w))
+    return _ratio(float((v * v).sum()), float(w.sum())) - _ratio(
+        _different_pairs(v, v), _different_pairs(w, w)
+    )
 
 
 def _across(first: Floats, second: Floats | None) -> float:
     """Variance of the difference of two readers of a case, one in each arm."""
     assert second is not None
     (a, w), (b, u) = _given(first), _given(second)
-    shared = _ratio(_same_case(a, b), _same_case(w, u)) - _ratio(_apart(a, b), _apart(w, u))
+    shared = _ratio(_same_case(a, b), _same_case(w, u)) - _ratio(
+        _different_pairs(a, b), _different_pairs(w, u)
+    )
     return _total(first) + _total(second) - 2 * shared
 
 
@@ -209,8 +213,8 @@ def _over_cases(
 
 def _of_readers(values: Floats) -> Floats:
     """How far each reader is from the others on average over cases, so that other cases are no difference."""
-    apart: Floats = np.nanmean(values - np.nanmean(values, axis=0), axis=1)
-    return apart
+    distance: Floats = np.nanmean(values - np.nanmean(values, axis=0), axis=1)
+    return distance
 
 
 def _checked(values: Floats) -> tuple[int, str]:
