@@ -8,7 +8,9 @@ from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.verdicts.entries import concerns
 from trustreport.assessment.verdicts.judge import amount
 from trustreport.report.answer.by_criteria import difference_of_pair
+from trustreport.report.answer.other_evidence import labels_with_error, measurements
 from trustreport.report.answer.sentences import (
+    MOST_PAIRS,
     Said,
     Statement,
     excludes_zero,
@@ -17,6 +19,7 @@ from trustreport.report.answer.sentences import (
     of_data_sets,
     outside_development,
     stated,
+    tested_results,
     worst_data,
 )
 from trustreport.report.tables import in_words
@@ -26,16 +29,6 @@ from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
-MOST_PAIRS = 3
-MEASURED = (
-    *(
-        "mean_absolute_error_difference",
-        "mean_value_difference",
-        "mean_score_difference",
-        "mean_loss_difference",
-    ),
-    *("preference_share", "bias", "mean_value", "mean_score", "mean_loss"),
-)
 MOST_UTILITIES = 4
 PAIR = 2
 SCORED = ("candidates", "advice_accuracy")
@@ -158,33 +151,6 @@ def _errors(assessment: Assessment, say: Catalogue) -> list[Statement]:
         stated(say, "answer.open.errors_of_sets", *found, n=len(found), **counts),
         *said[:MOST_PAIRS],
     ]
-
-
-def _labels(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
-    """Where labels are wrong at times: what the corrected values are, or that none of this is accuracy."""
-    fired = [o for o in assessment.checks if o.check == "P73" and o.status == "fired"]
-    scored = any(r.dimension in SCORED for r in assessment.results)
-    if not fired or not scored:
-        return
-    corrected = [
-        r
-        for name in ("sensitivity", "specificity", "auc")
-        for r in _tested(assessment, f"advice_accuracy.label_corrected_{name}")
-        if not isnan(r.estimate.low)
-    ]
-    for place in dict.fromkeys(r.place for r in corrected):
-        own = [r for r in corrected if r.place == place]
-        measures = [
-            say(
-                "answer.open.measure_of",
-                measure=quantity_name(r.name.removeprefix("label_corrected_")),
-                estimate=in_words(r, say),
-            )
-            for r in own
-        ]
-        yield stated(say, "answer.open.labels_corrected", *own, data=place.data_name, measures=measures)
-    if not corrected:
-        yield stated(say, "answer.open.labels_unknown")
 
 
 def _data_sets(assessment: Assessment, say: Catalogue) -> list[Statement]:
@@ -318,16 +284,9 @@ def _estimate(r: Result, name: str, say: Catalogue) -> str:
     return say("answer.open.measured", measure=name, estimate=in_words(r, say))
 
 
-def _tested(assessment: Assessment, id: str) -> list[Result]:
-    """The primary results of an id outside development data, the first of them."""
-    of_tests = outside_development(assessment)
-    found = (r for r in assessment.results if r.id == id and r.primary)
-    return list(filter(of_tests, found))[:MOST_PAIRS]
-
-
 def _classes(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """Of several classes: how often the one called is right, and the class with the lowest sensitivity."""
-    for share in _tested(assessment, "advice_accuracy.class_accuracy"):
+    for share in tested_results(assessment, "advice_accuracy.class_accuracy"):
         own = [
             r
             for r in assessment.results
@@ -377,7 +336,7 @@ def _at_horizon(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
 
 def _lesions(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """How well candidates find lesions: the weighted area and the lesions found, of each on its test data."""
-    for area in _tested(assessment, "localisation.wafroc_auc"):
+    for area in tested_results(assessment, "localisation.wafroc_auc"):
         own: Mapping[str, Result] = {
             r.name: r for r in assessment.results if r.place == area.place and r.dimension == area.dimension
         }
@@ -409,57 +368,6 @@ def _reader_lesions(assessment: Assessment, say: Catalogue) -> Iterator[Statemen
         values = {"compared": compared, "baseline": baseline, "level": r.estimate.level}
         key = f"answer.open.reader_lesions_{_side(r)}"
         yield stated(say, key, r, change=in_words(r, say), **values)
-
-
-def _measurements(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
-    """Of each measurement the change by the aid or between devices, else the bias or the mean."""
-    units = {m.measurement: m.unit for m in assessment.plan.measurements}
-    whole = [
-        r
-        for r in assessment.results
-        if r.dimension in ("measurement", "reader_measurement")
-        and r.place.reader is None
-        and r.place.site is None
-    ]
-    found = [r for r in whole if r.name in MEASURED and not isnan(r.estimate.value)]
-    names = list(dict.fromkeys(r.endpoint for r in found))
-    for r in sorted(found, key=lambda r: (names.index(r.endpoint), MEASURED.index(r.name))):
-        pair = r.place.arms or r.place.candidates
-        unit = f"\N{NO-BREAK SPACE}{units.get(r.endpoint)}" if units.get(r.endpoint) else ""
-        who = "readers" if r.dimension == "reader_measurement" else "device"
-        name = (
-            r.place.arm or r.place.candidate or r.place.dataset or r.place.task or say(f"measurement.{who}")
-        )
-        said = {
-            "name": name,
-            "measurement": r.endpoint or say("measurement.value"),
-            "change": in_words(r, say),
-        }
-        if r.name == "preference_share":
-            compared, baseline = pair or ("", "")
-            yield stated(say, "answer.open.preferred", r, compared=compared, baseline=baseline, **said)
-        elif pair:
-            measure = quantity_name(r.name.removesuffix("_difference"))
-            yield stated(
-                say,
-                f"answer.open.measured_{'change' if r.name.startswith('mean_absolute') else 'mean_change'}",
-                r,
-                measure=measure,
-                compared=pair[0],
-                baseline=pair[1],
-                **said,
-            )
-        elif r.name == "bias":
-            e, n = r.estimate, r.estimate.n
-            way = "above" if e.low > 0 else "below" if e.high < 0 else "either"
-            yield stated(say, f"answer.open.measured_{way}", r, n=n, **said)
-            own = {o.name: o for o in whole if o.place == r.place and o.endpoint == r.endpoint}
-            ends = [own.get(name) for name in ("agreement_limit_low", "agreement_limit_high")]
-            if ends[0] is not None and ends[1] is not None and not isnan(ends[0].estimate.value):
-                values = {"below": ends[0].estimate.value, "above": ends[1].estimate.value, "unit": unit}
-                yield stated(say, "answer.open.measured_limits", ends[0], ends[1], **values)
-        else:
-            yield stated(say, "answer.open.measured_mean", r, n=r.estimate.n, **said)
 
 
 def _published(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
@@ -520,7 +428,7 @@ def _side(change: Result) -> str:
 
 
 SPEAKERS: tuple[Callable[[Assessment, Catalogue], Iterable[Statement]], ...] = (
-    _labels,
+    labels_with_error,
     _utility,
     _readers,
     _reader_lesions,
@@ -529,7 +437,7 @@ SPEAKERS: tuple[Callable[[Assessment, Catalogue], Iterable[Statement]], ...] = (
     _classes,
     _at_horizon,
     _lesions,
-    _measurements,
+    measurements,
     _published,
     _sets,
     _published_tables,
