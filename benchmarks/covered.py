@@ -19,7 +19,10 @@ ALSO: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys(("class_ppv", "class_npv", "error_rate", "crossed_rate"), _SHARE),
     **dict.fromkeys(("false_negative_rate", "false_positive_rate"), _SHARE),
     **dict.fromkeys(("repeat_agreement", "flip_rate", "flip_to_negative", "flip_to_positive"), _SHARE),
-    **dict.fromkeys(("true_positive_share", "false_positive_share"), _SHARE),
+    **dict.fromkeys(("true_positive_share", "false_positive_share", "acceptable_share"), _SHARE),
+    "bias": ("the same case twice", "repeat_bias"),
+    "lower_limit_of_agreement": ("the same case twice", "agreement_limit_low"),
+    "upper_limit_of_agreement": ("the same case twice", "agreement_limit_high"),
     "actual_accuracy": _SHARE,  # its limits turned, the accuracy of the labels as known
     "class_auc": ("area under the curve", "auc"),
     # an event by a horizon
@@ -67,6 +70,7 @@ TESTED = "a test, a statistic of it or a chart: p-values and alerts, without an 
 DERIVED = "computed from what is declared or from other results, without an interval"
 BESIDE = "never primary: shown beside other numbers"
 PRINTED = "as a publication prints it; Student's t over the readers whose differences it prints"
+SIMULATED = "simulated in tests/measures, of fewer designs"
 REASONS: Mapping[str, tuple[str, ...]] = {
     COUNTED: (
         *("tp", "tn", "fp", "fn", "positives", "indeterminate_positives", "indeterminate_negatives"),
@@ -76,7 +80,7 @@ REASONS: Mapping[str, tuple[str, ...]] = {
     TESTED: (
         *("mcnemar", "global_test", "degree_of_correspondence", "p_performance", "p_acceptability"),
         *("energy_distance", "mmd", "spr", "wpr", "interaction", "cusum", "sprt", "funnel_z"),
-        *("score_drift", "mix_drift"),
+        *("score_drift", "mix_drift", "linearity"),
     ),
     DERIVED: (
         *(
@@ -95,6 +99,17 @@ REASONS: Mapping[str, tuple[str, ...]] = {
         *("heterogeneity", "between_site_variance", "summary_roc", "detection_delay"),
     ),
     BESIDE: ("weighted_f1",),
+    SIMULATED: (
+        *("mean_absolute_error", "root_mean_square_error", "total_deviation_index"),
+        *("concordance_correlation", "deming_slope", "deming_intercept"),
+        *("passing_bablok_slope", "passing_bablok_intercept", "mean_value", "mean_score", "mean_loss"),
+        *("count_ratio", "limit_between_readers", "limit_with_mean", "limit_within_reader"),
+        *("preference_share", "first_shown_share", "preference_strength"),
+        *(
+            f"label_corrected_{name}"
+            for name in ("sensitivity", "specificity", "ppv", "npv", "prevalence", "auc")
+        ),
+    ),
     PRINTED: (
         *("published_performance", "published_similarity", "published_mean_benefit"),
         *("published_reader_estimate", "published_benefit"),

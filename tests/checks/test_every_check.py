@@ -350,6 +350,10 @@ PAIRS: dict[str, Pair] = {
     "P70": lambda: contradicted("one reader, too many decisions"),
     "P71": lambda: contradicted("own consensus"),
     "P72": lambda: contradicted("decisions copied from the advice"),
+    "P73": lambda: (
+        alone(Study(), plan(reference_standard={"definition": "read by a language model"})),
+        alone(Study(), plan(reference_standard={"definition": "biopsy"})),
+    ),
 }
 
 
@@ -358,7 +362,7 @@ def run(check: str, evidence: Evidence) -> list[CheckOutcome]:
 
 
 def test_the_register_is_whole_and_every_check_has_its_pair() -> None:
-    assert sorted(BY_ID) == [f"P{k:02d}" for k in range(1, 73)]
+    assert sorted(BY_ID) == [f"P{k:02d}" for k in range(1, 74)]
     assert set(PAIRS) == set(BY_ID)
 
 

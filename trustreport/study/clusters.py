@@ -36,7 +36,11 @@ def with_clusters(study: Study, plan: Plan) -> Study:
     """
     every = tuple(dict.fromkeys(key for d in plan.datasets for key in d.cluster_keys or ()))
     of_sets = [_table(d.cases, _declared(d.name, plan)) for d in study.datasets]
-    others = [one.cases for kind in (study.readings, study.raters, study.localisations) for one in kind]
+    others = [
+        one.cases
+        for kind in (study.readings, study.raters, study.localisations, study.values, study.preferences)
+        for one in kind
+    ]
     of_others = [_with_patients(_table(cases, every), of_sets) for cases in others]
     found = iter(_clusterings([*of_sets, *of_others]))
 
@@ -49,6 +53,8 @@ def with_clusters(study: Study, plan: Plan) -> Study:
         readings=tuple(replace(one, cases=numbered(one.cases)) for one in study.readings),
         raters=tuple(replace(one, cases=numbered(one.cases)) for one in study.raters),
         localisations=tuple(replace(one, cases=numbered(one.cases)) for one in study.localisations),
+        values=tuple(replace(one, cases=numbered(one.cases)) for one in study.values),
+        preferences=tuple(replace(one, cases=numbered(one.cases)) for one in study.preferences),
     )
 
 

@@ -291,6 +291,52 @@ class Localisation:
         return self.dataset or self.task
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """One measurement, rating or count of cases, by readers or by devices.
+
+    `value` is (n_conditions, n_readers, n_cases), NaN where nothing was recorded; of devices, which have no
+    `readers`, n_readers is 1. `conditions` are the arms of the readers, or candidates (`by`): devices, or
+    what was shown to readers to be rated. `reference` (n_cases,) is the value taken as right, NaN where there
+    is none. `second` has the shape of `value`: the same case measured again.
+    """
+
+    measurement: str
+    cases: Cases
+    conditions: tuple[str, ...]
+    value: Floats
+    by: str = "candidate"
+    reference: Floats | None = None
+    second: Floats | None = None
+    readers: Readers | None = None
+    dataset: str = ""
+    task: str = ""
+
+    @property
+    def name(self) -> str:
+        """The data set or the task, empty where that has no name."""
+        return self.dataset or self.task
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Preferences:
+    """Choices of readers between two outputs for a case, one row each, (n_choices,).
+
+    `first` and `second` index `outputs` in the order in which they were shown; `share` is 1 where the first
+    was preferred, 0 where the second was, one half for a tie.
+    """
+
+    task: str
+    readers: Readers
+    cases: Cases
+    outputs: tuple[str, ...]
+    reader: Codes
+    case: Codes
+    first: Codes
+    second: Codes
+    share: Floats
+
+
 @dataclass(frozen=True, slots=True)
 class ArmCounts:
     """Errors and right decisions of one arm of a published table."""
@@ -347,6 +393,8 @@ class Study:
     datasets: tuple[Dataset, ...] = ()
     raters: tuple[Ratings, ...] = ()
     localisations: tuple[Localisation, ...] = ()
+    values: tuple[Values, ...] = ()
+    preferences: tuple[Preferences, ...] = ()
     counts: tuple[CountsSet, ...] = ()
     paired_counts: tuple[Any, ...] = ()
     confusion: tuple[Any, ...] = ()

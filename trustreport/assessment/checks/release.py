@@ -18,7 +18,14 @@ MOST_LEVELS = 12
 def recognisable(evidence: Evidence) -> Iterator[Remark]:
     """P59: names of persons, direct identifiers, and cells of a few people."""
     study, plan = evidence.study, evidence.plan
-    if not (study.readings or study.datasets or study.raters or study.localisations):
+    if not (
+        study.readings
+        or study.datasets
+        or study.raters
+        or study.localisations
+        or study.values
+        or study.preferences
+    ):
         return
     found = [
         Remark(NOWHERE, say(f"checks.P59.{one.kind}", n=one.n, column=one.column, file=one.file))

@@ -47,6 +47,7 @@ def entry(criterion: Endpoint, study: Study, plan: Plan, results: Iterable[Resul
     found = [r for r in named if _has_scope_of(criterion, r)]
     if found and criterion.weights is not False:
         found = _weighted(found, criterion, primary) or found
+    found = _of_labels(found, criterion, primary) or found
     found = found or [r for r in _of_part(criterion, primary) if _has_scope_of(criterion, r)]
     if found and not criterion.apparent:
         held = {d.name for d in study.datasets if d.role in DEVELOPMENT_ROLES}
@@ -70,6 +71,12 @@ def _measure(criterion: Endpoint) -> str:
 def _weighted(found: Sequence[Result], criterion: Endpoint, primary: Sequence[Result]) -> list[Result]:
     """The entries with the declared sampling weights, which are those of the population sampled from."""
     names = {f"{r.dimension}.weighted_{r.name}" for r in found}
+    return [r for r in primary if r.id in names and _has_scope_of(criterion, r)]
+
+
+def _of_labels(found: Sequence[Result], criterion: Endpoint, primary: Sequence[Result]) -> list[Result]:
+    """The entries without the declared error of the labels, where the reference is error-prone."""
+    names = {f"{r.dimension}.label_corrected_{r.name}" for r in found}
     return [r for r in primary if r.id in names and _has_scope_of(criterion, r)]
 
 

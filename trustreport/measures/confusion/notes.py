@@ -22,3 +22,7 @@ NO_POSITIVE_VERIFIED = "no case called positive has a truth: nothing is known of
 NO_NEGATIVE_VERIFIED = "no case called negative has a truth: nothing is known of how many have the condition"
 NONE_PRESENT_VERIFIED = "no case with a truth has the condition"
 NONE_ABSENT_VERIFIED = "no case with a truth is without the condition"
+
+NO_LABEL_SIGNAL = "these labels tell too little of the condition: no corrected value"
+NOT_WITH_THIS_ERROR = "the labels are not compatible with the declared error"
+SET_TO_THE_END = "beyond the possible range, as sampling can have it: set to its end"

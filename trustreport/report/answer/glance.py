@@ -13,6 +13,7 @@ from trustreport.assessment.assess import Assessment
 from trustreport.assessment.dimensions.advice_value.information import utilities
 from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.verdicts.judge import amount
+from trustreport.report.answer.limits import LABELS
 from trustreport.report.answer.sentences import known, outside_development, why_not_stated
 from trustreport.report.answer.without_criteria import DECIDED, decided_alike
 from trustreport.report.numbering import ReportPlace
@@ -28,8 +29,15 @@ DIMENSIONS = (
 SHOWN: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "source_reliability": (("actual_accuracy", "label_accuracy", "krippendorff_alpha"),),
     "advice_accuracy": (
-        ("sensitivity", "class_accuracy", "auc", "auc_at_horizon", "class_sensitivity"),
-        ("specificity",),
+        (
+            "label_corrected_sensitivity",
+            "sensitivity",
+            "class_accuracy",
+            "auc",
+            "auc_at_horizon",
+            "class_sensitivity",
+        ),
+        ("label_corrected_specificity", "specificity"),
     ),
     "pragmatic_utility": (("arr",), ("odds_ratio",)),
     "advice_value": (("advisory_value", "voi"),),
@@ -74,7 +82,18 @@ def _row(word: str, assessment: Assessment, standing: Mapping[str, ReportPlace],
     place, lead = standing.get(word) or standing.get(dimension), first[0]
     if lead.estimate.short:
         return GlanceRow(name, (), why_not_stated(lead, say), place)
-    return GlanceRow(name, tuple(measured), _says(lead, first[1:], assessment, say), place)
+    says = (
+        say("glance.says.labels_unknown")
+        if _labels_unknown(lead, assessment)
+        else _says(lead, first[1:], assessment, say)
+    )
+    return GlanceRow(name, tuple(measured), says, place)
+
+
+def _labels_unknown(lead: Result, assessment: Assessment) -> bool:
+    """Whether a number is of agreement with labels that are wrong at an unknown rate."""
+    fired = any(o.check == LABELS and o.status == "fired" for o in assessment.checks)
+    return fired and lead.dimension == "advice_accuracy" and not lead.name.startswith("label_corrected_")
 
 
 def _stated(r: Result, say: Catalogue) -> str:

@@ -14,6 +14,7 @@ REMARKS = 5  # of one check in a section
 NAMES = 8  # of the places of one remark
 # Before others of the same consequence: people do worse with the aid, or follow it where it is wrong; then
 # what is measured here does not hold where the device is to be used.
+LABELS = "P73"  # what the truth is worth comes before what is measured against it
 HARM = ("P29", "P27")
 ELSEWHERE = ("P31", "P45", "P47", "P50", "P02", "P32", "P52")
 # What a remark does to the answer, the heaviest first.
@@ -107,6 +108,8 @@ def ranked(assessment: Assessment, shown: Iterable[Result], say: Catalogue) -> l
     def weight(check: str) -> tuple[Any, ...]:
         own = by_check[check]
         consequence = _consequence(own, check in withheld, judged, shown)
+        if check == LABELS:
+            consequence = min(consequence, ABOUT_A_CRITERION)
         places = len({scope_name(o.scope) for o in own})
         cases = max(_cases(o) for o in own)
         severity = min("BWN".index(o.severity) for o in own)

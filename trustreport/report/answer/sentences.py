@@ -19,6 +19,7 @@ from trustreport.vocabulary.quantities import DIFFERENCE, is_named
 from trustreport.vocabulary.results import Result
 
 SHORT = ("auc", "oe_ratio", "harmful_switch_rate")  # measures whose name is too long for a title
+MOST_PAIRS = 3  # results of one kind that are said one by one
 MOST_NAMED = 3  # criteria named one by one in a sentence
 MEASURES = ("advice_accuracy.sensitivity", "advice_accuracy.auc")  # of which the worst data set is said
 
@@ -99,6 +100,13 @@ def outside_development(assessment: Assessment) -> Callable[[Result], bool]:
     """Whether a result is of other data than those that the device was made with."""
     roles = {d.name: d.role for d in assessment.study.datasets}
     return lambda r: roles.get(str(r.place.dataset)) not in DEVELOPMENT_ROLES
+
+
+def tested_results(assessment: Assessment, id: str) -> list[Result]:
+    """The primary results of an id outside development data, the first of them."""
+    of_tests = outside_development(assessment)
+    found = (r for r in assessment.results if r.id == id and r.primary)
+    return list(filter(of_tests, found))[:MOST_PAIRS]
 
 
 def excludes_zero(difference: Result) -> bool:

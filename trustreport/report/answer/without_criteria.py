@@ -8,7 +8,9 @@ from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.verdicts.entries import concerns
 from trustreport.assessment.verdicts.judge import amount
 from trustreport.report.answer.by_criteria import difference_of_pair
+from trustreport.report.answer.other_evidence import labels_with_error, measurements
 from trustreport.report.answer.sentences import (
+    MOST_PAIRS,
     Said,
     Statement,
     excludes_zero,
@@ -17,6 +19,7 @@ from trustreport.report.answer.sentences import (
     of_data_sets,
     outside_development,
     stated,
+    tested_results,
     worst_data,
 )
 from trustreport.report.tables import in_words
@@ -26,7 +29,6 @@ from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
-MOST_PAIRS = 3
 MOST_UTILITIES = 4
 PAIR = 2
 SCORED = ("candidates", "advice_accuracy")
@@ -282,16 +284,9 @@ def _estimate(r: Result, name: str, say: Catalogue) -> str:
     return say("answer.open.measured", measure=name, estimate=in_words(r, say))
 
 
-def _tested(assessment: Assessment, id: str) -> list[Result]:
-    """The primary results of an id outside development data, the first of them."""
-    of_tests = outside_development(assessment)
-    found = (r for r in assessment.results if r.id == id and r.primary)
-    return list(filter(of_tests, found))[:MOST_PAIRS]
-
-
 def _classes(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """Of several classes: how often the one called is right, and the class with the lowest sensitivity."""
-    for share in _tested(assessment, "advice_accuracy.class_accuracy"):
+    for share in tested_results(assessment, "advice_accuracy.class_accuracy"):
         own = [
             r
             for r in assessment.results
@@ -341,7 +336,7 @@ def _at_horizon(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
 
 def _lesions(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """How well candidates find lesions: the weighted area and the lesions found, of each on its test data."""
-    for area in _tested(assessment, "localisation.wafroc_auc"):
+    for area in tested_results(assessment, "localisation.wafroc_auc"):
         own: Mapping[str, Result] = {
             r.name: r for r in assessment.results if r.place == area.place and r.dimension == area.dimension
         }
@@ -433,6 +428,7 @@ def _side(change: Result) -> str:
 
 
 SPEAKERS: tuple[Callable[[Assessment, Catalogue], Iterable[Statement]], ...] = (
+    labels_with_error,
     _utility,
     _readers,
     _reader_lesions,
@@ -441,6 +437,7 @@ SPEAKERS: tuple[Callable[[Assessment, Catalogue], Iterable[Statement]], ...] = (
     _classes,
     _at_horizon,
     _lesions,
+    measurements,
     _published,
     _sets,
     _published_tables,

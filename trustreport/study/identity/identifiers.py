@@ -108,6 +108,8 @@ def _labels_of_persons(study: Study, kind: Kind) -> Iterator[Labels]:
     if kind == "reader":
         yield from (readings.readers.labels for readings in study.readings)
         yield from (one.makers for one in study.localisations if one.readers is not None)
+        yield from (one.readers.labels for one in study.values if one.readers is not None)
+        yield from (one.readers.labels for one in study.preferences)
     elif kind == "rater":
         yield from (ratings.raters for ratings in study.raters)
     else:
@@ -139,12 +141,16 @@ def cases_of(study: Study) -> Iterator[Cases]:
     for held in (study.readings, study.raters, study.datasets):
         yield from (one.cases for one in held)
     yield from (one.cases for one in study.localisations if one.readers is not None)
+    yield from (one.cases for one in study.values)
+    yield from (one.cases for one in study.preferences)
 
 
 def readers_in(study: Study) -> Iterator[Readers]:
     """The readers of every task, of readings and of marks."""
     yield from (readings.readers for readings in study.readings)
     yield from (one.readers for one in study.localisations if one.readers is not None)
+    yield from (one.readers for one in study.values if one.readers is not None)
+    yield from (one.readers for one in study.preferences)
 
 
 def _some(labels: Labels) -> Iterator[str]:

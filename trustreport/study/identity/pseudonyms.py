@@ -25,10 +25,12 @@ from trustreport.study.study import (
     Dataset,
     Labels,
     Localisation,
+    Preferences,
     Ratings,
     Readers,
     Readings,
     Study,
+    Values,
 )
 from trustreport.vocabulary.errors import Problem, StudyError
 
@@ -76,6 +78,8 @@ def pseudonymised(study: Study, plan: Plan) -> tuple[Study, Plan]:
         raters=tuple(_of_ratings(one, names) for one in study.raters),
         datasets=tuple(_of_dataset(one, names, text) for one in study.datasets),
         localisations=tuple(_of_localisation(one, names, text) for one in study.localisations),
+        values=tuple(_of_values(one, names, text) for one in study.values),
+        preferences=tuple(_of_preferences(one, names) for one in study.preferences),
         sources=tuple(replace(s, file=text(s.file), columns=()) for s in study.sources),
         manifest=b"",
         lock_status=_of_lock(found, names, text),
@@ -130,6 +134,10 @@ def _salt(study: Study) -> bytes:
     for one in study.localisations:
         for name in ("arm", "maker", "case", "rating", "lesion"):
             _add(digest, getattr(one, name))
+    for held in study.values:
+        _add(digest, held.value)
+    for choices in study.preferences:
+        _add(digest, choices.share)
     for cases in cases_of(study):
         _add(digest, cases.truth)
         for i in range(min(len(cases.labels), MOST_NAMES)):
@@ -225,6 +233,21 @@ def _of_reader_group(readers: Readers, names: _Names) -> tuple[Readers, NDArray[
     return replace(readers, labels=labels, strata=strata), place
 
 
+def _of_preferences(one: Preferences, names: _Names) -> Preferences:
+    readers, place = _of_reader_group(one.readers, names)
+    return replace(one, cases=_of_cases(one.cases, names), readers=readers, reader=place[one.reader])
+
+
+def _of_values(one: Values, names: _Names, text: "_Texts") -> Values:
+    made = replace(one, cases=_of_cases(one.cases, names), dataset=text(one.dataset))
+    if one.readers is None:
+        return made
+    readers, place = _of_reader_group(one.readers, names)
+    order = np.argsort(place[:-1], kind="stable")
+    second = None if one.second is None else one.second[:, order]
+    return replace(made, readers=readers, value=one.value[:, order], second=second)
+
+
 def _of_localisation(one: Localisation, names: _Names, text: "_Texts") -> Localisation:
     made = replace(one, cases=_of_cases(one.cases, names), dataset=text(one.dataset))
     if one.readers is None:
@@ -266,7 +289,7 @@ class _Texts:
 
     def __init__(self, study: Study, names: _Names) -> None:
         tasks = {r.task for r in study.readings} | {r.task for r in study.raters}
-        tasks |= {one.task for one in study.localisations}
+        tasks |= {one.task for one in study.localisations} | {one.task for one in study.values}
         candidates = {name for dataset in study.datasets for name in dataset.scores}
         kept = {*study.arms, *tasks, *candidates}
         self._new = {

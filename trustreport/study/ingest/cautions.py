@@ -28,7 +28,7 @@ WEIGHTS = ("weight", "weights", "sampling_weight")
 def cautions(plan: Plan, tables: Sequence[MappedTable], study: Study) -> Iterator[Caution]:
     """Doubts about a study that has been read, each a key of the catalogue with its values."""
     for table in tables:
-        yield from _of_table(table)
+        yield from _of_table(table, [t for t in tables if t.file == table.file and t is not table])
     for readings in study.readings:
         yield from _of_design(readings, plan)
         if WEIGHT in readings.cases.numbers:
@@ -45,12 +45,14 @@ def cautions(plan: Plan, tables: Sequence[MappedTable], study: Study) -> Iterato
         if one.merged:
             names = [t.file for t in tables if t.kind == "marks"]
             yield "marks_merged", {"name": one.name or names[0], "n": one.merged}
+    if _answers_nothing(study):
+        yield "no_truth", {}
     yield from _of_subgroups(plan, study)
     yield from _of_baseline(plan, study)
     yield from utility_cautions(plan, study)
 
 
-def _of_table(table: MappedTable) -> Iterator[Caution]:
+def _of_table(table: MappedTable, others: Sequence[MappedTable]) -> Iterator[Caution]:
     file = table.file
     if table.guessed_encoding:
         yield "encoding_guessed", {"file": file, "encoding": table.guessed_encoding}
@@ -61,7 +63,7 @@ def _of_table(table: MappedTable) -> Iterator[Caution]:
         yield "table_unused", {"file": file, "kind": table.spec.kind}
     elif used < table.n_rows and table.kind != "cases":
         yield "rows_unused", {"file": file, "n": table.n_rows - used, "of": table.n_rows}
-    unused = _unused_columns(table)
+    unused = [h for h in _unused_columns(table) if all(h in _unused_columns(o) for o in others)]
     weights = [h for h in (*unused, *table.extra) if h.casefold() in WEIGHTS]
     if weights:
         yield "weights_unused", {"file": file, "names": weights, "name": weights[0]}
@@ -217,3 +219,27 @@ def utility_cautions(plan: Plan, study: Study) -> Iterator[tuple[str, dict[str, 
             by_set.setdefault(table.set, set()).add(tuple(np.sum(table.table, axis=0).tolist()))
     if plan.utility.matrices:
         yield from (("counts_of_other_cases", {"name": s}) for s, sizes in by_set.items() if len(sizes) > 1)
+
+
+def _answers_nothing(study: Study) -> bool:
+    """Whether readings or scores are all there is, and no case has a truth to compare them with."""
+    published = study.counts or study.paired_counts or study.confusion or study.reliance_counts
+    if (
+        published
+        or study.nomogram
+        or study.reported
+        or study.raters
+        or study.localisations
+        or study.values
+        or study.preferences
+    ):
+        return False
+    held = [one.cases for one in study.readings] + [one.cases for one in study.datasets]
+    known = any(cases.followed or bool((cases.truth >= 0).any()) for cases in held)
+    twice = any(
+        s.second_score is not None or s.second_decision is not None
+        for d in study.datasets
+        for s in d.scores.values()
+    )
+    alike = sum(d.features is not None for d in study.datasets) > 1
+    return bool(held) and not (known or twice or alike)

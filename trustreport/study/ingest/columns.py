@@ -207,7 +207,7 @@ class ColumnFinder:
     def find(self) -> bool:
         """Give every word its column; False where a column that must be there is not."""
         for key, theirs in self.spec.columns.items():
-            self._mapped(our_word(key), key, theirs)
+            self._mapped(our_word(key, self.contract.words), key, theirs)
         mapped = {k.partition("/")[0] for k in self.found}
         for word in self.contract.words:
             if word in mapped or word in self.failed or word in self.contract.only_mapped:
@@ -223,7 +223,11 @@ class ColumnFinder:
         """Put our values in place of those of the file, as the manifest's maps of values say."""
         columns = list(self.raw.columns)
         for key, codes in self.spec.form.values.items():
-            at = {position for word, position in self.found.values() if word == our_word(key)}
+            at = {
+                position
+                for word, position in self.found.values()
+                if word == our_word(key, self.contract.words)
+            }
             named = self.renamed.get(key, self.headers.index(key))
             at |= {named} if not at and named is not None else set()
             if not at:

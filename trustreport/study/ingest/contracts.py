@@ -162,12 +162,12 @@ MOMENT = Word("time", (DATE,))
 
 OF_EACH_KIND: tuple[tuple[Word, str], ...] = (
     (NAME, "case reader rater arm patient site dataset candidate version content_hash status session"),
-    (NAME, "advice_type label set metric rounding lesion"),
+    (NAME, "advice_type label set metric rounding lesion measurement repeat first second preferred"),
     (Word("text"), "value"),
     (Word("binary", (TRUTH,)), "truth"),
     (BINARY, "decision initial_decision second_decision endpoint advice paired"),
     (NUMBER, "score initial_score second_score advice_score class_scores complexity reference_days order"),
-    (NUMBER, "utility_00 utility_01 utility_10 utility_11 rating x y z"),
+    (NUMBER, "utility_00 utility_01 utility_10 utility_11 rating x y z measured reference_value"),
     (NOT_NEGATIVE, "seconds initial_seconds relevance weight follow_up"),
     (CERTAINTY, "confidence initial_confidence"),
     (Word("number", (EVENT,)), "event"),
@@ -198,7 +198,12 @@ COORDINATES = ("x", "y", "z")
 KNOWN_OF_COUNTS = ("readers", "cases", "paired")
 
 CONTRACTS: Mapping[str, Contract] = {
-    "cases": Contract(("case",), ("dataset", *OF_CASE), extra="groups", only_mapped=ONLY_MAPPED_OF_CASE),
+    "cases": Contract(
+        ("case",),
+        ("dataset", *OF_CASE, "reference_value"),
+        extra="groups",
+        only_mapped=(*ONLY_MAPPED_OF_CASE, "reference_value"),
+    ),
     "readings": Contract(
         ("reader", "case"),
         (
@@ -231,24 +236,35 @@ CONTRACTS: Mapping[str, Contract] = {
     "raters": Contract(("case", "rater", "label"), ("confidence", "complexity", "truth", "patient")),
     "lesions": Contract(("case", "lesion"), ("dataset", "lesion_weight", *COORDINATES)),
     "marks": Contract(("case", "rating"), ("dataset", "reader", "candidate", "arm", "lesion", *COORDINATES)),
+    "values": Contract(
+        ("case", "measured"),
+        (
+            *("reference_value", "measurement", "reader", "arm", "candidate", "repeat", "dataset"),
+            *("patient", "site", "date"),
+        ),
+        may_be_mapped_per=("measured",),
+    ),
+    "preferences": Contract(("case", "reader", "first", "second", "preferred"), ("patient", "site", "date")),
     "counts": Contract(("arm", "errors", "correct"), ("set", "dataset", *KNOWN_OF_COUNTS)),
     "confusion": Contract(("tp", "fp", "fn", "tn"), ("set", "dataset", "candidate", *KNOWN_OF_COUNTS)),
     "reported": Contract(("set", "metric", "value"), ("positives", "negatives", "total", "rounding")),
 }
 TABLE_WORDS = tuple(w for w in CONTRACTS if w != "dataset")
-MUST_BE_NAMED = ("case", "reader", "rater", "arm", "dataset", "candidate", "set", "metric")
+MUST_BE_NAMED = ("case", "reader", "rater", "arm", "dataset", "candidate", "set", "metric", "measurement")
 
 SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "truth": ("reference",),
     "read_at": ("timestamp",),
     "weight": ("weights", "sampling_weight"),
+    "measured": ("value", "measured_value"),
+    "reference_value": ("reference", "truth", "true_value"),
     **{w: (f"{w}_id",) for w in (*MUST_BE_NAMED, "patient", "site", "lesion")},
 }
 
 
-def our_word(key: str) -> str:
-    """The word for a spelling of it: ``truth`` for ``reference``, ``reader`` for ``reader_id``."""
-    return next((word for word, others in SPELLINGS.items() if key in others), key)
+def our_word(key: str, words: Iterable[str] = WORDS) -> str:
+    """The word, among those of a table, for a spelling of it: ``truth`` for ``reference``."""
+    return next((word for word in words if key in SPELLINGS.get(word, ())), key)
 
 
 def checks_of(word: str) -> tuple[ColumnCheck, ...]:

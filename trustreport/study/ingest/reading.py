@@ -20,6 +20,7 @@ from trustreport.study.ingest.contracts import TABLE_WORDS
 from trustreport.study.ingest.datasets import datasets_of
 from trustreport.study.ingest.lesions import localised
 from trustreport.study.ingest.manifest import StudyFiles
+from trustreport.study.ingest.measured import preferences_of, values_of
 from trustreport.study.ingest.problems import (
     KeyPath,
     Manifest,
@@ -280,6 +281,8 @@ def assemble(plan: Plan, tables: Sequence[MappedTable], problems: Problems) -> S
         datasets,
         tuple(_ratings(tables)),
         localisations,
+        values_of(plan, tables, arms),
+        preferences_of(plan, tables),
         published.counts_of(plan, tables, arms, problems),
         plan.paired_counts,
         published.confusion_of(plan, tables),

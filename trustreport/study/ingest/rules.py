@@ -41,6 +41,7 @@ def names_are_unique(plan: Plan, problems: Problems) -> None:
         ("signals", "signal"),
         ("pools", "pool"),
         ("families", "family"),
+        ("measurements", "measurement"),
     ):
         seen: dict[str, int] = {}
         for i, entry in enumerate(getattr(plan, group)):
@@ -137,6 +138,8 @@ def references_hold(plan: Plan, study: Study, arms: Arms, problems: Problems) ->
     marking = {name for one in study.localisations if one.readers is None for name in one.makers}
     tabulated = {one.candidate for one in (*study.confusion, *plan.confusion_tables) if one.candidate}
     candidates |= marking | tabulated
+    candidates |= {name for one in study.preferences for name in one.outputs}
+    candidates |= {name for one in study.values if one.by == "candidate" for name in one.conditions}
     armed = set(arms.known) | {a for c in study.counts for a in c.arms}
     sets = _sets(plan, study)
     for i, endpoint in enumerate(plan.endpoints):

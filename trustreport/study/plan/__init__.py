@@ -18,6 +18,8 @@ from trustreport.study.plan.data import (
     DatasetFacts,
     FileForm,
     HAccuracy,
+    MeasuredRate,
+    Measurement,
     TableFile,
     TimeToEvent,
     Unpivot,
@@ -59,9 +61,18 @@ from trustreport.study.plan.published import (
 
 __all__ = ["FIRST_YEAR", "LAST_YEAR", "MOST_CANDIDATES", "NOT_DECLARED", "Kind", "Protocol"]
 __all__ += ["CHOSEN_ELSEWHERE", "CHOSEN_ON_TESTED", "Amendment", "Claim", "Document", "Language"]
-__all__ += ["Report", "StudyFacts"]
+__all__ += ["MeasuredRate", "Report", "StudyFacts"]
 __all__ += ["TimeToEvent", "VerificationDesign"]
-__all__ += ["Complexity", "DatasetFacts", "FileForm", "HAccuracy", "TableFile", "Unpivot", "as_coded"]
+__all__ += [
+    "Complexity",
+    "DatasetFacts",
+    "FileForm",
+    "HAccuracy",
+    "Measurement",
+    "TableFile",
+    "Unpivot",
+    "as_coded",
+]
 __all__ += ["DiagramAxes", "Endpoint", "Family", "RiskLimits", "Similarity", "Subgroup"]
 __all__ += ["UtilityMatrix"]
 __all__ += ["Incident", "Indicator", "Question", "Signal", "SiteContext", "Vigilance"]

@@ -115,6 +115,7 @@ class TableFile(FileForm):
     task: Text | None = None
     candidate: Text | None = None
     dataset: Text | None = None
+    measurement: Text | None = None
 
 
 class DatasetFacts(FileForm):
@@ -204,7 +205,31 @@ class VerificationDesign(Group):
         return {1: self.share.get("positive", 1.0), 0: self.share.get("negative", 1.0)}
 
 
+class MeasuredRate(Group):
+    """A rate as it was measured: how many labels were right, of how many."""
+
+    correct: Count
+    of: Annotated[int, Field(ge=1)]
+
+    @model_validator(mode="after")
+    def _among(self) -> "MeasuredRate":
+        if self.correct > self.of:
+            raise ValueError("correct: at most of")
+        return self
+
+
 class ReferenceStandard(Group):
+    """How the truth was established, and how far it can be trusted.
+
+    `sensitivity` and `specificity` are those of an error-prone reference, as known or as measured where a
+    `subset` of the cases was judged by a better one.
+    """
+
+    kind: Literal["exact", "error_prone", "raters", "surrogate", "none"] | None = None
+    sensitivity: Share | MeasuredRate | None = None
+    specificity: Share | MeasuredRate | None = None
+    source: Text | None = None
+    subset: Text | None = None
     definition: Text | None = declared("CPV")
     type: Text | None = declared("C")
     assessors: Text | None = None
@@ -219,6 +244,48 @@ class ReferenceStandard(Group):
     maturity_days: float | None = declared("V")
     rater_accuracy: Share | Literal["measured"] | dict[str, Share] | None = None
     label_scale: Literal["nominal", "ordinal"] | None = None
+
+    @model_validator(mode="after")
+    def _of_an_error(self) -> "ReferenceStandard":
+        given = [self.sensitivity, self.specificity]
+        if (given[0] is None) != (given[1] is None):
+            raise ValueError("sensitivity and specificity of the reference, both or neither")
+        if given[0] is None:
+            return self
+        if self.kind in ("exact", "none"):
+            raise ValueError(
+                f"sensitivity and specificity beside kind: {self.kind}; kind: error_prone has them"
+            )
+        rates = [x.correct / x.of if isinstance(x, MeasuredRate) else float(x or 0) for x in given]
+        if sum(rates) <= 1:
+            raise ValueError("sensitivity and specificity of the reference: more than 1 together")
+        return self
+
+
+class Measurement(Group):
+    """What a table of values holds, and what would be good.
+
+    `kind` is a row of `trustreport.vocabulary.kinds`. `scale` gives the lowest and the highest rating.
+    `better` says which side is better where no value is right by itself. `acceptable` is the value from which
+    (`better: up`) or up to which a case is acceptable; beside a reference the largest acceptable error.
+    """
+
+    measurement: Text = named("measurement", "measurement_id")
+    kind: Literal["number", "ordinal", "count"] = "number"
+    unit: Text | None = None
+    scale: tuple[float, float] | None = None
+    better: Literal["up", "down"] | None = None
+    acceptable: float | None = None
+
+    @model_validator(mode="after")
+    def _possible(self) -> "Measurement":
+        if self.scale is not None and not self.scale[0] < self.scale[1]:
+            raise ValueError("a scale of two numbers, the lowest first")
+        if self.scale is not None and self.acceptable is not None and self.better is not None:
+            low, high = self.scale
+            if not low <= self.acceptable <= high:
+                raise ValueError(f"acceptable: on the scale, from {low:g} to {high:g}")
+        return self
 
 
 class TimeToEvent(Group):

@@ -20,6 +20,7 @@ from trustreport.study.plan.analysis import (
 from trustreport.study.plan.data import (
     Arm,
     DatasetFacts,
+    Measurement,
     ReaderFacts,
     Reading,
     ReferenceStandard,
@@ -76,6 +77,7 @@ class Plan(Group):
     readers: tuple[ReaderFacts, ...] = ()
     reference_standard: ReferenceStandard = ReferenceStandard()
     time_to_event: TimeToEvent | None = None
+    measurements: tuple[Measurement, ...] = ()
     datasets: tuple[DatasetFacts, ...] = ()
     tables: dict[str, TableFile] = Field(default_factory=dict)
     endpoints: tuple[Endpoint, ...] = ()
@@ -121,6 +123,11 @@ class Plan(Group):
         if value is None:
             raise LookupError(f"{name} has no customary value")
         return value
+
+    def measurement_of(self, name: str) -> Measurement | None:
+        """What is declared of a measurement, or of the metric of which it is (``dice, liver``)."""
+        declared = {m.measurement: m for m in self.measurements}
+        return declared.get(name) or declared.get(name.partition(", ")[0])
 
     def threshold_of(self, candidate: str = "") -> float | None:
         """The threshold of a candidate's scores: its own, else that of the operating point."""

@@ -8,6 +8,7 @@ from trustreport.study.ingest.sheet import Unreadable, read_sheet
 from trustreport.study.ingest.tables import Layout, Raw, find_header, read_table
 from trustreport.study.plan import Kind
 from trustreport.study.proposal import special
+from trustreport.study.proposal.measured import without_truth
 from trustreport.study.proposal.parts import Choose, Proposal, spellings, squeezed, vocabulary
 from trustreport.study.proposal.table import TableProposal
 
@@ -19,11 +20,11 @@ def propose(files: Sequence[Path], kind: Kind, choose: Choose | None = None) -> 
     ----------
     choose : answers a doubt; without it the likeliest answer is taken and marked as uncertain
     """
-    made, others = Proposal(kind), list[TableProposal]()
+    made, others, taken = Proposal(kind), list[TableProposal](), list[TableProposal]()
     for path in files:
         sheets = _sheets(path)
         if len(sheets) > 1:
-            _workbook(path, sheets, made, choose)
+            taken += _workbook(path, sheets, made, choose)
             continue
         problems = Problems()
         raw = _raw(path, None, problems)
@@ -33,16 +34,20 @@ def propose(files: Sequence[Path], kind: Kind, choose: Choose | None = None) -> 
         table = TableProposal(path, raw, made, choose)
         if table.recognise():
             table.take()
+            taken.append(table)
         else:
             others.append(table)
     special.take_cases_of_marks(made, others)
     special.complete_marks(made)
+    without_truth(made, taken)
     for table in others:
         made.unread[table.path.name] = table.unknown()
     return made
 
 
-def _workbook(path: Path, sheets: Sequence[str], made: Proposal, choose: Choose | None) -> None:
+def _workbook(
+    path: Path, sheets: Sequence[str], made: Proposal, choose: Choose | None
+) -> list[TableProposal]:
     """Every sheet that is a table that is known, and a note of which ones they are."""
     found: dict[str, TableProposal] = {}
     others: dict[str, TableProposal] = {}
@@ -59,7 +64,7 @@ def _workbook(path: Path, sheets: Sequence[str], made: Proposal, choose: Choose 
             why[sheet] = "it has no rows below a header"
     if not found:
         made.unread[path.name] = "; ".join(f"sheet {sheet}: {reason}" for sheet, reason in why.items())
-        return
+        return []
     for table in found.values():
         table.only_sheet = len(found) == 1
         table.take()
@@ -72,6 +77,7 @@ def _workbook(path: Path, sheets: Sequence[str], made: Proposal, choose: Choose 
     note = f"{path.name}: the sheet{'s' * many} {', '.join(found)} {'are' if many else 'is'} used"
     rest = f"; {', '.join(why)} {'are' if len(why) > 1 else 'is'} not" if why else ""
     made.notes.append(note + rest)
+    return list(found.values())
 
 
 def _sheets(path: Path) -> tuple[str, ...]:

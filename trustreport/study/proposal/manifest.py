@@ -41,6 +41,11 @@ def _head(proposal: Proposal, title: str) -> Iterator[str]:
         yield f"vigilance: {{baseline_dataset: {yaml_word(proposal.baseline)}}}{_mark(doubt('baseline'))}"
     if proposal.time_to_event:
         yield f"time_to_event: {_flow(proposal.time_to_event)}{_mark(doubt('time_to_event'))}"
+    if proposal.measurements:
+        yield "measurements:"
+        for facts in proposal.measurements:
+            about = str(facts.get("about", ""))
+            yield f"  - {_flow({k: v for k, v in facts.items() if k != 'about' and v})}{_mark(about)}"
     if proposal.acceptance_radius:
         radius = proposal.acceptance_radius
         yield f"localisation: {{acceptance_radius: {radius}}}{_mark(doubt('localisation'))}"

@@ -57,6 +57,7 @@ class Proposal:
     arms: dict[str, bool] = field(default_factory=dict)
     design: str = ""
     label_scale: str = ""
+    measurements: list[dict[str, Any]] = field(default_factory=list)
     datasets: list[dict[str, Any]] = field(default_factory=list)
     baseline: str = ""
     time_to_event: dict[str, Any] = field(default_factory=dict)
@@ -146,6 +147,7 @@ class Cells:
         self.numeric = self.numeric or self.comma
         numbers = [x for x in (commas if self.comma else plain) if x is not None] if self.numeric else []
         self.largest = max(numbers, default=np.nan)
+        self.smallest = min(numbers, default=np.nan)
         within = bool(numbers) and min(numbers) >= 0 and self.largest <= 1
         self.is_whole = bool(numbers) and all(x == int(x) for x in numbers if np.isfinite(x))
         self.is_share = within and not self.is_whole

@@ -8,6 +8,7 @@ import numpy as np
 
 from trustreport.study.ingest import contracts
 from trustreport.study.proposal import special
+from trustreport.study.proposal.measured import find_values
 from trustreport.study.proposal.parts import (
     Cells,
     Doubt,
@@ -36,7 +37,8 @@ class TableProposal(ExaminedTable):
         """Whether the table is of a kind that is known."""
         self._form()
         self._columns()
-        self.entry.kind = self._kind()
+        have = dict(self.columns)
+        self.entry.kind = "values" if find_values(self, have) else self._kind()
         return bool(self.entry.kind)
 
     def unknown(self) -> str:
@@ -58,7 +60,8 @@ class TableProposal(ExaminedTable):
             self._dataset()
         else:
             self.made.entries.append(self.entry)
-        if kind == "readings" or (kind == "marks" and "reader" in self.columns):
+        read = kind == "values" and {"reader", "arm"} <= self.columns.keys()
+        if kind == "readings" or read or (kind == "marks" and "reader" in self.columns):
             self._arms()
         if kind == "readings":
             self._design()

@@ -22,6 +22,7 @@ from trustreport.assessment.dimensions.advice_accuracy.entries import (
     decision_results,
     difference_results,
     few_thresholds,
+    label_results,
     pairs,
     published,
     score_results,
@@ -41,6 +42,7 @@ from trustreport.assessment.dimensions.advice_accuracy.several import (
 from trustreport.assessment.dimensions.advice_accuracy.time_to_event import horizon_part, horizon_results
 from trustreport.assessment.dimensions.advice_accuracy.utility import utility_results, yield_results
 from trustreport.assessment.dimensions.advice_accuracy.words import (
+    corrected_for_label_error,
     in_full,
     overview,
     remarks_on,
@@ -104,12 +106,14 @@ def answer(study: Study, plan: Plan) -> Finding:
         own = [*decision_results(case, plan), *yield_results(case, plan), *score_results(case, plan)]
         own += [r for called in _called([case]) for r in class_yields(called, plan)]
         own += [*corrected_results(case, study, plan), *weighted_results(case, plan)]
+        own += label_results(case, plan)
         if are_risks(case):
             own += decision_table_results(case, thresholds(plan), plan.report.confidence_level)
         remarks = (
             *remarks_on(case, clusters_of(case.dataset, plan), own),
             *unverified(case, study, plan, own),
             *reweighed(own),
+            *corrected_for_label_error(own, plan),
         )
         views.append(ResultView(case.name, case.place, tuple(own), remarks, case.dataset.role))
     not_drawn = not_plotted(study)

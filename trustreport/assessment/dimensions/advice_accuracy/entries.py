@@ -17,6 +17,7 @@ from trustreport.assessment.performance.decision_table import (
     place_of_counts,
     three_way,
 )
+from trustreport.assessment.performance.labels import of_labels
 from trustreport.assessment.performance.measures import (
     as_entries,
     entries,
@@ -237,6 +238,14 @@ def weighted_results(case: ScoredCases, plan: Plan) -> list[Result]:
             place = case.place.at(threshold=threshold)
             results.append(Result(f"{ID}.weighted_net_benefit", place, found, primary=True, cases=case.key))
     return results
+
+
+def label_results(case: ScoredCases, plan: Plan) -> list[Result]:
+    """What the device would be measured at without the declared error of the labels."""
+    return [
+        Result(f"{ID}.label_corrected_{name}", case.place, e, primary=True, cases=case.key)
+        for name, e in of_labels(case, plan)
+    ]
 
 
 def score_results(

@@ -17,6 +17,7 @@ from trustreport.assessment.dimensions.advice_accuracy.entries import (
 from trustreport.assessment.finding import Column, EstimateTable, Figure, Part, PlainTable
 from trustreport.assessment.narrative.texts import Item, Texts, heading, quantity_name
 from trustreport.assessment.performance.cases import ScoredCases
+from trustreport.assessment.performance.labels import label_error
 from trustreport.assessment.performance.weighted import partly_verified
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
@@ -36,6 +37,8 @@ OVERVIEW = ("prevalence", "sensitivity", "specificity", "ppv", "npv", "mcc")
 BOTH_WAYS = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "auc", "average_precision")
 # Where a set has several analyses: those that take its cases as independent.
 INDEPENDENT = ("wilson", "delong", "logit_influence")
+
+CORRECTED = "label_corrected_"
 
 text = Texts(ID)
 
@@ -416,6 +419,28 @@ def reweighed(results: list[Result]) -> Iterator[Message]:
             for r in known
         ]
         yield text("weighted" if known else "weighted_none", measures=measures)
+
+
+def corrected_for_label_error(results: list[Result], plan: Plan) -> Iterator[Message]:
+    """The measures without the declared error of the labels, and if both err together."""
+    found = {
+        r.name.removeprefix(CORRECTED): r.estimate
+        for r in results
+        if r.name.startswith(CORRECTED) and not isnan(r.estimate.value)
+    }
+    error = label_error(plan)
+    if error is None or not found:
+        return
+    items = [
+        text("weighted_item", measure=quantity_name(name), estimate=_with_interval(e))
+        for name, e in found.items()
+        if not isnan(e.low) and name != "prevalence"
+    ]
+    if items:
+        yield text("label_corrected", se=error.sensitivity, sp=error.specificity, measures=items)
+    both = [found[name].details.get("dependent") for name in ("sensitivity", "specificity") if name in found]
+    if len(both) == 2 and None not in both:
+        yield text("label_dependent", se=both[0], sp=both[1])
 
 
 def remarks_on(case: ScoredCases, clusters: Clustering, results: list[Result]) -> Iterator[Message]:

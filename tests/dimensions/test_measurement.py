@@ -1,0 +1,235 @@
+"""Measurements, ratings and counts from their tables to the first page."""
+
+import csv
+from collections.abc import Iterable, Sequence
+from math import isnan, sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from trustreport.api import Assessment, assess, read_study
+from trustreport.report.answer.answer import answer
+from trustreport.study.identity.pseudonyms import pseudonymised
+from trustreport.vocabulary.errors import StudyError
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.results import Result
+
+EN = catalogue("en")
+HEAD = (
+    "report: {kind: certification}\ndevice: {trade_name: Meter}\n"
+    "study: {sap_locked_at: 2026-01-01, data_opened_at: 2026-02-01}\n"
+)
+# Peak expiratory flow by two meters, first readings (Bland and Altman 1986, Lancet 327, table 1).
+WRIGHT = (494, 395, 516, 434, 476, 557, 413, 442, 650, 433, 417, 656, 267, 478, 178, 423, 427)
+MINI = (512, 430, 520, 428, 500, 600, 364, 380, 658, 445, 432, 626, 260, 477, 259, 350, 451)
+
+
+def study(folder: Path, manifest: str, header: str, rows: Iterable[Sequence[Any]]) -> Path:
+    with (folder / "values.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(header.split())
+        writer.writerows(rows)
+    (folder / "study.yaml").write_text(HEAD + manifest)
+    return folder
+
+
+def assessed(*given: Any) -> Assessment:
+    return assess(*read_study(study(*given)))
+
+
+def single(assessment: Assessment, id: str, **scope: Any) -> Result:
+    where = {"reader": None, "site": None, **scope}
+    (found,) = [r for r in assessment.results if r.id == id and r.primary and r.within(**where)]
+    return found
+
+
+def flow(folder: Path, endpoints: str = "") -> Assessment:
+    manifest = (
+        "measurements: [{measurement: flow, unit: L/min, acceptable: 40}]\n"
+        "tables: {values: {file: values.csv, dataset: meters}}\n"
+        "datasets: [{dataset: meters, role: external}]\n"
+    )
+    rows = [(k, a, b) for k, (a, b) in enumerate(zip(WRIGHT, MINI))]
+    return assessed(folder, manifest + endpoints, "case measured reference", rows)
+
+
+def test_the_published_example_of_limits_of_agreement(tmp_path: Path) -> None:
+    found = flow(tmp_path)
+    assert single(found, "measurement.bias").estimate.value == pytest.approx(-2.1, abs=0.05)
+    sd = 38.8  # as published
+    for end, side in (("lower", -1), ("upper", 1)):
+        limit = single(found, f"measurement.{end}_limit_of_agreement").estimate
+        assert limit.value == pytest.approx(-2.1 + side * 1.96 * sd, abs=0.1)
+        assert limit.low < limit.value < limit.high
+    close = sum(abs(a - b) <= 40 for a, b in zip(WRIGHT, MINI))
+    share = single(found, "measurement.acceptable_share").estimate
+    assert (share.value, share.n) == (close / 17, 17)
+    error = single(found, "measurement.mean_absolute_error").estimate.value
+    assert error == pytest.approx(np.abs(np.subtract(WRIGHT, MINI)).mean())
+
+
+@pytest.mark.parametrize(
+    ("margin", "word"), [(30, "pass"), (15, "inconclusive")], ids=["wide margin", "narrow margin"]
+)
+def test_a_margin_of_equivalence_is_judged(tmp_path: Path, margin: float, word: str) -> None:
+    criterion = (
+        f"{{endpoint: e, measure: measurement.bias, hypothesis: equivalence, bound_or_margin: {margin}}}"
+    )
+    (verdict,) = flow(tmp_path, f"endpoints: [{criterion}]\n").verdicts
+    assert verdict.word == word
+
+
+def test_an_error_beyond_the_bound_fails(tmp_path: Path) -> None:
+    rows = [(k, x + 10, x) for k, x in enumerate(np.linspace(5, 50, 40).round(1))]
+    manifest = (
+        "tables: {values: {file: values.csv}}\n"
+        "endpoints: [{endpoint: e, measure: measurement.mean_absolute_error,"
+        " hypothesis: performance goal, bound_or_margin: 9}]\n"
+    )
+    rows[0] = (0, rows[0][1] + 0.1, rows[0][2])
+    (verdict,) = assessed(tmp_path, manifest, "case measured reference", rows).verdicts
+    assert verdict.word == "fail"
+
+
+def read_by(folder: Path, shift: float, **more: str) -> Assessment:
+    rng = np.random.default_rng(11)
+    truth = rng.uniform(10, 60, 50)
+    rows = [
+        (
+            f"R{j}",
+            f"c{k}",
+            arm,
+            round(truth[k] + rng.normal(shift * (arm == "unaided"), 2), 2),
+            round(truth[k], 2),
+        )
+        for j in range(6)
+        for arm in ("unaided", "aided")
+        for k in range(50)
+    ]
+    manifest = "tables: {values: {file: values.csv}}\n" + more.get("endpoints", "")
+    return assessed(folder, manifest, "reader case arm measured reference", rows)
+
+
+def test_the_change_of_the_error_by_the_aid_has_readers_and_cases_random(tmp_path: Path) -> None:
+    found = read_by(tmp_path, 4.0)
+    change = single(found, "reader_measurement.mean_absolute_error_difference")
+    assert change.place.arms == ("aided", "unaided")
+    assert change.estimate.high < 0
+    assert change.method.startswith("or_")
+    means = [
+        single(found, "reader_measurement.mean_absolute_error", arm=arm).estimate.value
+        for arm in ("aided", "unaided")
+    ]
+    assert change.estimate.value == pytest.approx(means[0] - means[1])
+    text = answer(found, EN).headline if hasattr(answer(found, EN), "headline") else str(answer(found, EN))
+    assert "mean absolute error" in text.lower()
+
+
+@pytest.mark.parametrize(("shift", "word"), [(4.0, "pass"), (0.0, "inconclusive")])
+def test_a_smaller_error_with_the_aid_is_judged(tmp_path: Path, shift: float, word: str) -> None:
+    criterion = (
+        "{endpoint: e, measure: reader_measurement.mean_absolute_error_difference, hypothesis: superiority,"
+        " bound_or_margin: 0, arm_or_contrast: [aided, unaided]}"
+    )
+    (verdict,) = read_by(tmp_path, shift, endpoints=f"endpoints: [{criterion}]\n").verdicts
+    assert verdict.word == word
+
+
+def test_ratings_without_a_truth_are_compared_as_such(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    rows = [
+        (f"R{j}", k, source, int(np.clip(round(3 + (source == "new") + rng.normal(0, 0.8)), 1, 5)))
+        for j in range(5)
+        for source in ("new", "old")
+        for k in range(40)
+    ]
+    manifest = (
+        "measurements: [{measurement: quality, kind: ordinal, scale: [1, 5], better: up, acceptable: 3}]\n"
+        "tables: {values: {file: values.csv, columns: {candidate: source}}}\n"
+    )
+    found = assessed(tmp_path, manifest, "reader case source measured", rows)
+    change = single(found, "reader_measurement.mean_score_difference")
+    assert change.place.candidates == ("new", "old")
+    assert change.estimate.low > 0
+    alpha = single(found, "reader_measurement.krippendorff_alpha", candidate="new")
+    assert not isnan(alpha.estimate.value)
+    (finding,) = [f for f in found.findings if f.dimension == "reader_measurement"]
+    assert "do not show that an output is right" in EN(finding.not_shown[0])
+
+
+def test_counts_of_two_devices_have_a_rate_ratio(tmp_path: Path) -> None:
+    rows = [(k, k % 3, 1 + k % 2) for k in range(60)]
+    manifest = (
+        "measurements: [{measurement: errors, kind: count, better: down}]\n"
+        "tables: {values: {file: values.csv, columns: {measured: {A: a, B: b}}}}\n"
+    )
+    found = assessed(tmp_path, manifest, "case a b", rows)
+    assert single(found, "measurement.count_ratio").estimate.value == pytest.approx(1.0 / 1.5)
+    none = single(found, "measurement.acceptable_share", candidate="A").estimate
+    assert (none.value, none.n) == (20 / 60, 60)
+
+
+def test_metrics_of_structures_are_measurements_of_their_own(tmp_path: Path) -> None:
+    rows = [
+        (k, organ, m, 0.9 - 0.05 * (m == "B") + 0.001 * k)
+        for k in range(30)
+        for organ in ("liver", "spleen")
+        for m in "AB"
+    ]
+    manifest = (
+        "measurements: [{measurement: dice, better: up, acceptable: 0.8}]\n"
+        "tables: {values: {file: values.csv, measurement: dice,"
+        " columns: {measurement: organ, candidate: model}}}\n"
+    )
+    found = assessed(tmp_path, manifest, "case organ model measured", rows)
+    names = {r.endpoint for r in found.results}
+    assert names == {"dice, liver", "dice, spleen"}
+    apart = single(found, "measurement.mean_score_difference", endpoint="dice, liver").estimate
+    assert apart.value == pytest.approx(0.05)
+
+
+def test_a_repeated_measurement_has_a_within_case_sd(tmp_path: Path) -> None:
+    rows = [(k, r, 10 + k + (r == 2) * (1 if k % 2 else -1)) for k in range(30) for r in (1, 2)]
+    found = assessed(tmp_path, "tables: {values: {file: values.csv}}\n", "case repeat measured", rows)
+    assert single(found, "measurement.within_case_sd").estimate.value == pytest.approx(1 / sqrt(2))
+
+
+def test_every_problem_of_a_table_of_values_is_said(tmp_path: Path) -> None:
+    manifest = (
+        "measurements: [{measurement: quality, kind: ordinal, scale: [1, 5], better: up}]\n"
+        "tables: {values: {file: values.csv}}\n"
+    )
+    rows = [("R1", 1, 7), ("R1", 2, 2.5), ("R1", 3, 4), ("R1", 3, 5)]
+    with pytest.raises(StudyError) as raised:
+        read_study(study(tmp_path, manifest, "reader case measured", rows))
+    said = [str(p) for p in raised.value.problems]
+    assert any("7" in text and "from 1 to 5" in text for text in said)
+    assert any("2.5" in text and "whole number" in text for text in said)
+    assert any("two values of reader R1" in text for text in said)
+
+
+def test_an_unknown_measurement_is_refused(tmp_path: Path) -> None:
+    manifest = (
+        "measurements: [{measurement: volume}, {measurement: diameter}]\n"
+        "tables: {values: {file: values.csv}}\n"
+    )
+    with pytest.raises(StudyError, match="volum"):
+        read_study(study(tmp_path, manifest, "case measurement measured", [(1, "volum", 3.0)]))
+
+
+def test_pseudonyms_keep_the_numbers(tmp_path: Path) -> None:
+    read_by(tmp_path, 2.0)
+    found, plan = read_study(tmp_path)
+    hidden, hidden_plan = pseudonymised(found, plan)
+    one, other = (
+        [
+            (e.value, e.low, e.high)
+            for r in assess(*pair).results
+            for e in [r.estimate]
+            if r.place.reader is None
+        ]
+        for pair in ((found, plan), (hidden, hidden_plan))
+    )
+    assert np.array(one) == pytest.approx(np.array(other), nan_ok=True)

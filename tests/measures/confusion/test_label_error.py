@@ -1,0 +1,134 @@
+"""Accuracy against labels of known error: against the truth that made them, by hand and by simulation."""
+
+from math import isnan
+
+import numpy as np
+import pytest
+
+from trustreport.measures.confusion.label_error import (
+    NAMES,
+    LabelError,
+    area_corrected_for_labels,
+    corrected_for_labels,
+)
+from trustreport.measures.estimate import Estimate
+
+N = 1_000_000
+
+
+def expected(p: float, se: float, sp: float, label: LabelError) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and decisions in the shares that are expected, by hand."""
+    shares = {}
+    for r in (1, 0):
+        for t in (1, 0):
+            ill = (label.sensitivity if r else 1 - label.sensitivity) * (se if t else 1 - se)
+            well = (1 - label.specificity if r else label.specificity) * (1 - sp if t else sp)
+            shares[r, t] = p * ill + (1 - p) * well
+    counts = [round(N * share) for share in shares.values()]
+    labels, decisions = (np.repeat([key[i] == 1 for key in shares], counts) for i in (0, 1))
+    return labels, decisions
+
+
+@pytest.mark.parametrize(("p", "se", "sp"), [(0.1, 0.8, 0.9), (0.3, 0.95, 0.7), (0.02, 0.9, 0.99)])
+@pytest.mark.parametrize("error", [LabelError(0.95, 0.9), LabelError(0.8, 0.98), LabelError(1.0, 1.0)])
+def test_the_truth_that_made_the_labels_is_found_again(
+    p: float, se: float, sp: float, error: LabelError
+) -> None:
+    label, decision = expected(p, se, sp, error)
+    truth = {
+        "sensitivity": se,
+        "specificity": sp,
+        "ppv": p * se / (p * se + (1 - p) * (1 - sp)),
+        "npv": (1 - p) * sp / ((1 - p) * sp + p * (1 - se)),
+        "prevalence": p,
+    }
+    for name in NAMES:
+        e = corrected_for_labels(name, label, decision, error)
+        assert e.value == pytest.approx(truth[name], abs=2e-4), name
+        assert e.low <= truth[name] + 1e-3
+        assert e.high >= truth[name] - 1e-3
+
+
+def test_exact_labels_leave_the_apparent_values() -> None:
+    label = np.repeat([True, True, False, False], [80, 20, 10, 190])
+    decision = np.repeat([True, False, True, False], [80, 20, 10, 190])
+    assert corrected_for_labels("sensitivity", label, decision, LabelError(1, 1)).value == pytest.approx(0.8)
+    assert corrected_for_labels("ppv", label, decision, LabelError(1, 1)).value == pytest.approx(80 / 90)
+
+
+def test_a_perfect_device_against_labels_of_90_percent_specificity() -> None:
+    """At 10% prevalence its apparent sensitivity is about a half; corrected it is 1."""
+    error = LabelError(0.95, 0.9)
+    label, decision = expected(0.1, 1.0, 1.0, error)
+    apparent = decision[label].mean()
+    assert apparent == pytest.approx(0.095 / 0.185, abs=1e-3)
+    assert corrected_for_labels("sensitivity", label, decision, error).value == pytest.approx(1.0, abs=1e-4)
+
+
+def test_the_error_of_the_error_widens_the_interval() -> None:
+    label, decision = (x[::1000] for x in expected(0.2, 0.85, 0.9, LabelError(0.9, 0.95)))
+    known, measured = (
+        corrected_for_labels("sensitivity", label, decision, error)
+        for error in (LabelError(0.9, 0.95), LabelError(0.9, 0.95, 100, 100))
+    )
+    assert measured.high - measured.low > known.high - known.low
+
+
+def test_labels_that_cannot_have_that_error_are_said() -> None:
+    label = np.repeat([True, False], [1, 999])
+    e = corrected_for_labels("prevalence", label, label, LabelError(0.9, 0.8))
+    assert isnan(e.value)
+    assert e.note
+
+
+def test_errors_that_coincide_lower_the_sensitivity() -> None:
+    label, decision = expected(0.1, 0.9, 0.95, LabelError(0.9, 0.95))
+    e = corrected_for_labels("sensitivity", label, decision, LabelError(0.9, 0.95))
+    assert e.details["dependent"] < e.value
+
+
+def test_labels_that_tell_nothing_are_refused() -> None:
+    with pytest.raises(ValueError, match="nothing"):
+        LabelError(0.5, 0.5)
+
+
+def test_the_area_is_that_of_scores_against_the_condition() -> None:
+    rng = np.random.default_rng(1)
+    ill = rng.random(60_000) < 0.2
+    score = rng.normal(ill * 1.2, 1)
+    label = np.where(ill, rng.random(60_000) < 0.9, rng.random(60_000) < 0.08)
+
+    def area(positive: np.ndarray) -> float:
+        ranks = np.empty(len(score))
+        ranks[np.argsort(score)] = np.arange(1, len(score) + 1)
+        n = positive.sum()
+        return float((ranks[positive].sum() - n * (n + 1) / 2) / (n * (len(score) - n)))
+
+    apparent = area(label)
+    e = area_corrected_for_labels(
+        Estimate(apparent, apparent - 0.01, apparent + 0.01, len(score)), label, LabelError(0.9, 0.92)
+    )
+    assert e.value == pytest.approx(area(ill), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "error", "measured"),
+    [(500, 0.3, LabelError(0.95, 0.95), None), (1000, 0.1, LabelError(0.95, 0.98), 200)],
+)
+def test_intervals_cover(n: int, p: float, error: LabelError, measured: int | None) -> None:
+    rng, held, draws = np.random.default_rng(n), dict.fromkeys(NAMES, 0), 300
+    truth = {"sensitivity": 0.85, "specificity": 0.92, "prevalence": p}
+    truth["ppv"] = p * 0.85 / (p * 0.85 + (1 - p) * 0.08)
+    truth["npv"] = (1 - p) * 0.92 / ((1 - p) * 0.92 + p * 0.15)
+    for _ in range(draws):
+        ill = rng.random(n) < p
+        decision = np.where(ill, rng.random(n) < 0.85, rng.random(n) < 0.08)
+        label = np.where(ill, rng.random(n) < error.sensitivity, rng.random(n) >= error.specificity)
+        own = error
+        if measured:
+            rates = (rng.binomial(measured, x) / measured for x in (error.sensitivity, error.specificity))
+            own = LabelError(*rates, measured, measured)
+        for name in NAMES:
+            e = corrected_for_labels(name, label, decision, own)
+            held[name] += e.low <= truth[name] <= e.high
+    assert min(held.values()) / draws > 0.9

@@ -1,0 +1,50 @@
+"""Measurement: do measured values agree with their reference, and how were outputs rated or counted?
+
+Two questions: of devices by themselves, and of readers with and without the aid.
+"""
+
+from trustreport.assessment.dimensions.dimension import Dimension
+from trustreport.assessment.dimensions.measurement import preferences
+from trustreport.assessment.dimensions.measurement.results import NAME, READERS, measured
+from trustreport.assessment.dimensions.measurement.words import claim, part, text
+from trustreport.assessment.finding import Finding
+from trustreport.study.plan import Plan
+from trustreport.study.study import Study
+
+
+def of_devices(study: Study, plan: Plan) -> bool:
+    """Whether devices measured, or were measured in, cases."""
+    return any(one.readers is None for one in study.values)
+
+
+def of_readers(study: Study, plan: Plan) -> bool:
+    """Whether readers gave values of cases."""
+    return bool(study.preferences) or any(one.readers is not None for one in study.values)
+
+
+def answer(study: Study, plan: Plan) -> Finding:
+    """Agreement of devices with the reference, or their means, and the differences between them."""
+    return _finding(NAME, study, plan, by_readers=False)
+
+
+def answer_of_readers(study: Study, plan: Plan) -> Finding:
+    """The same of readers: the mean of each condition, its change, and the agreement between readers."""
+    return _finding(READERS, study, plan, by_readers=True)
+
+
+def _finding(name: str, study: Study, plan: Plan, *, by_readers: bool) -> Finding:
+    every = [one for one in measured(study, plan) if (one.values.readers is not None) == by_readers]
+    alone = len(study.values) == 1 and not study.preferences and not study.values[0].measurement
+    parts = tuple(part(one, number, alone=alone) for number, one in enumerate(every, 1))
+    limits: dict[str, None] = dict.fromkeys(claim(one) for one in every)
+    results = tuple(r for one in every for r in one.results)
+    for number, choices in enumerate(study.preferences if by_readers else (), 1):
+        own = list(preferences.results_of(choices, plan))
+        parts = (*parts, preferences.part_of(choices, own, number))
+        results = (*results, *own)
+        limits["rating"] = None
+    return Finding(name, parts, results, tuple(text(f"not_shown.{key}") for key in limits))
+
+
+DIMENSION = Dimension(NAME, of_devices, answer, applies=of_devices)
+BY_READERS = Dimension(READERS, of_readers, answer_of_readers, applies=of_readers)

@@ -1,0 +1,340 @@
+"""Numbers of measurements, ratings and counts: of devices, and of readers with and without the aid."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.assessment.performance.keys import case_key
+from trustreport.assessment.performance.reader_analysis import Analysis
+from trustreport.assessment.performance.reader_endpoints import analysis_of_means, analysis_of_shares
+from trustreport.measures.agreement.coefficients import icc, krippendorff_alpha
+from trustreport.measures.cluster import Clusters
+from trustreport.measures.estimate import Estimate
+from trustreport.measures.means import case_mean, case_share
+from trustreport.measures.measured.measurement import (
+    concordance_correlation,
+    deming_line,
+    linearity,
+    mean_absolute_error,
+    passing_bablok_line,
+    rate_ratio,
+    root_mean_square_error,
+    total_deviation_index,
+)
+from trustreport.measures.measured.reader_limits import (
+    between_readers,
+    with_the_mean,
+    within_reader_between_arms,
+)
+from trustreport.measures.repeatability import OfDifferences, repeated
+from trustreport.study.clusters import clustering
+from trustreport.study.plan import Measurement, Plan
+from trustreport.study.study import Floats, Study, Values
+from trustreport.vocabulary.kinds import KINDS
+from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.results import Result
+
+NAME, READERS = "measurement", "reader_measurement"
+# The mean where no value is right by itself, by the side that is better.
+MEANS = {None: "mean_value", "up": "mean_score", "down": "mean_loss"}
+LEAST_OF_SITE = 10  # cases of a site with numbers of its own
+CUSUM = "cusum_kolmogorov"
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredValues:
+    """One measurement of one data set or task, with its results."""
+
+    values: Values
+    facts: Measurement
+    place: Place
+    plan: Plan
+    results: tuple[Result, ...] = field(default=())
+
+    @property
+    def level(self) -> float:
+        """The confidence level of the report."""
+        return self.plan.report.confidence_level
+
+    @property
+    def has_reference(self) -> bool:
+        """Whether cases have a value that is taken as right."""
+        return self.values.reference is not None
+
+    @property
+    def cluster(self) -> Clusters | None:
+        """Which cases belong together, (n_cases,); None where none do."""
+        return clustering(self.values.cases).of_case
+
+    @property
+    def bound(self) -> float | None:
+        """The largest acceptable error, or the bound of acceptable values; 0 of a count of what is bad."""
+        if self.facts.acceptable is None and self.facts.kind == "count" and not self.has_reference:
+            return 0.0 if self.facts.better == "down" else None
+        return self.facts.acceptable
+
+    @property
+    def mean(self) -> str:
+        """The quantity that leads where there is no reference."""
+        return MEANS[self.facts.better]
+
+    @property
+    def error(self) -> Floats:
+        """Value less reference, (n_conditions, n_readers, n_cases)."""
+        assert self.values.reference is not None
+        return self.values.value - self.values.reference
+
+    def acceptable(self, grid: Floats) -> Floats | None:
+        """1 where a value is acceptable, 0 where not, NaN where there is none; None without a bound."""
+        if self.bound is None or (not self.has_reference and self.facts.better is None):
+            return None
+        if self.has_reference:
+            good = np.abs(grid) <= self.bound
+        else:
+            good = grid >= self.bound if self.facts.better == "up" else grid <= self.bound
+        return np.where(np.isnan(grid), nan, good.astype(np.float64))
+
+    def at(self, condition: int | None = None, **more: str) -> Place:
+        """The place of a condition: an arm of the readers, or a candidate."""
+        if condition is None or len(self.values.conditions) < 2:
+            return self.place.at(**more)
+        name = self.values.conditions[condition]
+        return self.place.at(**{self.values.by: name}, **more)
+
+    def pair(self, compared: int, baseline: int) -> Place:
+        """The place of a comparison of two conditions."""
+        names = self.values.conditions[compared], self.values.conditions[baseline]
+        return self.place.at(arms=names) if self.values.by == "arm" else self.place.at(candidates=names)
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """The conditions that are compared: the contrasts of the arms, or all pairs of candidates."""
+        names = self.values.conditions
+        if self.values.by == "arm":
+            found = [pair for pair in self.plan.contrasts if set(pair) <= set(names)]
+            return [(names.index(a), names.index(b)) for a, b in found]
+        return list(combinations(range(len(names)), 2))
+
+    def entry(self, quantity: str, place: Place, e: Estimate, rows: NDArray[np.intp] | None = None) -> Result:
+        """An entry of this measurement."""
+        key = case_key(self.values.name, self.values.cases.labels, rows)
+        more = {"bound": self.bound} if quantity.startswith("acceptable_share") else {}
+        return Result(
+            f"{READERS if self.values.readers else NAME}.{quantity}",
+            place,
+            e,
+            self.facts.measurement,
+            parameters=more,
+            primary=True,
+            cases=key,
+        )
+
+
+def measured(study: Study, plan: Plan) -> Iterator[MeasuredValues]:
+    """Every measurement of every data set or task, with its results."""
+    roles = {d.dataset: d.role for d in plan.datasets}
+    several = len({one.task for one in study.values if not one.dataset}) > 1
+    for one in study.values:
+        facts = plan.measurement_of(one.measurement) or Measurement(measurement="value")
+        facts = facts.model_copy(update={"measurement": one.measurement})
+        place = Place(task=one.task if several else "")
+        if one.dataset:
+            period = one.dataset if roles.get(one.dataset) == "period" else None
+            place = Place(dataset=one.dataset, period=period)
+        bare = MeasuredValues(one, facts, place, plan)
+        found = _of_readers(bare) if one.readers is not None else _of_devices(bare)
+        yield MeasuredValues(one, facts, place, plan, tuple(found))
+
+
+# ---------------------------------------------------------------- devices
+
+
+def _of_devices(one: MeasuredValues) -> Iterator[Result]:
+    grid = one.error if one.has_reference else one.values.value
+    for c in range(len(one.values.conditions)):
+        rows = np.flatnonzero(~np.isnan(grid[c, 0]))
+        own = _against_reference if one.has_reference else _alone
+        yield from own(one, c, rows, one.at(c))
+        yield from _of_sites(one, c, rows)
+        yield from _of_repeats(one, c)
+    for compared, baseline in one.pairs():
+        yield from _of_pair(one, compared, baseline)
+
+
+def _against_reference(one: MeasuredValues, c: int, rows: NDArray[np.intp], place: Place) -> Iterator[Result]:
+    difference = one.error[c, 0, rows]
+    cluster = None if one.cluster is None else one.cluster[rows]
+    how: dict[str, Any] = {"cluster": cluster, "level": one.level}
+    assert one.values.reference is not None
+    x, y = one.values.reference[rows], one.values.value[c, 0, rows]
+    found = {
+        "bias": repeated("repeat_bias", difference, **how),
+        "lower_limit_of_agreement": repeated("agreement_limit_low", difference, **how),
+        "upper_limit_of_agreement": repeated("agreement_limit_high", difference, **how),
+        "mean_absolute_error": mean_absolute_error(difference, **how),
+        "root_mean_square_error": root_mean_square_error(difference, **how),
+        "total_deviation_index": total_deviation_index(difference, **how),
+    }
+    good = one.acceptable(difference)
+    if good is not None:
+        found["acceptable_share"] = case_share(good > 0, **how)
+    if one.facts.kind == "number":
+        line, ranked = deming_line(x, y, **how), passing_bablok_line(x, y, **how)
+        found |= {
+            "concordance_correlation": concordance_correlation(y, x, **how),
+            "deming_slope": line.slope,
+            "deming_intercept": line.intercept,
+            "passing_bablok_slope": ranked.slope,
+            "passing_bablok_intercept": ranked.intercept,
+        }
+        p = linearity(x, y, ranked)
+        if not np.isnan(p):
+            found["linearity"] = Estimate(p, nan, nan, len(rows), one.level, CUSUM, p=p)
+    for quantity, e in found.items():
+        yield one.entry(quantity, place, e, rows)
+
+
+def _alone(one: MeasuredValues, c: int, rows: NDArray[np.intp], place: Place) -> Iterator[Result]:
+    value = one.values.value[c, 0, rows]
+    cluster = None if one.cluster is None else one.cluster[rows]
+    yield one.entry(one.mean, place, case_mean(value, one.level, cluster, tested=True), rows)
+    good = one.acceptable(value)
+    if good is not None:
+        yield one.entry(
+            "acceptable_share", place, case_share(good > 0, cluster=cluster, level=one.level), rows
+        )
+
+
+def _of_sites(one: MeasuredValues, c: int, rows: NDArray[np.intp]) -> Iterator[Result]:
+    """Bias and size of the error, or the mean, at each site with enough cases."""
+    site = one.values.cases.site
+    if site is None or len(site.labels) < 2:
+        return
+    for i, name in enumerate(site.labels):
+        own = rows[site.codes[rows] == i]
+        if len(own) < LEAST_OF_SITE:
+            continue
+        cluster = None if one.cluster is None else one.cluster[own]
+        place = one.at(c, site=name)
+        if one.has_reference:
+            difference = one.error[c, 0, own]
+            yield one.entry(
+                "bias", place, repeated("repeat_bias", difference, cluster=cluster, level=one.level), own
+            )
+            e = mean_absolute_error(difference, cluster=cluster, level=one.level)
+            yield one.entry("mean_absolute_error", place, e, own)
+        else:
+            e = case_mean(one.values.value[c, 0, own], one.level, cluster, tested=True)
+            yield one.entry(one.mean, place, e, own)
+
+
+def _of_repeats(one: MeasuredValues, c: int) -> Iterator[Result]:
+    """How much a second measurement of the same case differs."""
+    if one.values.second is None:
+        return
+    apart = one.values.second[c, 0] - one.values.value[c, 0]
+    rows = np.flatnonzero(~np.isnan(apart))
+    cluster = None if one.cluster is None else one.cluster[rows]
+    names: tuple[OfDifferences, ...] = ("within_case_sd", "repeatability_coefficient")
+    for quantity in names if len(rows) else ():
+        yield one.entry(
+            quantity, one.at(c), repeated(quantity, apart[rows], cluster=cluster, level=one.level), rows
+        )
+
+
+def _of_pair(one: MeasuredValues, compared: int, baseline: int) -> Iterator[Result]:
+    """Two devices on the same cases: the difference of the mean, or of the mean size of the error."""
+    grid = np.abs(one.error) if one.has_reference else one.values.value
+    apart = grid[compared, 0] - grid[baseline, 0]
+    rows = np.flatnonzero(~np.isnan(apart))
+    cluster = None if one.cluster is None else one.cluster[rows]
+    quantity, place = "mean_absolute_error" if one.has_reference else one.mean, one.pair(compared, baseline)
+    e = case_mean(apart[rows], one.level, cluster, tested=True)
+    yield one.entry(f"{quantity}_difference", place, e, rows)
+    if one.facts.kind == "count" and not one.has_reference:
+        e = rate_ratio(grid[compared, 0, rows], grid[baseline, 0, rows], cluster=cluster, level=one.level)
+        yield one.entry("count_ratio", place, e, rows)
+
+
+# ---------------------------------------------------------------- readers
+
+
+def _of_readers(one: MeasuredValues) -> Iterator[Result]:
+    for c in range(len(one.values.conditions)):
+        for quantity, grid in _endpoints(one):
+            yield one.entry(quantity, one.at(c), _analysis(one, quantity, grid, c, c).lead_mean(0, one.level))
+        yield from _agreement(one, c)
+        yield from _each_reader(one, c)
+    for compared, baseline in one.pairs():
+        place = one.pair(compared, baseline)
+        for quantity, grid in _endpoints(one):
+            e = _analysis(one, quantity, grid, compared, baseline).lead_difference(one.level)
+            yield one.entry(f"{quantity}_difference", place, e)
+        if one.facts.kind == "number" and one.values.by == "arm":
+            arms = one.values.value[baseline], one.values.value[compared]
+            _, half = within_reader_between_arms(*arms, cluster=one.cluster, level=one.level)
+            yield one.entry("limit_within_reader", place, half)
+
+
+def _endpoints(one: MeasuredValues) -> Sequence[tuple[str, Floats]]:
+    """What is averaged over readers and cases, (n_conditions, n_readers, n_cases) each."""
+    grid = one.error if one.has_reference else one.values.value
+    found = (
+        [("bias", grid), ("mean_absolute_error", np.abs(grid))] if one.has_reference else [(one.mean, grid)]
+    )
+    good = one.acceptable(grid)
+    return found if good is None else [*found, ("acceptable_share", good)]
+
+
+def _analysis(one: MeasuredValues, quantity: str, grid: Floats, compared: int, baseline: int) -> Analysis:
+    """Two conditions analysed together; readers and cases are random."""
+    part = np.stack([grid[compared], grid[baseline]])
+    kept = ~np.isnan(part).all(axis=(0, 1))
+    cluster = None if one.cluster is None else one.cluster[kept]
+    analyse = analysis_of_shares if quantity == "acceptable_share" else analysis_of_means
+    return analyse(part[:, :, kept], cluster)
+
+
+def _agreement(one: MeasuredValues, c: int) -> Iterator[Result]:
+    """How far readers are from each other."""
+    grid = one.values.value[c]
+    if len(grid) < 2:
+        return
+    how: dict[str, Any] = {"cluster": one.cluster, "level": one.level}
+    if one.facts.kind != "count":
+        yield one.entry("icc", one.at(c), icc(grid.T, **how))
+    if KINDS[one.facts.kind].whole:
+        ranks, codes = np.unique(grid[~np.isnan(grid)], return_inverse=True)
+        laid = np.full(grid.shape, -1)
+        laid[~np.isnan(grid)] = codes
+        if len(ranks) > 1:
+            e = krippendorff_alpha(laid.T, len(ranks), metric="ordinal", **how)
+            yield one.entry("krippendorff_alpha", one.at(c), e)
+    else:
+        yield one.entry("limit_between_readers", one.at(c), between_readers(grid, **how))
+        yield one.entry("limit_with_mean", one.at(c), with_the_mean(grid, **how))
+
+
+def _each_reader(one: MeasuredValues, c: int) -> Iterator[Result]:
+    """Bias and size of the error of each reader, or the reader's mean."""
+    assert one.values.readers is not None
+    grid = one.error if one.has_reference else one.values.value
+    for j, reader in enumerate(one.values.readers.labels):
+        rows = np.flatnonzero(~np.isnan(grid[c, j]))
+        cluster, place = None if one.cluster is None else one.cluster[rows], one.at(c, reader=reader)
+        own = grid[c, j, rows]
+        how: dict[str, Any] = {"cluster": cluster, "level": one.level}
+        if one.has_reference:
+            for quantity, word in (
+                ("bias", "repeat_bias"),
+                ("lower_limit_of_agreement", "agreement_limit_low"),
+                ("upper_limit_of_agreement", "agreement_limit_high"),
+            ):
+                yield one.entry(quantity, place, repeated(word, own, **how), rows)  # type: ignore[arg-type]
+            yield one.entry("mean_absolute_error", place, mean_absolute_error(own, **how), rows)
+        else:
+            yield one.entry(one.mean, place, case_mean(own, one.level, cluster, tested=True), rows)

@@ -1,0 +1,181 @@
+"""What is said of measurements, ratings and counts."""
+
+from collections.abc import Iterator, Sequence
+from math import isnan
+from typing import Any
+
+import numpy as np
+
+from trustreport.assessment.dimensions.measurement.results import NAME, READERS, MeasuredValues
+from trustreport.assessment.finding import Part
+from trustreport.assessment.narrative.texts import Item, Texts, quantity_name, side_of
+from trustreport.figures.calibration import AgreementPanel, DifferencePlot, IdentityPlot
+from trustreport.vocabulary.kinds import KINDS
+from trustreport.vocabulary.messages import Message
+from trustreport.vocabulary.results import Result
+
+text = Texts(NAME)
+
+MOST_POINTS = 1500  # of a panel
+LIMITS = ("lower_limit_of_agreement", "upper_limit_of_agreement")
+CHANGES = ("mean_absolute_error", "mean_value", "mean_score", "mean_loss", "acceptable_share")
+
+
+def part(one: MeasuredValues, number: int, *, alone: bool) -> Part:
+    """One measurement of one data set or task."""
+    return text.part(_items(one, number), None if alone else _title(one), one.place)
+
+
+def _title(one: MeasuredValues) -> Message:
+    name, of = one.facts.measurement, one.values.name
+    if name and of:
+        return text("title_of", measurement=name, name=of)
+    return text("title_named", name=name or of or text("value"))
+
+
+def claim(one: MeasuredValues) -> str:
+    """What these numbers can show at most, by the kind of the value and whether there is a reference."""
+    return KINDS[one.facts.kind].claim[0 if one.has_reference else 1]
+
+
+def _items(one: MeasuredValues, number: int) -> Iterator[Item]:
+    yield _counts(one)
+    whole = [r for r in one.results if r.place.reader is None and r.place.site is None]
+    yield from _sentences(one, whole)
+    rows = [r for r in whole if r.name != "linearity"]
+    yield text.estimates(
+        f"{_id(one)}_{number}",
+        text("table", measurement=_named(one)),
+        rows,
+        _label,
+        lambda r: r.name == rows[0].name,
+    )
+    yield from _by(one, number, "reader")
+    yield from _by(one, number, "site")
+    yield from _figures(one, number)
+
+
+def _id(one: MeasuredValues) -> str:
+    return READERS if one.values.readers else NAME
+
+
+def _named(one: MeasuredValues) -> Message | str:
+    return one.facts.measurement or text("value")
+
+
+def _unit(one: MeasuredValues) -> str:
+    return f"\N{NO-BREAK SPACE}{one.facts.unit}" if one.facts.unit else ""
+
+
+def _counts(one: MeasuredValues) -> Message:
+    values = one.values
+    cases = int((~np.isnan(values.value)).any(axis=(0, 1)).sum())
+    readers = len(values.readers) if values.readers else 0
+    key = "counts_readers" if readers else "counts"
+    key += "_reference" if one.has_reference else ""
+    return text(key, n=cases, readers=readers, measurement=_named(one))
+
+
+def _sentences(one: MeasuredValues, whole: Sequence[Result]) -> Iterator[Message]:
+    unit = _unit(one)
+    for r in whole:
+        compared, baseline = r.place.arms or r.place.candidates or ("", "")
+        base = r.name.removesuffix("_difference")
+        if base == r.name or base not in CHANGES:
+            continue
+        kind = "share" if base == "acceptable_share" else "error" if base == "mean_absolute_error" else "mean"
+        said: dict[str, Any] = {
+            "compared": compared,
+            "baseline": baseline,
+            "unit": unit,
+            "measurement": _named(one),
+        }
+        way = side_of(r.estimate, 0.0, "higher", "lower")
+        yield text.of_estimate(f"change_{kind}", r, whole=f"change_{kind}_{way}", **said)
+    for place in dict.fromkeys(r.place for r in whole if not (r.place.arms or r.place.candidates)):
+        own = {r.name: r for r in whole if r.place == place}
+        name = _whose(one, own)
+        common: dict[str, Any] = {"name": name, "unit": unit, "measurement": _named(one)}
+        if "bias" in own:
+            e = own["bias"].estimate
+            yield text.of_estimate("bias", e, whole=f"bias_{side_of(e, 0.0)}", **common)
+        if LIMITS[0] in own and not isnan(own[LIMITS[0]].estimate.value):
+            below, above = (own[limit].estimate for limit in LIMITS)
+            outer = {"outer_low": below.low, "outer_high": above.high}
+            key = "limits" if not isnan(below.low) else "limits_no_interval"
+            yield text(key, below=below.value, above=above.value, level=below.level, **outer, **common)
+        for quantity in ("mean_value", "mean_score", "mean_loss"):
+            if quantity in own:
+                yield text.of_estimate("mean", own[quantity], **common)
+        if "acceptable_share" in own:
+            bound = own["acceptable_share"].parameters["bound"]
+            good = "error" if one.has_reference else str(one.facts.better)
+            yield text.of_estimate(f"acceptable_{good}", own["acceptable_share"], bound=bound, **common)
+        if "linearity" in own and own["linearity"].estimate.value < 0.05:
+            yield text("not_linear", p=own["linearity"].estimate.value, **common)
+        if "limit_between_readers" in own:
+            yield text.of_estimate("between", own["limit_between_readers"], **common)
+        if "icc" in own:
+            yield text.of_estimate("icc", own["icc"], **common)
+        elif "krippendorff_alpha" in own:
+            yield text.of_estimate("alpha", own["krippendorff_alpha"], **common)
+
+
+def _whose(one: MeasuredValues, own: dict[str, Result]) -> Message | str:
+    place = next(iter(own.values())).place
+    named = place.arm or place.candidate
+    if named:
+        return text("readers_in", arm=named) if one.values.readers else named
+    return text("readers") if one.values.readers else text("device")
+
+
+def _label(r: Result) -> Message:
+    name = quantity_name(r.name)
+    if pair := r.place.arms or r.place.candidates:
+        return text("label_pair", measure=name, compared=pair[0], baseline=pair[1])
+    where = r.place.arm or r.place.candidate
+    return text("label_in", measure=name, where=where) if where else text("label", measure=name)
+
+
+def _by(one: MeasuredValues, number: int, what: str) -> Iterator[Item]:
+    """For each quantity a row for each reader or site, a column for each condition."""
+    found = [r for r in one.results if getattr(r.place, what) is not None and r.name not in LIMITS]
+    for quantity in dict.fromkeys(r.name for r in found):
+        own = [r for r in found if r.name == quantity]
+        where = list(dict.fromkeys(r.place.arm or r.place.candidate for r in own))
+        cells = {(getattr(r.place, what), r.place.arm or r.place.candidate): r.estimate for r in own}
+        heads = [
+            text.column("of", "number", where=c) if c else text.column("estimate", "number") for c in where
+        ]
+        names = dict.fromkeys(getattr(r.place, what) for r in own)
+        rows = [(name, *(cells.get((name, c)) for c in where)) for name in names]
+        caption = text(
+            f"table_{what}", level=one.level, measurement=_named(one), measure=quantity_name(quantity)
+        )
+        yield text.table(f"{_id(one)}_by_{what}_{quantity}_{number}", caption, [what, *heads], rows)
+
+
+def _figures(one: MeasuredValues, number: int) -> Iterator[Item]:
+    reference = one.values.reference
+    if reference is None or one.facts.kind != "number":
+        return
+    panels = []
+    for c, condition in enumerate(one.values.conditions):
+        y = one.values.value[c]
+        reader, case = np.nonzero(~np.isnan(y) & ~np.isnan(reference))
+        if not len(case):
+            continue
+        step = max(1, -(-len(case) // MOST_POINTS))
+        points = tuple(zip(reference[case[::step]].tolist(), y[reader, case][::step].tolist()))
+        own = {r.name: r.estimate for r in one.results if r.place == one.at(c)}
+        known = "bias" in own and LIMITS[0] in own
+        lines = (own["bias"], own[LIMITS[0]], own[LIMITS[1]]) if known else None
+        panels.append(AgreementPanel(condition, points, lines))
+    if not panels:
+        return
+    unit, n = one.facts.unit or "", sum(len(p.points) for p in panels)
+    said: dict[str, Any] = {"measurement": _named(one), "n": n}
+    yield text.figure(
+        f"{_id(one)}_difference_{number}", DifferencePlot(tuple(panels), unit), "difference", **said
+    )
+    yield text.figure(f"{_id(one)}_identity_{number}", IdentityPlot(tuple(panels), unit), "identity", **said)

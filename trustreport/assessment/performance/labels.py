@@ -1,0 +1,53 @@
+"""A reference that is itself wrong at times: its declared error, and what follows for a device."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import isnan
+
+import numpy as np
+
+from trustreport.assessment.performance.cases import ScoredCases
+from trustreport.assessment.performance.measures import lead
+from trustreport.measures.confusion.label_error import (
+    NAMES,
+    LabelError,
+    area_corrected_for_labels,
+    corrected_for_labels,
+)
+from trustreport.measures.estimate import Estimate
+from trustreport.measures.notes import OFTEN_ABOVE
+from trustreport.study.plan import MeasuredRate, Plan
+
+HIGH, FEW = 0.85, 100  # simulated: below so many labels of a class limits of high values are too high
+
+
+def label_error(plan: Plan) -> LabelError | None:
+    """The declared error of the reference; None where nobody declared it."""
+    said = plan.reference_standard
+    if said.sensitivity is None or said.specificity is None:
+        return None
+    (se, of_se), (sp, of_sp) = (_rate(x) for x in (said.sensitivity, said.specificity))
+    return LabelError(se, sp, of_se, of_sp) if se + sp > 1 else None
+
+
+def _rate(said: float | MeasuredRate) -> tuple[float, int | None]:
+    return (said.correct / said.of, said.of) if isinstance(said, MeasuredRate) else (said, None)
+
+
+def of_labels(case: ScoredCases, plan: Plan) -> Iterator[tuple[str, Estimate]]:
+    """The measures of a data set corrected for the error of its labels; nothing where none is declared."""
+    error, level = label_error(plan), plan.report.confidence_level
+    if error is None or len(case.dataset.cases.classes) != 2:
+        return
+    label, called = case.truth, case.decision
+    fewest = min(int(label.sum()), int((~label).sum()))
+    for name in NAMES:
+        if called is None:
+            break
+        e = corrected_for_labels(name, label, called, error, cluster=case.cluster, level=level)
+        few = fewest < FEW and e.value >= HIGH and not isnan(e.low) and not e.note
+        yield name, replace(e, note=OFTEN_ABOVE) if few else e
+    if case.score is not None:
+        apparent = lead(case, "auc", level)
+        ranked, _, _ = case.ranked
+        yield "auc", area_corrected_for_labels(apparent, np.asarray(ranked, bool), error, level)

@@ -1,0 +1,360 @@
+"""Tables of values to measurements, ratings and counts of cases, by readers or devices."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.study.ingest import cases, values
+from trustreport.study.ingest.cases import Arms, CaseRecords, Rows, person
+from trustreport.study.ingest.columns import MappedTable, Names
+from trustreport.study.ingest.problems import VALUES, did_you_mean, listed, quoted
+from trustreport.study.ingest.readings import readers_of
+from trustreport.study.plan import Measurement, Plan
+from trustreport.study.study import Floats, Preferences, Values
+from trustreport.vocabulary.kinds import KINDS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+Texts = NDArray[Any]
+MOST_REPEATS = 2
+Key = tuple[str, str, str, bool]  # measurement, data set, task, by readers
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A column of values of one table: its records, and for each of them what it is of, (n_records,)."""
+
+    table: MappedTable
+    records: Rows
+    value: Floats
+    condition: Texts
+    by: str
+    repeat: Texts | None
+    measurement: Texts
+    dataset: Texts
+
+    @property
+    def task(self) -> str:
+        return self.table.spec.task or ""
+
+    @property
+    def by_readers(self) -> bool:
+        return "reader" in self.table.names
+
+    def part(self, mask: NDArray[np.bool_]) -> "_Piece":
+        """Some of the records."""
+        repeat = None if self.repeat is None else self.repeat[mask]
+        return _Piece(
+            self.table, self.records[mask], self.value[mask], self.condition[mask], self.by, repeat,
+            self.measurement[mask], self.dataset[mask],
+        )  # fmt: skip
+
+
+def values_of(plan: Plan, tables: Sequence[MappedTable], arms: Arms) -> tuple[Values, ...]:
+    """The values of every measurement in every data set or task, by readers and by devices apart."""
+    grouped: dict[Key, list[_Piece]] = {}
+    for table in (t for t in tables if t.kind == "values"):
+        for piece in _pieces(table, plan, arms):
+            names = sorted(set(zip(piece.measurement.tolist(), piece.dataset.tolist())))
+            for measurement, dataset in names:
+                own = piece.part((piece.measurement == measurement) & (piece.dataset == dataset))
+                key = (measurement, dataset, piece.task, piece.by_readers)
+                grouped.setdefault(key, []).append(own)
+    order = {m.measurement: i for i, m in enumerate(plan.measurements)}
+    made = []
+    for key in sorted(grouped, key=lambda k: order.get(k[0].partition(", ")[0], len(order))):
+        one = _joined(key, grouped[key], plan, tables, arms)
+        if one is not None:
+            made.append(one)
+    return tuple(made)
+
+
+def _pieces(table: MappedTable, plan: Plan, arms: Arms) -> Iterator[_Piece]:
+    measurement = _measurements(table, plan)
+    if measurement is None:
+        return
+    dataset = _texts(table, "dataset", table.spec.dataset or "")
+    repeat = _texts(table, "repeat", "") if "repeat" in table.names else None
+    named = (table.names["case"].codes >= 0) & ~_empty(table, "reader") & ~_empty(table, "candidate")
+    for key in [k for k in table.headers if k.partition("/")[0] == "measured"]:
+        found = _conditions(table, key.partition("/")[2], arms)
+        if found is None:
+            return
+        condition, by = found
+        value = table.numbers[key]
+        piece = _Piece(
+            table, np.arange(table.n_rows), value, condition, by, repeat, measurement, dataset
+        ).part(named & ~np.isnan(value) & ((by != "arm") | (condition != "")))
+        table.used[piece.records] = True
+        yield piece
+
+
+def _texts(table: MappedTable, word: str, otherwise: str) -> Texts:
+    """A column of names as texts (n_rows,); `otherwise` where the table has none or the cell is empty."""
+    column = table.names.get(word)
+    if column is None:
+        return np.full(table.n_rows, otherwise, object)
+    return np.array([*column.distinct.to_pylist(), otherwise], object)[column.codes]
+
+
+def _empty(table: MappedTable, word: str) -> NDArray[np.bool_]:
+    """Where a column of names is there and its cell is empty."""
+    column = table.names.get(word)
+    return np.zeros(table.n_rows, bool) if column is None else column.codes < 0
+
+
+def _measurements(table: MappedTable, plan: Plan) -> Texts | None:
+    """The measurement of each record; None where it is not one that is declared."""
+    declared = [m.measurement for m in plan.measurements]
+    alone = declared[0] if len(declared) == 1 else ""
+    fixed = getattr(table.spec.form, "measurement", None) or alone
+    if "measurement" not in table.names:
+        if not fixed and len(declared) > 1:
+            found = f"the rows do not say which of {len(declared)} measurements they hold"
+            mend = f"Add {table.spec.where}.measurement to the manifest, or a column measurement to the file."
+            table.refuse(found, listed(declared), mend, rows=(1,))
+            return None
+        return np.full(table.n_rows, fixed, object)
+    parts = _texts(table, "measurement", "")
+    of_spec = getattr(table.spec.form, "measurement", None)
+    if of_spec:  # a metric of several structures: "dice, liver"
+        return np.array([f"{of_spec}, {part}" if part else of_spec for part in parts], object)
+    column = table.names["measurement"]
+    lost = np.array([bool(declared) and n not in declared for n in column.distinct.to_pylist()] + [False])
+    at = np.flatnonzero(lost[column.codes])
+    if len(at):
+        table.refuse_names(
+            "measurement",
+            at,
+            f"a measurement of the manifest: {listed(declared)}",
+            lambda cell: did_you_mean(cell, declared) or "Declare it under measurements: with its kind.",
+        )
+        return None
+    return np.where(parts == "", fixed, parts)
+
+
+def _conditions(table: MappedTable, per: str, arms: Arms) -> tuple[Texts, str] | None:
+    """The arm or the candidate of each record, and which of the two it is; None with a problem."""
+    readers = "reader" in table.names
+    if per and readers and per in arms.known:
+        return np.full(table.n_rows, arms.names[arms.known[per]], object), "arm"
+    if per:
+        return np.full(table.n_rows, per, object), "candidate"
+    if readers and "arm" in table.names:
+        codes = arms.codes(table)
+        return np.array([*arms.names, ""], object)[codes], "arm"
+    if "arm" in table.names:
+        found, mend = "values of devices with a column arm", "Values of readers need a column reader."
+        table.refuse(found, "", mend, rows=(1,), word="arm")
+        return None
+    return _texts(table, "candidate", table.spec.candidate or ""), "candidate"
+
+
+def _joined(
+    key: Key, pieces: Sequence[_Piece], plan: Plan, tables: Sequence[MappedTable], arms: Arms
+) -> Values | None:
+    measurement, dataset, task, by_readers = key
+    pieces = [p for p in pieces if len(p.records)]
+    if not pieces:
+        return None
+    by = {p.by for p in pieces}
+    if len(by) > 1:
+        found = "some values of readers name an arm, others a candidate"
+        pieces[0].table.refuse(found, "one of the two", rows=(1,))
+        return None
+    case, names = _united(pieces, "case")
+    labels = values.labels_of(names)
+    own = [CaseRecords(p.table, p.records, c) for p, c in zip(pieces, case, strict=True)]
+    described = []
+    for table in tables:
+        if table.kind == "cases" and table.spec.task in (None, task or None):
+            at = table.names["case"].among(names)
+            table.used |= at >= 0
+            described.append(CaseRecords(table, np.arange(table.n_rows), at))
+    parts = [*described, *own]
+    readers, reader = None, [np.zeros(len(p.records), np.int32) for p in pieces]
+    if by_readers:
+        reader, reader_names = _united(pieces, "reader")
+        people = [t for t in tables if t.kind == "readers" and t.spec.task in (None, task or None)]
+        readers = readers_of(reader_names, people, plan, [p.table for p in pieces])
+    said = {str(name) for p in pieces for name in p.condition}
+    conditions = tuple(a for a in arms.names if a in said) if by == {"arm"} else _ordered(said, plan)
+    place = {name: i for i, name in enumerate(conditions)}
+    shape = len(conditions), len(readers) if readers else 1, len(labels)
+    grids = [np.full(shape, np.nan) for _ in range(MOST_REPEATS)]
+    repeats = sorted(
+        {str(r) for p in pieces if p.repeat is not None for r in p.repeat}, key=values.natural_key
+    )
+    for p, k, j in zip(pieces, case, reader, strict=True):
+        _within_kind(p, plan.measurement_of(measurement))
+        at = np.array([place[str(name)] for name in p.condition])
+        turn = np.zeros(len(at), int) if p.repeat is None else np.array([repeats.index(r) for r in p.repeat])
+        if turn.max(initial=0) >= MOST_REPEATS:
+            found = f"{len(repeats)} repeats of a measurement"
+            p.table.refuse(found, "two", "Leave out the rows of the others.", rows=(1,), word="repeat")
+            return None
+        for i in range(len(at)):
+            where = (at[i], j[i], k[i])
+            grid = grids[turn[i]]
+            if not np.isnan(grid[where]):
+                _twice(
+                    p, i, readers.labels[int(j[i])] if readers else "", conditions[at[i]], labels[int(k[i])]
+                )
+                return None
+            grid[where] = p.value[i]
+    reference = cases.Gatherer(labels, parts).floats("reference_value")
+    if reference is not None and np.isnan(reference).all():
+        reference = None
+    return Values(
+        measurement,
+        cases.build(labels, parts),
+        conditions,
+        grids[0],
+        by.pop(),
+        reference,
+        None if np.isnan(grids[1]).all() else grids[1],
+        readers,
+        dataset,
+        task,
+    )
+
+
+def _united(pieces: Sequence[_Piece], word: str) -> tuple[list[NDArray[np.int32]], "pa.Array"]:
+    """The names of a word over all pieces: the codes of each, and the names."""
+    held = []
+    for p in pieces:
+        column = p.table.names[word]
+        held.append(Names(*values.used_only(column.codes[p.records], column.distinct)))
+    return cases.united(held)
+
+
+def _ordered(said: set[str], plan: Plan) -> tuple[str, ...]:
+    """Candidates as the manifest lists them, others by name behind."""
+    declared = [c.candidate for c in plan.candidates if c.candidate in said]
+    return (*declared, *sorted(said - set(declared), key=values.natural_key))
+
+
+def _twice(p: _Piece, i: int, reader: str, condition: str, case: str) -> None:
+    """A second value of the same case under the same condition."""
+    whose = f" of reader {person(reader)}" if reader else ""
+    under = f" ({person(condition)})" if condition else ""
+    p.table.refuse(
+        f"case {person(case)} has two values{whose}{under}",
+        "one row for each case, condition and reader",
+        "Of a measurement that was repeated, say in a column repeat which one is the first.",
+        at=p.records[[i]],
+        word="measured",
+    )
+
+
+def _within_kind(p: _Piece, declared: Measurement | None) -> None:
+    """Values that their kind does not allow."""
+    if declared is None:
+        return
+    kind = KINDS[declared.kind]
+    wrong = np.zeros(len(p.value), bool)
+    if kind.whole:
+        wrong |= p.value != np.round(p.value)
+    if kind.least is not None:
+        wrong |= p.value < kind.least
+    if declared.scale is not None:
+        wrong |= (p.value < declared.scale[0]) | (p.value > declared.scale[1])
+    for i in np.flatnonzero(wrong)[:VALUES]:
+        expected = kind.expected
+        if declared.scale is not None:
+            expected = f"{expected} from {declared.scale[0]:g} to {declared.scale[1]:g}"
+        found = f"{quoted(f'{p.value[i]:g}')} for {declared.measurement}"
+        p.table.refuse(found, expected, at=p.records[[i]], word="measured")
+
+
+TIES = ("tie", "equal", "both", "neither", "none", "no preference", "same", "draw", "0.5")
+FIRST = ("first", "1", "left", "a")
+SECOND = ("second", "2", "right", "b")
+
+
+def preferences_of(plan: Plan, tables: Sequence[MappedTable]) -> tuple[Preferences, ...]:
+    """The choices of each task."""
+    own = [t for t in tables if t.kind == "preferences"]
+    made = (_of_task(task, own, tables, plan) for task in dict.fromkeys(t.spec.task or "" for t in own))
+    return tuple(one for one in made if one is not None)
+
+
+def _of_task(
+    task: str, every: Sequence[MappedTable], tables: Sequence[MappedTable], plan: Plan
+) -> Preferences | None:
+    own = [t for t in every if (t.spec.task or "") == task]
+    rows = [_complete(table) for table in own]
+    if not sum(map(len, rows)):
+        return None
+    case, case_names = cases.united([_names_in(t, "case", r) for t, r in zip(own, rows)])
+    reader, reader_names = cases.united([_names_in(t, "reader", r) for t, r in zip(own, rows)])
+    both = [_names_in(t, word, r) for t, r in zip(own, rows) for word in ("first", "second")]
+    codes, outputs = cases.united(both)
+    first, second = np.concatenate(codes[::2]), np.concatenate(codes[1::2])
+    names = outputs.to_pylist()
+    share = np.concatenate([_share(t, r) for t, r in zip(own, rows)])
+    for table, at in zip(own, rows):
+        table.used[at] = True
+    labels = values.labels_of(case_names)
+    parts = [CaseRecords(t, r, c) for t, r, c in zip(own, rows, case, strict=True)]
+    for table in (t for t in tables if t.kind == "cases" and t.spec.task in (None, task or None)):
+        known = table.names["case"].among(case_names)
+        table.used |= known >= 0
+        parts.insert(0, CaseRecords(table, np.arange(table.n_rows), known))
+    people = [t for t in tables if t.kind == "readers" and t.spec.task in (None, task or None)]
+    return Preferences(
+        task,
+        readers_of(reader_names, people, plan, own),
+        cases.build(labels, parts),
+        tuple(names),
+        np.concatenate(reader),
+        np.concatenate(case),
+        first,
+        second,
+        share,
+    )
+
+
+def _names_in(table: MappedTable, word: str, rows: Rows) -> Names:
+    column = table.names[word]
+    return Names(*values.used_only(column.codes[rows], column.distinct))
+
+
+def _complete(table: MappedTable) -> Rows:
+    """The records with two different outputs and a choice."""
+    words = ("case", "reader", "first", "second", "preferred")
+    given = np.all([table.names[word].codes >= 0 for word in words], axis=0)
+    same = given & (_cells(table, "first") == _cells(table, "second"))
+    if same.any():
+        table.refuse(
+            "an output beside itself", "two different outputs", at=np.flatnonzero(same), word="second"
+        )
+    return np.flatnonzero(given & ~same)
+
+
+def _cells(table: MappedTable, word: str) -> NDArray[Any]:
+    column = table.names[word]
+    return np.array([*column.distinct.to_pylist(), ""], object)[column.codes]
+
+
+def _share(table: MappedTable, rows: Rows) -> Floats:
+    """1 where the first output was preferred, 0 where the second was, one half for a tie."""
+    first, second, said = (_cells(table, word)[rows] for word in ("first", "second", "preferred"))
+    found = np.full(len(rows), np.nan)
+    for i, (one, other, choice) in enumerate(zip(first, second, said)):
+        word = str(choice).casefold()
+        if choice in (one, other):
+            found[i] = float(choice == one)
+        elif word in TIES:
+            found[i] = 0.5
+        elif word in (*FIRST, *SECOND):
+            found[i] = float(word in FIRST)
+    lost = np.flatnonzero(np.isnan(found))
+    if len(lost):
+        table.refuse_names("preferred", rows[lost], "one of the two outputs, first, second, or tie")
+    return np.nan_to_num(found, nan=0.5)
