@@ -162,7 +162,7 @@ class Texts:
         return EstimateTable(id, caption, tuple(EstimateRow(label, r, leads(r)) for label, r in rows))
 
     def figure(
-        self, id: str, drawing: Drawing, key: str, caption: Message | None = None, **values: Any
+        self, id: str, drawing: Drawing, key: str, caption: Message | None = None, /, **values: Any
     ) -> Figure:
         """A figure; caption and what it shows in words are texts of one key, with the same values."""
         shown = caption or self(f"figure.{key}", **values)

@@ -33,6 +33,7 @@ from trustreport.vocabulary.results import Result, leading
 TAUS = tuple((0.5 + 0.01 * np.arange(51)).round(2).tolist())
 RISKS = tuple((0.02 * np.arange(1, 50)).round(2).tolist())
 PRIORITIES = tuple((0.05 * np.arange(21)).round(2).tolist())
+SHARES = (0.0, 1.0)
 MIXES = tuple((0.05 * np.arange(21)).round(2).tolist())
 # Net benefit far below zero is cut off; so is what lies below this.
 LOWEST = -0.5
@@ -45,90 +46,47 @@ text = Texts(ID)
 
 
 def figures_of_choices(some: Sequence[Weighed], plan: Plan) -> Iterator[Figure]:
+    """H-accuracy over tau, priority and the share of complex cases, and the cases by their complexity."""
     named = len(some) > 1
-    least = plan.utility.minimum_accuracy
-    asked: dict[str, Any] = {}
-    if least is not None:
-        asked = {"asked": least, "asked_label": text("asked", least=as_declared(least))}
-    marked = text("marked", level=plan.report.confidence_level)
-    alt: dict[str, Any] = {"names": [one.name for one in some], "n": len(some)}
+    asked, marked = least_accuracy(plan), text("marked", level=plan.report.confidence_level)
     sure = [one for one in some if one.sure]
     if sure:
         over = tuple(_over_tau(one, plan, named=named) for one in sure)
         low = min((p.y for panel in over for line in panel.lines for p in line.points), default=0.0)
-        yield text.figure(
-            "h_accuracy_tau",
-            LinesChart(
-                over,
-                text("axis.tau"),
-                text("axis.value"),
-                (0.0, 1.0),
-                (max(min(low, 0.0), LOWEST), 1.0),
-                marked,
-                **asked,
-            ),
-            "tau",
-            n=len(sure),
-            names=[one.name for one in sure],
-        )
-    yield text.figure(
-        "h_accuracy_priority",
-        LinesChart(
-            tuple(_over_priority(one, plan, named=named) for one in some),
-            text("axis.priority"),
-            text("axis.h"),
-            (0.0, 1.0),
-            (0.0, 1.0),
-            marked,
-            **asked,
-        ),
-        "priority",
-        **alt,
-    )
+        ends = (max(min(low, 0.0), LOWEST), 1.0)
+        lines = LinesChart(over, text("axis.tau"), text("axis.value"), SHARES, ends, marked, **asked)
+        yield text.figure("h_accuracy_tau", lines, "tau", **_named(sure))
+    over = tuple(_over_priority(one, plan, named=named) for one in some)
+    lines = LinesChart(over, text("axis.priority"), text("axis.h"), SHARES, SHARES, marked, **asked)
+    yield text.figure("h_accuracy_priority", lines, "priority", **_named(some))
     graded = [one for one in some if one.hard is not None and 0 < one.hard.sum() < len(one.hard)]
     if not graded:
         return
-    alt = {"names": [one.name for one in graded], "n": len(graded)}
-    yield text.figure(
-        "h_accuracy_mix",
-        LinesChart(
-            tuple(_over_mix(one, plan, named=named) for one in graded),
-            text("axis.complex_share"),
-            text("axis.h"),
-            (0.0, 1.0),
-            (0.0, 1.0),
-            text("marked_mix", level=plan.report.confidence_level),
-            **asked,
-        ),
-        "mix",
-        **alt,
-    )
-    yield text.figure(
-        "h_accuracy_surface",
-        FieldChart(
-            tuple(_surface(one, named=named) for one in graded),
-            text("axis.priority"),
-            text("axis.complex_share"),
-            text("axis.h"),
-        ),
-        "surface",
-        **alt,
-    )
+    over = tuple(_over_mix(one, plan, named=named) for one in graded)
+    marked = text("marked_mix", level=plan.report.confidence_level)
+    lines = LinesChart(over, text("axis.complex_share"), text("axis.h"), SHARES, SHARES, marked, **asked)
+    yield text.figure("h_accuracy_mix", lines, "mix", **_named(graded))
+    fields = tuple(_surface(one, named=named) for one in graded)
+    surface = FieldChart(fields, text("axis.priority"), text("axis.complex_share"), text("axis.h"))
+    yield text.figure("h_accuracy_surface", surface, "surface", **_named(graded))
     yield _bubbles(graded, named=named)
     # Candidates of one data set have the same cases.
     of_set = {one.dataset.name: one for one in reversed(graded)}
-    alt = {"names": list(of_set), "n": len(of_set)}
-    yield text.figure(
-        "h_accuracy_complexities",
-        HistogramChart(
-            tuple(_complexities(one, named=len(of_set) > 1) for one in of_set.values()),
-            text("axis.complexity"),
-            text("axis.cases"),
-            text("marked_complex"),
-        ),
-        "complexities",
-        **alt,
-    )
+    bars = tuple(_complexities(one, named=len(of_set) > 1) for one in of_set.values())
+    histogram = HistogramChart(bars, text("axis.complexity"), text("axis.cases"), text("marked_complex"))
+    yield text.figure("h_accuracy_complexities", histogram, "complexities", names=list(of_set), n=len(of_set))
+
+
+def least_accuracy(plan: Plan) -> dict[str, Any]:
+    """The lowest accuracy that users accept, as a line of a chart, where it is declared."""
+    least = plan.utility.minimum_accuracy
+    if least is None:
+        return {}
+    return {"asked": least, "asked_label": text("asked", least=as_declared(least))}
+
+
+def _named(some: Sequence[Weighed]) -> dict[str, Any]:
+    return {"names": [one.name for one in some], "n": len(some)}
 
 
 def _complexities(one: Weighed, *, named: bool) -> HistogramPanel:
@@ -151,31 +109,18 @@ def figures_of_raters(some: Sequence[Weighed], results: Sequence[Result], plan: 
         one.dataset.name: panel for one in sure if (panel := _confidences(one, named=named)) is not None
     }
     if panels:
-        yield text.figure(
-            "h_accuracy_confidences",
-            HistogramChart(
-                tuple(panels.values()),
-                text("axis.confidence"),
-                text("axis.answers"),
-                text("marked_right"),
-            ),
-            "confidences",
-            names=list(panels),
-            n=len(panels),
-        )
+        axes = (text("axis.confidence"), text("axis.answers"))
+        histogram = HistogramChart(tuple(panels.values()), *axes, text("marked_right"))
+        names = {"names": list(panels), "n": len(panels)}
+        yield text.figure("h_accuracy_confidences", histogram, "confidences", **names)
     of_set: dict[str, list[Weighed]] = {}
     for one in some:
         if one.raters is not None and one.binary and one.sure:
             of_set.setdefault(one.dataset.name, []).append(one)
     if of_set:
         drawn = tuple(_roc(own, results, plan, named=named) for own in of_set.values())
-        yield text.figure(
-            "h_accuracy_raters",
-            RocFigure(drawn),
-            "raters",
-            names=list(of_set),
-            n=len(of_set),
-        )
+        names = {"names": list(of_set), "n": len(of_set)}
+        yield text.figure("h_accuracy_raters", RocFigure(drawn), "raters", **names)
 
 
 def _confidences(one: Weighed, *, named: bool) -> HistogramPanel | None:

@@ -7,7 +7,11 @@ from typing import Any
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID
 from trustreport.assessment.dimensions.advice_accuracy.h_accuracy import HALF, KINDS, THIRD, ComparedPair
 from trustreport.assessment.dimensions.advice_accuracy.h_choices import Weighed, kind_of
-from trustreport.assessment.dimensions.advice_accuracy.h_figures import figures_of_choices, figures_of_raters
+from trustreport.assessment.dimensions.advice_accuracy.h_figures import (
+    figures_of_choices,
+    figures_of_raters,
+    least_accuracy,
+)
 from trustreport.assessment.finding import Column, Figure, Part, PlainTable
 from trustreport.assessment.narrative.texts import Item, Texts
 from trustreport.figures.effect import ErrorRateRow, ErrorRates
@@ -180,11 +184,8 @@ def _charts(some: Sequence[Weighed], results: Sequence[Result], plan: Plan) -> I
         noted: set[str] = set()
         for one in few:
             rows += _rows(one, results, noted, grouped=len(some) > 1)
-        asked: dict[str, Any] = {}
-        if plan.utility.minimum_accuracy is not None:
-            least = plan.utility.minimum_accuracy
-            asked = {"asked": least, "asked_label": text("asked", least=as_declared(least))}
-        drawing = ErrorRates(tuple(rows), text("axis.accuracy"), text("axis.accuracy_of"), **asked)
+        axes = (text("axis.accuracy"), text("axis.accuracy_of"))
+        drawing = ErrorRates(tuple(rows), *axes, **least_accuracy(plan))
         names = [one.name for one in few]
         shown = {kind_of(choice) for one in few for choice, _ in one.shown}
         kinds = [text(f"gloss.{kind}") for kind in KINDS if kind in shown]

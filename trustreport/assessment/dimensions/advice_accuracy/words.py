@@ -282,7 +282,7 @@ def _with_interval(e: Estimate | None) -> Message | None:
     if e is None or isnan(e.value):
         return None
     form = "without_interval" if isnan(e.low) or isnan(e.high) else "with_interval"
-    return text(f"{form}", value=e.value, low=e.low, high=e.high)
+    return text(form, value=e.value, low=e.low, high=e.high)
 
 
 # ---------------------------------------------------------------- beside the main table

@@ -343,7 +343,7 @@ def _hypothesis(tested: TestedCriterion) -> Message:
         low, high = (_declared(tested, x) for x in margin)
         return text("within", hypothesis=name, sides=sides, low=low, high=high)
     way = "below" if tested.less_is_better else "above"
-    return text(f"{way}", hypothesis=name, sides=sides, margin=_declared(tested, margin))
+    return text(way, hypothesis=name, sides=sides, margin=_declared(tested, margin))
 
 
 def _declared(tested: TestedCriterion, value: float) -> Message:
@@ -378,16 +378,9 @@ def _figures(found: Sequence[TestedCriterion], several_tasks: bool) -> Iterator[
         scale: Literal["ratio", "points", "difference"] = "ratio" if unit == "ratio" else "difference"
         if unit == "difference":
             scale = "points"
-        better, worse = say(f"{ID}.better"), say(f"{ID}.worse")
-        plot = EffectPlot(
-            tuple(EffectRow(_label(t, several_tasks), t.result.estimate) for t in of),
-            text("quantity.figure"),
-            scale,
-            left=better if less else worse,
-            right=worse if less else better,
-            benefit="left" if less else "right",
-            margin=margin,
-        )
+        rows = [EffectRow(_label(t, several_tasks), t.result.estimate) for t in of]
+        sides = _sides(say(f"{ID}.better"), say(f"{ID}.worse"), less=less)
+        plot = EffectPlot(tuple(rows), text("quantity.figure"), scale, **sides, margin=margin)
         ends = margin if isinstance(margin, tuple) else (margin,)
         margins = [_declared(of[0], x) for x in ends]
         caption = text("figure.margins", margins=margins, n=len(margins))
@@ -409,14 +402,15 @@ def _goals(found: Sequence[TestedCriterion], several_tasks: bool) -> Iterator[Fi
             distance = rounded(distance, t.result.places)
             label = text("of_goal", label=_label(t, several_tasks), goal=_declared(t, goal))
             rows.append(EffectRow(label, distance))
-        met, missed = text("met"), text("missed")
-        plot = EffectPlot(
-            tuple(rows),
-            text("quantity.goal"),
-            "points" if unit in ("proportion", "difference") else "difference",
-            left=met if less else missed,
-            right=missed if less else met,
-            benefit="left" if less else "right",
-            line=text("goal_line"),
-        )
+        scale: Literal["points", "difference"] = "difference"
+        if unit in ("proportion", "difference"):
+            scale = "points"
+        sides = _sides(text("met"), text("missed"), less=less)
+        plot = EffectPlot(tuple(rows), text("quantity.goal"), scale, **sides, line=text("goal_line"))
         yield text.figure(f"goals_{number}", plot, "goals", n=len(rows))
+
+
+def _sides(better: Message, worse: Message, *, less: bool) -> dict[str, Any]:
+    """What is said on either side of a plot; `less` says that the smaller value is the better one."""
+    left, right = (better, worse) if less else (worse, better)
+    return {"left": left, "right": right, "benefit": "left" if less else "right"}

@@ -274,7 +274,7 @@ def of_published(study: Study, plan: Plan) -> list[Result]:
 
 def protocols_part(found: ProtocolComparison, name: Message | str, number: int, *, alone: bool) -> Part:
     """The protocols beside each other and each against the reader alone, with a figure."""
-    title = text("title") if alone else text("title_of", name=name)
+    title = text.title(name, alone=alone)
     tables = [_performance_table(found, number)]
     if len(found.names) > 1:
         tables.append(_differences_table(found, number))

@@ -1,14 +1,14 @@
 """Since the last audit: what is new, closed, worse or better, and when everything happened."""
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
 from typing import Any, Literal
 
 from trustreport.assessment.dimensions.vigilance.charts import Charted
 from trustreport.assessment.dimensions.vigilance.entries import endpoints, indicator_of
-from trustreport.assessment.dimensions.vigilance.events import CLOSED
+from trustreport.assessment.dimensions.vigilance.events import CLOSED, named
 from trustreport.assessment.dimensions.vigilance.periods import ID, Period, Timeline
 from trustreport.assessment.dimensions.vigilance.view import MonitoringView, changes
 from trustreport.assessment.finding import Figure, Part
@@ -33,13 +33,9 @@ class IndicatorChange:
     """An indicator in this period, the one before and the baseline, and what its changes show."""
 
     endpoint: str
-    baseline: Estimate
-    previous: Estimate
-    now: Estimate
-    since_previous: Estimate
-    since_baseline: Estimate
-    against_previous: State
-    against_baseline: State
+    values: Mapping[str, Estimate]
+    changes: Mapping[str, Estimate]
+    states: Mapping[str, State]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +69,11 @@ def _compared(view: MonitoringView, last: Period, endpoint: str) -> IndicatorCha
     timeline = view.timeline
     before = timeline.before(timeline.periods.index(last))
     none = Estimate(nan, nan, nan, 0)
-    since_previous, since_baseline = (view.change(last, endpoint, a) for a in ("previous", "baseline"))
-    return IndicatorChange(
-        endpoint,
-        view.value(timeline.baseline, endpoint) if timeline.baseline else none,
-        view.value(before, endpoint) if before else none,
-        view.value(last, endpoint),
-        since_previous,
-        since_baseline,
-        state(since_previous, endpoint, view.plan),
-        state(since_baseline, endpoint, view.plan),
-    )
+    periods = {"baseline": timeline.baseline, "previous": before, "now": last}
+    values = {name: view.value(p, endpoint) if p else none for name, p in periods.items()}
+    changes = {against: view.change(last, endpoint, against) for against in ("previous", "baseline")}
+    states = {against: state(e, endpoint, view.plan) for against, e in changes.items()}
+    return IndicatorChange(endpoint, values, changes, states)
 
 
 def state(change: Estimate, endpoint: str, plan: Plan) -> State:
@@ -129,9 +119,9 @@ def _alerts(charts: Sequence[Charted], plan: Plan, first: dt.date | None) -> Ite
         if chart.alert is None:
             continue
         name = say("word.interval", value=chart.name, interval=chart.type)
-        named = [s for s in plan.signals if (s.indicator or "").rpartition(".")[2] == chart.endpoint]
-        ended = [s.closed for s in named if s.closed]
-        over = bool(named) and len(ended) == len(named)
+        signals = named(plan.signals, chart.endpoint)
+        ended = [s.closed for s in signals if s.closed]
+        over = bool(signals) and len(ended) == len(signals)
         if over and not _is_new(max(ended), first):
             continue
         standing: Standing = "closed" if over else "new" if _is_new(chart.alert_day, first) else "open"
@@ -172,10 +162,10 @@ def _since(view: MonitoringView, last: Period) -> Iterator[Item]:
         thens["previous"] = text("since.in_period", period=before.name)
     for against, then in thens.items():
         # What became worse comes first.
-        moved = [r for how in CHANGED for r in rows if getattr(r, f"against_{against}") == how]
+        moved = [r for how in CHANGED for r in rows if r.states[against] == how]
         for one in moved:
             yield _moved(one, against, other=then, period=last.name)
-        if not moved and any(getattr(r, f"against_{against}") == "unchanged" for r in rows):
+        if not moved and any(r.states[against] == "unchanged" for r in rows):
             yield text(f"since.none_{against}", **names)
     for standing in ("new", "closed", "open"):
         items = [_short(e) for e in entries if e.standing == standing]
@@ -189,8 +179,8 @@ def _since(view: MonitoringView, last: Period) -> Iterator[Item]:
         [
             (
                 heading(r.endpoint),
-                *map(if_known, (r.baseline, r.previous, r.now, r.since_previous, r.since_baseline)),
-                text(f"since.state.{r.against_baseline}"),
+                *map(if_known, (*r.values.values(), *r.changes.values())),
+                text(f"since.state.{r.states['baseline']}"),
             )
             for r in rows
         ],
@@ -209,9 +199,9 @@ def _moved(one: IndicatorChange, against: str, **of: Message | str) -> Message:
     """What changed by how much."""
     row = endpoint_row(one.endpoint)
     unit = "share" if row.written == "proportion" else "ratio" if row.scale == "log" else "number"
-    how, before = getattr(one, f"against_{against}"), getattr(one, against)
-    values = {"name": heading(one.endpoint), "before": before.value, "now": one.now.value}
-    return text(f"since.{how}_{unit}", getattr(one, f"since_{against}"), **values, **of)
+    before, now = (one.values[name].value for name in (against, "now"))
+    values = {"name": heading(one.endpoint), "before": before, "now": now}
+    return text(f"since.{one.states[against]}_{unit}", one.changes[against], **values, **of)
 
 
 def _short(entry: RegisterEntry) -> Message:
