@@ -322,12 +322,12 @@ EQUAL: dict[str, Any] = {"color": style.FAINT, "lw": style.THIN}
 class AgreementPanel:
     """The cases of one device or arm: the reference and the measured value of each, and what they give.
 
-    `lines` are the bias and both limits of agreement, none where they are not known.
+    `lines` are the bias and, of a device, both limits of agreement, as far as they are known.
     """
 
     label: Message | str
     points: tuple[tuple[float, float], ...]
-    lines: tuple[Estimate, Estimate, Estimate] | None = None
+    lines: tuple[Estimate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,7 +342,7 @@ class _Agreement(Chart):
         rows = []
         for panel in self.panels:
             row: dict[str, Any] = {"label": style.label(say, panel.label), "cases": len(panel.points)}
-            for name, e in zip(("bias", "limit_low", "limit_high"), panel.lines or ()):
+            for name, e in zip(("bias", "limit_low", "limit_high"), panel.lines):
                 row |= {name: e.value, f"{name}_low": e.low, f"{name}_high": e.high}
             rows.append(row)
         return rows
@@ -372,21 +372,22 @@ class DifferencePlot(_Agreement):
     def _draw(self, say: Catalogue) -> PlotSheet:
         key = [
             LegendEntry(mark_sample(POINT), say("figure.agreement.case")),
-            LegendEntry(line_sample(BIAS), say("figure.agreement.bias"), leads=True),
-            LegendEntry(line_sample(LIMIT), say("figure.agreement.limits")),
         ]
+        most = max(len(panel.lines) for panel in self.panels)
+        if most:
+            key.append(LegendEntry(line_sample(BIAS), say("figure.agreement.bias"), leads=True))
+        if most > 1:
+            key.append(LegendEntry(line_sample(LIMIT), say("figure.agreement.limits")))
         sheet, panels = self._sheet(say, ("mean", "difference"), key, 0.72)
         every = [((x + y) / 2, y - x) for panel in self.panels for x, y in panel.points]
-        ends = [
-            x for panel in self.panels for e in panel.lines or () for x in (e.low, e.high, e.value) if x == x
-        ]
+        ends = [x for panel in self.panels for e in panel.lines for x in (e.low, e.high, e.value) if x == x]
         across, up = _ends_of([x for x, _ in every]), _ends_of([0.0, *(y for _, y in every), *ends])
         text = numbers.tick(say, "number")
         for shown, plot in zip(self.panels, panels, strict=True):
             plot.x_axis(across, text)
             plot.y_axis(up, text if plot.first else None)
             plot.plot(across, (0.0, 0.0), **EQUAL)
-            for i, e in enumerate(shown.lines or ()):
+            for i, e in enumerate(shown.lines):
                 how = BIAS if i == 0 else LIMIT
                 if e.low == e.low:
                     plot.axes.axhspan(e.low, e.high, color=how["color"], alpha=0.12, lw=0)

@@ -43,9 +43,20 @@ SHOWN: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "advice_value": (("advisory_value", "voi"),),
     "decision_benefit": (("mean_benefit", "published_mean_benefit"),),
     "potential_robustness": (("degree_of_correspondence",), ("spr",)),
+    "measurement": (("bias", "mean_score", "mean_loss", "mean_value"),),
+    "reader_measurement": (
+        (
+            *("mean_absolute_error_difference", "mean_score_difference", "mean_loss_difference"),
+            *("mean_value_difference", "preference_share"),
+        ),
+    ),
     "advice_accuracy.h_accuracy": (("h_accuracy",),),
     "advice_accuracy.utility_yield": (("utility_yield",),),
 }
+OF_VALUES = (
+    "measurement",
+    "reader_measurement",
+)  # beside the dimensions of the paper, where there are values
 OF_P = ("degree_of_correspondence", "spr")
 NARROW = ("subgroup", "site", "reader", "class", "raters", "complexity", "version", "advice_type")
 
@@ -62,7 +73,9 @@ class GlanceRow:
 
 def glance(assessment: Assessment, standing: Mapping[str, ReportPlace], say: Catalogue) -> list[GlanceRow]:
     """A row for each dimension, whether these data answer it or not."""
-    return [_row(word, assessment, standing, say) for word in SHOWN]
+    asked = {finding.dimension for finding in assessment.findings}
+    shown = [word for word in SHOWN if word not in OF_VALUES or word in asked]
+    return [_row(word, assessment, standing, say) for word in shown]
 
 
 def _row(word: str, assessment: Assessment, standing: Mapping[str, ReportPlace], say: Catalogue) -> GlanceRow:

@@ -168,8 +168,7 @@ def _figures(one: MeasuredValues, number: int) -> Iterator[Item]:
         step = max(1, -(-len(case) // MOST_POINTS))
         points = tuple(zip(reference[case[::step]].tolist(), y[reader, case][::step].tolist()))
         own = {r.name: r.estimate for r in one.results if r.place == one.at(c)}
-        known = "bias" in own and LIMITS[0] in own
-        lines = (own["bias"], own[LIMITS[0]], own[LIMITS[1]]) if known else None
+        lines = tuple(own[name] for name in ("bias", *LIMITS) if name in own)
         panels.append(AgreementPanel(condition, points, lines))
     if not panels:
         return
