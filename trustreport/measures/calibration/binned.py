@@ -28,6 +28,7 @@ from trustreport.measures.cluster import (
 from trustreport.measures.cluster import filled as filled_in
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile
+from trustreport.measures.note import Note
 from trustreport.measures.proportion import wilson
 
 BOUNDS = "gap_bounds"
@@ -375,7 +376,7 @@ def _mean(local: Floats, weight: Counts) -> Floats:
     return mean
 
 
-def _side(value: float, n: NDArray[np.int64], none: str, level: float) -> Estimate:
+def _side(value: float, n: NDArray[np.int64], none: Note, level: float) -> Estimate:
     if not n.size:
         return undefined(0, none, level=level, method="bins")
     details = {"bins": float(n.size)}

@@ -15,6 +15,7 @@ from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.in_range import reference_df, statistic
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, NORMAL_FROM, quantile
 from trustreport.measures.mrmc.power import Components, equivalence_power, one_sided_power, two_sided_power
+from trustreport.measures.note import NO_NOTE, Note, note
 
 Hypothesis = Literal["superiority", "non_inferiority", "equivalence"]
 
@@ -28,7 +29,7 @@ class PlannedDifference:
 
     se: float
     df: float
-    note: str = ""
+    note: Note = NO_NOTE
 
     def power(
         self, difference: float, hypothesis: Hypothesis, *, alpha: float = 0.05, margin: float = nan
@@ -91,7 +92,7 @@ def planned_difference(
         error = scale * (pilot.own + (within - 1) * pilot.shared)
         return _planned(error, inf, n_readers)
     if n_readers < 2:
-        return PlannedDifference(nan, nan, "one reader: readers in general cannot be judged")
+        return PlannedDifference(nan, nan, note("one_reader_nothing_can_be_said"))
     if within == 1:
         return _planned(pilot.arm_reader + scale * pilot.own, n_readers - 1.0, n_readers)
     among = pilot.arm_reader + scale * (pilot.own - pilot.shared)
@@ -102,7 +103,7 @@ def planned_difference(
 
 def _planned(error: float, df: float, n_readers: int) -> PlannedDifference:
     if not error > NEGLIGIBLE:
-        return PlannedDifference(nan, nan, "the variance components add up to nothing")
+        return PlannedDifference(nan, nan, note("variance_components_add_up_to_nothing"))
     return PlannedDifference(sqrt(2 * error / n_readers), df)
 
 

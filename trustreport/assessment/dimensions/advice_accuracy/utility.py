@@ -13,6 +13,7 @@ from trustreport.assessment.performance.measures import as_entries, pair
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.means import case_mean
+from trustreport.measures.note import note
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.measures.utility.matrices import expected_matrix, right_decisions_pay
 from trustreport.measures.utility.operating import best_point
@@ -149,7 +150,7 @@ def _ordered(u: UtilityMatrix, rows: list[int], columns: list[int]) -> UtilityMa
 
 OWN = "utilities of each case"
 CELLS = ("utility_00", "utility_01", "utility_10", "utility_11")
-CHOSEN_HERE = "the threshold is chosen on the cases on which the yield is measured: optimistic, no interval"
+CHOSEN_HERE = note("threshold_chosen_on_cases_on_which")
 
 
 def utility_results(counts: ConfusionCounts, place: Place, plan: Plan) -> list[Result]:
