@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.english import english
 from tests.studies import plan
 from trustreport.api import read_study
 from trustreport.assessment.assess import assess
@@ -239,7 +240,7 @@ def test_findings_become_frames_where_it_is_declared() -> None:
         one = lead(finding, name, **here).estimate
         assert round(one.value, 2) == printed
         assert np.isnan(one.low)
-        assert "no interval" in one.note
+        assert "no interval" in english(one.note)
     with pytest.raises(ValueError, match="frames_per_finding"):
         Confusion(set="x", tp=5, fp=1, fn=1, tn=9, frames_per_finding=3)
 
@@ -338,7 +339,7 @@ def test_the_threshold_that_a_utility_calls_for() -> None:
         tried = [matrix[(score >= t).astype(int), TRUTH].mean() for t in np.append(score, 2.0)]
         assert best.value == pytest.approx(max(tried))
         assert matrix[(score >= at.value).astype(int), TRUTH].mean() == pytest.approx(max(tried))
-        assert "optimistic" in at.note
+        assert "optimistic" in english(at.note)
 
 
 # ---------------------------------------------------------------- H-accuracy
@@ -580,7 +581,7 @@ def test_decisions_alone_have_all_but_a_confidence() -> None:
     assert "Confident accuracy, Ha(tau)" not in chart(finding)
     facts = {"dataset": "here", "role": "external", "h_accuracy": [{"tau": 0.8}]}
     wished = answer(Study(datasets=(dataset(scores=scores),)), plan(datasets=[facts]))
-    assert "no score that is a probability" in lead(wished, "h_accuracy").estimate.note
+    assert "no score that is a probability" in english(lead(wished, "h_accuracy").estimate.note)
 
 
 def test_failed_cases_are_in_every_denominator() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tests.english import english
 from tests.studies import plan
 from trustreport.api import assess
 from trustreport.assessment.dimensions import Dimension
@@ -17,6 +18,7 @@ from trustreport.assessment.dimensions.potential_robustness import DIMENSION, sc
 from trustreport.assessment.finding import Finding
 from trustreport.assessment.performance import features as prepared
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import NO_NOTE
 from trustreport.measures.sites.binomial_normal import ONLY_ENDS
 from trustreport.measures.sites.robustness import TWO_SITES
 from trustreport.report.tables import table
@@ -191,7 +193,7 @@ def test_what_holds_over_sites() -> None:
     assert few.note == TWO_SITES
     flagged = declared(limits={"P44_sets": 4})
     enough = only(answer(study, flagged), "similarity_performance_correlation", parameters=correlation)
-    assert (enough.value, enough.note) == (four.value, "")
+    assert (enough.value, enough.note) == (four.value, NO_NOTE)
 
 
 def test_three_sites_have_no_interval_for_a_new_one_and_the_report_says_so() -> None:
@@ -205,7 +207,7 @@ def test_three_sites_have_no_interval_for_a_new_one_and_the_report_says_so() -> 
             for q in ("prediction_interval", "pooled_performance", "heterogeneity", "between_site_variance")
         )
         assert isnan(new.value)
-        assert "not informative with 3 sites" in new.note
+        assert "not informative with 3 sites" in english(new.note)
         assert mean.low < mean.value < mean.high
         assert 0 <= spread.value <= 1
         for e in (spread, tau2):
@@ -251,7 +253,7 @@ def test_a_site_without_a_single_hit_is_part_of_the_mean() -> None:
     every = answer(at_sites([(40, 40), (40, 40), (35, 35)]))
     none = only(every, "pooled_performance", parameters=of)
     assert isnan(none.value)
-    assert none.note.startswith(ONLY_ENDS)
+    assert english(none.note).startswith(ONLY_ENDS)
     area = only(every, "pooled_performance", parameters=AUC)
     assert area.method == "reml_hartung_knapp"
 

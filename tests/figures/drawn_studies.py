@@ -10,6 +10,7 @@ from trustreport.figures.effect import EffectPlot, EffectRow, ErrorRateRow, Erro
 from trustreport.figures.field import PlaneAxis, PlaneChart, PlanePoint
 from trustreport.figures.flow import FlowFigure, Step
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import note
 from trustreport.vocabulary.messages import Message
 
 LONG = (
@@ -32,7 +33,7 @@ EXTREME_RATIOS = (
     estimate(inf, 2.1, inf),
     estimate(nan, nan, nan, note=REASON),
     estimate(nan, 0.0, inf, note=REASON),
-    estimate(1.4, nan, nan, note="a count is zero: this method has no interval"),
+    estimate(1.4, nan, nan, note=note("count_zero_this_method_has_no")),
     estimate(3.0, 1e-3, 1e6),
     estimate(1e6, 2e4, 4e7),
     estimate(1e-9, 0.0, 1e-8),

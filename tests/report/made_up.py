@@ -22,6 +22,7 @@ from trustreport.assessment.finding import (
 )
 from trustreport.assessment.verdicts import verdicts
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import note
 from trustreport.report.layout import figures
 from trustreport.report.layout.figures import Drawn
 from trustreport.study.plan import Plan, undeclared
@@ -138,7 +139,7 @@ def comparison(of: Place) -> tuple[EstimateRow, ...]:
         ),
         (
             "Error rate of nobody",
-            result("error_rate", nan, nan, nan, 0, "wilson", note="no case", place=aided.at(site="x")),
+            result("error_rate", nan, nan, nan, 0, "wilson", note=note("no_case"), place=aided.at(site="x")),
         ),
         ("McNemar's test", result("mcnemar", nan, nan, nan, 260, "mcnemar_exact", p=0.0421, place=arms)),
     )

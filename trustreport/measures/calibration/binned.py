@@ -323,8 +323,8 @@ def gici(
     --------
     >>> truth, score = np.array([False, True, True, True]), np.array([0.1, 0.15, 0.8, 0.85])
     >>> found = gici(truth, score)
-    >>> round(found.overall.value, 3), found.over.note
-    (0.68, 'no bin overestimates')
+    >>> print(round(found.overall.value, 3), found.over.note)
+    0.68 no_bin_overestimates
     """
     check(truth, score)
     check_level(level)

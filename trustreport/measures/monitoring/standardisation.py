@@ -50,8 +50,8 @@ class Weights:
 def why_not(in_control: float, to_detect: float) -> Note:
     """Why two rates give no chart, or nothing.
 
-    >>> why_not(0.1, 0.1)
-    'the rate in control and the rate to detect are equal: there is nothing to detect'
+    >>> print(why_not(0.1, 0.1))
+    rate_in_control_and_rate_to
     """
     if in_control == to_detect:
         return notes.EQUAL_RATES

@@ -116,8 +116,9 @@ def by_site(pilot: Components, readers_per_site: int, site_share: float) -> Comp
 
     Examples
     --------
-    >>> by_site(Components(arm_reader=2e-4, own=4e-4, shared=1e-4, n_cases=114), 2, 0.5)
-    Components(arm_reader=0.00015000000000000001, own=0.00025, shared=0.0001, n_cases=114, note='')
+    >>> site = by_site(Components(arm_reader=2e-4, own=4e-4, shared=1e-4, n_cases=114), 2, 0.5)
+    >>> f"{site.arm_reader:.5f} {site.own:.5f} {site.shared:.4f}"
+    '0.00015 0.00025 0.0001'
     """
     m = readers_per_site
     arm_reader = pilot.arm_reader * (site_share + (1 - site_share) / m)

@@ -254,7 +254,7 @@ def number_needed(difference: Estimate) -> Estimate:
     2.67 (95% CI 2.24 to 3.31; n = 400)
     >>> through = number_needed(difference.newcombe(367, 1548, 352, 1548))
     >>> print(f"{through.value:.1f}: {through.note}")
-    103.2: the interval of the difference holds zero: the number needed runs through infinity
+    103.2: interval_difference_holds_zero_number_needed
     >>> {name: round(number, 1) for name, number in through.details.items()}
     {'benefit_from': 25.4, 'harm_from': 49.9}
     """
