@@ -294,7 +294,7 @@ def _walk(node: ast.AST, scope: Scope, asked: frozenset[str] = frozenset()) -> I
 
 
 def said_by(node: ast.AST) -> list[ast.expr]:
-    """The key that a call says, or a note; the headings of the columns that a table, `heads` or a function has."""
+    """The key of a call or a note; the headings of the columns that a table, `heads` or a function has."""
     match node:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[key, *_]) if name in SAYING:
             return [key]

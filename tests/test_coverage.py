@@ -12,6 +12,7 @@ import pytest
 from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
+from tests.english import english
 from tests.programs import loaded
 from trustreport.api import Assessed
 from trustreport.measures.estimate import Estimate
@@ -104,9 +105,9 @@ def test_the_committed_rows_are_judged_as_they_say(coverage: ModuleType) -> None
 
 
 def test_the_notes_say_how_far_a_side_is_short(coverage: ModuleType) -> None:
-    for side, note in (("above", OFTEN_ABOVE), ("below", OFTEN_BELOW)):
+    for side, said in (("above", OFTEN_ABOVE), ("below", OFTEN_BELOW)):
         worst = max(float(one[side]) for one in committed(coverage) if float(one[f"{side}_aside"] or 0) > 0)
-        assert f"in up to {worst:.0%}" in note
+        assert f"in up to {worst:.0%}" in english(said)
 
 
 def test_a_miss_on_a_side_that_is_set_aside_is_not_judged(coverage: ModuleType) -> None:

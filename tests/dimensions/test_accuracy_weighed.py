@@ -15,6 +15,7 @@ from trustreport.assessment.checks import CHECKS, Evidence
 from trustreport.assessment.dimensions.advice_accuracy import DIMENSION
 from trustreport.assessment.finding import Finding
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
+from trustreport.measures.note import note
 from trustreport.study.clusters import clusters_of
 from trustreport.study.plan import Confusion, Plan
 from trustreport.study.study import Cases, Coded, Dataset, Labels, Ratings, Scores, Study
@@ -443,7 +444,7 @@ def test_without_raters_their_parameters_are_undefined() -> None:
     facts = {"dataset": "here", "role": "external", "h_accuracy": choices}
     finding = answer(Study(datasets=(dataset(),)), plan(datasets=[facts]))
     notes = [r.estimate.note for r in finding.results if r.id == "advice_accuracy.h_accuracy"]
-    assert notes == ["no rater stated a confidence for these cases", "no rater judged these cases"]
+    assert notes == [note("no_rater_stated_confidence_for_these"), note("no_rater_judged_these_cases")]
 
 
 def test_figures_of_h_accuracy() -> None:

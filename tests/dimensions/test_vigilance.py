@@ -21,7 +21,7 @@ from trustreport.assessment.finding import Finding
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.monitoring import notes
-from trustreport.measures.note import note
+from trustreport.measures.note import Note, note
 from trustreport.measures.roc.clustered import clustered_auc
 from trustreport.measures.two_arm.difference import newcombe
 from trustreport.study.plan import Indicator
@@ -233,11 +233,11 @@ def _without_truth(dataset: Dataset) -> Dataset:
         ({"to_detect": 0.9}, notes.EQUAL_RATES),
         ({"to_detect": 1.0}, notes.RATE_AT_END),
         ({"false_alert_budget": None}, notes.NO_BUDGET),
-        ({"in_control": None}, "are not both declared"),
-        ({"chart": "EWMA"}, "another chart than cusum or sprt is declared"),
+        ({"in_control": None}, note("rate_in_control_and_rate_to_detect")),
+        ({"chart": "EWMA"}, note("another_chart_than_cusum_or_sprt")),
     ],
 )
-def test_an_indicator_without_a_chart_says_why(changed: dict[str, Any], why: str) -> None:
+def test_an_indicator_without_a_chart_says_why(changed: dict[str, Any], why: Note) -> None:
     study = m.over_time(0.9, n=60)
     indicator = {k: v for k, v in {**m.SENSITIVITY, **changed}.items() if v is not None}
     finding = answer(study, m.plan(study, indicators=[indicator]))

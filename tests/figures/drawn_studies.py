@@ -9,21 +9,19 @@ from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit, ReaderSlo
 from trustreport.figures.effect import EffectPlot, EffectRow, ErrorRateRow, ErrorRates
 from trustreport.figures.field import PlaneAxis, PlaneChart, PlanePoint
 from trustreport.figures.flow import FlowFigure, Step
+from trustreport.measures import notes
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.note import note
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.vocabulary.messages import Message
 
 LONG = (
     "Radiographs of the chest in the emergency departments of four hospitals, second sitting, readers "
     "with less than 5 years"
 )
-REASON = (
-    "no error in the baseline arm or only errors in the compared arm: the odds ratio is infinite and this "
-    "method has no interval"
-)
+REASON = notes.ODDS_INFINITE_NO_INTERVAL
 
 
-def estimate(value: float, low: float, high: float, n: int = 114, note: str = "") -> Estimate:
+def estimate(value: float, low: float, high: float, n: int = 114, note: Note = NO_NOTE) -> Estimate:
     return Estimate(float(value), float(low), float(high), n, note=note)
 
 

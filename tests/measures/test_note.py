@@ -18,7 +18,7 @@ def test_notes_are_joined_in_order_and_each_message_once() -> None:
 
 def test_an_empty_note_is_false_and_adds_nothing() -> None:
     assert not NO_NOTE
-    assert NO_NOTE == Note()
+    assert Note() == NO_NOTE
     assert NO_NOTE + ONE is ONE
     assert ONE + NO_NOTE is ONE
     assert ONE

@@ -90,7 +90,7 @@ def test_leading_rows_are_marked(leading):
             result("nnd", 103.2, nan, nan, 9, "newcombe", details={"benefit_from": 25.4, "harm_from": 49.9}),
             "103 (25 (benefit) to ∞ to 50 (harm)) decisions",
         ),
-        (result("rr", 0.96, nan, nan, 9, "koopman", note="a reason"), "0.96 (no interval: a reason)"),
+        (result("rr", 0.96, nan, nan, 9, "koopman", note=note("no_pair")), "0.96 (no interval: no pair)"),
         (result("rr", nan, nan, nan, 0, "koopman", note=note("no_case")), "not estimable: no case"),
     ],
 )  # fmt: skip

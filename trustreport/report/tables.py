@@ -220,7 +220,7 @@ def plain(source: PlainTable, say: Catalogue) -> Table:
 
 def written(value: Any, form: str, say: Catalogue) -> str:
     """A cell as text: as the format word of its column says, and a p-value without its equals sign."""
-    if isinstance(value, Message):
+    if isinstance(value, Message | Note):
         return say(value)
     if value is None or (isinstance(value, float) and isnan(value)):
         return say("table.empty")
@@ -228,8 +228,6 @@ def written(value: Any, form: str, say: Catalogue) -> str:
         return say("word.yes" if value else "word.no")
     if isinstance(value, Estimate) and form == "text":
         return _in_text(value, say)
-    if isinstance(value, Note):
-        return say(value)
     if isinstance(value, str) or form == "text":
         return str(value)
     if isinstance(value, Estimate):

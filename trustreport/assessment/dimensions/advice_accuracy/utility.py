@@ -21,11 +21,22 @@ from trustreport.measures.utility.ranking import worth_of
 from trustreport.measures.utility.utility_yield import utility_yield, yield_at_prevalence, yield_of_clusters
 from trustreport.study.plan import Plan, UtilityMatrix
 from trustreport.study.study import Floats
+from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
 EXPECTED = "expected utilities"
+OWN = "utilities of each case"
 TWO = (2, 2)
+
+
+def name_of_utility(name: str) -> Message:
+    """The name of a utility for readers: ours in their language, one of the manifest as it is."""
+    if name == EXPECTED:
+        return say(f"{ID}.utility_named.expected")
+    if name == OWN:
+        return say(f"{ID}.utility_named.of_each_case")
+    return say("word.name", name=name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +159,6 @@ def _ordered(u: UtilityMatrix, rows: list[int], columns: list[int]) -> UtilityMa
     return u.model_copy(update=more)
 
 
-OWN = "utilities of each case"
 CELLS = ("utility_00", "utility_01", "utility_10", "utility_11")
 CHOSEN_HERE = note("threshold_chosen_on_cases_on_which")
 

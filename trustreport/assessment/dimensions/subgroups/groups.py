@@ -404,11 +404,13 @@ def without_value(e: Estimate, note: Note) -> Estimate:
 def with_few(e: Estimate, endpoint: str, positives: int, negatives: int) -> Estimate:
     """The estimate with the remark that a class is small, where it is."""
     have = {"positives": positives, "negatives": negatives}
-    few = {c: have[c] for c in classes_of(endpoint) if have[c] < FEW}
+    few = [c for c in classes_of(endpoint) if have[c] < FEW]
     if not few or e.value != e.value:
         return e
     if len(few) > 1:
-        return with_note(e, note=note("few_positives_and_negatives", **few))
+        return with_note(
+            e, note=note("few_positives_and_negatives", positives=positives, negatives=negatives)
+        )
     if "positives" in few:
         return with_note(e, note=note("few_positives", n=positives))
     return with_note(e, note=note("few_negatives", n=negatives))
