@@ -16,7 +16,8 @@ from tests.english import english
 from tests.programs import loaded
 from trustreport.api import Assessed
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
+from trustreport.measures.note import NO_NOTE
+from trustreport.measures.notes import NO_CASE, OFTEN_ABOVE, OFTEN_BELOW
 from trustreport.vocabulary.quantities import CHANGES, OF_METRIC, VALUES, ids
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
@@ -30,14 +31,14 @@ def coverage() -> Iterator[ModuleType]:
 
 def test_an_interval_is_counted_where_it_is(coverage: ModuleType) -> None:
     found = coverage.Tally()
-    for low, high, note in (
-        (0.4, 0.6, ""),
-        (0.1, 0.2, ""),
-        (0.7, 0.9, ""),
-        (nan, nan, "why"),
-        (nan, nan, ""),
+    for low, high, said in (
+        (0.4, 0.6, NO_NOTE),
+        (0.1, 0.2, NO_NOTE),
+        (0.7, 0.9, NO_NOTE),
+        (nan, nan, NO_CASE),
+        (nan, nan, NO_NOTE),
     ):
-        found.add(Estimate(0.5, low, high, 10, note=note), 0.5, 1.0)
+        found.add(Estimate(0.5, low, high, 10, note=said), 0.5, 1.0)
     assert (found.runs, found.covered, found.below, found.above) == (5, 1, 1, 1)
     assert (found.without, found.said) == (2, 1)
     assert found.width == pytest.approx(0.2 + 0.1 + 0.2)

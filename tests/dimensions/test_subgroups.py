@@ -463,7 +463,7 @@ def test_cells_below_the_limit_are_not_told_outside() -> None:
     rules_hold(found)
     texts(found)
     # Men have three false negatives; were they left out alone, the total would tell of them.
-    shut = {r.scope["subgroup"] for r in found.results if english(r.estimate.note).startswith("suppressed")}
+    shut = {r.scope["subgroup"] for r in found.results if r.estimate.note.has("suppressed_fewer_than")}
     assert shut == {"sex: M", "sex: X"}
     for r in found.results:
         if r.scope.get("subgroup") in shut:
@@ -471,9 +471,9 @@ def test_cells_below_the_limit_are_not_told_outside() -> None:
             assert (r.estimate.n, "positives" in r.details) == (0, False)
     assert share(found, "sensitivity", "sex: F").estimate.value == 0.6
     told = json.dumps([[r.id, r.scope, str(r.estimate)] for r in found.results])
-    assert "suppressed: fewer than 5" in told
+    assert "suppressed_fewer_than(k=5)" in told
     open_one = answer(study, declared(SEX, limits={"P59_cell": 3}, report=public.report.model_dump()))
-    assert not [r for r in open_one.results if english(r.estimate.note).startswith("suppressed")]
+    assert not [r for r in open_one.results if r.estimate.note.has("suppressed_fewer_than")]
 
 
 def test_a_group_whose_complement_is_small_is_not_told_outside() -> None:
