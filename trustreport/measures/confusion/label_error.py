@@ -11,6 +11,7 @@ from trustreport.measures.cluster import ONE_CLUSTER, Clusters, cluster_sums
 from trustreport.measures.confusion.notes import NO_LABEL_SIGNAL, NOT_WITH_THIS_ERROR, SET_TO_THE_END
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile
+from trustreport.measures.note import NO_NOTE
 from trustreport.measures.proportion import normal_quantile
 
 METHOD, CLUSTERED, AREA = "label_error_fieller", "label_error_fieller_clusters", "label_error_delta"
@@ -157,7 +158,7 @@ def corrected_for_labels(
         high = high - raw
     details = {} if cluster is None else {"clusters": float(units)}
     e = Estimate(
-        value, max(low, 0.0), min(high, 1.0), n, level, method, "" if value == raw else SET_TO_THE_END,
+        value, max(low, 0.0), min(high, 1.0), n, level, method, NO_NOTE if value == raw else SET_TO_THE_END,
         details=details,
     )  # fmt: skip
     worst = dependent(name, label, decision, error)
@@ -259,7 +260,7 @@ def area_corrected_for_labels(
     gap = p * error.sensitivity / share - p * (1 - error.sensitivity) / (1 - share)
     raw = 0.5 + (area.value - 0.5) / gap
     value = min(max(raw, 0.0), 1.0)
-    note = "" if value == raw else SET_TO_THE_END
+    note = NO_NOTE if value == raw else SET_TO_THE_END
     if not isfinite(area.low):
         return Estimate(value, nan, nan, area.n, level, AREA, area.note)
     z = normal_quantile(level)

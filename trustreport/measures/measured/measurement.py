@@ -15,6 +15,7 @@ from trustreport.measures.cluster import ONE_CLUSTER, Clusters, cluster_sums
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.means import mean_of_clusters
 from trustreport.measures.mrmc.interval import df_by_kurtosis, no_interval, quantile, two_sided_p
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.measures.repeatability import repeated
 
 Floats = NDArray[np.float64]
@@ -25,18 +26,18 @@ CONCORDANCE, CLUSTER_CONCORDANCE = "fisher_z_t", "cluster_fisher_z"
 RATE_RATIO, CLUSTER_RATE_RATIO = "log_rate_ratio", "cluster_log_rate_ratio"
 JACKKNIFE, CLUSTER_JACKKNIFE, RANKS = "jackknife_t", "cluster_jackknife_t", "passing_bablok"
 
-NO_VALUE = "no case has both values"
-ONE_VALUE = "one case has both values: no spread"
-NO_EVENT = "one of the two has no event: the ratio of the rates is undefined"
-NO_ERROR = "every value equals its reference: the error has no interval"
-TOO_FEW_FOR_A_TAIL = "too few cases for a limit of this quantile"
-ALL_EQUAL = "all values are the same: nothing to agree on"
-NO_SPREAD = "the values of one side are all the same: no line"
-NO_RELATION = "the two values are not correlated: no line between them"
-TOO_FEW_FOR_A_LINE = "fewer than 5 cases: no line"
-TOO_MANY_FOR_RANKS = "more than 5,000 cases: the ranks of all slopes are not computed"
-RESTS_ON_ONE = "without one case or cluster there is no line: no interval"
-RANKS_ALONE = "cases come in clusters: this method has no interval for them"
+NO_VALUE = note("no_case_has_both_values")
+ONE_VALUE = note("one_case_has_both_values")
+NO_EVENT = note("one_of_two_has_no_event")
+NO_ERROR = note("every_value_equals_its_reference")
+TOO_FEW_FOR_A_TAIL = note("too_few_cases_for_a_limit_of_this_quantile")
+ALL_EQUAL = note("all_values_are_the_same")
+NO_SPREAD = note("values_of_one_side_are_the_same")
+NO_RELATION = note("two_values_are_not_correlated")
+TOO_FEW_FOR_A_LINE = note("fewer_than_5_cases_no_line")
+TOO_MANY_FOR_RANKS = note("more_than_5000_cases_no_ranks")
+RESTS_ON_ONE = note("without_one_case_there_is_no_line")
+RANKS_ALONE = note("clusters_this_method_has_no_interval")
 MOST_FOR_RANKS, LEAST_FOR_A_LINE = 5000, 5
 ROUNDING = 1e-12  # of the largest value: what is nearer to the line is on it
 
@@ -166,7 +167,7 @@ def total_deviation_index(
             return no_interval(value, n, few, level=level, method=method, details=e.details)
         half = quantile(e.df, level) * e.se
         low, high = share - half, share + half
-        note = "" if high < 1 else TOO_FEW_FOR_A_TAIL
+        note = NO_NOTE if high < 1 else TOO_FEW_FOR_A_TAIL
         return Estimate(
             value, reached(low) if low > 0 else 0.0, reached(high) if high < 1 else inf,
             n, level, method, note, details=e.details,
@@ -178,7 +179,7 @@ def total_deviation_index(
     upper = int(np.searchsorted(below, 1 - tail)) + 1
     low = float(size[lower - 1]) if lower else 0.0
     high = float(size[upper - 1]) if upper <= n else inf
-    note = "" if lower and upper <= n else TOO_FEW_FOR_A_TAIL
+    note = NO_NOTE if lower and upper <= n else TOO_FEW_FOR_A_TAIL
     return Estimate(value, low, high, n, level, method, note)
 
 
@@ -379,7 +380,7 @@ def passing_bablok_line(
     """
     check_level(level)
     n = len(first)
-    why = _no_line(first, second) or (TOO_MANY_FOR_RANKS if n > MOST_FOR_RANKS else "")
+    why = _no_line(first, second) or (TOO_MANY_FOR_RANKS if n > MOST_FOR_RANKS else NO_NOTE)
     if not why and float(np.corrcoef(first, second)[0, 1]) <= 0:
         why = NO_RELATION
     if why:
@@ -490,14 +491,14 @@ def rate_ratio(
     )  # fmt: skip
 
 
-def _no_line(first: Floats, second: Floats) -> str:
+def _no_line(first: Floats, second: Floats) -> Note:
     """Why no line is drawn through these cases; empty where one is."""
     if len(first) < LEAST_FOR_A_LINE:
         return TOO_FEW_FOR_A_LINE if len(first) else NO_VALUE
-    return NO_SPREAD if np.ptp(first) == 0 or np.ptp(second) == 0 else ""
+    return NO_SPREAD if np.ptp(first) == 0 or np.ptp(second) == 0 else NO_NOTE
 
 
-def _spread(influence: Floats, cluster: Clusters | None) -> tuple[float, float, str, dict[str, float]]:
+def _spread(influence: Floats, cluster: Clusters | None) -> tuple[float, float, Note, dict[str, float]]:
     """Standard error, degrees of freedom, why there is none, and details, of contributions in sum 0."""
     details: dict[str, float] = {}
     if cluster is not None:
@@ -507,4 +508,4 @@ def _spread(influence: Floats, cluster: Clusters | None) -> tuple[float, float, 
             return nan, nan, ONE_CLUSTER, details
     n = len(influence)
     se = sqrt(float(influence @ influence) * n / (n - 1))
-    return (se, df_by_kurtosis(influence), "", details) if se > 0 else (se, nan, NO_ERROR, details)
+    return (se, df_by_kurtosis(influence), NO_NOTE, details) if se > 0 else (se, nan, NO_ERROR, details)

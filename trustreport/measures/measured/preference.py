@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import no_interval, quantile, two_sided_p
+from trustreport.measures.note import note
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.integer]
@@ -16,9 +17,9 @@ METHOD = "jackknife_readers_cases"
 FEWEST = 2  # units of each kind
 STEPS, NEAR = 500, 1e-10
 
-NO_CHOICE = "no choice between these outputs"
-ONE_UNIT = "one reader or one case: the spread between them cannot be estimated"
-NOT_CONNECTED = "one output was always, or never, preferred: its strength has no finite value"
+NO_CHOICE = note("no_choice_between_these_outputs")
+ONE_UNIT = note("one_reader_or_one_case_no_spread")
+NOT_CONNECTED = note("output_always_or_never_preferred")
 
 
 def strengths(first: Codes, second: Codes, share: Floats, k: int) -> Floats:

@@ -10,16 +10,17 @@ from scipy.special import chdtri
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import no_interval, quantile
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.measures.repeatability import LIMITS_AT
 
 Floats = NDArray[np.float64]
 Statistic = Callable[..., float]
 
 METHOD, MEAN = "graybill_wang", "two_way_t"
-FEW_READERS = "fewer than two readers: no difference between readers"
-FEW_CASES = "fewer than two cases that these readers measured"
-NO_DIFFERENCE = "the values never differ: no interval"
-NO_VARIANCE = "the variance of these differences is estimated as 0 or below: no limits"
+FEW_READERS = note("fewer_than_two_readers_no_difference")
+FEW_CASES = note("fewer_than_two_cases_that_these_readers_measured")
+NO_DIFFERENCE = note("values_never_differ")
+NO_VARIANCE = note("variance_of_differences_not_positive")
 
 
 def between_readers(values: Floats, *, cluster: Clusters | None = None, level: float = 0.95) -> Estimate:
@@ -217,13 +218,13 @@ def _of_readers(values: Floats) -> Floats:
     return distance
 
 
-def _checked(values: Floats) -> tuple[int, str]:
+def _checked(values: Floats) -> tuple[int, Note]:
     """Number of cases that two readers measured, and why nothing can be said."""
     if values.ndim != 2:
         raise ValueError(f"values must have shape (n_readers, n_cases), got {values.shape}.")
     there = ~np.isnan(values)
     n = int((there.sum(axis=0) > 1).sum())
-    return n, FEW_READERS if there.any(axis=1).sum() < 2 else FEW_CASES if n < 2 else ""
+    return n, FEW_READERS if there.any(axis=1).sum() < 2 else FEW_CASES if n < 2 else NO_NOTE
 
 
 def _limit(

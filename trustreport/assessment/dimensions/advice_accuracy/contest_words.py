@@ -6,7 +6,7 @@ from typing import Any
 
 from trustreport.assessment.dimensions.advice_accuracy.contests import METRICS, TWO_SAMPLE, Contest
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID
-from trustreport.assessment.dimensions.advice_accuracy.utility import TWO, two_class
+from trustreport.assessment.dimensions.advice_accuracy.utility import TWO, name_of_utility, two_class
 from trustreport.assessment.finding import Column, Figure, Part, PlainTable
 from trustreport.assessment.narrative.texts import Item, Texts, failed_cases, heading, quantity_name
 from trustreport.figures.field import MapPlace as Point
@@ -68,7 +68,7 @@ def _difference(r: Result) -> Message:
     key = "utility" if r.primary else "utility_independent"
     if r.analysis == TWO_SAMPLE:
         key = "utility_two_sample"
-    utility = say("word.name", name=r.parameters["utility"])
+    utility = name_of_utility(r.parameters["utility"])
     return text(f"difference.{key}", utility=utility, **names)
 
 

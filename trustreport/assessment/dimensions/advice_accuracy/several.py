@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID
+from trustreport.assessment.dimensions.advice_accuracy.utility import name_of_utility
 from trustreport.assessment.finding import Column, Part, PlainTable
 from trustreport.assessment.narrative.texts import Item, Texts
 from trustreport.assessment.performance.cases import place_of_set
@@ -193,7 +194,7 @@ def _items(one: Called, results: list[Result], number: int) -> Iterator[Item]:
     worth = [r for r in results if r.name == "utility_yield" and r.primary]
     for r in worth[:MOST_WORTH]:
         if not isnan(r.estimate.low):
-            yield text("worth", r, name=one.name, utility=say("word.name", name=r.parameters["utility"]))
+            yield text("worth", r, name=one.name, utility=name_of_utility(r.parameters["utility"]))
     if share is not None:
         key = "decided_right" if one.scores is None else "right"
         yield text(key, share, name=one.name, n=len(one.truth), classes=len(one.classes))
@@ -222,7 +223,7 @@ def _items(one: Called, results: list[Result], number: int) -> Iterator[Item]:
 
 
 def _of_utility(r: Result) -> Message:
-    return say(f"{ID}.yield_of", name=say("word.name", name=r.parameters["utility"]))
+    return say(f"{ID}.yield_of", name=name_of_utility(r.parameters["utility"]))
 
 
 def _of_all(r: Result) -> Message:

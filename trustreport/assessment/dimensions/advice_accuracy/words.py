@@ -14,6 +14,7 @@ from trustreport.assessment.dimensions.advice_accuracy.entries import (
     WITHOUT,
     ResultView,
 )
+from trustreport.assessment.dimensions.advice_accuracy.utility import name_of_utility
 from trustreport.assessment.finding import Column, EstimateTable, Figure, Part, PlainTable
 from trustreport.assessment.narrative.texts import Item, Texts, heading, quantity_name
 from trustreport.assessment.performance.cases import ScoredCases
@@ -365,7 +366,7 @@ def _deep(groups: Sequence[Result], number: int) -> PlainTable:
 
 def _utility(result: Result) -> Message:
     chosen = result.parameters
-    name = say("word.name", name=chosen["utility"])
+    name = name_of_utility(chosen["utility"])
     if "prevalence" in chosen:
         return text("yield_at", name=name, prevalence=chosen["prevalence"])
     return text("yield_of", name=name)
@@ -378,7 +379,7 @@ def _points(view: ResultView, points: Sequence[Result], number: int) -> PlainTab
         chosen = {"utility": r.parameters["utility"]}
         best = next(o for o in view.results if o.id == f"{ID}.optimal_yield" and o.scope == r.scope)
         declared = view.estimate("utility_yield", parameters=chosen)
-        yield from (chosen["utility"], r.estimate.details.get("slope"), r.estimate.value)
+        yield from (name_of_utility(chosen["utility"]), r.estimate.details.get("slope"), r.estimate.value)
         yield from map(r.estimate.details.get, ("sensitivity", "specificity"))
         yield from (best.estimate.value, declared.value if declared else None)
 

@@ -15,14 +15,15 @@ from trustreport.measures.mrmc.interval import no_interval
 from trustreport.measures.mrmc.notes import ONE_ORDER
 from trustreport.measures.mrmc.period import one_order
 from trustreport.measures.mrmc.quarters import oldham_slope
+from trustreport.measures.note import note
 from trustreport.study.plan import Plan
 from trustreport.study.study import Coded, Readings
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result, leading
 
 ID = "decision_benefit"
-COMPONENT = "a component of variance: it has no interval"
-NO_COMPONENT = "too few readers, arms or cases to separate this source"
+COMPONENT = note("component_variance_has_no_interval")
+NO_COMPONENT = note("too_few_readers_arms_or_cases")
 CHANGES = {
     "confirmed_right": (1, 1),
     "confirmed_wrong": (0, 0),

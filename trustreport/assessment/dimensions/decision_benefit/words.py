@@ -29,6 +29,7 @@ from trustreport.figures.curves import Points, thinned
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.figures.mean_curves import ArmCurves, ReaderCurve, ReaderRoc
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import Note
 from trustreport.measures.roc.curve import mean_curve, roc_curve
 from trustreport.study.study import Floats
 from trustreport.vocabulary.messages import Message, say
@@ -125,7 +126,7 @@ def _by_class(one: TaskBenefit) -> Iterator[Message]:
 
 def _cautions(one: TaskBenefit) -> Iterator[Message]:
     """Caveats of the primary intervals: endpoints with the same caveat in one sentence."""
-    said: dict[tuple[str, bool], list[str]] = {}
+    said: dict[tuple[Note, bool], list[str]] = {}
     for r in one.results:
         of_all = r.id == f"{ID}.mean_benefit" and r.within(arms=list(one.arms), subgroup=None)
         if of_all and r.primary and r.estimate.note:

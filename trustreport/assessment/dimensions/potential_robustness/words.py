@@ -24,6 +24,7 @@ from trustreport.assessment.performance.keys import public_cell
 from trustreport.assessment.performance.measures import lead
 from trustreport.assessment.performance.sites import MOST_SITES, sites_in
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import Note
 from trustreport.measures.similarity.notes import TEST_ONLY
 from trustreport.study.plan import Plan
 from trustreport.study.study import Dataset, Study
@@ -213,9 +214,9 @@ def _how(results: Sequence[Result]) -> Message | str:
     if not found:
         return ""
     chosen = found[0].parameters
-    by_note: dict[str, list[str]] = {}
+    by_note: dict[Note, list[str]] = {}
     for r in found:
-        for note in filter(None, r.estimate.note.split("; ")):
+        for note in r.estimate.note:
             if note != TEST_ONLY and "subsample" not in r.parameters:
                 by_note.setdefault(note, []).append(str(r.place.dataset))
     everywhere = len({r.place.dataset for r in found})
