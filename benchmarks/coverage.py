@@ -283,16 +283,15 @@ def table(path: Path = RESULTS) -> str:
         methods = sorted({f"`{word}`" for row in of for word in row["methods"].split()})
         grouped[topic, ", ".join(methods)][name] = of
     heads = (
-        *("of", "quantities", "methods", "regimes", "least covered"),
+        *("of", "quantities", "methods", "least covered"),
         *("above the true value, at most", "below it, at most", "without interval, at most"),
     )
     said = [f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads))]
     for (topic, methods), quantities in grouped.items():
         of = [row for rows in quantities.values() for row in rows]
         listed = " (listed)" if any(row["verdict"] == "listed" for row in of) else ""
-        regimes = len({row["design"] for row in of})
         cells = (
-            *(topic, "; ".join(quantities), methods, str(regimes)),
+            *(topic, "; ".join(quantities), methods),
             f"{min(float(row['covered']) for row in of):.3f}{listed}",
             *(f"{max(float(row[side]) for row in of):.3f}" for side in reversed(SIDES)),
             f"{max(float(row['without']) for row in of):.1%}",
