@@ -291,13 +291,26 @@ def table(path: Path = RESULTS) -> str:
         of = [row for rows in quantities.values() for row in rows]
         listed = " (listed)" if any(row["verdict"] == "listed" for row in of) else ""
         cells = (
-            *(topic, "; ".join(quantities), methods),
+            *(topic, _joined(quantities), methods),
             f"{min(float(row['covered']) for row in of):.3f}{listed}",
             *(f"{max(float(row[side]) for row in of):.3f}" for side in reversed(SIDES)),
             f"{max(float(row['without']) for row in of):.1%}",
         )
         said.append(f"| {' | '.join(cells)} |")
     return "\n".join(said)
+
+
+def _joined(quantities: Iterable[str]) -> str:
+    """The names of quantities, those of one beginning put together: `mean, aided` and `mean, unaided`."""
+    ends: dict[str, list[str]] = defaultdict(list)
+    for name in quantities:
+        beginning, _, end = name.partition(", ")
+        ends[beginning].append(end)
+    several = {name: "; ".join(of) for name, of in ends.items() if len(of) > 1}
+    return "; ".join(
+        f"{name} ({several[name]})" if name in several else ", ".join(filter(None, (name, *of)))
+        for name, of in ends.items()
+    )
 
 
 def with_table(text: str, made: str) -> str:
