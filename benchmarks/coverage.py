@@ -280,8 +280,8 @@ def table(path: Path = RESULTS) -> str:
             of_quantity[row["topic"], row["quantity"]].append(row)
     grouped: dict[tuple[str, str], dict[str, list[dict[str, str]]]] = defaultdict(dict)
     for (topic, name), of in of_quantity.items():
-        methods = sorted({f"`{word}`" for row in of for word in row["methods"].split()})
-        grouped[topic, ", ".join(methods)][name] = of
+        words = sorted({f"`{word}`" for row in of for word in row["methods"].split()})
+        grouped[topic, ", ".join(words)][name] = of
     heads = (
         *("of", "quantities", "methods", "least covered"),
         *("above the true value, at most", "below it, at most", "without interval, at most"),
