@@ -280,25 +280,37 @@ def table(path: Path = RESULTS) -> str:
             of_quantity[row["topic"], row["quantity"]].append(row)
     grouped: dict[tuple[str, str], dict[str, list[dict[str, str]]]] = defaultdict(dict)
     for (topic, name), of in of_quantity.items():
-        methods = sorted({f"`{word}`" for row in of for word in row["methods"].split()})
-        grouped[topic, ", ".join(methods)][name] = of
+        words = sorted({f"`{word}`" for row in of for word in row["methods"].split()})
+        grouped[topic, ", ".join(words)][name] = of
     heads = (
-        *("of", "quantities", "methods", "regimes", "least covered"),
+        *("of", "quantities", "methods", "least covered"),
         *("above the true value, at most", "below it, at most", "without interval, at most"),
     )
     said = [f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads))]
     for (topic, methods), quantities in grouped.items():
         of = [row for rows in quantities.values() for row in rows]
         listed = " (listed)" if any(row["verdict"] == "listed" for row in of) else ""
-        regimes = len({row["design"] for row in of})
         cells = (
-            *(topic, "; ".join(quantities), methods, str(regimes)),
+            *(topic, _joined(quantities), methods),
             f"{min(float(row['covered']) for row in of):.3f}{listed}",
             *(f"{max(float(row[side]) for row in of):.3f}" for side in reversed(SIDES)),
             f"{max(float(row['without']) for row in of):.1%}",
         )
         said.append(f"| {' | '.join(cells)} |")
     return "\n".join(said)
+
+
+def _joined(quantities: Iterable[str]) -> str:
+    """The names of quantities, those of one beginning put together: `mean, aided` and `mean, unaided`."""
+    ends: dict[str, list[str]] = defaultdict(list)
+    for name in quantities:
+        beginning, _, end = name.partition(", ")
+        ends[beginning].append(end)
+    several = {name: "; ".join(of) for name, of in ends.items() if len(of) > 1}
+    return "; ".join(
+        f"{name} ({several[name]})" if name in several else ", ".join(filter(None, (name, *of)))
+        for name, of in ends.items()
+    )
 
 
 def with_table(text: str, made: str) -> str:
