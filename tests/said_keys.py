@@ -21,6 +21,7 @@ import pytest
 from jinja2 import Environment
 from jinja2 import nodes as jinja
 
+from trustreport.measures.note import GROUP
 from trustreport.vocabulary.messages import Message, catalogue
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -293,10 +294,12 @@ def _walk(node: ast.AST, scope: Scope, asked: frozenset[str] = frozenset()) -> I
 
 
 def said_by(node: ast.AST) -> list[ast.expr]:
-    """The key that a call says; the headings of the columns that a table, `heads` or a function has."""
+    """The key of a call or a note; the headings of the columns that a table, `heads` or a function has."""
     match node:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[key, *_]) if name in SAYING:
             return [key]
+        case ast.Call(func=ast.Name(id="note"), args=[key, *_]):
+            return [ast.BinOp(ast.Constant(GROUP), ast.Add(), key)]
         case ast.Call(func=ast.Name(id="stated"), args=[_, key, *_]):
             return [key]
         case ast.Call(

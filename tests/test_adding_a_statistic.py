@@ -24,6 +24,7 @@ from trustreport.assessment.verdicts.judge import measure
 from trustreport.measures.confusion.measure import Delta, OfClasses, measured
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.score_measure import SCORES, ScoreMeasure
 from trustreport.study import criteria
 from trustreport.study.criteria import Bound
@@ -218,9 +219,9 @@ def test_its_change_follows_from_its_row() -> None:
 
 
 @pytest.mark.usefixtures("of_scores")
-@pytest.mark.parametrize("score, value, note", [(0.25, 0.5, ""), (2.5, nan, NOT_RISKS)])
+@pytest.mark.parametrize("score, value, note", [(0.25, 0.5, NO_NOTE), (2.5, nan, NOT_RISKS)])
 def test_a_measure_of_scores_is_estimated_where_its_needs_are_met(
-    score: float, value: float, note: str
+    score: float, value: float, note: Note
 ) -> None:
     case = scored(np.array([1, 1, 0], bool), np.array([score, 0.75, 0.1]))
     e = lead_of(case, MEAN, 0.95)

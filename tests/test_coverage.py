@@ -12,10 +12,12 @@ import pytest
 from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
+from tests.english import english
 from tests.programs import loaded
 from trustreport.api import Assessed
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
+from trustreport.measures.note import NO_NOTE
+from trustreport.measures.notes import NO_CASE, OFTEN_ABOVE, OFTEN_BELOW
 from trustreport.vocabulary.quantities import CHANGES, OF_METRIC, VALUES, ids
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
@@ -29,14 +31,14 @@ def coverage() -> Iterator[ModuleType]:
 
 def test_an_interval_is_counted_where_it_is(coverage: ModuleType) -> None:
     found = coverage.Tally()
-    for low, high, note in (
-        (0.4, 0.6, ""),
-        (0.1, 0.2, ""),
-        (0.7, 0.9, ""),
-        (nan, nan, "why"),
-        (nan, nan, ""),
+    for low, high, said in (
+        (0.4, 0.6, NO_NOTE),
+        (0.1, 0.2, NO_NOTE),
+        (0.7, 0.9, NO_NOTE),
+        (nan, nan, NO_CASE),
+        (nan, nan, NO_NOTE),
     ):
-        found.add(Estimate(0.5, low, high, 10, note=note), 0.5, 1.0)
+        found.add(Estimate(0.5, low, high, 10, note=said), 0.5, 1.0)
     assert (found.runs, found.covered, found.below, found.above) == (5, 1, 1, 1)
     assert (found.without, found.said) == (2, 1)
     assert found.width == pytest.approx(0.2 + 0.1 + 0.2)
@@ -104,9 +106,9 @@ def test_the_committed_rows_are_judged_as_they_say(coverage: ModuleType) -> None
 
 
 def test_the_notes_say_how_far_a_side_is_short(coverage: ModuleType) -> None:
-    for side, note in (("above", OFTEN_ABOVE), ("below", OFTEN_BELOW)):
+    for side, said in (("above", OFTEN_ABOVE), ("below", OFTEN_BELOW)):
         worst = max(float(one[side]) for one in committed(coverage) if float(one[f"{side}_aside"] or 0) > 0)
-        assert f"in up to {worst:.0%}" in note
+        assert f"in up to {worst:.0%}" in english(said)
 
 
 def test_a_miss_on_a_side_that_is_set_aside_is_not_judged(coverage: ModuleType) -> None:

@@ -6,17 +6,17 @@ from typing import Any, get_args
 
 import pytest
 
-from tests.said_notes import phrases
+from tests.said_keys import ANY, said
 from trustreport.commands.fleet import LANGUAGES
+from trustreport.measures.note import GROUP, NO_NOTE, note
 from trustreport.study.plan import Language
 from trustreport.vocabulary import packs
-from trustreport.vocabulary.messages import PLURALS, Catalogue, catalogue, languages, notes_of, terms
+from trustreport.vocabulary.messages import PLURALS, Catalogue, catalogue, languages, terms
 
 EN = catalogue("en")
 KEYS = frozenset(EN.keys())
 OTHERS = [language for language in languages() if language != "en"]
 FIELD = re.compile(r"\{[^{}]*\}|‹\w+›")
-NAME = re.compile(r"\{\w+\}")
 WORD = re.compile(r"\b[a-z]{3,}\b")
 
 
@@ -109,14 +109,13 @@ def test_a_corrected_term_is_in_every_text_that_has_it() -> None:
     assert made("b", x="A") == "Resa A"
 
 
-@pytest.mark.parametrize("language", OTHERS)
-def test_what_estimates_note_is_translated(language: str) -> None:
-    own = notes_of(language)
-    assert not phrases() - set(own), f"not translated: {sorted(phrases() - set(own))[:10]}"
-    assert not set(own) - phrases(), f"noted by nothing: {sorted(set(own) - phrases())[:10]}"
-    assert not [phrase for phrase, text in own.items() if text == phrase]
-    names = {phrase: (set(NAME.findall(phrase)), set(NAME.findall(text))) for phrase, text in own.items()}
-    assert not {phrase: both for phrase, both in names.items() if both[0] != both[1]}
+@pytest.mark.parametrize("language", languages())
+def test_the_notes_that_code_makes_have_a_text_with_their_values(language: str) -> None:
+    made = {key: one for one in said() for key in one.texts if key.startswith(GROUP) and ANY not in key}
+    own = catalogue(language)
+    assert set(made) == set(own.keys(GROUP))
+    fields = {key: {name for _, name, _, _ in Formatter().parse(own.text(key)) if name} for key in made}
+    assert not {key: one.where for key, one in made.items() if fields[key] != one.values}
 
 
 def texts_of_packs(language: str) -> dict[str, str]:
@@ -170,12 +169,11 @@ def test_a_pack_without_translation_stays_in_english() -> None:
     assert packs.translated(pack, {"items": {"2": "Riassunto"}}).items[1].description == "Riassunto"
 
 
-def test_notes_are_found_by_their_english_with_values_and_several_at_once() -> None:
-    notes = {"no case": "nessun caso", "only {k} of {n}; too few": "{n}, di cui {k}: troppo pochi"}
-    made = Catalogue("it", {"a": "{x}.", "b": "{x:list}."}, notes=notes)
-    assert made.noted("no case; only 3 of 12; too few; kept") == "12, di cui 3: troppo pochi".join(
-        ["nessun caso; ", "; kept"]
-    )
-    assert made("a", x="no case") == "nessun caso."
-    assert made("b", x=["no case", "Roma"]) == "nessun caso e Roma."
-    assert EN.noted("no case; kept") == "no case; kept"
+def test_a_note_is_written_in_the_language_of_the_catalogue() -> None:
+    texts = {"no_case": "nessun caso", "too_few_for_percentage": "{n:count}, di cui {k}: troppo pochi"}
+    made = Catalogue("it", {"a": "{x}.", "b": "{x:list}.", "note": texts})
+    both = note("no_case") + note("too_few_for_percentage", n=1200, k=3)
+    assert made(both) == "nessun caso; 1.200, di cui 3: troppo pochi"
+    assert made("a", x=note("no_case")) == "nessun caso."
+    assert made("b", x=[note("no_case"), "Roma"]) == "nessun caso e Roma."
+    assert made(NO_NOTE) == ""

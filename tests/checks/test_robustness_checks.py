@@ -15,6 +15,7 @@ from trustreport.assessment.checks.potential_robustness import CHECKS
 from trustreport.assessment.dimensions import advice_accuracy, advice_value, potential_robustness
 from trustreport.assessment.finding import CheckOutcome
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import NO_NOTE, note
 from trustreport.study.plan import Plan
 from trustreport.study.study import Study
 from trustreport.vocabulary.messages import catalogue
@@ -95,7 +96,9 @@ def over(id: str, metric: str, e: Estimate, population: str | None = None) -> Re
 
 
 def correlation(k: int, r: float = 0.5) -> Result:
-    shown = Estimate(r, nan, nan, k, note="a correlation needs at least three sites" if r != r else "")
+    shown = Estimate(
+        r, nan, nan, k, note=note("correlation_needs_at_least_three_sites") if r != r else NO_NOTE
+    )
     return over(f"{ROBUST}.similarity_performance_correlation", "auc", shown)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.english import english
 from tests.studies import plan
 from trustreport.api import read_study
 from trustreport.assessment.assess import assess
@@ -14,6 +15,7 @@ from trustreport.assessment.checks import CHECKS, Evidence
 from trustreport.assessment.dimensions.advice_accuracy import DIMENSION
 from trustreport.assessment.finding import Finding
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
+from trustreport.measures.note import note
 from trustreport.study.clusters import clusters_of
 from trustreport.study.plan import Confusion, Plan
 from trustreport.study.study import Cases, Coded, Dataset, Labels, Ratings, Scores, Study
@@ -239,7 +241,7 @@ def test_findings_become_frames_where_it_is_declared() -> None:
         one = lead(finding, name, **here).estimate
         assert round(one.value, 2) == printed
         assert np.isnan(one.low)
-        assert "no interval" in one.note
+        assert "no interval" in english(one.note)
     with pytest.raises(ValueError, match="frames_per_finding"):
         Confusion(set="x", tp=5, fp=1, fn=1, tn=9, frames_per_finding=3)
 
@@ -338,7 +340,7 @@ def test_the_threshold_that_a_utility_calls_for() -> None:
         tried = [matrix[(score >= t).astype(int), TRUTH].mean() for t in np.append(score, 2.0)]
         assert best.value == pytest.approx(max(tried))
         assert matrix[(score >= at.value).astype(int), TRUTH].mean() == pytest.approx(max(tried))
-        assert "optimistic" in at.note
+        assert "optimistic" in english(at.note)
 
 
 # ---------------------------------------------------------------- H-accuracy
@@ -434,7 +436,7 @@ def test_complexity_of_every_kind(wanted: Any, expected: Any) -> None:
 def test_what_cannot_be_chosen_says_why(choice: Any, why: str) -> None:
     found = lead(weighed(choice), "h_accuracy").estimate
     assert np.isnan(found.value)
-    assert why in found.note
+    assert why in english(found.note)
 
 
 def test_without_raters_their_parameters_are_undefined() -> None:
@@ -442,7 +444,7 @@ def test_without_raters_their_parameters_are_undefined() -> None:
     facts = {"dataset": "here", "role": "external", "h_accuracy": choices}
     finding = answer(Study(datasets=(dataset(),)), plan(datasets=[facts]))
     notes = [r.estimate.note for r in finding.results if r.id == "advice_accuracy.h_accuracy"]
-    assert notes == ["no rater stated a confidence for these cases", "no rater judged these cases"]
+    assert notes == [note("no_rater_stated_confidence_for_these"), note("no_rater_judged_these_cases")]
 
 
 def test_figures_of_h_accuracy() -> None:
@@ -580,7 +582,7 @@ def test_decisions_alone_have_all_but_a_confidence() -> None:
     assert "Confident accuracy, Ha(tau)" not in chart(finding)
     facts = {"dataset": "here", "role": "external", "h_accuracy": [{"tau": 0.8}]}
     wished = answer(Study(datasets=(dataset(scores=scores),)), plan(datasets=[facts]))
-    assert "no score that is a probability" in lead(wished, "h_accuracy").estimate.note
+    assert "no score that is a probability" in english(lead(wished, "h_accuracy").estimate.note)
 
 
 def test_failed_cases_are_in_every_denominator() -> None:

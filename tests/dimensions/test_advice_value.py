@@ -21,6 +21,7 @@ from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.advice import AT_AN_END
 from trustreport.measures.calibration.binned import BOUNDS
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import Note
 from trustreport.study.plan import Plan
 from trustreport.study.study import Coded, Labels, Scores, Study
 from trustreport.vocabulary.messages import catalogue
@@ -96,7 +97,7 @@ def test_other_numbers_of_bins_have_the_same_interval() -> None:
 OF_PROBABILITIES = (
     "brier ece gici calibration_intercept calibration_slope oe_ratio ici advisory_value".split()
 )
-HARD: dict[str, tuple[Study, dict[str, Any], dict[str, str]]] = {
+HARD: dict[str, tuple[Study, dict[str, Any], dict[str, Note]]] = {
     "one class": (
         study_of(np.ones(30), np.linspace(0.1, 0.9, 30)),
         {},

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.dimensions.test_subgroups import EN, SEX, answer, counted, declared, entry
+from tests.english import english
 from trustreport.assessment.assess import assess
 from trustreport.assessment.dimensions.subgroups.results import ODDS
 from trustreport.assessment.finding import Finding
@@ -31,7 +32,7 @@ def test_a_group_too_small_for_a_percentage_is_left_out_by_name() -> None:
     found = answer(counted(**WOMEN_MEN, other=(1, 1, 1, 1)))
     result = entry(found, ODDS, parameters={"attribute": "sex"})
     assert result.estimate.value == pytest.approx(0.3)
-    assert "left out, too few cases: sex: other" in result.estimate.note
+    assert "left out, too few cases: sex: other" in english(result.estimate.note)
     assert result.estimate.n == 600
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.english import english
 from trustreport.api import assess, read_study, write_report
 from trustreport.assessment.assess import Assessment
 
@@ -171,4 +172,4 @@ def test_a_feature_that_lacks_is_said_not_filled(assessed: Callable[[str], Asses
         one = next(r for r in assessed(name).results if r.id == f"{ROBUST}.degree_of_correspondence")
         assert not isnan(one.estimate.value)
         assert one.estimate.details["features"] == 2
-        assert "feature" in one.estimate.note
+        assert "feature" in english(one.estimate.note)

@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.dimensions.test_reliance import rules_hold, texts
+from tests.english import english
 from tests.studies import plan, readings
 from trustreport.assessment.dimensions.decision_benefit import DIMENSION
 from trustreport.assessment.dimensions.decision_benefit.next_study import DIFFERENCE, MULTIPLES
@@ -97,7 +98,7 @@ def test_a_negative_component_counts_as_nothing_and_is_said() -> None:
     found = answer(right)
     notes = {r.estimate.note for r in of(found, "power")}
     assert len(notes) == 1
-    assert "component is negative in this study and is set to 0" in notes.pop()
+    assert "component is negative in this study and is set to 0" in english(notes.pop())
     assert any("set to 0" in text for text in texts(found))
 
 

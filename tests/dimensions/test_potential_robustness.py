@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tests.english import english
 from tests.studies import plan
 from trustreport.api import assess
 from trustreport.assessment.dimensions import Dimension
@@ -17,6 +18,7 @@ from trustreport.assessment.dimensions.potential_robustness import DIMENSION, sc
 from trustreport.assessment.finding import Finding
 from trustreport.assessment.performance import features as prepared
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import NO_NOTE, note
 from trustreport.measures.sites.binomial_normal import ONLY_ENDS
 from trustreport.measures.sites.robustness import TWO_SITES
 from trustreport.report.tables import table
@@ -181,7 +183,7 @@ def test_what_holds_over_sites() -> None:
         assert only(found, "heterogeneity", parameters=of).details["sites"] == 4
     correlation = {"metric": "auc"}
     four = only(found, "similarity_performance_correlation", parameters=correlation)
-    assert (four.n, four.note) == (4, scores.FEW_SETS.format(n=4, least=10))
+    assert (four.n, four.note) == (4, note("few_sets_with_fewer_than_sign", n=4, least=10))
     alike = [only(found, "degree_of_correspondence", dataset=f"site {i}").value for i in range(4)]
     areas = [roc_auc(study.datasets[1 + i]) for i in range(4)]
     assert four.value == pytest.approx(stats.pearsonr(alike, areas).statistic, abs=0.005)  # rounded to digits
@@ -191,7 +193,7 @@ def test_what_holds_over_sites() -> None:
     assert few.note == TWO_SITES
     flagged = declared(limits={"P44_sets": 4})
     enough = only(answer(study, flagged), "similarity_performance_correlation", parameters=correlation)
-    assert (enough.value, enough.note) == (four.value, "")
+    assert (enough.value, enough.note) == (four.value, NO_NOTE)
 
 
 def test_three_sites_have_no_interval_for_a_new_one_and_the_report_says_so() -> None:
@@ -205,12 +207,12 @@ def test_three_sites_have_no_interval_for_a_new_one_and_the_report_says_so() -> 
             for q in ("prediction_interval", "pooled_performance", "heterogeneity", "between_site_variance")
         )
         assert isnan(new.value)
-        assert "not informative with 3 sites" in new.note
+        assert "not informative with 3 sites" in english(new.note)
         assert mean.low < mean.value < mean.high
         assert 0 <= spread.value <= 1
         for e in (spread, tau2):
             assert isnan(e.low)
-            assert scores.FEW_FOR_SPREAD.format(n=3) in e.note
+            assert note("interval_spread_not_informative_with_sites", n=3) in e.note
     assert any("3 sites are too few to predict the AUC at a new one" in text for text in texts(found))
     assert not any("is expected (95% prediction" in text for text in texts(found))
     shown = [t for part in found.parts for t in part.tables if t.id.startswith("potential_robustness_over")]
@@ -246,12 +248,12 @@ def test_a_site_without_a_single_hit_is_part_of_the_mean() -> None:
     assert mean.value == pytest.approx(
         0.707, abs=5e-4
     )  # rma.glmm of metafor: tests/reference/binomial_normal.R
-    assert mean.note == scores.AT_END.format(names="site 3")
+    assert mean.note == note("included_at_0_or_100", names="site 3")
     assert only(found, "heterogeneity", parameters=of).value > 0.9
     every = answer(at_sites([(40, 40), (40, 40), (35, 35)]))
     none = only(every, "pooled_performance", parameters=of)
     assert isnan(none.value)
-    assert none.note.startswith(ONLY_ENDS)
+    assert english(none.note).startswith(english(ONLY_ENDS))
     area = only(every, "pooled_performance", parameters=AUC)
     assert area.method == "reml_hartung_knapp"
 
@@ -333,10 +335,10 @@ def test_missing_features_are_treated_as_declared_and_never_silently() -> None:
     none = only(answer(study), "degree_of_correspondence", dataset="site 0")
     assert isnan(none.value)
     assert none.note == prepared.MISSING
-    for way, note, cases in (("impute", prepared.IMPUTED, 150), ("drop", prepared.DROPPED, 128)):
+    for way, said, cases in (("impute", prepared.IMPUTED, 150), ("drop", prepared.DROPPED, 128)):
         given = declared(similarity={**QUICK["similarity"], "missing": way})
         e = only(answer(study, given), "degree_of_correspondence", dataset="site 0")
-        assert note in e.note
+        assert said in e.note
         assert (e.n, e.details["external_cases"]) == (cases, cases)
 
 
@@ -352,7 +354,7 @@ def test_categories_are_imputed_by_the_most_frequent_one() -> None:
     given = declared(similarity={**QUICK["similarity"], "missing": "impute"})
     e = only(answer(Study(datasets=tuple(coded)), given), "degree_of_correspondence", dataset="site 0")
     assert prepared.IMPUTED_CATEGORY in e.note
-    assert prepared.CATEGORIES.format(names="b") in e.note
+    assert note("two_different_categories_one_standard_deviation", names="b") in e.note
 
 
 def changed(name: str, **columns: Any) -> Callable[[], Study]:
@@ -446,7 +448,7 @@ def test_declarations_that_cannot_be_followed_are_said() -> None:
 def test_a_large_set_is_represented_by_a_part_of_it() -> None:
     given = declared(similarity={**QUICK["similarity"], "most_cases": 100})
     e = only(answer(validation(1), given), "degree_of_correspondence", dataset="site 0")
-    assert prepared.PART.format(n=100) in e.note
+    assert note("random_sample_used_for_set_more", n=100) in e.note
     assert (e.details["training_cases"], e.details["external_cases"]) == (100, 100)
     same = only(answer(validation(1), given), "degree_of_correspondence", dataset="site 0")
     assert e == same

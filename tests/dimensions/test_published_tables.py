@@ -10,6 +10,7 @@ import yaml
 from scipy import stats
 
 from tests.dimensions.test_potential_robustness import EN, rules_hold, texts
+from tests.english import english
 from tests.studies import plan
 from trustreport.api import assess, read_study
 from trustreport.assessment.dimensions.decision_benefit import DIMENSION as BENEFIT
@@ -110,7 +111,7 @@ def test_the_correlations_of_the_second_case_study(measure: str) -> None:
     assert e.p == pytest.approx(reference.pvalue, abs=1e-9)
     interval = reference.confidence_interval(0.95)  # Fisher's z
     assert (e.low, e.high) == pytest.approx((interval.low, interval.high), abs=0.006)
-    assert "few sets: with 8, fewer than 10" in e.note
+    assert "few sets: with 8, fewer than 10" in english(e.note)
 
 
 def test_the_brazilian_scores_of_the_second_case_study() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from trustreport.api import Assessed
+from trustreport.measures.note import note
 from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
@@ -51,5 +52,5 @@ def test_three_of_thirteen_readers_counted_from_the_table(
 def test_six_readers_are_too_few(assessed_example: Callable[[str], Assessed]) -> None:
     found = assessed_example("assisted-reading")
     notes = {e.note for e in gains(found).values()}
-    assert notes == {"6 readers with decisions in both arms; 8 are needed, two for each quarter"}
+    assert notes == {note("readers_with_decisions_in_both_arms", n=6)}
     assert "cannot be estimated: 6 readers" in said(found)

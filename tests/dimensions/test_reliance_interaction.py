@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.dimensions.test_reliance import CODES, answer, only, rules_hold, sequential, texts
+from tests.english import english
 from tests.studies import plan
 from trustreport.api import read_study
 from trustreport.assessment.dimensions.reliance.interaction import NOT_OF_COUNTS
@@ -133,7 +134,7 @@ def test_odds_are_adjusted_for_the_complexity_of_the_cases() -> None:
     # Level 1: given up 2 of 4, weight 8 of 14; level 2: 3 of 4, weight 6 of 14; nobody erred so at level 3.
     p = 8 / 14 * 2 / 4 + 6 / 14 * 3 / 4
     assert adjusted.value == pytest.approx(p / (1 - p))
-    assert "3" in adjusted.note
+    assert "3" in english(adjusted.note)
     assert only(found, "automation_bias_odds").estimate.value == pytest.approx(5 / 3)
     texts(found)
 

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.english import english
 from tests.studies import plan, readings
 from trustreport.assessment.dimensions.decision_benefit import DIMENSION
 from trustreport.assessment.finding import EstimateTable, Finding
+from trustreport.measures.note import note
 from trustreport.study.plan import Plan
 from trustreport.study.study import Study
 from trustreport.vocabulary.messages import catalogue
@@ -106,7 +108,7 @@ def test_the_mean_of_the_readers_predictive_values_stands_beside() -> None:
     assert len(means) == 3
     for e in means:
         assert e.value == pytest.approx(own.mean())
-        assert "mean of the readers' own values" in e.note
+        assert "mean of the readers' own values" in english(e.note)
 
 
 def test_sessions_are_compared_with_the_first() -> None:
@@ -184,11 +186,13 @@ def test_what_was_not_recorded_is_said() -> None:
     found = beside(study(seconds=half, order=ORDER))
     unaided, change = (found[f"mean_seconds seconds {w}"].estimate for w in ("unaided", "change"))
     assert isnan(unaided.value)
-    assert unaided.note == "not recorded in this arm"
-    assert change.note == "not recorded in both arms"
-    assert found["order_effect seconds unaided trend"].estimate.note.startswith("no readings with both")
+    assert unaided.note == note("not_recorded_in_this_arm")
+    assert change.note == note("not_recorded_in_both_arms")
+    assert english(found["order_effect seconds unaided trend"].estimate.note).startswith(
+        "no readings with both"
+    )
     never = study(np.broadcast_to(TRUTH == 0, CORRECT.shape))  # nobody called positive
-    assert beside(never)["arm_mean ppv aided"].estimate.note == "no such decision, or no case of that class"
+    assert beside(never)["arm_mean ppv aided"].estimate.note == note("no_such_decision_or_no_case")
 
 
 def test_one_reader_agrees_with_nobody_and_times_are_of_this_reader_only() -> None:
@@ -196,7 +200,7 @@ def test_one_reader_agrees_with_nobody_and_times_are_of_this_reader_only() -> No
     assert not any("agreement" in key for key in alone)
     e = alone["mean_seconds seconds aided"].estimate
     assert (e.method, e.low < e.value < e.high) == ("or_frrc", True)
-    assert e.note.startswith("describes these readers only")
+    assert english(e.note).startswith("describes these readers only")
 
 
 def test_scores_without_decisions_have_time_but_no_predictive_value() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from trustreport.api import Assessed, assess, read_study
 from trustreport.measures.confusion.several import FEW_OF_RAREST
+from trustreport.measures.note import NO_NOTE
 from trustreport.report.answer.answer import answer
 from trustreport.vocabulary.messages import catalogue
 
@@ -89,5 +90,5 @@ def test_means_that_rest_on_calls_have_no_interval_below_20_cases_of_the_rarest_
         for name in ("macro_ppv", "macro_f1"):
             e = found[name].estimate
             assert np.isnan(e.low) == bool(patients)
-            assert e.note == (FEW_OF_RAREST if patients else "")
+            assert e.note == (FEW_OF_RAREST if patients else NO_NOTE)
         assert found["macro_sensitivity"].estimate.low < found["macro_sensitivity"].estimate.high

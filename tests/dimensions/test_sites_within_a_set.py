@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.english import english
 from tests.studies import plan
 from trustreport.assessment.assess import Assessment, assess
 from trustreport.assessment.dimensions import advice_accuracy, advice_value, potential_robustness
@@ -434,7 +435,7 @@ def test_a_public_report_closes_a_small_site_and_another_so_that_it_cannot_be_re
     told = {site: [r for r in results if r.within(site=site)] for site in "ABCD"}
     for site in "BC":  # C has cells of one and two; B is the smallest of the others
         assert all(isnan(r.estimate.value) and r.estimate.n == 0 and not r.details for r in told[site])
-        assert {r.estimate.note for r in told[site]} == {"suppressed: fewer than 5"}
+        assert {english(r.estimate.note) for r in told[site]} == {"suppressed: fewer than 5"}
     for site in "AD":
         assert lead(told[site], "advice_accuracy.accuracy", site=site, parameters=None).estimate.value > 0
     compared = robustness(one, wanted)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.english import english
 from tests.rated import noisy, rated, raters_study
 from tests.studies import plan
 from trustreport.assessment.dimensions.source_reliability import answer, has_data
@@ -82,7 +83,7 @@ def test_the_nomogram_leads_with_the_majority_beside_it_where_the_accuracy_is_st
     assert one(known, "label_accuracy").method == "nomogram"
     assert {r.method for r in known.results if r.id == f"{ID}.label_accuracy"} == {"majority", "nomogram"}
     assert one(unknown, "label_accuracy").method == "nomogram"
-    assert "upper bound" in one(unknown, "weighted_concordance").estimate.note
+    assert "upper bound" in english(one(unknown, "weighted_concordance").estimate.note)
     assert "It is an upper bound" in sentences(unknown)
     assert "have the stated or measured accuracy and err independently" in sentences(known)
     assert "|x + a − 1|" in sentences(known)
@@ -108,7 +109,7 @@ def test_raters_who_err_together_are_found_out() -> None:
     assert "independently. A perfect device" not in sentences(finding)
     by = {r.method: r.estimate for r in finding.results if r.id == f"{ID}.label_accuracy"}
     assert isnan(by["majority"].value)
-    assert "not known" in by["majority"].note
+    assert "not known" in english(by["majority"].note)
     assert by["nomogram"].value > 0.5
 
 
@@ -147,7 +148,7 @@ def test_raters_are_judged_by_the_truth_only_where_that_is_declared() -> None:
     assert {r.method for r in finding.results if r.id == f"{ID}.label_accuracy"} == {"majority", "nomogram"}
     without = measured(raters_study(rated(CODES)))
     check_rules(without)
-    assert "no truth to judge the raters by" in one(without, "label_accuracy").estimate.note
+    assert "no truth to judge the raters by" in english(one(without, "label_accuracy").estimate.note)
 
 
 def test_ranks_are_taken_by_number_and_their_coefficients_stand_beside_the_nominal_ones() -> None:

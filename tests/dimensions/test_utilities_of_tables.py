@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.english import english
 from trustreport.api import assess, read_study
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.dimensions.advice_accuracy import answer
@@ -242,7 +243,7 @@ def test_scores_of_three_classes_by_hand(tmp_path: Path) -> None:
     # Home is worth .7 - .4 - .9 to the first case of A, the ward -.7 + .2 + .3: to the ward, as all others.
     ward = lead(finding, "utility_yield", candidate="A", **care)
     assert ward.estimate.value == pytest.approx((-1 + 1 + 3 - 9) / 4)
-    assert "greatest expected utility" in ward.estimate.note
+    assert "greatest expected utility" in english(ward.estimate.note)
 
 
 def test_two_classes_with_a_third_decision(tmp_path: Path) -> None:

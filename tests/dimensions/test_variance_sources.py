@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.dimensions.test_reliance import rules_hold, texts
+from tests.english import english
 from tests.measures.mrmc.conftest import study_of
 from tests.studies import plan, readings
 from trustreport.assessment.dimensions.decision_benefit import DIMENSION, variance_sources
@@ -142,7 +143,7 @@ def test_a_negative_component_leaves_the_widths_and_says_why_there_are_no_shares
     found = answer(drawn(6))
     assert {r.estimate.note for r in of(found, "variance_share")} == {NEGATIVE}
     assert all(r.estimate.value > 0 for r in of(found, "expected_width"))
-    assert any(f"cannot be given: {NEGATIVE}. With 6 readers" in text for text in texts(found))
+    assert any(f"cannot be given: {english(NEGATIVE)}. With 6 readers" in text for text in texts(found))
 
 
 def test_readers_of_cases_of_their_own_have_no_shares_and_the_table_says_why() -> None:

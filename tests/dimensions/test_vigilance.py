@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tests.english import english
 from trustreport.assessment.assess import assess
 from trustreport.assessment.dimensions.vigilance import DIMENSION, answer, has_data
 from trustreport.assessment.dimensions.vigilance.due import due, term
@@ -20,6 +21,7 @@ from trustreport.assessment.finding import Finding
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.monitoring import notes
+from trustreport.measures.note import Note, note
 from trustreport.measures.roc.clustered import clustered_auc
 from trustreport.measures.two_arm.difference import newcombe
 from trustreport.study.plan import Indicator
@@ -73,7 +75,7 @@ def test_each_period_is_held_against_the_one_before(drifting: Any) -> None:
     of_first = [r for r in results(finding, "period_change", period="p1", endpoint="sensitivity")
                 if r.scope["parameters"]["against"] == "previous"]  # fmt: skip
     assert isnan(of_first[0].estimate.value)
-    assert of_first[0].estimate.note == "there is no period before this one"
+    assert of_first[0].estimate.note == note("there_no_period_before_this_one")
     later = one(finding, "period_change", period="p3", endpoint="auc", **against("previous", "p2"))
     assert later.estimate.method == "delong"
     assert later.estimate.high < 0
@@ -86,7 +88,7 @@ def test_the_chart_alerts_in_the_period_of_the_drift(drifting: Any) -> None:
     assert chart.details["look"] == "case"
     assert chart.estimate.details["false_alert_planned"] <= 0.05
     area = one(finding, "cusum", endpoint="auc")
-    assert "followed by period" in area.estimate.note
+    assert "followed by period" in english(area.estimate.note)
 
 
 def test_the_delay_of_each_chart_stands_beside_it(drifting: Any) -> None:
@@ -111,7 +113,7 @@ def test_the_delay_of_each_chart_stands_beside_it(drifting: Any) -> None:
     assert len(tables["vigilance_delays_1"].rows) == 1  # the area has no chart
     area = results(finding, "detection_delay", endpoint="auc")
     assert len(area) == 2
-    assert all(isnan(r.estimate.value) and "followed by period" in r.estimate.note for r in area)
+    assert all(isnan(r.estimate.value) and "followed by period" in english(r.estimate.note) for r in area)
 
 
 def test_entries_stand_once_and_lead_once(drifting: Any) -> None:
@@ -166,8 +168,8 @@ def test_one_period_alone_has_no_baseline_and_says_so() -> None:
     assert "With one period there is no trend" in told(finding)
     change = results(finding, "period_change", period="p1", endpoint="sensitivity")
     assert {r.estimate.note for r in change} == {
-        "no case of the baseline was provided",
-        "there is no period before this one",
+        note("no_case_baseline_was_provided"),
+        note("there_no_period_before_this_one"),
     }
 
 
@@ -194,7 +196,7 @@ def test_a_declared_period_without_cases_is_named() -> None:
     finding = answer(study, plan)
     assert "The declared period p2 has no cases" in told(finding)
     found = one(finding, "period_value", period="p2", endpoint="sensitivity")
-    assert found.estimate.note == "no case of this period was provided"
+    assert found.estimate.note == note("no_case_this_period_was_provided")
 
 
 def test_one_class_in_a_period_leaves_the_other_undefined() -> None:
@@ -231,11 +233,11 @@ def _without_truth(dataset: Dataset) -> Dataset:
         ({"to_detect": 0.9}, notes.EQUAL_RATES),
         ({"to_detect": 1.0}, notes.RATE_AT_END),
         ({"false_alert_budget": None}, notes.NO_BUDGET),
-        ({"in_control": None}, "are not both declared"),
-        ({"chart": "EWMA"}, "another chart than cusum or sprt is declared"),
+        ({"in_control": None}, note("rate_in_control_and_rate_to_detect")),
+        ({"chart": "EWMA"}, note("another_chart_than_cusum_or_sprt")),
     ],
 )
-def test_an_indicator_without_a_chart_says_why(changed: dict[str, Any], why: str) -> None:
+def test_an_indicator_without_a_chart_says_why(changed: dict[str, Any], why: Note) -> None:
     study = m.over_time(0.9, n=60)
     indicator = {k: v for k, v in {**m.SENSITIVITY, **changed}.items() if v is not None}
     finding = answer(study, m.plan(study, indicators=[indicator]))
@@ -254,8 +256,8 @@ def test_without_days_the_chart_looks_once_a_period_and_an_sprt_cannot() -> None
     per_look = round(chart.estimate.n / 2)
     by_chart = {(r.parameters["chart"], r.parameters["statistic"]): r.estimate for r in late}
     assert by_chart["cusum", "median"].value % per_look == 0
-    assert "the order of the cases" in by_chart["sprt", "median"].note
-    assert "the order of the cases" in one(finding, "sprt", endpoint="sensitivity").estimate.note
+    assert "the order of the cases" in english(by_chart["sprt", "median"].note)
+    assert "the order of the cases" in english(one(finding, "sprt", endpoint="sensitivity").estimate.note)
 
 
 def test_several_candidates_are_followed_each() -> None:
@@ -331,7 +333,9 @@ def test_features_are_held_against_those_of_the_baseline() -> None:
     assert still.low < 0.02
     assert moved.low > 0.02
     none = answer(*_pair(m.over_time(0.9, n=60)))
-    assert one(none, "feature_drift", period="p1").estimate.note.startswith("features of the baseline")
+    assert english(one(none, "feature_drift", period="p1").estimate.note).startswith(
+        "features of the baseline"
+    )
 
 
 def _pair(study: Study) -> tuple[Study, Any]:
@@ -415,7 +419,7 @@ def test_without_readings_it_says_what_cannot_be_followed() -> None:
     indicator = {**m.SENSITIVITY, "measure": "override_rate", "in_control": 0.1, "to_detect": 0.2}
     finding = answer(study, m.plan(study, indicators=[indicator]))
     assert "Over-reliance, missed warnings and reading time cannot be monitored" in told(finding)
-    assert one(finding, "cusum", endpoint="override_rate").estimate.note.startswith(
+    assert english(one(finding, "cusum", endpoint="override_rate").estimate.note).startswith(
         "not available from the readings of the periods"
     )
 
@@ -653,7 +657,7 @@ def test_a_patient_in_both_periods_counts_once(size: int) -> None:
     for endpoint in ("sensitivity", "auc", "oe_ratio", "calibration_slope", "brier"):
         plain, shared = (one(f, "period_change", endpoint=endpoint, **here) for f in (alone, again))
         assert plain.estimate.value == pytest.approx(shared.estimate.value)
-        assert "count once" in shared.estimate.note
+        assert "count once" in english(shared.estimate.note)
         assert shared.estimate.details["shared_clusters"] > 0
         assert abs(shared.estimate.details["correlation"]) <= 1
         assert shared.analysis == "clustered"
@@ -683,4 +687,4 @@ def test_patients_known_in_one_period_only_are_said() -> None:
     half = Study(datasets=(dataclasses.replace(study.datasets[0], cases=without), *study.datasets[1:]))
     finding = answer(half, m.plan(half))
     change = one(finding, "period_change", period="p1", endpoint="auc", **against("baseline", "baseline"))
-    assert "is not known: the interval takes the sets as independent" in change.estimate.note
+    assert "is not known: the interval takes the sets as independent" in english(change.estimate.note)

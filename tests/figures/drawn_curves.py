@@ -20,10 +20,11 @@ from trustreport.figures.measure_rows import (
 )
 from trustreport.figures.roc import DevicePoint, ReaderPoint, RocFigure, RocLine, RocPanel
 from trustreport.measures.net_benefit import decision_curve
+from trustreport.measures.note import note
 from trustreport.measures.roc.auc import delong
 from trustreport.measures.roc.curve import roc_curve
 
-NOTHING = estimate(nan, nan, nan, note="no case has the condition")
+NOTHING = estimate(nan, nan, nan, note=note("no_case_has_condition"))
 
 
 def cases(n: int, apart: float, seed: int = 5):

@@ -9,20 +9,19 @@ from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit, ReaderSlo
 from trustreport.figures.effect import EffectPlot, EffectRow, ErrorRateRow, ErrorRates
 from trustreport.figures.field import PlaneAxis, PlaneChart, PlanePoint
 from trustreport.figures.flow import FlowFigure, Step
+from trustreport.measures import notes
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.vocabulary.messages import Message
 
 LONG = (
     "Radiographs of the chest in the emergency departments of four hospitals, second sitting, readers "
     "with less than 5 years"
 )
-REASON = (
-    "no error in the baseline arm or only errors in the compared arm: the odds ratio is infinite and this "
-    "method has no interval"
-)
+REASON = notes.ODDS_INFINITE_NO_INTERVAL
 
 
-def estimate(value: float, low: float, high: float, n: int = 114, note: str = "") -> Estimate:
+def estimate(value: float, low: float, high: float, n: int = 114, note: Note = NO_NOTE) -> Estimate:
     return Estimate(float(value), float(low), float(high), n, note=note)
 
 
@@ -32,7 +31,7 @@ EXTREME_RATIOS = (
     estimate(inf, 2.1, inf),
     estimate(nan, nan, nan, note=REASON),
     estimate(nan, 0.0, inf, note=REASON),
-    estimate(1.4, nan, nan, note="a count is zero: this method has no interval"),
+    estimate(1.4, nan, nan, note=note("count_zero_this_method_has_no")),
     estimate(3.0, 1e-3, 1e6),
     estimate(1e6, 2e4, 4e7),
     estimate(1e-9, 0.0, 1e-8),

@@ -64,7 +64,7 @@ def test_what_leaves_the_axis_gets_an_arrow_and_what_is_undefined_a_reason(e: An
     lines, (left, right) = drawn(figure), figure.axes[1].get_xlim()
     if isnan(e.value):
         assert not {"mark-0", "interval-0"} & set(lines)
-        assert e.note in written(figure)
+        assert say(e.note) in written(figure)
         return
     inside = left <= e.value <= right
     assert ("value-beyond-0" in lines) != inside

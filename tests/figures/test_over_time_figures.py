@@ -30,10 +30,11 @@ from trustreport.figures.trend import (
     Trend,
     TrendPanel,
 )
+from trustreport.measures.note import note
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.messages import say as message
 
-NOTHING = estimate(nan, nan, nan, note="no positive case")
+NOTHING = estimate(nan, nan, nan, note=note("no_case"))
 
 
 def trend(n: int, panels: int = 4, *, baseline: bool = True) -> Trend:

@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 from looked_at import boxes, lines
 
+from tests.english import english
 from trustreport.figures import style
 from trustreport.figures.flow import TrustFlow
 from trustreport.figures.trust import LEFTS, SIDE, TOP, TrustDiagram, TrustPoint
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.reliance.notes import RIGHT_THEN_WRONG_ADVICE
 from trustreport.vocabulary.messages import Catalogue
 
-WHY = "no reader was right where the advice was wrong"
+WHY = RIGHT_THEN_WRONG_ADVICE
 
 
 def share(value: float, width: float = 0.1) -> Estimate:
@@ -88,7 +90,7 @@ def test_a_mark_at_the_edge_keeps_clear_of_the_numbers_of_the_axis(say: Catalogu
 def test_an_empty_panel_says_why(say: Catalogue) -> None:
     point = replace(POOLED, rbod=NOTHING, rsr=NOTHING)
     figure = TrustDiagram((point,)).draw(say)
-    assert WHY in [text.replace("\n", " ") for text in texts(figure)]
+    assert english(WHY) in [text.replace("\n", " ") for text in texts(figure)]
     assert "mark-wrong-0" not in lines(figure)
     assert "mark-right-0" in lines(figure)
 

@@ -37,6 +37,7 @@ from trustreport.figures.sites import (
 )
 from trustreport.measures.calibration.binned import calibration_curve
 from trustreport.measures.calibration.bins import equal_width
+from trustreport.measures.note import note
 from trustreport.vocabulary.messages import Catalogue, catalogue
 
 AXES = (
@@ -45,7 +46,7 @@ AXES = (
     Axis("Calibration", "Brier score, better to the right", "Brier", 0.35, 0.0, (0.25, 0.15, 0.08)),
 )
 SIMILARITY = (0.0001, 0.0001, 0.0002, 0.03, 0.3, 0.69, 0.9999, 0.001, 0.0001, 0.45, 0.0001, 0.0001)
-NONE = estimate(nan, nan, nan, note="no case has the condition")
+NONE = estimate(nan, nan, nan, note=note("no_case_has_condition"))
 
 
 def sites(n: int) -> tuple[SitePoint, ...]:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import fisher_exact as of_scipy
 
 from trustreport.measures.association import equal_shares, fisher_exact
+from trustreport.measures.note import note
 
 CELL = st.integers(0, 40)
 
@@ -52,7 +53,7 @@ def test_few_events_are_tested_exactly_each_group_against_the_others() -> None:
 def test_what_cannot_be_compared_says_why() -> None:
     alone = equal_shares([3, 0], [20, 0])
     assert isnan(alone.p)
-    assert alone.note == "a group is empty"
+    assert alone.note == note("group_empty")
     assert equal_shares([0, 0, 0], [20, 20, 20]).p == 1
     with pytest.raises(ValueError, match="x must not exceed n"):
         fisher_exact(3, 2, 1, 4)

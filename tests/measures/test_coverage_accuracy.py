@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.english import english
 from trustreport.measures.protocols import accuracy_at_coverage
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference" / "coverage_accuracy.csv"
@@ -26,7 +27,7 @@ def test_cases_without_a_result_are_never_decided_but_count() -> None:
     e = accuracy_at_coverage(RIGHT, CERTAINTY, 84 / 90)
     assert (e.n, e.details["coverage"]) == (84, 84 / 90)
     more = accuracy_at_coverage(RIGHT, CERTAINTY, 1.0)
-    assert more.note == "84 of 90 cases have a result: fewer than would have to be decided"
+    assert english(more.note) == "84 of 90 cases have a result: fewer than would have to be decided"
     assert np.isnan(more.value)
 
 

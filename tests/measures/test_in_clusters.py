@@ -7,12 +7,14 @@ from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.inter_rater import cohens_kappa as kappa_of_statsmodels
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_of_statsmodels
 
+from tests.english import english
 from trustreport.measures.agreement.coefficients import icc
 from trustreport.measures.agreement.kappa import cohen_kappa, fleiss_kappa, percent_agreement
 from trustreport.measures.agreement.labels import variance_of_mean
 from trustreport.measures.monitoring.rates import median
 from trustreport.measures.mrmc.crossed_clusters import clustered_means, independent_readings
 from trustreport.measures.mrmc.ustatistic import ustatistic
+from trustreport.measures.note import note
 from trustreport.measures.paired.difference import (
     PairedTable,
     correlation_of_sums,
@@ -85,7 +87,7 @@ def test_an_intraclass_correlation_of_clusters_has_no_limits(rng: np.random.Gene
     e = icc(values, cluster=CLUSTER)
     assert e.value == icc(values).value
     assert np.isnan(e.low)
-    assert "take them as independent" in e.note
+    assert "take them as independent" in english(e.note)
 
 
 def test_pairs_that_are_copies_have_the_limits_of_one_of_each() -> None:
@@ -118,7 +120,7 @@ def test_without_a_pair_that_differs_a_cluster_is_one_case() -> None:
     e = tango_clustered(np.zeros(40), np.arange(40) // 4)
     wanted = score_limits(0, 0, 10, student.ppf(0.975, 9))
     assert [e.low, e.high] == pytest.approx(wanted)
-    assert e.note == "no pair differs: the interval counts clusters as cases"
+    assert e.note == note("no_pair_differs_interval_counts_clusters")
     assert e.p == 1
     assert np.isnan(tango_clustered(np.zeros(4), np.zeros(4, np.int64)).low)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.english import english
 from trustreport.measures.net_benefit import interventions_avoided, net_benefit_mover, treat_all
 
 TRUTH = (7 * np.arange(120)) % 10 < 3
@@ -18,7 +19,7 @@ def test_it_is_net_benefit_beyond_treating_everybody_in_interventions(threshold:
 
 
 def test_at_threshold_zero_it_is_undefined() -> None:
-    assert interventions_avoided(TRUTH, RISKS >= 0, 0.0).note.startswith("at a threshold of 0")
+    assert english(interventions_avoided(TRUTH, RISKS >= 0, 0.0).note).startswith("at a threshold of 0")
 
 
 def test_cases_that_are_copies_widen_the_interval() -> None:

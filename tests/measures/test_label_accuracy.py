@@ -25,6 +25,7 @@ from trustreport.measures.label_accuracy import (
     majority_accuracy,
     nomogram_accuracy,
 )
+from trustreport.measures.note import note
 
 SHARE = st.floats(0, 1)
 
@@ -155,9 +156,9 @@ def test_backwards_says_what_cannot_be() -> None:
 
 
 def test_what_has_no_value_passes_its_reason_on() -> None:
-    none = nomogram_accuracy(concordance(nan, note="no case was labelled by two raters"))
+    none = nomogram_accuracy(concordance(nan, note=note("no_case_was_labelled_by_two")))
     found = actual_accuracy(0.9, none)
     assert isnan(found.value.value)
-    assert found.high_bound.note == none.note == "no case was labelled by two raters"
+    assert found.high_bound.note == none.note == note("no_case_was_labelled_by_two")
     with pytest.raises(ValueError, match="measured must lie"):
         actual_accuracy(90, 0.8)

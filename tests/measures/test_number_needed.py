@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from trustreport.measures import notes
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import NO_NOTE
 from trustreport.measures.two_arm import difference
 from trustreport.measures.two_arm.difference import number_needed
 
@@ -27,7 +28,7 @@ def test_agrees_with_altman(value, low, high, benefit_from, harm_from):
     est = number_needed(arr(value, low, high))
     if benefit_from is None:
         assert (est.value, est.low, est.high) == pytest.approx((7.8, 4.5, 27.8), abs=0.05)
-        assert (est.note, est.details) == ("", {})
+        assert (est.note, est.details) == (NO_NOTE, {})
     else:
         assert est.value == pytest.approx(20)
         assert isnan(est.low)
@@ -105,6 +106,6 @@ def test_undefined_differences_keep_their_reason():
     assert isnan(est.value)
     assert est.note == notes.NO_CASE_IN_AN_ARM
     assert number_needed(arr(nan, nan, nan)).note == notes.DIFFERENCE_UNDEFINED
-    unbounded = number_needed(Estimate(0.1, nan, nan, 10, note="too few readers"))
-    assert (unbounded.value, unbounded.note) == (10, "too few readers")
+    unbounded = number_needed(Estimate(0.1, nan, nan, 10, note=notes.NO_PAIR))
+    assert (unbounded.value, unbounded.note) == (10, notes.NO_PAIR)
     assert isnan(unbounded.low)

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trustreport.measures import notes
+from trustreport.measures.note import NO_NOTE
 from trustreport.measures.paired.difference import PairedTable, newcombe_paired, tango, wald_paired
 from trustreport.measures.paired.ratios import (
     matched_exact,
@@ -259,7 +260,7 @@ def test_what_has_no_interval(method, table, value, note):
 
 def test_exact_matched_ratio_at_its_ends():
     none, only = matched_exact(PairedTable(20, 6, 0, 4)), matched_exact(PairedTable(20, 0, 5, 4))
-    assert (none.value, none.low, none.note) == (0, 0, "")
+    assert (none.value, none.low, none.note) == (0, 0, NO_NOTE)
     assert none.high == pytest.approx((1 - 0.025 ** (1 / 6)) / 0.025 ** (1 / 6))
     assert (only.value, only.high, only.note) == (inf, inf, notes.NO_ERROR_CORRECTED)
     assert log(only.low) == pytest.approx(log(0.025**0.2 / (1 - 0.025**0.2)))

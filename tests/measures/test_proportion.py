@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.english import english
+from trustreport.measures.note import note
 from trustreport.measures.proportion import clopper_pearson, wald, wilson
 
 METHODS = {"wald": wald, "wilson": wilson, "clopper_pearson": clopper_pearson}
@@ -100,13 +102,13 @@ def test_no_case_is_undefined(method):
     assert isnan(est.value)
     assert isnan(est.low)
     assert isnan(est.high)
-    assert est.note == "no case"
-    assert str(est) == "not estimable (no case)"
+    assert est.note == note("no_case")
+    assert str(est) == "not estimable (no_case)"
 
 
 def test_wald_says_that_a_width_of_zero_means_nothing():
-    assert "no width" in wald(0, 20).note
-    assert wald(1, 20).note == ""
+    assert "no width" in english(wald(0, 20).note)
+    assert not wald(1, 20).note
     assert wald(5, 20).se == pytest.approx((0.25 * 0.75 / 20) ** 0.5)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from trustreport.measures.means import case_share
+from trustreport.measures.note import note
 from trustreport.measures.repeatability import OF_DIFFERENCES, repeat_kappa, repeated
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"
@@ -77,17 +78,18 @@ def test_one_case_in_each_cluster_is_like_no_clusters() -> None:
 def test_nothing_is_made_of_nothing(name: str) -> None:
     none, same = repeated(name, np.empty(0)), repeated(name, np.zeros(5))
     assert np.isnan(none.value)
-    assert none.note == "no case has a result of both runs"
+    assert none.note == note("no_case_has_result_both_runs")
     assert same.value == 0
     assert np.isnan(same.low)
-    assert same.note == "both runs gave the same scores: no interval"
+    assert same.note == note("both_runs_gave_same_scores_no")
 
 
 def test_a_single_case_has_a_within_case_sd_but_no_limits() -> None:
     one = np.array([0.2])
     assert repeated("within_case_sd", one).value == pytest.approx(0.2 / np.sqrt(2))
-    assert repeated("agreement_limit_low", one).note == "one case has a result of both runs: no spread"
+    assert repeated("agreement_limit_low", one).note == note("one_case_has_result_both_runs")
 
 
 def test_a_share_without_cases_says_why() -> None:
-    assert case_share(np.empty(0, bool), lacking="nobody was positive").note == "nobody was positive"
+    none = note("no_case_has_label")
+    assert case_share(np.empty(0, bool), lacking=none).note == none

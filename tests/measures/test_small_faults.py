@@ -35,6 +35,7 @@ from trustreport.measures.monitoring.rates import Funnel, event_rate
 from trustreport.measures.mrmc.auc import auc_ustatistic
 from trustreport.measures.mrmc.each_reader import reader_auc_benefit
 from trustreport.measures.mrmc.one_reader import fixed_against_readers
+from trustreport.measures.note import Note
 from trustreport.measures.proportion import wilson
 from trustreport.measures.reliance.odds import adjusted_odds, share_difference, spread_ratio
 from trustreport.measures.reported.matrices import _mcc_reaches_exactly
@@ -183,7 +184,7 @@ def test_adjusted_odds_vary_as_their_derivative_says() -> None:
 
 def test_a_difference_of_shares_needs_one_reading_of_each() -> None:
     one, none = np.array([[1.0, nan]]), np.array([[nan, nan]])
-    assert isinstance(share_difference(one, none), str)
+    assert isinstance(share_difference(one, none), Note)
     assert share_difference(one, np.array([[nan, 0.0]])).value == 1  # one reading is enough
 
 
@@ -324,7 +325,7 @@ def test_accuracy_of_labels_by_hand() -> None:
     three = actual_accuracy(0.8, 0.9, n_categories=3)
     assert three.low_bound.value == pytest.approx(0.7)  # .8 and .9 of the cases share .7 at least
     assert nomogram_accuracy(Estimate(0.57, nan, nan, 9)).note == NO_SAMPLING_ERROR
-    assert nomogram_accuracy(Estimate(0.57, 0.55, 0.6, 9)).note == ""
+    assert not nomogram_accuracy(Estimate(0.57, 0.55, 0.6, 9)).note
 
 
 # ---------------------------------------------------------------- the rest
@@ -361,7 +362,7 @@ def test_limits_of_two_rates_whose_clusters_err_together() -> None:
 
 def test_a_spread_between_studies_with_an_upper_limit_says_nothing_of_none() -> None:
     model = pooled([47, 126, 19, 36], [101, 272, 12, 78], [9, 51, 10, 3], [738, 1543, 192, 276])
-    assert not isinstance(model, str)
+    assert not isinstance(model, Note)
     found = model.spread("specificity")
     assert isfinite(found.high)
     assert pooling_notes.NO_UPPER_LIMIT not in found.note

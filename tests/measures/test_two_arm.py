@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from trustreport.measures import notes
+from trustreport.measures.note import NO_NOTE
 from trustreport.measures.two_arm import difference, ratios
 
 DIFFERENCES = [difference.wald, difference.newcombe, difference.miettinen_nurminen]
@@ -82,7 +83,7 @@ def test_differences_agree_with_newcombe(table, by_wald, by_newcombe, by_mn):
 def test_published(method, table, value, low, high, digits):
     est = method(*table)
     assert (est.value, est.low, est.high) == pytest.approx((value, low, high), abs=0.51 * 10**-digits)
-    assert (est.n, est.method, est.note) == (table[1] + table[3], method.__name__, "")
+    assert (est.n, est.method, est.note) == (table[1] + table[3], method.__name__, NO_NOTE)
 
 
 def test_exact_conditional_agrees_with_r():
@@ -203,14 +204,14 @@ def test_counting_right_decisions_mirrors(method, table):
 
 
 @pytest.mark.parametrize(("method", "value", "low", "high", "note"), [
-    (difference.wald, -0.12, -0.2101, -0.0299, ""),
-    (difference.newcombe, -0.12, -0.2380, -0.0243, ""),
-    (difference.miettinen_nurminen, -0.12, -0.2388, -0.0438, ""),
+    (difference.wald, -0.12, -0.2101, -0.0299, NO_NOTE),
+    (difference.newcombe, -0.12, -0.2380, -0.0243, NO_NOTE),
+    (difference.miettinen_nurminen, -0.12, -0.2388, -0.0438, NO_NOTE),
     (ratios.katz, 0.0, nan, nan, notes.ZERO_CELL),
-    (ratios.koopman, 0.0, 0.0, 0.6108, ""),
+    (ratios.koopman, 0.0, 0.0, 0.6108, NO_NOTE),
     (ratios.woolf, 0.0, nan, nan, notes.ZERO_CELL),
-    (ratios.exact_conditional, 0.0, 0.0, 0.8016, ""),
-    (ratios.baptista_pike, 0.0, 0.0, 0.6843, ""),
+    (ratios.exact_conditional, 0.0, 0.0, 0.8016, NO_NOTE),
+    (ratios.baptista_pike, 0.0, 0.0, 0.6843, NO_NOTE),
 ])  # fmt: skip
 def test_no_error_in_the_compared_arm(method, value, low, high, note):
     est = method(0, 50, 6, 50)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.english import english
 from tests.monitored import coded
 from trustreport.assessment.narrative.where import where
 from trustreport.assessment.performance.cases import scored_cases
@@ -176,7 +177,7 @@ def test_few_cases_have_counts_and_no_percentage() -> None:
     few = next(other for levels, _, other in crossing.cells if levels == ("C",))
     assert (few.k, few.n) == (1, 5)
     assert np.isnan(few.rate.value)
-    assert "too few for a percentage" in few.rate.note
+    assert "too few for a percentage" in english(few.rate.note)
 
 
 def test_a_public_report_leaves_out_a_characteristic_with_a_small_cell() -> None:

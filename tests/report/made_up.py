@@ -22,6 +22,7 @@ from trustreport.assessment.finding import (
 )
 from trustreport.assessment.verdicts import verdicts
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import note
 from trustreport.report.layout import figures
 from trustreport.report.layout.figures import Drawn
 from trustreport.study.plan import Plan, undeclared
@@ -100,9 +101,9 @@ def comparison(of: Place) -> tuple[EstimateRow, ...]:
     """The table of one set, in the shapes that occur."""
     arms = of.at(arms=COMPARED.arms)
     unaided, aided = of.at(arm="unaided"), of.at(arm="aided")
-    infinite = "the interval of the difference holds zero: the number needed runs through infinity"
+    infinite = note("interval_difference_holds_zero_number_needed")
     pieces = {"benefit_from": 25.4, "harm_from": 49.9}
-    zero = "a count is zero: this method has no interval"
+    zero = note("count_zero_this_method_has_no")
     found = (
         ("Error rate, unaided", result("error_rate", 0.2371, 0.2166, 0.2589, 1548, "wilson", place=unaided)),
         ("Error rate, aided", result("error_rate", 0.2274, 0.2072, 0.2489, 1548, "wilson", place=aided)),
@@ -138,7 +139,7 @@ def comparison(of: Place) -> tuple[EstimateRow, ...]:
         ),
         (
             "Error rate of nobody",
-            result("error_rate", nan, nan, nan, 0, "wilson", note="no case", place=aided.at(site="x")),
+            result("error_rate", nan, nan, nan, 0, "wilson", note=note("no_case"), place=aided.at(site="x")),
         ),
         ("McNemar's test", result("mcnemar", nan, nan, nan, 260, "mcnemar_exact", p=0.0421, place=arms)),
     )

@@ -7,6 +7,7 @@ import pytest
 from made_up import comparison, result, words
 
 from trustreport.assessment.finding import Column, EstimateTable, PlainTable
+from trustreport.measures.note import note
 from trustreport.report.numbering import SHORT_TABLE, NumberedTable
 from trustreport.report.tables import Cell, Line, Table, align, in_words, table, value_text
 from trustreport.vocabulary.messages import catalogue
@@ -89,8 +90,8 @@ def test_leading_rows_are_marked(leading):
             result("nnd", 103.2, nan, nan, 9, "newcombe", details={"benefit_from": 25.4, "harm_from": 49.9}),
             "103 (25 (benefit) to ∞ to 50 (harm)) decisions",
         ),
-        (result("rr", 0.96, nan, nan, 9, "koopman", note="a reason"), "0.96 (no interval: a reason)"),
-        (result("rr", nan, nan, nan, 0, "koopman", note="no case"), "not estimable: no case"),
+        (result("rr", 0.96, nan, nan, 9, "koopman", note=note("no_pair")), "0.96 (no interval: no pair)"),
+        (result("rr", nan, nan, nan, 0, "koopman", note=note("no_case")), "not estimable: no case"),
     ],
 )  # fmt: skip
 def test_the_summary_writes_numbers_in_words(entry, text):

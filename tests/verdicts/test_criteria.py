@@ -11,6 +11,7 @@ from trustreport.assessment.finding import CheckOutcome
 from trustreport.assessment.verdicts import Verdict
 from trustreport.assessment.verdicts.judge import has_no_precision
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import note
 from trustreport.study import criteria
 from trustreport.study.criteria import Bound
 from trustreport.study.plan import Endpoint, Plan
@@ -105,7 +106,7 @@ def test_values_of_two_arms_are_differences() -> None:
         (Estimate(1.0, 1.0, 1.0, 8), True),
         (Estimate(0.5, 0.2, 0.8, 8, se=0.0), True),
         (Estimate(0.5, 0.3, 0.3 + 1e-15, 8), True),  # the same 13 digits
-        (Estimate(0.5, 0.4, 0.6, 8, note="a text decides nothing: says nothing about precision"), False),
+        (Estimate(0.5, 0.4, 0.6, 8, note=note("no_variation_in_counts_interval_has")), False),
         (Estimate(1.0, 0.981, 1.0, 200), False),
         (Estimate(0.0, 0.0, 0.02, 200), False),
         (Estimate(0.5, 0.4, 0.6, 80, se=0.05), False),

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.english import english
 from trustreport.api import assess, read_study
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.performance.measures import complement
 from trustreport.commands.second_judge import dissents
-from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
+from trustreport.measures.note import Note
+from trustreport.measures.notes import NO_CASE, OFTEN_ABOVE, OFTEN_BELOW
 from trustreport.measures.two_arm import difference
 from trustreport.measures.two_arm.difference import number_needed
 from trustreport.report.answer.answer import answer
@@ -66,7 +68,7 @@ def test_no_verdict_rests_on_a_limit_that_is_short(tmp_path: Path) -> None:
         "about": "inconclusive",
     }
     reason = catalogue()(found.verdicts[0].reason)
-    assert OFTEN_ABOVE in reason
+    assert english(OFTEN_ABOVE) in reason
     assert not dissents(as_data(found)), "the second judge derives the same"
 
 
@@ -89,11 +91,11 @@ def test_such_a_number_does_not_answer_on_page_1() -> None:
     assert lead not in [r for said in (*other.sentences, *other.support) for r in said.results]
     said = f"{other.sentence} {other.supporting}"
     assert "is not stated here" in said
-    assert OFTEN_BELOW in said
+    assert english(OFTEN_BELOW) in said
 
 
 @pytest.mark.parametrize(("note", "other"), [(OFTEN_ABOVE, OFTEN_BELOW), (OFTEN_BELOW, OFTEN_ABOVE)])
-def test_what_lay_above_lies_below_in_one_minus_and_one_over_it(note: str, other: str) -> None:
-    e = replace(difference.newcombe(80, 200, 5, 200), note=f"first; {note}")
-    assert complement(e).note == f"first; {other}"
+def test_what_lay_above_lies_below_in_one_minus_and_one_over_it(note: Note, other: Note) -> None:
+    e = replace(difference.newcombe(80, 200, 5, 200), note=NO_CASE + note)
+    assert complement(e).note == NO_CASE + other
     assert number_needed(e).note == other

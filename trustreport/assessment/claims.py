@@ -182,7 +182,7 @@ def _compared(
 def _written(e: Estimate, like: Declared) -> Message:
     """A computed number with one decimal more than the printed one."""
     if isnan(e.value):
-        return say("claims.not_defined", reason=e.note)
+        return say("claims.not_defined", reason=e.note or "0/0")
     return _number(e.value, like)
 
 
@@ -252,6 +252,5 @@ def _over_classes(
     except ZeroDivisionError:
         value = nan
     measure = say(f"claims.{kind}", measure=quantity_name(metric))
-    note = "" if isfinite(value) else "0/0"
-    lead = Estimate(value, nan, nan, counts.n, note=note)
+    lead = Estimate(value, nan, nan, counts.n)
     yield _compared(claim, measure, declared(claim.value), [value], lead, share=True)

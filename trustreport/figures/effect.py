@@ -114,8 +114,8 @@ class EffectPlot(Chart):
                 Text(
                     label=style.label(say, row.label),
                     number=numbers.estimate(say, shown, self.scale),
-                    note="" if undefined else said or (say.noted(shown.note) if no_interval else ""),
-                    reason=said or say.noted(shown.note) if undefined else "",
+                    note="" if undefined else said or (say(shown.note) if no_interval else ""),
+                    reason=said or say(shown.note) if undefined else "",
                     leads=row.leads,
                 )
             )
@@ -284,7 +284,7 @@ class ErrorRates(Chart):
                 label=style.label(say, row.label),
                 number=numbers.estimate(say, row.estimate, "percent"),
                 note=style.label(say, row.note),
-                reason=say.noted(row.estimate.note) if isnan(row.estimate.value) else "",
+                reason=say(row.estimate.note) if isnan(row.estimate.value) else "",
                 leads=row.leads,
                 group=style.label(say, row.group),
             )

@@ -169,7 +169,7 @@ class ExternalPerformance(Chart):
         axis, held = self.axes[p], spots.panels[p]
         if not held.sites:
             reasons = [s.similarity.note or s.performances[p].estimate.note for s in self.sites]
-            text = style.wrap(say.noted(reasons[0]) if reasons else "", WIDTH - 6.0, style.SMALL)
+            text = style.wrap(say(reasons[0]) if reasons else "", WIDTH - 6.0, style.SMALL)
             middle = (axis.worst + axis.best) / 2
             plot.write(middle, 0.7, text, ha="center", multialignment="center", **style.MUTED)
             return

@@ -171,7 +171,7 @@ def series(i: int) -> dict[str, Any]:
 
 def label(say: Catalogue, text: Message | str) -> str:
     """A label as text: a message of the catalogue, the note of an estimate, or a name of the study's own."""
-    return say(text) if isinstance(text, Message) else say.noted(text)
+    return text if isinstance(text, str) else say(text)
 
 
 def label_key(text: Message | str) -> str:

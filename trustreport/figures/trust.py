@@ -10,6 +10,7 @@ from trustreport.figures.flow import Advice, TrustFlow
 from trustreport.figures.layout import Box, mark_box, overlap
 from trustreport.figures.panels import Chart, PlotPanel, PlotSheet
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import Note
 from trustreport.vocabulary.messages import Catalogue, Message
 
 # Millimetres.
@@ -145,7 +146,7 @@ class TrustDiagram(Chart):
         """The points of a panel; how many names found no room."""
         places: list[tuple[float, float, list[str]]] = []
         sizes = self._sizes(panel)
-        reasons: list[str] = []
+        reasons: list[Note] = []
         for i, point in enumerate(self.points):
             across, upward = point.place(panel)
             if isnan(across.value) and isnan(upward.value):
@@ -171,7 +172,7 @@ class TrustDiagram(Chart):
             if not point.leads:
                 _gather(places, x * SIDE, y * SIDE, style.label(say, point.label))
         if not places and len(reasons) == len(self.points) and reasons:
-            text = style.wrap(say.noted(reasons[0]), SIDE - 8.0, style.TICK)
+            text = style.wrap(say(reasons[0]), SIDE - 8.0, style.TICK)
             muted: dict[str, Any] = {"color": style.MUTE, "ha": "center", **style.AXIS}
             plot.write(0.5, 0.5, text, multialignment="center", zorder=4, **muted)
         texts = [(x, y, self._mark_label(say, names)) for x, y, names in places]

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, gammaln
 
 from trustreport.measures.estimate import Estimate, check_level, undefined
+from trustreport.measures.note import note
 from trustreport.measures.proportion import check_counts
 
-A_TEST = "a test of association, without an interval"
-EMPTY_GROUP = "a group is empty"
+A_TEST = note("test_association_without_interval")
+EMPTY_GROUP = note("group_empty")
 FEW_EXPECTED = 5.0  # the smallest expected count at which chi-square is trusted
 
 

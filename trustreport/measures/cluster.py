@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.measures.note import note
+
 BLOCK = 1 << 15  # cases worked on at once, few enough for a processor's cache
 
 
@@ -79,8 +81,8 @@ def ascending(values: NDArray[Any]) -> Order:
 
 Floats = NDArray[np.float64]
 Clusters = NDArray[np.int64]
-ONE_CLUSTER = "fewer than two clusters: the spread between them cannot be estimated"
-ONE_OF_A_CLASS = "fewer than two clusters hold a case of one of the classes: no interval"
+ONE_CLUSTER = note("fewer_than_two_clusters_spread_between")
+ONE_OF_A_CLASS = note("fewer_than_two_clusters_hold_case")
 
 
 def cluster_sums(values: Floats, cluster: Clusters) -> Floats:

@@ -5,17 +5,15 @@ from dataclasses import dataclass, field, fields
 from math import isnan, nan
 from typing import Literal
 
+from trustreport.measures.note import NO_NOTE, Note, note
+
 Limit = Literal["low", "high"]
 
 # Where benchmarks/coverage.py finds an interval short on one side, and no better one is known (`LISTED`
 # there). The limit on that side decides nothing, and the number does not lead.
-OFTEN_ABOVE = (
-    "in simulated studies of this size the interval lay above the true value in up to 11%, in place of 2.5%"
-)
-OFTEN_BELOW = (
-    "in simulated studies of this size the interval lay below the true value in up to 10%, in place of 2.5%"
-)
-_SHORT: Mapping[str, Limit] = {OFTEN_ABOVE: "low", OFTEN_BELOW: "high"}
+OFTEN_ABOVE = note("in_simulated_studies_this_size_interval")
+OFTEN_BELOW = note("in_simulated_studies_this_size_interval_lay")
+_SHORT: Mapping[Note, Limit] = {OFTEN_ABOVE: "low", OFTEN_BELOW: "high"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,7 @@ class Estimate:
     n: int
     level: float = 0.95
     method: str = ""
-    note: str = ""
+    note: Note = NO_NOTE
     se: float = nan
     df: float = nan
     p: float = nan
@@ -59,7 +57,7 @@ class Estimate:
         return f"{self.value:.2f} ({self.level:.0%} CI {self.low:.2f} to {self.high:.2f}; n = {self.n})"
 
 
-def undefined(n: int, note: str, *, level: float = 0.95, method: str = "") -> Estimate:
+def undefined(n: int, note: Note, *, level: float = 0.95, method: str = "") -> Estimate:
     """An estimate that these data do not yield; `note` is the reason that the report prints."""
     return Estimate(nan, nan, nan, n, level, method, note)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, pdtr
 
 from trustreport.measures.estimate import Estimate, check_level, undefined
+from trustreport.measures.note import NO_NOTE, note
 
 Mask = NDArray[np.bool_]
 
@@ -98,15 +99,13 @@ Floats = NDArray[np.float64]
 
 MAJORITY, NOMOGRAM = "majority", "nomogram"
 
-NO_LABEL = "no case has a label"
-ONLY_TWO_CLASSES = "the exact probability of a majority is computed for two classes only"
-TAKEN_AS_KNOWN = "computed from the accuracy of the raters, taken as known: no interval"
-LABELS_AS_KNOWN = (
-    "the accuracy of the labels is taken as known: the interval is that of the measured accuracy"
-)
-NO_SAMPLING_ERROR = "computed from figures stated without their sampling error: no interval"
-BEYOND_PERFECT_LABELS = "not even labels that are always right give it: the measured accuracy is too low"
-NO_INFORMATION = "a measured accuracy of one half or less gives no actual accuracy above one half"
+NO_LABEL = note("no_case_has_label")
+ONLY_TWO_CLASSES = note("exact_probability_majority_computed_for_two")
+TAKEN_AS_KNOWN = note("computed_from_accuracy_raters_taken_as")
+LABELS_AS_KNOWN = note("accuracy_labels_taken_as_known_interval")
+NO_SAMPLING_ERROR = note("computed_from_figures_stated_without_their")
+BEYOND_PERFECT_LABELS = note("not_even_labels_that_always_right")
+NO_INFORMATION = note("measured_accuracy_one_half_or_less")
 
 
 def majority_accuracy(
@@ -219,7 +218,7 @@ def nomogram_accuracy(concordance: Estimate, *, n_categories: int = 2) -> Estima
     if e.value != e.value:
         return undefined(e.n, e.note, level=e.level, method=NOMOGRAM)
     value, low, high = (_from_concordance(x, n_categories) for x in (e.value, e.low, e.high))
-    note = e.note or ("" if e.low == e.low else NO_SAMPLING_ERROR)
+    note = e.note or (NO_NOTE if e.low == e.low else NO_SAMPLING_ERROR)
     return Estimate(value, low, high, e.n, e.level, NOMOGRAM, note)
 
 
@@ -346,7 +345,7 @@ def least_reliability(measured: float, desired: float, *, level: float = 0.95) -
     (0.875, 0.563)
     """
     x, t = float(_shares("measured", measured)), float(_shares("desired", desired))
-    note = NO_INFORMATION if x <= 0.5 < t else BEYOND_PERFECT_LABELS if t > max(x, 0.5) else ""
+    note = NO_INFORMATION if x <= 0.5 < t else BEYOND_PERFECT_LABELS if t > max(x, 0.5) else NO_NOTE
     if note:
         none = undefined(0, note, level=level, method=NOMOGRAM)
         return LeastReliability(none, none)

@@ -13,13 +13,14 @@ from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.confusion.independent import score_limit
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, df_by_kurtosis, quantile, two_sided_p
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.measures.proportion import normal_quantile, wilson
 
 
 def case_share(
     event: NDArray[np.bool_],
     *,
-    lacking: str = notes.NO_CASE,
+    lacking: Note = notes.NO_CASE,
     cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> Estimate:
@@ -47,7 +48,7 @@ def case_share(
 Floats = NDArray[np.float64]
 MEAN, CLUSTER_MEAN, DIFFERENCE = "case_mean", "cluster_mean", "_t"
 RATIO, CLUSTER_RATIO = "ratio_delta", "cluster_ratio"
-AT_ONE = "at a threshold of 1 a false positive weighs infinitely"
+AT_ONE = note("at_threshold_1_false_positive_weighs")
 
 
 def case_mean(
@@ -87,7 +88,7 @@ def case_mean(
     if cluster is not None:
         return _clustered(value, (worth - value) / n, cluster, level, method, tested=tested)
     se = sqrt(float(worth.var()) / n)
-    note, df = "" if se else notes.NO_WIDTH, df_by_kurtosis(worth) if tested and se else inf
+    note, df = NO_NOTE if se else notes.NO_WIDTH, df_by_kurtosis(worth) if tested and se else inf
     half = quantile(df, level) * se
     p = two_sided_p(value / se, df) if tested and se else nan
     df = df if df < inf else nan
@@ -95,7 +96,7 @@ def case_mean(
 
 
 def case_ratio(
-    worth: Floats, best: Floats, level: float = 0.95, none: str = "", cluster: Clusters | None = None
+    worth: Floats, best: Floats, level: float = 0.95, none: Note = NO_NOTE, cluster: Clusters | None = None
 ) -> Estimate:
     """Sum of worth over sum of the best possible, (n_cases,) each, by the delta method.
 
@@ -115,7 +116,7 @@ def case_ratio(
         return _clustered(value, (worth - value * best) / float(best.sum()), cluster, level, method)
     squared = float(sums(n, lambda of: ((worth[of] - value * best[of]) ** 2,))[0])
     se = sqrt(squared / n / n) / float(best.mean())
-    note = "" if se else notes.NO_WIDTH
+    note = NO_NOTE if se else notes.NO_WIDTH
     return Estimate(value, value - z * se, value + z * se, n, level, method, note, se=se)
 
 
@@ -148,7 +149,7 @@ def mean_of_clusters(
     se = sqrt(float(influence @ influence) * n_clusters / (n_clusters - 1))
     df = df_by_kurtosis(influence) if se and tested else float(n_clusters - 1)
     half = quantile(df, level) * se
-    note = "" if se else notes.NO_WIDTH
+    note = NO_NOTE if se else notes.NO_WIDTH
     p = two_sided_p(value / se, df) if tested and se else nan
     details = {"clusters": float(n_clusters)}
     return Estimate(
@@ -167,7 +168,7 @@ def infinite(worth: Floats, n: int, level: float, method: str) -> Estimate:
 Counts = NDArray[np.int64]
 METHOD = "yield_mover"
 FEW_CLUSTERS = 25  # that hold a case of the class found in fewer
-CLASS_ABSENT = "a class with a share has no case"
+CLASS_ABSENT = note("class_with_share_has_no_case")
 
 
 def cell_mean(
@@ -281,7 +282,7 @@ def cell_mean(
         middle, low, high = mean_limits(share_of, size, values, quantile(df, level))
         below += (share * (middle - low)) ** 2
         above += (share * (high - middle)) ** 2
-    note = "" if below + above else notes.NO_WIDTH
+    note = NO_NOTE if below + above else notes.NO_WIDTH
     if clusters is not None and held < FEW_CLUSTERS and not note:
         note = notes.OFTEN_BELOW
     return Estimate(

@@ -13,11 +13,12 @@ from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import all_cells, cluster_cells
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.means import MEAN, case_mean, cell_mean
+from trustreport.measures.note import note
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-BY_DEFINITION = "nobody is treated: zero by definition"
+BY_DEFINITION = note("nobody_treated_zero_by_definition")
 
 
 def net_benefit(
@@ -293,7 +294,7 @@ def checked_threshold(threshold: float) -> float:
 
 
 LEAST = 1e-100  # 0 to any digit that is printed; what harm would be worth has no square below
-AT_ZERO = "at a threshold of 0 everybody is treated whatever the harm: nothing can be avoided"
+AT_ZERO = note("at_threshold_0_everybody_treated_whatever")
 METHOD = "yield_mover"
 
 

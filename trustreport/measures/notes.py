@@ -1,51 +1,48 @@
-"""Why a number is undefined or has no bound: fixed fragments, which the message catalogue translates."""
+"""Why a number is undefined or has no bound: the notes that several measures share."""
 
 from trustreport.measures.estimate import OFTEN_ABOVE as OFTEN_ABOVE
 from trustreport.measures.estimate import OFTEN_BELOW as OFTEN_BELOW
+from trustreport.measures.note import NO_NOTE, Note, note
 
-NO_CASE = "no case"
-NO_CASE_IN_AN_ARM = "an arm has no case"
-NO_PAIR = "no pair"
-NO_DISCORDANT_PAIR = "no discordant pair"
+NO_CASE = note("no_case")
+NO_CASE_IN_AN_ARM = note("arm_has_no_case")
+NO_PAIR = note("no_pair")
+NO_DISCORDANT_PAIR = note("no_discordant_pair")
 
-NO_WIDTH = "no variation in the counts: the interval has no width and says nothing about precision"
+NO_WIDTH = note("no_variation_in_counts_interval_has")
 
-NO_ERROR_IN_EITHER_ARM = "no error in either arm"
-ONLY_ERRORS_IN_BOTH_ARMS = "only errors in both arms"
-ZERO_CELL = "a count is zero: this method has no interval"
-RATIO_INFINITE = "no error in the baseline arm: the ratio is infinite"
-RATIO_INFINITE_NO_INTERVAL = (
-    "no error in the baseline arm: the ratio is infinite and this method has no interval"
-)
-ODDS_INFINITE = "no error in the baseline arm or only errors in the compared arm: the odds ratio is infinite"
-ODDS_INFINITE_NO_INTERVAL = (
-    "no error in the baseline arm or only errors in the compared arm: "
-    "the odds ratio is infinite and this method has no interval"
-)
-TOO_MANY_TABLES = "counts too large for the exact distribution"
+NO_ERROR_IN_EITHER_ARM = note("no_error_in_either_arm")
+ONLY_ERRORS_IN_BOTH_ARMS = note("only_errors_in_both_arms")
+ZERO_CELL = note("count_zero_this_method_has_no")
+RATIO_INFINITE = note("no_error_in_baseline_arm_ratio")
+RATIO_INFINITE_NO_INTERVAL = note("no_error_in_baseline_arm_ratio_infinite")
+ODDS_INFINITE = note("no_error_in_baseline_arm_or")
+ODDS_INFINITE_NO_INTERVAL = note("no_error_in_baseline_arm_or_only")
+TOO_MANY_TABLES = note("counts_too_large_for_exact_distribution")
 
-NO_ERROR_CORRECTED = "no error was corrected with the aid: the odds ratio is infinite"
-NO_ERROR_CORRECTED_NO_INTERVAL = (
-    "no error was corrected with the aid: the odds ratio is infinite and this method has no interval"
-)
+NO_ERROR_CORRECTED = note("no_error_was_corrected_with_aid")
+NO_ERROR_CORRECTED_NO_INTERVAL = note("no_error_was_corrected_with_aid_odds")
 
-DIFFERENCE_UNDEFINED = "the difference of the error rates is undefined"
-DIFFERENCE_ZERO = "the error rates are equal: no number needed"
-THROUGH_INFINITY = "the interval of the difference holds zero: the number needed runs through infinity"
-LIMIT_ZERO = "a limit of the difference is zero: the number needed has no bound"
+DIFFERENCE_UNDEFINED = note("difference_error_rates_undefined")
+DIFFERENCE_ZERO = note("error_rates_equal_no_number_needed")
+THROUGH_INFINITY = note("interval_difference_holds_zero_number_needed")
+LIMIT_ZERO = note("limit_difference_zero_number_needed_has")
 
 
-def of_simulations(note: str) -> str:
+_OF_SIMULATIONS = OFTEN_ABOVE + OFTEN_BELOW
+_MIRRORED = {OFTEN_ABOVE: OFTEN_BELOW, OFTEN_BELOW: OFTEN_ABOVE}
+
+
+def of_simulations(said: Note) -> Note:
     """What a note says of simulated studies."""
-    return "; ".join(said for said in note.split("; ") if said in (OFTEN_ABOVE, OFTEN_BELOW))
+    return said.only(_OF_SIMULATIONS)
 
 
-def of_the_data(note: str) -> str:
+def of_the_data(said: Note) -> Note:
     """A note without what it says of simulated studies."""
-    return "; ".join(said for said in note.split("; ") if said not in (OFTEN_ABOVE, OFTEN_BELOW))
+    return said.without(_OF_SIMULATIONS)
 
 
-def mirrored(note: str) -> str:
+def mirrored(said: Note) -> Note:
     """The note of one minus a number, or of one over it: what lay above lies below."""
-    other = {OFTEN_ABOVE: OFTEN_BELOW, OFTEN_BELOW: OFTEN_ABOVE}
-    return "; ".join(other.get(said, said) for said in note.split("; "))
+    return sum((_MIRRORED.get(one, one) for one in said), NO_NOTE)

@@ -9,6 +9,7 @@ from math import sqrt
 
 from trustreport.measures import notes
 from trustreport.measures.estimate import Estimate, check_level, undefined
+from trustreport.measures.note import NO_NOTE
 
 # Of SciPy each function imports what it uses: the process that draws needs this module, and not SciPy.
 
@@ -72,7 +73,7 @@ def wald(x: int, n: int, level: float = 0.95) -> Estimate:
         return undefined(0, notes.NO_CASE, level=level, method="wald")
     p = x / n
     se = sqrt(p * (1 - p) / n)
-    return Estimate(p, p - z * se, p + z * se, n, level, "wald", "" if se else notes.NO_WIDTH, se=se)
+    return Estimate(p, p - z * se, p + z * se, n, level, "wald", NO_NOTE if se else notes.NO_WIDTH, se=se)
 
 
 def wilson(x: int, n: int, level: float = 0.95) -> Estimate:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.means import case_share
+from trustreport.measures.note import note
 from trustreport.measures.proportion import wilson
 
 Floats = NDArray[np.float64]
@@ -198,8 +199,7 @@ def by_formula(reader: float, device: float) -> dict[str, tuple[float, float]]:
     }
 
 
-NO_CASE = "no case"
-NOT_DECIDED = "{decided} of {n} cases have a result: fewer than would have to be decided"
+NO_CASE = note("no_case")
 ROUNDING = 1e-9
 
 
@@ -281,8 +281,8 @@ def accuracy_at_coverage(
     ranked = ranked or by_certainty(right, certainty)
     known = len(ranked.certainty)
     if wanted > known or not n:
-        note = NOT_DECIDED.format(decided=known, n=n) if n else NO_CASE
-        return undefined(known, note, level=level, method=method)
+        why = note("cases_have_result_fewer_than_would", decided=known, n=n) if n else NO_CASE
+        return undefined(known, why, level=level, method=method)
     least = float(ranked.certainty[known - wanted])
     below = int(np.searchsorted(ranked.certainty, least, "left"))
     e = wilson(int(ranked.right[-1] - ranked.right[below]), known - below, level)

@@ -16,6 +16,7 @@ from trustreport.measures.cluster import Clusters, cluster_sums
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.means import mean_of_clusters
 from trustreport.measures.mrmc.interval import no_interval, quantile
+from trustreport.measures.note import NO_NOTE, note
 from trustreport.measures.notes import OFTEN_BELOW
 
 Floats = NDArray[np.float64]
@@ -29,13 +30,10 @@ CLUSTERED, CLUSTERED_SPREAD, CLUSTERED_KAPPA = (
     "cluster_fisher_z",
 )
 LEAST_DF = 1.0  # of a standard deviation: below it the upper limit is beyond any use
-NO_REPEAT = "no case has a result of both runs"
-ONE_REPEAT = "one case has a result of both runs: no spread"
-FEW_DECISIONS = (
-    "the rarer decision was made in fewer than 10 cases, or by both runs in fewer than 5: "
-    "an interval of kappa would include its true value too rarely"
-)
-ALL_ALIKE = "both runs gave the same scores: no interval"
+NO_REPEAT = note("no_case_has_result_both_runs")
+ONE_REPEAT = note("one_case_has_result_both_runs")
+FEW_DECISIONS = note("rarer_decision_was_made_in_fewer")
+ALL_ALIKE = note("both_runs_gave_same_scores_no")
 
 OfDifferences = Literal[
     "repeat_bias",
@@ -159,9 +157,9 @@ def repeated(
     df = _df_of_spread(of_log, n if name in SPREADS else n - 1, level)
     tail = (1 - level) / 2
     shorter, longer = (sqrt(df / chdtri(df, p)) for p in (tail, 1 - tail))
-    note = "; ".join(dict.fromkeys(filter(None, (mean.note, of_log.note))))
+    note = mean.note + of_log.note
     if name in SPREADS:
-        often = OFTEN_BELOW if cluster is None and not apart else ""  # readers and cases
+        often = OFTEN_BELOW if cluster is None and not apart else NO_NOTE  # readers and cases
         return Estimate(
             value, value * shorter, value * longer, n, level, method, often or of_log.note,
             df=df, details=mean.details,
@@ -199,7 +197,7 @@ def _alone(influence: Floats) -> Estimate:
 
 def _of_clusters(cluster: Clusters, influence: Floats) -> Estimate:
     e = mean_of_clusters(0.0, cluster_sums(influence, cluster), len(influence), 0.95)
-    return replace(e, method=CLUSTERED, note=e.note if e.se != 0 else "")
+    return replace(e, method=CLUSTERED, note=e.note if e.se != 0 else NO_NOTE)
 
 
 def _df_of_spread(of_log: Estimate, most: int, level: float) -> float:

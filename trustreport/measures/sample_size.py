@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.measures.proportion import normal_quantile
 
-ONE_CLASS = "no sample size without cases of both classes"
-SEPARATED = "an area of 0 or 1 has no planning variance: no sample size follows"
-NO_VARIANCE = "every case has the same error: no sample size follows"
-NOBODY_CALLED = "nobody is called positive: the net benefit is 0 and has no planning variance"
-ALL_RIGHT = "every call is right: the net benefit has no planning variance"
-NO_SPREAD = "the scores do not vary: the slope is not estimable with any number of cases"
-EXTREME = "a score of 0 or 1 was moved inwards"
+ONE_CLASS = note("no_sample_size_without_cases_both")
+SEPARATED = note("area_0_or_1_has_no")
+NO_VARIANCE = note("every_case_has_same_error_no_sample")
+NOBODY_CALLED = note("nobody_called_positive_net_benefit_0")
+ALL_RIGHT = note("every_call_right_net_benefit_has")
+NO_SPREAD = note("scores_do_not_vary_slope_not")
+EXTREME = note("score_0_or_1_was_moved")
 
 
 def planning_quantile(level: float) -> float:
@@ -44,7 +45,7 @@ def needed(
     width: float,
     level: float,
     method: str,
-    note: str = "",
+    note: Note = NO_NOTE,
     least: int = 1,
 ) -> Estimate:
     """The smallest whole number of cases that is not under `exact` (up to rounding of its last digits)."""
@@ -184,7 +185,7 @@ class Information:
     alpha: float
     slope: float
     both: float
-    note: str = ""
+    note: Note = NO_NOTE
 
 
 def information(score: NDArray[np.float64]) -> Information:
@@ -197,7 +198,7 @@ def information(score: NDArray[np.float64]) -> Information:
         float(weight.mean()),
         float((predictor**2 * weight).mean()),
         float((predictor * weight).mean()),
-        EXTREME if ((score == 0) | (score == 1)).any() else "",
+        EXTREME if ((score == 0) | (score == 1)).any() else NO_NOTE,
     )
 
 

@@ -22,6 +22,7 @@ from trustreport.measures.net_benefit import (
     odds_of_threshold,
     worth_of_decisions,
 )
+from trustreport.measures.note import NO_NOTE, note
 
 SNB_MOVER, SNB_JACKKNIFE = "snb_mover", "snb_jackknife"
 
@@ -41,25 +42,25 @@ LOW, HIGH = 1, 2  # of `mean_limits`
 UNBOUNDED = 1e9  # a lower limit this far off does not exist: the prevalence may be close to 0
 
 
-NO_LOWER_LIMIT = "too few cases have the condition: the interval has no lower limit"
+NO_LOWER_LIMIT = note("too_few_cases_have_condition_interval")
 
 
-NO_POSITIVE = "no case has the condition"
+NO_POSITIVE = note("no_case_has_condition")
 
 
-FEW_CLUSTERS = "fewer than 10 clusters hold a case with the condition: no interval"
+FEW_CLUSTERS = note("fewer_than_10_clusters_hold_case")
 
 
-NO_LOSS = "no benefit is lost in these cases, or without one cluster: no interval that respects clusters"
+NO_LOSS = note("no_benefit_lost_in_these_cases")
 
 
-NO_UTILITY_LOST = "no utility is lost in these cases: no interval"
+NO_UTILITY_LOST = note("no_utility_lost_in_these_cases")
 
 
-TOO_FEW_RELEVANT = "one case with the condition, or one cluster of such cases, has relevance: no interval"
+TOO_FEW_RELEVANT = note("one_case_with_condition_or_one")
 
 
-NO_RELEVANCE = "the cases with the condition have no relevance"
+NO_RELEVANCE = note("cases_with_condition_have_no_relevance")
 
 
 def standardized_net_benefit(
@@ -169,7 +170,7 @@ def snb_mover(
     high = 1.0
     if plain.value < 1 and limit(1.0, HIGH) < 0:
         high = float(brentq(limit, plain.value, 1.0, args=(HIGH,), xtol=1e-13, rtol=1e-13))
-    return replace(plain, low=low, high=high, method=SNB_MOVER, note="", se=plain.se or nan)
+    return replace(plain, low=low, high=high, method=SNB_MOVER, note=NO_NOTE, se=plain.se or nan)
 
 
 def snb_jackknife(
@@ -219,7 +220,7 @@ def snb_jackknife(
     cells = cluster_cells(truth, score >= threshold, cluster)
     n_clusters, held = len(cells), int(cells[:, [0, 2]].any(axis=1).sum())
     details = {"clusters": float(n_clusters), "clusters_with_positive": float(held)}
-    plain = replace(plain, details=details, note="")
+    plain = replace(plain, details=details, note=NO_NOTE)
     if held < CLUSTERS_WITH_POSITIVE:
         return replace(plain, note=FEW_CLUSTERS)
     left = cells.sum(axis=0) - cells
@@ -233,7 +234,7 @@ def snb_jackknife(
     df, se = float(held - 1), sqrt(variance)
     factor = exp(quantile(df, level) * se)
     low, high = 1 - (1 - plain.value) * factor, 1 - (1 - plain.value) / factor
-    note = notes.OFTEN_BELOW if held < FEW_HELD else ""
+    note = notes.OFTEN_BELOW if held < FEW_HELD else NO_NOTE
     return replace(plain, low=low, high=high, se=(1 - plain.value) * se, df=df, note=note)
 
 
@@ -325,7 +326,7 @@ def _by_log_of_loss(plain: Estimate, held: int, *, clustered: bool) -> Estimate:
     if half > log(UNBOUNDED):
         return replace(bare, note=NO_LOWER_LIMIT)
     low, high = 1 - loss * exp(half), 1 - loss / exp(half)
-    return replace(bare, low=low, high=high, df=df, note=notes.OFTEN_BELOW if held < FEW_HELD else "")
+    return replace(bare, low=low, high=high, df=df, note=notes.OFTEN_BELOW if held < FEW_HELD else NO_NOTE)
 
 
 def _first(values: Floats, most: float) -> int:

@@ -14,6 +14,7 @@ from trustreport.measures.confusion.notes import CLUSTERS_AS_CASES
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile, two_sided_p
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, Mode, leading, obuchowski_rockette
+from trustreport.measures.note import NO_NOTE, note
 from trustreport.measures.proportion import check_counts
 from trustreport.measures.roc.auc import area_and_variance, placements
 from trustreport.measures.two_arm.difference import miettinen_nurminen, newcombe, score_limits, score_variance
@@ -21,11 +22,11 @@ from trustreport.measures.two_arm.difference import miettinen_nurminen, newcombe
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-EMPTY_GROUP = "a group has no case of this kind"
-NO_SPREAD = "nothing varies between the cases of the groups: no interval"
-FEWER_THAN_TWO = "fewer than two groups in which the measure and its variance are defined"
+EMPTY_GROUP = note("group_has_no_case_this_kind")
+NO_SPREAD = note("nothing_varies_between_cases_groups_no")
+FEWER_THAN_TWO = note("fewer_than_two_groups_in_which")
 CLUSTERED = "miettinen_nurminen_clustered"
-A_TEST = "a test that all groups are alike, without an interval"
+A_TEST = note("test_that_all_groups_alike_without")
 
 
 def share_difference(x1: int, n1: int, x2: int, n2: int, *, level: float = 0.95) -> Estimate:
@@ -128,7 +129,7 @@ def clustered_share_difference(
     low, high = score_limits(x1, n1, x2, n2, quantile(df, level) * sqrt(effect))
     at_none = effect * score_variance(0.0, x1, n1, x2, n2)
     return Estimate(
-        value, low, high, n, level, CLUSTERED, "" if alone > NEGLIGIBLE else CLUSTERS_AS_CASES,
+        value, low, high, n, level, CLUSTERED, NO_NOTE if alone > NEGLIGIBLE else CLUSTERS_AS_CASES,
         se=sqrt(variance), df=df, p=two_sided_p(value / sqrt(at_none), df) if at_none > 0 else 1.0,
         details={**details, "design_effect": effect},
     )  # fmt: skip
@@ -193,7 +194,7 @@ def _linear(
     n = len(influence)
     variance, clusters = clustered_variance(influence, cluster)
     details = {"clusters": float(clusters)}
-    note = ONE_CLUSTER if least < 2 else "" if variance > NEGLIGIBLE else NO_SPREAD
+    note = ONE_CLUSTER if least < 2 else NO_NOTE if variance > NEGLIGIBLE else NO_SPREAD
     if note:
         return Estimate(value, nan, nan, n, level, method, note, details=details)
     se, df = sqrt(variance), float(least - 1)
@@ -330,8 +331,8 @@ def _tested(e: Estimate) -> Estimate:
     return replace(e, p=two_sided_p(e.value / e.se, inf if isnan(e.df) else e.df))
 
 
-FEWER_THAN_TWO_WITH_BOTH_CLASSES = "fewer than two groups with cases of both classes"
-NOT_OF_ALL = "a difference between two groups has no interval"
+FEWER_THAN_TWO_WITH_BOTH_CLASSES = note("fewer_than_two_groups_with_cases")
+NOT_OF_ALL = note("difference_between_two_groups_has_no")
 METHOD, CLUSTERED_ODDS = "equalised_odds_newcombe", "equalised_odds_clustered"
 
 
@@ -404,7 +405,7 @@ def equalised_odds_difference(
     every = [e for own in found.values() for e in own]
     low = max(max(e.low, -e.high, 0.0) for e in every)
     high = max(max(e.high, -e.low) for e in every)
-    note = "" if all(np.isfinite([e.low, e.high]).all() for e in every) else NOT_OF_ALL
+    note = NO_NOTE if all(np.isfinite([e.low, e.high]).all() for e in every) else NOT_OF_ALL
     if note:
         low = high = float("nan")
     details = {

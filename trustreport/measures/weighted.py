@@ -19,19 +19,17 @@ from trustreport.measures.cluster import ONE_CLUSTER, Clusters, cluster_sums, cl
 from trustreport.measures.confusion.independent import score_limit
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import df_by_kurtosis, quantile
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.measures.proportion import wilson
 
 SHARE, RATIO, MEAN, AREA = "weighted_logit", "weighted_log", "weighted_t", "weighted_auc"
 NEGLIGIBLE = 1e-24
-NO_WEIGHT = "no case of the denominator has a weight above 0"
-ONE_UNIT = "fewer than two cases or clusters of the denominator: no interval"
-NO_SPREAD = "nothing varies between cases or clusters: no interval"
-NOTHING_EXPECTED = "the weighted sum of the scores is 0: the ratio is undefined"
-ONE_CLASS = "a class has no case with a weight above 0"
-FEW_HEAVY = (
-    "fewer than 5 cases of a class carry its largest weights, which are 10 times the smallest or more: "
-    "an interval would depend on those few"
-)
+NO_WEIGHT = note("no_case_denominator_has_weight_above")
+ONE_UNIT = note("fewer_than_two_cases_or_clusters")
+NO_SPREAD = note("nothing_varies_between_cases_or_clusters")
+NOTHING_EXPECTED = note("weighted_sum_scores_0_ratio_undefined")
+ONE_CLASS = note("class_has_no_case_with_weight")
+FEW_HEAVY = note("fewer_than_5_cases_class_carry")
 LEAST_HEAVY, UNEVEN = 5, 10
 
 Floats = NDArray[np.float64]
@@ -265,7 +263,7 @@ def _units(of: Mask, cluster: Clusters | None) -> int:
 
 def _spread(
     influence: Floats, weight: Floats, of: Mask, cluster: Clusters | None, *, always: bool = False
-) -> tuple[float, float, str]:
+) -> tuple[float, float, Note]:
     """Standard error and degrees of freedom, or why there are none."""
     units = _units(of, cluster)
     if units < 2:
@@ -277,7 +275,7 @@ def _spread(
     df, drawn = units - 1.0, weight[weight > 0]
     if always or drawn.max() >= UNEVEN * drawn.min():
         df = min(df, df_by_kurtosis(summed[summed != 0]))
-    return sqrt(variance), df, ""
+    return sqrt(variance), df, NO_NOTE
 
 
 def _at_an_end(e: Estimate, used: Mask, cluster: Clusters | None) -> Estimate:

@@ -13,7 +13,7 @@ from trustreport.planning.origins import TEXT
 from trustreport.study.ingest.problems import did_you_mean, quoted
 from trustreport.study.ingest.validation import expectation
 from trustreport.vocabulary.errors import Problem, StudyError
-from trustreport.vocabulary.messages import Message, say
+from trustreport.vocabulary.messages import Message, catalogue, say
 
 Inside = Annotated[float, Field(gt=0, lt=1)]
 
@@ -64,7 +64,7 @@ def plan_chart(fields: Mapping[str, Any]) -> dict[str, Any]:
         budgets = {"budget": request.false_alert_budget, "missed": request.missed_alert_budget}
         estimate, run = sprt(none, *rates, **budgets)
         if run is None:
-            raise StudyError([Problem("options", estimate.note)])
+            raise StudyError([Problem("options", catalogue()(estimate.note))])
         limit, found = run.high, sprt_delay(run)
         false_alert = estimate.details["false_alert_spent"]
     delay = {name: e.value for name, e in found.items()}
@@ -93,5 +93,5 @@ def _valid(fields: Mapping[str, Any]) -> ChartRequest:
                 problems.append(Problem("options", found, expectation(e), column=name))
         raise StudyError(problems) from None
     if why := why_not(request.in_control, request.to_detect):
-        raise StudyError([Problem("options", why)])
+        raise StudyError([Problem("options", catalogue()(why))])
     return request

@@ -374,7 +374,7 @@ def _values(caption: str, rows: Sequence[EstimateRow], words: Catalogue) -> Tabl
     for row, text in zip(rows, texts):
         e = row.result.estimate
         lines.append(
-            Line((Cell(words(row.label)), Cell(text, True, words.noted(e.note) if isnan(e.value) else "")))
+            Line((Cell(words(row.label)), Cell(text, True, words(e.note) if isnan(e.value) else "")))
         )
     return Table(words(f"calculate.{caption}"), heads, tuple(lines))
 

@@ -20,7 +20,7 @@ from trustreport.report.answer.answer import answer
 from trustreport.study import lock
 from trustreport.study.plan import NOT_DECLARED, Plan
 from trustreport.vocabulary.digits import as_written
-from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.results import Result
 
 SCHEMA_VERSION = "2"
@@ -124,7 +124,8 @@ def entry(result: Result, say: Catalogue) -> dict[str, Any]:
     e = result.estimate
     return {
         **_fields(result, "id cases scope unit primary"),
-        **_fields(e, "value low high level se n method p df short note"),
+        **_fields(e, "value low high level se n method p df short"),
+        "note": catalogue()(e.note),
         "quantity": result.quantity.id,
         "method_text": say(f"method.{e.method}.text") if e.method else "",
         "source": say(f"method.{e.method}.source") if e.method else "",

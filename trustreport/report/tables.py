@@ -8,6 +8,7 @@ from typing import Any
 
 from trustreport.assessment.finding import EstimateRow, EstimateTable, PlainTable
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.vocabulary.digits import by_width, clear_of, of_share, places_in
 from trustreport.vocabulary.messages import Catalogue, Message
 from trustreport.vocabulary.results import Result
@@ -157,8 +158,8 @@ def _methods(rows: Sequence[EstimateRow], say: Catalogue) -> list[Cell]:
     for row in rows:
         text = method_text(row.result.method, say)
         # The two pieces of an interval through infinity say what its note says.
-        note = "" if through_infinity(row.result) else row.result.estimate.note
-        cells.append(Cell(say("table.same") if text == before and text else text, aside=say.noted(note)))
+        note = NO_NOTE if through_infinity(row.result) else row.result.estimate.note
+        cells.append(Cell(say("table.same") if text == before and text else text, aside=say(note)))
         before = text
     return cells
 
@@ -219,7 +220,7 @@ def plain(source: PlainTable, say: Catalogue) -> Table:
 
 def written(value: Any, form: str, say: Catalogue) -> str:
     """A cell as text: as the format word of its column says, and a p-value without its equals sign."""
-    if isinstance(value, Message):
+    if isinstance(value, Message | Note):
         return say(value)
     if value is None or (isinstance(value, float) and isnan(value)):
         return say("table.empty")
@@ -228,7 +229,7 @@ def written(value: Any, form: str, say: Catalogue) -> str:
     if isinstance(value, Estimate) and form == "text":
         return _in_text(value, say)
     if isinstance(value, str) or form == "text":
-        return say.noted(str(value))
+        return str(value)
     if isinstance(value, Estimate):
         return _estimate(value, form, say)
     text = say.numbers.write(value, form)

@@ -16,12 +16,13 @@ import re
 import string
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cache, lru_cache
 from math import floor, isfinite, isinf, isnan, log10
 from typing import TYPE_CHECKING, Any
 
+from trustreport.measures.note import Message as Message
+from trustreport.measures.note import Note
 from trustreport.vocabulary.digits import MOST_DECLARED, by_width, places_in
 from trustreport.vocabulary.quantities import ROWS
 from trustreport.vocabulary.resources import folder
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 MINUS = "\N{MINUS SIGN}"
 WITHIN = re.compile(r"\([^()]*\)")  # what stands in parentheses
 JOIN = "; "
-FIELD = re.compile(r"\{(\w+)[^{}]*\}")
 TYPED = re.compile(r"[-−]?\d+\.\d+%?")
 TERM = re.compile(r"‹(\w+)›")
 PLURALS = frozenset(("zero", "one", "two", "few", "many", "other"))
@@ -50,53 +50,6 @@ NUMERALS = (  # greater numbers are written in digits
     "word.numeral.nine",
 )
 LEAST_P = 0.001
-
-
-class Notes:
-    """What estimates note: English phrases, joined by semicolons, by which another language finds its own."""
-
-    def __init__(self, phrases: Mapping[str, str]) -> None:
-        self._phrases = phrases
-        self._patterns = [(_pattern(phrase), phrase) for phrase in phrases if "{" in phrase]
-
-    def __call__(self, note: str) -> str:
-        if not self._phrases or " " not in note:
-            return note
-        pieces, out, i = note.split(JOIN), [], 0
-        while i < len(pieces):
-            ends = range(len(pieces), i, -1)  # a phrase may hold a semicolon itself: the longest first
-            texts = ((end, self._phrase(JOIN.join(pieces[i:end]))) for end in ends)
-            end, text = next(((end, text) for end, text in texts if text), (i + 1, pieces[i]))
-            out.append(text)
-            i = end
-        return JOIN.join(out)
-
-    def _phrase(self, text: str) -> str:
-        if text in self._phrases:
-            return self._phrases[text]
-        found = ((pattern.fullmatch(text), phrase) for pattern, phrase in self._patterns)
-        return next((_filled(self._phrases[phrase], m.groupdict()) for m, phrase in found if m), "")
-
-
-def _filled(phrase: str, values: Mapping[str, str]) -> str:
-    """A phrase with values that are written already."""
-    return FIELD.sub(lambda found: values[found[1]], phrase)
-
-
-def _pattern(phrase: str) -> re.Pattern[str]:
-    """A phrase with values as what finds it and them in a note."""
-    parts = string.Formatter().parse(phrase)
-    return re.compile(
-        "".join(re.escape(text) + (f"(?P<{name}>.+?)" if name else "") for text, name, *_ in parts)
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """A text to be said later: its key in the catalogue and the values it names."""
-
-    key: str
-    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 def say(key: str, **values: Any) -> Message:
@@ -234,7 +187,7 @@ class _Formatter(string.Formatter):
         self._catalogue = catalogue
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        if isinstance(value, Message):
+        if isinstance(value, Message | Note):
             value = self._catalogue(value)
         if value is None:
             return self._catalogue("word.not_known")
@@ -255,7 +208,7 @@ class _Formatter(string.Formatter):
         if isinstance(value, float) and not format_spec:
             return self._catalogue.numbers.plain(value)
         if not format_spec:
-            return self._catalogue.noted(str(value))
+            return str(value)
         written = self._catalogue.numbers.write(value, format_spec)
         if written is None:
             raise ValueError(f"the message catalogue has no way {format_spec!r} to write a value")
@@ -268,22 +221,17 @@ def _is_group(node: Any) -> bool:
 
 
 class Catalogue:
-    """The texts of one language. Call it with a message, or with a key and its values."""
+    """The texts of one language. Call it with a message, a note, or a key and its values."""
 
-    def __init__(
-        self,
-        language: str,
-        texts: Mapping[str, Any],
-        own: Mapping[str, str] | None = None,
-        notes: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, language: str, texts: Mapping[str, Any], own: Mapping[str, str] | None = None) -> None:
         self.language = language
         self.numbers = Numbers(language)
         self._texts = _with_terms(texts, own) if own else texts
-        self._notes = Notes(_with_terms(notes or {}, own or {}))
         self._formatter = _Formatter(self)
 
-    def __call__(self, message: Message | str, /, **values: Any) -> str:
+    def __call__(self, message: Message | Note | str, /, **values: Any) -> str:
+        if isinstance(message, Note):
+            return JOIN.join(map(self, message.messages))
         key, given = (
             (message, values) if isinstance(message, str) else (message.key, {**message.values, **values})
         )
@@ -320,16 +268,12 @@ class Catalogue:
         """Items joined as the language joins them: ``a, b and c``."""
         from babel.lists import format_list
 
-        texts = [self(item) if isinstance(item, Message) else self.noted(str(item)) for item in items]
+        texts = [self(item) if isinstance(item, Message | Note) else str(item) for item in items]
         if any(", " in WITHIN.sub("", text) for text in texts) and len(texts) > 1:
             # A comma within an item and one between two would look alike.
             and_ = format_list(["", ""], locale=self.language).strip()
             return f"{'; '.join(texts[:-1])}; {and_} {texts[-1]}"
         return format_list(texts, locale=self.language)
-
-    def noted(self, note: str) -> str:
-        """The note of an estimate in this language; a text that is none as it is."""
-        return self._notes(note)
 
     def numeral(self, n: int) -> str:
         """A count within a sentence: as a word below ten, else in digits."""
@@ -373,18 +317,6 @@ def _add(texts: dict[str, Any], more: Mapping[str, Any], file: str) -> None:
             raise ValueError(f"{file} has {name}, which another file of the catalogue has")
 
 
-def notes_of(language: str) -> dict[str, str]:
-    """What estimates note, by the English text: a note and its translation have the same key."""
-
-    def texts(of: str) -> dict[str, str]:
-        file = folder("templates") / "messages" / of / "notes.toml"
-        found: dict[str, str] = tomllib.loads(file.read_text(encoding="utf-8"))["note"]
-        return found
-
-    own = texts(language)
-    return {text: own[key] for key, text in texts("en").items()}
-
-
 def terms(language: str) -> dict[str, Any]:
     """The glossary of a language: ``terms``, and the keys of texts that are ``unchanged`` from English."""
     file = folder("templates") / "messages" / f"{language}.terms.toml"
@@ -407,7 +339,7 @@ def catalogue(language: str = "en") -> Catalogue:
         raise LookupError(f"templates/messages/{language} lacks {', '.join(lacking)}")
     if language == "en":
         return Catalogue(language, texts)
-    return Catalogue(language, texts, terms(language)["terms"], notes_of(language))
+    return Catalogue(language, texts, terms(language)["terms"])
 
 
 def _with_terms(node: Any, own: Mapping[str, str]) -> Any:

@@ -7,6 +7,7 @@ from math import isnan
 from typing import Any
 
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import note
 from trustreport.vocabulary import digits
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.quantities import (
@@ -20,7 +21,7 @@ from trustreport.vocabulary.quantities import (
 )
 
 ROUNDING = 1e-12
-CUT = "the interval is cut at the end of what is possible"
+CUT = note("interval_cut_at_end_possible")
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,5 +135,5 @@ def within_range(e: Estimate, row: Quantity) -> Estimate:
     beyond = max(row.low - e.low, e.high - row.high)
     if isnan(e.low) or not beyond > 0:
         return e
-    note = "; ".join(filter(None, (e.note, CUT))) if beyond > ROUNDING else e.note
-    return replace(e, low=max(e.low, row.low), high=min(e.high, row.high), note=note)
+    said = e.note + CUT if beyond > ROUNDING else e.note
+    return replace(e, low=max(e.low, row.low), high=min(e.high, row.high), note=said)

@@ -78,7 +78,7 @@ def test_cases_that_a_rater_did_not_label_are_left_out_and_said() -> None:
     gaps = np.vstack([ANXIETY, [[1, np.nan, 2], [np.nan, np.nan, 4]]])
     e, whole = icc(gaps), icc(ANXIETY)
     assert (e.value, e.low, e.n) == (whole.value, whole.low, 20)
-    assert e.note == f"{notes.INCOMPLETE_LEFT_OUT}; {OFTEN_ABOVE}"
+    assert e.note == notes.INCOMPLETE_LEFT_OUT + OFTEN_ABOVE
     assert e.details == {"raters": 3.0, "left_out": 2.0}
     nobody = np.column_stack([gaps, np.full(len(gaps), np.nan)])  # a rater without any label is none
     assert icc(nobody) == e

@@ -12,6 +12,7 @@ from trustreport.measures.agreement import notes
 from trustreport.measures.agreement.coefficients import gwet_ac1, krippendorff_alpha
 from trustreport.measures.agreement.interval import coefficient_interval, mean_interval, why_none
 from trustreport.measures.agreement.kappa import cohen_kappa, fleiss_kappa, light_kappa, percent_agreement
+from trustreport.measures.note import NO_NOTE, Note
 
 Knee = tuple[NDArray[np.int64], NDArray[np.float64]]
 
@@ -52,13 +53,13 @@ def test_full_agreement_has_the_lower_limit_of_wilson() -> None:
     "cells, of_kappa, of_ac1",
     [
         ((5, 2, 2, 40), notes.FEW_OF_A_LABEL, notes.FEW_OF_A_LABEL),  # 9 cases with the rarer label
-        ((6, 2, 2, 40), "", ""),
-        ((40, 2, 2, 6), "", ""),  # whichever label is the rarer one
-        ((4, 4, 4, 40), notes.FEW_AGREED, ""),
-        ((5, 4, 4, 40), "", ""),
+        ((6, 2, 2, 40), NO_NOTE, NO_NOTE),
+        ((40, 2, 2, 6), NO_NOTE, NO_NOTE),  # whichever label is the rarer one
+        ((4, 4, 4, 40), notes.FEW_AGREED, NO_NOTE),
+        ((5, 4, 4, 40), NO_NOTE, NO_NOTE),
     ],
 )
-def test_a_rare_label_leaves_no_interval(cells: Any, of_kappa: str, of_ac1: str) -> None:
+def test_a_rare_label_leaves_no_interval(cells: Any, of_kappa: Note, of_ac1: Note) -> None:
     codes = pair(*cells)
     for measure, why, by_chance in ((fleiss_kappa, of_kappa, True), (gwet_ac1, of_ac1, False)):
         found = coefficient_interval(measure(codes, 2), codes, 2, by_chance_of_labels=by_chance)
@@ -71,8 +72,8 @@ def test_three_raters_need_agreement_in_the_rarer_label() -> None:
     # Each case that two of three give the rarer label is a third of an agreement.
     codes = np.repeat([[1, 1, 0], [0, 0, 0]], [14, 60], axis=0)
     assert why_none(codes, 2) == notes.FEW_AGREED
-    assert why_none(np.repeat([[1, 1, 0], [0, 0, 0]], [15, 60], axis=0), 2) == ""
-    assert why_none(codes, 2, by_chance_of_labels=False) == ""
+    assert not why_none(np.repeat([[1, 1, 0], [0, 0, 0]], [15, 60], axis=0), 2)
+    assert not why_none(codes, 2, by_chance_of_labels=False)
     # Labels given alone are no agreement, and a label nobody else gave leaves none at all.
     assert why_none(np.array([[1, -1], [0, -1]] * 50), 2)
 
@@ -80,7 +81,7 @@ def test_three_raters_need_agreement_in_the_rarer_label() -> None:
 def test_cases_with_one_label_are_said() -> None:
     codes = np.concatenate([pair(20, 3, 3, 20), [[1, -1]]])
     assert coefficient_interval(fleiss_kappa(codes, 2), codes, 2).note == notes.SINGLE_LABELS
-    assert coefficient_interval(fleiss_kappa(codes[:-1], 2), codes[:-1], 2).note == ""
+    assert not coefficient_interval(fleiss_kappa(codes[:-1], 2), codes[:-1], 2).note
 
 
 def test_score_interval_of_agreement_is_that_of_statsmodels() -> None:
@@ -131,7 +132,7 @@ def test_ranks_need_five_cases_on_which_a_pair_leaves_the_usual_label() -> None:
     def labels(n: int) -> NDArray[np.int64]:
         return np.array([[0, 0]] * 40 + [[1, 2], [2, 3]] * n + [[0, 1]] * 6)
 
-    for n, why in ((2, notes.FEW_OFF_THE_USUAL), (3, "")):
+    for n, why in ((2, notes.FEW_OFF_THE_USUAL), (3, NO_NOTE)):
         codes = labels(n)
         assert why_none(codes, 4, ranks=True) == why
         e = krippendorff_alpha(codes, 4, metric="ordinal")

@@ -24,6 +24,7 @@ from trustreport.measures.agreement.weighted_concordance import (
     weighted_concordance,
 )
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import NO_NOTE
 
 
 def rho(codes: Any, k: int = 2, **known: Any) -> Estimate:
@@ -57,7 +58,7 @@ def test_thirteen_radiologists(knee: Any, expected: Any) -> None:
         assert est.value == pytest.approx(there[case]["rho"], abs=1e-12)
     est = rho(codes, confidence=confidence, accuracy=0.81, resamples=2000, interval="cases")
     assert [est.low, est.high] == pytest.approx(there["boot95_cases_at_081"], abs=2e-3)
-    assert (est.n, est.method, est.note) == (427, "bootstrap_cases", "")
+    assert (est.n, est.method, est.note) == (427, "bootstrap_cases", NO_NOTE)
     score = rho(codes, confidence=confidence, accuracy=0.81)
     assert [score.low, score.high] == pytest.approx([est.low, est.high], abs=4e-3)
     assert score.method == "wilson_mean"
@@ -86,7 +87,7 @@ def test_three_raters_counted_by_hand() -> None:
     # Without accuracies C is 1 and the case with one label is left out.
     alone = rho(codes, 3, confidence=sure)
     assert alone.value == pytest.approx(float(knows / 3), abs=1e-15)
-    assert (alone.n, alone.note) == (1, f"{UNKNOWN_ACCURACY}; {ONE_CASE}")
+    assert (alone.n, alone.note) == (1, UNKNOWN_ACCURACY + ONE_CASE)
     assert SINGLE_LABELS_ADD in est.note
 
 
@@ -162,9 +163,9 @@ def test_incoherence_gives_a_least_and_a_most() -> None:
 def test_notes_say_what_counts_as_sure() -> None:
     codes = np.array([[1, 1], [0, -1]])
     some = np.array([[0.5, np.nan], [0.5, np.nan]])
-    assert rho(codes, confidence=some, accuracy=0.9).note == f"{UNSURE_COUNT_AS_SURE}; {SINGLE_LABELS_ADD}"
-    assert rho(codes, accuracy=0.9).note == f"{UNSURE_COUNT_AS_SURE}; {SINGLE_LABELS_ADD}"
-    assert rho(codes).note == f"{UNKNOWN_ACCURACY}; {UNSURE_COUNT_AS_SURE}; {ONE_CASE}"
+    assert rho(codes, confidence=some, accuracy=0.9).note == UNSURE_COUNT_AS_SURE + SINGLE_LABELS_ADD
+    assert rho(codes, accuracy=0.9).note == UNSURE_COUNT_AS_SURE + SINGLE_LABELS_ADD
+    assert rho(codes).note == UNKNOWN_ACCURACY + UNSURE_COUNT_AS_SURE + ONE_CASE
     assert rho(np.array([[1, -1]])).note == notes.NO_PAIR
     assert rho(np.array([[1, -1]]), accuracy=0.7).value == pytest.approx(0.7)
 

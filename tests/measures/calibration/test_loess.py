@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.english import english
 from trustreport.measures.calibration.local_regression import loess
 from trustreport.measures.calibration.smooth import GROUPED, loess_error
 
@@ -53,7 +54,7 @@ def test_what_has_no_curve_has_its_reason() -> None:
         ([True, False] * (GROUPED // 2 + 1), np.linspace(0, 1, GROUPED + 2), "200,000"),
     ):
         for one in loess_error(np.array(truth, bool), np.array(score, float)):
-            assert why in one.note
+            assert why in english(one.note)
             assert np.isnan(one.value)
 
 

@@ -22,6 +22,7 @@ from trustreport.measures.confusion.independent import (
     weighed,
 )
 from trustreport.measures.confusion.table import MEASURES
+from trustreport.measures.note import NO_NOTE
 from trustreport.measures.proportion import wilson
 from trustreport.measures.two_arm.ratios import koopman
 from trustreport.vocabulary.quantities import quantity
@@ -237,7 +238,7 @@ def test_predictive_values_move_the_right_way():
     assert found[1].value == pytest.approx(0.09 / (0.09 + 0.18))
     assert at_prevalence("npv", c, 0.1).value == pytest.approx(0.72 / (0.72 + 0.01))
     perfect = at_prevalence("ppv", ConfusionCounts(20, 0, 0, 30), 0.1)
-    assert (perfect.value, perfect.high, perfect.note) == (1.0, 1.0, "")
+    assert (perfect.value, perfect.high, perfect.note) == (1.0, 1.0, NO_NOTE)
     assert 0.3 < perfect.low < 0.7
 
 

@@ -207,10 +207,10 @@ def test_changes_by_standard_errors() -> None:
 
 
 def test_changes_that_are_undefined_say_why() -> None:
-    known, unknown = Estimate(1.0, nan, nan, 5), Estimate(nan, nan, nan, 0, note="no positive case")
-    assert change.wald_change(known, unknown).note == "no positive case"
+    known, unknown = Estimate(1.0, nan, nan, 5), Estimate(nan, nan, nan, 0, note=notes.NO_VALUE)
+    assert change.wald_change(known, unknown).note == notes.NO_VALUE
     assert change.wald_change(known, known).note == notes.NO_INTERVAL
-    assert change.ratio_change(unknown, known).note == "no positive case"
+    assert change.ratio_change(unknown, known).note == notes.NO_VALUE
     assert change.ratio_change(Estimate(0.0, nan, nan, 5), known).note == notes.INFINITE_RATIO
     one_class = np.ones(4, bool)
     assert np.isnan(unpaired_difference(one_class, np.arange(4), one_class, np.arange(4)).value)

@@ -197,7 +197,7 @@ def test_standardised_change_of_one_stratum_is_the_regression() -> None:
         right[LATER], strata[0], PATIENTS[LATER], right[~LATER], strata[1], PATIENTS[~LATER] + 1000
     )
     assert apart.se > found.se
-    assert apart.note == ""
+    assert not apart.note
 
 
 def test_the_interval_of_a_change_covers_with_patients_in_both_sets() -> None:

@@ -148,9 +148,9 @@ def test_undefined_draws_are_left_out_and_said():
 
 
 def test_what_has_no_interval_says_why():
-    nothing = drawn().estimate(ratio_mean(SECONDS * np.nan, ONES), 0, why_undefined="not recorded")
+    nothing = drawn().estimate(ratio_mean(SECONDS * np.nan, ONES), 0, why_undefined=notes.NO_READING)
     assert isnan(nothing.value)
-    assert nothing.note == "not recorded"
+    assert nothing.note == notes.NO_READING
     alone = drawn(1).estimate(ratio_mean(SECONDS[:, :1], ONES[:, :1]), 40)
     assert alone.value == pytest.approx(SECONDS[0, 0].mean())
     assert alone.note == notes.ONE_READER

@@ -91,6 +91,6 @@ def test_undefined_ratios():
 
 
 def test_no_variance_and_no_degrees_of_freedom():
-    negative = or_delta(0.2, 0.3, np.array([[1e-4, 9e-4], [9e-4, 1e-4]]), 9, note="carried")
-    assert (isnan(negative.low), negative.note) == (True, f"carried; {notes.NO_LOG_VARIANCE}")
+    negative = or_delta(0.2, 0.3, np.array([[1e-4, 9e-4], [9e-4, 1e-4]]), 9, note=notes.CLIPPED)
+    assert (isnan(negative.low), negative.note) == (True, notes.CLIPPED + notes.NO_LOG_VARIANCE)
     assert or_delta(0.2, 0.3, COVARIANCE, 9, df=float("nan")).note == notes.NO_DF

@@ -244,7 +244,7 @@ def test_perfect_readers_have_no_standard_error(method):
 
 def test_what_is_refused():
     rating = np.ones((2, 3, 6))
-    with pytest.raises(ValueError, match="cases of both classes; all 6 cases have truth 1"):
+    with pytest.raises(ValueError, match="both classes are needed; all 6 cases have truth 1"):
         fit_auc(rating, np.ones(6, bool))
     rating[0, 0, 0] = np.nan
     with pytest.raises(ValueError, match="1 of 36 readings are missing"):

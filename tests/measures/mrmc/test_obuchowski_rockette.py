@@ -182,7 +182,6 @@ def test_cov2_below_cov3_is_clipped_for_random_readers_only():
     covariance[:4, 4:] = covariance[4:, :4] = 6e-4
     negative = obuchowski_rockette(theta, covariance, 50).difference(mode="or_frrc")
     assert isnan(negative.low)
-    assert notes.NEGATIVE_FIXED in notes.join(negative.note, notes.NEGATIVE_FIXED)
     assert negative.note
 
 
@@ -207,7 +206,7 @@ def test_the_wider_leads_under_five_readers():
     assert leading(wide, narrow, 3) is wide
     assert leading(narrow, wide, 4).high == 0.2
     assert leading(narrow, wide, 4).note == notes.FIXED_LEADS
-    nothing = Estimate(0.0, np.nan, np.nan, 9, note="why")
+    nothing = Estimate(0.0, np.nan, np.nan, 9, note=notes.ONE_READER)
     assert leading(nothing, nothing, 2) is nothing
     assert leading(narrow, nothing, 2) is narrow
 

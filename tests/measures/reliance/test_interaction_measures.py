@@ -11,9 +11,11 @@ from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.stats.inter_rater import cohens_kappa
 
+from tests.english import english
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.bootstrap import Draws
 from trustreport.measures.mrmc.clustered import clustered_difference
+from trustreport.measures.note import Note
 from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.clustered import Linearised
 from trustreport.measures.reliance.odds import (
@@ -47,7 +49,7 @@ def test_published_odds_of_counts_and_of_readings_agree(found):
     known = np.isnan(found)
     both = (np.where(known, nan, found == p) for p in (4, 5))
     from_readings = odds_ratio(*both)
-    if isinstance(from_readings, str):
+    if isinstance(from_readings, Note):
         assert isnan(from_counts.value)
         return
     assert from_readings.value == pytest.approx(from_counts.value)
@@ -105,7 +107,7 @@ def test_a_difference_of_disjoint_readings_has_the_clustered_variance_of_its_arm
     rng = np.random.default_rng(3)
     outcome = rng.integers(0, 2, (2, 6, 30)).astype(float)
     ours = share_difference(outcome[0], outcome[1])
-    assert not isinstance(ours, str)
+    assert not isinstance(ours, Note)
     theirs = clustered_difference(outcome, "cluster_twoway_t", compared=0, baseline=1)
     assert ours.value == pytest.approx(theirs.value)
     got = ours.clustered()
@@ -121,7 +123,7 @@ def test_adjusted_odds_against_a_regression_standardised_by_hand():
     levels = np.repeat([0, 1, 2, 3], 10).astype(np.int8)
     known = np.ones(outcome.shape, bool)
     found = adjusted_odds(outcome, known, levels, ("1", "2", "3", "4"))
-    assert not isinstance(found, str)
+    assert not isinstance(found, Note)
     based = ~np.isnan(outcome)
     of_level = np.broadcast_to(levels, outcome.shape)
     design = np.eye(4)[of_level[based]]
@@ -135,9 +137,9 @@ def test_an_empty_level_is_left_out_and_named():
     outcome = np.array([[1.0, 0, nan, nan, nan, nan]])
     levels = np.array([0, 0, 1, 1, 2, -1], np.int8)
     found = adjusted_odds(outcome, np.ones((1, 6), bool), levels, ("easy", "fair", "hard"))
-    assert not isinstance(found, str)
+    assert not isinstance(found, Note)
     assert found.value == pytest.approx(1)
-    assert "fair, hard" in found.note
+    assert "fair, hard" in english(found.note)
     assert found.details == {"levels": 3, "empty_levels": 2}
     assert adjusted_odds(outcome, np.ones((1, 6), bool), np.full(6, -1, np.int8), ("easy",)) == (
         notes.NO_COMPLEXITY
@@ -154,7 +156,7 @@ def test_appropriate_reliance_counted_by_hand():
     outcome = appropriate(found, before, after)
     assert outcome.mean() == 0.5
     corrected = chance_corrected(found, before, after)
-    assert not isinstance(corrected, str)
+    assert not isinstance(corrected, Note)
     # right afterwards 6 of 10; wrong and falling 1; right and rising 3 (one of them pattern 101)
     first = {"01": 2, "10": 2, "00": 2, "11": 4}
     expected = (
@@ -176,13 +178,13 @@ def test_the_influence_of_chance_correction_is_the_derivative():
     found = rng.integers(0, 8, (1, 60)).astype(float)
     before, after = rng.random((1, 60)), rng.random((1, 60))
     base = chance_corrected(found, before, after)
-    assert not isinstance(base, str)
+    assert not isinstance(base, Note)
     for k in range(0, 60, 13):
         many = [
             np.repeat(part, np.where(np.arange(60) == k, 201, 200), axis=1) for part in (found, before, after)
         ]
         heavier = chance_corrected(*many)
-        assert not isinstance(heavier, str)
+        assert not isinstance(heavier, Note)
         assert (heavier.value - base.value) * 200 == pytest.approx(base.influence[0, k], abs=2e-4)
 
 

@@ -65,9 +65,9 @@ def test_the_complement_has_the_mirrored_interval(outcome):
 
 
 def test_an_empty_base_is_undefined():
-    got = clustered_share(np.full((2, 3), np.nan), lacking="nobody")
+    got = clustered_share(np.full((2, 3), np.nan), lacking=notes.NO_ADVICE)
     assert isnan(got.value)
-    assert (got.n, got.note) == (0, "nobody")
+    assert (got.n, got.note) == (0, notes.NO_ADVICE)
 
 
 @pytest.mark.parametrize("shape", [(1, 9), (9, 1)])

@@ -21,7 +21,7 @@ def test_standardised_by_the_training_cases_alone() -> None:
     assert both.training.mean(axis=0) == pytest.approx(0, abs=1e-12)
     assert both.training.std(axis=0) == pytest.approx(1)
     assert both.external == pytest.approx((external - training.mean(axis=0)) / training.std(axis=0))
-    assert both.note == ""
+    assert not both.note
 
 
 def test_categories_lie_one_apart_and_codes_have_no_order() -> None:

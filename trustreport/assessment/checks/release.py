@@ -30,7 +30,8 @@ def recognisable(evidence: Evidence) -> Iterator[Remark]:
         for r in evidence.results
         if r.place.subgroup is not None
         and (
-            (r.unit == "count" and 0 < r.estimate.value < least) or r.estimate.note.startswith("suppressed:")
+            (r.unit == "count" and 0 < r.estimate.value < least)
+            or r.estimate.note.has("suppressed_fewer_than")
         )
     ]
     groups += _few(study, least)

@@ -34,14 +34,14 @@ from trustreport.measures.association import holm
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.note import note
 from trustreport.measures.proportion import wilson
 from trustreport.measures.subgroups import clustered_share_difference, share_difference
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
-NO_CASE = "no case of this kind"
-TOO_FEW = "{k} of {n}; too few for a percentage"
+NO_CASE = note("no_case_this_kind")
 MOST_SUSPECTS = 6
 PHASES = ("before", "from")
 
@@ -118,7 +118,7 @@ class Crossed:
         if not n:
             e = undefined(0, NO_CASE, level=level, method=e.method)
         elif n < self.least:
-            e = undefined(n, TOO_FEW.format(k=k, n=n), level=level, method=e.method)
+            e = undefined(n, note("too_few_for_percentage", k=k, n=n), level=level, method=e.method)
         details = {"errors": k, **self._alone(mask, by_site=by_site)}
         return CrossCell(k, n, self._entry("crossed_rate", mask, place, parameters, e, details))
 

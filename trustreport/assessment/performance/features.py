@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.measures.seeds import generator
 from trustreport.measures.similarity.features import Features, mixed
 from trustreport.study.clusters import clusters_over
@@ -17,23 +18,17 @@ ID = "potential_robustness"
 COMPARED = ("external", "local", "internal test")
 # Under this number of training cases the permutation test is off its level (benchmarks/similarity_level.py).
 FEW_TO_STANDARDISE_BY = 200
-NO_TRAINING = "no training set was provided"
-NO_FEATURES = "features of the training set or of this set were not provided"
-NO_COMMON = "this set has no feature in common with the training set"
-MISSING = (
-    "feature values are missing, and how to treat them is not declared (similarity.missing: impute or drop)"
-)
-PARTLY = "compared by the features that both sets have"
-EMPTY = "a feature without any value in a set is left out"
-IMPUTED = "missing feature values are replaced by the median of the training cases"
-IMPUTED_CATEGORY = "missing categories are replaced by the most frequent one of the training cases"
-CATEGORIES = "two different categories are one standard deviation apart ({names})"
-DROPPED = "cases with a missing feature value are left out"
-ONCE = "of cases that belong together the first is compared, since the comparison takes cases as independent"
-PART = "a random sample is used for a set of more than {n:,} cases (similarity.most_cases), by the seed"
-SMALL_TRAINING = (
-    "standardised by fewer than 200 training cases: p comes out too small where features have heavy tails"
-)
+NO_TRAINING = note("no_training_set_was_provided")
+NO_FEATURES = note("features_training_set_or_this_set")
+NO_COMMON = note("this_set_has_no_feature_in")
+MISSING = note("feature_values_missing_and_how_to")
+PARTLY = note("compared_by_features_that_both_sets")
+EMPTY = note("feature_without_any_value_in_set")
+IMPUTED = note("missing_feature_values_replaced_by_median")
+IMPUTED_CATEGORY = note("missing_categories_replaced_by_most_frequent")
+DROPPED = note("cases_with_missing_feature_value_left")
+ONCE = note("cases_that_belong_together_first_compared")
+SMALL_TRAINING = note("standardised_by_fewer_than_200_training")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +37,7 @@ class Pair:
 
     dataset: Dataset
     features: Features | None = None
-    why: str = ""
+    why: Note = NO_NOTE
     details: dict[str, float] = field(default_factory=dict)
 
 
@@ -75,8 +70,8 @@ def paired(training: Sequence[Dataset], dataset: Dataset, plan: Plan) -> Pair:
     names = [name for name, out in zip(common, left_out) if not out]
     if not names:
         return Pair(dataset, why=NO_COMMON)
-    notes = [PARTLY] if len(common) < max(len(d.feature_names) for d in sets) else []
-    notes += [EMPTY] if left_out.any() else []
+    about = PARTLY if len(common) < max(len(d.feature_names) for d in sets) else NO_NOTE
+    about += EMPTY if left_out.any() else NO_NOTE
     of_training, of_other = int(in_training[~left_out].sum()), int(in_other[~left_out].sum())
     details = {
         "features": float(len(names)),
@@ -87,7 +82,7 @@ def paired(training: Sequence[Dataset], dataset: Dataset, plan: Plan) -> Pair:
     if (of_training or of_other) and treated is None:
         return Pair(dataset, why=MISSING, details=details)
     if treated == "drop":
-        notes.append(DROPPED)
+        about += DROPPED
     codes = clusters_over(sets, plan)
     rng, most = generator(plan.similarity.seed, ID, "part", dataset.name), plan.similarity.most_cases
     drawn = [
@@ -96,24 +91,26 @@ def paired(training: Sequence[Dataset], dataset: Dataset, plan: Plan) -> Pair:
     ]
     parts = [rows for rows, *_ in drawn]
     if not all(whole for _, whole, _ in drawn):
-        notes.append(PART.format(n=most))
+        about += note("random_sample_used_for_set_more", n=most)
     if any(once for *_, once in drawn):
-        notes.append(ONCE)
+        about += ONCE
     categorical = [i for i, name in enumerate(names) if name in dataset.feature_levels]
     if categorical:
-        notes.append(CATEGORIES.format(names=", ".join(names[i] for i in categorical)))
+        about += note(
+            "two_different_categories_one_standard_deviation",
+            names=", ".join(names[i] for i in categorical),
+        )
     if treated == "impute":
         parts, said = _imputed(training, names, parts, categorical, np.sum(gaps, axis=0)[~left_out] > 0)
-        notes += said
+        about += said
     details |= {"training_cases": float(len(parts[0])), "external_cases": float(len(parts[1]))}
-    if ONCE in notes:
+    if ONCE in about:
         details["clusters"] = float(len(parts[1]))
     by = plan.similarity.standardise
     if by == "training" and len(parts[0]) < FEW_TO_STANDARDISE_BY:
-        notes.append(SMALL_TRAINING)
+        about += SMALL_TRAINING
     both = mixed(parts[0], parts[1], categorical, by=by)
-    said = [*notes, both.note] if both.note else notes
-    return Pair(dataset, Features(both.training, both.external, "; ".join(said)), details=details)
+    return Pair(dataset, Features(both.training, both.external, about + both.note), details=details)
 
 
 def _column(dataset: Dataset, name: str) -> Floats:
@@ -163,7 +160,7 @@ def _imputed(
     parts: Sequence[Floats],
     categorical: Sequence[int],
     gaps: NDArray[np.bool_],
-) -> tuple[list[Floats], list[str]]:
+) -> tuple[list[Floats], Note]:
     """What is missing, filled with the median of all training cases, or their most frequent category."""
     typical = np.zeros(len(names))
     for column, name in enumerate(names):
@@ -174,6 +171,6 @@ def _imputed(
             typical[column] = codes[counts.argmax()]
         else:
             typical[column] = np.median(known)
-    said = [IMPUTED] if any(gaps[i] for i in range(len(gaps)) if i not in categorical) else []
-    said += [IMPUTED_CATEGORY] if any(gaps[i] for i in categorical) else []
+    said = IMPUTED if any(gaps[i] for i in range(len(gaps)) if i not in categorical) else NO_NOTE
+    said += IMPUTED_CATEGORY if any(gaps[i] for i in categorical) else NO_NOTE
     return [np.where(np.isnan(rows), typical, rows) for rows in parts], said

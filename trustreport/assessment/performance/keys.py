@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import note
 from trustreport.study.plan import Plan
 from trustreport.study.study import Dataset, Labels, Study
 
@@ -130,9 +131,6 @@ def has_no_date(dataset: Dataset) -> NDArray[np.bool_]:
     return np.ones(len(dataset.cases), bool) if date is None else np.isnat(date)
 
 
-SUPPRESSED = "suppressed: fewer than {k}"
-
-
 def public_cell(plan: Plan) -> int:
     """The least cell of a public report; 0 in an internal one."""
     return int(plan.limit("P59_cell")) if plan.report.release == "public" else 0
@@ -145,4 +143,4 @@ def closed(cells: Iterable[int], least: int) -> bool:
 
 def suppressed(e: Estimate, least: int) -> Estimate:
     """An entry of which nothing is shown outside."""
-    return Estimate(nan, nan, nan, 0, e.level, e.method, SUPPRESSED.format(k=least))
+    return Estimate(nan, nan, nan, 0, e.level, e.method, note("suppressed_fewer_than", k=least))

@@ -20,6 +20,7 @@ from trustreport.measures.confusion.measure import CaseShare
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.monitoring import change
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.measures.proportion import clopper_pearson, wilson
 from trustreport.measures.score_measure import SCORES, ScoreMeasure
 from trustreport.study.clusters import clusters_of, clusters_over
@@ -29,14 +30,14 @@ from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.quantities import quantity
 from trustreport.vocabulary.results import Result, estimate_of, within_range
 
-NO_DECISION = "no decisions, and no operating point that would make them"
-NO_SCORE = "no scores"
-NO_SCORE_OF_CASES = "no case has a score"
-NO_THRESHOLD = "no operating point is declared"
-NOT_RISKS = "the scores are not all within 0 and 1: they are no probabilities"
-NO_PROBABILITIES = "the scores are declared to be no probabilities"
-NO_WEIGHTS = "no column relevance or case_threshold is declared"
-REVERSED = "a lower score speaks for the condition: it is no probability of it"
+NO_DECISION = note("no_decisions_and_no_operating_point")
+NO_SCORE = note("no_scores")
+NO_SCORE_OF_CASES = note("no_case_has_score")
+NO_THRESHOLD = note("no_operating_point_declared")
+NOT_RISKS = note("scores_not_all_within_0_and")
+NO_PROBABILITIES = note("scores_declared_to_be_no_probabilities")
+NO_WEIGHTS = note("no_column_relevance_or_case_threshold")
+REVERSED = note("lower_score_speaks_for_condition_no")
 
 
 def lead(case: ScoredCases, name: str, level: float, **chosen: Any) -> Estimate:
@@ -81,14 +82,15 @@ def complement(e: Estimate) -> Estimate:
     return replace(e, value=1 - e.value, low=1 - e.high, high=1 - e.low, note=notes.mirrored(e.note))
 
 
-def why_no_risk(case: ScoredCases) -> str:
+def why_no_risk(case: ScoredCases) -> Note:
     """Why the scores cannot be read as probabilities, or nothing."""
     if "why_no_risk" not in case.memo:
         case.memo["why_no_risk"] = _why_no_risk(case)
-    return str(case.memo["why_no_risk"])
+    found: Note = case.memo["why_no_risk"]
+    return found
 
 
-def _why_no_risk(case: ScoredCases) -> str:
+def _why_no_risk(case: ScoredCases) -> Note:
     if case.score is None:
         return NO_SCORE
     if case.reversed:
@@ -96,7 +98,7 @@ def _why_no_risk(case: ScoredCases) -> str:
     if case.risk is None:
         return NO_PROBABILITIES
     used = case.with_scores[1]
-    return NOT_RISKS if used.size and (used.min() < 0 or used.max() > 1) else ""
+    return NOT_RISKS if used.size and (used.min() < 0 or used.max() > 1) else NO_NOTE
 
 
 # ---------------------------------------------------------------- the four cells
@@ -136,17 +138,17 @@ def _of_scores(
     needs, n = measure.needs, len(case)
     more: tuple[Any, ...] = ()
     if needs == "scores":
-        why = "" if case.score is not None else NO_SCORE
+        why = NO_NOTE if case.score is not None else NO_SCORE
         if not why and not case.ranked[0].size:
             why, n = NO_SCORE_OF_CASES, 0
     else:
-        why = why_no_risk(case) or (NO_THRESHOLD if needs != "risks" and at is None else "")
+        why = why_no_risk(case) or (NO_THRESHOLD if needs != "risks" and at is None else NO_NOTE)
         if needs == "threshold":
             more = (at,)
         elif needs == "relevance" and not why:
             assert at is not None
             more = relevance_and_thresholds(case, at) or ()
-            why = "" if more else NO_WEIGHTS
+            why = NO_NOTE if more else NO_WEIGHTS
     if why:
         n = int(np.count_nonzero(case.scored)) if needs == "risks" else n
         return [undefined(n, why, level=level, method=measure.primary)]
@@ -175,9 +177,9 @@ def relevance_and_thresholds(case: ScoredCases, threshold: float) -> tuple[Float
     return at, weight
 
 
-def without_interval(e: Estimate, why: str) -> Estimate:
+def without_interval(e: Estimate, why: Note) -> Estimate:
     """An estimate whose interval is left out, and why."""
-    return replace(e, low=nan, high=nan, se=nan, p=nan, note="; ".join(filter(None, (e.note, why))))
+    return replace(e, low=nan, high=nan, se=nan, p=nan, note=e.note + why)
 
 
 CLUSTERED = "clustered"
@@ -272,9 +274,6 @@ def influence(case: ScoredCases, name: str, value: Estimate) -> Floats | None:
     return found
 
 
-SIMULTANEOUS = "the limits hold for all {k} at once, so that they allow for the choice of the worst"
-
-
 def worst_of(
     parts: Sequence[tuple[str, ScoredCases]], name: str, level: float
 ) -> tuple[str, ScoredCases, Estimate] | None:
@@ -310,7 +309,7 @@ def worst_of(
         e = clopper_pearson(round(e.value * e.n), e.n, level=each)
     elif e.method == CaseShare.word:
         e = korn_graubard(e)
-    note = "; ".join(filter(None, (e.note, SIMULTANEOUS.format(k=k))))
+    said = e.note + note("limits_hold_for_all_at_once", k=k)
     details = {**e.details, "of": float(k), "level_of_each": each}
-    found = replace(e, level=level, p=nan, note=note, details=details)
+    found = replace(e, level=level, p=nan, note=said, details=details)
     return label, case, within_range(found, quantity(name))

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.crossed_clusters import ClusteredReaders, ClusteredYouden
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette, leading
 from trustreport.measures.mrmc.period import PeriodAdjusted
 from trustreport.measures.mrmc.ustatistic import METHOD, UStatistic
 from trustreport.measures.mrmc.youden import YoudenUStatistic
+from trustreport.measures.note import Note
 from trustreport.study.study import Floats
 
 # Arrays of two arms hold the compared arm first, then its baseline.
@@ -126,10 +126,10 @@ class Analysis:
         return leading(random, fixed, self.fits[FIRST_COVARIANCE].n_readers)
 
 
-def noted_where_high(e: Estimate, note: str, *means: Estimate, from_: float = HIGH) -> Estimate:
+def noted_where_high(e: Estimate, note: Note, *means: Estimate, from_: float = HIGH) -> Estimate:
     """The interval with what simulations show of it where one of the means is high."""
     high = any(mean.value >= from_ and mean.se > 0 for mean in means)
-    return replace(e, note=notes.join(e.note, note)) if high and not isnan(e.low) else e
+    return replace(e, note=e.note + note) if high and not isnan(e.low) else e
 
 
 def _first(primary: Estimate, found: Mapping[str, Estimate]) -> dict[str, Estimate]:

@@ -29,6 +29,7 @@ from trustreport.measures.mrmc.crossed_clusters import ClusteredReaders
 from trustreport.measures.mrmc.obuchowski_rockette import Mode
 from trustreport.measures.mrmc.power import Components, components, components_with_gaps
 from trustreport.measures.mrmc.ustatistic import CENTRED, UStatistic, ustatistic
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.notes import OFTEN_BELOW, of_the_data
 from trustreport.measures.reliance import notes as reliance_notes
 from trustreport.measures.reliance.patterns import RATES, patterns, tertiles
@@ -117,7 +118,7 @@ def _ratios(analysis: Analysis, outcome: Floats, lead: Estimate, level: float) -
     n = int((~np.isnan(outcome)).sum(axis=(1, 2)).min())
     rates = 1 - float(means[AIDED]), 1 - float(means[UNAIDED])
     few = outcome.shape[1] > 1 and outcome.shape[2] <= NOT_MANY and min(rates) < FEW_ERRORS
-    note = notes.join(of_the_data(lead.note), OFTEN_BELOW if few else "")
+    note = of_the_data(lead.note) + (OFTEN_BELOW if few else NO_NOTE)
     more: dict[str, Any] = {"df": df, "level": level, "note": note}
     ratios = rr_delta(*rates, covariance, n, **more), or_delta(*rates, covariance, n, **more)
     of = {name: x for name, x in lead.details.items() if name == "clusters"}
@@ -166,7 +167,7 @@ class Grids:
     types: Floats
     cluster: Clusters | None
 
-    def lacking(self, rate: str) -> str:
+    def lacking(self, rate: str) -> Note:
         """Why a rate is undefined where no reading belongs to its base."""
         return reliance_notes.NO_READING if np.isnan(self.patterns).all() else RATES[rate].lacking
 

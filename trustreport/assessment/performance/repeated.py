@@ -14,6 +14,7 @@ from trustreport.assessment.performance.readers import place_of_task
 from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.means import case_share
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.measures.reliance.clustered import Linearised, clustered_share
 from trustreport.measures.repeatability import NO_REPEAT, OF_DIFFERENCES, Summed, repeat_kappa, repeated
 from trustreport.study.clusters import clusters_of
@@ -22,10 +23,10 @@ from trustreport.study.study import Dataset, Floats, Readings, Scores, Study
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
-NO_SECOND_DECISION = "no second run with decisions, or scores for the threshold"
-UNLIKE = "the decisions of one run are recorded, those of the other made by the threshold"
-NONE_POSITIVE = "no case with both runs was called positive in the first"
-NONE_NEGATIVE = "no case with both runs was called negative in the first"
+NO_SECOND_DECISION = note("no_second_run_with_decisions_or")
+UNLIKE = note("decisions_one_run_recorded_those_other")
+NONE_POSITIVE = note("no_case_with_both_runs_was_called")
+NONE_NEGATIVE = note("no_case_with_both_runs_was")
 # Shares of decisions: which first decisions they are of (None: all), and what is counted.
 SHARES = ("repeat_agreement", "flip_rate", "flip_to_negative", "flip_to_positive")
 
@@ -52,7 +53,7 @@ class RepeatedCases:
     difference: Floats | None
     cluster: Clusters | None
     key: str
-    why_not_compared: str = ""
+    why_not_compared: Note = NO_NOTE
     reader: NDArray[np.intp] | None = None
     case: NDArray[np.intp] | None = None
 
@@ -112,10 +113,10 @@ def _of_scores(dataset: Dataset, candidate: str, scores: Scores, place: Place, p
     )
 
 
-def _why_not_compared(first: Outputs, second: Outputs) -> str:
+def _why_not_compared(first: Outputs, second: Outputs) -> Note:
     if not (first.decides and second.decides):
         return NO_SECOND_DECISION
-    return "" if first.by_threshold == second.by_threshold else UNLIKE
+    return NO_NOTE if first.by_threshold == second.by_threshold else UNLIKE
 
 
 def repeated_readings(study: Study) -> Iterator[RepeatedCases]:
@@ -148,7 +149,7 @@ def _of_readings(readings: Readings, of: NDArray[np.intp], place: Place) -> Repe
         difference,
         None,
         case_key(readings.task, readings.cases.labels, np.unique(readings.case[of])),
-        "" if decides else NO_SECOND_DECISION,
+        NO_NOTE if decides else NO_SECOND_DECISION,
         readings.reader[of].astype(np.intp),
         readings.case[of].astype(np.intp),
     )
@@ -195,7 +196,7 @@ def _of_decisions(one: RepeatedCases, level: float) -> Iterator[tuple[str, list[
     yield "repeat_kappa", found
 
 
-def _shares(one: RepeatedCases, among: Mask, event: Mask, lacking: str, level: float) -> list[Estimate]:
+def _shares(one: RepeatedCases, among: Mask, event: Mask, lacking: Note, level: float) -> list[Estimate]:
     alone = case_share(event[among], lacking=lacking, level=level)
     if one.reader is not None:
         grid = _grid(one, among, event[among].astype(float))

@@ -17,6 +17,7 @@ from trustreport.assessment.performance.cases import ScoredCases, made, outputs,
 from trustreport.assessment.performance.measures import NO_DECISION, NO_SCORE, NO_SCORE_OF_CASES, why_no_risk
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.survival.calibration import (
     BRIER,
     LINE,
@@ -90,7 +91,7 @@ class FollowedCases:
         return at_horizon(self.time[of], self.codes[of], self.horizon)
 
     @cached_property
-    def why_no_risk(self) -> str:
+    def why_no_risk(self) -> Note:
         """Why the scores cannot be read as risks, or nothing."""
         return why_no_risk(self.cases)
 
@@ -110,7 +111,7 @@ class FollowedCases:
                 return undefined(len(cases), NO_DECISION, level=level, method=SHARE)
             return share_at_horizon(name, self.state, cases.decision, cluster=cases.cluster, level=level)  # type: ignore[arg-type]
         measure, method = (auc_at_horizon, AUC) if name == "auc" else OF_RISKS[name]
-        why = (NO_SCORE if cases.score is None else "") if name == "auc" else self.why_no_risk
+        why = (NO_SCORE if cases.score is None else NO_NOTE) if name == "auc" else self.why_no_risk
         of = cases.scored | cases.failed if name == "auc" else cases.scored
         if not why and not cases.scored.any():
             why = NO_SCORE_OF_CASES

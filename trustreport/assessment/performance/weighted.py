@@ -19,6 +19,7 @@ from trustreport.measures.confusion.partial_verification import (
     begg_greenes_logit,
 )
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import NO_NOTE, note
 from trustreport.measures.weighted import (
     FEW_HEAVY,
     few_heavy,
@@ -32,7 +33,7 @@ from trustreport.study.plan import Plan
 from trustreport.study.study import Binary, Floats, Study
 
 WORD = "weight"
-SOME_WITHOUT = "cases without a weight are left out"
+SOME_WITHOUT = note("cases_without_weight_left_out")
 
 
 def weight_of(case: ScoredCases) -> Floats | None:
@@ -100,10 +101,10 @@ def of_risks(case: ScoredCases, level: float) -> Iterator[tuple[str, Estimate]]:
 
 def _with_notes(e: Estimate, weight: Floats, *classes: NDArray[np.bool_]) -> Estimate:
     """The estimate with what is to be known of its weights; without limits where they rest on a few cases."""
-    note = SOME_WITHOUT if np.isnan(weight).any() else ""
+    note = SOME_WITHOUT if np.isnan(weight).any() else NO_NOTE
     if few_heavy(weight, *classes):
-        e, note = replace(e, low=nan, high=nan), "; ".join(filter(None, (FEW_HEAVY, note)))
-    return replace(e, note="; ".join(filter(None, (e.note, note))))
+        e, note = replace(e, low=nan, high=nan), FEW_HEAVY + note
+    return replace(e, note=e.note + note)
 
 
 MEASURES: tuple[Name, ...] = ("sensitivity", "specificity")

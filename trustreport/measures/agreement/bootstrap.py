@@ -11,6 +11,7 @@ from trustreport.measures.agreement import notes
 from trustreport.measures.agreement.labels import check_codes, ordinal
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, check_level, undefined
+from trustreport.measures.note import NO_NOTE
 
 Floats = NDArray[np.float64]
 Scale = Literal["nominal", "ordinal"]
@@ -277,7 +278,7 @@ def percentile(value: float, found: NDArray[np.float64], n: int, *, level: float
         return Estimate(
             value, float("nan"), float("nan"), n, level, method, notes.NO_VARIATION, details=details
         )
-    note = notes.SOME_RESAMPLES if len(defined) < (1 - WORTH_A_WORD) * len(found) else ""
+    note = notes.SOME_RESAMPLES if len(defined) < (1 - WORTH_A_WORD) * len(found) else NO_NOTE
     return Estimate(
         value, low, high, n, level, method, note, se=float(np.std(defined, ddof=1)), details=details
     )

@@ -19,6 +19,7 @@ from trustreport.measures.agreement.labels import (
 )
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, check_level, undefined
+from trustreport.measures.note import NO_NOTE
 from trustreport.measures.notes import OFTEN_ABOVE
 
 Metric = Literal["nominal", "ordinal", "interval"]
@@ -308,10 +309,10 @@ def icc(
     # Cases that do not differ at all, or labels of a case that do not, leave limits of no width.
     bare = value == 1 or squares[0] == 0 or cluster is not None
     low, high = (nan, nan) if bare else _limits(form, n, k, *squares, level)
-    without = notes.NO_VARIATION if value == 1 else notes.NO_F_LIMITS if isnan(low) else ""
+    without = notes.NO_VARIATION if value == 1 else notes.NO_F_LIMITS if isnan(low) else NO_NOTE
     without = notes.IN_CLUSTERS if cluster is not None else without
-    often = OFTEN_ABOVE if k <= FEW_RATERS and not without else ""
-    note = "; ".join(filter(None, (notes.INCOMPLETE_LEFT_OUT if left_out else "", without, often)))
+    often = OFTEN_ABOVE if k <= FEW_RATERS and not without else NO_NOTE
+    note = (notes.INCOMPLETE_LEFT_OUT if left_out else NO_NOTE) + without + often
     details = {"raters": float(k), "left_out": float(left_out)}
     return Estimate(value, low, high, n, level, ICC_METHOD, note, details=details)
 

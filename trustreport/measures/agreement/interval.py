@@ -13,6 +13,7 @@ from trustreport.measures.agreement.labels import variance_of_mean
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.notes import OFTEN_ABOVE
 
 FISHER_Z, SCORE = "gwet_fisher_z", "wilson_mean"
@@ -94,10 +95,10 @@ def coefficient_interval(
     why = why_none(codes, n_categories, **of)
     if why:
         return without(e, why)
-    e = replace(e, note=_joined(e.note, _missing(codes)))
+    e = replace(e, note=e.note + _missing(codes))
     if e.se > 0 and -1 < e.value < 1:
         if not by_chance_of_labels and e.n < FEW_FOR_AC:
-            e = replace(e, note=_joined(e.note, OFTEN_ABOVE))
+            e = replace(e, note=e.note + OFTEN_ABOVE)
         half = quantile(e.df, e.level) * e.se / (1 - e.value**2)
         z = atanh(e.value)
         return replace(e, low=tanh(z - half), high=tanh(z + half))
@@ -107,7 +108,7 @@ def coefficient_interval(
     units = e.details.get("clusters", float(e.n))
     agreement = _score(1.0, units, quantile(np.inf, e.level))[0]
     low = max(-1.0, 1 - (1 - agreement) / (1 - expected))
-    note = _joined(_without(e.note, notes.NO_VARIATION), notes.ALL_AGREE)
+    note = e.note.without(notes.NO_VARIATION) + notes.ALL_AGREE
     return replace(e, low=low, high=1.0, note=note)
 
 
@@ -118,7 +119,7 @@ def why_none(
     by_chance_of_labels: bool = True,
     ranks: bool = False,
     cluster: Clusters | None = None,
-) -> str:
+) -> Note:
     """Why a coefficient of these labels gets no interval, or nothing; a cluster of cases counts as one."""
     given = np.stack([(codes == k).sum(axis=1) for k in range(n_categories)], axis=1)
     raters = given.sum(axis=1)
@@ -130,11 +131,11 @@ def why_none(
     if ranks:
         off = rarer.sum(axis=1)
         agreed = off * (off - 1) / (raters * (raters - 1))
-        return notes.FEW_OFF_THE_USUAL if _of_units(agreed, cluster) < LEAST_AGREED else ""
+        return notes.FEW_OFF_THE_USUAL if _of_units(agreed, cluster) < LEAST_AGREED else NO_NOTE
     if (codes >= 0).any(axis=0).sum() == 2 and _of_units(rarer.any(axis=1), cluster) < LEAST_GIVEN:
         return notes.FEW_OF_A_LABEL
     agreed = (rarer * (rarer - 1)).sum(axis=1) / (raters * (raters - 1))
-    return notes.FEW_AGREED if by_chance_of_labels and _of_units(agreed, cluster) < LEAST_AGREED else ""
+    return notes.FEW_AGREED if by_chance_of_labels and _of_units(agreed, cluster) < LEAST_AGREED else NO_NOTE
 
 
 def _of_units(values: NDArray[Any], cluster: Clusters | None) -> float:
@@ -154,7 +155,7 @@ def mean_interval(
     n: int,
     cluster: Clusters | None = None,
     level: float,
-    note: str = "",
+    note: Note = NO_NOTE,
     details: Mapping[str, float] | None = None,
 ) -> Estimate:
     """The score interval of a mean of numbers from 0 to 1, one for each case.
@@ -203,7 +204,7 @@ def mean_interval(
     if n < 2 or size < 2:
         why = notes.ONE_CASE if n < 2 else ONE_CLUSTER
         return replace(
-            undefined(n, _joined(note, why), level=level, method=SCORE),
+            undefined(n, note + why, level=level, method=SCORE),
             value=value,
             details=details,
         )
@@ -226,20 +227,12 @@ def _score(value: float, n: float, z: float) -> tuple[float, float]:
     )
 
 
-def without(e: Estimate, why: str) -> Estimate:
+def without(e: Estimate, why: Note) -> Estimate:
     """An estimate without its interval, and why."""
-    note = _joined(_without(e.note, notes.NO_VARIATION), why)
+    note = e.note.without(notes.NO_VARIATION) + why
     return replace(e, low=nan, high=nan, se=nan, df=nan, note=note)
 
 
-def _missing(codes: Codes) -> str:
+def _missing(codes: Codes) -> Note:
     """That cases with one label bear on the value, where there are any."""
-    return notes.SINGLE_LABELS if ((codes >= 0).sum(axis=1) == 1).any() else ""
-
-
-def _joined(*parts: str) -> str:
-    return "; ".join(dict.fromkeys(filter(None, parts)))
-
-
-def _without(note: str, part: str) -> str:
-    return "; ".join(word for word in note.split("; ") if word != part)
+    return notes.SINGLE_LABELS if ((codes >= 0).sum(axis=1) == 1).any() else NO_NOTE

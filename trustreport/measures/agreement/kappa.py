@@ -26,6 +26,7 @@ from trustreport.measures.agreement.labels import (
 )
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.note import NO_NOTE
 
 
 def cohen_kappa(
@@ -180,7 +181,7 @@ def light_kappa(
     details = {"pairs": float(len(pairs)), "pairs_left_out": float(left_out)}
     if not weight:
         return undefined(t.n, notes.NO_PAIR_DEFINED, level=level, method=METHOD)
-    note = notes.SOME_PAIRS_UNDEFINED if left_out else ""
+    note = notes.SOME_PAIRS_UNDEFINED if left_out else NO_NOTE
     total, parts = total / weight, parts / weight
     return linearised(total, parts, n=t.n, cluster=t.cluster, level=level, note=note, details=details)
 

@@ -12,6 +12,7 @@ from scipy.special import stdtrit
 from trustreport.measures.agreement import notes
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, clustered_variance
 from trustreport.measures.estimate import Estimate, check_level, undefined
+from trustreport.measures.note import NO_NOTE, Note
 
 Floats = NDArray[np.float64]
 
@@ -164,7 +165,7 @@ def linearised(
     cluster: Clusters | None = None,
     level: float,
     least: float = -inf,
-    note: str = "",
+    note: Note = NO_NOTE,
     details: Mapping[str, float] | None = None,
 ) -> Estimate:
     """value +- t x standard error of the mean of `parts` (n_cases,), with cases - 1 df, cut to the range.
@@ -196,5 +197,5 @@ def variance_of_mean(parts: Floats, cluster: Clusters | None) -> tuple[float, in
     return (spread / (size * (size - 1)) if size > 1 else nan), size
 
 
-def _bare(value: float, n: int, note: str, level: float, details: Mapping[str, float]) -> Estimate:
+def _bare(value: float, n: int, note: Note, level: float, details: Mapping[str, float]) -> Estimate:
     return Estimate(value, float("nan"), float("nan"), n, level, METHOD, note, details=details)

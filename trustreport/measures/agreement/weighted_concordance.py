@@ -20,12 +20,13 @@ from trustreport.measures.agreement.interval import SCORE, mean_interval
 from trustreport.measures.agreement.labels import check_codes
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, check_level, undefined
+from trustreport.measures.note import NO_NOTE, Note, note
 
 Floats = NDArray[np.float64]
 Interval = Literal["score", "cases", "raters"]
 
-UNKNOWN_ACCURACY = "the accuracy of the raters is not known and is taken as 1: an upper bound"
-UNSURE_COUNT_AS_SURE = "labels without a confidence count as sure"
+UNKNOWN_ACCURACY = note("accuracy_raters_not_known_and_taken")
+UNSURE_COUNT_AS_SURE = note("labels_without_confidence_count_as_sure")
 CELLS = 4_000_000  # numbers held at once while resampling raters
 
 
@@ -130,7 +131,7 @@ def weighted_concordance(
         for name, shift in (("least", -np.asarray(incoherence)), ("most", np.asarray(incoherence))):
             shifted = _labels(codes, n_categories, np.clip(sure + shift, 0, 1), accuracy)
             details[name] = float(np.nanmean(shifted.values()))
-    note = "; ".join(filter(None, (note, est.note)))
+    note = note + est.note
     return replace(est, note=note, details=details)
 
 
@@ -253,13 +254,12 @@ def _labels(
     return _KnownLabels(codes, chance_of_knowing(np.nan_to_num(sure, nan=1.0), n_categories), on_truth, alone)
 
 
-def _note(labels: _KnownLabels, confidence: Floats | None, accuracy: Floats | float | None) -> str:
+def _note(labels: _KnownLabels, confidence: Floats | None, accuracy: Floats | float | None) -> Note:
     given = labels.codes >= 0
     unsure = confidence is None or bool(np.isnan(np.asarray(confidence, float)[given]).any())
     alone = accuracy is not None and bool((given.sum(axis=1) == 1).any())
-    parts = (
-        UNKNOWN_ACCURACY if accuracy is None else "",
-        UNSURE_COUNT_AS_SURE if unsure else "",
-        notes.SINGLE_LABELS_ADD if alone else "",
+    return (
+        (UNKNOWN_ACCURACY if accuracy is None else NO_NOTE)
+        + (UNSURE_COUNT_AS_SURE if unsure else NO_NOTE)
+        + (notes.SINGLE_LABELS_ADD if alone else NO_NOTE)
     )
-    return "; ".join(filter(None, parts))

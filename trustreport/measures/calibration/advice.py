@@ -12,6 +12,7 @@ from trustreport.measures.calibration.bins import Bins, Place, check, equal_widt
 from trustreport.measures.cluster import Clusters, filled
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.estimate import Estimate, check_level, undefined
+from trustreport.measures.note import note
 from trustreport.measures.proportion import wilson
 
 Floats = NDArray[np.float64]
@@ -20,7 +21,7 @@ Local = Literal["absolute_gap", "gici"]
 
 # The threshold of the papers, at which the confidence of advice is the score of the advised class.
 MIDDLE = 0.5
-AT_AN_END = "the threshold is not between 0 and 1: no confidence is defined on both sides of it"
+AT_AN_END = note("threshold_not_between_0_and_1")
 DIGITS = 12  # of a confidence: as many as keep a score on a limit of the bins in the bin that it opens
 
 

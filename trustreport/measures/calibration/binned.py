@@ -28,6 +28,7 @@ from trustreport.measures.cluster import (
 from trustreport.measures.cluster import filled as filled_in
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile
+from trustreport.measures.note import Note
 from trustreport.measures.proportion import wilson
 
 BOUNDS = "gap_bounds"
@@ -322,8 +323,8 @@ def gici(
     --------
     >>> truth, score = np.array([False, True, True, True]), np.array([0.1, 0.15, 0.8, 0.85])
     >>> found = gici(truth, score)
-    >>> round(found.overall.value, 3), found.over.note
-    (0.68, 'no bin overestimates')
+    >>> print(round(found.overall.value, 3), found.over.note)
+    0.68 no_bin_overestimates
     """
     check(truth, score)
     check_level(level)
@@ -375,7 +376,7 @@ def _mean(local: Floats, weight: Counts) -> Floats:
     return mean
 
 
-def _side(value: float, n: NDArray[np.int64], none: str, level: float) -> Estimate:
+def _side(value: float, n: NDArray[np.int64], none: Note, level: float) -> Estimate:
     if not n.size:
         return undefined(0, none, level=level, method="bins")
     details = {"bins": float(n.size)}

@@ -21,6 +21,7 @@ from trustreport.measures.cluster import (
 )
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile, two_sided_p
+from trustreport.measures.note import NO_NOTE, Note
 
 CHUNK = 1_000_000  # cases whose scores are summed at once
 MOST_SMALL = 255  # bins whose numbers fit into a byte
@@ -197,7 +198,7 @@ def sandwich(
     level: float = 0.95,
     method: str = CASES,
     independent: float = 0.0,
-    note: str = "",
+    note: Note = NO_NOTE,
     details: Mapping[str, float] | None = None,
 ) -> Estimate:
     """The t interval from what each cluster, or each case, contributes to an estimate.
@@ -261,9 +262,9 @@ def sandwich(
         found["clusters"] = float(held)
     if held < 2:
         why = ONE_CLUSTER if n_clusters < 2 else ONE_OF_A_CLASS
-        return Estimate(value, nan, nan, n, level, method, notes.join(note, why), details=found)
+        return Estimate(value, nan, nan, n, level, method, note + why, details=found)
     if not variance > NEGLIGIBLE:
-        return Estimate(value, nan, nan, n, level, method, notes.join(note, notes.NO_NOISE), details=found)
+        return Estimate(value, nan, nan, n, level, method, note + notes.NO_NOISE, details=found)
     se, df = sqrt(variance), float(held - 1)
     half = quantile(df, level) * se
     if scale == "log":

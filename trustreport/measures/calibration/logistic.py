@@ -19,6 +19,7 @@ from trustreport.measures.calibration.bins import check, sandwich
 from trustreport.measures.cluster import Clusters, filled, sums
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc.interval import two_sided_p
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.proportion import normal_quantile
 
 Floats = NDArray[np.float64]
@@ -33,7 +34,7 @@ class FittedIntercept:
     """The log odds of the scores, what was done to those of 0 and 1, and the intercept fitted to them."""
 
     predictor: Floats
-    note: str
+    note: Note
     value: float
 
 
@@ -206,15 +207,15 @@ def _separated(positives: Floats, negatives: Floats) -> bool:
     return bool(negatives.max() <= positives.min() or positives.max() <= negatives.min())
 
 
-def _undefined(truth: NDArray[np.bool_]) -> str:
+def _undefined(truth: NDArray[np.bool_]) -> Note:
     if not truth.size:
         return notes.NO_CASE
-    return notes.ONE_CLASS if truth.all() or not truth.any() else ""
+    return notes.ONE_CLASS if truth.all() or not truth.any() else NO_NOTE
 
 
-def _logits(score: Floats) -> tuple[Floats, str]:
+def _logits(score: Floats) -> tuple[Floats, Note]:
     inside = np.clip(score.astype(np.float64, copy=False), INWARDS, 1 - INWARDS)  # 1 - 1e-8 is no float32
-    note = notes.CLIPPED if score.min() < INWARDS or score.max() > 1 - INWARDS else ""
+    note = notes.CLIPPED if score.min() < INWARDS or score.max() > 1 - INWARDS else NO_NOTE
     return logit(inside, out=inside), note
 
 
@@ -297,7 +298,7 @@ def _estimate(
     n: int,
     interval: Interval,
     level: float,
-    note: str,
+    note: Note,
     details: dict[str, float],
 ) -> Estimate:
     z = normal_quantile(level)

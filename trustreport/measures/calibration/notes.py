@@ -1,28 +1,25 @@
-"""Why a calibration measure is undefined, or to be read with care: fixed fragments, joined by "; "."""
+"""Why a calibration measure is undefined, or to be read with care: the notes of its estimates."""
 
-NO_CASE = "no case"
-ONE_CASE = "one case: no spread to judge by"
-NO_NOISE = "nothing varies from sample to sample: the interval has no width and says nothing about precision"
-NO_SPREAD = "every case has the same error: the interval has no width and says nothing about precision"
-ALIKE = "every case has the same error: no interval"
-ONE_CLASS = "calibration needs cases of both classes"
-CONSTANT_SCORE = "all scores are alike: no slope"
-SEPARATED = "the scores separate the classes: the slope is infinite"
-CLIPPED = "scores of 0 or 1 were moved inwards by 1e-8"
-NO_CONVERGENCE = "the fit did not converge"
-NOTHING_EXPECTED = "the scores expect no event: the ratio is undefined"
-NO_EVENT = "no event: the ratio has no interval on the logarithmic scale"
-ALL_EVENTS = "nothing but events: the planning variance of the ratio is zero, no interval"
-NO_OVER = "no bin overestimates"
-NO_UNDER = "no bin underestimates"
-FEW_SCORES = "too few different scores for a smooth curve"
-SIDE = "no interval: which bins are of this kind changes from sample to sample"
-MANY_GROUPED = "more than 200,000 cases: the curve runs through means of neighbouring cases"
-MANY_LOESS = "more than 200,000 cases: no second smoother"
-NO_INTERVAL = "no interval is computed for it"
-NO_RESAMPLING = "no interval without resampling"
+from trustreport.measures.note import note
 
-
-def join(*notes: str) -> str:
-    """The notes that apply, as one fragment."""
-    return "; ".join(note for note in notes if note)
+NO_CASE = note("no_case")
+ONE_CASE = note("one_case_no_spread_to_judge")
+NO_NOISE = note("nothing_varies_from_sample_to_sample")
+NO_SPREAD = note("every_case_has_same_error_interval")
+ALIKE = note("every_case_has_same_error_no")
+ONE_CLASS = note("calibration_needs_cases_both_classes")
+CONSTANT_SCORE = note("all_scores_alike_no_slope")
+SEPARATED = note("scores_separate_classes_slope_infinite")
+CLIPPED = note("scores_0_or_1_were_moved")
+NO_CONVERGENCE = note("fit_did_not_converge")
+NOTHING_EXPECTED = note("scores_expect_no_event_ratio_undefined")
+NO_EVENT = note("no_event_ratio_has_no_interval")
+ALL_EVENTS = note("nothing_but_events_planning_variance_ratio")
+NO_OVER = note("no_bin_overestimates")
+NO_UNDER = note("no_bin_underestimates")
+FEW_SCORES = note("too_few_different_scores_for_smooth")
+SIDE = note("no_interval_which_bins_this_kind")
+MANY_GROUPED = note("more_than_200_000_cases_curve")
+MANY_LOESS = note("more_than_200_000_cases_no")
+NO_INTERVAL = note("no_interval_computed_for")
+NO_RESAMPLING = note("no_interval_without_resampling")

@@ -12,6 +12,7 @@ from trustreport.measures.calibration.bins import CHUNK, check, equal_width, san
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
+from trustreport.measures.note import NO_NOTE
 from trustreport.measures.proportion import normal_quantile
 
 Interval = Literal["logit_t", "wald"]
@@ -136,7 +137,7 @@ def brier(
     if interval == "wald":
         se = sqrt(variance / n)
         low, high = max(0.0, value - z * se), min(1.0, value + z * se)
-        note = "" if se else notes.NO_SPREAD
+        note = NO_NOTE if se else notes.NO_SPREAD
         return Estimate(value, low, high, n, level, "wald", note, se=se, details=details)
     if not variance:
         return Estimate(value, nan, nan, n, level, interval, notes.ALIKE, details=details)

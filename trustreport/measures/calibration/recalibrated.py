@@ -16,6 +16,7 @@ from trustreport.measures.calibration.overall import brier, oe_ratio
 from trustreport.measures.cluster import ONE_OF_A_CLASS, Clusters, clusters_of_scarcer_class, sums
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile, two_sided_p
+from trustreport.measures.note import NO_NOTE, Note, note
 
 Floats = NDArray[np.float64]
 Update = Literal["intercept", "intercept and slope"]
@@ -28,11 +29,8 @@ PER_PARAMETER = 10  # cases of the scarcer class for each parameter that is fitt
 STEPS = 30
 LARGEST = 30.0  # standard deviations of the scores: a fit beyond has no maximum
 
-FEW = "{n} cases of the scarcer class: fewer than {least}, {per} for each parameter of the update"
-FEW_CLUSTERS = "the scarcer class is in fewer than {folds} clusters: no folds can be made of them"
-NO_FIT = "no update can be fitted: the scores separate the classes"
-NOT_RESAMPLED = "more than {most:,} cases: not resampled, no interval"
-UNSTABLE = "the update cannot be fitted to every resample: no interval"
+NO_FIT = note("no_update_can_be_fitted_scores")
+UNSTABLE = note("update_cannot_be_fitted_to_every")
 
 MEASURES: Mapping[str, tuple[Callable[..., Estimate], str, float]] = {
     "oe_ratio": (oe_ratio, "log", 1.0),
@@ -146,15 +144,15 @@ def recalibrated(
         n_clusters = {"clusters": int(np.unique(cluster).size)}
         found = {name: replace(e, details={**e.details, **n_clusters}) for name, e in found.items()}
     if len(truth) > RESAMPLED_UP_TO:
-        note = NOT_RESAMPLED.format(most=RESAMPLED_UP_TO)
-        return {name: _shown(e, nan, len(truth), name, note) for name, e in found.items()}
+        why = note("more_than_cases_not_resampled_no", most=RESAMPLED_UP_TO)
+        return {name: _shown(e, nan, len(truth), name, why) for name, e in found.items()}
     weights, predictor = _drawn(truth, cluster, rng, resamples), _logits(score)
     again = _of_resamples(truth, _recalibrated(truth, predictor, fold, weights, update), weights)
     held = len(truth) if cluster is None else clusters_of_scarcer_class(truth, cluster)
     return {name: _shown(e, _error(again[name], name), held, name) for name, e in found.items()}
 
 
-def _undefined(truth: NDArray[np.bool_], score: Floats, cluster: Clusters | None, update: Update) -> str:
+def _undefined(truth: NDArray[np.bool_], score: Floats, cluster: Clusters | None, update: Update) -> Note:
     if not truth.size:
         return notes.NO_CASE
     scarcer = min(int(truth.sum()), int((~truth).sum()))
@@ -164,10 +162,10 @@ def _undefined(truth: NDArray[np.bool_], score: Floats, cluster: Clusters | None
     if score.min() == score.max():
         return notes.CONSTANT_SCORE
     if scarcer < least:
-        return FEW.format(n=scarcer, least=least, per=PER_PARAMETER)
+        return note("cases_scarcer_class_fewer_than_for", n=scarcer, least=least, per=PER_PARAMETER)
     if cluster is not None and clusters_of_scarcer_class(truth, cluster) < FOLDS:
-        return FEW_CLUSTERS.format(folds=FOLDS)
-    return ""
+        return note("scarcer_class_in_fewer_than_clusters", folds=FOLDS)
+    return NO_NOTE
 
 
 def _logits(score: Floats) -> Floats:
@@ -301,14 +299,14 @@ def _error(values: Floats, name: str) -> float:
     return float(on.std(ddof=1)) if np.isfinite(on).all() else nan
 
 
-def _shown(e: Estimate, se: float, held: int, name: str, note: str = "") -> Estimate:
+def _shown(e: Estimate, se: float, held: int, name: str, note: Note = NO_NOTE) -> Estimate:
     """The estimate with the interval of its resamples."""
     _, scale, null = MEASURES[name]
     bare = replace(e, low=nan, high=nan, se=nan, df=nan, p=nan, method=METHOD)
     if e.value != e.value:
         return bare
     if note or held < 2 or not se > NEGLIGIBLE:
-        return replace(bare, note=notes.join(e.note, note or (ONE_OF_A_CLASS if held < 2 else UNSTABLE)))
+        return replace(bare, note=e.note + (note or (ONE_OF_A_CLASS if held < 2 else UNSTABLE)))
     df = float(held - 1)
     half = quantile(df, e.level) * se
     if scale == "log":

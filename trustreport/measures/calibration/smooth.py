@@ -11,6 +11,7 @@ from trustreport.measures.calibration.bins import check
 from trustreport.measures.calibration.local_regression import loess, lowess
 from trustreport.measures.cluster import Order, ascending
 from trustreport.measures.estimate import Estimate, check_level, undefined
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
 
 Floats = NDArray[np.float64]
@@ -104,7 +105,7 @@ def smooth_error(
     seen = _Gaps(score, curve, curve - score)
     drawn = _resampled(truth, score, seen.shape, rng, replicates) if rng is not None else None
     if drawn is None:
-        note = notes.join(notes.MANY_GROUPED if n > GROUPED else "", notes.NO_RESAMPLING)
+        note = (notes.MANY_GROUPED if n > GROUPED else NO_NOTE) + notes.NO_RESAMPLING
         found = [Estimate(value, nan, nan, n, level, "lowess", note) for value in seen.summaries(1).tolist()]
         return SmoothError(*found)
     measured, resampled = (np.array([of.summaries(k) for k in SIZES.tolist()]) for of in (seen, drawn))
@@ -157,7 +158,7 @@ def loess_error(
     check(truth, score)
     check_level(level)
     n = len(score)
-    why = _no_curve(truth, score) or (notes.MANY_LOESS if n > GROUPED else "")
+    why = _no_curve(truth, score) or (notes.MANY_LOESS if n > GROUPED else NO_NOTE)
     if why:
         none = undefined(n, why, level=level, method="loess")
         return none, none
@@ -171,13 +172,13 @@ def loess_error(
     )
 
 
-def _no_curve(truth: NDArray[np.bool_], score: Floats) -> str:
+def _no_curve(truth: NDArray[np.bool_], score: Floats) -> Note:
     """Why no curve can be drawn through these cases, or nothing."""
     if not score.size:
         return notes.NO_CASE
     if not truth.any() or truth.all():
         return notes.ONE_CLASS
-    return notes.FEW_SCORES if len(score) < LEAST_CASES or score.min() == score.max() else ""
+    return notes.FEW_SCORES if len(score) < LEAST_CASES or score.min() == score.max() else NO_NOTE
 
 
 def smooth_curve(score: Floats, outcome: Floats, *, order: Order | None = None) -> Floats | None:

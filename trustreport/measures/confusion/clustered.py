@@ -13,6 +13,7 @@ from trustreport.measures.confusion.measure import PARTS, CaseShare, Delta, OfCl
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
+from trustreport.measures.note import NO_NOTE
 from trustreport.measures.proportion import exact_limits, normal_quantile
 
 Floats = NDArray[np.float64]
@@ -185,7 +186,7 @@ def _wilson(
 ) -> Estimate:
     binomial = value * (1 - value)
     if variance > NEGLIGIBLE and binomial > 0:
-        effective, note = min(binomial / variance, float(n)), ""
+        effective, note = min(binomial / variance, float(n)), NO_NOTE
         details["design_effect"] = variance / (binomial / n)
     else:
         effective, note = float(held), notes.CLUSTERS_AS_CASES

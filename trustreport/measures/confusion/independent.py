@@ -13,6 +13,7 @@ from trustreport.measures.confusion.measure import CaseShare, CellMeasure, OfCla
 from trustreport.measures.confusion.notes import NO_CASE
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate, check_level, undefined
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.proportion import normal_quantile, wilson
 
 Floats = NDArray[np.float64]
@@ -85,7 +86,7 @@ def propagated(
     return Estimate(value, low, high, counts.n, level, METHOD)
 
 
-def why_undefined(measure: CellMeasure, counts: ConfusionCounts, *, by_class: bool = False) -> str:
+def why_undefined(measure: CellMeasure, counts: ConfusionCounts, *, by_class: bool = False) -> Note:
     """Why a measure is 0/0 in these counts, or nothing; `by_class`: also where a class is absent."""
     if counts.n == 0:
         return notes.NO_CASE
@@ -300,7 +301,9 @@ def at_prevalence(name: str, counts: ConfusionCounts, prevalence: float, *, leve
         return undefined(counts.n, ratio.note, level=level, method="koopman")
     limits = (ratio.low, ratio.high) if name == "ppv" else (_inverse(ratio.high), _inverse(ratio.low))
     low, high = (_posterior(limit, share) for limit in limits)
-    return replace(ratio, value=measure.formula(*weighed(counts, prevalence)), low=low, high=high, note="")
+    return replace(
+        ratio, value=measure.formula(*weighed(counts, prevalence)), low=low, high=high, note=NO_NOTE
+    )
 
 
 def _inverse(ratio: float) -> float:

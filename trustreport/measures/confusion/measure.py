@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from trustreport.measures.confusion import notes
+from trustreport.measures.note import NO_NOTE, Note
 
 if TYPE_CHECKING:
     from trustreport.measures.confusion.counts import ConfusionCounts
@@ -31,7 +32,7 @@ Need = Literal[
     "any_negative",
     "two_cells",
 ]
-ABSENT: dict[Need, str] = {
+ABSENT: dict[Need, Note] = {
     "positives": notes.NO_POSITIVE,
     "negatives": notes.NO_NEGATIVE,
     "called_positive": notes.NONE_CALLED_POSITIVE,
@@ -70,7 +71,7 @@ class Delta:
     """
 
     scale: Literal["logit", "log", "atanh"] = "logit"
-    few: str = ""
+    few: Note = NO_NOTE
     word = "cluster_delta"
 
 
@@ -162,8 +163,8 @@ def measured(
     return add
 
 
-def lacking(needs: tuple[Need, ...], counts: ConfusionCounts) -> str:
-    """Which of the needs these counts do not meet, in words; nothing where they meet all."""
+def lacking(needs: tuple[Need, ...], counts: ConfusionCounts) -> Note:
+    """Which of the needs these counts do not meet; nothing where they meet all."""
     absent: dict[Need, bool] = {
         "positives": not counts.positives,
         "negatives": not counts.negatives,
@@ -173,9 +174,9 @@ def lacking(needs: tuple[Need, ...], counts: ConfusionCounts) -> str:
         "any_negative": counts.n == counts.tp,
         "two_cells": counts.n in (counts.tp, counts.tn),
     }
-    return next((ABSENT[need] for need in needs if absent[need]), "")
+    return next((ABSENT[need] for need in needs if absent[need]), NO_NOTE)
 
 
-def one_class(counts: ConfusionCounts) -> str:
+def one_class(counts: ConfusionCounts) -> Note:
     """Which class is absent, or nothing."""
     return lacking(("positives", "negatives"), counts) if counts.n else notes.NO_CASE

@@ -13,6 +13,7 @@ from trustreport.measures.confusion import notes
 from trustreport.measures.confusion.independent import ends_on_sphere, score_limit
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.proportion import normal_quantile
 
 WILSON, LOGIT, CLUSTERED = "begg_greenes_wilson", "begg_greenes_logit", "begg_greenes_clusters"
@@ -176,7 +177,9 @@ def begg_greenes_logit(
     why = _why_undefined(name, cases)
     if why:
         return undefined(_all(x), why, level=level, method=method)
-    bare = replace(undefined(_all(x), "", level=level, method=method), value=_value(x), details=_bounds(x))
+    bare = replace(
+        undefined(_all(x), NO_NOTE, level=level, method=method), value=_value(x), details=_bounds(x)
+    )
     if not x.tp or not x.fn:
         return replace(bare, note=notes.AT_THE_EDGE)
     called, present = (decision, truth == 1) if name == "sensitivity" else (~decision, truth == 0)
@@ -216,7 +219,7 @@ def _bounds(x: PartlyVerified) -> dict[str, float]:
     }
 
 
-def _why_undefined(name: Name, x: PartlyVerified) -> str:
+def _why_undefined(name: Name, x: PartlyVerified) -> Note:
     of_class = x.tp + x.fn if name == "sensitivity" else x.tn + x.fp
     none = notes.NONE_PRESENT_VERIFIED if name == "sensitivity" else notes.NONE_ABSENT_VERIFIED
     needed = (
@@ -226,4 +229,4 @@ def _why_undefined(name: Name, x: PartlyVerified) -> str:
         (x.fn + x.tn, notes.NO_NEGATIVE_VERIFIED),
         (of_class, none),
     )
-    return next((note for n, note in needed if not n), "")
+    return next((note for n, note in needed if not n), NO_NOTE)

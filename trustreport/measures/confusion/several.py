@@ -15,21 +15,18 @@ from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc.interval import quantile
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.measures.proportion import normal_quantile, wilson
 
 Codes = NDArray[np.int64]
 Mean = Literal["sensitivity", "ppv", "f1"]
 MOVER, DELTA = "class_mover", "class_delta"
 STEP = 1e-30  # of the derivative by an imaginary step, which has no rounding error
-NO_CASE_OF_A_CLASS = "a class has no case"
-NEVER_CALLED = "a class is never called: its predictive value does not exist"
-FEW_OF_RAREST = (
-    "fewer than 20 cases, or clusters, of the rarest class: an interval would lie below the true "
-    "value too often "
-    "(in 11% of simulated studies with 4 cases)"
-)
+NO_CASE_OF_A_CLASS = note("class_has_no_case")
+NEVER_CALLED = note("class_never_called_predictive_value_does")
+FEW_OF_RAREST = note("fewer_than_20_cases_or_clusters")
 LEAST_OF_RAREST = 20
-AT_THE_END = "the value is at the end of what is possible: this method gives no interval there"
+AT_THE_END = note("value_at_end_what_possible_this")
 
 
 def class_measure(
@@ -167,7 +164,7 @@ def mean_of_classes(
     return Estimate(value, low, high, n, level, method, se=sqrt(variance), details=details)
 
 
-def _why_undefined(of: Mean, table: NDArray[np.float64]) -> str:
+def _why_undefined(of: Mean, table: NDArray[np.float64]) -> Note:
     k = len(table)
     rows, columns = table.sum(axis=1), table[:, :k].sum(axis=0)
     if not table.any():
@@ -175,7 +172,7 @@ def _why_undefined(of: Mean, table: NDArray[np.float64]) -> str:
     if of == "ppv" and (columns == 0).any():
         return NEVER_CALLED
     absent = rows == 0 if of == "sensitivity" else rows + columns == 0
-    return NO_CASE_OF_A_CLASS if absent.any() else ""
+    return NO_CASE_OF_A_CLASS if absent.any() else NO_NOTE
 
 
 def _mean(of: Mean, *, weighted: bool) -> Callable[[NDArray[Any]], Any]:

@@ -8,6 +8,7 @@ from trustreport.measures.confusion import notes
 from trustreport.measures.confusion.measure import MEASURES as MEASURES
 from trustreport.measures.confusion.measure import CaseShare, Delta, OfClasses, measured, one_class
 from trustreport.measures.estimate import OFTEN_ABOVE, Estimate, undefined
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.proportion import normal_quantile, wilson
 
 if TYPE_CHECKING:
@@ -42,17 +43,17 @@ def _of_f1_negative(counts: "ConfusionCounts", level: float) -> Estimate:
 
 
 def _of_positive(counts: "ConfusionCounts", level: float) -> Estimate:
-    note = "" if counts.fp else notes.NO_FALSE_POSITIVE if counts.tp else notes.NONE_CALLED_POSITIVE
+    note = NO_NOTE if counts.fp else notes.NO_FALSE_POSITIVE if counts.tp else notes.NONE_CALLED_POSITIVE
     return _koopman(counts, (counts.tp, counts.positives, counts.fp, counts.negatives), note, level)
 
 
 def _of_negative(counts: "ConfusionCounts", level: float) -> Estimate:
-    note = "" if counts.tn else notes.NO_TRUE_NEGATIVE if counts.fn else notes.NONE_CALLED_NEGATIVE
+    note = NO_NOTE if counts.tn else notes.NO_TRUE_NEGATIVE if counts.fn else notes.NONE_CALLED_NEGATIVE
     return _koopman(counts, (counts.fn, counts.positives, counts.tn, counts.negatives), note, level)
 
 
 def _koopman(
-    counts: "ConfusionCounts", pairs: tuple[int, int, int, int], note: str, level: float
+    counts: "ConfusionCounts", pairs: tuple[int, int, int, int], note: Note, level: float
 ) -> Estimate:
     """A ratio of two independent shares."""
     from trustreport.measures.two_arm.ratios import koopman
@@ -70,7 +71,7 @@ def _of_odds(counts: "ConfusionCounts", level: float) -> Estimate:
     tp, fp, fn, tn = counts.tp, counts.fp, counts.fn, counts.tn
     z = normal_quantile(level)
     value = tp * tn / (fp * fn) if fp * fn else inf if tp * tn else nan
-    note = "" if fp * fn else notes.NO_ERROR_IN_A_CLASS if tp * tn else notes.ONE_CLASS_ALL_RIGHT
+    note = NO_NOTE if fp * fn else notes.NO_ERROR_IN_A_CLASS if tp * tn else notes.ONE_CLASS_ALL_RIGHT
     low = 1 / _highest_odds_ratio(fn, tn, tp, fp, z)
     return Estimate(
         value, low, _highest_odds_ratio(tp, fp, fn, tn, z), counts.n, level, "miettinen_nurminen", note

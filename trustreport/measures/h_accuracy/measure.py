@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.h_accuracy import notes
+from trustreport.measures.note import NO_NOTE, Note
 
 Floats = NDArray[np.float64]
 METHOD, CLUSTERED = "bootstrap_percentile", "bootstrap_clusters"
@@ -187,7 +188,7 @@ class CaseWeights:
 
 
 def averaged(
-    earned: Floats, given: CaseWeights, few: str, resamples: int, rng: np.random.Generator, level: float
+    earned: Floats, given: CaseWeights, few: Note, resamples: int, rng: np.random.Generator, level: float
 ) -> Estimate:
     """Weighted mean of what each case earns, with percentile limits; `few` says why there are none."""
     check_level(level)
@@ -200,7 +201,9 @@ def averaged(
         own = truth == label
         if not weight:
             continue
-        missing = "" if complexity[own].any() else notes.NO_COMPLEXITY if own.any() else notes.CLASS_ABSENT
+        missing = (
+            NO_NOTE if complexity[own].any() else notes.NO_COMPLEXITY if own.any() else notes.CLASS_ABSENT
+        )
         if missing:
             return undefined(len(truth), missing, level=level, method=method)
         got, most = complexity[own] * earned[own], complexity[own]
@@ -287,10 +290,10 @@ def _cluster_draws(
     return ratio
 
 
-def _percentiles(drawn: Floats, level: float) -> tuple[float, float, str]:
+def _percentiles(drawn: Floats, level: float) -> tuple[float, float, Note]:
     there = drawn[~np.isnan(drawn)]
     low, high = (float(q) for q in np.quantile(there, [(1 - level) / 2, (1 + level) / 2]))
-    return low, high, "" if there.min() < there.max() else notes.NO_WIDTH
+    return low, high, NO_NOTE if there.min() < there.max() else notes.NO_WIDTH
 
 
 def _check(truth: NDArray[np.int64], scores: Floats, called: NDArray[np.int64] | None) -> None:

@@ -1,8 +1,10 @@
-"""Why an H-accuracy is undefined or has no interval: fixed fragments."""
+"""Why an H-accuracy is undefined or has no interval: the notes of its estimates."""
 
-CLASS_ABSENT = "a class that has priority has no case"
-NO_COMPLEXITY = "the cases of a class that has priority have no complexity"
-FEW_CREDITED = "fewer than 10 cases or clusters of a class earn credit: no interval"
+from trustreport.measures.note import note
+
+CLASS_ABSENT = note("class_that_has_priority_has_no")
+NO_COMPLEXITY = note("cases_class_that_has_priority_have")
+FEW_CREDITED = note("fewer_than_10_cases_or_clusters")
 """Of a class that has priority; `measure.FEWEST`."""
-FEW_DIFFER = "the credits differ in fewer than 10 cases or clusters of a class: no interval"
-NO_WIDTH = "every resample gives the same value: the interval has no width and says nothing about precision"
+FEW_DIFFER = note("credits_differ_in_fewer_than_10")
+NO_WIDTH = note("every_resample_gives_same_value_interval")

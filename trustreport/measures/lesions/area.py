@@ -12,6 +12,7 @@ from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.lesions import notes
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile, two_sided_p
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.roc.auc import exponential_variance, newcombe_limits, on_logit_scale
 
 Floats = NDArray[np.float64]
@@ -353,10 +354,10 @@ def lesion_area_difference(
     return replace(e, p=two_sided_p(value / se, df))
 
 
-def _why_undefined(marked: Marked) -> str:
+def _why_undefined(marked: Marked) -> Note:
     if not marked.n_lesions:
         return notes.NO_LESION
-    return "" if not marked.with_lesion.all() else notes.NO_CASE_WITHOUT
+    return NO_NOTE if not marked.with_lesion.all() else notes.NO_CASE_WITHOUT
 
 
 def _variance(up: Floats, down: Floats, g1: int, g0: int) -> float:

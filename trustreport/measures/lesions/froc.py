@@ -23,6 +23,7 @@ from trustreport.measures.mrmc.obuchowski_rockette import (
     leading,
     obuchowski_rockette,
 )
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.notes import OFTEN_ABOVE
 from trustreport.measures.proportion import normal_quantile
 
@@ -139,10 +140,10 @@ def froc_sensitivity(
     drawn = _drawn(marked, wanted, rng, resamples)
     last = float(curve.false_marks[-1])
     at = tuple(
-        _interval(float(value), own, marked, level, notes.NOT_REACHED if rate > last else "")
+        _interval(float(value), own, marked, level, notes.NOT_REACHED if rate > last else NO_NOTE)
         for value, own, rate in zip(values, drawn.T, rates)
     )
-    note = notes.NOT_REACHED if max(rates) > last else ""
+    note = notes.NOT_REACHED if max(rates) > last else NO_NOTE
     mean = _interval(float(values.mean()), drawn.mean(axis=1), marked, level, note)
     return FrocEstimates(at, mean)
 
@@ -259,21 +260,21 @@ def _drawn(marked: Marked, rates: Floats, rng: np.random.Generator, resamples: i
     return np.concatenate(made)
 
 
-def _interval(value: float, drawn: Floats, marked: Marked, level: float, note: str) -> Estimate:
+def _interval(value: float, drawn: Floats, marked: Marked, level: float, note: Note) -> Estimate:
     """Score limits by the effective number of lesions that the variance of the resamples gives."""
     g1, _ = marked.patients_by_class
     n = marked.n_lesions
     variance = float(drawn.var(ddof=1)) if len(drawn) > 1 else 0.0
     if g1 < 2:
-        both = "; ".join(filter(None, (note, notes.ONE_CASE)))
+        both = note + notes.ONE_CASE
         return Estimate(value, float("nan"), float("nan"), n, level, METHOD, both)
     varies = variance > NEGLIGIBLE and 0 < value < 1
     effective = min(value * (1 - value) / variance, float(n)) if varies else float(g1)
     t = quantile(g1 - 1.0, level) if varies else normal_quantile(level)
     if not varies:
-        note = "; ".join(filter(None, (note, notes.ALL_ALIKE)))
+        note = note + notes.ALL_ALIKE
     elif g1 < FEW_PATIENTS:
-        note = "; ".join(filter(None, (note, OFTEN_ABOVE)))
+        note = note + OFTEN_ABOVE
     low, high = score_limit(value * effective, effective, np.array([-t, t]))
     details = {"effective_n": effective, "resamples": float(len(drawn)), "clusters": float(g1)}
     se = sqrt(variance) if varies else float("nan")
@@ -315,6 +316,14 @@ def _share(
     return float(k.sum() / m.sum()) if m.sum() else float("nan"), without
 
 
+class NoFit(ValueError):
+    """Readers whose marks have no estimate to fit; the note says why."""
+
+    def __init__(self, note: Note) -> None:
+        super().__init__(str(note))
+        self.note = note
+
+
 def fit_lesions(marked: Sequence[Sequence[Marked]], of: ReaderMeasure = "wafroc_auc") -> ObuchowskiRockette:
     """Fit of a measure of each reader in each arm, its covariance by leaving out each patient in turn.
 
@@ -351,10 +360,10 @@ def fit_lesions(marked: Sequence[Sequence[Marked]], of: ReaderMeasure = "wafroc_
     theta = np.array([value for value, _ in every]).reshape(len(marked), -1)
     first = marked[0][0]
     if np.isnan(theta).any():
-        raise ValueError(notes.NO_LESION if not first.n_lesions else notes.NO_CASE_WITHOUT)
+        raise NoFit(notes.NO_LESION if not first.n_lesions else notes.NO_CASE_WITHOUT)
     left = np.array([without for _, without in every])
     if np.isnan(left).any():
-        raise ValueError(notes.ONE_CASE)
+        raise NoFit(notes.ONE_CASE)
     return obuchowski_rockette(theta, jackknife_covariance(left), first.n_cases)
 
 
@@ -411,9 +420,9 @@ def _first(lead: Estimate, found: Mapping[Mode, Estimate]) -> dict[str, Estimate
     return {first: lead, **{k: e for k, e in named.items() if k != first}}
 
 
-def mean_of_readers(marked: Sequence[Sequence[Marked]], of: ReaderMeasure) -> MeanOfReaders | str:
+def mean_of_readers(marked: Sequence[Sequence[Marked]], of: ReaderMeasure) -> MeanOfReaders | Note:
     """The fit of one arm, or of two, with its estimates; or why there is none."""
     try:
         return MeanOfReaders(fit_lesions(marked, of), of)
-    except ValueError as error:
-        return str(error)
+    except NoFit as error:
+        return error.note

@@ -1,9 +1,11 @@
-"""Why a measure of localisation, or its interval, is missing: fixed fragments."""
+"""Why a measure of localisation, or its interval, is missing: the notes of its estimates."""
 
-NO_LESION = "no case has a lesion"
-NO_CASE_WITHOUT = "every case has a lesion: there is no case on which all marks are false"
-ONE_CASE = "fewer than two cases with a lesion, or without one: no interval"
-NOT_REACHED = "so many false marks a case were not made: the sensitivity of all marks"
-ALL_ALIKE = "nothing varies between cases: the interval counts cases with lesions as independent"
-AT_THE_END = "every pair of a lesion and a case without one counts alike: the interval counts cases"
-NO_FALSE_MARK = "no false mark: upper limit of a Poisson count"
+from trustreport.measures.note import note
+
+NO_LESION = note("no_case_has_lesion")
+NO_CASE_WITHOUT = note("every_case_has_lesion_there_no")
+ONE_CASE = note("fewer_than_two_cases_with_lesion")
+NOT_REACHED = note("so_many_false_marks_case_were")
+ALL_ALIKE = note("nothing_varies_between_cases_interval_counts")
+AT_THE_END = note("every_pair_lesion_and_case_without")
+NO_FALSE_MARK = note("no_false_mark_upper_limit_poisson")

@@ -19,6 +19,7 @@ from trustreport.measures.monitoring.run_length import (
     sprt_moves,
 )
 from trustreport.measures.monitoring.standardisation import Weights, weights, why_not
+from trustreport.measures.note import NO_NOTE
 
 METHOD = "cusum_markov"
 MOST_STATES = 20_000
@@ -112,7 +113,7 @@ def design(in_control: float, to_detect: float, *, budget: float, sizes: Sequenc
     (5.52, 0.0493)
     """
     if not 0 < budget < 1:
-        raise ValueError(f"{notes.BUDGET_AT_END} ({budget:g}).")
+        raise ValueError(f"budget must lie in (0, 1), got {budget:g}.")
     found = weights(in_control, to_detect)
 
     def exceeds(limit: int) -> bool:
@@ -122,7 +123,7 @@ def design(in_control: float, to_detect: float, *, budget: float, sizes: Sequenc
     while exceeds(above):
         below, above = above, 2 * above
         if above > MOST_STATES:
-            raise ValueError(f"{notes.NEVER} ({budget:g}).")
+            raise ValueError(f"No limit keeps the budget of {budget:g} over {len(sizes)} looks.")
     while above - below > 1:
         middle = (below + above) // 2
         below, above = (middle, above) if exceeds(middle) else (below, middle)
@@ -185,7 +186,7 @@ def cusum(
     """
     check_level(level)
     n = int(sizes.sum())
-    why = why_not(in_control, to_detect) or ("" if 0 < budget < 1 else notes.BUDGET_AT_END)
+    why = why_not(in_control, to_detect) or (NO_NOTE if 0 < budget < 1 else notes.BUDGET_AT_END)
     if why or not n:
         return undefined(n, why or notes.NO_LOOK, level=level, method=METHOD), None
     designed = design(in_control, to_detect, budget=budget, sizes=planned or sizes.tolist())
@@ -311,7 +312,9 @@ def sprt(
     """
     check_level(level)
     why = why_not(in_control, to_detect)
-    why = why or ("" if 0 < budget < 1 and 0 < missed < 1 and budget + missed < 1 else notes.BUDGET_AT_END)
+    why = why or (
+        NO_NOTE if 0 < budget < 1 and 0 < missed < 1 and budget + missed < 1 else notes.BUDGET_AT_END
+    )
     n = len(events)
     if why or not n:
         return undefined(n, why or notes.NO_LOOK, level=level, method=SPRT_METHOD), None

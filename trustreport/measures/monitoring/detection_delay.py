@@ -17,12 +17,13 @@ from trustreport.measures.monitoring.run_length import (
     median_run_length,
     restarting_moves,
 )
+from trustreport.measures.note import NO_NOTE, Note
 
 STATISTICS = ("mean", "median")
 
 
 def cusum_delay(
-    designed: CusumDesign, *, cases: int = 1, n: int = 0, level: float = 0.95, note: str = ""
+    designed: CusumDesign, *, cases: int = 1, n: int = 0, level: float = 0.95, note: Note = NO_NOTE
 ) -> dict[str, Estimate]:
     """Cases until a CUSUM alerts while the rate is the one to detect: mean and median.
 
@@ -68,7 +69,9 @@ def cusum_delay(
     return _delay(cusum_moves(step, designed.limit), 0, cases, n, level, CUSUM, note)
 
 
-def sprt_delay(run: SprtChart, *, n: int = 0, level: float = 0.95, note: str = "") -> dict[str, Estimate]:
+def sprt_delay(
+    run: SprtChart, *, n: int = 0, level: float = 0.95, note: Note = NO_NOTE
+) -> dict[str, Estimate]:
     """Cases until the tests of an SPRT, one after the other, alert while the rate is the one to detect.
 
     As `cusum_delay`; a test that ends in control is followed by the next, so that its cases count too.
@@ -88,13 +91,13 @@ def sprt_delay(run: SprtChart, *, n: int = 0, level: float = 0.95, note: str = "
 
 
 def _delay(
-    moves: csr_array, start: int, cases: int, n: int, level: float, method: str, note: str
+    moves: csr_array, start: int, cases: int, n: int, level: float, method: str, note: Note
 ) -> dict[str, Estimate]:
     check_level(level)
     made = {}
     for name, of in zip(STATISTICS, (average_run_length, median_run_length)):
         looks = of(moves, start)
-        said = "; ".join(filter(None, (notes.DELAY, note)))
+        said = notes.DELAY + note
         made[name] = (
             Estimate(cases * looks, nan, nan, n, level, method, said, details={"looks": looks})
             if isfinite(looks)

@@ -11,6 +11,7 @@ from scipy.special import chdtrc, kolmogorov
 
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.monitoring import notes
+from trustreport.measures.note import NO_NOTE, Note
 
 Floats = NDArray[np.float64]
 BINS = 10
@@ -197,9 +198,9 @@ def mix_change(baseline: NDArray[np.int64], current: NDArray[np.int64], *, level
     )
 
 
-def _why(baseline: Floats, current: Floats, level: float) -> str:
+def _why(baseline: Floats, current: Floats, level: float) -> Note:
     check_level(level)
     if min(len(baseline), len(current)) < 2:
         return notes.TOO_FEW
     first = baseline[0]
-    return notes.ONE_VALUE if (baseline == first).all() and (current == first).all() else ""
+    return notes.ONE_VALUE if (baseline == first).all() and (current == first).all() else NO_NOTE

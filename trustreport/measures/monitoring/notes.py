@@ -1,46 +1,40 @@
-"""Why a number of monitoring is undefined or has no bound: fixed fragments."""
+"""Why a number of monitoring is undefined or has no bound: the notes of its estimates."""
 
-STATISTIC = "a chart statistic: it has no interval"
-Z_SCORE = "a z-score: it has no interval"
-A_TEST = "a distance with its test: it has no interval"
-NO_LOOK = "nothing to look at yet"
+from trustreport.measures.note import note
 
-EQUAL_RATES = "the rate in control and the rate to detect are equal: there is nothing to detect"
-RATE_AT_END = "a rate of 0 or 1 gives an event or its absence infinite weight: choose a rate in between"
-NO_BUDGET = "no false-alert budget is declared: the control limit cannot be set"
-BUDGET_AT_END = "the false-alert budget is not between 0 and 1"
-NEVER = "no limit keeps so small a budget over so many looks"
+STATISTIC = note("chart_statistic_has_no_interval")
+Z_SCORE = note("z_score_has_no_interval")
+A_TEST = note("distance_with_test_has_no_interval")
+NO_LOOK = note("nothing_to_look_at_yet")
 
-NO_CASE = "no case"
-NO_EXPOSURE = "no exposure: nothing was processed"
-NO_EVENT = "no event: the lower limit is 0"
-NO_SPREAD = "the target is 0 or 1: no unit can vary about it"
-FEW_EXPECTED = "fewer than 5 expected events: the z-score is rough"
-ONE_UNIT = "one unit only: nothing to compare it with"
-FEW_UNITS = "fewer than three units: over-dispersion cannot be judged"
+EQUAL_RATES = note("rate_in_control_and_rate_to")
+RATE_AT_END = note("rate_0_or_1_gives_event")
+NO_BUDGET = note("no_false_alert_budget_declared_control")
+BUDGET_AT_END = note("false_alert_budget_not_between_0")
+NEVER = note("no_limit_keeps_so_small_budget")
 
-NO_COMMON_STRATUM = "no stratum holds cases of both sets"
-NOT_ALL_STRATA = "strata without cases in one of the sets are left out"
-ONE_VALUE = "all values are alike in both sets"
-TOO_FEW = "fewer than two values in a set"
-NO_INTERVAL = "one of the two values has no standard error"
-NO_LIMITS = "one of the two values has no interval"
-TOO_FEW_FOR_MEDIAN = "too few values for an interval of this level"
-NO_VALUE = "no value"
-SHARED = "clusters of cases in both sets count once: the covariance of the two sets is allowed for"
-SHARED_NOT_COUNTED = (
-    "clusters of cases are in both sets: their covariance is not known for this measure, and the interval "
-    "takes the sets as independent"
-)
-NOT_MATCHED = (
-    "which patients or other clusters are in both sets is not known: "
-    "the interval takes the sets as independent"
-)
-INFINITE_RATIO = "one of the two ratios is 0 or infinite"
-FEW_CLUSTERS = "fewer than two clusters in a set"
+NO_CASE = note("no_case")
+NO_EXPOSURE = note("no_exposure_nothing_was_processed")
+NO_EVENT = note("no_event_lower_limit_0")
+NO_SPREAD = note("target_0_or_1_no_unit")
+FEW_EXPECTED = note("fewer_than_5_expected_events_z")
+ONE_UNIT = note("one_unit_only_nothing_to_compare")
+FEW_UNITS = note("fewer_than_three_units_over_dispersion")
 
-DELAY = (
-    "from the exact run lengths of the chart, for a change that comes while it is at 0: it has no interval"
-)
-USUAL_LOOK = "looks at the usual number of cases are assumed"
-NO_ALERT = "the chart never alerts at this rate"
+NO_COMMON_STRATUM = note("no_stratum_holds_cases_both_sets")
+NOT_ALL_STRATA = note("strata_without_cases_in_one_sets")
+ONE_VALUE = note("all_values_alike_in_both_sets")
+TOO_FEW = note("fewer_than_two_values_in_set")
+NO_INTERVAL = note("one_two_values_has_no_standard")
+NO_LIMITS = note("one_two_values_has_no_interval")
+TOO_FEW_FOR_MEDIAN = note("too_few_values_for_interval_this")
+NO_VALUE = note("no_value")
+SHARED = note("clusters_cases_in_both_sets_count")
+SHARED_NOT_COUNTED = note("clusters_cases_in_both_sets_their")
+NOT_MATCHED = note("which_patients_or_other_clusters_in")
+INFINITE_RATIO = note("one_two_ratios_0_or_infinite")
+FEW_CLUSTERS = note("fewer_than_two_clusters_in_set")
+
+DELAY = note("from_exact_run_lengths_chart_for")
+USUAL_LOOK = note("looks_at_usual_number_cases_assumed")
+NO_ALERT = note("chart_never_alerts_at_this_rate")

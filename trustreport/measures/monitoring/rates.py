@@ -11,6 +11,7 @@ from scipy.special import bdtr, chdtri, ndtr, ndtri
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, clustered_variance
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.monitoring import notes
+from trustreport.measures.note import NO_NOTE, Note
 
 
 def event_rate(events: int, exposure: int, *, level: float = 0.95) -> Estimate:
@@ -58,7 +59,7 @@ def event_rate(events: int, exposure: int, *, level: float = 0.95) -> Estimate:
     tail = (1 - level) / 2
     low = float(chdtri(2 * events, 1 - tail)) / 2 / exposure if events else 0.0
     high = float(chdtri(2 * events + 2, tail)) / 2 / exposure
-    note = "" if events else notes.NO_EVENT
+    note = NO_NOTE if events else notes.NO_EVENT
     return Estimate(events / exposure, low, high, exposure, level, "poisson_exact", note)
 
 
@@ -240,12 +241,12 @@ def funnel(
     return Funnel(aim, phi, sqrt(tau2) if tau2 == tau2 else nan, tuple(int(m) for m in size), z)
 
 
-def _why(units: int, target: float, of_units: bool) -> str:
+def _why(units: int, target: float, of_units: bool) -> Note:
     if units == 0:
         return notes.NO_CASE
     if units == 1 and of_units:
         return notes.ONE_UNIT
-    return "" if 0 < target < 1 else notes.NO_SPREAD
+    return NO_NOTE if 0 < target < 1 else notes.NO_SPREAD
 
 
 def _over_dispersion(z: Floats, variance: Floats) -> tuple[float, float]:
@@ -268,7 +269,7 @@ def between(q: float, variance: Floats) -> float:
 
 
 def _estimate(
-    z: float, n: int, target: float, method: str, why: str, phi: float, tau2: float, level: float
+    z: float, n: int, target: float, method: str, why: Note, phi: float, tau2: float, level: float
 ) -> Estimate:
     if why or n == 0:
         return undefined(n, why or notes.NO_CASE, level=level, method=method)
@@ -278,5 +279,5 @@ def _estimate(
     details = {"target": target}
     if phi == phi:
         details |= {"phi": phi, "tau": sqrt(tau2)}
-    note = f"{notes.Z_SCORE}; {notes.FEW_EXPECTED}" if rough else notes.Z_SCORE
+    note = notes.Z_SCORE + (notes.FEW_EXPECTED if rough else NO_NOTE)
     return Estimate(z, nan, nan, n, level, method, note, p=float(2 * ndtr(-abs(z))), details=details)

@@ -13,7 +13,7 @@ from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.monitoring import notes
 from trustreport.measures.monitoring.change import shared
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
-from trustreport.measures.mrmc.notes import join
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.proportion import normal_quantile
 
 # The ratio of the two scores may differ from that of the likelihood by this share.
@@ -47,17 +47,17 @@ class Weights:
         return steps * self.unit
 
 
-def why_not(in_control: float, to_detect: float) -> str:
+def why_not(in_control: float, to_detect: float) -> Note:
     """Why two rates give no chart, or nothing.
 
-    >>> why_not(0.1, 0.1)
-    'the rate in control and the rate to detect are equal: there is nothing to detect'
+    >>> print(why_not(0.1, 0.1))
+    rate_in_control_and_rate_to
     """
     if in_control == to_detect:
         return notes.EQUAL_RATES
     if not (0 < in_control < 1 and 0 < to_detect < 1):
         return notes.RATE_AT_END
-    return ""
+    return NO_NOTE
 
 
 def log_ratios(in_control: float, to_detect: float) -> tuple[float, float]:
@@ -100,7 +100,9 @@ def weights(in_control: float, to_detect: float) -> Weights:
     (97, 4, 0.0995)
     """
     if why := why_not(in_control, to_detect):
-        raise ValueError(f"{why} (in_control {in_control:g}, to_detect {to_detect:g}).")
+        raise ValueError(
+            f"These rates give no chart: {why} (in_control {in_control:g}, to_detect {to_detect:g})."
+        )
     falling = to_detect < in_control
     p0, p1 = (1 - in_control, 1 - to_detect) if falling else (in_control, to_detect)
     up, down = log_ratios(p0, p1)
@@ -202,7 +204,7 @@ def standardised_change(
     crude = float(x.sum() / m.sum() - y.sum() / k.sum())
     covered = float(k[both].sum() / k.sum())
     covered_now = float(m[both].sum() / m.sum())
-    note = "" if both.sum() == ((m > 0) | (k > 0)).sum() else notes.NOT_ALL_STRATA
+    note = NO_NOTE if both.sum() == ((m > 0) | (k > 0)).sum() else notes.NOT_ALL_STRATA
     x, m, y, k = (column[both] for column in (x, m, y, k))
     weight = k / k.sum()
     now, then = x / m, y / k
@@ -296,17 +298,17 @@ def clustered_standardised_change(
         sums += [influence[held], groups[held]]
         fewest = min(fewest, clusters)
     if fewest < 2:
-        return replace(found, low=nan, high=nan, se=nan, p=nan, note=join(found.note, ONE_CLUSTER))
+        return replace(found, low=nan, high=nan, se=nan, p=nan, note=found.note + ONE_CLUSTER)
     both_sets = shared(sums[0], sums[1], sums[2], sums[3])
     covariance = both_sets.correlation * sqrt(variances[0] * variances[1])
     independent = sum(variances)
     kept = max(0.0, 1 - 2 * covariance / independent) if both_sets.both and independent > 0 else 1.0
     se, df = sqrt(max(independent, found.se**2) * kept), fewest - 1.0
     if not se > 0:
-        return replace(found, low=nan, high=nan, se=nan, p=nan, note=join(found.note, notes.NO_INTERVAL))
+        return replace(found, low=nan, high=nan, se=nan, p=nan, note=found.note + notes.NO_INTERVAL)
     if both_sets.both:
         details = {"shared_clusters": float(both_sets.both), "correlation": both_sets.correlation}
-        found = replace(found, note=join(found.note, notes.SHARED), details={**found.details, **details})
+        found = replace(found, note=found.note + notes.SHARED, details={**found.details, **details})
     half = quantile(df, level) * se
     low, high = max(-1.0, found.value - half), min(1.0, found.value + half)
     return replace(found, low=low, high=high, se=se, df=df, p=two_sided_p(found.value / se, df))

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.measures.cluster import Clusters, grouped
-from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.obuchowski_rockette import ObuchowskiRockette, obuchowski_rockette
 from trustreport.measures.mrmc.same_pair import same_pair, won_where_made
 from trustreport.measures.mrmc.ustatistic import PairSums, UStatistic, from_sums
@@ -197,7 +196,9 @@ def fit_auc(
             f"{missing} of {rating.size} readings are missing. Use the U-statistic."
         )
     if truth.all() or not truth.any():
-        raise ValueError(f"{notes.ONE_CLASS}; all {truth.size} cases have truth {bool(truth.all()):d}.")
+        raise ValueError(
+            f"Cases of both classes are needed; all {truth.size} cases have truth {bool(truth.all()):d}."
+        )
     covariance = auc_covariance(rating, truth, method, alike=alike)
     return obuchowski_rockette(reader_auc(rating, truth), covariance, truth.size)
 

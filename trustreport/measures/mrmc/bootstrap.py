@@ -11,6 +11,7 @@ from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.interval import no_interval
+from trustreport.measures.note import NO_NOTE, Note, note
 
 Resampled = Literal["both", "readers", "cases"]
 # From how often each reader (draws, n_readers) and case (draws, n_cases) was drawn to the value of each draw.
@@ -20,10 +21,10 @@ METHOD = "bootstrap"
 LEAST_DRAWS = 2000
 AT_ONCE = 250_000  # draws times cases computed at once; the result does not depend on it
 
-NOT_DEFINED = "undefined in this study"
-UNDEFINED_DRAWS = "undefined in some of the draws, which are left out"
-TOO_MANY_UNDEFINED = "undefined in more than one draw in twenty: no interval"
-BEYOND = "the draws are skewed: the interval was widened to hold the value"
+NOT_DEFINED = note("undefined_in_this_study")
+UNDEFINED_DRAWS = note("undefined_in_some_draws_which_left")
+TOO_MANY_UNDEFINED = note("undefined_in_more_than_one_draw")
+BEYOND = note("draws_skewed_interval_was_widened_to")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +97,7 @@ class Draws:
         return cls(readers, cases, resampled, clusters)
 
     def estimate(
-        self, statistic: Statistic, n: int, *, level: float = 0.95, why_undefined: str = NOT_DEFINED
+        self, statistic: Statistic, n: int, *, level: float = 0.95, why_undefined: Note = NOT_DEFINED
     ) -> Estimate:
         """Value of a statistic with the percentile interval over the draws.
 
@@ -156,7 +157,7 @@ class Draws:
             return no_interval(value, n, notes.NO_VARIATION, level=level, method=METHOD, details=details)
         low, high = (float(x) for x in np.quantile(known, [(1 - level) / 2, (1 + level) / 2]))
         details["bias"] = float(known.mean()) - value
-        note = notes.join(UNDEFINED_DRAWS if missing else "", "" if low <= value <= high else BEYOND)
+        note = (UNDEFINED_DRAWS if missing else NO_NOTE) + (NO_NOTE if low <= value <= high else BEYOND)
         return Estimate(
             value, min(low, value), max(high, value), n, level, METHOD, note, se=se, details=details
         )

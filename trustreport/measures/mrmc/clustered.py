@@ -12,6 +12,7 @@ from trustreport.measures.cluster import Clusters, grouped
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, quantile, symmetric, two_sided_p
+from trustreport.measures.note import NO_NOTE, Note
 
 Clustering = Literal["cluster_case", "cluster_reader", "cluster_twoway_z", "cluster_twoway_t"]
 CLUSTERINGS: tuple[Clustering, ...] = (
@@ -279,7 +280,7 @@ def or_delta(
     *,
     df: float = inf,
     level: float = 0.95,
-    note: str = "",
+    note: Note = NO_NOTE,
 ) -> Estimate:
     """Marginal odds ratio of two arms, odds(compared) / odds(baseline), with a delta-method interval.
 
@@ -341,7 +342,7 @@ def rr_delta(
     *,
     df: float = inf,
     level: float = 0.95,
-    note: str = "",
+    note: Note = NO_NOTE,
 ) -> Estimate:
     """Ratio of two arms' rates, compared / baseline, with a delta-method interval on the log scale.
 
@@ -369,13 +370,13 @@ def rr_delta(
 
 
 def _log_scale(
-    value: float, variance: float, n: int, df: float, level: float, method: str, note: str
+    value: float, variance: float, n: int, df: float, level: float, method: str, note: Note
 ) -> Estimate:
     if not variance > NEGLIGIBLE:
-        why = notes.join(note, notes.NO_LOG_VARIANCE)
+        why = note + notes.NO_LOG_VARIANCE
         return no_interval(exp(value), n, why, level=level, method=method)
     if not df >= 1:
-        return no_interval(exp(value), n, notes.join(note, notes.NO_DF), level=level, method=method)
+        return no_interval(exp(value), n, note + notes.NO_DF, level=level, method=method)
     se = sqrt(variance)
     half = quantile(df, level) * se
     return Estimate(

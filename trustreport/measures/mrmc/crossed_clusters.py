@@ -13,6 +13,7 @@ from trustreport.measures.mrmc.auc import auc_ustatistic, won_by_case, won_withi
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, symmetric
 from trustreport.measures.mrmc.obuchowski_rockette import ObuchowskiRockette, leading, obuchowski_rockette
 from trustreport.measures.mrmc.ustatistic import UStatistic, ustatistic
+from trustreport.measures.note import NO_NOTE
 
 RANDOM, FIXED = "or_rrrc_clustered", "or_frrc_clustered"
 
@@ -109,7 +110,7 @@ class ClusteredReaders:
         *_, readers, clusters = self._parts(weights)
         details = {"n_readers": float(readers), "clusters": float(clusters)}
         variance, df = self._variance(weights, method)
-        why = ""
+        why = NO_NOTE
         if clusters < 2 or np.isnan(self.by_cluster[arms]).any():
             why = notes.ONE_CLUSTER
         elif np.isnan(variance):

@@ -5,6 +5,7 @@ from math import inf, isinf, nan, sqrt
 from typing import TYPE_CHECKING
 
 from trustreport.measures.estimate import Estimate, check_level
+from trustreport.measures.note import NO_NOTE, Note
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,7 +77,7 @@ def symmetric(
     df: float = inf,
     level: float = 0.95,
     method: str = "",
-    note: str = "",
+    note: Note = NO_NOTE,
     null: float = nan,
     shown_df: float = nan,
     details: Mapping[str, float] | None = None,
@@ -107,7 +108,7 @@ def symmetric(
 def no_interval(
     value: float,
     n: int,
-    note: str,
+    note: Note,
     *,
     level: float = 0.95,
     method: str = "",

@@ -1,50 +1,38 @@
-"""Why an interval of a reader study is missing, or to be read with care: fixed fragments, joined by "; "."""
+"""Why an interval of a reader study is missing, or to be read with care: the notes of its estimates."""
 
-ONE_READER = "one reader: the spread between readers cannot be estimated"
-ONE_CASE = "fewer than two cases (of a class): the spread between cases cannot be estimated"
-ONE_CLUSTER = "fewer than two clusters: the spread between them cannot be estimated"
-NO_READING = "no reading in this arm"
-NO_PAIR = "no case was read in both arms by the same reader"
-NO_DIFFERENT_PAIR = (
-    "no two readings by different readers of different cases: their spread cannot be estimated"
-)
-ONE_DOMINATES = (
-    "one reader or one case makes up nearly all readings: too few degrees of freedom for an interval"
-)
-CASES_ONCE = "nothing varies between readers or cases: each case counts once, whoever read it"
-PLUGGED_IN = (
-    "the unbiased variance estimate is not positive: plug-in components, with the fewest degrees of freedom"
-)
-NO_VARIATION = "nothing varies between readers or cases, so no standard error: a count, not a certainty"
-NOT_POSITIVE = "the unbiased variance estimate is not positive: too few readings for an interval"
-NEGATIVE_FIXED = (
-    "the fixed-reader variance estimate is negative: "
-    "errors of different readers are more alike across arms than within an arm"
-)
-TWOWAY_NOT_POSITIVE = "the two-way variance estimate is not positive: too few readings for an interval"
-CLIPPED = "cov2 is below cov3: the random-reader variance counts their difference as 0"
-NOT_CLIPPED = "cov2 is below cov3: the fixed-reader variance keeps the negative difference"
-CLIPPED_ARM = "cov2 is negative: the random-reader variance counts it as 0"
-NO_SPREAD = "all readers show the same value: no spread between readers to judge by"
-SAME_FOR_ALL = "all readers show the same value: the normal quantile is used"
-BELOW_FIXED = "standard error below that for these readers alone: too few readers to judge their spread"
-FIXED_LEADS = "fewer than five readers: the interval for these readers alone is the wider and leads"
-ONLY_FIXED = "describes these readers only: the interval for readers in general is not estimable"
-LOW_DF = "degrees of freedom raised to their minimum, the smallest count less one"
-NO_EVENT_EITHER = "no event in either arm: the ratio is undefined"
-ALL_EVENTS_EITHER = "nothing but events in both arms: the odds ratio is undefined"
-ZERO_CELL = "an arm without events, or with nothing else: no interval on the logarithmic scale"
-NO_LOG_VARIANCE = "the covariance of the arms gives no positive variance of the logarithm: no interval"
-NO_DF = "degrees of freedom cannot be estimated: no interval"
-NO_TEST = "the limits of this method come from no test against a single value"
-TEST_ONLY = "a test: it has no interval"
-NO_DISCORDANT = "no case counts for either arm: no evidence of a difference"
-GEE_FAILED = "the estimating equations did not converge"
-ADJUSTED = "adjusted for reading order: not the difference of the arm means, which are as they were read"
-ONE_ORDER = "these readers read one arm mostly first: the effect of the aid cannot be told from that of order"
-ONE_CLASS = "the area under the curve needs cases of both classes"
+from trustreport.measures.note import note
 
-
-def join(*notes: str) -> str:
-    """The notes that apply, as one fragment."""
-    return "; ".join(note for note in notes if note)
+ONE_READER = note("one_reader_spread_between_readers_cannot")
+ONE_CASE = note("fewer_than_two_cases_class_spread")
+ONE_CLUSTER = note("fewer_than_two_clusters_spread_between")
+NO_READING = note("no_reading_in_this_arm")
+NO_PAIR = note("no_case_was_read_in_both")
+NO_DIFFERENT_PAIR = note("no_two_readings_by_different_readers")
+ONE_DOMINATES = note("one_reader_or_one_case_makes")
+CASES_ONCE = note("nothing_varies_between_readers_or_cases_each")
+PLUGGED_IN = note("unbiased_variance_estimate_not_positive_plug")
+NO_VARIATION = note("nothing_varies_between_readers_or_cases")
+NOT_POSITIVE = note("unbiased_variance_estimate_not_positive_too")
+NEGATIVE_FIXED = note("fixed_reader_variance_estimate_negative_errors")
+TWOWAY_NOT_POSITIVE = note("two_way_variance_estimate_not_positive")
+CLIPPED = note("cov2_below_cov3_random_reader_variance")
+NOT_CLIPPED = note("cov2_below_cov3_fixed_reader_variance")
+CLIPPED_ARM = note("cov2_negative_random_reader_variance_counts")
+NO_SPREAD = note("all_readers_show_same_value_no")
+SAME_FOR_ALL = note("all_readers_show_same_value_normal")
+BELOW_FIXED = note("standard_error_below_that_for_these")
+FIXED_LEADS = note("fewer_than_five_readers_interval_for")
+ONLY_FIXED = note("describes_these_readers_only_interval_for")
+LOW_DF = note("degrees_freedom_raised_to_their_minimum")
+NO_EVENT_EITHER = note("no_event_in_either_arm_ratio")
+ALL_EVENTS_EITHER = note("nothing_but_events_in_both_arms")
+ZERO_CELL = note("arm_without_events_or_with_nothing")
+NO_LOG_VARIANCE = note("covariance_arms_gives_no_positive_variance")
+NO_DF = note("degrees_freedom_cannot_be_estimated_no")
+NO_TEST = note("limits_this_method_come_from_no")
+TEST_ONLY = note("test_has_no_interval")
+NO_DISCORDANT = note("no_case_counts_for_either_arm")
+GEE_FAILED = note("estimating_equations_did_not_converge")
+ADJUSTED = note("adjusted_for_reading_order_not_difference")
+ONE_ORDER = note("these_readers_read_one_arm_mostly")
+ONE_CLASS = note("area_under_curve_needs_cases_both")

@@ -12,6 +12,7 @@ from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, f_tail, no_interval, symmetric
+from trustreport.measures.note import NO_NOTE, Note
 
 Mode = Literal["or_rrrc", "or_frrc", "or_rrfc"]
 MODES: tuple[Mode, ...] = ("or_rrrc", "or_frrc", "or_rrfc")
@@ -38,7 +39,7 @@ class OmnibusTest:
     df2: float
     p: float
     method: str
-    note: str = ""
+    note: Note = NO_NOTE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,7 +162,7 @@ class ObuchowskiRockette:
         if not variance > NEGLIGIBLE:
             return self._without(value, mode, level, note or _why_not(variance, mode))
         if mode == "or_rrrc" and variance < self._fixed_reader_variance() - NEGLIGIBLE:
-            note = notes.join(note, notes.BELOW_FIXED)
+            note = note + notes.BELOW_FIXED
         return self._with(value, variance, df, mode, level, note, null=0.0)
 
     def arm_mean(self, arm: int, *, mode: Mode = "or_rrrc", level: float = 0.95) -> Estimate:
@@ -236,45 +237,45 @@ class ObuchowskiRockette:
         error, df, _ = self._error(mode)
         return df if error > NEGLIGIBLE else nan
 
-    def _error(self, mode: Mode) -> tuple[float, float, str]:
+    def _error(self, mode: Mode) -> tuple[float, float, Note]:
         """D of a difference, its degrees of freedom, and what to say of it."""
         r, cell = self.n_readers, (self.n_arms - 1) * (self.n_readers - 1)
         if mode != "or_frrc" and r < 2:
             return nan, nan, notes.ONE_READER
         if mode == "or_rrfc":
-            return self.ms_arm_reader, float(cell), ""
+            return self.ms_arm_reader, float(cell), NO_NOTE
         if self.n_cases < 2 or isnan(self.var):
             return nan, nan, notes.ONE_CASE
         if mode == "or_frrc":
             if r == 1:
-                return self.var - self.cov1, inf, ""
+                return self.var - self.cov1, inf, NO_NOTE
             excess = self.cov2 - self.cov3
             below = excess < -NEGLIGIBLE
-            return self.var - self.cov1 + (r - 1) * excess, inf, notes.NOT_CLIPPED if below else ""
+            return self.var - self.cov1 + (r - 1) * excess, inf, notes.NOT_CLIPPED if below else NO_NOTE
         between, excess = self.ms_arm_reader, self.cov2 - self.cov3
         error = between + r * max(excess, 0.0)
-        note = notes.CLIPPED if excess < -NEGLIGIBLE else ""
+        note = notes.CLIPPED if excess < -NEGLIGIBLE else NO_NOTE
         if between <= NEGLIGIBLE:
-            return error, inf, "" if error <= NEGLIGIBLE else notes.join(note, notes.SAME_FOR_ALL)
+            return error, inf, NO_NOTE if error <= NEGLIGIBLE else note + notes.SAME_FOR_ALL
         return error, error**2 * cell / between**2, note
 
-    def _arm_error(self, arm: int, mode: Mode) -> tuple[float, float, str]:
+    def _arm_error(self, arm: int, mode: Mode) -> tuple[float, float, Note]:
         """D of one arm's mean, its degrees of freedom, and what to say of it."""
         r = self.n_readers
         if mode != "or_frrc" and r < 2:
             return nan, nan, notes.ONE_READER
         spread = float(np.var(self.theta[arm], ddof=1)) if r > 1 else nan
         if mode == "or_rrfc":
-            return spread, r - 1.0, ""
+            return spread, r - 1.0, NO_NOTE
         if self.n_cases < 2 or isnan(self.var):
             return nan, nan, notes.ONE_CASE
         alike = float(self.other_reader[arm, arm]) if r > 1 else 0.0
         if mode == "or_frrc":
-            return float(self.same_reader[arm, arm]) + (r - 1) * alike, inf, ""
+            return float(self.same_reader[arm, arm]) + (r - 1) * alike, inf, NO_NOTE
         error = spread + r * max(alike, 0.0)
-        note = notes.CLIPPED_ARM if alike < -NEGLIGIBLE else ""
+        note = notes.CLIPPED_ARM if alike < -NEGLIGIBLE else NO_NOTE
         if spread <= NEGLIGIBLE:
-            return error, inf, "" if error <= NEGLIGIBLE else notes.join(note, notes.SAME_FOR_ALL)
+            return error, inf, NO_NOTE if error <= NEGLIGIBLE else note + notes.SAME_FOR_ALL
         return error, error**2 * (r - 1) / spread**2, note
 
     def _fixed_reader_variance(self) -> float:
@@ -283,11 +284,18 @@ class ObuchowskiRockette:
     def _details(self) -> dict[str, float]:
         return {"n_readers": self.n_readers, "n_cases": self.n_cases}
 
-    def _without(self, value: float, mode: Mode, level: float, note: str) -> Estimate:
+    def _without(self, value: float, mode: Mode, level: float, note: Note) -> Estimate:
         return no_interval(value, self.n, note, level=level, method=mode, details=self._details())
 
     def _with(
-        self, value: float, variance: float, df: float, mode: Mode, level: float, note: str, null: float = nan
+        self,
+        value: float,
+        variance: float,
+        df: float,
+        mode: Mode,
+        level: float,
+        note: Note,
+        null: float = nan,
     ) -> Estimate:
         return symmetric(
             value,
@@ -371,7 +379,7 @@ def leading(random_readers: Estimate, fixed_readers: Estimate, n_readers: int) -
     if narrow != narrow or wide >= narrow:
         return random_readers
     added = notes.FIXED_LEADS if wide == wide else notes.ONLY_FIXED
-    return replace(fixed_readers, note=notes.join(fixed_readers.note, added))
+    return replace(fixed_readers, note=fixed_readers.note + added)
 
 
 def _off_diagonal(matrix: NDArray[np.float64]) -> float:
@@ -381,7 +389,7 @@ def _off_diagonal(matrix: NDArray[np.float64]) -> float:
     return float((matrix.sum() - np.trace(matrix)) / (arms * (arms - 1)))
 
 
-def _why_not(variance: float, mode: Mode) -> str:
+def _why_not(variance: float, mode: Mode) -> Note:
     if mode == "or_rrfc":
         return notes.NO_SPREAD
     if isnan(variance):

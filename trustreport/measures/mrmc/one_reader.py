@@ -280,7 +280,7 @@ def fixed_against_readers(
         lead = OneReader(both).difference(0, 1, level=level)
     lead = difference_in_range(lead)
     if known.sum() <= FEW_CASES and len(outcome) > 1 and not isnan(lead.low):
-        lead = replace(lead, note=notes.join(lead.note, OFTEN_ABOVE))
+        lead = replace(lead, note=lead.note + OFTEN_ABOVE)
     found = {lead.method: lead, **{name: e for name, e in found.items() if name != lead.method}}
     shares = {
         "fixed": float(np.where(read, fixed[known], 0.0).sum() / max(read.sum(), 1)),

@@ -12,6 +12,7 @@ from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.crossed_clusters import ClusteredReaders
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, symmetric
 from trustreport.measures.mrmc.obuchowski_rockette import leading
+from trustreport.measures.note import NO_NOTE
 
 
 def halves(order: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -205,7 +206,7 @@ class PeriodAdjusted:
         d = self.theta[COMPARED] - self.theta[BASELINE]
         e = self._lead(d, self.left_out[COMPARED] - self.left_out[BASELINE], level, 0.0)
         more = {"period_effect": self.effect, "unadjusted": float(d.mean())}
-        return replace(e, note=notes.join(e.note, notes.ADJUSTED), details={**e.details, **more})
+        return replace(e, note=e.note + notes.ADJUSTED, details={**e.details, **more})
 
     def arm_mean(self, arm: int, *, level: float = 0.95) -> Estimate:
         """Mean of an arm over both periods."""
@@ -251,7 +252,7 @@ class PeriodAdjusted:
         if variance <= NEGLIGIBLE:
             return no_interval(value, self.n, notes.NO_VARIATION, **of)
         narrow = mode == RANDOM and variance < self._variance(values, left_out, random=False)[0] - NEGLIGIBLE
-        note = notes.BELOW_FIXED if narrow else ""
+        note = notes.BELOW_FIXED if narrow else NO_NOTE
         return symmetric(value, variance, self.n, df=df, null=null, note=note, **of)
 
     def _variance(

@@ -15,6 +15,7 @@ from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.in_range import reference_df, statistic
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, NORMAL_FROM, quantile
 from trustreport.measures.mrmc.power import Components, equivalence_power, one_sided_power, two_sided_power
+from trustreport.measures.note import NO_NOTE, Note, note
 
 Hypothesis = Literal["superiority", "non_inferiority", "equivalence"]
 
@@ -28,7 +29,7 @@ class PlannedDifference:
 
     se: float
     df: float
-    note: str = ""
+    note: Note = NO_NOTE
 
     def power(
         self, difference: float, hypothesis: Hypothesis, *, alpha: float = 0.05, margin: float = nan
@@ -91,7 +92,7 @@ def planned_difference(
         error = scale * (pilot.own + (within - 1) * pilot.shared)
         return _planned(error, inf, n_readers)
     if n_readers < 2:
-        return PlannedDifference(nan, nan, "one reader: readers in general cannot be judged")
+        return PlannedDifference(nan, nan, note("one_reader_nothing_can_be_said"))
     if within == 1:
         return _planned(pilot.arm_reader + scale * pilot.own, n_readers - 1.0, n_readers)
     among = pilot.arm_reader + scale * (pilot.own - pilot.shared)
@@ -102,7 +103,7 @@ def planned_difference(
 
 def _planned(error: float, df: float, n_readers: int) -> PlannedDifference:
     if not error > NEGLIGIBLE:
-        return PlannedDifference(nan, nan, "the variance components add up to nothing")
+        return PlannedDifference(nan, nan, note("variance_components_add_up_to_nothing"))
     return PlannedDifference(sqrt(2 * error / n_readers), df)
 
 
@@ -115,8 +116,9 @@ def by_site(pilot: Components, readers_per_site: int, site_share: float) -> Comp
 
     Examples
     --------
-    >>> by_site(Components(arm_reader=2e-4, own=4e-4, shared=1e-4, n_cases=114), 2, 0.5)
-    Components(arm_reader=0.00015000000000000001, own=0.00025, shared=0.0001, n_cases=114, note='')
+    >>> site = by_site(Components(arm_reader=2e-4, own=4e-4, shared=1e-4, n_cases=114), 2, 0.5)
+    >>> f"{site.arm_reader:.5f} {site.own:.5f} {site.shared:.4f}"
+    '0.00015 0.00025 0.0001'
     """
     m = readers_per_site
     arm_reader = pilot.arm_reader * (site_share + (1 - site_share) / m)

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.special import chdtri, chndtr, fdtri, gammaln, ncfdtr, nctdtr, ndtr, ndtri, stdtrit
 
 from trustreport.measures.estimate import Estimate, check_level, undefined
-from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, NORMAL_FROM, quantile
 from trustreport.measures.mrmc.obuchowski_rockette import Mode, ObuchowskiRockette
 from trustreport.measures.mrmc.ustatistic import UStatistic
+from trustreport.measures.note import NO_NOTE, Note, note
 
 LEAST_NONCENTRALITY = 1e-8
 # From here on a noncentral probability of 0 may come as NaN (all 1,176 of 400,000 drawn that did were 0).
@@ -106,13 +106,13 @@ METHOD_MARGIN = "noncentral_t"
 METHOD_WIDTH = "or_components"
 MOST_CASES = 1_000_000
 
-NEGATIVE_COMPONENT = "the arm-by-reader component is negative in this study and is set to 0"
-CLIPPED = "cov2 is below cov3 in this study: their difference is set to 0"
-PLANNED = "planned from the variance components of this study, whose own uncertainty it leaves out"
-PLANNED_WIDTH = "expected from the variance components of this study, whose own uncertainty it leaves out"
-TOO_FEW = "one reader: nothing can be said about readers in general"
-UNREACHABLE = "no number of cases gives this power with so few readers"
-NO_COMPONENT = "this study gives no variance components"
+NEGATIVE_COMPONENT = note("arm_by_reader_component_negative_in")
+CLIPPED = note("cov2_below_cov3_in_this_study")
+PLANNED = note("planned_from_variance_components_this_study")
+PLANNED_WIDTH = note("expected_from_variance_components_this_study")
+TOO_FEW = note("one_reader_nothing_can_be_said")
+UNREACHABLE = note("no_number_cases_gives_this_power")
+NO_COMPONENT = note("this_study_gives_no_variance_components")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class Components:
     own: float
     shared: float
     n_cases: int
-    note: str = ""
+    note: Note = NO_NOTE
 
 
 def components(fit: ObuchowskiRockette) -> Components:
@@ -141,8 +141,8 @@ def components(fit: ObuchowskiRockette) -> Components:
     """
     own, shared = fit.var - fit.cov1, fit.cov2 - fit.cov3
     arm_reader = fit.ms_arm_reader - own + max(shared, 0.0)
-    note = notes.join(
-        NEGATIVE_COMPONENT if arm_reader < -NEGLIGIBLE else "", CLIPPED if shared < -NEGLIGIBLE else ""
+    note = (NEGATIVE_COMPONENT if arm_reader < -NEGLIGIBLE else NO_NOTE) + (
+        CLIPPED if shared < -NEGLIGIBLE else NO_NOTE
     )
     return Components(max(arm_reader, 0.0), own, max(shared, 0.0), fit.n_cases, note)
 
@@ -182,8 +182,8 @@ def components_with_gaps(
     arm_reader = float(moments[1].flat[0]) / 2
     own = of_reader - arm_reader
     arm_reader += max(-of_others, 0.0)  # as `components` does where it counts as 0
-    note = notes.join(
-        NEGATIVE_COMPONENT if arm_reader < -NEGLIGIBLE else "", CLIPPED if of_others < -NEGLIGIBLE else ""
+    note = (NEGATIVE_COMPONENT if arm_reader < -NEGLIGIBLE else NO_NOTE) + (
+        CLIPPED if of_others < -NEGLIGIBLE else NO_NOTE
     )
     return Components(max(arm_reader, 0.0), own, max(of_others, 0.0), sum(n_cases), note)
 
@@ -253,7 +253,7 @@ def power(
     else:
         details |= {"margin": margin, "delta": (difference + margin) * sqrt(n_readers / (2 * error))}
         value = one_sided_power(details["delta"], df, alpha / 2)
-    note = notes.join(PLANNED, pilot.note)
+    note = PLANNED + pilot.note
     return Estimate(value, nan, nan, n, level, method, note, details=details)
 
 
@@ -324,7 +324,7 @@ def expected_width(
     if not widths:
         return undefined(n, NO_COMPONENT, level=level, method=METHOD_WIDTH)
     details = {"n_readers": float(n_readers), "n_cases": float(n_cases)}
-    note = notes.join(PLANNED_WIDTH, pilot.note)
+    note = PLANNED_WIDTH + pilot.note
     return Estimate(max(widths), nan, nan, n, level, METHOD_WIDTH, note, details=details)
 
 
@@ -384,7 +384,7 @@ def cases_needed(
         why = most.note if isnan(most.value) else UNREACHABLE
         return undefined(n_readers, why, level=1 - alpha, method=method)
     details = {"n_readers": float(n_readers), "power": reached(high), "target": target}
-    note = notes.join(PLANNED, pilot.note)
+    note = PLANNED + pilot.note
     return Estimate(float(high), nan, nan, n_readers, 1 - alpha, method, note, details=details)
 
 

@@ -13,6 +13,7 @@ from scipy.special import stdtr, stdtrit
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.bootstrap import Statistic
 from trustreport.measures.mrmc.obuchowski_rockette import ObuchowskiRockette, obuchowski_rockette
+from trustreport.measures.note import note
 
 Floats = NDArray[np.float64]
 Quarter = Literal["lowest", "highest"]
@@ -93,9 +94,9 @@ def _first(place: Floats, weight: Floats, size: float) -> Floats:
     return np.asarray(weight * (before + tied * share[:, None]))
 
 
-FEW = "fewer than three readers with both values: no slope"
-SAME = "all readers have the same mean of both values: no slope"
-ON_A_LINE = "the changes of all readers are on one line: no standard error, so the precision is not known"
+FEW = note("fewer_than_three_readers_with_both")
+SAME = note("all_readers_have_same_mean_both")
+ON_A_LINE = note("changes_all_readers_on_one_line")
 
 
 def oldham_slope(

@@ -11,6 +11,7 @@ from trustreport.measures.cluster import Clusters, grouped
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, symmetric
+from trustreport.measures.note import NO_NOTE
 
 METHOD, CENTRED, PLUGIN = "ustatistic_bdg", "ustatistic_centred", "ustatistic_plugin"
 
@@ -189,7 +190,7 @@ class UStatistic:
         details = {name: float(counts[arms].min()) for name, counts in zip(self._names(), self.counts)}
         if self.clusters is not None:
             details["clusters"] = float(self.clusters)
-        variance, why = self._variance(weights), ""
+        variance, why = self._variance(weights), NO_NOTE
         df, raised = self.df(weights) if variance > NEGLIGIBLE else (nan, False)
         if np.isnan(variance):
             why = notes.ONE_READER if details["readers_less_one"] < 1 else notes.NO_DIFFERENT_PAIR
@@ -212,7 +213,7 @@ class UStatistic:
             shown_df=df,
             level=level,
             method=self.method,
-            note=notes.LOW_DF if raised else notes.PLUGGED_IN if self.method == PLUGIN else "",
+            note=notes.LOW_DF if raised else notes.PLUGGED_IN if self.method == PLUGIN else NO_NOTE,
             null=null,
             details=details,
         )

@@ -15,6 +15,7 @@ from trustreport.measures.mrmc.crossed_clusters import independent_readings
 from trustreport.measures.mrmc.in_range import by_score
 from trustreport.measures.mrmc.obuchowski_rockette import ObuchowskiRockette, obuchowski_rockette
 from trustreport.measures.mrmc.ustatistic import UStatistic, ustatistic
+from trustreport.measures.note import NO_NOTE
 
 MOVER = "mover"
 
@@ -175,7 +176,7 @@ def sum_of(
     """
     v, w = weights
     value = v * one.value + w * other.value
-    reasons = [e.note for e in (one, other) if isnan(e.low)]
+    reasons = sum((e.note for e in (one, other) if isnan(e.low)), NO_NOTE)
     clusters = [e.details["clusters"] for e in (one, other) if "clusters" in e.details]
     below, above = (
         hypot(a, b) if not correlation else sqrt(max(a * a + b * b + 2 * correlation * a * b, 0.0))
@@ -191,6 +192,6 @@ def sum_of(
         one.n + other.n,
         one.level,
         MOVER,
-        notes.join(*dict.fromkeys(reasons)),
+        reasons,
         details={"clusters": min(clusters)} if clusters else {},
     )

@@ -13,6 +13,7 @@ from trustreport.measures import notes
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, clustered_variance
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
+from trustreport.measures.note import NO_NOTE, note
 from trustreport.measures.proportion import normal_quantile, wilson
 from trustreport.measures.two_arm.difference import score_distance
 
@@ -100,7 +101,7 @@ def wald_paired(table: PairedTable, level: float = 0.95) -> Estimate:
     gain = table.aided_right_unaided_wrong - table.aided_wrong_unaided_right
     value = gain / n
     se = sqrt((n * table.discordant - gain * gain) / n) / n
-    note = "" if se else notes.NO_WIDTH
+    note = NO_NOTE if se else notes.NO_WIDTH
     return Estimate(value, value - z * se, value + z * se, n, level, "wald_paired", note, se=se)
 
 
@@ -304,7 +305,7 @@ def _p(value: float, limits: Callable[[float], tuple[float, float]]) -> float:
 
 
 IN_CLUSTERS_METHOD = "tango_clustered"
-CLUSTERS_AS_CASES = "no pair differs: the interval counts clusters as cases"
+CLUSTERS_AS_CASES = note("no_pair_differs_interval_counts_clusters")
 
 
 def tango_clustered(
@@ -361,7 +362,7 @@ def tango_clustered(
     details |= {"design_effect": effect, "gained": gained, "lost": lost, "pairs": n / effect}
     low, high = score_limits(gained, lost, n / effect, quantile(clusters - 1.0, level))
     found = Estimate(
-        value, low, high, n, level, IN_CLUSTERS_METHOD, "" if alone > 0 else CLUSTERS_AS_CASES,
+        value, low, high, n, level, IN_CLUSTERS_METHOD, NO_NOTE if alone > 0 else CLUSTERS_AS_CASES,
         df=clusters - 1.0, details=details,
     )  # fmt: skip
     at_none = score_variance(0.0, gained, lost, n / effect)

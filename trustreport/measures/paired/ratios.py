@@ -11,6 +11,7 @@ from scipy.special import betainc
 
 from trustreport.measures import notes
 from trustreport.measures.estimate import Estimate, check_level, undefined
+from trustreport.measures.note import NO_NOTE
 from trustreport.measures.paired.difference import PairedTable
 from trustreport.measures.proportion import clopper_pearson, normal_quantile
 
@@ -176,7 +177,7 @@ def or_delta(table: PairedTable, level: float = 0.95) -> Estimate:
     common = n * table.both_wrong - aided * unaided
     log_se = sqrt(n * (spread_aided + spread_unaided - 2 * common) / (spread_aided * spread_unaided))
     low, high = value * exp(-z * log_se), value * exp(z * log_se)
-    note = "" if log_se else notes.NO_WIDTH
+    note = NO_NOTE if log_se else notes.NO_WIDTH
     return Estimate(value, low, high, n, level, "or_delta", note, details={"log_se": log_se})
 
 
@@ -310,6 +311,6 @@ def rr_delta(table: PairedTable, level: float = 0.95) -> Estimate:
         return Estimate(value, nan, nan, n, level, "rr_delta", note)
     value = aided / unaided
     log_se = sqrt(table.discordant / (aided * unaided))
-    note = "" if log_se else notes.NO_WIDTH
+    note = NO_NOTE if log_se else notes.NO_WIDTH
     low, high = value * exp(-z * log_se), value * exp(z * log_se)
     return Estimate(value, low, high, n, level, "rr_delta", note, details={"log_se": log_se})

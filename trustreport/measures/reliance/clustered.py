@@ -12,6 +12,7 @@ from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.means import case_share
 from trustreport.measures.mrmc import notes as mrmc_notes
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, quantile, two_sided_p
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.reliance import notes
 
 METHOD = "cluster_twoway_t"
@@ -22,7 +23,7 @@ def clustered_share(
     *,
     cluster: Clusters | None = None,
     level: float = 0.95,
-    lacking: str = notes.NO_READING,
+    lacking: Note = notes.NO_READING,
 ) -> Estimate:
     """Share of readings, pooled over readers, where readers and cases are both sampled.
 
@@ -93,7 +94,7 @@ def clustered_share(
         float((sums**2).sum() * count / (count - 1))
         for sums, count in ((residual.sum(axis=0), cases), (residual.sum(axis=1), readers), (residual, cells))
     )
-    variance, note = by_case + by_reader - by_reading, ""
+    variance, note = by_case + by_reader - by_reading, NO_NOTE
     if variance <= NEGLIGIBLE:
         variance, note = max(by_case, by_reader), notes.LARGER_ONE_WAY
     se, df = sqrt(variance), fewer - 1.0
@@ -107,7 +108,7 @@ def clustered_share(
     )
     if independent.low < low or independent.high > high:
         low, high = min(low, independent.low), max(high, independent.high)
-        note = mrmc_notes.join(note, notes.NO_NARROWER)
+        note = note + notes.NO_NARROWER
     return Estimate(share, low, high, n, level, METHOD, note, se=se, df=df, details=details)
 
 
@@ -147,7 +148,7 @@ class Linearised:
     influence: Floats
     scale: Literal["identity", "log"]
     n: int
-    note: str = ""
+    note: Note = NO_NOTE
     times: Floats | None = None
     least: float = 0.0
     details: dict[str, float] = field(default_factory=dict)
@@ -170,7 +171,7 @@ class Linearised:
         held = grouped((~np.isnan(self.influence)).any(axis=0).astype(float), cluster) > 0
         n = int(held.sum())
         if n < 2:
-            one = mrmc_notes.join(self.note, mrmc_notes.ONE_CLUSTER)
+            one = self.note + mrmc_notes.ONE_CLUSTER
             return no_interval(self.value, self.n, one, level=level, method=CLUSTERS, details=self.details)
         return self._limits(float(sums @ sums) * n / (n - 1), n - 1.0, level, CLUSTERS, self.note)
 
@@ -198,7 +199,7 @@ class Linearised:
         readers, cases = int(held.any(axis=1).sum()), int(held.any(axis=0).sum())
         fewer, note = min(readers, cases), self.note
         if fewer < 2:
-            one = mrmc_notes.join(note, mrmc_notes.ONE_CLUSTER)
+            one = note + mrmc_notes.ONE_CLUSTER
             return no_interval(self.value, self.n, one, level=level, method=METHOD, details=self.details)
         u, of_readings = grouped(np.where(based, self.influence, 0.0), cluster), self._of_readings(cluster)
         by_case, by_reader = (
@@ -207,11 +208,11 @@ class Linearised:
         )
         variance = by_case + by_reader - of_readings
         if variance <= NEGLIGIBLE < max(by_case, by_reader):
-            variance, note = max(by_case, by_reader), mrmc_notes.join(note, notes.LARGER_ONE_WAY)
+            variance, note = max(by_case, by_reader), note + notes.LARGER_ONE_WAY
         df = fewer - 1.0
         floor = of_readings * (quantile(inf, level) / quantile(df, level)) ** 2
         if variance < floor:
-            variance, note = floor, mrmc_notes.join(note, notes.NO_NARROWER)
+            variance, note = floor, note + notes.NO_NARROWER
         return self._limits(variance, df, level, METHOD, note)
 
     def _of_readings(self, cluster: Clusters | None) -> float:
@@ -226,9 +227,9 @@ class Linearised:
         squares = float((times * np.where(based, self.influence, 0.0) ** 2).sum())
         return max(squares * count / (count - 1), self.least) if count > 1 else self.least
 
-    def _limits(self, variance: float, df: float, level: float, method: str, note: str) -> Estimate:
+    def _limits(self, variance: float, df: float, level: float, method: str, note: Note) -> Estimate:
         if variance <= NEGLIGIBLE:
-            why = mrmc_notes.join(note, mrmc_notes.NO_VARIATION)
+            why = note + mrmc_notes.NO_VARIATION
             return no_interval(self.value, self.n, why, level=level, method=method, details=self.details)
         se = sqrt(variance)
         half = quantile(df, level) * se

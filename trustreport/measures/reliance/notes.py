@@ -1,31 +1,30 @@
-"""Why a rate of reliance is undefined or its interval special: fixed fragments."""
+"""Why a rate of reliance is undefined or its interval special: the notes of its estimates."""
 
-NO_READING = "no reading with both decisions, advice and truth"
-NO_ADVICE = "no reading with advice"
-WRONG_THEN_RIGHT_ADVICE = "no reader was wrong where the advice was right"
-RIGHT_THEN_WRONG_ADVICE = "no reader was right where the advice was wrong"
-WRONG_THEN_WRONG_ADVICE = "no reader was wrong where the advice was wrong"
-RIGHT_THEN_RIGHT_ADVICE = "no reader was right where the advice was right"
-NO_DISAGREEMENT = "no reader differed from the advice before seeing it"
-NO_RIGHT_ADVICE = "the advice was never right"
-NO_WRONG_ADVICE = "the advice was never wrong"
-ALL_ALIKE = "all readings alike: exact limits, for fewer readings as readers or cases are few"
-LARGER_ONE_WAY = "two-way variance not positive: the larger of those by case and by reader is used"
-NO_NARROWER = "made as wide as for independent readings"
-ONLY_THESE = (
-    "one reader, one case, or no spread to judge by: readings taken as independent, for these readers only"
-)
-ZERO_CELL = "one of the counts behind these odds is 0"
-NO_CHANGE = "no decision differs without and with the advice"
-NO_ADVICE_RESISTED = "no reader was contrary to the advice both times"
-NO_ADVICE_TAKEN = "no decision agrees with the advice only once it is shown"
-NO_CONFIDENCE = "no reading with the reader's confidence before and after the advice"
-NOTHING_LEFT = "chance alone would make all reliance appropriate"
-NO_COMPLEXITY = "no such reading of a case of known complexity"
-EMPTY_LEVELS = "levels of complexity without such a reading are left out: {levels}"
-NOT_WITH_BOTH = "no such reading with one of the two types of advice"
-ONE_DECISION_ONLY = "no reader whose agreement with the advice can be corrected for chance before and after"
-NO_SPREAD = "fewer than two readers, or all alike without the aid"
-NO_DECISIONS = "the table has no decisions of readers"
-ONLY_THIS_READER = "one reader: cases alone are drawn again"
-NO_TWO_ARMS = "no readings without the aid"
+from trustreport.measures.note import note
+
+NO_READING = note("no_reading_with_both_decisions_advice")
+NO_ADVICE = note("no_reading_with_advice")
+WRONG_THEN_RIGHT_ADVICE = note("no_reader_was_wrong_where_advice")
+RIGHT_THEN_WRONG_ADVICE = note("no_reader_was_right_where_advice_was")
+WRONG_THEN_WRONG_ADVICE = note("no_reader_was_wrong_where_advice_was")
+RIGHT_THEN_RIGHT_ADVICE = note("no_reader_was_right_where_advice")
+NO_DISAGREEMENT = note("no_reader_differed_from_advice_before")
+NO_RIGHT_ADVICE = note("advice_was_never_right")
+NO_WRONG_ADVICE = note("advice_was_never_wrong")
+ALL_ALIKE = note("all_readings_alike_exact_limits_for")
+LARGER_ONE_WAY = note("two_way_variance_not_positive_larger")
+NO_NARROWER = note("made_as_wide_as_for_independent")
+ONLY_THESE = note("one_reader_one_case_or_no")
+ZERO_CELL = note("one_counts_behind_these_odds_0")
+NO_CHANGE = note("no_decision_differs_without_and_with")
+NO_ADVICE_RESISTED = note("no_reader_was_contrary_to_advice")
+NO_ADVICE_TAKEN = note("no_decision_agrees_with_advice_only")
+NO_CONFIDENCE = note("no_reading_with_reader_s_confidence")
+NOTHING_LEFT = note("chance_alone_would_make_all_reliance")
+NO_COMPLEXITY = note("no_such_reading_case_known_complexity")
+NOT_WITH_BOTH = note("no_such_reading_with_one_two")
+ONE_DECISION_ONLY = note("no_reader_whose_agreement_with_advice")
+NO_SPREAD = note("fewer_than_two_readers_or_all")
+NO_DECISIONS = note("table_has_no_decisions_readers")
+ONLY_THIS_READER = note("one_reader_cases_alone_drawn_again")
+NO_TWO_ARMS = note("no_readings_without_aid")

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc.bootstrap import Statistic
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.clustered import INDEPENDENT, Floats, Linearised
@@ -120,7 +121,7 @@ def odds_of_counts(counts: Mapping[str, int], first: str, second: str, level: fl
     return Estimate(value, low, high, n, level, INDEPENDENT, details={"log_se": se})
 
 
-def odds_ratio(first: Floats, second: Floats) -> Linearised | str:
+def odds_ratio(first: Floats, second: Floats) -> Linearised | Note:
     """Odds of one outcome over the odds of another, both of the same readings, with their influence.
 
     ::
@@ -156,7 +157,7 @@ def odds_ratio(first: Floats, second: Floats) -> Linearised | str:
 
 def adjusted_odds(
     outcome: Floats, known: NDArray[np.bool_], levels: NDArray[np.int8], names: Sequence[str]
-) -> Linearised | str:
+) -> Linearised | Note:
     """Odds of an outcome standardised to the complexity of all readings: as if each level were as frequent.
 
     ::
@@ -218,19 +219,19 @@ def adjusted_odds(
         least += weight[c] ** 2 * smooth * (1 - smooth) / n
     slope = p * (1 - p)
     empty = [names[c] for c in codes if c not in held]
-    note = notes.EMPTY_LEVELS.format(levels=", ".join(empty)) if empty else ""
+    said = note("levels_complexity_without_such_reading_left", levels=", ".join(empty)) if empty else NO_NOTE
     return Linearised(
         p / (1 - p),
         np.where(standard, influence / slope, np.nan),
         "log",
         int(based.sum()),
-        note,
+        said,
         least=least / slope**2,
         details={"levels": float(len(codes)), "empty_levels": float(len(empty))},
     )
 
 
-def share_difference(compared: Floats, baseline: Floats) -> Linearised | str:
+def share_difference(compared: Floats, baseline: Floats) -> Linearised | Note:
     """Difference of two shares whose readings may have readers and cases in common.
 
     ::

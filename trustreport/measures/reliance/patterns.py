@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.note import Note
 from trustreport.measures.proportion import wilson
 from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.clustered import Floats, Linearised
@@ -24,7 +25,7 @@ class Rate:
 
     counted: frozenset[str]
     among: frozenset[str]
-    lacking: str
+    lacking: Note
 
     def of(self, patterns: NDArray[np.float64]) -> NDArray[np.float64]:
         """1.0 where a reading counts, 0.0 where it belongs to the base only, NaN elsewhere."""
@@ -32,7 +33,7 @@ class Rate:
         return np.where(among, counted.astype(np.float64), np.nan)
 
 
-def _rate(counted: str, among: str, lacking: str) -> Rate:
+def _rate(counted: str, among: str, lacking: Note) -> Rate:
     return Rate(frozenset(counted.split()), frozenset(among.split()), lacking)
 
 
@@ -232,7 +233,7 @@ def appropriate(patterns: Floats, before: Floats, after: Floats) -> Floats:
     return np.where(held, right.astype(float), np.nan)
 
 
-def chance_corrected(patterns: Floats, before: Floats, after: Floats) -> Linearised | str:
+def chance_corrected(patterns: Floats, before: Floats, after: Floats) -> Linearised | Note:
     """Appropriate reliance in excess of chance: 0 as by chance, 1 always appropriate.
 
     ::

@@ -10,6 +10,7 @@ from scipy.special import expit, logit, ndtr
 from trustreport.measures.cluster import Order
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.roc import notes
 from trustreport.measures.two_arm.difference import score_distance
@@ -46,7 +47,7 @@ def split_sorted(
     return score[order[truth[order]]], score[order[~truth[order]]]
 
 
-Area = tuple[float, float, int, int, str]
+Area = tuple[float, float, int, int, Note]
 """What `area_and_variance` returns."""
 
 
@@ -283,7 +284,7 @@ def area_and_variance(truth: NDArray[np.bool_], score: NDArray[Any], *, order: O
     variance += _variance(_won(negative, positive), n1) / n0
     if area in (0.0, 1.0):
         return area, variance, n1, n0, notes.PERFECT
-    return area, variance, n1, n0, "" if variance > 0 else notes.ALL_PAIRS_ALIKE
+    return area, variance, n1, n0, NO_NOTE if variance > 0 else notes.ALL_PAIRS_ALIKE
 
 
 def _won(of: NDArray[Any], against: NDArray[Any]) -> NDArray[np.int64]:

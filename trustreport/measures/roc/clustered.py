@@ -11,6 +11,7 @@ from trustreport.measures.cluster import ONE_CLUSTER, Clusters, cluster_sums
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.in_range import difference_by_region
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, df_by_kurtosis, quantile, two_sided_p
+from trustreport.measures.note import NO_NOTE, note
 from trustreport.measures.roc import notes
 from trustreport.measures.roc.auc import (
     AUC_NEWCOMBE,
@@ -23,7 +24,7 @@ from trustreport.measures.roc.auc import (
 )
 
 METHOD, LARGER = "obuchowski_clustered", "auc_logit_obuchowski"
-CLUSTERS_AS_CASES = "the scores separate the classes: the interval counts clusters as cases"
+CLUSTERS_AS_CASES = note("scores_separate_classes_interval_counts_clusters")
 
 
 def clustered_auc(
@@ -85,7 +86,7 @@ def clustered_auc(
     spread = _Spread(truth, cluster)
     details = {"positives": float(n1), "negatives": float(n - n1), "clusters": float(spread.least)}
     variance = spread.variance(x - area, y - area)
-    note = ONE_CLUSTER if spread.least < 2 else notes.PERFECT if area in (0.0, 1.0) else ""
+    note = ONE_CLUSTER if spread.least < 2 else notes.PERFECT if area in (0.0, 1.0) else NO_NOTE
     if not note and not variance > NEGLIGIBLE:
         note = notes.ALL_PAIRS_ALIKE
     if note:

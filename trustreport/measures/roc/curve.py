@@ -19,6 +19,7 @@ from trustreport.measures.cluster import (
 )
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc.interval import quantile
+from trustreport.measures.note import NO_NOTE
 from trustreport.measures.notes import OFTEN_ABOVE
 from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.roc import notes
@@ -303,5 +304,5 @@ def _average_precision(
     half = z * sqrt(variance) / (value * (1 - value))
     centre = log(value / (1 - value))
     low, high = (1 / (1 + exp(-end)) for end in (centre - half, centre + half))
-    note = OFTEN_ABOVE if n1 < BIASED else ""
+    note = OFTEN_ABOVE if n1 < BIASED else NO_NOTE
     return Estimate(value, low, high, n, level, method, note, se=sqrt(variance), details=details)

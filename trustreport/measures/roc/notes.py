@@ -1,10 +1,12 @@
-"""Why an area, a difference or an interval is missing: fixed fragments."""
+"""Why an area, a difference or an interval is missing: the notes of its estimates."""
 
-NO_POSITIVE = "no case has the condition"
-NO_NEGATIVE = "every case has the condition"
-ONE_CASE = "a class has one case: no interval"
-PERFECT = "the scores separate the classes completely, or the wrong way round: no interval"
-ALL_PAIRS_ALIKE = "every pair of a positive and a negative counts alike: no interval"
-NO_VARIATION = "the two scores rank all pairs alike: no interval"
-NOTHING_IN_GROUP = "the curve has no length between these false positive rates"
-FEW_RESAMPLES = "in some resamples the curve has no length between these false positive rates: no interval"
+from trustreport.measures.note import note
+
+NO_POSITIVE = note("no_case_has_condition")
+NO_NEGATIVE = note("every_case_has_condition")
+ONE_CASE = note("class_has_one_case_no_interval")
+PERFECT = note("scores_separate_classes_completely_or_wrong")
+ALL_PAIRS_ALIKE = note("every_pair_positive_and_negative_counts")
+NO_VARIATION = note("two_scores_rank_all_pairs_alike")
+NOTHING_IN_GROUP = note("curve_has_no_length_between_these")
+FEW_RESAMPLES = note("in_some_resamples_curve_has_no")

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
 from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.similarity import notes
 from trustreport.measures.similarity.features import (
     Distances,
@@ -115,25 +116,25 @@ def correspondence(
     order = neighbours(between, n, run=run)
     seen, total, drawn = observed_and_random(between, n, permutations, rng, order=order, run=run)
     degree = upper_tail(float(seen.correspondence[0]), drawn.correspondence)
-    by_feature = notes.BY_FEATURE if between.metric == "cityblock" else ""
+    by_feature = notes.BY_FEATURE if between.metric == "cityblock" else NO_NOTE
     energy = upper_tail(float(_energy(seen, total, n, m)[0]), _energy(drawn, total, n, m))
     return Correspondence(
         _test(degree, degree.p, m, features.note),
-        _test(energy, energy.observed, m, notes.join(features.note, by_feature)),
+        _test(energy, energy.observed, m, features.note + by_feature),
         _standardised(degree, m, features.note),
     )
 
 
-def _test(tail: Tail, value: float, m: int, note: str) -> Estimate:
-    note = notes.join(note, "" if tail.null_sd else notes.NO_NULL_SPREAD, notes.TEST_ONLY)
+def _test(tail: Tail, value: float, m: int, note: Note) -> Estimate:
+    note = note + (NO_NOTE if tail.null_sd else notes.NO_NULL_SPREAD) + notes.TEST_ONLY
     return Estimate(value, nan, nan, m, method="permutation", note=note, p=tail.p, details=tail.details)
 
 
-def _standardised(tail: Tail, m: int, note: str) -> Estimate:
+def _standardised(tail: Tail, m: int, note: Note) -> Estimate:
     if not tail.null_sd:
         return undefined(m, notes.NO_NULL_SPREAD, method="null_sd")
     value = tail.details["standardised"]
-    note = notes.join(note, notes.GROWS_WITH_CASES, notes.TEST_ONLY)
+    note = note + notes.GROWS_WITH_CASES + notes.TEST_ONLY
     return Estimate(value, nan, nan, m, method="null_sd", note=note, p=tail.p, details=tail.details)
 
 
@@ -194,9 +195,7 @@ def mmd(
     kernel = distances(points, gamma=1 / (2 * width**2))
     seen, total, drawn = observed_and_random(kernel, n, permutations, rng, run=run)
     tail = upper_tail(float(_squared(seen, total, n, m)[0]), _squared(drawn, total, n, m))
-    note = notes.join(
-        features.note, notes.WIDTH_FROM_SUBSET if len(points) > FOR_WIDTH else "", notes.TEST_ONLY
-    )
+    note = features.note + (notes.WIDTH_FROM_SUBSET if len(points) > FOR_WIDTH else NO_NOTE) + notes.TEST_ONLY
     return Estimate(
         tail.observed,
         nan,

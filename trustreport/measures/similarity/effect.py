@@ -9,6 +9,7 @@ from scipy.linalg import solve
 
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.auc import auc_covariance, reader_auc
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.notes import OFTEN_BELOW
 from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.similarity import notes
@@ -81,7 +82,7 @@ def normalised_energy(
     )
     se = sqrt(of_training.var(ddof=1) / n + of_external.var(ddof=1) / m)
     low, high = value - z * se, min(1.0, value + z * se)
-    note = "; ".join(filter(None, (features.note, OFTEN_BELOW if m <= FEW else "")))
+    note = features.note + (OFTEN_BELOW if m <= FEW else NO_NOTE)
     return Estimate(value, low, high, m, level, "influence", note, se=se)
 
 
@@ -157,7 +158,7 @@ def domain_classifier(
         m,
         level,
         "domain_classifier",
-        notes.join(features.note, "" if se else notes.NO_VARIATION),
+        features.note + (NO_NOTE if se else notes.NO_VARIATION),
         se=se,
         details={"folds": float(folds), "lowest_fold": min(areas), "highest_fold": max(areas)},
     )
@@ -232,7 +233,7 @@ def at_fixed_size(
     if size < 4 or repeats < 2:
         raise ValueError(f"size must be 4 or more and repeats 2 or more, got {size} and {repeats}.")
     n, m = len(features.training), len(features.external)
-    why = features.undefined_because or (notes.SMALLER_THAN_SUBSAMPLE if min(n, m) < size else "")
+    why = features.undefined_because or (notes.SMALLER_THAN_SUBSAMPLE if min(n, m) < size else NO_NOTE)
     if why:
         return FixedSize(*(undefined(m, why, method="permutation_fixed_size") for _ in range(2)))
     found = []
@@ -246,7 +247,7 @@ def at_fixed_size(
     return FixedSize(*(_median(np.array(p), size, m, features.note) for p in zip(*found)))
 
 
-def _median(p: NDArray[np.float64], size: int, m: int, note: str) -> Estimate:
+def _median(p: NDArray[np.float64], size: int, m: int, note: Note) -> Estimate:
     p = p[~np.isnan(p)]  # a subset whose cases are all alike has none
     if not p.size:
         return undefined(m, notes.ALL_ALIKE, method="permutation_fixed_size")
@@ -257,7 +258,7 @@ def _median(p: NDArray[np.float64], size: int, m: int, note: str) -> Estimate:
         nan,
         m,
         method="permutation_fixed_size",
-        note=notes.join(note, notes.TEST_ONLY),
+        note=note + notes.TEST_ONLY,
         se=1.2533 * float(p.std()) / sqrt(p.size),  # sqrt(pi / 2): median of a normal sample against its mean
         p=middle,
         details={

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.similarity import notes
 
 Scale = Literal["training", "pooled", "none"]
@@ -50,7 +51,7 @@ class Features:
 
     training: NDArray[np.float64]
     external: NDArray[np.float64]
-    note: str = ""
+    note: Note = NO_NOTE
 
     @property
     def pooled(self) -> NDArray[np.float64]:
@@ -58,7 +59,7 @@ class Features:
         return np.vstack([self.training, self.external])
 
     @property
-    def undefined_because(self) -> str:
+    def undefined_because(self) -> Note:
         """Why these sets cannot be compared, or nothing."""
         if min(len(self.training), len(self.external)) < 4:
             return notes.TOO_FEW
@@ -67,7 +68,7 @@ class Features:
         first = self.training[0]
         if (self.training == first).all() and (self.external == first).all():
             return notes.ALL_ALIKE
-        return ""
+        return NO_NOTE
 
 
 def standardise(
@@ -160,7 +161,7 @@ def mixed(
         codes = np.unique(np.concatenate([training[:, column], external[:, column]]))
         for parts, cases in zip(pair, (training, external)):
             parts.append((cases[:, [column]] == codes) / sqrt(2))
-    note = notes.CONSTANT_IN_TRAINING if constant.any() else ""
+    note = notes.CONSTANT_IN_TRAINING if constant.any() else NO_NOTE
     return Features(np.hstack(pair[0]), np.hstack(pair[1]), note)
 
 

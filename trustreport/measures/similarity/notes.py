@@ -1,20 +1,17 @@
-"""Why a similarity is undefined, or to be read with care: fixed fragments, joined by "; "."""
+"""Why a similarity is undefined, or to be read with care: the notes of its estimates."""
 
-TOO_FEW = "fewer than four cases in a set: too few to compare"
-NO_FEATURE = "no feature"
-ALL_ALIKE = "all cases are alike in every feature"
-CONSTANT_IN_TRAINING = "a feature does not vary in the training set: it counts in its own unit"
-BY_FEATURE = "by city-block distances it sees each feature by itself, not how features go together"
-TEST_ONLY = "a test: it has no interval"
-NO_NULL_SPREAD = "the statistic is the same in every permutation"
-HALF_ALIKE = "more than half of all pairs of cases are alike: the kernel has no width"
-WIDTH_FROM_SUBSET = "kernel width from a random subset of cases"
-GROWS_WITH_CASES = "grows with the number of cases for the same difference of sources"
-TOO_FEW_FOR_FOLDS = "fewer than two cases of a set in a fold: no cross-validated classifier"
-SMALLER_THAN_SUBSAMPLE = "a set is smaller than the fixed size"
-NO_VARIATION = "no variation of the placements: the interval has no width and says nothing about precision"
+from trustreport.measures.note import note
 
-
-def join(*notes: str) -> str:
-    """The notes that apply, as one fragment."""
-    return "; ".join(note for note in notes if note)
+TOO_FEW = note("fewer_than_four_cases_in_set")
+NO_FEATURE = note("no_feature")
+ALL_ALIKE = note("all_cases_alike_in_every_feature")
+CONSTANT_IN_TRAINING = note("feature_does_not_vary_in_training")
+BY_FEATURE = note("by_city_block_distances_sees_each")
+TEST_ONLY = note("test_has_no_interval")
+NO_NULL_SPREAD = note("statistic_same_in_every_permutation")
+HALF_ALIKE = note("more_than_half_all_pairs_cases")
+WIDTH_FROM_SUBSET = note("kernel_width_from_random_subset_cases")
+GROWS_WITH_CASES = note("grows_with_number_cases_for_same")
+TOO_FEW_FOR_FOLDS = note("fewer_than_two_cases_set_in")
+SMALLER_THAN_SUBSAMPLE = note("set_smaller_than_fixed_size")
+NO_VARIATION = note("no_variation_placements_interval_has_no")

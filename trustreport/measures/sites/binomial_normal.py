@@ -11,6 +11,7 @@ from scipy.special import chdtrc, chdtri, expit, logit
 
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile
+from trustreport.measures.note import NO_NOTE, note
 from trustreport.measures.sites.heterogeneity import (
     CHANCES,
     NO_PREDICTION,
@@ -24,8 +25,8 @@ from trustreport.measures.sites.heterogeneity import (
 Floats = NDArray[np.float64]
 
 METHOD, PREDICTION = "binomial_normal", "binomial_normal_prediction"
-ONLY_ENDS = "every site is at 0% or 100%: the median site has no finite estimate"
-NO_UPPER_LIMIT = "the spread between sites has no upper limit"
+ONLY_ENDS = note("every_site_at_0_or_100")
+NO_UPPER_LIMIT = note("spread_between_sites_has_no_upper")
 
 NODE = np.linspace(-1, 1, 121)
 REACH = 9.0  # standard deviations on either side of the mode; beyond lies less than 1e-17
@@ -102,7 +103,7 @@ def binomial_normal(events: ArrayLike, cases: ArrayLike, *, level: float = 0.95)
     if not ((n > 0) & (x >= 0) & (x <= n)).all():
         raise ValueError("each site needs at least one case and between 0 and all of them as events.")
     k = len(x)
-    why = ONE_SITE if k < 2 else ONLY_ENDS if ((x == 0) | (x == n)).all() else ""
+    why = ONE_SITE if k < 2 else ONLY_ENDS if ((x == 0) | (x == n)).all() else NO_NOTE
     if why:
         none = undefined(k, why, level=level, method=METHOD)
         return Heterogeneity(none, none, none, none)
@@ -283,11 +284,13 @@ def _spread(
     high = exp(_limit(lambda at: beyond(most, exp(at)), log(max(tau, LEAST_TAU)), 1.0, log(MOST_TAU)))
     weight = likelihood.n * expit(mu) * expit(-mu)
     typical = float((k - 1) * weight.sum() / (weight.sum() ** 2 - (weight**2).sum()))
-    note = "; ".join(filter(None, ("" if tau else NO_SPREAD_FOUND, NO_UPPER_LIMIT if isinf(high) else "")))
+    note = (NO_NOTE if tau else NO_SPREAD_FOUND) + (NO_UPPER_LIMIT if isinf(high) else NO_NOTE)
     squares = [tau * tau, low * low, high * high]
     spread = Estimate(squares[0], squares[1], squares[2], k, level, METHOD, note)
     share = [1.0 if isinf(square) else square / (square + typical) for square in squares]
-    return spread, Estimate(share[0], share[1], share[2], k, level, METHOD, "" if tau else NO_SPREAD_FOUND)
+    return spread, Estimate(
+        share[0], share[1], share[2], k, level, METHOD, NO_NOTE if tau else NO_SPREAD_FOUND
+    )
 
 
 def _by_chance(likelihood: _Likelihood, top: float, mu: float, tau: float) -> tuple[Floats, Floats, Floats]:

@@ -11,6 +11,7 @@ from scipy.special import chdtrc, chdtri, expit, logit, stdtr
 
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile
+from trustreport.measures.note import NO_NOTE, note
 from trustreport.measures.sites.robustness import Floats
 
 Scale = Literal["identity", "log", "logit", "log_shortfall"]
@@ -19,22 +20,22 @@ Scale = Literal["identity", "log", "logit", "log_shortfall"]
 TauMethod = Literal["reml", "dl"]
 
 
-ONE_SITE = "fewer than two sites: no heterogeneity"
+ONE_SITE = note("fewer_than_two_sites_no_heterogeneity")
 
 
-NO_PREDICTION = "a prediction interval needs at least three sites"
+NO_PREDICTION = note("prediction_interval_needs_at_least_three")
 
 
-NO_SITE_VARIANCE = "a site without variance cannot be weighed"
+NO_SITE_VARIANCE = note("site_without_variance_cannot_be_weighed")
 
 
-NO_VALUE = "a site without a value cannot be weighed"
+NO_VALUE = note("site_without_value_cannot_be_weighed")
 
 
-AT_THE_END = "a site at the end of the scale cannot be put on it"
+AT_THE_END = note("site_at_end_scale_cannot_be")
 
 
-NO_SPREAD_FOUND = "no spread between sites beyond chance"
+NO_SPREAD_FOUND = note("no_spread_between_sites_beyond_chance")
 
 
 PREDICTION = "q_profile_prediction"
@@ -130,7 +131,7 @@ def heterogeneity(
             f"value and variance need one entry a site each, got shapes {value.shape} and {variance.shape}."
         )
     k, method = len(value), f"{tau_method}_hartung_knapp"
-    why = ""
+    why = NO_NOTE
     if k < 2:
         why = ONE_SITE
     elif np.isnan(value).any():
@@ -158,7 +159,7 @@ def heterogeneity(
     )
     typical = (k - 1) * (1 / v).sum() / ((1 / v).sum() ** 2 - (1 / v**2).sum())
     low, high = (_q_profile(tail, y, v) for tail in ((1 - level) / 2, (1 + level) / 2))
-    note = "" if tau2 else NO_SPREAD_FOUND
+    note = NO_NOTE if tau2 else NO_SPREAD_FOUND
     spread = Estimate(tau2, min(low, tau2), max(high, tau2), k, level, tau_method, note)
     share = [float(t / (t + typical)) for t in (spread.value, spread.low, spread.high)]
     of_all = Estimate(share[0], share[1], share[2], k, level, tau_method, note)

@@ -12,24 +12,21 @@ from scipy.special import chdtri, expit
 
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc.interval import quantile
+from trustreport.measures.note import NO_NOTE, Note, note
 
-NO_STUDY = "no study with cases of both classes"
-ONE_STUDY = "there is one study"
-TWO_STUDIES = (
-    "with two studies, how far studies differ cannot be estimated, and a mean would have no interval"
-)
-THREE_STUDIES = (
-    "three studies: sensitivity and specificity are pooled separately, their correlation cannot be estimated"
-)
-NO_NEW_STUDY = "an interval for a new study needs at least four studies"
-NO_CLASS = "a study without positive or without negative cases cannot be pooled"
-CORRECTED = "a cell is zero: 0.5 is added to all cells of all studies"
-CORRECTED_ZEROS = "a cell is zero: 0.5 is added to all cells of the studies with a zero"
-AT_THE_END = "the correlation between studies is estimated at the end of its range"
-NO_SPREAD = "no spread between studies beyond chance"
-NO_CURVE = "studies do not differ in sensitivity or in specificity: no summary curve"
-CURVE_WITHOUT_INTERVAL = "an area under a summary curve: no interval is known that covers"
-NO_UPPER_LIMIT = "the spread between studies has no upper limit"
+NO_STUDY = note("no_study_with_cases_both_classes")
+ONE_STUDY = note("there_one_study")
+TWO_STUDIES = note("with_two_studies_how_far_studies")
+THREE_STUDIES = note("three_studies_sensitivity_and_specificity_pooled")
+NO_NEW_STUDY = note("interval_for_new_study_needs_at")
+NO_CLASS = note("study_without_positive_or_without_negative")
+CORRECTED = note("cell_zero_0_5_added_to")
+CORRECTED_ZEROS = note("cell_zero_0_5_added_to_all")
+AT_THE_END = note("correlation_between_studies_estimated_at_end")
+NO_SPREAD = note("no_spread_between_studies_beyond_chance")
+NO_CURVE = note("studies_do_not_differ_in_sensitivity")
+CURVE_WITHOUT_INTERVAL = note("area_under_summary_curve_no_interval")
+NO_UPPER_LIMIT = note("spread_between_studies_has_no_upper")
 
 
 Floats = NDArray[np.float64]
@@ -78,16 +75,16 @@ class PooledStudies:
         return len(self.logits)
 
     @property
-    def note(self) -> str:
+    def note(self) -> Note:
         """What bears on every number of the model."""
-        said = [WHAT_IS_CORRECTED[self.corrected]] if self.corrected else []
+        said = WHAT_IS_CORRECTED[self.corrected] if self.corrected else NO_NOTE
         if not self.together:
-            said.append(THREE_STUDIES)
+            said += THREE_STUDIES
         elif min(self.between[0, 0], self.between[1, 1]) <= NOTHING:
-            said.append(NO_SPREAD)
+            said += NO_SPREAD
         elif abs(self.correlation) >= AT_END:
-            said.append(AT_THE_END)
-        return "; ".join(said)
+            said += AT_THE_END
+        return said
 
     @property
     def correlation(self) -> float:
@@ -147,8 +144,8 @@ class PooledStudies:
             outside *= 2
         found = outside < MOST_TAU
         high = float(brentq(beyond, tau, outside, xtol=1e-6)) ** 2 if found else inf
-        said = [NO_SPREAD if value <= NOTHING else "", "" if found else NO_UPPER_LIMIT]
-        return Estimate(value, low, high, self.n, level, f"{METHOD}_profile", "; ".join(s for s in said if s))
+        said = (NO_SPREAD if value <= NOTHING else NO_NOTE) + (NO_NOTE if found else NO_UPPER_LIMIT)
+        return Estimate(value, low, high, self.n, level, f"{METHOD}_profile", said)
 
     def correlation_between(self, level: float = 0.95) -> Estimate:
         """Of sensitivity and specificity between studies, limits by the profile of the likelihood.
@@ -214,7 +211,7 @@ class PooledStudies:
         if most > least:
             part = quad(lambda x: float(self.curve(x)), least, most, epsabs=1e-9)[0]
             details["mean_over_observed"] = part / (most - least)
-        note = "; ".join(filter(None, (CURVE_WITHOUT_INTERVAL, self.note)))
+        note = CURVE_WITHOUT_INTERVAL + self.note
         return Estimate(whole, nan, nan, self.n, level, f"{METHOD}_curve", note, details=details)
 
     def hierarchical(self) -> dict[str, float]:
@@ -232,7 +229,7 @@ class PooledStudies:
 
 def pooled(
     tp: ArrayLike, fp: ArrayLike, fn: ArrayLike, tn: ArrayLike, *, zeros_only: bool = False
-) -> PooledStudies | str:
+) -> PooledStudies | Note:
     """Mean sensitivity and specificity over studies, and how far studies differ.
 
     Study i has logits y_i of its sensitivity and its false positive rate::

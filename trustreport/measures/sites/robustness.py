@@ -8,19 +8,20 @@ from scipy.special import ndtr
 
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import two_sided_p
+from trustreport.measures.note import note
 from trustreport.measures.proportion import normal_quantile
 
 Floats = NDArray[np.float64]
 
-COMBINED = "combines two p-values: it has no interval"
-TEST_ONLY = "a test: it has no interval"
-NO_PERFORMANCE = "the test of performance is undefined"
-NO_SIMILARITY = "the similarity is undefined"
-NO_VARIANCE = "a measure without variance: no test"
-TWO_SITES = "a correlation needs at least three sites"
-ONE_LINE = "similarity or performance is the same at all sites"
-THREE_SITES = "three sites: the correlation has no interval"
-ON_A_LINE = "all sites are on a line: the interval has no width and does not show the precision"
+COMBINED = note("combines_two_p_values_has_no")
+TEST_ONLY = note("test_has_no_interval")
+NO_PERFORMANCE = note("test_performance_undefined")
+NO_SIMILARITY = note("similarity_undefined")
+NO_VARIANCE = note("measure_without_variance_no_test")
+TWO_SITES = note("correlation_needs_at_least_three_sites")
+ONE_LINE = note("similarity_or_performance_same_at_all")
+THREE_SITES = note("three_sites_correlation_has_no_interval")
+ON_A_LINE = note("all_sites_on_line_interval_has")
 
 
 def spr(p_performance: float, p_similarity: float, *, n: int = 0, level: float = 0.95) -> Estimate:

@@ -10,6 +10,7 @@ from scipy.special import expit, logit
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.survival import notes
 from trustreport.measures.survival.horizon import AtHorizon, Floats, at_horizon
 from trustreport.measures.survival.shares import risk_at_horizon
@@ -245,7 +246,7 @@ def _of_line(
     cluster: Clusters | None,
     null: float,
     level: float,
-    note: str,
+    note: Note,
     details: dict[str, float],
 ) -> Estimate:
     n, details = len(state), {**state.details, **details}
@@ -259,9 +260,9 @@ def _of_line(
     return Estimate(value, *limits, n, level, LINE, note, se=se, df=df, p=p, details=details)
 
 
-def _logits(score: Floats) -> tuple[Floats, str]:
+def _logits(score: Floats) -> tuple[Floats, Note]:
     inside = np.clip(score, INWARDS, 1 - INWARDS)
-    return logit(inside), notes.CLIPPED if score.min() < INWARDS or score.max() > 1 - INWARDS else ""
+    return logit(inside), notes.CLIPPED if score.min() < INWARDS or score.max() > 1 - INWARDS else NO_NOTE
 
 
 def _line(state: AtHorizon, predictor: Floats) -> tuple[float, float] | None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from trustreport.measures.cluster import Clusters, clustered_variance, clusters_of_scarcer_class
 from trustreport.measures.mrmc.interval import two_sided_p
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.survival import notes
 
 Floats = NDArray[np.float64]
@@ -78,7 +79,7 @@ class AtHorizon:
         return float(left.prod())
 
     @property
-    def why_not(self) -> str:
+    def why_not(self) -> Note:
         """Why no measure of those with and without the event can be made, or nothing."""
         if not len(self):
             return notes.NO_CASE
@@ -86,7 +87,7 @@ class AtHorizon:
             return notes.NOT_REACHED
         if not self.n_events:
             return notes.NO_EVENT
-        return "" if (self.known & ~self.event).any() else notes.ALL_EVENTS
+        return NO_NOTE if (self.known & ~self.event).any() else notes.ALL_EVENTS
 
     @property
     def details(self) -> dict[str, float]:
@@ -216,7 +217,7 @@ class CensoringTest:
     p: float
     lower: float
     upper: float
-    note: str = ""
+    note: Note = NO_NOTE
 
 
 def censoring_by_score(

@@ -1,19 +1,21 @@
-"""Why a measure at a horizon is undefined, or has no interval: fixed fragments."""
+"""Why a measure at a horizon is undefined, or has no interval: the notes of its estimates."""
 
-NO_CASE = "no case with known follow-up"
-NOT_REACHED = "nobody was followed to the horizon, and the last follow-up ended without an event"
-NO_EVENT = "no event by the horizon"
-ALL_EVENTS = "every case whose state at the horizon is known had the event by then"
-ONE_EVENT = "one event, or one case without it, by the horizon: no interval"
-NO_NOISE = "too few cases with the event, or without it, by the horizon: no interval"
-ONE_CLUSTER = "fewer than two clusters hold a case with the event, or one without it: no interval"
-NONE_CALLED = "no case of known state at the horizon is called positive"
-ALL_CALLED = "every case of known state at the horizon is called positive"
-NOTHING_EXPECTED = "the scores expect no event: the ratio is undefined"
-CONSTANT_SCORE = "all scores are alike: no slope"
-SEPARATED = "the scores separate cases with the event from those without: the slope is infinite"
-CLIPPED = "scores of 0 or 1 were moved inwards by 1e-8"
-NO_CONVERGENCE = "the fit did not converge"
-PERFECT = "every case with the event scores above every case without it, or below: no interval in clusters"
-NO_CENSORING = "no case was censored before the horizon"
-NO_SPREAD_AT_RISK = "the scores of the cases at risk of censoring do not vary"
+from trustreport.measures.note import note
+
+NO_CASE = note("no_case_with_known_follow_up")
+NOT_REACHED = note("nobody_was_followed_to_horizon_and")
+NO_EVENT = note("no_event_by_horizon")
+ALL_EVENTS = note("every_case_whose_state_at_horizon")
+ONE_EVENT = note("one_event_or_one_case_without")
+NO_NOISE = note("too_few_cases_with_event_or")
+ONE_CLUSTER = note("fewer_than_two_clusters_hold_case_with")
+NONE_CALLED = note("no_case_known_state_at_horizon")
+ALL_CALLED = note("every_case_known_state_at_horizon")
+NOTHING_EXPECTED = note("scores_expect_no_event_ratio_undefined")
+CONSTANT_SCORE = note("all_scores_alike_no_slope")
+SEPARATED = note("scores_separate_cases_with_event_from")
+CLIPPED = note("scores_0_or_1_were_moved")
+NO_CONVERGENCE = note("fit_did_not_converge")
+PERFECT = note("every_case_with_event_scores_above")
+NO_CENSORING = note("no_case_was_censored_before_horizon")
+NO_SPREAD_AT_RISK = note("scores_cases_at_risk_censoring_do")

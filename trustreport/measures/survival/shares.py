@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.notes import OFTEN_ABOVE
 from trustreport.measures.roc.auc import exponential_variance, newcombe_limits, on_logit_scale
 from trustreport.measures.survival import notes
@@ -36,7 +37,7 @@ def risk_at_horizon(state: AtHorizon, *, cluster: Clusters | None = None, level:
     >>> print(risk_at_horizon(at_horizon(np.array([1.0, 2, 3, 4]), np.array([1, 0, 1, 0]), 3.5)))
     0.62 (95% CI 0.18 to 0.93; n = 4)
     """
-    why = "" if state.why_not in (notes.NO_EVENT, notes.ALL_EVENTS) else state.why_not
+    why = NO_NOTE if state.why_not in (notes.NO_EVENT, notes.ALL_EVENTS) else state.why_not
     every = np.ones(len(state), bool)
     e = _share(state, state.event, every, cluster, level, why, censored_count=True)
     return replace(e, n=len(state))
@@ -104,7 +105,7 @@ def _share(
     among: NDArray[np.bool_],
     cluster: Clusters | None,
     level: float,
-    why: str,
+    why: Note,
     *,
     censored_count: bool,
 ) -> Estimate:

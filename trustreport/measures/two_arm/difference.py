@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 
 from trustreport.measures import notes
 from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.note import NO_NOTE
 from trustreport.measures.proportion import check_counts, normal_quantile, wilson
 
 
@@ -73,7 +74,7 @@ def wald(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Estimate:
     p1, p2 = x1 / n1, x2 / n2
     se = sqrt(p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2)
     value = _difference(x1, n1, x2, n2)
-    note = "" if se else notes.NO_WIDTH
+    note = NO_NOTE if se else notes.NO_WIDTH
     return Estimate(value, value - z * se, value + z * se, n1 + n2, level, "wald", note, se=se)
 
 
@@ -253,7 +254,7 @@ def number_needed(difference: Estimate) -> Estimate:
     2.67 (95% CI 2.24 to 3.31; n = 400)
     >>> through = number_needed(difference.newcombe(367, 1548, 352, 1548))
     >>> print(f"{through.value:.1f}: {through.note}")
-    103.2: the interval of the difference holds zero: the number needed runs through infinity
+    103.2: interval_difference_holds_zero_number_needed
     >>> {name: round(number, 1) for name, number in through.details.items()}
     {'benefit_from': 25.4, 'harm_from': 49.9}
     """
@@ -273,7 +274,7 @@ def number_needed(difference: Estimate) -> Estimate:
     if isnan(low) or isnan(high):
         return Estimate(value, nan, nan, n, level, method, difference.note, details=pieces)
     often = notes.mirrored(notes.of_simulations(difference.note))
-    note = "; ".join(filter(None, ("" if low and high else notes.LIMIT_ZERO, often)))
+    note = (NO_NOTE if low and high else notes.LIMIT_ZERO) + often
     low, high = 1 / high if high else -inf, 1 / low if low else inf
     return Estimate(value, low, high, n, level, method, note, details=pieces)
 

@@ -14,6 +14,7 @@ from scipy.optimize import brentq
 
 from trustreport.measures import notes
 from trustreport.measures.estimate import Estimate, check_level, undefined
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.proportion import check_counts, normal_quantile
 
 
@@ -59,7 +60,7 @@ def katz(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Estimate:
         return Estimate(value, nan, nan, n1 + n2, level, "katz", note)
     log_se = sqrt((n1 - x1) / (n1 * x1) + (n2 - x2) / (n2 * x2))
     low, high = value * exp(-z * log_se), value * exp(z * log_se)
-    note = "" if log_se else notes.NO_WIDTH
+    note = NO_NOTE if log_se else notes.NO_WIDTH
     return Estimate(value, low, high, n1 + n2, level, "katz", note, details={"log_se": log_se})
 
 
@@ -100,7 +101,7 @@ def koopman(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Estimate
     value = _ratio(x1, n1, x2, n2)
     low = 1 / _highest_ratio(x2, n2, x1, n1, z) if x1 else 0.0
     high = _highest_ratio(x1, n1, x2, n2, z) if x2 else inf
-    note = "" if x2 else notes.RATIO_INFINITE if x1 else notes.NO_ERROR_IN_EITHER_ARM
+    note = NO_NOTE if x2 else notes.RATIO_INFINITE if x1 else notes.NO_ERROR_IN_EITHER_ARM
     return Estimate(value, low, high, n1 + n2, level, "koopman", note)
 
 
@@ -286,11 +287,11 @@ def baptista_pike(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Es
     return Estimate(value, low, high, n1 + n2, level, "baptista_pike", note)
 
 
-def _odds_ratio(x1: int, n1: int, x2: int, n2: int) -> tuple[float, str]:
+def _odds_ratio(x1: int, n1: int, x2: int, n2: int) -> tuple[float, Note]:
     """The sample odds ratio and, where it is not a finite number, why."""
     above, below = x1 * (n2 - x2), x2 * (n1 - x1)
     if below:
-        return above / below, ""
+        return above / below, NO_NOTE
     if above:
         return inf, notes.ODDS_INFINITE
     if n1 == 0 or n2 == 0:

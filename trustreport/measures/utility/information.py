@@ -14,10 +14,11 @@ from trustreport.measures.mrmc.crossed_clusters import means_of_patients
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, leading, obuchowski_rockette
 from trustreport.measures.mrmc.ustatistic import METHOD as USTATISTIC
 from trustreport.measures.mrmc.ustatistic import ustatistic
+from trustreport.measures.note import note
 from trustreport.measures.utility.matrices import Floats, as_matrix
 
 AIDED, UNAIDED = 0, 1
-RULE_FROM_DATA = "the better of the two rules is taken from the same cases, as if it were known"
+RULE_FROM_DATA = note("better_two_rules_taken_from_same")
 
 
 def voi_of_readings(
@@ -168,7 +169,7 @@ def voi_of_advice(
         "rule": float(rules[rule]),
         "decision": float(rule),
     }
-    note = "; ".join(filter(None, (RULE_FROM_DATA, found.note)))
+    note = RULE_FROM_DATA + found.note
     return replace(found, note=note, details={**details, **found.details})
 
 

@@ -11,6 +11,7 @@ from trustreport.measures import notes
 from trustreport.measures.cluster import Clusters, cluster_sums
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.means import case_mean
+from trustreport.measures.note import NO_NOTE
 from trustreport.measures.utility.matrices import Floats, as_matrix, expected_matrix, weights
 from trustreport.measures.utility.utility_yield import utility_yield
 
@@ -312,7 +313,7 @@ def independent_difference(
     value = one.value - other.value
     below = hypot(one.value - one.low, other.high - other.value)
     above = hypot(one.high - one.value, other.value - other.low)
-    note = "" if below + above else notes.NO_WIDTH
+    note = NO_NOTE if below + above else notes.NO_WIDTH
     se = hypot(*(e.se if isfinite(e.se) else 0.0 for e in (one, other)))
     return Estimate(value, value - below, value + above, n, level, UNPAIRED, note, se=se or nan)
 

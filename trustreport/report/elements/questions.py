@@ -83,7 +83,7 @@ def _result(question: Question, measure: str, sides: str | tuple[str, str], revi
     if isinstance(found, Message):
         return say(found)
     if isnan(found.estimate.value):
-        return say.noted(found.estimate.note) or say("table.not_estimable_plain")
+        return say(found.estimate.note) or say("table.not_estimable_plain")
     return found
 
 

@@ -34,6 +34,7 @@ from trustreport.assessment.performance.decision_table import Decisions, counts_
 from trustreport.assessment.performance.measures import as_entries, pair
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.measures.seeds import generator
 from trustreport.measures.utility.matrices import greatest_expected
 from trustreport.measures.utility.operating import not_dominated
@@ -57,7 +58,7 @@ METRICS = (
     *("accuracy", "sensitivity", "specificity"),
     *("ppv", "npv", "f1", "mcc", "fowlkes_mallows", "balanced_accuracy"),
 )
-BY_EXPECTATION = "decisions of greatest expected utility, the scores taken as probabilities"
+BY_EXPECTATION = note("decisions_greatest_expected_utility_scores_taken")
 TWO_SAMPLE, PAIRED = "two_sample", "paired"
 PAIR = 2
 
@@ -82,7 +83,7 @@ class Rivals:
     cases: Decisions | None = None
     joint: Mapping[tuple[int, int], Decisions] = field(default_factory=dict)
     cases_key: str = ""
-    note: str = ""
+    note: Note = NO_NOTE
 
     @property
     def n(self) -> int:
@@ -234,11 +235,11 @@ def class_yields(one: Called, plan: Plan) -> list[Result]:
             decision = decided(one, utility.expected, expected=expected)
             of = partial(yield_of_decisions, one.truth, decision, utility.expected, level=level)
             found = pair(of(), None if one.cluster is None else of(cluster=one.cluster))
-            note = BY_EXPECTATION if expected else ""
+            note = BY_EXPECTATION if expected else NO_NOTE
             results += as_entries(
                 f"{ID}.utility_yield",
                 one.place,
-                [replace(e, note="; ".join(filter(None, (e.note, note)))) for e in found],
+                [replace(e, note=e.note + note) for e in found],
                 clustered=one.cluster is not None,
                 parameters={"utility": utility.name},
                 cases=one.cases,
@@ -274,7 +275,7 @@ def rivals_of_classes(every: Sequence[Called], plan: Plan) -> Iterator[tuple[Riv
                 else:
                     joint = joint_decisions(place.set, names, plan)
                     cases = joint.get((0, 1)) if len(names) == PAIR else None
-                note = BY_EXPECTATION if expected else ""
+                note = BY_EXPECTATION if expected else NO_NOTE
                 yield (
                     Rivals(place, names, cells, cases, joint, first.cases, note),
                     utility,
@@ -438,9 +439,7 @@ def _differences(rivals: Rivals, utility: DeclaredUtility, plan: Plan) -> Iterat
             alone = yield_difference(*given, level=level)
             if both.cluster is not None:
                 grouped = yield_difference(*given, cluster=both.cluster, level=level)
-        found = [
-            replace(e, note="; ".join(filter(None, (e.note, rivals.note)))) for e in pair(alone, grouped)
-        ]
+        found = [replace(e, note=e.note + rivals.note) for e in pair(alone, grouped)]
         results = as_entries(
             f"{ID}.utility_difference",
             rivals.place.at(candidates=names),

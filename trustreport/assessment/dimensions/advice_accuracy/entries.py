@@ -34,6 +34,7 @@ from trustreport.measures.confusion.independent import at_prevalence, estimated
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.net_benefit import treat_all, treat_none
+from trustreport.measures.note import note
 from trustreport.measures.roc.difference import auc_group, unpaired_difference
 from trustreport.measures.seeds import generator
 from trustreport.measures.standardized_net_benefit import weighted_utility
@@ -53,7 +54,7 @@ RESAMPLES = 2_000
 SCENARIOS = ("all_positive", "all_negative")
 SCENARIO_MEASURES = ("accuracy", "ppv", "npv", "f1", "threat_score", "mcc")
 WITHOUT = {"indeterminate": "left out"}
-PER_FRAME = "every finding is taken as seen in the same number of frames, all decided alike: no interval"
+PER_FRAME = note("every_finding_taken_as_seen_in")
 
 ClusterCells = NDArray[np.int64]
 

@@ -236,7 +236,7 @@ def _chosen(one: Weighed, choice: HAccuracy, plan: Plan) -> tuple[Chosen, Estima
         at = resolved(one, choice, plan)
     except NotChosen as lacking:
         level = plan.report.confidence_level
-        estimate = undefined(len(one.truth), str(lacking), level=level, method=METHOD)
+        estimate = undefined(len(one.truth), lacking.note, level=level, method=METHOD)
         return Chosen(0.0, [], None, unresolved(choice), {"kind": kind_of(choice)}), estimate
     return at, _measured(one, at, plan)
 
@@ -313,7 +313,7 @@ def _difference(later: Weighed, baseline: Weighed, plan: Plan) -> ComparedPair:
             at = resolved(ours, choice, plan)
             resolved(theirs, choice, plan)
         except NotChosen as lacking:
-            estimate = undefined(len(ours.truth), str(lacking), level=level, method=METHOD)
+            estimate = undefined(len(ours.truth), lacking.note, level=level, method=METHOD)
             at = Chosen(0.0, [], None, unresolved(choice), {"kind": kind_of(choice)})
         else:
             estimate = h_accuracy_difference(

@@ -14,6 +14,7 @@ from trustreport.measures.h_accuracy import parameters as choose
 from trustreport.measures.h_accuracy.measure import (
     risk_priority,
 )
+from trustreport.measures.note import Note, note
 from trustreport.study.plan import Complexity, HAccuracy, Plan
 from trustreport.study.study import Dataset, Floats
 from trustreport.vocabulary.place import Place
@@ -21,21 +22,25 @@ from trustreport.vocabulary.results import Result
 
 Mask = NDArray[np.bool_]
 Kind = Literal["balanced", "confident", "prioritized", "practical", "combined"]
-NO_CONFIDENCE = "no rater stated a confidence for these cases"
-NO_RATERS = "no rater judged these cases"
-NO_COMPLEXITY = "some of the cases have no complexity"
-NO_RELEVANCE = "some of the cases have no relevance"
-NO_RISK = "neither a risk threshold nor an operating point between 0 and 1 is declared"
-NO_SCORES = "the device gives no score that is a probability"
-TWO_CLASSES = "a priority from a risk threshold needs two classes, both among the cases"
-OFF_SCALE = "some of the complexities are outside the declared scale"
-NO_SCALE = "complexities of several sources are averaged on a scale: declare it"
-BELOW_CHANCE = "tau is below chance"
-OTHER_CLASSES = "the priorities are not one for each class"
+NO_CONFIDENCE = note("no_rater_stated_confidence_for_these")
+NO_RATERS = note("no_rater_judged_these_cases")
+NO_COMPLEXITY = note("some_cases_have_no_complexity")
+NO_RELEVANCE = note("some_cases_have_no_relevance")
+NO_RISK = note("neither_risk_threshold_nor_operating_point")
+NO_SCORES = note("device_gives_no_score_that_probability")
+TWO_CLASSES = note("priority_from_risk_threshold_needs_two")
+OFF_SCALE = note("some_complexities_outside_declared_scale")
+NO_SCALE = note("complexities_several_sources_averaged_on_scale")
+BELOW_CHANCE = note("tau_below_chance")
+OTHER_CLASSES = note("priorities_not_one_for_each_class")
 
 
 class NotChosen(Exception):
-    """A parameter that these data do not give; the text says why."""
+    """A parameter that these data do not give; the note says why."""
+
+    def __init__(self, note: Note) -> None:
+        super().__init__(note)
+        self.note = note
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from typing import Any
 
 from trustreport.assessment.dimensions.advice_accuracy.contests import METRICS, TWO_SAMPLE, Contest
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID
-from trustreport.assessment.dimensions.advice_accuracy.utility import TWO, two_class
+from trustreport.assessment.dimensions.advice_accuracy.utility import TWO, name_of_utility, two_class
 from trustreport.assessment.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.assessment.narrative.tables import table
 from trustreport.assessment.narrative.texts import failed_cases, heading, quantity_name
@@ -73,7 +73,7 @@ def _difference(r: Result) -> Message:
     key = "utility" if r.primary else "utility_independent"
     if r.analysis == TWO_SAMPLE:
         key = "utility_two_sample"
-    utility = say("word.name", name=r.parameters["utility"])
+    utility = name_of_utility(r.parameters["utility"])
     return say(f"{ID}.difference.{key}", utility=utility, **names)
 
 
@@ -93,7 +93,7 @@ def _area_differences(differences: Sequence[Result]) -> Iterator[Message]:
 
 
 def _contest(contest: Contest, results: Sequence[Result], plan: Plan, number: int, *, with_map: bool) -> Part:
-    title = say(f"{ID}.title_utility", utility=contest.utility, dataset=contest.name)
+    title = say(f"{ID}.title_utility", utility=name_of_utility(contest.utility), dataset=contest.name)
     figure = tuple(_map(contest, plan, number)) if with_map and len(contest.candidates) <= MOST_DRAWN else ()
     return Part(
         tuple(_sentences(contest, results)),

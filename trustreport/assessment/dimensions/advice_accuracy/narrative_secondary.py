@@ -5,6 +5,7 @@ from math import isnan
 from typing import Any
 
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID, WITHOUT, ResultView
+from trustreport.assessment.dimensions.advice_accuracy.utility import name_of_utility
 from trustreport.assessment.finding import EstimateRow, EstimateTable, PlainTable
 from trustreport.assessment.narrative.tables import table
 from trustreport.assessment.narrative.texts import heading, quantity_name
@@ -111,7 +112,7 @@ def _detail(name: str) -> Callable[[Result], float | None]:
 
 def _utility(result: Result) -> Message:
     chosen = result.parameters
-    name = say("word.name", name=chosen["utility"])
+    name = name_of_utility(chosen["utility"])
     if "prevalence" in chosen:
         return say(f"{ID}.yield_at", name=name, prevalence=chosen["prevalence"])
     return say(f"{ID}.yield_of", name=name)
@@ -133,7 +134,7 @@ def _points(view: ResultView, points: list[Result], number: int) -> PlainTable:
         say(f"{ID}.table_points"),
         points,
         [
-            (f"{ID}.column.utility", lambda r: r.parameters["utility"]),
+            (f"{ID}.column.utility", lambda r: name_of_utility(r.parameters["utility"])),
             (f"{ID}.column.slope", _detail("slope"), "number.3"),
             (f"{ID}.column.threshold", "estimate.value", "number.3"),
             (f"{ID}.column.sensitivity", _detail("sensitivity"), "number.3"),

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.assessment.dimensions.advice_accuracy.entries import ID
+from trustreport.assessment.dimensions.advice_accuracy.utility import name_of_utility
 from trustreport.assessment.finding import Column, EstimateRow, EstimateTable, Part, PlainTable
 from trustreport.assessment.performance.cases import place_of_set
 from trustreport.assessment.performance.keys import case_key, is_mature
@@ -215,12 +216,12 @@ def class_part(one: Called, results: list[Result], number: int) -> Part:
 
 def _worth(r: Result, one: Called) -> Message:
     """The mean utility of a case under one utility."""
-    utility = say("word.name", name=r.parameters["utility"])
+    utility = name_of_utility(r.parameters["utility"])
     return say(f"{ID}.several.worth", name=one.name, utility=utility, **_limits(r.estimate))
 
 
 def _of_utility(r: Result) -> Message:
-    return say(f"{ID}.yield_of", name=say("word.name", name=r.parameters["utility"]))
+    return say(f"{ID}.yield_of", name=name_of_utility(r.parameters["utility"]))
 
 
 def _limits(e: Estimate) -> dict[str, float]:

@@ -13,6 +13,7 @@ from trustreport.assessment.performance.measures import as_entries, pair
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.means import case_mean
+from trustreport.measures.note import note
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.measures.utility.matrices import expected_matrix, right_decisions_pay
 from trustreport.measures.utility.operating import best_point
@@ -20,11 +21,22 @@ from trustreport.measures.utility.ranking import worth_of
 from trustreport.measures.utility.utility_yield import utility_yield, yield_at_prevalence, yield_of_clusters
 from trustreport.study.plan import Plan, UtilityMatrix
 from trustreport.study.study import Floats
+from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
 EXPECTED = "expected utilities"
+OWN = "utilities of each case"
 TWO = (2, 2)
+
+
+def name_of_utility(name: str) -> Message:
+    """The name of a utility for readers: ours in their language, one of the manifest as it is."""
+    if name == EXPECTED:
+        return say(f"{ID}.utility_named.expected")
+    if name == OWN:
+        return say(f"{ID}.utility_named.of_each_case")
+    return say("word.name", name=name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,9 +159,8 @@ def _ordered(u: UtilityMatrix, rows: list[int], columns: list[int]) -> UtilityMa
     return u.model_copy(update=more)
 
 
-OWN = "utilities of each case"
 CELLS = ("utility_00", "utility_01", "utility_10", "utility_11")
-CHOSEN_HERE = "the threshold is chosen on the cases on which the yield is measured: optimistic, no interval"
+CHOSEN_HERE = note("threshold_chosen_on_cases_on_which")
 
 
 def utility_results(counts: ConfusionCounts, place: Place, plan: Plan) -> list[Result]:

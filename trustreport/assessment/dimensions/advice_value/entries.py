@@ -41,6 +41,7 @@ from trustreport.measures.calibration.bins import Bins, equal_width
 from trustreport.measures.calibration.smooth import REPLICATES as OF_CURVE
 from trustreport.measures.calibration.smooth import loess_error, smooth_curve, smooth_error
 from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.measures.score_measure import SCORES
 from trustreport.measures.seeds import generator
 from trustreport.study.plan import Plan
@@ -64,9 +65,9 @@ CLASSES = ("1", "0")
 # What the scope of a result on all cases of a set lacks.
 WHOLE: Mapping[str, Any] = {"class": None, "subgroup": None}
 
-NO_ADVICE = "no advice of this class"
-NO_CASE_OF_GROUP = "no case of this group has a score and a truth"
-IN_CLUSTERS = "cases come in clusters: no interval is known that respects them"
+NO_ADVICE = note("no_advice_this_class")
+NO_CASE_OF_GROUP = note("no_case_this_group_has_score")
+IN_CLUSTERS = note("cases_come_in_clusters_no_interval")
 OF_CASES = ("brier", "calibration_intercept", "calibration_slope", "oe_ratio")
 # What scores that are no probabilities leave undefined, with the method of each.
 UNDEFINED = {
@@ -99,7 +100,7 @@ class Calibrated:
     histogram: Bins | None = None
     smooth: tuple[tuple[float, float], ...] = ()
     advice: tuple[AdviceBin, ...] = ()
-    why_not: str = ""
+    why_not: Note = NO_NOTE
     score_range: tuple[float, float] | None = None
     threshold: float = MIDDLE
     declared: bool = False
@@ -248,7 +249,7 @@ def _advisory(
     case: ScoredCases,
     plan: Plan,
     local: Local = "absolute_gap",
-    none: str = "",
+    none: Note = NO_NOTE,
     *,
     known: Advised | None = None,
     **more: Any,

@@ -13,6 +13,7 @@ from trustreport.figures.calibration import CalibrationFigure, CalibrationPanel,
 from trustreport.figures.panels import MOST_PANELS
 from trustreport.measures.calibration.advice import MIDDLE
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import Note
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.results import Result
 
@@ -76,7 +77,7 @@ def _distance(name: str, value: float) -> float:
 
 def not_assessed(sets: Sequence[Calibrated], *, all_of_them: bool) -> Iterator[Part]:
     """In a sentence for each reason, which sets have scores whose calibration cannot be assessed."""
-    by_reason: dict[tuple[str, tuple[float, float] | None], list[Calibrated]] = {}
+    by_reason: dict[tuple[Note, tuple[float, float] | None], list[Calibrated]] = {}
     for one in sets:
         by_reason.setdefault((one.why_not, one.score_range), []).append(one)
     for (why, ends), own in by_reason.items():

@@ -13,6 +13,7 @@ from trustreport.assessment.performance.decision_table import difference
 from trustreport.assessment.performance.measures import lead
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.in_range import difference_in_range
+from trustreport.measures.note import NO_NOTE, note
 from trustreport.measures.roc.difference import unpaired_difference
 from trustreport.measures.subgroups import (
     clustered_auc_difference,
@@ -26,8 +27,7 @@ from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
 ChangeKind = Literal["learning", "retention", "later", "undeclared"]
-NOT_PAIRED = "the versions have no case in common: the comparison is unpaired"
-PARTLY_PAIRED = "of the {n} cases in common; one version alone has {alone} more"
+NOT_PAIRED = note("versions_have_no_case_in_common")
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,14 +122,20 @@ def _change(now: ScoredCases, before: ScoredCases, names: Sequence[str], plan: P
     common = len(ours)
     place = Place(dataset=now.dataset.name, candidates=(now.candidate, before.candidate))
     alone = len(now) + len(before) - 2 * common
-    note = PARTLY_PAIRED.format(n=common, alone=alone) if common and alone else "" if common else NOT_PAIRED
+    said = (
+        note("cases_in_common_one_version_alone", n=common, alone=alone)
+        if common and alone
+        else NO_NOTE
+        if common
+        else NOT_PAIRED
+    )
     results = []
     for name in names:
         if not _has(name, now, before):
             continue
         e = difference(ours, theirs, name, level) if common else unpaired(now, before, name, plan)
         more: dict[str, Any] = {"endpoint": name, "primary": True, "parameters": {"change": kind}}
-        e = replace(e, note="; ".join(filter(None, (e.note, note))))
+        e = replace(e, note=e.note + said)
         analysis = "paired" if common else "two_sample"
         key = ours.key if common else now.key
         results.append(Result(f"{ID}.version_change", place, e, analysis=analysis, cases=key, **more))

@@ -28,6 +28,7 @@ from trustreport.measures.mrmc.auc import fit_auc
 from trustreport.measures.mrmc.crossed_clusters import clustered_areas, clustered_means, clustered_youden
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette, fit_proportions
 from trustreport.measures.mrmc.youden import fit_youden
+from trustreport.measures.note import note
 from trustreport.study.plan import Plan
 from trustreport.study.study import Floats, Readings
 from trustreport.vocabulary.messages import Message, say
@@ -40,7 +41,7 @@ GLOBAL, PAIRWISE = f"{ID}.global_test", f"{ID}.pairwise_difference"
 # Under so many readers the larger p of random and fixed readers is primary, elsewhere the wider interval.
 FEW_READERS = 5
 HOLM, OF_PAIRS = "holm_smallest", "ustatistic_centred"
-NO_PAIRS = "a pair of arms has no interval, so that their p cannot be adjusted together"
+NO_PAIRS = note("pair_arms_has_no_interval_so")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ def _global(fit: ObuchowskiRockette, level: float) -> dict[str, Estimate]:
         test = fit.omnibus(mode)
         details = {"statistic": test.statistic, "df1": test.df1, "df2": test.df2}
         known = {name: x for name, x in details.items() if not (isnan(x) or isinf(x))}
-        note = notes.join(test.note, notes.TEST_ONLY)
+        note = test.note + notes.TEST_ONLY
         found[f"{mode}_{FIRST_COVARIANCE}"] = Estimate(
             nan, nan, nan, fit.n, level, mode, note, p=test.p, details=known
         )

@@ -9,13 +9,14 @@ from trustreport.assessment.performance.reader_analysis import AIDED, UNAIDED, A
 from trustreport.assessment.performance.readers import reading_key
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.each_reader import mean_benefit
+from trustreport.measures.note import note
 from trustreport.study.study import Readings
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
 ID = "decision_benefit"
-COMPONENT = "a component of variance: it has no interval"
-NO_COMPONENT = "too few readers, arms or cases to separate this source"
+COMPONENT = note("component_variance_has_no_interval")
+NO_COMPONENT = note("too_few_readers_arms_or_cases")
 
 
 def results_of(

@@ -25,6 +25,7 @@ from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.in_range import reference_df, statistic
 from trustreport.measures.mrmc.interval import two_sided_p
 from trustreport.measures.mrmc.planned import equivalence, non_inferiority, performance_goal
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.study import criteria
 from trustreport.study.criteria import alpha_of, level_of, row_of, same_level, sides
 from trustreport.study.plan import Endpoint as Criterion
@@ -49,15 +50,15 @@ DIFFERENCES = (
 )
 RESULT = f"{ID}.non_inferiority"
 
-NO_SUCH_TEST = "this measure cannot be tested against a margin: name a difference, a ratio or a mean"
-NOT_FOUND = "these readings give no such estimate"
-NO_MARGIN = "no margin is declared"
-NEGATIVE = "a margin is declared as a positive number"
-RATIO_MARGIN = "the margin of a ratio is a ratio: above 1 for non-inferiority, else above 0"
-NOT_ONE_NUMBER = "this hypothesis takes one number as its margin"
-ALPHA = "alpha of a one-sided hypothesis is below .5"
-SIDES = "margins of equivalence are on either side of no effect"
-FROM_DRAWS = "p from the standard error of the draws, by the normal distribution"
+NO_SUCH_TEST = note("this_measure_cannot_be_tested_against")
+NOT_FOUND = note("these_readings_give_no_such_estimate")
+NO_MARGIN = note("no_margin_declared")
+NEGATIVE = note("margin_declared_as_positive_number")
+RATIO_MARGIN = note("margin_ratio_ratio_above_1_for")
+NOT_ONE_NUMBER = note("this_hypothesis_takes_one_number_as")
+ALPHA = note("alpha_one_sided_hypothesis_below_5")
+SIDES = note("margins_equivalence_on_either_side_no")
+FROM_DRAWS = note("p_from_standard_error_draws_by")
 
 TEXT = f"{ID}.hypotheses"
 DECLARED = ("difference", "proportion")  # units that a margin is written in with its own digits
@@ -229,13 +230,13 @@ def _at_level(
     return _lead(criterion, readings, place, plan, results)
 
 
-def _margin(criterion: Criterion, hypothesis: str) -> tuple[Margin, str]:
+def _margin(criterion: Criterion, hypothesis: str) -> tuple[Margin, Note]:
     """Where the margin is on the axis of the estimate, a loss on its worse side, or why nowhere."""
     said, ratio = criterion.bound_or_margin, is_ratio(criterion.measure or "")
     no_effect = 1.0 if ratio else 0.0
     match hypothesis:
         case "estimation":
-            return None, ""
+            return None, NO_NOTE
         case "superiority":
             said = no_effect if said is None or (ratio and said == 0) else said
         case "equivalence" if said is not None:
@@ -244,7 +245,7 @@ def _margin(criterion: Criterion, hypothesis: str) -> tuple[Margin, str]:
             if mirrored and low > 0:
                 low = 1 / low if ratio else -low
             sound = low < no_effect < high and (low > 0 or not ratio)
-            return ((low, high), "") if sound else (None, SIDES)
+            return ((low, high), NO_NOTE) if sound else (None, SIDES)
     if said is None:
         return None, NO_MARGIN
     if isinstance(said, tuple):
@@ -252,10 +253,10 @@ def _margin(criterion: Criterion, hypothesis: str) -> tuple[Margin, str]:
     if ratio and said <= (no_effect if hypothesis == "non-inferiority" else 0):
         return None, RATIO_MARGIN
     if hypothesis != "non-inferiority" or ratio:
-        return said, ""
+        return said, NO_NOTE
     if said < 0:
         return None, NEGATIVE
-    return (said if is_less_better(criterion) else -said), ""
+    return (said if is_less_better(criterion) else -said), NO_NOTE
 
 
 def _tested_estimate(e: Estimate, criterion: Criterion, hypothesis: str, margin: Margin) -> Estimate:
@@ -278,7 +279,7 @@ def _tested_estimate(e: Estimate, criterion: Criterion, hypothesis: str, margin:
         t = statistic(on_scale, to(margin)) * (1 if more else -1)
         p = _tail(t, reference_df(on_scale), sides(criterion))
         found = replace(on_scale, p=p, details={**e.details, "t": t})
-    note = notes.join(found.note, FROM_DRAWS if e.method == "bootstrap" else "")
+    note = found.note + (FROM_DRAWS if e.method == "bootstrap" else NO_NOTE)
     return replace(found, value=e.value, low=e.low, high=e.high, se=e.se, note=note)
 
 

@@ -27,6 +27,7 @@ from trustreport.assessment.performance.reader_analysis import (
 from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit, ReaderSlope, SlopePlot
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import Note
 from trustreport.study.study import Readings
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
@@ -148,7 +149,7 @@ def _by_class(results: Sequence[Result], main: ReaderEndpoint, arms: tuple[str, 
 
 def _cautions(results: Sequence[Result], arms: tuple[str, str]) -> Iterator[Message]:
     """Caveats of the primary intervals: endpoints with the same caveat in one sentence."""
-    said: dict[tuple[str, bool], list[str]] = {}
+    said: dict[tuple[Note, bool], list[str]] = {}
     for r in results:
         of_all = r.id == f"{ID}.mean_benefit" and r.within(arms=list(arms), subgroup=None)
         if of_all and r.primary and r.estimate.note:

@@ -12,8 +12,8 @@ from trustreport.assessment.narrative.texts import endpoint_name
 from trustreport.assessment.performance.reader_analysis import FIRST_COVARIANCE, ReaderEndpoint
 from trustreport.assessment.performance.readers import reading_key
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.power import PLANNED, cases_needed, components, power_grid
+from trustreport.measures.note import Note
 from trustreport.study.plan import Plan
 from trustreport.study.study import Readings
 from trustreport.vocabulary.messages import Message, say
@@ -43,7 +43,7 @@ class NextStudy:
     n_cases: int
     power: tuple[tuple[Result, ...], ...]
     needed: Result
-    note: str
+    note: Note
 
     @property
     def results(self) -> list[Result]:
@@ -98,7 +98,7 @@ def next_study(
         parameters={"n_readers": fit.n_readers, "power": TARGET, "difference": difference},
         **of,
     )
-    note = notes.join(PLANNED, pilot.note)
+    note = PLANNED + pilot.note
     return NextStudy(endpoint.name, difference, origin, fit.n_readers, fit.n_cases, power, needed, note)
 
 

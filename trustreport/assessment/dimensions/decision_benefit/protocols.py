@@ -20,6 +20,7 @@ from trustreport.assessment.performance.readers import patients_of, reading_key
 from trustreport.figures.field import PlaneAxis, PlaneChart, PlanePoint
 from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import note
 from trustreport.measures.proportion import wilson
 from trustreport.measures.protocols import (
     ARBITRATION,
@@ -41,11 +42,8 @@ from trustreport.vocabulary.place import NOWHERE, Place
 from trustreport.vocabulary.results import Result
 
 CLASSES = {"sensitivity": 1, "specificity": 0}
-NO_SPREAD_OF_TIME = "a mean of recorded or declared times, without an interval"
-INDEPENDENT_ERRORS = (
-    "by a published formula that takes the errors of reader and device as independent; "
-    "limits from both intervals together"
-)
+NO_SPREAD_OF_TIME = note("mean_recorded_or_declared_times_without")
+INDEPENDENT_ERRORS = note("by_published_formula_that_takes_errors")
 TABLE = "protocols_"  # how the ids of its tables begin
 CASES = 1000  # for which wrong decisions are counted
 WAYS = {1: "higher", -1: "lower"}

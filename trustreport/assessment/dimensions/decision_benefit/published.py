@@ -14,16 +14,17 @@ from trustreport.assessment.narrative.texts import endpoint_name, numbers
 from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.interval import symmetric
+from trustreport.measures.note import note
 from trustreport.study.plan import Plan, PublishedReader, PublishedReaders, PublishedValue
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
 AS_PUBLISHED = "as_published"
-NO_INTERVAL = "none was published"
-READERS_ALONE = "from the published differences: readers as a sample, cases as fixed"
-ONE_READER = "one reader: no interval"
-ALL_ALIKE = "the published differences are all the same: no interval"
+NO_INTERVAL = note("none_was_published")
+READERS_ALONE = note("from_published_differences_readers_as_sample")
+ONE_READER = note("one_reader_no_interval")
+ALL_ALIKE = note("published_differences_all_same_no_interval")
 
 
 @dataclass(frozen=True)

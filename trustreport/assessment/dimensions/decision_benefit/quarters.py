@@ -13,6 +13,7 @@ from trustreport.assessment.performance.readers import correct_decisions, patien
 from trustreport.measures.estimate import undefined
 from trustreport.measures.mrmc.bootstrap import METHOD, Draws, canonical_order
 from trustreport.measures.mrmc.quarters import LEAST_READERS, Quarter, quarter_gain
+from trustreport.measures.note import note
 from trustreport.measures.seeds import generator
 from trustreport.study.study import Readings
 from trustreport.vocabulary.messages import Message, say
@@ -20,7 +21,6 @@ from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
 QUARTERS: tuple[Quarter, ...] = get_args(Quarter)
-FEW_READERS = "{n} readers with decisions in both arms; 8 are needed, two for each quarter"
 
 
 def quarter_results(
@@ -44,7 +44,9 @@ def quarter_results(
         draws = Draws.of(len(names), readings.cases.truth[cases], rng, cluster=of)
     for quarter in QUARTERS:
         if draws is None:
-            e = undefined(n, FEW_READERS.format(n=n_readers), level=level, method=METHOD)
+            e = undefined(
+                n, note("readers_with_decisions_in_both_arms", n=n_readers), level=level, method=METHOD
+            )
         else:
             e = draws.estimate(quarter_gain(correct[:, order][:, :, cases], quarter), n, level=level)
             e = replace(

@@ -25,7 +25,6 @@ from trustreport.measures.agreement.interval import coefficient_interval
 from trustreport.measures.agreement.kappa import fleiss_kappa, percent_agreement
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, undefined
-from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.bootstrap import (
     Draws,
     Statistic,
@@ -37,6 +36,7 @@ from trustreport.measures.mrmc.each_reader import Coefficient, agreement_differe
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette
 from trustreport.measures.mrmc.period import halves, trend
 from trustreport.measures.mrmc.quarters import fit_ratio
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.measures.seeds import DEFAULT, generator
 from trustreport.study.plan import Plan
 from trustreport.study.study import Floats, Readings
@@ -49,12 +49,12 @@ COEFFICIENTS: tuple[Coefficient, ...] = ("percent_agreement", "fleiss_kappa")
 MOST_SESSIONS = 6
 
 BY_DESIGN = "ustatistic_centred"
-NOT_RECORDED = "not recorded in this arm"
-NO_ORDER = "no readings with both an order and a value in this arm"
-NOT_IN_BOTH = "not recorded in both arms"
-MEAN_OF_READERS = "mean of the readers' own values, whatever their number of such decisions"
+NOT_RECORDED = note("not_recorded_in_this_arm")
+NO_ORDER = note("no_readings_with_both_order_and")
+NOT_IN_BOTH = note("not_recorded_in_both_arms")
+MEAN_OF_READERS = note("mean_readers_own_values_whatever_their")
 ABSENT = (NOT_RECORDED, NOT_IN_BOTH, NO_ORDER)
-NO_SUCH_DECISION = "no such decision, or no case of that class"
+NO_SUCH_DECISION = note("no_such_decision_or_no_case")
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ class SharedGrids:
         place: Place,
         statistic: Statistic,
         n: int,
-        why: str,
+        why: Note,
         parameters: Mapping[str, Any] | None = None,
     ) -> Result:
         """One primary entry, from the draws that all share."""
@@ -168,7 +168,7 @@ def reading_means(shared: SharedGrids, quantity: str, column: str) -> list[Resul
     analysis = analysis_of_means(values, shared.cluster, shared.later)
     n, level = _counts(values), shared.level
 
-    def result(place: Place, held: int, why: str, by_analysis: Callable[[], dict[str, Estimate]]) -> Result:
+    def result(place: Place, held: int, why: Note, by_analysis: Callable[[], dict[str, Estimate]]) -> Result:
         none = {BY_DESIGN: undefined(0, why, level=level, method=BY_DESIGN)}
         name, e = next(iter((by_analysis() if held else none).items()))
         of: dict[str, Any] = {"endpoint": column, "primary": True, "cases": shared.cases}
@@ -216,7 +216,7 @@ def _readers_mean(shared: SharedGrids, name: str, fit: ObuchowskiRockette) -> It
         ]
         change = fit.difference(AIDED, UNAIDED, mode=mode, level=level)
         for quantity, place, e in [*found, ("arm_difference", shared.of_both, change)]:
-            e = replace(e, note=notes.join(e.note, MEAN_OF_READERS))
+            e = replace(e, note=e.note + MEAN_OF_READERS)
             analysis = f"{mode}_{FIRST_COVARIANCE}"
             yield Result(f"{ID}.{quantity}", place, e, endpoint=name, analysis=analysis, cases=shared.cases)
 
@@ -235,7 +235,7 @@ def agreement(shared: SharedGrids) -> list[Result]:
             results.append(Result(f"{ID}.reader_agreement", shared.of_arm(a), estimate, **of))
         statistic = agreement_difference(decision, name, compared=AIDED, baseline=UNAIDED)
         n = min(estimate.n for estimate in of_arms)
-        why = next((e.note for e in of_arms if np.isnan(e.value)), "")
+        why = next((e.note for e in of_arms if np.isnan(e.value)), NO_NOTE)
         results.append(shared.result("reader_agreement", name, shared.of_both, statistic, n, why))
     return results
 
@@ -285,7 +285,7 @@ def session_effects(shared: SharedGrids, known: Mapping[str, Floats]) -> Iterato
 
 
 def _effect(
-    shared: SharedGrids, name: str, arm: int, split: Floats, chosen: Mapping[str, Any], why: str
+    shared: SharedGrids, name: str, arm: int, split: Floats, chosen: Mapping[str, Any], why: Note
 ) -> Result:
     """The mean of the first layer of readings less that of the second, (2, n_readers, n_cases)."""
     statistic = ratio_difference(split, np.ones_like(split), compared=0, baseline=1)

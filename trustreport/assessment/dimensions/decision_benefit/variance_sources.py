@@ -14,8 +14,8 @@ from trustreport.assessment.performance.reader_analysis import ReaderEndpoint
 from trustreport.assessment.performance.reader_errors import components_of
 from trustreport.assessment.performance.readers import reading_key
 from trustreport.measures.estimate import Estimate, undefined
-from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.power import METHOD_WIDTH, NO_COMPONENT, Components, expected_width, sources
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.study.study import Readings
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
@@ -28,10 +28,10 @@ SOURCES = ("readers", "cases", "both")
 # Studies to come: so many readers more on as many cases, so many times the cases for the same readers.
 MORE_READERS, MORE_CASES = (2, 5), (1.5, 2)
 ROUNDING = 1e-9
-SHARE = "a share of a variance: it has no interval"
-NEGATIVE = "single readers on single cases have a negative variance component in this study"
-TWO_CLASSES = "with readings missing, its two classes have variance components of their own"
-NOT_SHARED = "no two readers read the same case, or no reader read two: the components cannot be estimated"
+SHARE = note("share_variance_has_no_interval")
+NEGATIVE = note("single_readers_on_single_cases_have")
+TWO_CLASSES = note("with_readings_missing_two_classes_have")
+NOT_SHARED = note("no_two_readers_read_same_case")
 TEXT = f"{ID}.sources"
 
 
@@ -71,7 +71,7 @@ def designs(n_readers: int, n_cases: int) -> list[tuple[int, int]]:
 
 def _shares(pilot: Components | None, n_readers: int, n: int, level: float) -> dict[str, Estimate]:
     shares = dict.fromkeys(SOURCES, nan) if pilot is None else sources(pilot, n_readers)
-    why = ""
+    why = NO_NOTE
     if pilot is None:
         why = TWO_CLASSES
     elif isnan(pilot.own + pilot.shared):
@@ -82,7 +82,7 @@ def _shares(pilot: Components | None, n_readers: int, n: int, level: float) -> d
         why = NEGATIVE
     if why or pilot is None:
         return {name: undefined(n, why, level=level, method=METHOD_WIDTH) for name in shares}
-    note = notes.join(SHARE, pilot.note)
+    note = SHARE + pilot.note
     return {
         name: Estimate(max(share, 0.0), nan, nan, n, level, METHOD_WIDTH, note)
         for name, share in shares.items()
@@ -195,6 +195,6 @@ def _share(r: Result) -> float | None:
     return None if isnan(r.estimate.value) else r.estimate.value
 
 
-def _note(r: Result) -> str:
+def _note(r: Result) -> Note:
     """What is to be said of the shares beyond that they have no interval."""
-    return r.estimate.note.removeprefix(SHARE).removeprefix("; ")
+    return r.estimate.note.without(SHARE)

@@ -17,6 +17,7 @@ from trustreport.measures.lesions.froc import (
     froc_sensitivity,
     mean_of_readers,
 )
+from trustreport.measures.note import Note
 from trustreport.measures.seeds import generator
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.results import Result
@@ -93,9 +94,9 @@ def reader_results(one: MarkedCases, plan: Plan) -> list[Result]:
     return results
 
 
-def _entries(kind: str, place: Any, found: MeanOfReaders | str, level: float, **of: Any) -> Iterator[Result]:
+def _entries(kind: str, place: Any, found: MeanOfReaders | Note, level: float, **of: Any) -> Iterator[Result]:
     """An entry of each analysis, the primary one first; one without a value where there is no fit."""
-    if isinstance(found, str):
+    if isinstance(found, Note):
         yield Result(f"{READERS_ID}.{kind}", place, undefined(0, found, level=level), primary=True, **of)
         return
     by_analysis = found.mean(level) if kind == "arm_mean" else found.difference(level)

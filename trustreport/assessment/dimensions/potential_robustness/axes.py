@@ -16,6 +16,7 @@ from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import note
 from trustreport.measures.roc.auc import area_and_variance
 from trustreport.measures.standardized_net_benefit import standardized_net_benefit, weighted_utility
 from trustreport.study.plan import Plan
@@ -43,7 +44,7 @@ WIDTHS_BY_ERROR = {"discrimination": 0.1, "utility": 0.2, "calibration": 0.05}
 # Measures with a minimum sample size of their own, by what that is called.
 SIZED_AS = {of: row.id.removeprefix("mss_") for row in ROWS for of in row.sizes}
 UNLIKE = 0.4  # similarity under which a set counts as unlike the training data
-NO_TEST = "no test is known of a calibration index that is made of bins"
+NO_TEST = note("no_test_known_calibration_index_that")
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from trustreport.assessment.narrative.tables import table
 from trustreport.assessment.narrative.texts import numbers, quantity_name
 from trustreport.assessment.performance.features import ID
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import Note
 from trustreport.measures.similarity.notes import TEST_ONLY
 from trustreport.study.plan import Plan
 from trustreport.study.study import Dataset, Study
@@ -221,9 +222,9 @@ def _how(results: Sequence[Result], compared: Sequence[Dataset]) -> Message | st
     if not found:
         return ""
     chosen = found[0].parameters
-    by_note: dict[str, list[str]] = {}
+    by_note: dict[Note, list[str]] = {}
     for r in found:
-        for note in filter(None, r.estimate.note.split("; ")):
+        for note in r.estimate.note:
             if note != TEST_ONLY and "subsample" not in r.parameters:
                 by_note.setdefault(note, []).append(str(r.place.dataset))
     everywhere = len({r.place.dataset for r in found})

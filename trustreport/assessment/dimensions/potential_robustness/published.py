@@ -29,6 +29,7 @@ from trustreport.assessment.performance.features import ID
 from trustreport.figures import external_performance as diagram
 from trustreport.figures.sites import Correlated, MetaValidation
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import note
 from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.sample_size import mss_auc
 from trustreport.measures.sites.robustness import p_acceptability, p_performance, spr, wpr
@@ -39,10 +40,10 @@ from trustreport.vocabulary.quantities import quantity
 from trustreport.vocabulary.results import Result, estimate_of
 
 AS_PUBLISHED = "as_published"
-NO_INTERVAL = "none was published"
-NOT_PRINTED = "not published"
-FROM_COUNTS = "from the published counts"
-FROM_INTERVALS = "from the published intervals"
+NO_INTERVAL = note("none_was_published")
+NOT_PRINTED = note("not_published")
+FROM_COUNTS = note("from_published_counts")
+FROM_INTERVALS = note("from_published_intervals")
 
 
 @dataclass(frozen=True)

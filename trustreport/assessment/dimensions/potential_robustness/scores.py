@@ -27,6 +27,7 @@ from trustreport.assessment.performance.features import ID
 from trustreport.assessment.performance.keys import joined_key
 from trustreport.assessment.performance.measures import CLUSTERED, without_interval, worst_of
 from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.measures.sites.binomial_normal import binomial_normal
 from trustreport.measures.sites.heterogeneity import Heterogeneity, heterogeneity
 from trustreport.measures.sites.robustness import (
@@ -41,18 +42,13 @@ from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.quantities import quantity
 from trustreport.vocabulary.results import Result
 
-NO_TRAINING_SCORES = "the training set has no scores: nothing to compare performance with"
-NO_SPLITS = "no internal splits are declared"
-OTHER_SPLITS = "no internal splits are declared of this measure"
-LEFT_OUT = "sites without a variance, or at the end of the scale, are left out"
-NO_CASES = "sites without cases of the class are left out"
-ELSEWHERE = "{n} cases of patients who are at an earlier site too are left out: each patient counts once"
-AT_END = "included at 0% or 100%: {names}"
+NO_TRAINING_SCORES = note("training_set_has_no_scores_nothing")
+NO_SPLITS = note("no_internal_splits_declared")
+OTHER_SPLITS = note("no_internal_splits_declared_this_measure")
+LEFT_OUT = note("sites_without_variance_or_at_end")
+NO_CASES = note("sites_without_cases_class_left_out")
 # Fewer sites than this give an interval that holds nearly every value there is.
 LEAST_SITES = 4
-FEW_SETS = "few sets: with {n}, fewer than {least}, its sign could be due to chance"
-FEW_SITES = "not informative with {n} sites: an interval for a new site needs at least 4"
-FEW_FOR_SPREAD = "an interval of the spread is not informative with {n} sites: it needs at least 4"
 TYPICAL, NEW = "typical site", "new site"
 
 
@@ -95,9 +91,9 @@ def _of_measure(one: ScoredSet, name: str, training: Precision, plan: Plan) -> I
         if isnan(one.on_axes[name].value)
         else NO_TEST
         if name in ("gici", "ece")
-        else ""
+        else NO_NOTE
     )
-    without = why or ("" if training.n else NO_TRAINING_SCORES)
+    without = why or (NO_NOTE if training.n else NO_TRAINING_SCORES)
     if without:
         tested = undefined(n, without, level=level, method=test)
     else:
@@ -108,7 +104,7 @@ def _of_measure(one: ScoredSet, name: str, training: Precision, plan: Plan) -> I
         strong = replace(strong, note=tested.note)
     splits = plan.internal_splits
     values = splits.of(name) if splits else ()
-    why = why or (NO_SPLITS if splits is None else "" if values else OTHER_SPLITS)
+    why = why or (NO_SPLITS if splits is None else NO_NOTE if values else OTHER_SPLITS)
     if why:
         accepted = undefined(n, why, level=level, method=at_least)
     else:
@@ -153,9 +149,13 @@ def correlated(similarity: Sequence[float], values: Sequence[float], plan: Plan)
     alike = np.array(similarity, np.float64)
     found = similarity_performance_correlation(alike, value, level=plan.report.confidence_level)
     least = int(plan.limit("P44_sets"))
-    few = FEW_SETS.format(n=found.n, least=least) if isfinite(found.value) and found.n < least else ""
-    note = "; ".join(filter(None, (found.note, few)))
-    return replace(found, note=note, details={**found.details, "sets": float(len(values))})
+    few = (
+        note("few_sets_with_fewer_than_sign", n=found.n, least=least)
+        if isfinite(found.value) and found.n < least
+        else NO_NOTE
+    )
+    said = found.note + few
+    return replace(found, note=said, details={**found.details, "sets": float(len(values))})
 
 
 def _worst_site(sites: Sequence[Site], place: Place, level: float) -> Iterator[Result]:
@@ -197,10 +197,11 @@ def between_sites(
             )
             e = site.shown(name, plan)
             results.append(Result(f"{ID}.site_performance", there, e, cases=site.case.key, **more))
-    found, known, note = (_of_counts if is_share(name) else _weighed)(name, once if several else (), plan)
+    found, known, about = (_of_counts if is_share(name) else _weighed)(name, once if several else (), plan)
     found = _informative(found)
     left_out = len(sites) - known if several else 0
-    note = "; ".join(filter(None, (note, ELSEWHERE.format(n=twice) if twice else "")))
+    if twice:
+        about += note("cases_patients_who_at_earlier_site", n=twice)
     also = {"sites": float(known), "sites_without_interval": float(left_out)}
     cases = joined_key(site.case.key for site in once)
     # made of the variances of sites, which respect clusters
@@ -212,7 +213,7 @@ def between_sites(
         ("prediction_interval", NEW, found.prediction_interval),
     )
     for id, population, e in named:
-        said = replace(e, note="; ".join(filter(None, (e.note, note))), details={**e.details, **also})
+        said = replace(e, note=e.note + about, details={**e.details, **also})
         said = said if several else replace(said, n=len(sites))
         there = place.at(population=population)
         results.append(Result(f"{ID}.{id}", there, said, cases=cases, analysis=analysis, **more))
@@ -228,11 +229,13 @@ def _informative(found: Heterogeneity) -> Heterogeneity:
     n = found.mean.n
     if isnan(found.mean.value) or n >= LEAST_SITES:
         return found
-    why = FEW_FOR_SPREAD.format(n=n)
+    why = note("interval_spread_not_informative_with_sites", n=n)
     tau2, i2 = (without_interval(e, why) for e in (found.tau2, found.i2))
     new = found.prediction_interval
     if not isnan(new.value):
-        new = undefined(n, FEW_SITES.format(n=n), level=new.level, method=new.method)
+        new = undefined(
+            n, note("not_informative_with_sites_interval_for", n=n), level=new.level, method=new.method
+        )
     return Heterogeneity(found.mean, tau2, i2, new)
 
 
@@ -241,7 +244,7 @@ def is_share(name: str) -> bool:
     return quantity(name).clustered == "cluster_wilson"
 
 
-def _weighed(name: str, sites: Sequence[Site], plan: Plan) -> tuple[Heterogeneity, int, str]:
+def _weighed(name: str, sites: Sequence[Site], plan: Plan) -> tuple[Heterogeneity, int, Note]:
     """From each site's value and variance: what is found, the number of sites that have both, a note."""
     of_site = [site.estimate(name, plan) for site in sites]
     known = [(e.value, variance(name, e)) for e in of_site if weighable(name, e)]
@@ -249,10 +252,10 @@ def _weighed(name: str, sites: Sequence[Site], plan: Plan) -> tuple[Heterogeneit
     scale = quantity(name).scale
     assert scale != "atanh"
     found = heterogeneity(*columns, scale=scale, level=plan.report.confidence_level)
-    return found, len(known), LEFT_OUT if len(known) < len(sites) else ""
+    return found, len(known), LEFT_OUT if len(known) < len(sites) else NO_NOTE
 
 
-def _of_counts(name: str, sites: Sequence[Site], plan: Plan) -> tuple[Heterogeneity, int, str]:
+def _of_counts(name: str, sites: Sequence[Site], plan: Plan) -> tuple[Heterogeneity, int, Note]:
     """From each site's counts: what is found, the number of sites with cases, a note.
 
     Where cases of a site come in clusters, as many cases as would tell as much if each were alone (Rao and
@@ -264,11 +267,10 @@ def _of_counts(name: str, sites: Sequence[Site], plan: Plan) -> tuple[Heterogene
     counts = np.array(sizes, np.float64)
     found = binomial_normal(shares * counts, counts, level=plan.report.confidence_level)
     at_end = [site.label for site, e in known if e.value in (0, 1) and not site.closed]
-    notes = (
-        NO_CASES if len(known) < len(sites) else "",
-        AT_END.format(names=", ".join(at_end)) if at_end else "",
-    )
-    return found, len(known), "; ".join(filter(None, notes))
+    said = NO_CASES if len(known) < len(sites) else NO_NOTE
+    if at_end:
+        said += note("included_at_0_or_100", names=", ".join(at_end))
+    return found, len(known), said
 
 
 def _effective(e: Estimate) -> float:

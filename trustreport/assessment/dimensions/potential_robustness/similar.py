@@ -7,6 +7,7 @@ from typing import Any
 
 from trustreport.assessment.performance.features import ID, Pair
 from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.measures.seeds import DEFAULT, generator
 from trustreport.measures.similarity.correspondence import correspondence, mmd
 from trustreport.measures.similarity.effect import at_fixed_size, domain_classifier, normalised_energy
@@ -18,7 +19,7 @@ from trustreport.vocabulary.results import Result
 LEAST_PERMUTATIONS = 19
 MMD_PERMUTATIONS = 999
 FIXED_SIZE, FIXED_REPEATS, FIXED_PERMUTATIONS = 100, 50, 199
-TOO_FEW_PERMUTATIONS = "fewer than 19 permutations are declared: no p-value could reach .05"
+TOO_FEW_PERMUTATIONS = note("fewer_than_19_permutations_declared_no")
 # Upper end of each band of similarity, as the external performance diagram names them.
 BANDS = ((0.2, "low"), (0.4, "slight"), (0.6, "moderate"), (0.8, "significant"), (1.01, "fundamental"))
 
@@ -47,8 +48,8 @@ def similarity_results(pairs: Sequence[Pair], plan: Plan, run: Run) -> list[Resu
     return [r for pair in pairs for r in done.get(pair.dataset.name) or _undefined(pair, plan)]
 
 
-def _undecidable(pair: Pair, declared: Similarity) -> str:
-    return pair.why or (TOO_FEW_PERMUTATIONS if declared.permutations < LEAST_PERMUTATIONS else "")
+def _undecidable(pair: Pair, declared: Similarity) -> Note:
+    return pair.why or (TOO_FEW_PERMUTATIONS if declared.permutations < LEAST_PERMUTATIONS else NO_NOTE)
 
 
 def _chosen(declared: Similarity, **more: Any) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.assessment.performance.features import ID
 from trustreport.assessment.performance.measures import NO_THRESHOLD, lead, why_no_risk
 from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.note import NO_NOTE, note
+from trustreport.measures.notes import NO_CASE
 from trustreport.measures.sample_size import (
     information,
     mss_auc,
@@ -93,8 +95,8 @@ def _of_other_measures(case: ScoredCases, plan: Plan) -> list[Result]:
 
 
 BY_ERROR = "standard_error"
-NO_ERROR = "the measure has no standard error here"
-NO_INTERVAL = "a planning value: it has no interval"
+NO_ERROR = note("measure_has_no_standard_error_here")
+NO_INTERVAL = note("planning_value_has_no_interval")
 
 
 def _classes(case: ScoredCases) -> dict[str, float]:
@@ -104,10 +106,10 @@ def _classes(case: ScoredCases) -> dict[str, float]:
 
 def _needed(name: str, case: ScoredCases, reached: CandidatePerformance, plan: Plan) -> Estimate:
     level, n, wanted = plan.report.confidence_level, len(case), width(name, plan)
-    why = "" if name == "auc" else why_no_risk(case)
+    why = NO_NOTE if name == "auc" else why_no_risk(case)
     of = {"auc": reached.auc, "net_benefit": reached.net_benefit, "brier": reached.brier}.get(name)
     if why or (of is not None and np.isnan(of.value)) or n == 0:
-        return undefined(n, why or (of.note if of else "no case"), level=level, method=METHODS[name])
+        return undefined(n, why or (of.note if of else NO_CASE), level=level, method=METHODS[name])
     prevalence = float(case.truth.mean())
     chosen: dict[str, Any] = {"width": wanted, "n": n, "level": level}
     match name:

@@ -14,6 +14,7 @@ from trustreport.assessment.performance.reader_errors import Grids, reader_error
 from trustreport.assessment.performance.readers import reading_key
 from trustreport.measures.estimate import undefined
 from trustreport.measures.mrmc.bootstrap import Draws, Resampled, canonical_order
+from trustreport.measures.note import Note
 from trustreport.measures.notes import OFTEN_BELOW
 from trustreport.measures.paired.ratios import or_delta
 from trustreport.measures.reliance import notes
@@ -115,7 +116,7 @@ def of_readings(
             for r in linearised(id, contrast, adjusted, found.cluster, n, level, **of):
                 small = known.any(axis=0).sum() < FEW_CASES and e.id.startswith("automation")
                 few = small and not isnan(r.estimate.low)
-                note = "; ".join(filter(None, (r.estimate.note, OFTEN_BELOW)))
+                note = r.estimate.note + OFTEN_BELOW
                 yield replace(r, estimate=replace(r.estimate, note=note)) if few else r
     yield from _appropriate(found, contrast, level, **of)
     yield from _between_readers(found, readings, contrast, level, seed, **of)
@@ -138,7 +139,7 @@ def _technology_impact(
     lead = inverse(reader_errors(readings, (compared, baseline), level).odds_ratio)
     results = [Result(id, contrast, lead, analysis="mrmc", primary=True, **of)]
     pairs = odds_ratio(found.correct[AIDED], found.correct[UNAIDED])
-    if not isinstance(pairs, str):
+    if not isinstance(pairs, Note):
         results.append(Result(id, contrast, pairs.independent(level), analysis="paired", **of))
     return results
 
@@ -177,7 +178,7 @@ def _between_readers(
         why = lacking if n else notes.NO_READING
         e = draws.estimate(statistic, int(n), level=level, why_undefined=why)
         if len(names) == 1 and not isnan(e.value):
-            e = replace(e, note="; ".join(filter(None, (e.note, notes.ONLY_THIS_READER))))
+            e = replace(e, note=e.note + notes.ONLY_THIS_READER)
         yield Result(f"{ID}.{id}", contrast, e, primary=True, **of)
 
 

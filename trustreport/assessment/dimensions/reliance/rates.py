@@ -11,6 +11,7 @@ from trustreport.assessment.performance.reader_analysis import AIDED, UNAIDED
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.means import case_share
+from trustreport.measures.note import Note
 from trustreport.measures.paired.difference import PairedTable
 from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.clustered import INDEPENDENT, Linearised, clustered_share
@@ -57,7 +58,7 @@ def pooled(
     place: Place,
     outcome: Floats,
     cluster: Clusters | None,
-    lacking: str,
+    lacking: Note,
     level: float,
     **of: Any,
 ) -> list[Result]:
@@ -71,14 +72,14 @@ def pooled(
 def linearised(
     id: str,
     place: Place,
-    found: Linearised | str,
+    found: Linearised | Note,
     cluster: Clusters | None,
     n: int,
     level: float,
     **of: Any,
 ) -> list[Result]:
     """The same of a value that is made of several means; a text says why there is none."""
-    if isinstance(found, str):
+    if isinstance(found, Note):
         nothing = undefined(n, found, level=level, method=INDEPENDENT)
         return [Result(f"{ID}.{id}", place, nothing, primary=True, **of)]
     clustered = found.clustered(level, cluster)
@@ -91,14 +92,14 @@ def _both(
     id: str, place: Place, clustered: Estimate, each: Estimate, *, alone: bool, **of: Any
 ) -> list[Result]:
     if alone and not isnan(each.low):
-        each = replace(each, note="; ".join(filter(None, (each.note, notes.ONLY_THESE))))
+        each = replace(each, note=each.note + notes.ONLY_THESE)
     return [
         Result(id, place, clustered, analysis="clustered", primary=not alone, **of),
         Result(id, place, each, primary=alone, **of),
     ]
 
 
-def independent(outcome: Floats, cluster: Clusters | None, lacking: str, level: float) -> Estimate:
+def independent(outcome: Floats, cluster: Clusters | None, lacking: Note, level: float) -> Estimate:
     """The share with readings taken as independent; those of a patient's cases as one cluster, if any."""
     based = ~np.isnan(outcome)
     of = None if cluster is None else np.broadcast_to(cluster, outcome.shape)[based]

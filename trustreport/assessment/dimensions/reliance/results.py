@@ -203,7 +203,7 @@ def _changes(contrast: Place, found: Grids, level: float, cases: str) -> list[Re
                 )
             )
             if not isnan(clustered.low) and (~np.isnan(codes)).any(axis=0).sum() < FEW_CASES:
-                clustered = replace(clustered, note="; ".join(filter(None, (clustered.note, OFTEN_ABOVE))))
+                clustered = replace(clustered, note=clustered.note + OFTEN_ABOVE)
             paired = tango(paired_table(pattern_counts(codes), advice), level)
             alone = clustered.n > 0 and isnan(clustered.low)
             if alone and found.cluster is not None:

@@ -16,6 +16,7 @@ from trustreport.assessment.infer import (
 from trustreport.assessment.narrative.tables import table
 from trustreport.assessment.narrative.texts import heading
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import NO_NOTE, note
 from trustreport.measures.reported.printed import METRICS, OF_ONE_CLASS, PrintedFigure
 from trustreport.study.plan import Plan, Reported
 from trustreport.study.study import Study
@@ -29,12 +30,11 @@ EXACT, BOUNDS = "exact_search", "exact_bounds"
 # More sets than this are told in one overview instead of a page each.
 EACH_UP_TO = 4
 
-CONTRADICTION = "the figures contradict each other: no table of counts fits"
-NOT_COUNTED = "too many possible tables to try each: not counted"
-SEVERAL = "the tables that fit differ: a range, not a confidence interval"
-OUTER = "outer bounds, not a confidence interval: too many possible tables to try each"
-UNDEFINED = "not defined (0/0) in any table that fits"
-SOMETIMES_UNDEFINED = "not defined (0/0) in {n} of the tables that fit"
+CONTRADICTION = note("figures_contradict_each_other_no_table")
+NOT_COUNTED = note("too_many_possible_tables_to_try")
+SEVERAL = note("tables_that_fit_differ_range_not")
+OUTER = note("outer_bounds_not_confidence_interval_too")
+UNDEFINED = note("not_defined_0_0_in_any")
 
 
 def examined(reported: Reported) -> Examined:
@@ -75,14 +75,14 @@ def results_of(name: str, one: Examined, level: float) -> list[Result]:
     method = BOUNDS if fit.count is None else EXACT
     place = Place(set=name)
     count = nan if fit.count is None else float(fit.count)
-    note = NOT_COUNTED if fit.count is None else CONTRADICTION if one.contradictory else ""
+    note = NOT_COUNTED if fit.count is None else CONTRADICTION if one.contradictory else NO_NOTE
     tables = Estimate(count, count, count, n, level, method, note)
     found = [Result(f"{ID}.consistent_matrices", place, tables, primary=True)]
     cells = dict(fit.cells)
     if one.cases.positives is None and fit.positives:
         cells["positives"] = fit.positives
     for cell, (low, high) in cells.items():
-        note = "" if low == high else OUTER if fit.count is None else SEVERAL
+        note = NO_NOTE if low == high else OUTER if fit.count is None else SEVERAL
         value = float(low) if low == high else nan
         estimate = Estimate(value, float(low), float(high), n, level, method, note)
         found.append(_of_metric(place, cell, estimate))
@@ -104,11 +104,11 @@ def _range(metric: str, place: Place, one: Examined, level: float, method: str) 
     if found is None:
         estimate = Estimate(nan, nan, nan, n, level, method, UNDEFINED)
     else:
-        notes = [] if found.unique else [OUTER if one.fit.count is None else SEVERAL]
+        said = NO_NOTE if found.unique else OUTER if one.fit.count is None else SEVERAL
         if found.undefined:
-            notes.append(SOMETIMES_UNDEFINED.format(n=found.undefined))
+            said += note("not_defined_0_0_in_tables", n=found.undefined)
         value = found.low if found.unique else nan
-        estimate = Estimate(value, found.low, found.high, n, level, method, "; ".join(notes))
+        estimate = Estimate(value, found.low, found.high, n, level, method, said)
     return _of_metric(place, metric, estimate)
 
 

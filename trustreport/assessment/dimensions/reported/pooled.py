@@ -9,6 +9,7 @@ from trustreport.assessment.dimensions.reported.figures_in_print import ID
 from trustreport.assessment.performance.decision_table import counted_as_wrong
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.measures.proportion import wilson
 from trustreport.measures.sites import pooling
 from trustreport.measures.sites.binomial_normal import NO_UPPER_LIMIT, binomial_normal
@@ -21,7 +22,6 @@ from trustreport.vocabulary.results import Result
 
 ENOUGH = 5  # right and wrong decisions of a class in a study, from which on its logit is taken as normal
 TYPICAL, NEW = "typical study", "new study"
-BOTH_CLASSES = "left out, because one of the classes has no case: {names}"
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class PooledSets:
     sets: tuple[str, ...]
     cells: tuple[ConfusionCounts, ...]
     left_out: tuple[str, ...]
-    model: PooledStudies | str
+    model: PooledStudies | Note
     level: float
     by_counts: Mapping[str, Heterogeneity] = field(default_factory=dict)
     results: tuple[Result, ...] = field(default=())
@@ -98,12 +98,14 @@ def _by_counts(pool: PooledSets) -> Iterator[tuple[str, Heterogeneity]]:
 
 
 def _results(pool: PooledSets) -> Iterator[Result]:
-    left_out = BOTH_CLASSES.format(names=", ".join(pool.left_out)) if pool.left_out else ""
+    left_out = (
+        note("left_out_because_one_classes_has", names=", ".join(pool.left_out)) if pool.left_out else NO_NOTE
+    )
 
     def made(id: str, e: Estimate, *, primary: bool = True, population: str = "", **more: Any) -> Result:
-        note = "; ".join(filter(None, (e.note, left_out)))
+        said = replace(e, note=e.note + left_out)
         place = pool.place.at(population=population or None)
-        return Result(f"{ID}.{id}", place, replace(e, note=note), primary=primary, **more)
+        return Result(f"{ID}.{id}", place, said, primary=primary, **more)
 
     for of in OUTCOMES:
         for e in _means(pool, of):
@@ -113,7 +115,7 @@ def _results(pool: PooledSets) -> Iterator[Result]:
         for i, e in enumerate(_spreads(pool, of)):
             yield made("between_study_variance", e, primary=not i, endpoint=of)
     yield made("between_study_correlation", _correlation(pool))
-    area = _none(pool) if isinstance(pool.model, str) else pool.model.area(pool.level)
+    area = _none(pool) if isinstance(pool.model, Note) else pool.model.area(pool.level)
     yield made("summary_roc", area, details=dict(area.details))
 
 
@@ -121,7 +123,7 @@ def _means(pool: PooledSets, of: str) -> Iterator[Estimate]:
     """The mean, then what other analyses give."""
     yield _of(pool, "summary", of)
     model = pool.model
-    if isinstance(model, str):
+    if isinstance(model, Note):
         return
     yield model.as_published(of, pool.level)
     if model.corrected:  # the other way of taking zeros
@@ -143,26 +145,26 @@ def _spreads(pool: PooledSets, of: str) -> Iterator[Estimate]:
     spread = pool.by_counts[of].tau2 if of in pool.by_counts else None
     if spread is not None and not isnan(spread.value):
         said = {NO_SPREAD_FOUND: pooling.NO_SPREAD, NO_UPPER_LIMIT: pooling.NO_UPPER_LIMIT}
-        yield replace(spread, note="; ".join(said.get(note, note) for note in spread.note.split("; ")))
+        yield replace(spread, note=sum((said.get(one, one) for one in spread.note), NO_NOTE))
     yield _of(pool, "spread", of)
 
 
 def _of(pool: PooledSets, what: str, of: str) -> Estimate:
-    if isinstance(pool.model, str):
+    if isinstance(pool.model, Note):
         return _none(pool)
     found: Estimate = getattr(pool.model, what)(of, pool.level)
     return found
 
 
 def _none(pool: PooledSets) -> Estimate:
-    assert isinstance(pool.model, str)
+    assert isinstance(pool.model, Note)
     return undefined(len(pool.sets), pool.model, level=pool.level, method=METHOD)
 
 
 def _correlation(pool: PooledSets) -> Estimate:
     """Of sensitivity and specificity; the model has false positive rates in place of specificities."""
     model = pool.model
-    return _none(pool) if isinstance(model, str) else model.correlation_between(pool.level)
+    return _none(pool) if isinstance(model, Note) else model.correlation_between(pool.level)
 
 
 def zeros(pools: Sequence[ConfusionCounts]) -> int:

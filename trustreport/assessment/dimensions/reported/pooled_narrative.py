@@ -14,6 +14,7 @@ from trustreport.figures.curves import Points
 from trustreport.figures.mean_curves import StudyPoint, SummaryRoc
 from trustreport.figures.sites import Forest, ForestColumn
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import Note
 from trustreport.measures.sites.pooling import METHOD, OUTCOMES, PooledStudies
 from trustreport.vocabulary.messages import Message, say
 
@@ -44,7 +45,7 @@ def _sentences(pool: PooledSets) -> Iterator[Message]:
     }
     if pool.left_out:
         yield say("reported.pooled.left_out", n=len(pool.left_out), names=list(pool.left_out))
-    if isinstance(model, str):
+    if isinstance(model, Note):
         yield say("reported.pooled.none", reason=model)
         return
     means = {of: pool.result(f"pooled_{of}").estimate for of in OUTCOMES}
@@ -90,7 +91,7 @@ def _entry(pool: PooledSets, of: str, method: str) -> float:
 
 
 def _numbers(pool: PooledSets, number: int) -> Iterator[EstimateTable]:
-    if isinstance(pool.model, str):
+    if isinstance(pool.model, Note):
         return
     rows = []
     for r in pool.results:
@@ -135,7 +136,7 @@ def _figures(pool: PooledSets, number: int) -> Iterator[Figure]:
     n, model = len(pool.sets), pool.model
     if n < 2:
         return
-    pooled = not isinstance(model, str)
+    pooled = not isinstance(model, Note)
     columns = []
     for of in OUTCOMES:
         mean = pool.result(f"pooled_{of}").estimate

@@ -29,6 +29,7 @@ from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.label_accuracy import MAJORITY, majority_accuracy, nomogram_accuracy
 from trustreport.measures.means import case_share
+from trustreport.measures.note import note
 from trustreport.study.clusters import clustering
 from trustreport.study.plan import Plan
 from trustreport.study.study import Floats, Ratings
@@ -55,14 +56,11 @@ LEAST_RATERS_TO_DRAW = 5
 
 MEASURED = "measured"  # the manifest's word for: judge the raters by the truth of the cases
 DECLARED, INDEPENDENT = "declared", "independent_raters"
-STATED = "stated in the manifest, without a sampling error"
-NOT_INDEPENDENT = (
-    "the raters agree more often than raters of these accuracies who err independently: "
-    "how often their majority is right is not known"
-)
-AS_KNOWN = "computed from the accuracy of the raters, taken as known: no interval"
-NOT_ALL_STATED = "no accuracy is stated for some of the raters"
-NO_TRUTH = "no truth to judge the raters by"
+STATED = note("stated_in_manifest_without_sampling_error")
+NOT_INDEPENDENT = note("raters_agree_more_often_than_raters")
+AS_KNOWN = note("computed_from_accuracy_raters_taken_as")
+NOT_ALL_STATED = note("no_accuracy_stated_for_some_raters")
+NO_TRUTH = note("no_truth_to_judge_raters_by")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,6 +18,7 @@ from trustreport.assessment.narrative.texts import lead_estimate
 from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.assessment.performance.keys import closed, public_cell
 from trustreport.measures.estimate import Estimate, undefined
+from trustreport.measures.note import Note, note
 from trustreport.study.definitions import Condition, conditions, number
 from trustreport.study.plan import Plan, Subgroup
 from trustreport.study.study import Cases, Coded, Dataset
@@ -39,7 +40,7 @@ REST = "rest"
 # Cases of a class below which an interval is wide enough to be warned of.
 FEW = 30
 BOTH = ("positives", "negatives")
-TOO_FEW_TO_COMPARE = "too few cases in the group, or in those that it is compared with"
+TOO_FEW_TO_COMPARE = note("too_few_cases_in_group_or")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -395,7 +396,7 @@ def classes_of(endpoint: str) -> tuple[str, ...]:
     return needs if len(needs) == 1 and needs[0] in BOTH else BOTH
 
 
-def without_value(e: Estimate, note: str) -> Estimate:
+def without_value(e: Estimate, note: Note) -> Estimate:
     """The same entry without its number, and why."""
     return undefined(e.n, note, level=e.level, method=e.method)
 
@@ -403,15 +404,21 @@ def without_value(e: Estimate, note: str) -> Estimate:
 def with_few(e: Estimate, endpoint: str, positives: int, negatives: int) -> Estimate:
     """The estimate with the remark that a class is small, where it is."""
     have = {"positives": positives, "negatives": negatives}
-    few = [f"{have[c]} {c}" for c in classes_of(endpoint) if have[c] < FEW]
+    few = [c for c in classes_of(endpoint) if have[c] < FEW]
     if not few or e.value != e.value:
         return e
-    return with_note(e, note=f"few cases: {' and '.join(few)}")
+    if len(few) > 1:
+        return with_note(
+            e, note=note("few_positives_and_negatives", positives=positives, negatives=negatives)
+        )
+    if "positives" in few:
+        return with_note(e, note=note("few_positives", n=positives))
+    return with_note(e, note=note("few_negatives", n=negatives))
 
 
-def with_note(e: Estimate, *, note: str) -> Estimate:
+def with_note(e: Estimate, *, note: Note) -> Estimate:
     """The estimate with one more remark."""
-    return replace(e, note="; ".join(filter(None, (e.note, note))))
+    return replace(e, note=e.note + note)
 
 
 def closed_groups(

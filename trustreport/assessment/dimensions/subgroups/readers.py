@@ -40,6 +40,7 @@ from trustreport.measures.mrmc.covariance import proportion_covariance, proporti
 from trustreport.measures.mrmc.crossed_clusters import areas_of_patients, means_of_patients
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.mrmc.ustatistic import ustatistic
+from trustreport.measures.note import note
 from trustreport.measures.subgroups import effect_differences, leading_mode
 from trustreport.study.clusters import of_part
 from trustreport.study.plan import Plan
@@ -51,7 +52,6 @@ from trustreport.vocabulary.results import Result
 INTERACTION = np.array([1.0, -1.0, -1.0, 1.0])
 CLASSES = {"sensitivity": 1, "specificity": 0}
 GREATEST = 2.0  # all readers gain everything in one group and lose everything in the other
-TOO_FEW_FOR_EFFECT = "{positives} positives and {negatives} negatives; too few for an effect"
 
 
 def effects(study: Study, plan: Plan) -> Iterator[GroupedCases]:
@@ -114,7 +114,9 @@ def _one(
             if shut:
                 e = suppressed(e, least.cell)
             elif short:
-                e = without_value(e, TOO_FEW_FOR_EFFECT.format(positives=positives, negatives=negatives))
+                e = without_value(
+                    e, note("positives_and_negatives_too_few_for", positives=positives, negatives=negatives)
+                )
             else:
                 e = with_few(e, name, positives, negatives)
             results.append(replace(r, estimate=e, details={} if shut else {**facts, "too_few": short}))

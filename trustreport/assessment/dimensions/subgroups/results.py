@@ -38,6 +38,7 @@ from trustreport.measures.association import equal_shares, holm
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.in_range import difference_in_range
+from trustreport.measures.note import Note, note
 from trustreport.measures.roc.difference import unpaired_difference
 from trustreport.measures.subgroups import (
     areas_alike,
@@ -60,7 +61,6 @@ PLANNED = MAIN
 PRESPECIFIED, EXPLORATORY = "prespecified", "exploratory"
 # A rate of errors is what is left of a share of right decisions: a comparison of one is that of the other.
 ERRORS = {LEFT_OF[error]: error for error in EVENTS.values()}
-LEFT_OUT = "left out, too few cases: {names}"
 
 
 def measurements(study: Study, plan: Plan) -> Iterator[GroupedCases]:
@@ -161,13 +161,13 @@ def class_counts(truth: NDArray[Any]) -> tuple[int, int]:
     return int((truth == 1).sum()), int((truth == 0).sum())
 
 
-def too_few(endpoint: str, counts: ConfusionCounts) -> str:
+def too_few(endpoint: str, counts: ConfusionCounts) -> Note:
     """What is said of a group in place of a percentage."""
     if endpoint == "sensitivity":
-        return f"{counts.tp} of {counts.positives} positives detected; too few for a percentage"
+        return note("too_few_positives_detected", k=counts.tp, n=counts.positives)
     if endpoint == "specificity":
-        return f"{counts.tn} of {counts.negatives} negatives cleared; too few for a percentage"
-    return f"{counts.positives} positives and {counts.negatives} negatives; too few for a percentage"
+        return note("too_few_negatives_cleared", k=counts.tn, n=counts.negatives)
+    return note("too_few_of_both_classes", positives=counts.positives, negatives=counts.negatives)
 
 
 def unknown_entry(
@@ -209,7 +209,7 @@ def _differences(
 def difference_entry(e: Estimate, place: Place, endpoint: str, group: CaseGroup, **more: Any) -> Result:
     """A comparison of a group; one of a group that was not fixed in advance says so."""
     if group.exploratory:
-        e = with_note(e, note="exploratory: not fixed in advance")
+        e = with_note(e, note=note("exploratory_not_fixed_in_advance"))
     more |= {
         "parameters": {"against": group.against_name},
         "details": {"prespecified": not group.exploratory},
@@ -289,7 +289,7 @@ def equalised_odds(case: ScoredCases, division: Division, plan: Plan) -> Result 
     level = plan.report.confidence_level
     e = equalised_odds_difference(case.truth, case.decision, codes, case.cluster, level=level)
     if left_out:
-        e = with_note(e, note=LEFT_OUT.format(names=", ".join(left_out)))
+        e = with_note(e, note=note("left_out_too_few_cases", names=", ".join(left_out)))
     return Result(
         ODDS,
         case.place,

@@ -27,11 +27,19 @@ from trustreport.assessment.performance.keys import public_cell
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.figures.measure_rows import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
 from trustreport.measures.estimate import Estimate
+from trustreport.measures.note import Note
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.results import Result
 
 MORE = ("accuracy", "ppv", "npv", "prevalence")
+OF_TOO_FEW = (
+    "too_few_positives_detected",
+    "too_few_negatives_cleared",
+    "too_few_of_both_classes",
+    "too_few_for_percentage",
+    "positives_and_negatives_too_few_for",
+)
 # Rows of a chart that fit a page.
 MOST_ROWS = 40
 # Groups that a sentence names.
@@ -196,9 +204,14 @@ def _limits(found: GroupedCases, plan: Plan, elsewhere: frozenset[str]) -> Itera
             yield text("overlap", first=first, second=second, n=shared)
 
 
+def is_of_too_few(said: Note) -> bool:
+    """Whether a note says that there are too few cases for a number."""
+    return any(said.has(key) for key in OF_TOO_FEW)
+
+
 def _is_small(one: Measured) -> bool:
     estimates = (r.estimate for r in one.results if r.id != DIFFERENCE)
-    return any(isnan(e.value) and "too few for" in e.note for e in estimates)
+    return any(isnan(e.value) and is_of_too_few(e.note) for e in estimates)
 
 
 # ---------------------------------------------------------------- tables
@@ -232,7 +245,7 @@ def _cell(one: Measured, name: str) -> Any:
         return e
     if one.closed:
         return text("cell.suppressed")
-    if "too few for" not in e.note:
+    if not is_of_too_few(e.note):
         return e
     cell = one.value({"sensitivity": "tp", "specificity": "tn"}.get(name, ""))
     if cell is None:

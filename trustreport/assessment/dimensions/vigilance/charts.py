@@ -24,16 +24,17 @@ from trustreport.measures.monitoring.charts import METHOD as CUSUM
 from trustreport.measures.monitoring.charts import SPRT_METHOD as SPRT
 from trustreport.measures.monitoring.charts import CusumChart, SprtChart, cusum, planned_looks, sprt
 from trustreport.measures.monitoring.notes import NO_BUDGET
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.study.plan import Indicator, Plan
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.results import Result
 
 MISSED = 0.1  # chance of a missed alert where none is declared
-NO_RATES = "the rate in control and the rate to detect are not both declared"
-NOT_OF_CASES = "no share of cases or readings: it is followed by period, not case by case"
-NO_READINGS = "not available from the readings of the periods"
-NO_ORDER = "the order of the cases within a period is not known: this test needs it"
-OTHER_CHART = "another chart than cusum or sprt is declared"
+NO_RATES = note("rate_in_control_and_rate_to_detect")
+NOT_OF_CASES = note("no_share_cases_or_readings_followed")
+NO_READINGS = note("not_available_from_readings_periods")
+NO_ORDER = note("order_cases_within_period_not_known")
+OTHER_CHART = note("another_chart_than_cusum_or_sprt")
 METHODS = {"cusum": CUSUM, "sprt": SPRT}
 
 
@@ -149,7 +150,7 @@ def _chart(
     return replace(made, result=entry(one, **_details(made)))
 
 
-def _why(indicator: Indicator, kind: str, endpoint: str, found: Looks | None) -> str:
+def _why(indicator: Indicator, kind: str, endpoint: str, found: Looks | None) -> Note:
     if kind == "none":
         return OTHER_CHART
     if found is None:
@@ -158,7 +159,7 @@ def _why(indicator: Indicator, kind: str, endpoint: str, found: Looks | None) ->
         return NO_RATES
     if indicator.false_alert_budget is None:
         return NO_BUDGET
-    return NO_ORDER if kind == "sprt" and not found.by_case else ""
+    return NO_ORDER if kind == "sprt" and not found.by_case else NO_NOTE
 
 
 def _details(made: Charted) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.monitoring.charts import CusumChart
 from trustreport.measures.monitoring.detection_delay import STATISTICS, cusum_delay, sprt_delay
 from trustreport.measures.monitoring.notes import USUAL_LOOK
+from trustreport.measures.note import NO_NOTE
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.results import Result
 
@@ -72,7 +73,7 @@ def _estimates(chart: Charted) -> dict[str, Estimate]:
     if isinstance(run, CusumChart):
         sizes = set(looks.sizes.tolist())
         usual = max(1, round(float(looks.sizes.mean())))
-        note = USUAL_LOOK if len(sizes) > 1 else ""
+        note = USUAL_LOOK if len(sizes) > 1 else NO_NOTE
         return cusum_delay(run.design, cases=usual, n=e.n, level=e.level, note=note)
     return sprt_delay(run, n=e.n, level=e.level)
 

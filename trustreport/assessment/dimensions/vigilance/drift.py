@@ -12,12 +12,13 @@ from trustreport.assessment.performance.features import NO_FEATURES, paired
 from trustreport.measures.association import holm
 from trustreport.measures.estimate import undefined
 from trustreport.measures.monitoring.drift import energy, kolmogorov_smirnov, mix_change, psi
+from trustreport.measures.note import note
 from trustreport.measures.seeds import generator
 from trustreport.measures.similarity.effect import domain_classifier, normalised_energy
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.results import Result, results_for
 
-NO_SCORE = "no score is known in one of the two sets"
+NO_SCORE = note("no_score_known_in_one_two")
 SCORE_METHODS = (kolmogorov_smirnov, psi, energy)
 
 
@@ -67,7 +68,7 @@ def _features(now: Period, then: Period | None, plan: Plan) -> list[Result]:
         return [Result(id, estimate=none, primary=True, **_compared(now, then))]
     pair = paired([then.dataset], now.dataset, plan)
     if pair.features is None:
-        why = NO_FEATURES.replace("training set", "baseline") if pair.why == NO_FEATURES else pair.why
+        why = note("features_baseline_or_this_set") if pair.why == NO_FEATURES else pair.why
         none = undefined(len(now), why, level=level, method="influence")
         return [Result(id, estimate=none, primary=True, **_compared(now, then))]
     rng = generator(plan.similarity.seed, ID, "domain_classifier", now.name)

@@ -22,7 +22,7 @@ from trustreport.measures.monitoring.change import (
 )
 from trustreport.measures.monitoring.standardisation import clustered_standardised_change, standardised_change
 from trustreport.measures.mrmc.in_range import difference_in_range
-from trustreport.measures.mrmc.notes import join
+from trustreport.measures.note import note
 from trustreport.measures.roc.clustered import clustered_auc, clustered_unpaired_difference
 from trustreport.measures.roc.difference import unpaired_difference
 from trustreport.measures.score_measure import SCORES
@@ -36,12 +36,12 @@ BY_DEFAULT = ("sensitivity", "specificity", "auc", "calibration_slope", "oe_rati
 WITHOUT_TRUTH = ("positive_rate", "failure_rate")
 OF_READINGS = ("override_rate", "agreement_with_advice", "harmful_switch_rate")
 
-NO_CASES = "no case of this period was provided"
-NO_OUTPUTS = "no output of a mature case of this period is known"
-NO_BASELINE = "no case of the baseline was provided"
-NO_PERIOD_BEFORE = "there is no period before this one"
-NO_COLUMN = "no group of cases is known in both sets"
-UNKNOWN_MEASURE = "this version does not follow this measure over time"
+NO_CASES = note("no_case_this_period_was_provided")
+NO_OUTPUTS = note("no_output_mature_case_this_period")
+NO_BASELINE = note("no_case_baseline_was_provided")
+NO_PERIOD_BEFORE = note("there_no_period_before_this_one")
+NO_COLUMN = note("no_group_cases_known_in_both")
+UNKNOWN_MEASURE = note("this_version_does_not_follow_this")
 NEW_GROUPS = 0.1  # share of cases in groups that the baseline lacks, up to which a column is held constant
 AGAINST = ("baseline", "previous")
 METHODS_OF_CHANGE = {"areas": "delong", "log_errors": "log_wald_independent", "errors": "wald_independent"}
@@ -115,7 +115,7 @@ def changed(now: Period, then: Period, endpoint: str, level: float, plan: Plan) 
     clusters = now.matched(then, plan)
     if not clusters.any:
         found = _change(now, then, endpoint, (one, other), UNSHARED, level)
-        return found if clusters.known else replace(found, note=join(found.note, notes.NOT_MATCHED))
+        return found if clusters.known else replace(found, note=found.note + notes.NOT_MATCHED)
     parts = [
         (found, cluster[rows])
         for period, e, cluster in ((now, one, clusters.one), (then, other, clusters.other))
@@ -124,11 +124,11 @@ def changed(now: Period, then: Period, endpoint: str, level: float, plan: Plan) 
     ]
     if len(parts) < 2:
         found = _change(now, then, endpoint, (one, other), UNSHARED, level)
-        return replace(found, note=join(found.note, notes.SHARED_NOT_COUNTED))
+        return replace(found, note=found.note + notes.SHARED_NOT_COUNTED)
     together = shared(*parts[0], *parts[1])
     found = _change(now, then, endpoint, (one, other), together, level)
     details = {"shared_clusters": float(together.both), "correlation": together.correlation}
-    note = join(found.note, notes.SHARED) if together.both else found.note
+    note = found.note + notes.SHARED if together.both else found.note
     return replace(found, details={**found.details, **details}, note=note)
 
 

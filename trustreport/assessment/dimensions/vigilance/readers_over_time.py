@@ -14,6 +14,7 @@ from trustreport.assessment.performance.readers import patients_of, place_of_tas
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.means import case_share
 from trustreport.measures.monitoring.rates import median
+from trustreport.measures.note import note
 from trustreport.measures.reliance.clustered import clustered_share
 from trustreport.study.plan import Plan
 from trustreport.study.study import Readings, Study
@@ -26,7 +27,7 @@ FOLLOWED = {
     "override_rate": "override_rate",
     "harmful_switch_rate": "harmful_switch_rate",
 }
-NO_SECONDS = "no reading time was recorded"
+NO_SECONDS = note("no_reading_time_was_recorded")
 
 
 @dataclass(frozen=True, eq=False)
