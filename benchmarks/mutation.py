@@ -130,7 +130,7 @@ def places(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
             yield from places(child)
 
 
-def _at(place: tuple[ast.AST, str, int | None]) -> Any:
+def _node_at(place: tuple[ast.AST, str, int | None]) -> Any:
     parent, name, i = place
     return getattr(parent, name) if i is None else getattr(parent, name)[i]
 
@@ -139,7 +139,7 @@ def mutants_of(file: Path) -> list[dict[str, Any]]:
     """All mutants of a module: where, what was there, what takes its place."""
     tree, found = ast.parse(file.read_text()), []
     for index, place in enumerate(places(tree)):
-        node = _at(place)
+        node = _node_at(place)
         for which, change in enumerate(changes(node)):
             new = change(copy.deepcopy(node))
             before, after = (ast.unparse(one).splitlines()[0][:90] for one in (node, new))
@@ -154,7 +154,7 @@ def code_of(mutant: dict[str, Any]) -> CodeType:
     file = ROOT / mutant["module"]
     tree = ast.parse(file.read_text())
     place = list(places(tree))[mutant["index"]]
-    node = _at(place)
+    node = _node_at(place)
     new = ast.copy_location(list(changes(node))[mutant["which"]](copy.deepcopy(node)), node)
     parent, name, i = place
     if i is None:

@@ -302,10 +302,10 @@ def written(rows: Sequence[Row], path: Path) -> None:
         writer = csv.DictWriter(lines, COLUMNS, lineterminator="\n")
         writer.writeheader()
         for comparison in COMPARISONS:
-            writer.writerows(of(comparison, every))
+            writer.writerows(rows_of(comparison, every))
 
 
-def of(comparison: Comparison, rows: Sequence[Row]) -> list[Row]:
+def rows_of(comparison: Comparison, rows: Sequence[Row]) -> list[Row]:
     """The rows of a comparison."""
     return [r for r in rows if (r["peer"], r["quantity"]) == (comparison.peer, comparison.quantity)]
 
@@ -326,7 +326,7 @@ def table(rows: Sequence[Row]) -> str:
     )
     said = [f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads))]
     for c in COMPARISONS:
-        own = of(c, rows)
+        own = rows_of(c, rows)
         if not own:
             continue
         at = [

@@ -131,7 +131,7 @@ def bootstrap(study: Readings) -> None:
     """2,000 draws of readers and cases for the difference of the areas."""
     assert study.score is not None
     rating, truth = study.grid(study.score, ARMS), study.cases.truth == 1
-    draws = Draws.of(len(study.readers), truth, np.random.default_rng(1))
+    draws = Draws.drawn(len(study.readers), truth, np.random.default_rng(1))
     draws.estimate(auc_difference(rating, truth, compared=0, baseline=1), rating[0].size)
 
 

@@ -216,7 +216,7 @@ def main() -> None:
     lines: dict[str, list[tuple[Any, ...]]] = {database: [] for database in asked.databases}
     began, before = datetime.now(UTC), os.getloadavg()[0]
 
-    def one(database: str) -> None:
+    def kill_once(database: str) -> None:
         storage = own_bucket_server() if asked.files == "bucket" else nullcontext()
         with tempfile.TemporaryDirectory() as folder, address_of(database) as address, storage as endpoint:
             files = new_prefix(endpoint) if endpoint else {}
@@ -224,7 +224,7 @@ def main() -> None:
                 lines[database].append(line)
                 print(*line, sep="\t", flush=True)
 
-    threads = [threading.Thread(target=one, args=(database,)) for database in asked.databases]
+    threads = [threading.Thread(target=kill_once, args=(database,)) for database in asked.databases]
     for thread in threads:
         thread.start()
     for thread in threads:

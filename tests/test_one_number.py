@@ -202,15 +202,15 @@ def test_what_is_measured_counts_and_not_its_name() -> None:
 
     arms, id = Place(task="", arms=("aided", "unaided")), "decision_benefit.protocol_difference"
     change = entry("decision_benefit.mean_benefit", arms, endpoint="specificity")
-    assisted = entry(id, arms.at(protocol="assistance"), endpoint="specificity")
+    assisted = entry(id, arms.narrowed(protocol="assistance"), endpoint="specificity")
     second = entry(id, Place(task="", protocol="second_reader"), endpoint="specificity")
     assert number(change) == number(assisted) != number(second)
 
     women = Place(subgroup="sex: F")
-    of_set = entry("subgroups.group_performance", women.at(dataset="q1"), endpoint="sensitivity")
+    of_set = entry("subgroups.group_performance", women.narrowed(dataset="q1"), endpoint="sensitivity")
     of_pool = entry(
         "subgroups.crossed_rate",
-        women.at(datasets=("q1",)),
+        women.narrowed(datasets=("q1",)),
         left,
         endpoint="false_negative_rate",
         parameters={"groups": {"sex": "F"}},

@@ -75,7 +75,7 @@ def test_the_readme_has_the_table_of_the_last_run(peers: ModuleType) -> None:
         (c.peer, c.quantity) for c in peers.COMPARISONS
     }
     for comparison in peers.COMPARISONS:
-        own = peers.of(comparison, rows)
+        own = peers.rows_of(comparison, rows)
         assert [int(row["n"]) for row in own] == list(comparison.sizes)
         # Where ours is slower, the table says why.
         assert comparison.remark or all(float(row["ratio"]) >= 1 for row in own), comparison

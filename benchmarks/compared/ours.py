@@ -73,12 +73,14 @@ def calibration(x: Inputs) -> Call:
 
 
 def matthews(x: Inputs) -> Call:
-    return lambda: {"mcc": estimated(MEASURES["mcc"], ConfusionCounts.of(x["truth"], x["decision"])).value}
+    return lambda: {
+        "mcc": estimated(MEASURES["mcc"], ConfusionCounts.of_decisions(x["truth"], x["decision"])).value
+    }
 
 
 def four_cells(x: Inputs) -> Call:
     def call() -> Outputs:
-        cells = ConfusionCounts.of(x["truth"], x["decision"])
+        cells = ConfusionCounts.of_decisions(x["truth"], x["decision"])
         every = {name: estimated(measure, cells) for name, measure in MEASURES.items()}
         return {name: every[name].value for name in SCALAR}
 

@@ -143,12 +143,12 @@ def by_hypothesis(trial: Trial, seconds: float, seed: int) -> None:
             suppress_health_check=list(HealthCheck),
         )
         @given(st.randoms(use_true_random=False))
-        def one(draw: Any) -> None:
+        def drawn(draw: Any) -> None:
             data = trial.target.drawn(draw)  # drawn even when it is too late: a draw depends on no clock
             if time.monotonic() < end:
                 trial(data)
 
-        one()
+        drawn()
         seed += 1
 
 

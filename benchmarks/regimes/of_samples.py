@@ -69,7 +69,7 @@ def samples() -> Iterator[Regime]:
             truth, risk = _population(n, rng)
             called = risk >= AT
             known = rng.random(n) < np.where(called, 0.9, share)
-            counts = PartlyVerified.of(np.where(known, truth, -1).astype(np.int8), called)
+            counts = PartlyVerified.of_decisions(np.where(known, truth, -1).astype(np.int8), called)
             yield from ((f"corrected_{name}", begg_greenes(name, counts, level=LEVEL)) for name in NAMES)
 
         true = partial(_part, "corrected_")

@@ -92,7 +92,7 @@ def draw(root: Path, names: Iterable[str], kept: Path, sources: Path) -> Gallery
     code = _digest(root / "trustreport", root / "templates", Path(__file__))
     # Processes of their own, started afresh: what one study leaves in memory is of no concern to the next.
     with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
-        jobs = {name: pool.submit(_of, root / "examples" / name, kept / name, code) for name in names}
+        jobs = {name: pool.submit(_figures_of, root / "examples" / name, kept / name, code) for name in names}
         figures = {name: job.result() for name, job in jobs.items()}
     for name in figures:
         shutil.copytree(kept / name / "pictures", sources / "pictures", dirs_exist_ok=True)
@@ -113,7 +113,7 @@ def _title(manifest: Path) -> str:
     return str(YAML(typ="safe").load(manifest.read_text("utf-8"))["report"]["title"]).rstrip(".")
 
 
-def _of(example: Path, kept: Path, code: str) -> tuple[Shown, ...]:
+def _figures_of(example: Path, kept: Path, code: str) -> tuple[Shown, ...]:
     """The pictures of one report, in `kept`, and what its figures are."""
     state, key = kept / "figures.json", f"{code} {_digest(example)}"
     if state.is_file() and (known := json.loads(state.read_text("utf-8")))["key"] == key:

@@ -187,17 +187,17 @@ def test_p61_blocks_every_number_of_the_set() -> None:
 # ---------------------------------------------------------------- P11
 
 
-def at(site: str, first: str, n: int = 4) -> Cases:
+def cases_at(site: str, first: str, n: int = 4) -> Cases:
     days = np.datetime64(first, "D") + np.arange(n)
     return replace(cases([0, 1] * (n // 2)), site=coded([site] * n), date=days)
 
 
 def test_p11_same_site_and_time() -> None:
-    assert fired("P11", two(at("North", "2024-01-01"), at("north", "2024-01-03"))) == [
+    assert fired("P11", two(cases_at("North", "2024-01-01"), cases_at("north", "2024-01-03"))) == [
         "The set is called external, but it shares a site (north) and dates with the training data."
     ]
-    assert statuses("P11", two(at("North", "2024-01-01"), at("North", "2025-01-01"))) == {"clear"}
-    assert statuses("P11", two(at("North", "2024-01-01"), at("South", "2024-01-01"))) == {"clear"}
+    assert statuses("P11", two(cases_at("North", "2024-01-01"), cases_at("North", "2025-01-01"))) == {"clear"}
+    assert statuses("P11", two(cases_at("North", "2024-01-01"), cases_at("South", "2024-01-01"))) == {"clear"}
 
 
 def test_p11_declared_sites() -> None:

@@ -38,7 +38,7 @@ def best_threshold(dataset: Dataset) -> float:
     return float(max(sums, key=lambda t: sums[t]))
 
 
-def of(check: str, data: Study, /, **groups: Any) -> list[CheckOutcome]:
+def outcomes_of(check: str, data: Study, /, **groups: Any) -> list[CheckOutcome]:
     """The outcomes of one check."""
     return [o for o in assess(data, plan(**groups)).checks if o.check == check]
 
@@ -52,7 +52,7 @@ def said(outcomes: list[CheckOutcome]) -> str:
 
 def test_p33_a_threshold_declared_as_tuned_here_fires() -> None:
     point = {"threshold": 50, "threshold_origin": "tuned on this data"}
-    found = of("P33", Study(datasets=(scored(),)), operating_point=point)
+    found = outcomes_of("P33", Study(datasets=(scored(),)), operating_point=point)
     assert [(o.status, dict(o.scope)) for o in found] == [("fired", {"dataset": "site"})]
     assert "tuned on this data" in said(found)
 
@@ -61,8 +61,10 @@ def test_p33_the_best_threshold_of_these_data_fires() -> None:
     dataset = scored()
     best = best_threshold(dataset)
     study = Study(datasets=(dataset,))
-    assert "Youden" in said(of("P33", study, operating_point={"threshold": best}))
-    assert [o.status for o in of("P33", study, operating_point={"threshold": best + 15})] == ["clear"]
+    assert "Youden" in said(outcomes_of("P33", study, operating_point={"threshold": best}))
+    assert [o.status for o in outcomes_of("P33", study, operating_point={"threshold": best + 15})] == [
+        "clear"
+    ]
 
 
 def dated(score: float, fixed: str = "2026-01-01", opened: str = "2026-02-01", **more: Any) -> dict[str, Any]:
@@ -78,8 +80,8 @@ def test_p33_an_earlier_date_clears_a_threshold_near_the_best() -> None:
     values = np.unique(scored().scores[""].score)
     beside = float(values[np.searchsorted(values, best) + 1])
     for near in (beside, round(best / 5) * 5.0):
-        assert [o.status for o in of("P33", study, **dated(near))] == ["clear"]
-    assert [o.status for o in of("P33", study, operating_point={"threshold": beside})] == ["fired"]
+        assert [o.status for o in outcomes_of("P33", study, **dated(near))] == ["clear"]
+    assert [o.status for o in outcomes_of("P33", study, operating_point={"threshold": beside})] == ["fired"]
 
 
 @pytest.mark.parametrize("lower", [False, True])
@@ -96,9 +98,9 @@ def test_p33_exactly_the_best_threshold_speaks_against_an_early_date(lower: bool
         dataset = Dataset(dataset.name, dataset.role, dataset.cases, {"": turned})
     direction = {"score_direction": "lower_is_positive"} if lower else {}
     study = Study(datasets=(dataset,))
-    found = of("P33", study, **dated(round(best, 3), **direction))
+    found = outcomes_of("P33", study, **dated(round(best, 3), **direction))
     assert "to the last digit" in said(found)
-    assert not said(of("P33", study, **dated(round(best, 3) + 11.1, **direction)))
+    assert not said(outcomes_of("P33", study, **dated(round(best, 3) + 11.1, **direction)))
 
 
 def test_p33_of_separated_scores_a_threshold_between_them_says_nothing() -> None:
@@ -109,9 +111,9 @@ def test_p33_of_separated_scores_a_threshold_between_them_says_nothing() -> None
     dataset = Dataset("site", "external", Cases(Labels(n=n), truth), {"": Scores(np.round(score, 4))})
     study = Study(datasets=(dataset,))
     for sound in (0.5, 0.45, 0.3817, 0.7):
-        assert [o.status for o in of("P33", study, **dated(sound))] == ["clear"], sound
+        assert [o.status for o in outcomes_of("P33", study, **dated(sound))] == ["clear"], sound
     least = float(dataset.scores[""].score[truth == 1].min())
-    assert "to the last digit" in said(of("P33", study, **dated(least)))
+    assert "to the last digit" in said(outcomes_of("P33", study, **dated(least)))
 
 
 @pytest.mark.parametrize(
@@ -135,15 +137,15 @@ def test_p33_a_threshold_fixed_after_the_data_could_be_seen_fires(
     groups: dict[str, Any] = {"operating_point": {"threshold": 80, "threshold_fixed_on": fixed}}
     groups["datasets"] = [{"dataset": "site", "role": "external", "start_date": start}]
     groups["study"] = {"data_opened_at": opened}
-    found = of("P33", Study(datasets=(scored(),)), **groups)
+    found = outcomes_of("P33", Study(datasets=(scored(),)), **groups)
     assert [o.status for o in found] == ["fired" if key else "clear"]
     assert key in said(found)
 
 
 def test_p33_published_figures_of_a_threshold_fixed_late_fire_too() -> None:
     study = Study(confusion=(Confusion(set="main", tp=9, fp=1, fn=1, tn=9),))
-    assert "after the data could be seen" in said(of("P33", study, **dated(0.5, fixed="2026-03-01")))
-    assert not said(of("P33", study, **dated(0.5)))
+    assert "after the data could be seen" in said(outcomes_of("P33", study, **dated(0.5, fixed="2026-03-01")))
+    assert not said(outcomes_of("P33", study, **dated(0.5)))
 
 
 @pytest.mark.parametrize(
@@ -165,7 +167,7 @@ def test_p33_the_declared_origin_is_that_of_the_sets_it_names(
 ) -> None:
     made = dataclasses.replace(scored(name="made"), role="tuning")
     study = Study(datasets=(made, scored(), scored(name="other", seed=8)))
-    found = of("P33", study, operating_point={"threshold": 80, **point})
+    found = outcomes_of("P33", study, operating_point={"threshold": 80, **point})
     assert [o.place.dataset for o in found if o.status == "fired"] == fired
 
 
@@ -176,7 +178,7 @@ def test_p33_the_internal_test_set_tests_the_threshold_where_it_is_one_of_the_st
         {"threshold_chosen_on": "internal test"},
         {"threshold_origin": "best on the internal test set"},
     ):
-        found = of("P33", study, operating_point={"threshold": 80, **point})
+        found = outcomes_of("P33", study, operating_point={"threshold": 80, **point})
         assert [o.place.dataset for o in found if o.status == "fired"] == ["inside"]
 
 
@@ -184,8 +186,8 @@ def test_p33_cannot_tell_of_few_different_scores() -> None:
     truth = (np.arange(60) % 2).astype(np.int8)
     score = (np.arange(60) % 5).astype(float)
     study = Study(datasets=(Dataset("site", "external", Cases(Labels(n=60), truth), {"": Scores(score)}),))
-    assert [o.status for o in of("P33", study, operating_point={"threshold": 2})] == ["cannot run"]
-    limited = of("P33", study, operating_point={"threshold": 2}, limits={"P33_values": 3})
+    assert [o.status for o in outcomes_of("P33", study, operating_point={"threshold": 2})] == ["cannot run"]
+    limited = outcomes_of("P33", study, operating_point={"threshold": 2}, limits={"P33_values": 3})
     assert [o.status for o in limited] != ["cannot run"]
 
 
@@ -216,32 +218,32 @@ def test_p34_a_primary_criterion_without_a_result_fires() -> None:
     study = Study(confusion=(Confusion(set="main", tp=9, fp=1, fn=1, tn=9),))
     absent = {**GOAL, "endpoint": "E", "role": "primary", "measure": "decision_benefit.mean_benefit"}
     assert "The primary criterion E uses a measure that this report does not contain" in said(
-        of("P34", study, endpoints=[absent])
+        outcomes_of("P34", study, endpoints=[absent])
     )
     present = {**GOAL, "endpoint": "E", "role": "primary"}
-    assert [o.status for o in of("P34", study, endpoints=[present])] == ["clear"]
+    assert [o.status for o in outcomes_of("P34", study, endpoints=[present])] == ["clear"]
 
 
 def test_p34_the_best_of_several_sets_alone_fires() -> None:
     sets = (scored(name="good", shift=3.5), scored(name="poor", shift=0.5, seed=4))
     auc = {**GOAL, "endpoint": "E", "measure": "advice_accuracy.auc", "bound_or_margin": 0.75}
     study = Study(datasets=sets)
-    found = of("P34", study, endpoints=[{**auc, "dataset": "good"}])
+    found = outcomes_of("P34", study, endpoints=[{**auc, "dataset": "good"}])
     assert "the best of 2 external data sets; the bound was met in 1 of them" in said(found)
     both = [{**auc, "dataset": "good"}, {**auc, "endpoint": "F", "dataset": "poor"}]
-    assert not said(of("P34", study, endpoints=both))
-    assert not said(of("P34", study, endpoints=[{**auc, "dataset": "poor"}]))
+    assert not said(outcomes_of("P34", study, endpoints=both))
+    assert not said(outcomes_of("P34", study, endpoints=[{**auc, "dataset": "poor"}]))
     named = [{**auc, "arm_or_contrast": "good"}, {**auc, "endpoint": "F", "arm_or_contrast": "poor"}]
-    assert said(of("P34", study, endpoints=named[:1]))
-    assert not said(of("P34", study, endpoints=named))
+    assert said(outcomes_of("P34", study, endpoints=named[:1]))
+    assert not said(outcomes_of("P34", study, endpoints=named))
 
 
 def test_p34_a_range_is_met_within_both_of_its_ends() -> None:
     sets = (scored(name="within", shift=2.2), scored(name="above", shift=4.5, seed=4))
     auc = {**GOAL, "endpoint": "E", "measure": "advice_accuracy.auc", "bound_or_margin": [0.8, 0.99]}
-    found = of("P34", Study(datasets=sets), endpoints=[{**auc, "dataset": "within"}])
+    found = outcomes_of("P34", Study(datasets=sets), endpoints=[{**auc, "dataset": "within"}])
     assert "the best of 2 external data sets; the bound was met in 1 of them" in said(found)
-    assert not said(of("P34", Study(datasets=sets), endpoints=[{**auc, "dataset": "above"}]))
+    assert not said(outcomes_of("P34", Study(datasets=sets), endpoints=[{**auc, "dataset": "above"}]))
 
 
 # ---------------------------------------------------------------- P35, P36
@@ -250,25 +252,25 @@ def test_p34_a_range_is_met_within_both_of_its_ends() -> None:
 def test_p35_without_lock_fires_and_with_dates_does_not() -> None:
     study = Study(confusion=(Confusion(set="main", tp=9, fp=1, fn=1, tn=9),))
     endpoints = [{"endpoint": "E", **GOAL}]
-    assert [o.status for o in of("P35", study, endpoints=endpoints)] == ["fired"]
+    assert [o.status for o in outcomes_of("P35", study, endpoints=endpoints)] == ["fired"]
     dates = {"sap_locked_at": "2026-01-01", "data_opened_at": "2026-02-01"}
-    assert [o.status for o in of("P35", study, endpoints=endpoints, study=dates)] == ["clear"]
+    assert [o.status for o in outcomes_of("P35", study, endpoints=endpoints, study=dates)] == ["clear"]
     late = {"sap_locked_at": "2026-03-01", "data_opened_at": "2026-02-01"}
-    assert "after the data were opened" in said(of("P35", study, endpoints=endpoints, study=late))
+    assert "after the data were opened" in said(outcomes_of("P35", study, endpoints=endpoints, study=late))
 
 
 def test_p35_does_not_run_where_only_estimates_are_asked() -> None:
     endpoints = [{"endpoint": "E", "hypothesis": "estimation", "measure": GOAL["measure"]}]
-    assert [o.status for o in of("P35", Study(), endpoints=endpoints)] == ["cannot run"]
+    assert [o.status for o in outcomes_of("P35", Study(), endpoints=endpoints)] == ["cannot run"]
 
 
 def test_p36_a_family_without_a_rule_fires_and_one_with_a_rule_does_not() -> None:
     endpoints = [{"endpoint": f"E{i}", **GOAL, "multiplicity_family": "F"} for i in range(3)]
     assert "The 3 criteria of the family F are each tested at their own alpha" in said(
-        of("P36", Study(), endpoints=endpoints)
+        outcomes_of("P36", Study(), endpoints=endpoints)
     )
     rule = [{"family": "F", "rule": "holm"}]
-    assert [o.status for o in of("P36", Study(), endpoints=endpoints, families=rule)] == ["clear"]
+    assert [o.status for o in outcomes_of("P36", Study(), endpoints=endpoints, families=rule)] == ["clear"]
 
 
 @pytest.mark.parametrize(("opens_when", "status"), [("any", "fired"), ("all", "clear")])
@@ -276,7 +278,7 @@ def test_p36_a_family_that_any_of_several_opens_adds_to_alpha(opens_when: str, s
     endpoints = [{"endpoint": f"E{i}", **GOAL, "multiplicity_family": f"F{i % 3}"} for i in range(6)]
     families: list[dict[str, Any]] = [{"family": f"F{i}", "rule": "holm"} for i in range(3)]
     families[2] |= {"after": ["F0", "F1"], "opens_when": opens_when}
-    found = of("P36", Study(), endpoints=endpoints, families=families)
+    found = outcomes_of("P36", Study(), endpoints=endpoints, families=families)
     assert {o.status for o in found} == {"clear", status}
     if status == "fired":
         whole = (
@@ -284,17 +286,19 @@ def test_p36_a_family_that_any_of_several_opens_adds_to_alpha(opens_when: str, s
         )
         assert whole in said(found[-1:])
     families[2]["after"] = ["F0"]
-    assert [o.status for o in of("P36", Study(), endpoints=endpoints, families=families)] == ["clear"] * 3
+    assert [o.status for o in outcomes_of("P36", Study(), endpoints=endpoints, families=families)] == [
+        "clear"
+    ] * 3
 
 
 def test_p36_many_criteria_of_no_family_fire_and_one_does_not() -> None:
     endpoints = [{"endpoint": f"E{i}", **GOAL} for i in range(4)]
-    assert "4 criteria belong to no family" in said(of("P36", Study(), endpoints=endpoints))
-    assert [o.status for o in of("P36", Study(), endpoints=endpoints[:1])] == ["clear"]
+    assert "4 criteria belong to no family" in said(outcomes_of("P36", Study(), endpoints=endpoints))
+    assert [o.status for o in outcomes_of("P36", Study(), endpoints=endpoints[:1])] == ["clear"]
 
 
 def by_sex(**cells: tuple[int, int, int, int]) -> list[CheckOutcome]:
-    return of("P36", counted(**cells), subgroups=[SEX])
+    return outcomes_of("P36", counted(**cells), subgroups=[SEX])
 
 
 def test_p36_counts_groups_that_differ_before_adjustment_alone() -> None:

@@ -58,7 +58,7 @@ def point(
     return Estimate(value, low, high, n, p=p, details=d)
 
 
-def of(*results: Result, given: Plan | None = None) -> Evidence:
+def evidence_of(*results: Result, given: Plan | None = None) -> Evidence:
     return Evidence(SITES, given or declared(), results)
 
 
@@ -111,7 +111,7 @@ def slope(low: float, high: float) -> Result:
 
 
 def benefit(value: float) -> Result:
-    return entry(f"{ACCURACY}.net_benefit", point(value), place=HERE.at(threshold=0.5))
+    return entry(f"{ACCURACY}.net_benefit", point(value), place=HERE.narrowed(threshold=0.5))
 
 
 def index(value: float, bins: int) -> Result:
@@ -135,37 +135,57 @@ STRICT = declared(endpoints=[{"endpoint": "a", "measure": "advice_accuracy.auc",
 @pytest.mark.parametrize(
     "check, fires, does_not",
     [
-        ("P39", of(needed(400, 150)), of(needed(100, 150))),
-        ("P40", of(alike(0.7), energy(0.4), classifier(0.5)), of(alike(0.5), energy(0.4), classifier(0.5))),
-        ("P40", of(alike(0.99), energy(0.001), classifier(0.9)), of(alike(0.01), classifier(0.9))),
-        ("P41", of(alike(0.01), alike(0.5, subsample=100)), of(alike(0.01), alike(0.02, subsample=100))),
-        ("P41", of(alike(0.3), alike(0.4, subsample=50)), of(alike(0.5), alike(0.6, subsample=50))),
-        ("P42", of(alike(0.02, permutations=99)), of(alike(0.02, permutations=999))),
-        ("P42", of(alike(1 / 500, permutations=499)), of(alike(1 / 10_000))),
-        ("P42", of(alike(0.403)), of(alike(0.43))),
-        ("P43", of(strong(0.8), needed(400, 150)), of(strong(0.8), needed(100, 150))),
-        ("P43", of(strong(0.1), weak(0.9, 5)), of(strong(0.1), weak(0.9, 50))),
-        ("P44", of(correlation(4)), of(correlation(12))),
-        ("P44", of(correlation(2, nan)), of(correlation(10))),
-        ("P45", of(area(0.8), slope(0.3, 0.7)), of(area(0.8), slope(0.7, 1.2))),
-        ("P45", of(area(0.8), slope(1.2, 1.9)), of(area(0.6), slope(1.2, 1.9))),
-        ("P45", of(area(0.8), benefit(-0.1)), of(area(0.8), benefit(0.2))),
-        ("P46", of(index(0.9, 5), index(0.8, 20)), of(index(0.9, 5), index(0.88, 20))),
-        ("P47", of(*over_sites((0.75, 0.85), (0.6, 0.92))), of(*over_sites((0.75, 0.85), (0.72, 0.92)))),
+        ("P39", evidence_of(needed(400, 150)), evidence_of(needed(100, 150))),
+        (
+            "P40",
+            evidence_of(alike(0.7), energy(0.4), classifier(0.5)),
+            evidence_of(alike(0.5), energy(0.4), classifier(0.5)),
+        ),
+        (
+            "P40",
+            evidence_of(alike(0.99), energy(0.001), classifier(0.9)),
+            evidence_of(alike(0.01), classifier(0.9)),
+        ),
+        (
+            "P41",
+            evidence_of(alike(0.01), alike(0.5, subsample=100)),
+            evidence_of(alike(0.01), alike(0.02, subsample=100)),
+        ),
+        (
+            "P41",
+            evidence_of(alike(0.3), alike(0.4, subsample=50)),
+            evidence_of(alike(0.5), alike(0.6, subsample=50)),
+        ),
+        ("P42", evidence_of(alike(0.02, permutations=99)), evidence_of(alike(0.02, permutations=999))),
+        ("P42", evidence_of(alike(1 / 500, permutations=499)), evidence_of(alike(1 / 10_000))),
+        ("P42", evidence_of(alike(0.403)), evidence_of(alike(0.43))),
+        ("P43", evidence_of(strong(0.8), needed(400, 150)), evidence_of(strong(0.8), needed(100, 150))),
+        ("P43", evidence_of(strong(0.1), weak(0.9, 5)), evidence_of(strong(0.1), weak(0.9, 50))),
+        ("P44", evidence_of(correlation(4)), evidence_of(correlation(12))),
+        ("P44", evidence_of(correlation(2, nan)), evidence_of(correlation(10))),
+        ("P45", evidence_of(area(0.8), slope(0.3, 0.7)), evidence_of(area(0.8), slope(0.7, 1.2))),
+        ("P45", evidence_of(area(0.8), slope(1.2, 1.9)), evidence_of(area(0.6), slope(1.2, 1.9))),
+        ("P45", evidence_of(area(0.8), benefit(-0.1)), evidence_of(area(0.8), benefit(0.2))),
+        ("P46", evidence_of(index(0.9, 5), index(0.8, 20)), evidence_of(index(0.9, 5), index(0.88, 20))),
         (
             "P47",
-            of(*over_sites((0.75, 0.85), (0.6, 0.92))),
-            of(*over_sites((0.75, 0.85), (0.61, 0.92)), given=STRICT),
+            evidence_of(*over_sites((0.75, 0.85), (0.6, 0.92))),
+            evidence_of(*over_sites((0.75, 0.85), (0.72, 0.92))),
         ),
         (
             "P47",
-            of(*over_sites((0.75, 0.85), (0.72, 0.92), i2=0.88)),
-            of(*over_sites((0.75, 0.85), (0.72, 0.92), i2=0.7)),
+            evidence_of(*over_sites((0.75, 0.85), (0.6, 0.92))),
+            evidence_of(*over_sites((0.75, 0.85), (0.61, 0.92)), given=STRICT),
         ),
         (
             "P47",
-            of(*over_sites((0.75, 0.85), (0.5, 0.92), metric="specificity", i2=0.76)),
-            of(*over_sites((0.75, 0.85), (0.5, 0.92), metric="specificity", i2=0.74)),
+            evidence_of(*over_sites((0.75, 0.85), (0.72, 0.92), i2=0.88)),
+            evidence_of(*over_sites((0.75, 0.85), (0.72, 0.92), i2=0.7)),
+        ),
+        (
+            "P47",
+            evidence_of(*over_sites((0.75, 0.85), (0.5, 0.92), metric="specificity", i2=0.76)),
+            evidence_of(*over_sites((0.75, 0.85), (0.5, 0.92), metric="specificity", i2=0.74)),
         ),
     ],
 )
@@ -180,14 +200,14 @@ def test_a_check_fires_where_it_should_and_nowhere_else(
 @pytest.mark.parametrize(
     "name, value, evidence, check",
     [
-        ("P40_similarity", 0.8, of(alike(0.7), classifier(0.5)), "P40"),
-        ("P40_similarity", 0.1, of(alike(0.3), classifier(0.5)), "P40"),
-        ("P43_score", 0.95, of(strong(0.8), needed(400, 150)), "P43"),
-        ("P44_sets", 3, of(correlation(4)), "P44"),
-        ("P45_auc", 0.9, of(area(0.8), slope(0.3, 0.7)), "P45"),
-        ("P46_range", 0.2, of(index(0.9, 5), index(0.8, 20)), "P46"),
-        ("P47_auc", 0.5, of(*over_sites((0.75, 0.85), (0.6, 0.92))), "P47"),
-        ("P47_i2", 0.1, of(*over_sites((0.75, 0.85), (0.72, 0.92))), "P47"),
+        ("P40_similarity", 0.8, evidence_of(alike(0.7), classifier(0.5)), "P40"),
+        ("P40_similarity", 0.1, evidence_of(alike(0.3), classifier(0.5)), "P40"),
+        ("P43_score", 0.95, evidence_of(strong(0.8), needed(400, 150)), "P43"),
+        ("P44_sets", 3, evidence_of(correlation(4)), "P44"),
+        ("P45_auc", 0.9, evidence_of(area(0.8), slope(0.3, 0.7)), "P45"),
+        ("P46_range", 0.2, evidence_of(index(0.9, 5), index(0.8, 20)), "P46"),
+        ("P47_auc", 0.5, evidence_of(*over_sites((0.75, 0.85), (0.6, 0.92))), "P47"),
+        ("P47_i2", 0.1, evidence_of(*over_sites((0.75, 0.85), (0.72, 0.92))), "P47"),
     ],
 )
 def test_a_declared_limit_takes_the_place_of_the_customary_one(
@@ -198,25 +218,25 @@ def test_a_declared_limit_takes_the_place_of_the_customary_one(
 
 
 def test_what_the_checks_say() -> None:
-    said = fired(of(needed(400, 150)))["P39"]
+    said = fired(evidence_of(needed(400, 150)))["P39"]
     assert said == (
         "75 positives and 75 negatives: fewer cases than needed for the AUC (400); these measures are "
         "imprecise. Inconclusive verdicts on them are withheld."
     )
-    assert "Good performance here says little" in fired(of(alike(0.7), classifier(0.5)))["P40"]
+    assert "Good performance here says little" in fired(evidence_of(alike(0.7), classifier(0.5)))["P40"]
     assert (
         "suggests similarity to the training data, but a classifier separates the sets"
-        in fired(of(alike(0.99), energy(0.001), classifier(0.9)))["P40"]
+        in fired(evidence_of(alike(0.99), energy(0.001), classifier(0.9)))["P40"]
     )
-    both = fired(of(strong(0.8), weak(0.9, 5), needed(400, 150)))["P43"]
+    both = fired(evidence_of(strong(0.8), weak(0.9, 5), needed(400, 150)))["P43"]
     assert "p = 0.70) does not show equal performance" in both
     assert both.endswith("the lowest of 5 splits; it decreases with the number of splits.")
-    assert "treating all" not in fired(of(area(0.8), slope(0.3, 0.7)))["P45"]
-    assert "no higher than that of treating nobody (0)" in fired(of(area(0.8), benefit(-0.1)))["P45"]
-    women = replace(area(0.8), place=HERE.at(subgroup="sex: female"))
-    one_each = [o for o in outcomes(of(area(0.8), women, slope(0.3, 0.7))) if o.check == "P45"]
+    assert "treating all" not in fired(evidence_of(area(0.8), slope(0.3, 0.7)))["P45"]
+    assert "no higher than that of treating nobody (0)" in fired(evidence_of(area(0.8), benefit(-0.1)))["P45"]
+    women = replace(area(0.8), place=HERE.narrowed(subgroup="sex: female"))
+    one_each = [o for o in outcomes(evidence_of(area(0.8), women, slope(0.3, 0.7))) if o.check == "P45"]
     assert len(one_each) == 1, "the calibration of a set is reported once, not for each of its groups"
-    assert fired(of(correlation(2, nan)))["P44"].startswith(
+    assert fired(evidence_of(correlation(2, nan)))["P44"].startswith(
         "No correlation of similarity with performance is given: "
     )
 
@@ -224,7 +244,7 @@ def test_what_the_checks_say() -> None:
 @pytest.mark.parametrize("role", ["internal test", "local"])
 def test_only_an_external_set_is_too_similar(role: str) -> None:
     sets = tuple(replace(d, role=role) if d.name == "site 0" else d for d in SITES.datasets)
-    evidence = of(alike(0.7), classifier(0.5))
+    evidence = evidence_of(alike(0.7), classifier(0.5))
     assert "P40" in fired(evidence)
     found = [o.status for o in outcomes(replace(evidence, study=Study(datasets=sets))) if o.check == "P40"]
     assert found == ["cannot run"]
@@ -232,9 +252,9 @@ def test_only_an_external_set_is_too_similar(role: str) -> None:
 
 def test_a_size_that_lacks_concerns_its_own_measure_alone() -> None:
     slope = entry(f"{ROBUST}.mss_calibration_slope", needed(400, 150).estimate)
-    outcome = next(o for o in outcomes(of(needed(100, 150), slope)) if o.check == "P39")
+    outcome = next(o for o in outcomes(evidence_of(needed(100, 150), slope)) if o.check == "P39")
     assert outcome.quantities == ("calibration_slope",)
-    everything = next(o for o in outcomes(of(alike(0.7), classifier(0.5))) if o.check == "P40")
+    everything = next(o for o in outcomes(evidence_of(alike(0.7), classifier(0.5))) if o.check == "P40")
     assert everything.quantities == ()
 
 
@@ -249,7 +269,7 @@ def test_one_set_is_one_set() -> None:
 
 def test_the_bound_of_a_new_site_says_where_it_is_from() -> None:
     sites = over_sites((0.75, 0.85), (0.6, 0.92))
-    assert "meets this check's limit of 0.70" in fired(of(*sites))["P47"]
+    assert "meets this check's limit of 0.70" in fired(evidence_of(*sites))["P47"]
     endpoint = {"endpoint": "a", "measure": "advice_accuracy.auc", "bound_or_margin": 0.65}
     stated = Evidence(SITES, declared(endpoints=[endpoint]), sites)
     assert (
@@ -259,17 +279,19 @@ def test_the_bound_of_a_new_site_says_where_it_is_from() -> None:
 
 
 def test_three_sites_that_differ_are_said_without_an_interval_for_a_new_one() -> None:
-    found = fired(of(*over_sites((0.75, 0.85), (nan, nan), i2=0.9)))["P47"]
+    found = fired(evidence_of(*over_sites((0.75, 0.85), (nan, nan), i2=0.9)))["P47"]
     assert "90.0% of the variation is beyond chance" in found
     assert found.endswith("with so few sites a prediction interval is not informative.")
-    assert "P47" not in fired(of(*over_sites((0.65, 0.85), (nan, nan), i2=0.1)))
+    assert "P47" not in fired(evidence_of(*over_sites((0.65, 0.85), (nan, nan), i2=0.1)))
 
 
 def test_a_brier_score_passes_from_below() -> None:
     endpoint = {"endpoint": "a", "measure": "advice_value.brier", "bound_or_margin": 0.25}
 
     def evidence(new: tuple[float, float]) -> Evidence:
-        return of(*over_sites((0.17, 0.23), new, metric="brier"), given=declared(endpoints=[endpoint]))
+        return evidence_of(
+            *over_sites((0.17, 0.23), new, metric="brier"), given=declared(endpoints=[endpoint])
+        )
 
     assert "P47" in fired(evidence((0.1, 0.3)))
     assert "P47" not in fired(evidence((0.16, 0.24)))

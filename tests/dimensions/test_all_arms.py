@@ -73,7 +73,7 @@ def answer(study: Study, **groups: Any) -> Finding:
     return found
 
 
-def of(found: Finding, id: str, **scope: Any) -> list[Result]:
+def results_of(found: Finding, id: str, **scope: Any) -> list[Result]:
     return [r for r in found.results if r.id == f"decision_benefit.{id}" and r.within(**scope)]
 
 
@@ -81,7 +81,7 @@ def test_the_global_test_is_that_of_the_fit_of_all_arms() -> None:
     correct = drawn(1)
     found = answer(three_arms(correct))
     for mode in ("or_rrrc", "or_frrc", "or_rrfc"):
-        (r,) = of(found, "global_test", endpoint="accuracy", analysis=f"{mode}_jackknife")
+        (r,) = results_of(found, "global_test", endpoint="accuracy", analysis=f"{mode}_jackknife")
         test = fit_proportions(correct.astype(float)).omnibus(mode)  # type: ignore[arg-type]
         assert r.estimate.p == pytest.approx(test.p)
         assert r.estimate.details["statistic"] == pytest.approx(test.statistic)
@@ -94,7 +94,7 @@ def test_pairs_use_their_two_arms_alone_and_p_is_adjusted() -> None:
     correct = drawn(2)
     found = answer(three_arms(correct, scores=True))
     for endpoint in ("accuracy", "sensitivity", "specificity", "auc", "youden_j"):
-        pairs = of(found, "pairwise_difference", endpoint=endpoint)
+        pairs = results_of(found, "pairwise_difference", endpoint=endpoint)
         assert [r.scope["arms"] for r in pairs] == [
             ["first aid", "unaided"],
             ["second aid", "unaided"],
@@ -103,7 +103,7 @@ def test_pairs_use_their_two_arms_alone_and_p_is_adjusted() -> None:
         adjusted = holm([r.estimate.p for r in pairs])
         assert [r.details["p_holm"] for r in pairs] == pytest.approx(list(adjusted))
         assert {r.details["comparisons"] for r in pairs} == {3}
-    pairs = of(found, "pairwise_difference", endpoint="accuracy")
+    pairs = results_of(found, "pairwise_difference", endpoint="accuracy")
     for r, (compared, baseline) in zip(pairs, ((1, 0), (2, 0), (2, 1))):
         two = fit_proportions(correct[[compared, baseline]].astype(float)).difference(0, 1)
         assert (r.estimate.value, r.estimate.low, r.estimate.high) == pytest.approx(
@@ -115,10 +115,10 @@ def test_pairs_use_their_two_arms_alone_and_p_is_adjusted() -> None:
 @given(st.integers(0, 10_000))
 def test_adjusted_p_is_never_smaller_and_equal_arms_test_alike(seed: int) -> None:
     found = answer(three_arms(drawn(seed)))
-    for r in of(found, "pairwise_difference"):
+    for r in results_of(found, "pairwise_difference"):
         if not isnan(r.estimate.p):
             assert r.estimate.p <= r.details["p_holm"] <= 1
-    for r in of(found, "global_test"):
+    for r in results_of(found, "global_test"):
         assert isnan(r.estimate.value)
         assert r.estimate.note
 
@@ -136,11 +136,11 @@ def test_missing_readings_leave_the_pairs_and_their_smallest_adjusted_p() -> Non
     correct = drawn(3)
     missing = np.random.default_rng(0).random(correct.shape) < 0.05
     found = answer(three_arms(correct, missing=missing))
-    (test,) = of(found, "global_test", endpoint="accuracy")
-    adjusted = [r.details["p_holm"] for r in of(found, "pairwise_difference", endpoint="accuracy")]
+    (test,) = results_of(found, "global_test", endpoint="accuracy")
+    adjusted = [r.details["p_holm"] for r in results_of(found, "pairwise_difference", endpoint="accuracy")]
     assert test.estimate.p == min(adjusted)
     assert (test.method, test.primary) == ("holm_smallest", True)
-    for r in of(found, "pairwise_difference"):
+    for r in results_of(found, "pairwise_difference"):
         assert r.method == "ustatistic_centred"
         assert ("p_holm" in r.details) != isnan(r.estimate.p)
 
@@ -150,21 +150,21 @@ def test_endpoints_of_the_users_own_are_tested_too() -> None:
     table = made.readings[0]
     side = np.where(table.case % 5 == 0, np.nan, (table.decision == 1) * 1.0)  # not asked in every case
     found = answer(replace(made, readings=(replace(table, endpoints={"side named": side}),)))
-    assert {r.estimate.n for r in of(found, "global_test", endpoint="side named")} == {6 * 64}
-    assert len(of(found, "pairwise_difference", endpoint="side named")) == 3
+    assert {r.estimate.n for r in results_of(found, "global_test", endpoint="side named")} == {6 * 64}
+    assert len(results_of(found, "pairwise_difference", endpoint="side named")) == 3
 
 
 def test_one_reader_has_a_test_of_that_reader_only() -> None:
     found = answer(three_arms(drawn(4)[:, :1]))
-    (lead,) = (r for r in of(found, "global_test", endpoint="accuracy") if r.primary)
+    (lead,) = (r for r in results_of(found, "global_test", endpoint="accuracy") if r.primary)
     assert lead.method == "or_frrc"
     assert 0 <= lead.estimate.p <= 1
 
 
 def test_nothing_varies() -> None:
     found = answer(three_arms(np.ones((3, 4, 20), bool)))
-    assert all(isnan(r.estimate.p) and r.estimate.note for r in of(found, "global_test"))
-    assert all("p_holm" not in r.details for r in of(found, "pairwise_difference"))
+    assert all(isnan(r.estimate.p) and r.estimate.note for r in results_of(found, "global_test"))
+    assert all("p_holm" not in r.details for r in results_of(found, "pairwise_difference"))
 
 
 def test_two_arms_have_no_global_test() -> None:
@@ -173,8 +173,8 @@ def test_two_arms_have_no_global_test() -> None:
     names = ("arm", "reader", "case", "decision", "seconds")
     two = replace(table, **{name: getattr(table, name)[kept] for name in names})
     found = answer(Study(arms=ARMS, readings=(two,)))
-    assert not of(found, "global_test")
-    assert not of(found, "pairwise_difference")
+    assert not results_of(found, "global_test")
+    assert not results_of(found, "pairwise_difference")
 
 
 def test_two_aids_are_compared_with_the_readers_each_by_itself() -> None:
@@ -184,7 +184,7 @@ def test_two_aids_are_compared_with_the_readers_each_by_itself() -> None:
     by_aid = {
         name: [
             r.estimate.details["fixed"]
-            for r in of(found, "ai_minus_readers", endpoint="accuracy", arm="unaided")
+            for r in results_of(found, "ai_minus_readers", endpoint="accuracy", arm="unaided")
             if r.primary and r.scope["parameters"] == {"advice_of": name}
         ]
         for name in ARMS[1:]
@@ -204,6 +204,6 @@ def test_a_hypothesis_about_two_aids_is_answered() -> None:
         "hypothesis": "superiority",
     }
     found = answer(three_arms(correct), endpoints=[criterion])
-    (r,) = of(found, "non_inferiority")
+    (r,) = results_of(found, "non_inferiority")
     two = fit_proportions(correct[[2, 1]].astype(float)).difference(0, 1)
     assert r.estimate.p == pytest.approx(two.p / 2)  # one-sided, and the change is in its direction

@@ -19,7 +19,7 @@ def assessed(folder: Path, *rows: str, header: str = "case,truth,score") -> Asse
     return assess(*read_study(folder))
 
 
-def at(found: Assessed) -> dict[float, tuple[float, int]]:
+def by_coverage(found: Assessed) -> dict[float, tuple[float, int]]:
     return {
         r.parameters["coverage"]: (r.estimate.value, r.estimate.n)
         for r in found.results
@@ -42,15 +42,21 @@ ROWS = [
 
 def test_near_the_threshold_is_refused_first(tmp_path: Path) -> None:
     found = assessed(tmp_path, *ROWS)
-    assert at(found) == {1.0: (0.6, 10), 0.9: (0.6, 10), 0.8: (6 / 8, 8), 0.7: (6 / 8, 8), 0.5: (1.0, 6)}
+    assert by_coverage(found) == {
+        1.0: (0.6, 10),
+        0.9: (0.6, 10),
+        0.8: (6 / 8, 8),
+        0.7: (6 / 8, 8),
+        0.5: (1.0, 6),
+    }
     assert "accuracy was 60% on the 10 of 10 cases" in said(found)
 
 
 def test_failed_cases_are_not_decided(tmp_path: Path) -> None:
     found = assessed(tmp_path, *ROWS, *(f"f{i},0," for i in range(10)))
-    assert at(found)[0.5] == (0.6, 10)
-    assert at(found)[0.7][1] == 10
-    assert at(found)[0.7][0] != at(found)[0.7][0]
+    assert by_coverage(found)[0.5] == (0.6, 10)
+    assert by_coverage(found)[0.7][1] == 10
+    assert by_coverage(found)[0.7][0] != by_coverage(found)[0.7][0]
     assert "10 cases of 20 without a result are analysed as not decided" in said(found)
 
 
@@ -58,7 +64,7 @@ def test_declared_confidence_goes_before_the_distance(tmp_path: Path) -> None:
     """The nearest four are those of which the device is most certain, and wrong."""
     rows = [f"{row},{0.9 if row[:2] in ('a3', 'a4', 'b3', 'b4') else 0.5}" for row in ROWS]
     found = assessed(tmp_path, *rows, header="case,truth,score,confidence")
-    assert at(found)[0.5] == (0.6, 10)
+    assert by_coverage(found)[0.5] == (0.6, 10)
     assert "highest confidence" in said(found)
     (first,) = [
         r for r in found.results if r.name == "accuracy_at_coverage" and r.parameters["coverage"] == 1
@@ -72,7 +78,7 @@ def test_the_figure_has_its_values_and_alternative_text(tmp_path: Path) -> None:
     (figure,) = [g for f in found.findings for p in f.parts for g in p.figures if g.id == "coverage_1"]
     values = figure.drawing.values(EN)
     marked = {row["at"]: row["value"] for row in values if row["declared"]}
-    assert marked[1.0] == at(found)[1.0][0]
+    assert marked[1.0] == by_coverage(found)[1.0][0]
     assert min(row["at"] for row in values) >= 20 / 120
     assert all(row["low"] <= row["value"] <= row["high"] for row in values)
     assert "Accuracy of clinic over the percentage of cases decided" in EN(figure.alt)

@@ -110,7 +110,7 @@ def assessed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Assess
     """The assessment of a hard case, made once."""
     done: dict[str, Assessment] = {}
 
-    def of(name: str) -> Assessment:
+    def assessment_of(name: str) -> Assessment:
         if name not in done:
             folder = tmp_path_factory.mktemp("hard")
             hard, known, _ = HARD[name]
@@ -138,7 +138,7 @@ def assessed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Assess
             done[name] = assess(*read_study(folder))
         return done[name]
 
-    return of
+    return assessment_of
 
 
 @pytest.mark.parametrize("name", HARD)

@@ -31,7 +31,7 @@ def found(study: Study, given: Plan | None = None) -> tuple[Assessment, list[Res
     return assessment, [r for r in assessment.results if "localisation" in r.dimension]
 
 
-def one(results: list[Result], id: str, **scope: Any) -> Result:
+def only_result(results: list[Result], id: str, **scope: Any) -> Result:
     (entry,) = [r for r in results if r.id == id and r.primary and r.within(**scope)]
     return entry
 
@@ -58,14 +58,14 @@ def test_every_measure_of_a_candidate_is_a_primary_result() -> None:
     rates = [r.parameters["false_marks_per_case"] for r in results if r.name == "froc_sensitivity"]
     assert rates == [0.125, 0.25, 0.5, 1, 2, 4, 8]
     marked = next(marked_cases(study, plan())).marked(0, 0)
-    e, direct = one(results, "localisation.wafroc_auc").estimate, lesion_area(marked)
+    e, direct = only_result(results, "localisation.wafroc_auc").estimate, lesion_area(marked)
     assert (e.value, e.low, e.high) == pytest.approx((direct.value, direct.low, direct.high))
 
 
 def test_declared_rates_take_the_place_of_the_customary_ones() -> None:
     _, results = found(of_candidates(), plan(localisation={"false_marks_per_case": [0.2, 0.6]}))
     assert len([r for r in results if r.name == "froc_sensitivity"]) == 2
-    mean = one(results, "localisation.froc_mean_sensitivity")
+    mean = only_result(results, "localisation.froc_mean_sensitivity")
     assert mean.parameters == {"false_marks_per_case": [0.2, 0.6]}
 
 
@@ -97,10 +97,10 @@ def test_the_section_has_sentences_a_table_and_the_curve() -> None:
 def test_patients_are_the_unit() -> None:
     alone, together = (found(of_candidates(60, patients=k))[1] for k in (0, 2))
     for name in ("wafroc_auc", "lesion_sensitivity", "froc_mean_sensitivity"):
-        a, b = (one(results, f"localisation.{name}").estimate for results in (alone, together))
+        a, b = (only_result(results, f"localisation.{name}").estimate for results in (alone, together))
         assert a.value == b.value
         assert (a.low, a.high) != (b.low, b.high)
-    assert one(together, "localisation.wafroc_auc").estimate.details["clusters"] == 15
+    assert only_result(together, "localisation.wafroc_auc").estimate.details["clusters"] == 15
 
 
 def test_without_a_case_without_lesions_areas_say_why() -> None:
@@ -114,10 +114,10 @@ def test_without_a_case_without_lesions_areas_say_why() -> None:
     assessment, results = found(
         replace(study, datasets=(replace(study.datasets[0], cases=cases),), localisations=(made,))
     )
-    area = one(results, "localisation.wafroc_auc").estimate
+    area = only_result(results, "localisation.wafroc_auc").estimate
     assert isnan(area.value)
     assert "every case has a lesion" in english(area.note)
-    assert not isnan(one(results, "localisation.froc_mean_sensitivity").estimate.low)
+    assert not isnan(only_result(results, "localisation.froc_mean_sensitivity").estimate.low)
     assert any("not estimable" in text for text in said(assessment, "localisation"))
     assert answer(assessment, EN).sentence.startswith("north: ")
 
@@ -137,7 +137,7 @@ def test_cases_too_young_for_a_truth_are_left_out() -> None:
         reference_standard={"maturity_days": 30},
     )
     _, results = found(study, given)
-    assert one(results, "localisation.wafroc_auc").estimate.n == 40
+    assert only_result(results, "localisation.wafroc_auc").estimate.n == 40
 
 
 # ---------------------------------------------------------------- readers
@@ -150,12 +150,12 @@ def test_readers_are_analysed_by_obuchowski_and_rockette() -> None:
     cases = next(marked_cases(study, plan()))
     every = [[cases.marked(a, j) for j in range(5)] for a in (1, 0)]
     direct = fit_lesions(every).difference(0, 1)
-    change = one(results, "reader_localisation.arm_difference", endpoint="wafroc_auc")
+    change = only_result(results, "reader_localisation.arm_difference", endpoint="wafroc_auc")
     assert change.place.arms == ("aided", "unaided")
     assert (change.estimate.value, change.estimate.se) == pytest.approx((direct.value, direct.se))
     for name in ("wafroc_auc", "afroc_auc", "inferred_roc_auc", "lesion_sensitivity", "false_marks_per_case"):
         for arm in ("aided", "unaided"):
-            mean = one(results, "reader_localisation.arm_mean", endpoint=name, arm=arm)
+            mean = only_result(results, "reader_localisation.arm_mean", endpoint=name, arm=arm)
             own = [
                 r.estimate.value
                 for r in results

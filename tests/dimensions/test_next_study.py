@@ -31,7 +31,7 @@ def answer(right: NDArray[np.bool_], missing: NDArray[np.bool_] | None = None, *
     return found
 
 
-def of(found: Finding, id: str) -> list[Result]:
+def results_of(found: Finding, id: str) -> list[Result]:
     return [r for r in found.results if r.id == f"decision_benefit.{id}"]
 
 
@@ -39,7 +39,7 @@ def test_power_is_that_of_the_measure_at_every_place_of_the_grid() -> None:
     right = correct(0.7, 0.72)
     found = answer(right)
     pilot = components(fit_proportions(right[::-1].astype(float)))
-    grid = of(found, "power")
+    grid = results_of(found, "power")
     assert len(grid) == len(MULTIPLES) ** 2
     for r in grid:
         chosen = r.scope["parameters"]
@@ -47,7 +47,7 @@ def test_power_is_that_of_the_measure_at_every_place_of_the_grid() -> None:
         one = power(pilot, DIFFERENCE, chosen["n_readers"], chosen["n_cases"])
         assert r.estimate.value == pytest.approx(one.value, rel=1e-9)
         assert PLANNED in r.estimate.note
-    (needed,) = of(found, "cases_needed")
+    (needed,) = results_of(found, "cases_needed")
     direct = cases_needed(pilot, DIFFERENCE, 6).value
     assert needed.estimate.value == pytest.approx(direct, nan_ok=True)
     assert needed.scope["parameters"] == {"n_readers": 6, "power": 0.8, "difference": DIFFERENCE}
@@ -56,7 +56,7 @@ def test_power_is_that_of_the_measure_at_every_place_of_the_grid() -> None:
 def test_more_readers_and_more_cases_find_more() -> None:
     grid = {
         (r.scope["parameters"]["n_readers"], r.scope["parameters"]["n_cases"]): r.estimate.value
-        for r in of(answer(correct(0.7, 0.72)), "power")
+        for r in results_of(answer(correct(0.7, 0.72)), "power")
     }
     for (readers, cases), value in grid.items():
         assert 0.05 <= value <= 1
@@ -66,14 +66,16 @@ def test_more_readers_and_more_cases_find_more() -> None:
 def test_the_difference_is_declared_or_the_one_found_or_five_points() -> None:
     strong = correct(0.6, 0.85)
     declared = answer(strong, limits={"power_difference": 0.03})
-    assert of(declared, "power")[0].scope["parameters"]["difference"] == 0.03
+    assert results_of(declared, "power")[0].scope["parameters"]["difference"] == 0.03
     assert any("is declared in the manifest" in text for text in texts(declared))
     observed = answer(strong)
     change = float(np.diff(strong.mean(axis=(1, 2)))[0])
-    assert of(observed, "power")[0].scope["parameters"]["difference"] == pytest.approx(change, abs=5e-4)
+    assert results_of(observed, "power")[0].scope["parameters"]["difference"] == pytest.approx(
+        change, abs=5e-4
+    )
     assert any("the one observed here" in text for text in texts(observed))
     neither = answer(correct(0.7, 0.7))
-    assert of(neither, "power")[0].scope["parameters"]["difference"] == DIFFERENCE
+    assert results_of(neither, "power")[0].scope["parameters"]["difference"] == DIFFERENCE
     assert any("none is declared and none was shown" in text for text in texts(neither))
 
 
@@ -84,7 +86,7 @@ def test_readers_who_differ_too_much_need_more_readers() -> None:
         right[1, j, : 30 + gained] = True
         right[1, j, 30 + min(gained, 0) : 30] &= gained >= 0
     found = answer(right)
-    (needed,) = of(found, "cases_needed")
+    (needed,) = results_of(found, "cases_needed")
     assert isnan(needed.estimate.value)
     assert any("more readers are needed" in text for text in texts(found))
 
@@ -96,7 +98,7 @@ def test_a_negative_component_counts_as_nothing_and_is_said() -> None:
     for j in range(6):
         right[1, j, 5 * j : 5 * j + 5] = True
     found = answer(right)
-    notes = {r.estimate.note for r in of(found, "power")}
+    notes = {r.estimate.note for r in results_of(found, "power")}
     assert len(notes) == 1
     assert "component is negative in this study and is set to 0" in english(notes.pop())
     assert any("set to 0" in text for text in texts(found))
@@ -112,8 +114,8 @@ def test_without_components_no_size_is_planned(why: str) -> None:
     if why == "nothing varies":
         right[:] = True
     found = answer(right, missing)
-    assert not of(found, "power")
-    assert not of(found, "cases_needed")
+    assert not results_of(found, "power")
+    assert not results_of(found, "cases_needed")
     assert any(text.startswith("Power and sample size of a next study") for text in texts(found))
 
 

@@ -309,14 +309,14 @@ def test_the_same_seed_gives_the_same_numbers_and_the_order_of_the_sets_does_not
     study = validation(2)
     turned = replace(study, datasets=(study.datasets[0], study.datasets[2], study.datasets[1]))
 
-    def of(found: Finding) -> dict[str, tuple[float, float]]:
+    def gaps_of(found: Finding) -> dict[str, tuple[float, float]]:
         return {
             json.dumps([r.id, r.scope, r.method]): (r.estimate.value, r.estimate.p)
             for r in found.results
             if "dataset" in r.scope
         }
 
-    one, other = of(answer(study)), of(answer(turned))
+    one, other = gaps_of(answer(study)), gaps_of(answer(turned))
     assert one.keys() == other.keys()
     assert all(one[key] == pytest.approx(other[key], nan_ok=True) for key in one)
 

@@ -84,7 +84,7 @@ def benefit(*sets: dict[str, Any]) -> Finding:
     return BENEFIT.answer(Study(), given)
 
 
-def one(found: Finding, name: str, **scope: Any) -> Result:
+def only_result(found: Finding, name: str, **scope: Any) -> Result:
     (only,) = (r for r in found.results if r.name == name and r.within(**scope))
     return only
 
@@ -98,12 +98,12 @@ def test_the_correlations_of_the_second_case_study(measure: str) -> None:
     r, p = PRINTED[measure]
     found = robustness(covid())
     rules_hold(found)
-    e = one(found, "similarity_performance_correlation", set="COVID-19", endpoint=measure).estimate
+    e = only_result(found, "similarity_performance_correlation", set="COVID-19", endpoint=measure).estimate
     assert (e.n, e.value) == (8, pytest.approx(r, abs=0.005))
     ends = []
     for end in (r - 0.005, r + 0.005):
         at = robustness(covid(dict.fromkeys(PRINTED, end)))
-        ends.append(one(at, "similarity_performance_correlation", endpoint=measure).estimate.p)
+        ends.append(only_result(at, "similarity_performance_correlation", endpoint=measure).estimate.p)
     assert ends[1] - 0.0005 <= p <= ends[0] + 0.0005
     x = [site["similarity"] for site in covid()["sites"]]
     y = [site[measure] for site in covid()["sites"]]
@@ -117,8 +117,8 @@ def test_the_correlations_of_the_second_case_study(measure: str) -> None:
 def test_the_brazilian_scores_of_the_second_case_study() -> None:
     found = robustness(covid())
     for site, (strong, weak) in BRAZIL.items():
-        assert one(found, "spr", site=site).estimate.value == pytest.approx(strong, abs=5e-3)
-        assert one(found, "wpr", site=site).estimate.value == pytest.approx(weak, abs=5e-3)
+        assert only_result(found, "spr", site=site).estimate.value == pytest.approx(strong, abs=5e-3)
+        assert only_result(found, "wpr", site=site).estimate.value == pytest.approx(weak, abs=5e-3)
     assert not [r for r in found.results if r.name == "spr" and r.place.site == "Spain"]
 
 
@@ -133,7 +133,7 @@ def test_the_sizes_of_the_second_case_study() -> None:
         site["auc"] = 0.72 if site["site"] == "Spain" else 0.80  # "higher than 75%" but for Spain
     found = robustness(sites)
     reached = {
-        site: one(found, "mss_auc", site=site).estimate.details["reached"]
+        site: only_result(found, "mss_auc", site=site).estimate.details["reached"]
         for site in ("Italy-1", "Spain", "Brazil-1", "Brazil-2", "Brazil-3", "Ethiopia")
     }
     assert reached["Spain"] < 1
@@ -162,13 +162,13 @@ def test_tests_from_printed_intervals_are_those_of_welch() -> None:
     reference = stats.ttest_ind_from_stats(
         0.80, se * sqrt(300), 300, 0.86, before * sqrt(1000), 1000, equal_var=False
     )
-    p = one(found, "p_performance", endpoint="auc").estimate
+    p = only_result(found, "p_performance", endpoint="auc").estimate
     assert p.p == pytest.approx(reference.pvalue, abs=1e-9)
-    assert one(found, "spr", endpoint="auc").estimate.value == pytest.approx(
+    assert only_result(found, "spr", endpoint="auc").estimate.value == pytest.approx(
         stats.combine_pvalues([reference.pvalue, 0.7], "fisher").pvalue, abs=5e-4
     )
     for name, at in (("auc", (0.80 - 0.82) / se), ("brier", (0.19 - 0.20) / (0.04 / (2 * z)))):
-        accepted = one(found, "p_acceptability", endpoint=name).estimate
+        accepted = only_result(found, "p_acceptability", endpoint=name).estimate
         assert accepted.p == pytest.approx(stats.norm.cdf(at), abs=1e-9)
     # the training value of the Brier score has no interval: no test, and no score
     assert not [r for r in found.results if r.name == "spr" and r.endpoint == "brier"]
@@ -215,21 +215,21 @@ def test_readers_of_a_publication_are_drawn_as_published() -> None:
 
 def test_a_printed_difference_goes_before_that_of_rounded_values() -> None:
     reader = {"reader": "R1", "unaided": 0.74, "aided": 0.78, "difference": 0.045}
-    e = one(benefit({"set": "knee", "readers": [reader]}), "published_benefit").estimate
+    e = only_result(benefit({"set": "knee", "readers": [reader]}), "published_benefit").estimate
     assert e.value == pytest.approx(0.045)
 
 
 def test_the_mean_of_published_differences_is_that_of_a_t_test() -> None:
-    e = one(benefit({"set": "knee", "readers": READERS}), "published_mean_benefit").estimate
+    e = only_result(benefit({"set": "knee", "readers": READERS}), "published_mean_benefit").estimate
     reference = stats.ttest_1samp(CHANGES, 0)
     interval = reference.confidence_interval()
     assert e.value == pytest.approx(np.mean(CHANGES), abs=5e-4)
     assert (e.low, e.high) == pytest.approx((interval.low, interval.high), abs=6e-4)
     assert e.p == pytest.approx(reference.pvalue, abs=1e-9)
     printed = {"set": "knee", "readers": READERS, "mean": {"value": 0.04, "ci": [0.01, 0.07]}}
-    as_printed = one(benefit(printed), "published_mean_benefit").estimate
+    as_printed = only_result(benefit(printed), "published_mean_benefit").estimate
     assert (as_printed.value, as_printed.low, as_printed.method) == (0.04, 0.01, "as_published")
-    alone = one(benefit({"set": "knee", "readers": READERS[:1]}), "published_mean_benefit").estimate
+    alone = only_result(benefit({"set": "knee", "readers": READERS[:1]}), "published_mean_benefit").estimate
     assert isnan(alone.low)
     area = benefit({"set": "knee", "measure": "auc", "readers": READERS})
     assert any("mean difference is 0.04" in text for text in texts(area))

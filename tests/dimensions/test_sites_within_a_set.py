@@ -64,7 +64,7 @@ def given(**groups: Any) -> Plan:
     return plan(**{**AT_HALF, **groups})
 
 
-def of(study: Study, wanted: Plan) -> list[Result]:
+def results_of(study: Study, wanted: Plan) -> list[Result]:
     """The results of both dimensions."""
     found = [d.answer(study, wanted) for d in (advice_accuracy.DIMENSION, advice_value.DIMENSION) if d.answer]
     return [r for one in found for r in one.results]
@@ -73,7 +73,7 @@ def of(study: Study, wanted: Plan) -> list[Result]:
 @cache
 def two() -> tuple[Result, ...]:
     """The results of both sites counted by hand."""
-    return tuple(of(Study(datasets=(external(North=NORTH, South=SOUTH),)), given()))
+    return tuple(results_of(Study(datasets=(external(North=NORTH, South=SOUTH),)), given()))
 
 
 def lead(results: Sequence[Result], id: str, **scope: Any) -> Result:
@@ -184,7 +184,7 @@ def from_file() -> Dataset:
 
 
 def test_calibration_and_area_of_each_site_as_in_r() -> None:
-    results = of(Study(datasets=(from_file(),)), given())
+    results = results_of(Study(datasets=(from_file(),)), given())
     for site, (slope, se, large, brier, ratio, area, area_se) in R.items():
 
         def value(id: str, site: str = site) -> Any:
@@ -243,10 +243,10 @@ def rich_plan() -> Plan:
 
 def test_a_site_is_measured_as_if_it_were_a_set_by_itself() -> None:
     one, wanted = rich(), rich_plan()
-    within = of(Study(datasets=(one,)), wanted)
+    within = results_of(Study(datasets=(one,)), wanted)
     rules_hold(within)
     for site in "ABC":
-        by_itself = {key(r): r for r in of(Study(datasets=(alone(one, site),)), wanted)}
+        by_itself = {key(r): r for r in results_of(Study(datasets=(alone(one, site),)), wanted)}
         of_site = {key(r): r for r in within if r.within(site=site)}
         # Other numbers of bins have no interval, and are left out at sites; so are curves.
         curves = {k for k, r in by_itself.items() if r.name in CURVES or "strategy" in r.parameters}
@@ -272,7 +272,7 @@ def key(r: Result) -> str:
 
 
 def test_every_quantity_of_the_set_is_there_at_each_site() -> None:
-    results = of(Study(datasets=(rich(),)), rich_plan())
+    results = results_of(Study(datasets=(rich(),)), rich_plan())
     whole = {r.id for r in results if "site" not in r.scope}
     curves = {f"advice_accuracy.{name}" for name in CURVES}
     assert curves <= whole
@@ -348,17 +348,17 @@ def names(results: Sequence[Result]) -> set[str]:
 def test_only_sets_of_others_with_two_sites_are_taken_apart() -> None:
     for role in ("training", "tuning", "period", "internal test"):
         one = external(role, North=NORTH, South=SOUTH)
-        assert not names(of(Study(datasets=(one,)), given())), role
-    assert names(of(Study(datasets=(external("local", North=NORTH, South=SOUTH),)), given())) == {
+        assert not names(results_of(Study(datasets=(one,)), given())), role
+    assert names(results_of(Study(datasets=(external("local", North=NORTH, South=SOUTH),)), given())) == {
         "North",
         "South",
     }
-    assert not names(of(Study(datasets=(external(North=NORTH),)), given()))
+    assert not names(results_of(Study(datasets=(external(North=NORTH),)), given()))
 
 
 def test_a_case_without_a_site_is_in_none() -> None:
     one = external(North=NORTH, nowhere=((1, 0.9), (0, 0.9)), South=SOUTH)
-    results = of(Study(datasets=(one,)), given())
+    results = results_of(Study(datasets=(one,)), given())
     counted = {
         site: lead(results, "advice_accuracy.tp", site=site).estimate for site in (None, "North", "South")
     }
@@ -371,7 +371,7 @@ def test_a_case_without_a_site_is_in_none() -> None:
 
 
 def test_a_site_of_one_class_or_one_case_says_why() -> None:
-    results = of(
+    results = results_of(
         Study(datasets=(external(North=NORTH, Sick=((1, 0.9), (1, 0.2)), One=((0, 0.3),)),)), given()
     )
     rules_hold(results)
@@ -387,12 +387,12 @@ def test_a_site_of_one_class_or_one_case_says_why() -> None:
 def test_a_site_where_nothing_had_an_output_counts_by_the_declared_rule() -> None:
     one = external(North=NORTH, South=SOUTH, Mute=((1, np.nan), (0, np.nan), (1, np.nan)))
     wanted = given(operating_point={"threshold": 0.5, "indeterminate_as": "wrong"})
-    results = of(Study(datasets=(one,)), wanted)
+    results = results_of(Study(datasets=(one,)), wanted)
     rules_hold(results)
     e = lead(results, "advice_accuracy.accuracy", site="Mute", parameters=None).estimate
     assert (e.value, e.n) == (0, 3)
     assert isnan(lead(results, "advice_accuracy.auc", site="Mute").estimate.value)
-    assert names(of(Study(datasets=(one,)), given())) == {"North", "South"}
+    assert names(results_of(Study(datasets=(one,)), given())) == {"North", "South"}
 
 
 # ---------------------------------------------------------------- what many sites cost
@@ -402,7 +402,7 @@ def test_many_sites_have_fewer_resamples_and_say_so(monkeypatch: pytest.MonkeyPa
     study = Study(datasets=(external(A=drawn(30, 1), B=drawn(30, 2), C=drawn(30, 3)),))
 
     def drawings(id: str) -> Any:
-        return lead(of(study, given()), f"advice_value.{id}", site="B").estimate
+        return lead(results_of(study, given()), f"advice_value.{id}", site="B").estimate
 
     assert drawings("ece").method == "gap_bounds"
     assert drawings("ici").details["replicates"] == sites.FEWER
@@ -413,14 +413,14 @@ def test_many_sites_have_fewer_resamples_and_say_so(monkeypatch: pytest.MonkeyPa
 
 def test_of_a_set_with_too_many_sites_only_what_is_compared_is_told() -> None:
     one = external(**{f"S{i:03d}": drawn(4, i) for i in range(sites.MOST_SITES + 1)})
-    assert not names(of(Study(datasets=(one,)), given()))
+    assert not names(results_of(Study(datasets=(one,)), given()))
     assert names(robustness(one).results) == set(one.cases.site.labels if one.cases.site else ())
     assert any(f"{sites.MOST_SITES + 1} sites" in text for text in texts(one))
 
 
 def test_net_benefit_of_a_site_stands_at_few_thresholds() -> None:
     study = Study(datasets=(external(North=NORTH, South=SOUTH),))
-    results = of(study, given(utility={"thresholds": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]}))
+    results = results_of(study, given(utility={"thresholds": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]}))
     at = {r.scope["threshold"] for r in results if r.id.endswith(".net_benefit") and r.within(site="North")}
     assert at == {0.1, 0.5, 0.6}
 
@@ -431,7 +431,7 @@ def test_net_benefit_of_a_site_stands_at_few_thresholds() -> None:
 def test_a_public_report_closes_a_small_site_and_another_so_that_it_cannot_be_reckoned() -> None:
     one = external(A=drawn(90, 1), B=drawn(70, 2), C=SOUTH, D=drawn(100, 5))
     wanted = given(report={"kind": "certification", "release": "public"})
-    results = of(Study(datasets=(one,)), wanted)
+    results = results_of(Study(datasets=(one,)), wanted)
     told = {site: [r for r in results if r.within(site=site)] for site in "ABCD"}
     for site in "BC":  # C has cells of one and two; B is the smallest of the others
         assert all(isnan(r.estimate.value) and r.estimate.n == 0 and not r.details for r in told[site])

@@ -34,7 +34,7 @@ def sentences(finding: Finding) -> str:
     return " ".join(EN(text) for part in finding.parts for text in part.finding)
 
 
-def one(finding: Finding, name: str, **scope: Any) -> Result:
+def only_result(finding: Finding, name: str, **scope: Any) -> Result:
     found = leading(finding.results, f"{ID}.{name}", **{"raters": None, **scope})
     assert found is not None, name
     return found
@@ -80,10 +80,10 @@ def test_every_listed_id_with_its_pairs() -> None:
 def test_the_nomogram_leads_with_the_majority_beside_it_where_the_accuracy_is_stated() -> None:
     study = raters_study(rated(CODES))
     known, unknown = answer(study, plan(**KNOWN)), answer(study, plan())
-    assert one(known, "label_accuracy").method == "nomogram"
+    assert only_result(known, "label_accuracy").method == "nomogram"
     assert {r.method for r in known.results if r.id == f"{ID}.label_accuracy"} == {"majority", "nomogram"}
-    assert one(unknown, "label_accuracy").method == "nomogram"
-    assert "upper bound" in english(one(unknown, "weighted_concordance").estimate.note)
+    assert only_result(unknown, "label_accuracy").method == "nomogram"
+    assert "upper bound" in english(only_result(unknown, "weighted_concordance").estimate.note)
     assert "It is an upper bound" in sentences(unknown)
     assert "have the stated or measured accuracy and err independently" in sentences(known)
     assert "|x + a − 1|" in sentences(known)
@@ -119,14 +119,14 @@ def test_accuracies_by_name_and_one_left_out() -> None:
     finding = answer(study, plan(reference_standard={"rater_accuracy": each}))
     check_rules(finding)
     for name, a in each.items():
-        assert one(finding, "rater_accuracy", raters=[name]).estimate.value == a
+        assert only_result(finding, "rater_accuracy", raters=[name]).estimate.value == a
     (of_most,) = (r.estimate for r in finding.results if r.method == "majority")
     assert of_most.value == pytest.approx(0.95 * 0.9 + 0.95 * 0.1 * 0.85 + 0.05 * 0.9 * 0.85)
     del each["r02"]
     finding = answer(study, plan(reference_standard={"rater_accuracy": each}))
     check_rules(finding)
     for name in ("label_accuracy", "weighted_concordance"):
-        assert isnan(one(finding, name).estimate.value)
+        assert isnan(only_result(finding, name).estimate.value)
     assert "no accuracy is stated for some of the raters" in sentences(finding)
 
 
@@ -142,13 +142,13 @@ def test_raters_are_judged_by_the_truth_only_where_that_is_declared() -> None:
     finding = measured(study)
     check_rules(finding)
     for i in range(6):
-        entry = one(finding, "rater_accuracy", raters=[f"r{i + 1:02d}"])
+        entry = only_result(finding, "rater_accuracy", raters=[f"r{i + 1:02d}"])
         assert entry.method == "wilson"
         assert entry.estimate.value == (CODES[:, i] == TRUTH).mean()
     assert {r.method for r in finding.results if r.id == f"{ID}.label_accuracy"} == {"majority", "nomogram"}
     without = measured(raters_study(rated(CODES)))
     check_rules(without)
-    assert "no truth to judge the raters by" in english(one(without, "label_accuracy").estimate.note)
+    assert "no truth to judge the raters by" in english(only_result(without, "label_accuracy").estimate.note)
 
 
 def test_ranks_are_taken_by_number_and_their_coefficients_stand_beside_the_nominal_ones() -> None:
@@ -159,11 +159,11 @@ def test_ranks_are_taken_by_number_and_their_coefficients_stand_beside_the_nomin
     ranks = {"parameters": {"weights": "ordinal"}}
     turned = answer(raters_study(rated(2 - codes, classes=("1", "2", "10"))), plan(**KNOWN))
     for name in ("krippendorff_alpha", "gwet_ac2"):
-        value = one(finding, name, **ranks).estimate.value
-        assert value == pytest.approx(one(turned, name, **ranks).estimate.value)
-        assert value > one(finding, "krippendorff_alpha", parameters=None).estimate.value
+        value = only_result(finding, name, **ranks).estimate.value
+        assert value == pytest.approx(only_result(turned, name, **ranks).estimate.value)
+        assert value > only_result(finding, "krippendorff_alpha", parameters=None).estimate.value
     assert (
-        one(finding, "label_accuracy").method == "nomogram"
+        only_result(finding, "label_accuracy").method == "nomogram"
     )  # the majority of three classes is not computed
     named = answer(raters_study(rated(codes, classes=("a", "b", "c"))), plan())
     assert not [r for r in named.results if "parameters" in r.scope]
@@ -281,7 +281,7 @@ def test_a_few_sets_are_told_one_by_one_with_assumption_and_bounds() -> None:
     assert "No verdict uses the actual accuracy" in said
     figure = finding.parts[0].figures[0].drawing
     assert isinstance(figure, NomogramFigure)
-    assert figure.points[0].actual == one(finding, "actual_accuracy", set="s0").estimate.value
+    assert figure.points[0].actual == only_result(finding, "actual_accuracy", set="s0").estimate.value
 
 
 def test_many_sets_share_one_table_and_one_figure() -> None:
@@ -295,7 +295,7 @@ def test_many_sets_share_one_table_and_one_figure() -> None:
     assert isinstance(table, PlainTable)
     assert len(table.rows) == 30
     for name, *_, actual, low, high in table.rows:
-        assert actual == one(finding, "actual_accuracy", set=name).estimate.value
+        assert actual == only_result(finding, "actual_accuracy", set=name).estimate.value
         assert low <= actual + 1e-12 <= high + 2e-12
 
 
@@ -305,7 +305,7 @@ def test_raters_are_drawn_too_where_there_are_five_and_the_table_shows_it() -> N
         by_method = {r.method: r.estimate for r in six.results if r.id == f"{ID}.{name}"}
         primary = "wilson_mean" if name == "percent_agreement" else "gwet_fisher_z"
         assert list(by_method) == [primary, "gwet_variance", "bootstrap_cases", "bootstrap_raters_cases"]
-        assert one(six, name).method == primary
+        assert only_result(six, name).method == primary
         assert len({round(e.value, 12) for e in by_method.values()}) == 1
     shown = [row.result.method for t in six.parts[0].tables if isinstance(t, EstimateTable) for row in t.rows]
     assert shown.count("bootstrap_raters_cases") == 4
@@ -328,7 +328,10 @@ def test_advice_on_cases_that_the_raters_labelled_has_an_actual_accuracy() -> No
     study = raters_study(ratings, datasets=(advised(ratings.cases.labels, 170),))
     finding = answer(study, plan(**KNOWN))
     check_rules(finding)
-    label, actual = one(finding, "label_accuracy"), one(finding, "actual_accuracy", dataset="device")
+    label, actual = (
+        only_result(finding, "label_accuracy"),
+        only_result(finding, "actual_accuracy", dataset="device"),
+    )
     a, x = label.estimate.value, 0.85
     assert actual.method == label.method == "nomogram"
     e = actual.estimate
@@ -337,7 +340,9 @@ def test_advice_on_cases_that_the_raters_labelled_has_an_actual_accuracy() -> No
     assert (e.low, e.high) == pytest.approx(
         [y * a + (1 - y) * (1 - a) for y in (measured.low, measured.high)]
     )
-    low, high = (one(finding, f"actual_accuracy_{end}_bound", dataset="device") for end in ("low", "high"))
+    low, high = (
+        only_result(finding, f"actual_accuracy_{end}_bound", dataset="device") for end in ("low", "high")
+    )
     assert (low.estimate.value, high.estimate.value) == pytest.approx((x + a - 1, 1 - (a - x)))
     said = sentences(finding)
     assert "device: compared with these labels, 85.0% of the advice is right" in said

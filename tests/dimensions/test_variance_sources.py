@@ -45,7 +45,7 @@ def answer(right: np.ndarray, missing: np.ndarray | None = None, **groups: objec
     return found
 
 
-def of(found: Finding, name: str, endpoint: str = "accuracy") -> list[Result]:
+def results_of(found: Finding, name: str, endpoint: str = "accuracy") -> list[Result]:
     return [r for r in found.results if r.name == name and r.endpoint == endpoint]
 
 
@@ -86,7 +86,7 @@ def test_every_projected_width_is_the_planners(vandyke: Components) -> None:
         assert expected_width(vandyke, readers, cases).value == pytest.approx(planned, rel=1e-12)
     right = drawn(6)
     pilot = components(fit_proportions(right[::-1].astype(float)))
-    widths = of(answer(right), "expected_width")
+    widths = results_of(answer(right), "expected_width")
     assert [tuple(r.parameters.values()) for r in widths] == designs(6, 60)
     for r in widths:
         readers, cases = r.parameters["n_readers"], r.parameters["n_cases"]
@@ -100,7 +100,7 @@ def test_every_endpoint_has_shares_that_add_up_and_a_row_in_both_tables() -> Non
     endpoints = {r.endpoint for r in found.results if r.name == "variance_share"}
     assert endpoints >= {"accuracy", "sensitivity", "specificity"}
     for endpoint in endpoints:
-        values = [r.estimate.value for r in of(found, "variance_share", endpoint)]
+        values = [r.estimate.value for r in results_of(found, "variance_share", endpoint)]
         assert len(values) == 3
         assert sum(values) == pytest.approx(1) or all(map(isnan, values))
     tables = {t.id: t for part in found.parts for t in part.tables}
@@ -120,19 +120,19 @@ def test_gaps_have_shares_and_widths_too() -> None:
     for seed in range(20):
         gaps = np.random.default_rng(seed).random((2, 3, 60)) < 0.1
         found = answer(drawn(3, seed), gaps)
-        values = [r.estimate.value for r in of(found, "variance_share")]
+        values = [r.estimate.value for r in results_of(found, "variance_share")]
         if not isnan(sum(values)):
             break
     assert sum(values) == pytest.approx(1)
-    widths = [r.estimate.value for r in of(found, "expected_width")]
+    widths = [r.estimate.value for r in results_of(found, "expected_width")]
     assert len(widths) == 5
     assert max(widths[3:]) < widths[0]
 
 
 def test_where_nothing_varies_the_shares_say_so() -> None:
     found = answer(np.ones((2, 4, 30), bool))
-    assert {r.estimate.note for r in of(found, "variance_share")} == {NO_COMPONENT}
-    assert all(isnan(r.estimate.value) for r in of(found, "expected_width"))
+    assert {r.estimate.note for r in results_of(found, "variance_share")} == {NO_COMPONENT}
+    assert all(isnan(r.estimate.value) for r in results_of(found, "expected_width"))
 
 
 def test_a_negative_component_leaves_the_widths_and_says_why_there_are_no_shares(
@@ -141,23 +141,23 @@ def test_a_negative_component_leaves_the_widths_and_says_why_there_are_no_shares
     pilot = Components(arm_reader=1e-3, own=1e-4, shared=2e-4, n_cases=60)
     monkeypatch.setattr(variance_sources, "components_of", lambda endpoint, readings: pilot)
     found = answer(drawn(6))
-    assert {r.estimate.note for r in of(found, "variance_share")} == {NEGATIVE}
-    assert all(r.estimate.value > 0 for r in of(found, "expected_width"))
+    assert {r.estimate.note for r in results_of(found, "variance_share")} == {NEGATIVE}
+    assert all(r.estimate.value > 0 for r in results_of(found, "expected_width"))
     assert any(f"cannot be given: {english(NEGATIVE)}. With 6 readers" in text for text in texts(found))
 
 
 def test_readers_of_cases_of_their_own_have_no_shares_and_the_table_says_why() -> None:
     one_each = np.arange(60) % 4 != np.arange(4)[:, None]
     found = answer(drawn(4), np.stack([one_each, one_each]))
-    assert {r.estimate.note for r in of(found, "variance_share")} == {NOT_SHARED}
-    assert not of(found, "expected_width")
+    assert {r.estimate.note for r in results_of(found, "variance_share")} == {NOT_SHARED}
+    assert not results_of(found, "expected_width")
     (shown,) = (t for part in found.parts for t in part.tables if t.id == "decision_benefit_sources_1")
     assert NOT_SHARED in {row[-1] for row in shown.rows}
 
 
 def test_youdens_index_with_gaps_says_why_it_has_no_shares() -> None:
     gaps = np.random.default_rng(1).random((2, 4, 60)) < 0.1
-    found = of(answer(drawn(4), gaps), "variance_share", "youden_j")
+    found = results_of(answer(drawn(4), gaps), "variance_share", "youden_j")
     assert {r.estimate.note for r in found} == {TWO_CLASSES}
 
 

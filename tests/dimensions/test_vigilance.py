@@ -35,7 +35,7 @@ def results(finding: Finding, quantity: str, **scope: Any) -> list[Result]:
     return [r for r in finding.results if r.id == f"vigilance.{quantity}" and r.primary and r.within(**scope)]
 
 
-def one(finding: Finding, quantity: str, **scope: Any) -> Result:
+def only_result(finding: Finding, quantity: str, **scope: Any) -> Result:
     (found,) = results(finding, quantity, **scope)
     return found
 
@@ -58,10 +58,12 @@ def drifting() -> tuple[Study, Any, Finding]:
 def test_a_change_is_the_newcombe_interval_of_both_sets(drifting: Any) -> None:
     study, plan, finding = drifting
     where = {"period": "p3", "endpoint": "sensitivity"}
-    found = one(finding, "period_change", **where, **against("baseline", "baseline"))
+    found = only_result(finding, "period_change", **where, **against("baseline", "baseline"))
     (line,) = timelines(study, plan)
     assert line.baseline is not None
-    now, then = (ConfusionCounts.of(p.truth == 1, p.score >= 0.5) for p in (line.periods[2], line.baseline))
+    now, then = (
+        ConfusionCounts.of_decisions(p.truth == 1, p.score >= 0.5) for p in (line.periods[2], line.baseline)
+    )
     expected = newcombe(now.tp, now.positives, then.tp, then.positives)
     e = found.estimate
     assert (e.value, e.low, e.high) == pytest.approx((expected.value, expected.low, expected.high))
@@ -75,24 +77,24 @@ def test_each_period_is_held_against_the_one_before(drifting: Any) -> None:
                 if r.scope["parameters"]["against"] == "previous"]  # fmt: skip
     assert isnan(of_first[0].estimate.value)
     assert of_first[0].estimate.note == note("there_no_period_before_this_one")
-    later = one(finding, "period_change", period="p3", endpoint="auc", **against("previous", "p2"))
+    later = only_result(finding, "period_change", period="p3", endpoint="auc", **against("previous", "p2"))
     assert later.estimate.method == "delong"
     assert later.estimate.high < 0
 
 
 def test_the_chart_alerts_in_the_period_of_the_drift(drifting: Any) -> None:
     _, _, finding = drifting
-    chart = one(finding, "cusum", endpoint="sensitivity")
+    chart = only_result(finding, "cusum", endpoint="sensitivity")
     assert chart.details["first_alert_period"] == "p3"
     assert chart.details["look"] == "case"
     assert chart.estimate.details["false_alert_planned"] <= 0.05
-    area = one(finding, "cusum", endpoint="auc")
+    area = only_result(finding, "cusum", endpoint="auc")
     assert "followed by period" in english(area.estimate.note)
 
 
 def test_the_delay_of_each_chart_stands_beside_it(drifting: Any) -> None:
     _, _, finding = drifting
-    chart = one(finding, "cusum", endpoint="sensitivity")
+    chart = only_result(finding, "cusum", endpoint="sensitivity")
     mean, median = (
         next(
             r
@@ -182,7 +184,7 @@ def test_immature_cases_do_not_count() -> None:
     analysed = line.periods[0].cases
     assert analysed is not None
     assert len(analysed) == line.periods[0].mature.sum()
-    share = one(answer(study, plan), "mature_share", period="p1")
+    share = only_result(answer(study, plan), "mature_share", period="p1")
     assert share.details["judged_until"] == (m.first_day(2) - dt.timedelta(15)).isoformat()
 
 
@@ -194,7 +196,7 @@ def test_a_declared_period_without_cases_is_named() -> None:
         *(d.model_dump(exclude_none=True) for d in plan.datasets), empty]})  # fmt: skip
     finding = answer(study, plan)
     assert "The declared period p2 has no cases" in told(finding)
-    found = one(finding, "period_value", period="p2", endpoint="sensitivity")
+    found = only_result(finding, "period_value", period="p2", endpoint="sensitivity")
     assert found.estimate.note == note("no_case_this_period_was_provided")
 
 
@@ -203,10 +205,12 @@ def test_one_class_in_a_period_leaves_the_other_undefined() -> None:
     only = m.period(1, np.ones(40), np.linspace(0.3, 0.9, 40))
     study = Study(datasets=(base, only))
     finding = answer(study, m.plan(study))
-    specificity = one(finding, "period_value", period="p1", endpoint="specificity").estimate
+    specificity = only_result(finding, "period_value", period="p1", endpoint="specificity").estimate
     assert isnan(specificity.value)
     assert specificity.note
-    area = one(finding, "period_change", period="p1", endpoint="auc", **against("baseline", "baseline"))
+    area = only_result(
+        finding, "period_change", period="p1", endpoint="auc", **against("baseline", "baseline")
+    )
     assert isnan(area.estimate.value)
     assert area.estimate.note
 
@@ -216,9 +220,9 @@ def test_no_truth_at_all_leaves_drift_and_the_share_called_positive() -> None:
     blind = Study(datasets=tuple(_without_truth(d) for d in study.datasets))
     finding = answer(blind, m.plan(blind, indicators=[m.SENSITIVITY]))
     assert "no period has a reference standard" in told(finding)
-    assert one(finding, "cusum", endpoint="sensitivity").estimate.note == notes.NO_LOOK
-    assert one(finding, "called_share", period="p2").estimate.n == 200
-    assert not isnan(one(finding, "score_drift", period="p2").estimate.p)
+    assert only_result(finding, "cusum", endpoint="sensitivity").estimate.note == notes.NO_LOOK
+    assert only_result(finding, "called_share", period="p2").estimate.n == 200
+    assert not isnan(only_result(finding, "score_drift", period="p2").estimate.p)
 
 
 def _without_truth(dataset: Dataset) -> Dataset:
@@ -240,7 +244,7 @@ def test_an_indicator_without_a_chart_says_why(changed: dict[str, Any], why: Not
     study = m.over_time(0.9, n=60)
     indicator = {k: v for k, v in {**m.SENSITIVITY, **changed}.items() if v is not None}
     finding = answer(study, m.plan(study, indicators=[indicator]))
-    assert why in one(finding, "cusum", endpoint="sensitivity").estimate.note
+    assert why in only_result(finding, "cusum", endpoint="sensitivity").estimate.note
     assert "): no chart: " in told(finding)
 
 
@@ -248,7 +252,7 @@ def test_without_days_the_chart_looks_once_a_period_and_an_sprt_cannot() -> None
     study = m.over_time(0.9, 0.5, dated=False)
     both = {**m.SENSITIVITY, "chart": "CUSUM and SPRT"}
     finding = answer(study, m.plan(study, indicators=[both]))
-    chart = one(finding, "cusum", endpoint="sensitivity")
+    chart = only_result(finding, "cusum", endpoint="sensitivity")
     assert chart.details["look"] == "period"
     assert chart.details["first_alert_period"] == "p2"
     late = results(finding, "detection_delay", endpoint="sensitivity")
@@ -256,7 +260,9 @@ def test_without_days_the_chart_looks_once_a_period_and_an_sprt_cannot() -> None
     by_chart = {(r.parameters["chart"], r.parameters["statistic"]): r.estimate for r in late}
     assert by_chart["cusum", "median"].value % per_look == 0
     assert "the order of the cases" in english(by_chart["sprt", "median"].note)
-    assert "the order of the cases" in english(one(finding, "sprt", endpoint="sensitivity").estimate.note)
+    assert "the order of the cases" in english(
+        only_result(finding, "sprt", endpoint="sensitivity").estimate.note
+    )
 
 
 def test_several_candidates_are_followed_each() -> None:
@@ -293,9 +299,9 @@ def test_a_new_group_is_not_held_constant_and_an_old_one_is() -> None:
     )
     study = Study(datasets=sets)
     finding = answer(study, m.plan(study))
-    held = one(finding, "standardised_change", period="p1", endpoint="sensitivity")
+    held = only_result(finding, "standardised_change", period="p1", endpoint="sensitivity")
     assert held.scope["parameters"]["by"] == ["age"]
-    mix = one(finding, "mix_drift", period="p1", parameters={"by": "scanner"})
+    mix = only_result(finding, "mix_drift", period="p1", parameters={"by": "scanner"})
     assert mix.estimate.value == pytest.approx(np.mean([s == "Y" for s in _names(sets[1], "scanner")]))
     assert "not evidence of a change in performance" in told(finding)
     assert "the distribution of scanner" in told(finding)
@@ -328,11 +334,11 @@ def test_features_are_held_against_those_of_the_baseline() -> None:
     ]
     study = Study(datasets=tuple(sets))
     finding = answer(study, m.plan(study))
-    still, moved = (one(finding, "feature_drift", period=p).estimate for p in ("p1", "p2"))
+    still, moved = (only_result(finding, "feature_drift", period=p).estimate for p in ("p1", "p2"))
     assert still.low < 0.02
     assert moved.low > 0.02
     none = answer(*_pair(m.over_time(0.9, n=60)))
-    assert english(one(none, "feature_drift", period="p1").estimate.note).startswith(
+    assert english(only_result(none, "feature_drift", period="p1").estimate.note).startswith(
         "features of the baseline"
     )
 
@@ -402,13 +408,13 @@ def test_reliance_is_followed_in_the_period_of_the_reading() -> None:
     final = np.where(np.arange(n) % 10 == 3, 1 - advice, advice)
     study = m.read(m.over_time(0.9, 0.9, n=60), final=final, advice=advice, first=first, truth=truth, k=2)
     finding = answer(study, m.plan(study))
-    override = one(finding, "reliance_value", endpoint="override_rate")
+    override = only_result(finding, "reliance_value", endpoint="override_rate")
     assert override.scope["period"] == "p2"
     assert override.estimate.value == pytest.approx((final != advice).mean())
     right_then = (first == truth) & (advice != truth)
-    harmful = one(finding, "reliance_value", endpoint="harmful_switch_rate").estimate
+    harmful = only_result(finding, "reliance_value", endpoint="harmful_switch_rate").estimate
     assert harmful.value == pytest.approx((final != truth)[right_then].mean())
-    seconds = one(finding, "reliance_value", endpoint="seconds").estimate
+    seconds = only_result(finding, "reliance_value", endpoint="seconds").estimate
     assert seconds.value == pytest.approx(60)
     assert {r.scope["reader"] for r in results(finding, "funnel_z") if "reader" in r.scope} == set("ABCD")
 
@@ -418,7 +424,7 @@ def test_without_readings_it_says_what_cannot_be_followed() -> None:
     indicator = {**m.SENSITIVITY, "measure": "override_rate", "in_control": 0.1, "to_detect": 0.2}
     finding = answer(study, m.plan(study, indicators=[indicator]))
     assert "Over-reliance, missed warnings and reading time cannot be monitored" in told(finding)
-    assert english(one(finding, "cusum", endpoint="override_rate").estimate.note).startswith(
+    assert english(only_result(finding, "cusum", endpoint="override_rate").estimate.note).startswith(
         "not available from the readings of the periods"
     )
 
@@ -553,7 +559,7 @@ def test_patients_with_several_cases_widen_the_interval() -> None:
         study.datasets[1], cases=dataclasses.replace(study.datasets[1].cases, patient=patients)
     )
     both = Study(datasets=(study.datasets[0], grouped))
-    found = one(answer(both, m.plan(both)), "period_value", period="p1", endpoint="sensitivity")
+    found = only_result(answer(both, m.plan(both)), "period_value", period="p1", endpoint="sensitivity")
     assert found.estimate.method == "cluster_wilson"
 
 
@@ -574,7 +580,7 @@ def change_of_the_area(study: Study, **facts: Any) -> Estimate:
     facts_of = [d.model_copy(update=facts) for d in given.datasets]
     found = answer(study, given.model_copy(update={"datasets": tuple(facts_of)}))
     here = {"period": "p1", "endpoint": "auc", **against("baseline", "baseline")}
-    return one(found, "period_change", **here).estimate
+    return only_result(found, "period_change", **here).estimate
 
 
 def test_the_change_of_the_area_of_patients_has_the_variances_of_both_clustered_areas() -> None:
@@ -587,7 +593,7 @@ def test_the_change_of_the_area_of_patients_has_the_variances_of_both_clustered_
     found = change_of_the_area(study)
     assert found.se**2 == pytest.approx(sum(variances))
     assert found.method == "obuchowski_clustered_unpaired"
-    own = one(answer(study, m.plan(study)), "period_value", period="p1", endpoint="auc").estimate
+    own = only_result(answer(study, m.plan(study)), "period_value", period="p1", endpoint="auc").estimate
     assert own.method == "auc_logit_obuchowski"
     assert own.se**2 >= variances[0] * (1 - 1e-9)
 
@@ -612,9 +618,11 @@ def test_changes_of_clusters_are_not_taken_as_those_of_independent_cases() -> No
     assert not fired
     finding = answer(study, plan)
     now, then = (
-        one(finding, "period_value", period=p, endpoint="brier").estimate for p in ("p1", "baseline")
+        only_result(finding, "period_value", period=p, endpoint="brier").estimate for p in ("p1", "baseline")
     )
-    change = one(finding, "period_change", period="p1", endpoint="brier", **against("baseline", "baseline"))
+    change = only_result(
+        finding, "period_change", period="p1", endpoint="brier", **against("baseline", "baseline")
+    )
     assert change.analysis == "clustered"
     (line,) = timelines(study, plan)
     # Degrees of freedom count the patients with a case of the class found in fewer of them.
@@ -654,7 +662,7 @@ def test_a_patient_in_both_periods_counts_once(size: int) -> None:
     alone, again = (answer(s, given) for s in (in_clusters(study, size), returning(study, size)))
     here = {"period": "p1", **against("baseline", "baseline")}
     for endpoint in ("sensitivity", "auc", "oe_ratio", "calibration_slope", "brier"):
-        plain, shared = (one(f, "period_change", endpoint=endpoint, **here) for f in (alone, again))
+        plain, shared = (only_result(f, "period_change", endpoint=endpoint, **here) for f in (alone, again))
         assert plain.estimate.value == pytest.approx(shared.estimate.value)
         assert "count once" in english(shared.estimate.note)
         assert shared.estimate.details["shared_clusters"] > 0
@@ -672,7 +680,7 @@ def test_a_set_that_is_its_own_baseline_again_has_not_changed() -> None:
     first = study.datasets[0]
     same = Study(datasets=(first, dataclasses.replace(first, name="p1", role="period")))
     finding = answer(same, m.plan(same))
-    change = one(
+    change = only_result(
         finding, "period_change", period="p1", endpoint="sensitivity", **against("baseline", "baseline")
     )
     assert change.estimate.details["correlation"] == pytest.approx(1.0)
@@ -685,5 +693,7 @@ def test_patients_known_in_one_period_only_are_said() -> None:
     without = dataclasses.replace(study.datasets[0].cases, patient=None)
     half = Study(datasets=(dataclasses.replace(study.datasets[0], cases=without), *study.datasets[1:]))
     finding = answer(half, m.plan(half))
-    change = one(finding, "period_change", period="p1", endpoint="auc", **against("baseline", "baseline"))
+    change = only_result(
+        finding, "period_change", period="p1", endpoint="auc", **against("baseline", "baseline")
+    )
     assert "is not known: the interval takes the sets as independent" in english(change.estimate.note)

@@ -39,7 +39,9 @@ def roc_line(n: int, apart: float, label: str = "", *, point: bool = True, most:
     truth, score = cases(n, apart)
     curve = roc_curve(truth, score).corners()
     at = DevicePoint(estimate(0.81, 0.74, 0.87), estimate(0.72, 0.66, 0.78), "at threshold 0.5:")
-    return RocLine.of(label, curve.fpr, curve.tpr, delong(truth, score), at if point else None, most=most)
+    return RocLine.of_curve(
+        label, curve.fpr, curve.tpr, delong(truth, score), at if point else None, most=most
+    )
 
 
 def roc_panels(n: int, candidates: int = 1) -> tuple[RocPanel, ...]:

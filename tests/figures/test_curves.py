@@ -107,7 +107,7 @@ def test_the_line_of_equal_yield_touches_the_curve_from_above(say: Catalogue) ->
     assert (y1 - y0) / (x1 - x0) == pytest.approx(0.25)
     assert y0 == pytest.approx(best.intercept)
     assert (curve.tpr <= y0 + 0.25 * (curve.fpr - x0) + 1e-12).all()
-    line = RocLine.of("", curve.fpr, curve.tpr, estimate(0.7, 0.6, 0.8))
+    line = RocLine.of_curve("", curve.fpr, curve.tpr, estimate(0.7, 0.6, 0.8))
     figure = RocFigure((RocPanel("", (line,), (), (touching,)),))
     shown = drawn(figure.draw(say))
     assert shown["equal-yield-0-0"].get_xydata().tolist() == [[x0, y0], [x1, y1]]

@@ -22,7 +22,7 @@ POINTS = ((0.0, 0.0), (0.0, 0.4), (0.5, 0.7), (2.0, 0.9))
 AT = ((0.125, estimate(0.47, 0.3, 0.6)), (1.0, estimate(0.77, 0.6, 0.9)))
 
 
-def of(study: Study, dimension: Any = DIMENSION) -> FrocFigure:
+def froc_figure(study: Study, dimension: Any = DIMENSION) -> FrocFigure:
     (part,) = dimension.answer(study, plan()).parts
     return part.figures[0].drawing
 
@@ -46,18 +46,18 @@ DRAWINGS = {
 def test_the_curve_is_that_of_the_marks() -> None:
     study = of_candidates()
     curve = froc_curve(next(marked_cases(study, plan())).marked(0, 0))
-    made = of(study)
+    made = froc_figure(study)
     x, y = drawn(made.draw(catalogue("en")))["curve-0"].get_data()
     for a, b in zip(x, y):
         assert any(
             abs(a - p) < 1e-9 and abs(b - q) < 1e-9 for p, q in zip(curve.false_marks, curve.sensitivity)
         ) or (a == pytest.approx(made.most))
     assert x[0] == y[0] == 0
-    assert y[-1] == pytest.approx(curve.at(made.most))
+    assert y[-1] == pytest.approx(curve.sensitivity_at(made.most))
 
 
 def test_estimates_lie_on_the_curve_with_their_intervals() -> None:
-    made = of(of_candidates())
+    made = froc_figure(of_candidates())
     marks = drawn(made.draw(catalogue("en")))
     assert [x for x, _ in made.lines[0].at] == [0.125, 0.25, 0.5, 1]
     for k, (x, e) in enumerate(made.lines[0].at):
@@ -67,7 +67,7 @@ def test_estimates_lie_on_the_curve_with_their_intervals() -> None:
 
 
 def test_readers_have_a_line_each_and_a_mean_of_each_arm() -> None:
-    made = of(of_readers(readers=3), READERS)
+    made = froc_figure(of_readers(readers=3), READERS)
     marks = drawn(made.draw(catalogue("en")))
     assert [one.aided for one in made.arms] == [False, True]
     assert {"curve-0-0", "curve-0-1", "curve-0-2", "curve-1-2", "mean-0", "mean-1"} <= set(marks)

@@ -68,7 +68,8 @@ def bubbles(n: int) -> BubblesChart:
 def bars(n: int, values: Any) -> HistogramChart:
     marks = tuple(HistogramMark(float(np.quantile(values, q)), f"{q:.0%}") for q in (0.5, 0.66, 0.8))
     panels = tuple(
-        HistogramPanel.of(f"site {i}" if n > 1 else "", np.asarray(values, float), marks) for i in range(n)
+        HistogramPanel.of_values(f"site {i}" if n > 1 else "", np.asarray(values, float), marks)
+        for i in range(n)
     )
     return HistogramChart(panels, X, Y, "from here on, the most complex")
 

@@ -197,14 +197,14 @@ def test_events_stand_on_their_day_above_their_period() -> None:
         for i, mark in enumerate(lane.marks):
             along = ((mark.day - first).days + 0.5) / (last - first).days
             x = marks[f"event-{k}-{i}"].get_xdata()[0]
-            other = marks[f"mark-period-{line.periods.index(of(line, mark.day))}"]
+            other = marks[f"mark-period-{line.periods.index(period_at(line, mark.day))}"]
             assert 0 <= along <= 1
             assert abs(x - 44 - other.get_xdata()[0]) <= 31 / (last - first).days * 101
     assert marks["mark-baseline"].get_ydata()[0] == pytest.approx(0.9)
     assert marks["to-detect"].get_ydata()[0] == 0.8
 
 
-def of(line: EventTimeline, day: dt.date) -> TimelinePeriod:
+def period_at(line: EventTimeline, day: dt.date) -> TimelinePeriod:
     return next(p for p in line.periods if p.start <= day <= p.end)
 
 

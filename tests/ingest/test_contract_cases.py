@@ -34,12 +34,12 @@ def arrays(thing: Any) -> list[np.ndarray]:
     return [a for item in thing.values() for a in arrays(item)] if hasattr(thing, "values") else []
 
 
-def of(folder: str) -> Study:
+def study_of(folder: str) -> Study:
     return read(CONTRACT / folder)[0]
 
 
 def test_vandyke() -> None:
-    readings = of("vandyke").readings[0]
+    readings = study_of("vandyke").readings[0]
     assert readings.arms == ("unaided", "aided")
     assert tuple(readings.readers.labels) == ("1", "2", "3", "4", "5")
     assert len(readings.cases) == 114
@@ -56,7 +56,7 @@ def test_vandyke() -> None:
 
 
 def test_sequential_rows_are_two_readings() -> None:
-    readings = of("sequential").readings[0]
+    readings = study_of("sequential").readings[0]
     assert readings.sequential
     assert len(readings) == 480
     wrong = readings.decision != readings.truth
@@ -67,7 +67,7 @@ def test_sequential_rows_are_two_readings() -> None:
 
 
 def test_missing_readings_are_absent_rows() -> None:
-    readings = of("sim-missing10").readings[0]
+    readings = study_of("sim-missing10").readings[0]
     assert len(readings) == 1728
     grid = readings.grid(readings.score, ("unaided", "aided"))
     assert grid.shape == (2, 8, 120)
@@ -75,7 +75,7 @@ def test_missing_readings_are_absent_rows() -> None:
 
 
 def test_split_plot_has_decisions_and_scores() -> None:
-    readings = of("viper-screening-high").readings[0]
+    readings = study_of("viper-screening-high").readings[0]
     assert (len(readings), len(readings.readers), len(readings.cases)) == (2390, 20, 239)
     assert readings.decision is not None
     assert readings.score is not None
@@ -83,7 +83,7 @@ def test_split_plot_has_decisions_and_scores() -> None:
 
 
 def test_heart_has_features_and_sites() -> None:
-    study = of("heart")
+    study = study_of("heart")
     train = study.datasets[0]
     assert [d.name for d in study.datasets] == [
         "heart_train",
@@ -104,7 +104,7 @@ def test_heart_has_features_and_sites() -> None:
 
 
 def test_class_scores_and_complexity() -> None:
-    study = of("h-accuracy")
+    study = study_of("h-accuracy")
     ha02 = next(d for d in study.datasets if d.name == "ha02")
     scores = ha02.scores[""]
     assert scores.class_scores is not None
@@ -124,14 +124,14 @@ def test_raters(mrnet: Path) -> None:
 
 
 def test_published_tables() -> None:
-    counts = of("counts").counts
+    counts = study_of("counts").counts
     assert counts[0].name == "seed003_table1"
     assert (counts[0].arms["unaided"].errors, counts[0].arms["unaided"].n) == (367, 1548)
     assert tuple(counts[0].arms) == ("unaided", "aided")
     assert max(c.arms["aided"].n for c in counts) == 10**9
-    assert len(of("confusion-counts").confusion) == 17
-    assert len(of("nomogram").nomogram) == 42
-    assert len(of("reliance").reliance_counts) == 10
-    reported = of("published-figures").reported
+    assert len(study_of("confusion-counts").confusion) == 17
+    assert len(study_of("nomogram").nomogram) == 42
+    assert len(study_of("reliance").reliance_counts) == 10
+    reported = study_of("published-figures").reported
     assert reported[12].metrics["ppv"] == "0.90"
     assert reported[2].metrics == {"ppv": "0.89", "sensitivity": "0.68"}

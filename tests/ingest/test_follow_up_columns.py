@@ -25,7 +25,7 @@ def written(
     return folder
 
 
-def one(folder: Path) -> Dataset:
+def only_dataset(folder: Path) -> Dataset:
     study, _ = read(folder)
     (dataset,) = study.datasets
     return dataset
@@ -38,7 +38,7 @@ def problems(folder: Path) -> str:
 
 
 def test_follow_up_is_the_truth(tmp_path: Path) -> None:
-    cases = one(written(tmp_path)).cases
+    cases = only_dataset(written(tmp_path)).cases
     assert cases.followed
     assert cases.classes == ()
     assert (cases.truth == -1).all()
@@ -53,12 +53,12 @@ def test_it_may_be_in_a_table_of_cases(tmp_path: Path) -> None:
         HEAD + "time_to_event: {horizon: 5}\ntables:\n  scores: {file: scores.csv}\n"
         "  cases: {file: cases.csv, columns: {follow_up: time, event: end}}\n"
     )
-    assert one(tmp_path).cases.numbers["follow_up"].tolist() == [3, 7]
+    assert only_dataset(tmp_path).cases.numbers["follow_up"].tolist() == [3, 7]
 
 
 def test_headers_alone_are_not_taken(tmp_path: Path) -> None:
     rows = ("case,truth,score,event,follow_up", "A,1,0.8,fall,3", "B,0,0.1,none of note,4")
-    cases = one(written(tmp_path, rows, "", "{}")).cases
+    cases = only_dataset(written(tmp_path, rows, "", "{}")).cases
     assert not cases.followed
     assert cases.groups["event"].labels[0] == "fall"
 
@@ -78,7 +78,7 @@ def test_words_become_codes(tmp_path: Path) -> None:
         HEAD + "time_to_event: {horizon: 5}\ndatasets: [{dataset: c, role: external, file: a.csv,"
         " columns: {follow_up: t, event: how}, values: {event: {dead: 1, alive: 0}}}]\n"
     )
-    assert one(tmp_path).cases.numbers["event"].tolist() == [1, 0]
+    assert only_dataset(tmp_path).cases.numbers["event"].tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(

@@ -222,5 +222,5 @@ def test_nobody_has_put_out_anything() -> None:
 def test_names_at_once_are_those_one_by_one(names: Any) -> None:
     rows = np.array([2, 0, 0, 1])
     for labels in (Labels(names), Labels(n=3)):
-        assert labels.at(rows) == [labels[int(i)] for i in rows]
-        assert labels.at(rows[:0]) == []
+        assert labels.names_at(rows) == [labels[int(i)] for i in rows]
+        assert labels.names_at(rows[:0]) == []

@@ -53,7 +53,7 @@ def lead(results: list[Result], id: str, **of: Any) -> Result:
 # ---------------------------------------------------------------- who read what when
 
 
-def at(day: NDArray[np.float64]) -> NDArray[Any]:
+def arm_at(day: NDArray[np.float64]) -> NDArray[Any]:
     """Moments of days given as (2, n_readers, n_cases), unaided first, for readings without gaps."""
     return np.datetime64("2026-03-01T08:00:00", "s") + (day.ravel() * 86_400).astype("timedelta64[s]")
 
@@ -65,7 +65,7 @@ IN_DAYS = np.broadcast_to(30.0 * np.stack([~LATER, LATER])[:, :, None], CORRECT.
     "columns",
     [
         {},
-        {"session": None, "read_at": at(IN_DAYS)},
+        {"session": None, "read_at": arm_at(IN_DAYS)},
         {"session": None, "order": (IN_DAYS * 10 + np.arange(1, CASES + 1)).ravel()},
         {"session": np.zeros(CORRECT.size), "order": (IN_DAYS * 10 + np.arange(1, CASES + 1)).ravel()},
     ],

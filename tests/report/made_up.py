@@ -99,8 +99,8 @@ def result(
 
 def comparison(of: Place) -> tuple[EstimateRow, ...]:
     """The table of one set, in the shapes that occur."""
-    arms = of.at(arms=COMPARED.arms)
-    unaided, aided = of.at(arm="unaided"), of.at(arm="aided")
+    arms = of.narrowed(arms=COMPARED.arms)
+    unaided, aided = of.narrowed(arm="unaided"), of.narrowed(arm="aided")
     infinite = note("interval_difference_holds_zero_number_needed")
     pieces = {"benefit_from": 25.4, "harm_from": 49.9}
     zero = note("count_zero_this_method_has_no")
@@ -139,7 +139,9 @@ def comparison(of: Place) -> tuple[EstimateRow, ...]:
         ),
         (
             "Error rate of nobody",
-            result("error_rate", nan, nan, nan, 0, "wilson", note=note("no_case"), place=aided.at(site="x")),
+            result(
+                "error_rate", nan, nan, nan, 0, "wilson", note=note("no_case"), place=aided.narrowed(site="x")
+            ),
         ),
         ("McNemar's test", result("mcnemar", nan, nan, nan, 260, "mcnemar_exact", p=0.0421, place=arms)),
     )

@@ -269,7 +269,9 @@ def test_the_answer_of_a_dossier(name: str) -> None:
     assert sentences(CERTIFICATION[name]) == CERTIFICATION_SAYS[name]
 
 
-def of(name: str, k: int, low: float, high: float, measure: str = "sensitivity", n: int = 116) -> Result:
+def result_of(
+    name: str, k: int, low: float, high: float, measure: str = "sensitivity", n: int = 116
+) -> Result:
     return result(f"candidates.{measure}", k / n, low, high, n, dataset="here", candidate=name)
 
 
@@ -284,9 +286,9 @@ def review(results: Sequence[Result], criteria: Sequence[dict[str, Any]] = (), *
     return made("procurement", results, criteria, [("here", "local")], candidates=candidates, **more)
 
 
-A_MEETS, B_MEETS = of("Alder", 107, 0.859, 0.959), of("Birch", 105, 0.838, 0.948)
-B_WIDE, C_FAILS = of("Birch", 101, 0.798, 0.920), of("Cedar", 81, 0.609, 0.774)
-A_SPARES = of("Alder", 426, 0.777, 0.844, "specificity", 524)
+A_MEETS, B_MEETS = result_of("Alder", 107, 0.859, 0.959), result_of("Birch", 105, 0.838, 0.948)
+B_WIDE, C_FAILS = result_of("Birch", 101, 0.798, 0.920), result_of("Cedar", 81, 0.609, 0.774)
+A_SPARES = result_of("Alder", 426, 0.777, 0.844, "specificity", 524)
 ALIKE = result(
     "candidates.sensitivity_difference",
     -0.017,

@@ -32,7 +32,7 @@ class Page(HTMLParser):
     def handle_data(self, data):
         self.text.append(data)
 
-    def all(self, tag):
+    def every(self, tag):
         return [attrs for name, attrs in self.tags if name == tag]
 
 
@@ -52,14 +52,14 @@ def test_one_file_that_loads_nothing(page):
     style = re.search(r"<style>(.*?)</style>", text, re.S)[1]
     assert all(url.startswith("data:") for url in re.findall(r"url\(([^)]*)\)", style))
     assert "@import" not in style
-    assert parsed.all("script") == [{}]
-    assert not parsed.all("link")
-    assert not parsed.all("iframe")
+    assert parsed.every("script") == [{}]
+    assert not parsed.every("link")
+    assert not parsed.every("iframe")
 
 
 def test_the_policy_allows_this_style_and_script_and_no_other(page):
     parsed, text = page
-    policy = next(attrs["content"] for attrs in parsed.all("meta") if "http-equiv" in attrs)
+    policy = next(attrs["content"] for attrs in parsed.every("meta") if "http-equiv" in attrs)
     assert policy.startswith("default-src 'none'")
     for name in ("style", "script"):
         (content,) = re.findall(rf"<{name}>(.*?)</{name}>", text, re.S)
@@ -73,20 +73,20 @@ def test_the_policy_allows_this_style_and_script_and_no_other(page):
 
 def test_it_reads_well_without_eyes(page):
     parsed, _ = page
-    assert parsed.all("html")[0]["lang"] == "en"
-    assert len(parsed.all("main")) == 1
+    assert parsed.every("html")[0]["lang"] == "en"
+    assert len(parsed.every("main")) == 1
     assert parsed.headings[0] == 1
     assert parsed.headings.count(1) == 1
     assert all(later - earlier <= 1 for earlier, later in zip(parsed.headings, parsed.headings[1:]))
-    assert all(attrs.get("alt") for attrs in parsed.all("img"))
-    assert all(attrs.get("scope") in ("row", "col", "rowgroup") for attrs in parsed.all("th"))
+    assert all(attrs.get("alt") for attrs in parsed.every("img"))
+    assert all(attrs.get("scope") in ("row", "col", "rowgroup") for attrs in parsed.every("th"))
     assert all(attrs.get("aria-label") for _, attrs in parsed.tags if attrs.get("role") == "region")
     ids = [attrs["id"] for _, attrs in parsed.tags if "id" in attrs]
     assert len(ids) == len(set(ids))
-    targets = [attrs["href"][1:] for attrs in parsed.all("a")]
+    targets = [attrs["href"][1:] for attrs in parsed.every("a")]
     labels = [name for _, attrs in parsed.tags for name in attrs.get("aria-labelledby", "").split()]
     assert set(targets + labels) <= set(ids)
-    skip = parsed.all("a")[0]
+    skip = parsed.every("a")[0]
     assert skip["class"] == "skip"
     assert skip["href"] == "#answer"
 
@@ -99,8 +99,8 @@ def test_hostile_text_is_text(hostile):
     assert "{{7*7}}" in said
     assert RTL in said
     assert CJK in said
-    assert parsed.all("script") == [{}]  # that of the page
-    assert not parsed.all("img")
+    assert parsed.every("script") == [{}]  # that of the page
+    assert not parsed.every("img")
 
 
 def test_the_script_is_small_and_the_same_in_every_report(simple, hostile):
@@ -117,7 +117,7 @@ def test_the_script_is_small_and_the_same_in_every_report(simple, hostile):
 def test_a_figure_is_a_part_of_the_page_with_a_name_and_says_what_it_shows(several):
     text = html.render(several, **about(several))
     parsed = Page(text)
-    drawings = [attrs for attrs in parsed.all("svg") if attrs.get("class") != "forest-row"]
+    drawings = [attrs for attrs in parsed.every("svg") if attrs.get("class") != "forest-row"]
     assert len(drawings) == len(several.figures) > 1
     ids = {attrs["id"] for _, attrs in parsed.tags if "id" in attrs}
     for attrs in drawings:

@@ -34,7 +34,7 @@ class Inbox:
         self.messages.append(message)
         return "250 OK"
 
-    def of(self, address: str) -> list[EmailMessage]:
+    def sent_to(self, address: str) -> list[EmailMessage]:
         return [m for m in self.messages if address in m["To"]]
 
 

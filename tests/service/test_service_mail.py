@@ -130,7 +130,7 @@ def test_an_invitation_goes_to_its_user_and_to_nobody_else(
     assert len(stored(post_office, Link, purpose="invitation")) == 0  # made when it is sent
     assert all("link" not in str(mail.details) for mail in stored(post_office, Mail))
     send_all(post_office)
-    (message,) = inbox.of("carl@hospital.test")
+    (message,) = inbox.sent_to("carl@hospital.test")
     assert (message["From"], message["Auto-Submitted"]) == (
         "trustreport <reports@hospital.test>",
         "auto-generated",
@@ -177,8 +177,8 @@ def test_a_reset_does_not_show_who_has_an_account(
     assert len({(m.organisation, m.user, m.kind, str(m.details)) for m in waiting}) == 1
     assert len(waiting) == 4
     send_all(post_office)
-    assert len(inbox.of("anna@hospital.test")) == 1  # once in ten minutes
-    assert inbox.of("nobody") == []
+    assert len(inbox.sent_to("anna@hospital.test")) == 1  # once in ten minutes
+    assert inbox.sent_to("nobody") == []
     assert len(stored(post_office, Mail)) == 1
 
 
@@ -366,7 +366,7 @@ def test_no_address_stops_the_others(post_office: Core, anna: Client, inbox: Inb
     invite(anna, "carl@hospital.test", "viewer")
     for _ in range(2):
         delivery.send_next(post_office)
-    assert len(inbox.of("carl@hospital.test")) == 1
+    assert len(inbox.sent_to("carl@hospital.test")) == 1
 
 
 def test_two_workers_never_take_the_same_message(core: Core) -> None:

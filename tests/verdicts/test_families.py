@@ -60,7 +60,7 @@ def judged(
     endpoints = [goal(name, 0.5, members.get(name, "F"), set=name) for name in p]
     declared = plan(endpoints=endpoints, families=families, study=FIXED)
 
-    def at(dimension: str, level: float) -> list[Result]:
+    def results_at(dimension: str, level: float) -> list[Result]:
         found = []
         for name, chance in p.items():
             value, half = 0.5 + 0.05 * norm.isf(chance), 0.05 * norm.isf((1 - level) / 2)
@@ -68,7 +68,9 @@ def judged(
             found.append(replace(one_result(), place=Place(set=name), estimate=e))
         return found
 
-    return {v.criterion.endpoint: v for v in verdicts(Study(), declared, at("", 0.95), (), at)}
+    return {
+        v.criterion.endpoint: v for v in verdicts(Study(), declared, results_at("", 0.95), (), results_at)
+    }
 
 
 def passed(found: Mapping[str, Verdict]) -> list[bool]:

@@ -563,17 +563,17 @@ def test_no_loss_is_said_where_none_was_shown() -> None:
 
 
 def test_a_significant_loss_is_looked_at_first() -> None:
-    def of(word: str, value: float) -> Verdict:
+    def verdict_of(word: str, value: float) -> Verdict:
         e = Estimate(value, value - 0.01, value + 0.01, 300)
         result = Result("pragmatic_utility.arr", Place(arms=("aided", "unaided")), e)
         return Verdict(Endpoint(endpoint=word, role="safety"), word, say("verdicts.none"), result)  # type: ignore[arg-type]
 
-    lost = replace(of("pass", -0.02), criterion=Endpoint(endpoint="E", role="exploratory"))
-    assert worst([of("fail", 0.02), lost]) is lost
-    assert worst([lost, of("fail", -0.02)]) is not lost
-    assert worst([of("pass", 0.02)]) is None
+    lost = replace(verdict_of("pass", -0.02), criterion=Endpoint(endpoint="E", role="exploratory"))
+    assert worst([verdict_of("fail", 0.02), lost]) is lost
+    assert worst([lost, verdict_of("fail", -0.02)]) is not lost
+    assert worst([verdict_of("pass", 0.02)]) is None
     # What was withheld says nothing of a loss.
-    assert not of("not assessable", -0.02).is_loss
+    assert not verdict_of("not assessable", -0.02).is_loss
 
 
 def test_the_worst_verdict_is_none_that_passes() -> None:

@@ -143,7 +143,7 @@ def assess(
     elif on or purpose:
         raise ValueError("on and purpose describe an entry in a register; name its folder as register.")
     own = answer_all(study, plan, progress=progress, cancel=cancel, seen=seen, run=run, only=only)
-    return Assessed.of(own)
+    return Assessed.of_assessment(own)
 
 
 def lock_criteria(

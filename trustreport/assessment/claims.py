@@ -81,7 +81,7 @@ def claimed(claim: Claim, *, share: bool) -> float | None:
     said = declared(claim.value)
     if said is None:
         return None
-    said = said.of(share=share)
+    said = said.as_share(share=share)
     return said.value / 100 if said.percent else said.value
 
 
@@ -171,7 +171,7 @@ def _compared(
         agrees = undefined or not says_not_defined(claim.value)
         shown = _written(lead, Declared(0.0, 2, False))
     else:
-        said = said.of(share=share)
+        said = said.as_share(share=share)
         agrees = any(said.is_of(value) for value in computed)
         shown = _written(lead, said)
     words = {"measure": measure, "printed": claim.value, "value": shown}
@@ -207,7 +207,7 @@ def _interval(claim: Claim, entries: Sequence[Result]) -> Iterator[ClaimCheck]:
     if ends[0] is None or ends[1] is None or not limits:
         return
     share = entries[0].unit in ("proportion", "difference")
-    low, high = (end.of(share=share) for end in ends if end is not None)
+    low, high = (end.as_share(share=share) for end in ends if end is not None)
     cut = [(max(a, 0.0), min(b, 1.0)) for a, b in limits] if share else []
     agrees = any(low.is_of(a) and high.is_of(b) for a, b in (*limits, *cut))
     lead = next((r.estimate for r in entries if r.primary), entries[0].estimate)

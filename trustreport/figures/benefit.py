@@ -360,7 +360,7 @@ class SlopePlot(Chart):
         return sheet
 
     def _mean_label(self, say: Catalogue, shown: Estimate) -> str:
-        value = numbers.one(say, shown.value, numbers.places_of(shown, self.unit), self.unit)
+        value = numbers.written_number(say, shown.value, numbers.places_of(shown, self.unit), self.unit)
         return say(f"figure.slope.{self.unit}", value=value)
 
     def _key(self, say: Catalogue) -> list[tuple[str, str, float]]:

@@ -155,7 +155,7 @@ class CalibrationFigure(Chart):
             e, at = point.observed, point.mean_score
             line: dict[str, Any] = {"color": style.TEAL, "lw": style.THIN, "zorder": 2.5}
             plot.line(((at, e.low), (at, e.high)), f"interval-{i}-{k}", **line)
-            scores = [numbers.one(say, edge, 2, "number") for edge in (point.low, point.high)]
+            scores = [numbers.written_number(say, edge, 2, "number") for edge in (point.low, point.high)]
             between = say("figure.mark_between", **dict(zip(("from", "to"), scores)))
             label = numbers.of_mark(say, e, "percent", style.label(say, panel.label), between)
             size = 3.2 if len(self.panels) > 4 else 4.6
@@ -224,7 +224,7 @@ class HistogramPanel:
     marks: tuple[HistogramMark, ...] = ()
 
     @classmethod
-    def of(
+    def of_values(
         cls, label: Message | str, values: NDArray[np.float64], marks: Sequence[HistogramMark] = ()
     ) -> "HistogramPanel":
         """Bars at the values themselves where they are few, else over equal steps."""

@@ -187,7 +187,7 @@ class TrustFlow:
     counts: Mapping[str, int]
     separate: bool = False
 
-    def of(self, panel: Advice, before: Before) -> tuple[int, int]:
+    def outcomes(self, panel: Advice, before: Before) -> tuple[int, int]:
         """How many were right afterwards, and how many wrong."""
         start = f"{int(before == 'right')}{int(panel == 'right')}"
         return self.counts[start + "1"], self.counts[start + "0"]
@@ -196,10 +196,10 @@ class TrustFlow:
         """A row for those right before, and one for those wrong before."""
         return [
             {
-                "label": say(f"figure.trust.{self.words}.{before}_head", n=sum(self.of(panel, before))),
+                "label": say(f"figure.trust.{self.words}.{before}_head", n=sum(self.outcomes(panel, before))),
                 "advice": say(f"figure.trust.advice_{panel}"),
-                "right_after": self.of(panel, before)[0],
-                "wrong_after": self.of(panel, before)[1],
+                "right_after": self.outcomes(panel, before)[0],
+                "wrong_after": self.outcomes(panel, before)[1],
             }
             for before in ("right", "wrong")
         ]
@@ -216,7 +216,7 @@ class TrustFlow:
         y = top
         how: dict[str, Any] = {"va": "center", **style.AXIS}
         for before in ("right", "wrong"):
-            after = self.of(panel, before)
+            after = self.outcomes(panel, before)
             n = sum(after)
             text = say(f"figure.trust.{self.words}.{before}_head", n=n)
             sheet.write(left, y + HEAD / 2, text, **how)

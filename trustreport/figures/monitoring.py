@@ -96,13 +96,13 @@ class EventTimeline(Chart):
         ends = [day for p in self.periods for day in (p.start, p.end)]
         return min([*days, *ends]), max([*days, *ends]) + dt.timedelta(1)
 
-    def _at(self, day: dt.date, *, middle: bool = True) -> float:
+    def _place_of_day(self, day: dt.date, *, middle: bool = True) -> float:
         """Where a day is, in millimetres from the left end of the axis."""
         first, last = self.span
         return ((day - first).days + (0.5 if middle else 0.0)) / (last - first).days * WIDE
 
     def _draw(self, say: Catalogue) -> PlotSheet:
-        placed = [_rows(say, track, self._at) for track in self.tracks]
+        placed = [_rows(say, track, self._place_of_day) for track in self.tracks]
         tall = [max(row for *_, row in marks) + 1 for marks in placed]
         head = TOP + sum(ROW * n + BETWEEN for n in tall) + 5.0
         sheet = PlotSheet(head + TALL + 12.0)
@@ -129,7 +129,7 @@ class EventTimeline(Chart):
         for track in self.tracks:
             for mark in track.marks:
                 if mark.kind in GUIDED:
-                    plot.axes.axvline(self._at(mark.day), gid="guide", **EVENT)
+                    plot.axes.axvline(self._place_of_day(mark.day), gid="guide", **EVENT)
         self._rates(say, plot, sheet)
         bottom = plot.top + TALL
         if self.baseline is not None:
@@ -138,7 +138,9 @@ class EventTimeline(Chart):
             sheet.write(NAMES + SLOT / 2, bottom + 3.2, under, size=style.SMALL, ha="center")
         last = max((k for k, p in enumerate(self.periods) if not isnan(p.estimate.value)), default=-1)
         for k, period in enumerate(self.periods):
-            middle = (self._at(period.start, middle=False) + self._at(period.end) + 0.5) / 2
+            middle = (
+                self._place_of_day(period.start, middle=False) + self._place_of_day(period.end) + 0.5
+            ) / 2
             _estimate(plot, middle, period.estimate, f"period-{k}", LATEST if k == last else PERIOD)
         self._months(say, plot, sheet, bottom)
 
@@ -158,11 +160,13 @@ class EventTimeline(Chart):
         first, last = self.span
         months = list(_months(first, last))
         step = -(-len(months) // MOST_MONTHS)
-        starts = [self._at(day, middle=False) for day, _ in months if day >= first]
+        starts = [self._place_of_day(day, middle=False) for day, _ in months if day >= first]
         plot.ticks((starts, [""] * len(starts)))
         year = 0
         for start, end in months[::step]:
-            left, right = (self._at(day, middle=False) for day in (max(start, first), min(end, last)))
+            left, right = (
+                self._place_of_day(day, middle=False) for day in (max(start, first), min(end, last))
+            )
             name = say("figure.month", day=start)
             if right - left < style.width_of(name, style.SMALL) + 0.6:
                 continue

@@ -19,7 +19,7 @@ ROOM = 3.0  # between two tick labels, millimetres
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
-def one(say: Catalogue, value: float, places: int, scale: Scale) -> str:
+def written_number(say: Catalogue, value: float, places: int, scale: Scale) -> str:
     """A number in the unit of its scale: percent and points are hundredfold, differences carry their sign."""
     if scale == "ratio":
         return _ratio(say, value, places)
@@ -77,7 +77,7 @@ def estimate(say: Catalogue, shown: Estimate, scale: Scale) -> str:
 def parts(say: Catalogue, e: Estimate, scale: Scale) -> tuple[str, str, str]:
     """Value and limits, all to the same digits."""
     places = places_of(e, scale)
-    value, low, high = (one(say, x, places, scale) for x in (e.value, e.low, e.high))
+    value, low, high = (written_number(say, x, places, scale) for x in (e.value, e.low, e.high))
     return value, low, high
 
 

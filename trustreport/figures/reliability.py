@@ -287,7 +287,7 @@ class Joyplot(Chart):
             bottom += tall
             self._ridge(plot, row, i, bottom, min(heights) / (most or 1.0))
             sheet.write(0, bottom - base / 2, label, size=size)
-            mean = numbers.one(say, row.mean, 2, "number")
+            mean = numbers.written_number(say, row.mean, 2, "number")
             sheet.write(style.TEXT_WIDTH, bottom - base / 2, mean, ha="right", size=size)
         return sheet
 

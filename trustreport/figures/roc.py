@@ -47,7 +47,7 @@ class RocLine:
     point: DevicePoint | None = None
 
     @classmethod
-    def of(
+    def of_curve(
         cls,
         label: Message | str,
         fpr: ArrayLike,

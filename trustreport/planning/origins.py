@@ -229,7 +229,7 @@ def _scaled(
     """
     share = n_positives / n_cases
 
-    def at(positives: float, negatives: float) -> EstimateParts:
+    def parts_of_counts(positives: float, negatives: float) -> EstimateParts:
         n = positives + negatives if endpoint == "auc" else positives
         s = n_cases / n
         if endpoint == "auc":
@@ -238,7 +238,7 @@ def _scaled(
         four = {name: s * getattr(parts, name) for name in ("error", "cov1", "cov2", "cov3")}
         return replace(parts, **four)
 
-    return at
+    return parts_of_counts
 
 
 def _reading_variance(endpoint: Endpoint, mean: float, n_cases: float, n_positives: float) -> float:

@@ -41,7 +41,7 @@ def read_request(file: str | Path | None = None, options: Mapping[str, Any] | No
             with path.open("rb") as stream:
                 data = stream.read(1_000_001)
         except OSError:
-            problems.at(str(path), "this cannot be read", "a file of YAML or JSON")
+            problems.add_at(str(path), "this cannot be read", "a file of YAML or JSON")
             raise StudyError(problems) from None
         found = parse(path.name, data, problems)
         if found is None or problems:
@@ -71,7 +71,7 @@ def _merged(
         elif isinstance(made.setdefault(group, {}), dict):
             made[group][key] = value
         else:
-            problems.at(OPTIONS, f"{quoted(group)} is one value and a group at once", column=name)
+            problems.add_at(OPTIONS, f"{quoted(group)} is one value and a group at once", column=name)
     return {k: v for k, v in made.items() if v is not None}, {name.partition(".")[0] for name in options}
 
 
@@ -130,7 +130,7 @@ def _note(
 ) -> None:
     own = manifest.file != OPTIONS and str(path[0]) not in from_options
     file, rows = (manifest.file, (manifest.line(path),)) if own else (OPTIONS, ())
-    problems.at(file, found, expected, fix, rows=rows, column=dotted(path))
+    problems.add_at(file, found, expected, fix, rows=rows, column=dotted(path))
 
 
 def finite(value: float) -> float | None:

@@ -144,14 +144,18 @@ def _differences(
         looked = fields or tuple(sorted(k for k in {*(before or {}), *(after or {})} if k != name))
         if before is None or after is None:
             what: What = "added" if before is None else "removed"
-            yield Difference(what, str(entry[name]), where, _of(before, looked), _of(after, looked))
+            yield Difference(
+                what, str(entry[name]), where, _fields_of(before, looked), _fields_of(after, looked)
+            )
             continue
         unlike = tuple(f for f in looked if not same(before.get(f), after.get(f)))
         if unlike:
-            yield Difference("changed", str(entry[name]), where, _of(before, unlike), _of(after, unlike))
+            yield Difference(
+                "changed", str(entry[name]), where, _fields_of(before, unlike), _fields_of(after, unlike)
+            )
 
 
-def _of(entry: Mapping[str, Any] | None, fields: tuple[str, ...]) -> dict[str, Any]:
+def _fields_of(entry: Mapping[str, Any] | None, fields: tuple[str, ...]) -> dict[str, Any]:
     return {} if entry is None else {field: entry[field] for field in fields if field in entry}
 
 

@@ -23,7 +23,7 @@ class Assessed(Assessment):
     """An assessment with what a notebook asks of it."""
 
     @classmethod
-    def of(cls, assessment: Assessment) -> Self:
+    def of_assessment(cls, assessment: Assessment) -> Self:
         """The same assessment."""
         return cls(**{field.name: getattr(assessment, field.name) for field in fields(Assessment)})
 

@@ -55,7 +55,7 @@ class Labels(Sequence[str]):
     def __iter__(self) -> Iterator[str]:
         return (self[i] for i in range(self._n))
 
-    def at(self, rows: NDArray[np.intp]) -> list[str]:
+    def names_at(self, rows: NDArray[np.intp]) -> list[str]:
         """The names at some places, of many of them far faster than one by one."""
         if self._values is None:
             return [str(i + 1) for i in rows.tolist()]

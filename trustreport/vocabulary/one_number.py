@@ -23,13 +23,13 @@ def number(result: Result, threshold: float | None = None) -> Hashable:
     ----------
     threshold : that of the declared operating point
     """
-    place = result.place.at(period=None)
+    place = result.place.narrowed(period=None)
     if len(place.datasets) == 1:
-        place = place.at(dataset=place.datasets[0], datasets=())
+        place = place.narrowed(dataset=place.datasets[0], datasets=())
     if place.threshold == threshold:
-        place = place.at(threshold=None)
+        place = place.narrowed(threshold=None)
     if place.arm or place.arms:
-        place = place.at(protocol=None)
+        place = place.narrowed(protocol=None)
     chosen = {
         key: value
         for key, value in result.parameters.items()

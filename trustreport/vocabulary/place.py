@@ -53,7 +53,7 @@ class Place:
     threshold: float | None = None
     reference: str | None = None
 
-    def at(self, **more: Any) -> "Place":
+    def narrowed(self, **more: Any) -> "Place":
         """The same place with some fields set."""
         return replace(self, **more)
 

@@ -143,7 +143,7 @@ def test_a_draw_has_the_coefficients_of_the_raters_and_cases_drawn(codes: Any, d
     raters = data.draw(st.lists(st.integers(0, m - 1), min_size=m, max_size=m))
     times = np.bincount(raters, minlength=m).astype(float)
     counted = np.bincount(chosen, minlength=n).astype(float)
-    found = _GivenLabels.of(codes, 3, scale).coefficients(times[None], counted[None])
+    found = _GivenLabels.of_patterns(codes, 3, scale).coefficients(times[None], counted[None])
     ranks: dict[str, Any] = {"krippendorff_alpha": partial(krippendorff_alpha, metric="ordinal")}
     ranks["gwet_ac2"] = partial(gwet_ac2, weights=labels.ordinal(3))
     for name, coefficient in (NAMED if scale == "nominal" else ranks).items():

@@ -26,7 +26,7 @@ Scored = tuple[NDArray[np.bool_], NDArray[np.float64]]
 Expected = dict[tuple[str, str], Any]
 
 
-def of(id: str, parameters: dict[str, Any], case: Scored) -> Estimate:
+def estimate(id: str, parameters: dict[str, Any], case: Scored) -> Estimate:
     measure = id.removeprefix("advice_value.")
     if measure == "gici":
         return gici(*case, binning=parameters["binning"], bins=parameters["bins"]).overall
@@ -50,7 +50,7 @@ def test_agrees_with_the_contract(name: str, scored: dict[str, Scored], referenc
         ]
     assert len(rows) >= 12
     for row, scope in rows:
-        found = of(row["id"], scope.get("parameters", {}), scored[name])
+        found = estimate(row["id"], scope.get("parameters", {}), scored[name])
         assert getattr(found, row["field"]) == pytest.approx(float(row["value"]), abs=float(row["tol"])), row
 
 

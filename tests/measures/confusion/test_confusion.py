@@ -299,7 +299,7 @@ def test_counts_of_a_million_million_are_exact():
 @given(arrays(bool, (2, 15)))
 def test_counting_arrays(both):
     truth, decision = both
-    c = ConfusionCounts.of(truth, decision)
+    c = ConfusionCounts.of_decisions(truth, decision)
     wanted = [
         sum(t == a and d == b for t, d in zip(truth, decision))
         for a, b in ((True, True), (False, True), (True, False), (False, False))
@@ -347,6 +347,6 @@ def test_wrong_use_is_refused():
     with pytest.raises(ValueError, match=r"Did you mean 0\.95"):
         estimated(MEASURES["mcc"], c, level=95)
     with pytest.raises(ValueError, match="one entry per case"):
-        ConfusionCounts.of(np.zeros(3, bool), np.zeros(4, bool))
+        ConfusionCounts.of_decisions(np.zeros(3, bool), np.zeros(4, bool))
     with pytest.raises(ValueError, match="treatment must be one of wrong"):
         ThreeWayCounts(1, 1, 1, 1).counted_as("ignored")

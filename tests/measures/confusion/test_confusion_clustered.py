@@ -52,7 +52,7 @@ def test_one_case_per_cluster_is_nearly_independent():
     rng = np.random.default_rng(5)
     truth, decision = rng.random((2, 4000)) < 0.4
     cells = cluster_cells(truth, decision, np.arange(4000))
-    counts = ConfusionCounts.of(truth, decision)
+    counts = ConfusionCounts.of_decisions(truth, decision)
     for name in ("sensitivity", "specificity", "accuracy", "ppv", "npv", "mcc", "f1", "youden_j"):
         one, other = clustered(name, cells), estimated(MEASURES[name], counts)
         got, wanted = (one.value, one.low, one.high), (other.value, other.low, other.high)
@@ -115,7 +115,7 @@ def test_cells_add_up(both, cluster):
     truth, decision = both
     cells = cluster_cells(truth, decision, cluster)
     assert len(cells) == len(np.unique(cluster))
-    assert ConfusionCounts(*map(int, cells.sum(axis=0))) == ConfusionCounts.of(truth, decision)
+    assert ConfusionCounts(*map(int, cells.sum(axis=0))) == ConfusionCounts.of_decisions(truth, decision)
 
 
 @given(arrays(np.int64, (6, 4), elements=st.integers(0, 9)))

@@ -111,7 +111,7 @@ def test_one_case_a_cluster_is_as_independent(name: str) -> None:
     rng = np.random.default_rng(5)
     truth = rng.random(4000) < 0.4
     decision = rng.random(4000) < np.where(truth, 0.8, 0.2)
-    alone = estimated(MEASURES[name], ConfusionCounts.of(truth, decision))
+    alone = estimated(MEASURES[name], ConfusionCounts.of_decisions(truth, decision))
     e = clustered(name, cluster_cells(truth, decision, np.arange(4000)))
     assert e.value == pytest.approx(alone.value)
     assert [e.low, e.high] == pytest.approx([alone.low, alone.high], abs=0.05 * (alone.high - alone.low))

@@ -26,7 +26,7 @@ def test_agreement_is_that_of_the_measure_for_any_draw(name, gaps):
     made = decisions(1, gaps)
     codes = np.where(np.isnan(made), -1, made).astype(int)
     statistic = agreement_difference(made, name)
-    own = Draws.of(5, np.zeros(30, int), np.random.default_rng(4))
+    own = Draws.drawn(5, np.zeros(30, int), np.random.default_rng(4))
     got = statistic(own.readers[:20], own.cases[:20])
     for k in range(20):
         rows = np.repeat(np.arange(30), own.cases[k].astype(int))

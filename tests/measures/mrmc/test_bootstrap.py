@@ -29,7 +29,7 @@ ONES = np.ones_like(SECONDS)
 
 
 def drawn(n_readers=5, strata=STRATA, seed=4, **more):
-    return Draws.of(n_readers, strata, np.random.default_rng(seed), **more)
+    return Draws.drawn(n_readers, strata, np.random.default_rng(seed), **more)
 
 
 @pytest.mark.parametrize("resampled", ["both", "readers", "cases"])

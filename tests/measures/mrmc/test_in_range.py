@@ -193,7 +193,7 @@ def plugged(weights: list[float], outcome: np.ndarray) -> float:
         mean = sum(outcome[arm, j, k] for j, k in read) / len(read)
         pairs = list(product(read, read))
         for source, place in (("reader", 0), ("case", 1)):
-            shared = sum(one[place] == other[place] for one, other in pairs)
+            shared = sum(one_reader[place] == other[place] for one_reader, other in pairs)
             counts[source].append(int(len(pairs) / shared - 1 + 0.5))
             for reading in read:
                 own = weight * (outcome[arm][reading] - mean) / len(read)
@@ -234,7 +234,7 @@ def test_the_plug_in_variance_of_an_area_is_one_too() -> None:
         of: dict[int, float] = {}
         for key, psi in won.items():
             of[key[s]] = of.get(key[s], 0.0) + (psi - mean) / len(won)
-        shared = sum(one[s] == other[s] for one, other in product(won, won))
+        shared = sum(one_reader[s] == other[s] for one_reader, other in product(won, won))
         m = int(len(won) ** 2 / shared - 1 + 0.5)
         wanted += (m + 1) / m * sum(x * x for x in of.values())
     e = u.plugged_in().arm_mean(0)
@@ -281,7 +281,7 @@ def test_a_positive_variance_is_left_as_it_is() -> None:
 # ---------------------------------------------------------------- one reader
 
 
-def one(b: int, c: int, both: int, neither: int) -> np.ndarray:
+def one_reader(b: int, c: int, both: int, neither: int) -> np.ndarray:
     """One reader's two arms with b cases gained and c lost."""
     pairs = [(1.0, 0.0)] * b + [(0.0, 1.0)] * c + [(1.0, 1.0)] * both + [(0.0, 0.0)] * neither
     return np.array(pairs).T[:, None, :]
@@ -290,7 +290,7 @@ def one(b: int, c: int, both: int, neither: int) -> np.ndarray:
 @pytest.mark.parametrize("b, c", [(12, 4), (4, 12), (7, 2), (3, 0), (5, 5)])
 def test_p_of_one_reader_is_that_of_mcnemar_and_agrees_with_tango(b: int, c: int) -> None:
     for level in (0.8, 0.9, 0.95, 0.99):
-        e = OneReader(one(b, c, 30, 9)).difference(0, 1, level=level)
+        e = OneReader(one_reader(b, c, 30, 9)).difference(0, 1, level=level)
         table = [[30, c], [b, 9]]
         assert e.p == pytest.approx(mcnemar(table, exact=False, correction=False).pvalue)
         assert (e.p < 1 - level) == (not e.low <= 0 <= e.high)
@@ -300,13 +300,13 @@ def test_p_of_one_reader_is_that_of_mcnemar_and_agrees_with_tango(b: int, c: int
 
 
 def test_one_reader_without_a_discordant_pair_has_an_interval_and_a_p_of_1() -> None:
-    e = OneReader(one(0, 0, 30, 9)).difference(0, 1)
+    e = OneReader(one_reader(0, 0, 30, 9)).difference(0, 1)
     assert e.p == 1
     assert e.low < 0 < e.high
 
 
 def test_a_share_of_one_reader_is_wilson() -> None:
-    e = OneReader(one(12, 4, 30, 9)).arm_mean(0)
+    e = OneReader(one_reader(12, 4, 30, 9)).arm_mean(0)
     assert (e.low, e.high) == pytest.approx(proportion_confint(42, 55, method="wilson"))
     p = performance_goal(e, 0.6).p
     assert p == pytest.approx(stats.norm.sf((42 / 55 - 0.6) / sqrt(0.24 / 55)))
@@ -333,7 +333,7 @@ def test_the_interval_at_1_less_p_ends_at_0(right: tuple[int, int]) -> None:
 
 
 def test_youden_of_one_reader_and_at_a_prevalence() -> None:
-    outcome = one(12, 4, 30, 9)
+    outcome = one_reader(12, 4, 30, 9)
     both = OneReaderYouden(OneReader(outcome[:, :, ::2]), OneReader(outcome[:, :, 1::2]))
     e = both.arm_mean(0)
     parts = [OneReader(outcome[:, :, i::2]).arm_mean(0) for i in (0, 1)]
@@ -427,7 +427,7 @@ def test_components_with_gaps_vary_about_those_without() -> None:
         gaps = np.where(rng.random(correct.shape) < 0.3, np.nan, correct)
         found.append(components_with_gaps(ustatistic(gaps, centred=True), [60]))
     for name in ("arm_reader", "own"):
-        values = np.array([getattr(one, name) for one in found])
+        values = np.array([getattr(one_reader, name) for one_reader in found])
         assert abs(values.mean() - getattr(whole, name)) < 0.1 * getattr(whole, name)
 
 

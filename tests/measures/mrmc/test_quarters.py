@@ -25,7 +25,7 @@ def value(readings: np.ndarray, quarter: str) -> float:
 
 @pytest.mark.parametrize("row", list(csv.DictReader(REFERENCE.read_text().splitlines()[:3])))
 def test_value_and_limits_are_those_of_r(row: dict[str, str]) -> None:
-    draws = Draws.of(N_READERS, np.arange(N_CASES) % 3 == 0, np.random.default_rng(3), draws=8000)
+    draws = Draws.drawn(N_READERS, np.arange(N_CASES) % 3 == 0, np.random.default_rng(3), draws=8000)
     e = draws.estimate(quarter_gain(correct(), row["quarter"]), N_READERS * N_CASES)
     assert e.value == pytest.approx(float(row["value"]), abs=1e-11)
     assert [e.low, e.high] == pytest.approx([float(row["low"]), float(row["high"])], abs=0.008)

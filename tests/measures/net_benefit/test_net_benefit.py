@@ -60,7 +60,7 @@ def test_counted_by_hand():
 def test_standard_errors_are_rileys(both, t):
     truth, score = both
     assume(0 < truth.sum() < len(truth))
-    c = ConfusionCounts.of(truth, score >= t)
+    c = ConfusionCounts.of_decisions(truth, score >= t)
     n, q, sens, spec = c.n, c.positives / c.n, c.tp / c.positives, c.tn / c.negatives
     odds = t / (1 - t)
     w = (1 - q) / q * odds

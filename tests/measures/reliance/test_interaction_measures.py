@@ -214,5 +214,5 @@ def test_the_spread_ratio_is_that_of_the_standard_deviations():
     assert spread_ratio(correct)(np.ones((1, 7)), np.ones((1, 50)))[0] == pytest.approx(sd[0] / sd[1])
     same = np.ones((2, 7, 50))
     assert isnan(spread_ratio(same)(np.ones((1, 7)), np.ones((1, 50)))[0])
-    drawn = Draws.of(7, np.zeros(50), np.random.default_rng(1)).estimate(spread_ratio(correct), 350)
+    drawn = Draws.drawn(7, np.zeros(50), np.random.default_rng(1)).estimate(spread_ratio(correct), 350)
     assert drawn.low < drawn.value < drawn.high

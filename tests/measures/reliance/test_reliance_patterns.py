@@ -99,7 +99,7 @@ def test_arrays_and_counts_agree(codes):
     counts = pattern_counts(codes)
     assert sum(counts.values()) == np.count_nonzero(~np.isnan(codes))
     for name, which in RATES.items():
-        outcome = which.of(codes)
+        outcome = which.indicator(codes)
         assert rate(counts, name).n == np.count_nonzero(~np.isnan(outcome))
         if rate(counts, name).n:
             assert np.nanmean(outcome) == pytest.approx(rate(counts, name).value)

@@ -113,7 +113,7 @@ def test_coverage():
         study = sequential_reading(truth, np.clip(rng.normal(0.8, 0.3, n_readers), 0, None), rng=rng)
         right = (study.advice == truth) * np.ones((n_readers, 1))
         codes = patterns(study.initial_decision == truth, right, study.decision == truth)
-        return RATES[name].of(codes)
+        return RATES[name].indicator(codes)
 
     for name in ("rair", "rsr"):
         truth = np.nanmean([np.nanmean(outcome(100, 400, name)) for _ in range(60)])

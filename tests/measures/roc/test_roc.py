@@ -218,7 +218,7 @@ def test_curve_goes_through_the_counts(both):
     truth, score = both
     curve = roc_curve(truth, score)
     for threshold, tp, fp in zip(curve.threshold, curve.tp, curve.fp):
-        counts = ConfusionCounts.of(truth, score >= threshold)
+        counts = ConfusionCounts.of_decisions(truth, score >= threshold)
         assert (counts.tp, counts.fp) == (tp, fp)
     area = np.sum(np.diff(curve.fpr) * (curve.tpr[1:] + curve.tpr[:-1]) / 2)
     assert area == pytest.approx(delong(truth, score).value)

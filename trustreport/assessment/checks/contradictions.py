@@ -133,7 +133,7 @@ def own_consensus(evidence: Evidence) -> Iterator[Remark]:
         for arm in readings.arms:
             found = _consensus_of(readings, arm)
             if found is not None:
-                yield Remark(place.at(arm=arm), _too_often_right(found, arm, declared=declared))
+                yield Remark(place.narrowed(arm=arm), _too_often_right(found, arm, declared=declared))
 
 
 def _readers_who_rated(readings: Readings, raters: tuple[Ratings, ...]) -> list[str]:
@@ -193,7 +193,7 @@ def copied_decisions(evidence: Evidence) -> Iterator[Remark]:
             same = (readings.decision[rows] == advice[rows]).all()
             n, followed = int(np.count_nonzero(rows)), int(np.count_nonzero(wrong))
             said = say("checks.P72.fired", n=n, arm=arm, wrong=followed)
-            yield Remark(place.at(arm=arm), said if same and followed >= LEAST_FOLLOWED else None)
+            yield Remark(place.narrowed(arm=arm), said if same and followed >= LEAST_FOLLOWED else None)
 
 
 def _advice_of_cases(readings: Readings) -> Binary | None:

@@ -258,7 +258,7 @@ def _same_sites(evidence: Evidence, pooled: Result, name: str) -> Estimate | Non
 
 
 def _over(result: Result) -> Place:
-    return result.place.at(population=None)
+    return result.place.narrowed(population=None)
 
 
 def _misses(e: Estimate, bound: float, metric: str) -> bool:

@@ -335,7 +335,7 @@ def _groups_together(evidence: Evidence) -> Iterator[Remark]:
     places: dict[Place, list[Result]] = {}
     for r in evidence.results:
         if r.id == GROUPS_DIFFER and r.details.get("comparisons"):
-            places.setdefault(r.place.at(subgroup=None), []).append(r)
+            places.setdefault(r.place.narrowed(subgroup=None), []).append(r)
     for place, found in places.items():
         m = sum({r.details["family"]: r.details["comparisons"] for r in found}.values())
         # A group held against the rest and the rest against it are one comparison, and have one p.
@@ -347,7 +347,7 @@ def _groups_together(evidence: Evidence) -> Iterator[Remark]:
                     lost[r.endpoint, f"{r.estimate.p:.9g}"] = r
         message = say("checks.P36.fired_groups", n=len(lost), m=m, names=_named(list(lost.values())))
         concerned = tuple(dict.fromkeys(r.quantity.id for r in lost.values()))
-        yield Remark(place.at(arms=None, arm=None), message if lost else None, concerned)
+        yield Remark(place.narrowed(arms=None, arm=None), message if lost else None, concerned)
 
 
 def _is_worse(r: Result) -> bool:

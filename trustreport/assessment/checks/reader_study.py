@@ -37,7 +37,7 @@ def _compared(evidence: Evidence) -> Iterator[tuple[Readings, tuple[str, str], P
     for readings, place in evidence.tasks():
         for arms in contrasts:
             if set(arms) <= set(readings.arms):
-                yield readings, arms, place.at(arms=arms) if len(contrasts) > 1 else place
+                yield readings, arms, place.narrowed(arms=arms) if len(contrasts) > 1 else place
 
 
 def _made(readings: Readings, arms: tuple[str, str]) -> NDArray[np.bool_]:

@@ -12,7 +12,7 @@ from trustreport.vocabulary.results import Result
 DIMENSION = "reliance"
 
 
-def _of(result: Result) -> Place:
+def _place_of(result: Result) -> Place:
     """Where a result belongs, for a check: its set or task, and its arms."""
     return Place(set=result.place.set, task=result.place.task, arms=result.place.arms)
 
@@ -31,7 +31,7 @@ def automation_bias(evidence: Evidence) -> Iterator[Remark]:
         lower = [c for c in _leading(evidence, "accuracy_change") if _after_wrong_advice(c, r)]
         lower = [c for c in lower if c.estimate.high < 0]
         fires = r.estimate.value >= limit or lower
-        yield Remark(_of(r), _given_up(r, lower) if fires else None)
+        yield Remark(_place_of(r), _given_up(r, lower) if fires else None)
 
 
 def _after_wrong_advice(change: Result, of: Result) -> bool:
@@ -61,17 +61,17 @@ def not_measurable(evidence: Evidence) -> Iterator[Remark]:
             if arms[0] in readings.arms:
                 why = _lacking(evidence, place, arms)
                 message = say("checks.P30.fired", reason=say(f"checks.P30.reason.{why}")) if why else None
-                yield Remark(place.at(arms=arms), message)
+                yield Remark(place.narrowed(arms=arms), message)
 
 
 def _lacking(evidence: Evidence, place: Place, arms: tuple[str, str]) -> str:
     """What keeps reliance from being measured; nothing where some reading has a pattern."""
-    counted = [r for r in _leading(evidence, "switch_count") if r.place == place.at(arms=arms)]
+    counted = [r for r in _leading(evidence, "switch_count") if r.place == place.narrowed(arms=arms)]
     if not counted:
         return "no_advice"
     if any(r.estimate.n for r in counted):
         return ""
-    first = [r for r in _leading(evidence, "agreement_with_advice") if r.place == place.at(arm=arms[1])]
+    first = [r for r in _leading(evidence, "agreement_with_advice") if r.place == place.narrowed(arm=arms[1])]
     return "no_truth" if any(r.estimate.n for r in first) else "no_first"
 
 
@@ -84,7 +84,7 @@ def overrides_without_truth(evidence: Evidence) -> Iterator[Remark]:
             parts = (other for other in rates if "advice" in other.parameters)
             known = sum(other.estimate.n for other in parts if other.place == r.place)
             message = say("checks.P58.fired", known=known, n=r.estimate.n)
-            yield Remark(_of(r), message if known < r.estimate.n else None)
+            yield Remark(_place_of(r), message if known < r.estimate.n else None)
 
 
 DECISION_BENEFIT = "decision_benefit"

@@ -23,7 +23,7 @@ def _entries(evidence: Evidence, quantity: str) -> Iterator[Result]:
     return evidence.leading(f"{DIMENSION}.{quantity}")
 
 
-def _of(result: Result) -> Place:
+def _place_of(result: Result) -> Place:
     """Where a result belongs: its period, or periods, and candidate."""
     at = result.place
     return Place(dataset=at.dataset, period=at.period, datasets=at.datasets, candidate=at.candidate)
@@ -40,7 +40,7 @@ def immature(evidence: Evidence) -> Iterator[Remark]:
         if undated := r.details.get("undated"):
             days = evidence.plan.reference_standard.maturity_days
             message = say("checks.P53.undated", value=missing, n=undated, days=days)
-        yield Remark(_of(r), message if missing > evidence.limit("P53_immature") else None)
+        yield Remark(_place_of(r), message if missing > evidence.limit("P53_immature") else None)
 
 
 def contaminated(evidence: Evidence) -> Iterator[Remark]:
@@ -153,7 +153,7 @@ def case_mix(evidence: Evidence) -> Iterator[Remark]:
             "high": b.high,
             "level": b.level,
         }
-        yield Remark(_of(held), say("checks.P56.fired", **values) if fires else None)
+        yield Remark(_place_of(held), say("checks.P56.fired", **values) if fires else None)
 
 
 def silence(evidence: Evidence) -> Iterator[Remark]:
@@ -167,14 +167,14 @@ def silence(evidence: Evidence) -> Iterator[Remark]:
             message = say("checks.P57.no_log", n=e.n, rate=per(e, 1000).high, level=e.level)
         elif e.value == 0 and e.high > evidence.limit("P57_rate"):
             message = say("checks.P57.fired", n=e.n, rate=per(e, 1000).high, level=e.level)
-        yield Remark(_of(r), message)
+        yield Remark(_place_of(r), message)
     for r in _entries(evidence, "reliance_value"):
         e = r.estimate
         if r.endpoint == "override_rate" and e.n:
             upper = event_rate(0, e.n, level=e.level).high
             fires = e.value == 0
             values = {"n": e.n, "rate": min(upper, 1.0), "level": e.level}
-            yield Remark(_of(r), say("checks.P57.overrides", **values) if fires else None)
+            yield Remark(_place_of(r), say("checks.P57.overrides", **values) if fires else None)
 
 
 def versions_of(scores: Scores) -> list[str]:
@@ -236,7 +236,7 @@ def _read_in(arm: str, evidence: Evidence) -> Iterator[Place]:
     study = evidence.study
     for readings in study.readings:
         if arm in readings.arms:
-            yield place_of_task(readings, study).at(arm=arm)
+            yield place_of_task(readings, study).narrowed(arm=arm)
     for counts in study.counts:
         if arm in counts.arms:
             yield Place(set=counts.name, arm=arm)

@@ -243,7 +243,7 @@ class ScoredCases:
     @cached_property
     def counts(self) -> ConfusionCounts | None:
         """The four cells; None without decisions."""
-        return None if self.decision is None else ConfusionCounts.of(self.truth, self.decision)
+        return None if self.decision is None else ConfusionCounts.of_decisions(self.truth, self.decision)
 
     @cached_property
     def cells(self) -> NDArray[np.int64] | None:
@@ -258,7 +258,7 @@ class ScoredCases:
         if self.decision is None or not self.n_failed:
             return None
         of = ~self.failed
-        found = ConfusionCounts.of(self.truth[of], self.decision[of])
+        found = ConfusionCounts.of_decisions(self.truth[of], self.decision[of])
         present = int(np.count_nonzero(self.truth & self.failed))
         return ThreeWayCounts(found.tp, found.fp, found.fn, found.tn, present, self.n_failed - present)
 

@@ -171,7 +171,7 @@ class Crossed:
         if named:
             found["subgroup"] = ", ".join(named)
         found |= {of.kind: level for of, level in groups if of.kind in ("site", "version")}
-        return self.pool.place.at(**found)
+        return self.pool.place.narrowed(**found)
 
     def contrast(
         self, group: ErrorGroup, within: Mask | None = None, parameters: Mapping[str, Any] | None = None

@@ -44,7 +44,7 @@ def decision_table_results(case: ScoredCases, thresholds: Sequence[float], level
     truth, score, cluster = case.acted_on
     results: list[Result] = []
     for threshold in thresholds:
-        place = case.place.at(threshold=threshold)
+        place = case.place.narrowed(threshold=threshold)
 
         def add(name: str, strategy: Strategy, found: Sequence[Estimate], place: Any = place) -> None:
             more: dict[str, Any] = {"parameters": PARAMETERS[strategy], "cases": case.key}

@@ -52,7 +52,7 @@ def _digest(lines: Iterable[bytes]) -> str:
 
 
 def _named(name: str, labels: Labels, rows: NDArray[np.intp]) -> Iterator[bytes]:
-    ranked = sorted(labels.at(rows))
+    ranked = sorted(labels.names_at(rows))
     for start in range(0, len(ranked), CHUNK):
         yield "".join(f"{name}/{label}\n" for label in ranked[start : start + CHUNK]).encode()
 

@@ -65,7 +65,7 @@ class MarkedCases:
     def place_of(self, maker: int) -> Place:
         """Where the numbers of a candidate belong: one of several is named."""
         several = len(self.makers) > 1
-        return self.place.at(candidate=self.makers[maker]) if several else self.place
+        return self.place.narrowed(candidate=self.makers[maker]) if several else self.place
 
     def marked(self, arm: int, maker: int) -> Marked:
         """The marks of one maker in one arm, the highest on each lesion."""

@@ -190,7 +190,7 @@ def entries(id: str, case: ScoredCases, name: str, level: float, **more: Any) ->
     chosen = {key: more.pop(key) for key in ("prevalence", "threshold") if key in more}
     place = more.pop("place", case.place)
     if "threshold" in chosen:
-        place = place.at(threshold=chosen["threshold"])
+        place = place.narrowed(threshold=chosen["threshold"])
     if "prevalence" in chosen:
         more["parameters"] = {**more.get("parameters", {}), "prevalence": chosen["prevalence"]}
     found = estimates(case, name, level, **chosen)

@@ -144,7 +144,7 @@ def proportion(
     def analyse(part: Floats, later: Floats | None = None) -> Analysis:
         return analysis_of_shares(part, cluster, later)
 
-    def of(arm: int) -> tuple[Estimate, ...]:
+    def estimates_of(arm: int) -> tuple[Estimate, ...]:
         if cluster is not None:
             return tuple(analyse(correct[:, [j]]).lead_mean(arm, level) for j in readers)
         return tuple(reader_estimate(correct, arm, j, level=level) for j in readers)
@@ -158,7 +158,7 @@ def proportion(
         name,
         correct,
         analyse,
-        (of(AIDED), of(UNAIDED)),
+        (estimates_of(AIDED), estimates_of(UNAIDED)),
         tuple(benefit(j) for j in readers),
         reader_changes(correct, compared=AIDED, baseline=UNAIDED),
         cluster,
@@ -192,23 +192,23 @@ def youden(
 
     def analyse(right: Floats, later: Floats | None = None) -> Analysis:
         part = right * weigh
-        classes = [right[:, :, of] for of in (truth, ~truth)]
-        clusters = [together(cluster, of) for of in (truth, ~truth)]
+        classes = [right[:, :, estimates_of] for estimates_of in (truth, ~truth)]
+        clusters = [together(cluster, estimates_of) for estimates_of in (truth, ~truth)]
 
         def in_range(e: Estimate, arm: int) -> Estimate:
-            read = [cases_read(of, own)[arm] for of, own in zip(classes, clusters)]
-            own = [of[arm] for of in classes]
+            read = [cases_read(estimates_of, own)[arm] for estimates_of, own in zip(classes, clusters)]
+            own = [estimates_of[arm] for estimates_of in classes]
             found = youden_in_range(e, own, read, clusters, weights, less)
             return noted_where_high(found, OFTEN_ABOVE, found, from_=high) if few else found
 
-        fewest = min(n for of, own in zip(classes, clusters) for n in cases_read(of, own))
+        fewest = min(n for estimates_of, own in zip(classes, clusters) for n in cases_read(estimates_of, own))
         few = right.shape[1] > 1 and fewest <= FEW_CASES
 
         def change_in_range(e: Estimate, mean: Callable[[int], Estimate]) -> Estimate:
             said = noted_where_high(e, OFTEN_BELOW, mean(AIDED), mean(UNAIDED), from_=high) if few else e
             return difference_in_range(said, sum(weights))
 
-        one, other = (OneReader(of, own) for of, own in zip(classes, clusters))
+        one, other = (OneReader(estimates_of, own) for estimates_of, own in zip(classes, clusters))
         alone = part.shape[1] == 1
         gaps, clustered = bool(np.isnan(part).any()), None
         if cluster is not None and not (gaps and part.shape[1] > 1):
@@ -226,7 +226,7 @@ def youden(
         fit = clustered.fit(part.shape[-1]) if clustered else fit_youden(part, truth, less)
         return Analysis(whole, in_range, {FIRST_COVARIANCE: fit}, **more)
 
-    def of(arm: int) -> tuple[Estimate, ...]:
+    def estimates_of(arm: int) -> tuple[Estimate, ...]:
         if cluster is not None:
             return tuple(analyse(correct[:, [j]]).lead_mean(arm, level) for j in range(correct.shape[1]))
         pairs = zip(sensitivity.by_reader[arm], specificity.by_reader[arm], strict=True)
@@ -244,7 +244,7 @@ def youden(
         name,
         correct,
         analyse,
-        (of(AIDED), of(UNAIDED)),
+        (estimates_of(AIDED), estimates_of(UNAIDED)),
         benefits(),
         weights[0] * sensitivity.changes + weights[1] * specificity.changes,
         cluster,
@@ -267,7 +267,10 @@ def auc(
         return clustered_areas(part, truth, cluster)
 
     def analyse(part: Floats, later: Floats | None = None) -> Analysis:
-        positives, negatives = (cases_read(part[:, :, of], together(cluster, of)) for of in (truth, ~truth))
+        positives, negatives = (
+            cases_read(part[:, :, estimates_of], together(cluster, estimates_of))
+            for estimates_of in (truth, ~truth)
+        )
         few = part.shape[1] > 1 and min(*positives, *negatives) <= FEW_CASES
 
         def in_range(e: Estimate, arm: int) -> Estimate:
@@ -301,7 +304,7 @@ def auc(
         }
         return Analysis(whole, in_range, fits, **more)
 
-    def of(arm: int) -> tuple[Estimate, ...]:
+    def estimates_of(arm: int) -> tuple[Estimate, ...]:
         if cluster is not None:
             return tuple(analyse(rating[:, [j]]).lead_mean(arm, level) for j in readers)
         return tuple(reader_auc_estimate(rating[arm, j], truth, level=level) for j in readers)
@@ -316,7 +319,7 @@ def auc(
         "auc",
         rating,
         analyse,
-        (of(AIDED), of(UNAIDED)),
+        (estimates_of(AIDED), estimates_of(UNAIDED)),
         tuple(benefit(j) for j in readers),
         areas[AIDED] - areas[UNAIDED],
         cluster,

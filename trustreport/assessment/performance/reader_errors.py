@@ -182,7 +182,7 @@ def grids(readings: Readings, arms: tuple[str, str], advice: Binary) -> Grids:
     truth = np.where(readings.cases.truth >= 0, readings.cases.truth, np.nan)
     correct, advice_right = _same(decision, truth), _same(advised, truth)
     codes = patterns(correct[UNAIDED], advice_right, correct[AIDED])
-    outcomes = {name: which.of(codes) for name, which in RATES.items()}
+    outcomes = {name: which.indicator(codes) for name, which in RATES.items()}
     agrees = {name: _same(decision[arm], advised) for name, arm in (("aided", AIDED), ("unaided", UNAIDED))}
     outcomes |= {f"agreement_{name}": grid for name, grid in agrees.items()}
     outcomes["override_rate"] = 1 - agrees["aided"]

@@ -125,7 +125,9 @@ def repeated_readings(study: Study) -> Iterator[RepeatedCases]:
         if has_second(readings):
             for arm in range(len(readings.arms)):
                 of = np.flatnonzero(readings.arm == arm)
-                found = _of_readings(readings, of, place_of_task(readings, study).at(arm=readings.arms[arm]))
+                found = _of_readings(
+                    readings, of, place_of_task(readings, study).narrowed(arm=readings.arms[arm])
+                )
                 if found.decided.any() or (
                     found.difference is not None and (~np.isnan(found.difference)).any()
                 ):

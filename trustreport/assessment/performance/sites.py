@@ -72,7 +72,7 @@ def sites_in(case: ScoredCases, plan: Plan, most: float = MOST_SITES) -> list[Si
         if cluster is None and case.cluster is not None:
             apart = np.arange(len(case))
         names = {int(one): sites.labels[int(one)] for one in present}
-        places = {one: case.place.at(site=name) for one, name in names.items()}
+        places = {one: case.place.narrowed(site=name) for one, name in names.items()}
         parts = case.parts(np.asarray(sites.codes)[case.rows], places, apart=apart)
         case.memo[made] = [SiteOf(name, part) for name, part in zip(names.values(), parts)]
     cut: list[SiteOf] = case.memo[made]

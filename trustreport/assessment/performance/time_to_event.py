@@ -155,7 +155,7 @@ def followed_cases(study: Study, plan: Plan) -> tuple[FollowedCases, ...]:
 def _of_dataset(dataset: Dataset, plan: Plan) -> Iterator[FollowedCases]:
     if not dataset.cases.followed or plan.time_to_event is None:
         return
-    horizon = plan.time_to_event.at
+    horizon = plan.time_to_event.in_unit
     time, codes = dataset.cases.numbers["follow_up"], dataset.cases.numbers["event"]
     counted = ~np.isnan(time) & ~np.isnan(codes)
     event = counted & (codes == 1) & (np.nan_to_num(time) <= horizon)

@@ -123,7 +123,7 @@ class DecidedCases:
     @property
     def counts(self) -> PartlyVerified:
         """The four cells, and how many others there are."""
-        return PartlyVerified.of(self.truth, self.decision)
+        return PartlyVerified.of_decisions(self.truth, self.decision)
 
     @property
     def depends_on_decision(self) -> bool:

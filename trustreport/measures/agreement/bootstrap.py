@@ -82,7 +82,7 @@ def bootstrap(
     codes, unit = codes[rated], units(cluster, rated)
     method = OVER_RATERS_AND_CASES if raters else OVER_CASES
     patterns, pattern, cases = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
-    labels = _GivenLabels.of(patterns, n_categories, scale)
+    labels = _GivenLabels.of_patterns(patterns, n_categories, scale)
     everybody = np.ones((1, codes.shape[1]))
     n = int(cases[(patterns >= 0).sum(axis=1) > 1].sum())
     if not n:
@@ -150,7 +150,9 @@ class _GivenLabels:
     scale: Scale
 
     @classmethod
-    def of(cls, patterns: NDArray[np.integer[Any]], n_categories: int, scale: Scale) -> "_GivenLabels":
+    def of_patterns(
+        cls, patterns: NDArray[np.integer[Any]], n_categories: int, scale: Scale
+    ) -> "_GivenLabels":
         return cls((patterns.T[:, :, None] == np.arange(n_categories)).astype(float), scale)
 
     @property

@@ -306,9 +306,9 @@ def _tails(drawn: Floats, level: float) -> tuple[float, float]:
     """What numpy.quantile finds, at a fifth of its cost for a thousand values."""
     ranked, last = np.sort(drawn), len(drawn) - 1
 
-    def at(share: float) -> float:
+    def predicted(share: float) -> float:
         below = min(int(share * last), last - 1)
         part = share * last - below
         return float(ranked[below] * (1 - part) + ranked[below + 1] * part)
 
-    return at((1 - level) / 2), at((1 + level) / 2)
+    return predicted((1 - level) / 2), predicted((1 + level) / 2)

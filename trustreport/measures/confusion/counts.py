@@ -40,7 +40,7 @@ class ConfusionCounts:
         _check(self)
 
     @classmethod
-    def of(cls, truth: NDArray[np.bool_], decision: NDArray[np.bool_]) -> Self:
+    def of_decisions(cls, truth: NDArray[np.bool_], decision: NDArray[np.bool_]) -> Self:
         """Count the cases of two arrays, shape (n_cases,) each.
 
         >>> ConfusionCounts.of(np.array([True, True, False]), np.array([True, False, False]))

@@ -77,7 +77,7 @@ def propagated(
         return found
 
     if prevalence is None:
-        value = measure.of(counts)
+        value = measure.value_in(counts)
         low, high = ends_on_sphere(values)
     else:
         value = float(formula(*weighed(counts, prevalence)))
@@ -201,7 +201,7 @@ def _of_classes(measure: CellMeasure, sum_of: OfClasses, counts: ConfusionCounts
     missing = one_class(counts)
     if missing:
         return undefined(counts.n, missing, level=level, method="newcombe")
-    value = measure.of(counts)
+    value = measure.value_in(counts)
     terms = (wilson(counts.tp, counts.positives, level), wilson(counts.tn, counts.negatives, level))
     below, above = limits_of_sum(sum_of, terms)
     return Estimate(value, value - below, value + above, counts.n, level, "newcombe")

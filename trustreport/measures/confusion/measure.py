@@ -125,7 +125,7 @@ class CellMeasure:
     of_decisions: bool = True
     of_readers: bool = False
 
-    def of(self, counts: ConfusionCounts) -> float:
+    def value_in(self, counts: ConfusionCounts) -> float:
         """The value in these counts."""
         return float(self.formula(counts.tp, counts.fp, counts.fn, counts.tn))
 

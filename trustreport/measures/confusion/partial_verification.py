@@ -33,7 +33,7 @@ class PartlyVerified:
     unverified_negative: int
 
     @classmethod
-    def of(cls, truth: NDArray[np.int8], decision: NDArray[np.bool_]) -> "PartlyVerified":
+    def of_decisions(cls, truth: NDArray[np.int8], decision: NDArray[np.bool_]) -> "PartlyVerified":
         """Count cases; `truth` (n_cases,) 1, 0 or -1 where it is not known, `decision` (n_cases,)."""
         found = (np.count_nonzero((truth == t) & (decision == d)) for t, d in _CELLS)
         return cls(*(int(n) for n in found))
@@ -114,8 +114,8 @@ def begg_greenes(name: Name, cases: PartlyVerified, *, level: float = 0.95) -> E
     x = cases if name == "sensitivity" else cases.mirrored()
     why = _why_undefined(name, cases)
     if why:
-        return undefined(_all(x), why, level=level, method=WILSON)
-    shares = ((x.called_positive, _all(x)), (x.tp, x.tp + x.fp), (x.fn, x.fn + x.tn))
+        return undefined(_all_cases(x), why, level=level, method=WILSON)
+    shares = ((x.called_positive, _all_cases(x)), (x.tp, x.tp + x.fp), (x.fn, x.fn + x.tn))
     z = normal_quantile(level)
 
     def values(unit: Floats) -> Floats:
@@ -125,7 +125,9 @@ def begg_greenes(name: Name, cases: PartlyVerified, *, level: float = 0.95) -> E
 
     value = _value(x)
     low, high = ends_on_sphere(values)
-    return Estimate(value, min(low, value), max(high, value), _all(x), level, WILSON, details=_bounds(x))
+    return Estimate(
+        value, min(low, value), max(high, value), _all_cases(x), level, WILSON, details=_bounds(x)
+    )
 
 
 def begg_greenes_logit(
@@ -171,14 +173,14 @@ def begg_greenes_logit(
     0.84 (95% CI 0.78 to 0.88; n = 650)
     """
     check_level(level)
-    cases = PartlyVerified.of(truth, decision)
+    cases = PartlyVerified.of_decisions(truth, decision)
     x = cases if name == "sensitivity" else cases.mirrored()
     method = LOGIT if cluster is None else CLUSTERED
     why = _why_undefined(name, cases)
     if why:
-        return undefined(_all(x), why, level=level, method=method)
+        return undefined(_all_cases(x), why, level=level, method=method)
     bare = replace(
-        undefined(_all(x), NO_NOTE, level=level, method=method), value=_value(x), details=_bounds(x)
+        undefined(_all_cases(x), NO_NOTE, level=level, method=method), value=_value(x), details=_bounds(x)
     )
     if not x.tp or not x.fn:
         return replace(bare, note=notes.AT_THE_EDGE)
@@ -200,7 +202,7 @@ def begg_greenes_logit(
     return replace(bare, low=low, high=high, df=df, details=details)
 
 
-def _all(x: PartlyVerified) -> int:
+def _all_cases(x: PartlyVerified) -> int:
     return x.called_positive + x.called_negative
 
 

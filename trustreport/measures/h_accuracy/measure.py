@@ -95,7 +95,7 @@ def h_accuracy(
     0.54 (95% CI 0.39 to 0.69; n = 30)
     """
     credit = credits_of(truth, scores, tau, called)
-    given = CaseWeights.of(truth, scores.shape[1], priority, complexity, cluster)
+    given = CaseWeights.of_classes(truth, scores.shape[1], priority, complexity, cluster)
     return averaged(credit, given, notes.FEW_CREDITED, resamples, rng, level)
 
 
@@ -150,7 +150,7 @@ def h_accuracy_difference(
     -0.35 (95% CI -0.39 to -0.32; n = 30)
     """
     gap = credits_of(truth, scores, tau, called) - credits_of(truth, other, tau, other_called)
-    given = CaseWeights.of(truth, scores.shape[1], priority, complexity, cluster)
+    given = CaseWeights.of_classes(truth, scores.shape[1], priority, complexity, cluster)
     return averaged(gap, given, notes.FEW_DIFFER, resamples, rng, level)
 
 
@@ -164,7 +164,7 @@ class CaseWeights:
     cluster: Clusters | None
 
     @classmethod
-    def of(
+    def of_classes(
         cls,
         truth: NDArray[np.int64],
         n_classes: int,

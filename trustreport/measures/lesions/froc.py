@@ -54,9 +54,9 @@ class FrocCurve:
     sensitivity: Floats
     threshold: Floats
 
-    def at(self, rate: float) -> float:
+    def sensitivity_at(self, rate: float) -> float:
         """The sensitivity at so many false marks a case: linear between points, flat beyond the last."""
-        return float(_at(self.false_marks[None], self.sensitivity[None], np.array([rate]))[0, 0])
+        return float(_fractions_at(self.false_marks[None], self.sensitivity[None], np.array([rate]))[0, 0])
 
 
 def froc_curve(marked: Marked) -> FrocCurve:
@@ -67,7 +67,7 @@ def froc_curve(marked: Marked) -> FrocCurve:
     >>> curve.false_marks.tolist(), curve.sensitivity.round(2).tolist()
     ([0.0, 0.0, 0.25, 0.25, 0.5], [0.0, 0.33, 0.33, 0.67, 0.67])
     """
-    steps = _Steps.of(marked)
+    steps = _Steps.of_marks(marked)
     found, false = steps.counts(np.ones((1, marked.n_patients)))
     lesions = marked.n_lesions or np.nan
     return FrocCurve(false[0] / marked.n_cases, found[0] / lesions, np.append(np.inf, steps.threshold))
@@ -136,7 +136,7 @@ def froc_sensitivity(
         none = undefined(0, notes.NO_LESION, level=level, method=METHOD)
         return FrocEstimates((none,) * len(rates), none)
     curve, wanted = froc_curve(marked), np.array(rates, dtype=np.float64)
-    values = _at(curve.false_marks[None], curve.sensitivity[None], wanted)[0]
+    values = _fractions_at(curve.false_marks[None], curve.sensitivity[None], wanted)[0]
     drawn = _drawn(marked, wanted, rng, resamples)
     last = float(curve.false_marks[-1])
     at = tuple(
@@ -207,7 +207,7 @@ class _Steps:
     threshold: Floats
 
     @classmethod
-    def of(cls, marked: Marked) -> "_Steps":
+    def of_marks(cls, marked: Marked) -> "_Steps":
         is_marked = marked.lesion_rating > -np.inf
         rating = np.concatenate([marked.lesion_rating[is_marked], marked.false_rating])
         case = np.concatenate([marked.lesion_case[is_marked], marked.false_case]).astype(np.int64)
@@ -227,7 +227,7 @@ class _Steps:
         return np.concatenate([none, found], axis=1), np.concatenate([none, false], axis=1)
 
 
-def _at(false: Floats, found: Floats, rates: Floats) -> Floats:
+def _fractions_at(false: Floats, found: Floats, rates: Floats) -> Floats:
     """The height of each curve at each rate, (n_curves, n_rates); of a vertical step its upper end."""
     heights, every, end = np.empty((len(false), len(rates))), np.arange(len(false)), false.shape[1] - 1
     for i, rate in enumerate(rates):
@@ -245,7 +245,7 @@ def _drawn(marked: Marked, rates: Floats, rng: np.random.Generator, resamples: i
 
     A sample without any lesion is left out: it has no sensitivity.
     """
-    steps, n = _Steps.of(marked), marked.n_patients
+    steps, n = _Steps.of_marks(marked), marked.n_patients
     cases = np.bincount(marked.patients, minlength=n).astype(np.float64)
     lesions = np.bincount(marked.patients[marked.lesion_case], minlength=n).astype(np.float64)
     wide = max(len(steps.patient), n, 1)
@@ -256,7 +256,7 @@ def _drawn(marked: Marked, rates: Floats, rng: np.random.Generator, resamples: i
         some = times @ lesions
         times, some = times[some > 0], some[some > 0]
         found, false = steps.counts(times)
-        made.append(_at(false / (times @ cases)[:, None], found / some[:, None], rates))
+        made.append(_fractions_at(false / (times @ cases)[:, None], found / some[:, None], rates))
     return np.concatenate(made)
 
 

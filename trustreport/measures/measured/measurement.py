@@ -246,7 +246,7 @@ class FittedLine:
     slope: Estimate
     intercept: Estimate
 
-    def at(self, first: float) -> float:
+    def value_at(self, first: float) -> float:
         """The second value that belongs to a first one."""
         return self.intercept.value + self.slope.value * first
 

@@ -51,7 +51,7 @@ class Draws:
     clusters: int | None = None
 
     @classmethod
-    def of(
+    def drawn(
         cls,
         n_readers: int,
         strata: NDArray[Any],
@@ -253,7 +253,7 @@ def auc_difference(
     >>> auc_difference(rating, np.arange(4) > 1)(np.ones((1, 1)), np.ones((1, 4)))
     array([0.125])
     """
-    curves = [[_Curve.of(one, truth) for one in rating[arm]] for arm in (compared, baseline)]
+    curves = [[_Curve.of_ratings(one, truth) for one in rating[arm]] for arm in (compared, baseline)]
 
     def difference(readers: NDArray[np.float64], cases: NDArray[np.float64]) -> NDArray[np.float64]:
         after, before = (_mean_area(of_arm, readers, cases) for of_arm in curves)
@@ -271,7 +271,7 @@ class _Curve:
         self.order, self.starts, self.positive = order, starts, positive
 
     @classmethod
-    def of(cls, rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> "_Curve":
+    def of_ratings(cls, rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> "_Curve":
         rated = np.flatnonzero(~np.isnan(rating))
         order = rated[np.argsort(rating[rated], kind="stable")]
         ordered = rating[order]

@@ -27,7 +27,7 @@ class Rate:
     among: frozenset[str]
     lacking: Note
 
-    def of(self, patterns: NDArray[np.float64]) -> NDArray[np.float64]:
+    def indicator(self, patterns: NDArray[np.float64]) -> NDArray[np.float64]:
         """1.0 where a reading counts, 0.0 where it belongs to the base only, NaN elsewhere."""
         counted, among = (np.isin(patterns, [int(p, 2) for p in part]) for part in (self.counted, self.among))
         return np.where(among, counted.astype(np.float64), np.nan)

@@ -162,7 +162,7 @@ class Declared:
     places: int
     percent: bool
 
-    def of(self, *, share: bool) -> "Declared":
+    def as_share(self, *, share: bool) -> "Declared":
         """The same where it is a share: a number above 1 without a sign was meant as per cent."""
         return Declared(self.value, self.places, True) if share and abs(self.value) > 1 else self
 

@@ -117,7 +117,7 @@ def _other_data(lead: Result, assessment: Assessment) -> list[Result]:
         and r.primary
         and r.endpoint == lead.endpoint
         and r.place.dataset not in (None, lead.place.dataset)
-        and r.place.at(dataset=lead.place.dataset) == lead.place
+        and r.place.narrowed(dataset=lead.place.dataset) == lead.place
         and r.parameters == lead.parameters
         and (r.id, r.place) not in judged
     ]

@@ -152,7 +152,7 @@ def _difference(r: Result, review: Review) -> Result | None:
     """The difference between the group of a result and the other cases."""
     at = r.place
     found = (d for d in review.results if d.id == GROUP_DIFFERENCE and d.primary and d.endpoint == r.endpoint)
-    same = (d for d in found if at.subgroup is not None and d.place.at(reference=at.reference) == at)
+    same = (d for d in found if at.subgroup is not None and d.place.narrowed(reference=at.reference) == at)
     return next((d for d in same if not isnan(d.estimate.value)), None)
 
 

@@ -104,7 +104,9 @@ def _codes(request: Request, who: Principal, core: Core, fault: Fault | None = N
     return page(request, "second_factor_codes", **_kinds(who, core), fault=fault)
 
 
-def _one(request: Request, who: Principal, core: Core, factor: str, fault: Fault | None = None) -> Response:
+def _factor_page(
+    request: Request, who: Principal, core: Core, factor: str, fault: Fault | None = None
+) -> Response:
     with core.store.read() as rows:
         row = api.own_factor(rows, who, factor)
     return page(request, "second_factor_one", factor=row, **_kinds(who, core), fault=fault)
@@ -122,11 +124,11 @@ def renew_codes(request: Request, who: Visitor, core: TheCore, form: Sent) -> Re
 @router.get("/{factor}")
 def show_factor(factor: Name, request: Request, who: Visitor, core: TheCore) -> Response:
     """One second factor: its name, and removing it."""
-    return _one(request, who, core, factor)
+    return _factor_page(request, who, core, factor)
 
 
 @router.post("/{factor}")
-@shown_again(_one)
+@shown_again(_factor_page)
 def rename(factor: Name, request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Another name for it."""
     api.rename(factor, request_from_form(api.FactorName, name=text(form, "name")), who, core)
@@ -134,7 +136,7 @@ def rename(factor: Name, request: Request, who: Visitor, core: TheCore, form: Se
 
 
 @router.post("/{factor}/removal")
-@shown_again(_one)
+@shown_again(_factor_page)
 def remove(factor: Name, request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Remove it, with the password and a second factor."""
     api.remove(factor, _removal(form), who, core, request, Response())

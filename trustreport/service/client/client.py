@@ -93,7 +93,7 @@ class Client:
 
     def study(self, study: str) -> records.StudyResponse:
         """One study."""
-        return self._one(records.StudyResponse, f"/studies/{study}")
+        return self._get(records.StudyResponse, f"/studies/{study}")
 
     def create_study(self, name: str) -> records.StudyResponse:
         """A new study, without data yet."""
@@ -134,7 +134,7 @@ class Client:
 
     def version(self, version: str) -> records.VersionResponse:
         """One version."""
-        return self._one(records.VersionResponse, f"/versions/{version}")
+        return self._get(records.VersionResponse, f"/versions/{version}")
 
     def wait_for_check(
         self,
@@ -207,7 +207,7 @@ class Client:
 
     def job(self, job: str) -> records.JobResponse:
         """One job."""
-        return self._one(records.JobResponse, f"/jobs/{job}")
+        return self._get(records.JobResponse, f"/jobs/{job}")
 
     def cancel(self, job: str) -> records.JobResponse:
         """Ask that a job stops; one that has ended stays as it is."""
@@ -251,7 +251,7 @@ class Client:
 
     def report(self, report: str) -> records.ReportResponse:
         """One report."""
-        return self._one(records.ReportResponse, f"/reports/{report}")
+        return self._get(records.ReportResponse, f"/reports/{report}")
 
     def results(self, report: str) -> dict[str, Any]:
         """The results of a report, `results.json`.
@@ -340,7 +340,7 @@ class Client:
         >>> client.verify_audit_log().faults
         []
         """
-        return self._one(records.Verification, "/audit/verification")
+        return self._get(records.Verification, "/audit/verification")
 
     # Webhooks
 
@@ -375,7 +375,7 @@ class Client:
         path = f"{API}/webhooks/{webhook}/deliveries/{delivery}/again"
         return self._made(records.DeliveryResponse, path, idempotent=True)
 
-    def _one(self, model: type[R], path: str) -> R:
+    def _get(self, model: type[R], path: str) -> R:
         return model.model_validate(self._transport.request("GET", f"{API}{path}").json())
 
     def _made(self, model: type[R], path: str, **more: Any) -> R:

@@ -157,7 +157,7 @@ def _checked(text: str, study: Path, places_of: Mapping[str, str], *, with_table
         found, warnings = _read(study)
     tables = _tables(plan) if plan else {}
     return {
-        "problems": [p.as_dict() | {"at": _at(p, places_of, tables)} for p in found],
+        "problems": [p.as_dict() | {"at": _where(p, places_of, tables)} for p in found],
         "warnings": warnings,
         "bounds": dict(_bounds(plan, places_of)) if plan else {},
     }
@@ -183,7 +183,7 @@ def _tables(plan: Plan) -> dict[str, str]:
     return {**found, **{table.file: dotted(("tables", name)) for name, table in plan.tables.items()}}
 
 
-def _at(problem: Problem, places_of: Mapping[str, str], tables: Mapping[str, str]) -> str:
+def _where(problem: Problem, places_of: Mapping[str, str], tables: Mapping[str, str]) -> str:
     """The control that a problem is about, or the nearest group around it; empty where there is none."""
     if problem.file in tables:
         table = tables[problem.file]

@@ -88,7 +88,7 @@ def reports(who: Reader, core: TheCore, wanted: filters.Reports) -> Response:
                 *(facts.get("checks", {}).get(mark, 0) for mark in ("B", "W", "N")),
                 acts.get(row.id, []),
                 *(facts.get("answer", {}).get("sentence"), row.results_sha256, row.code),
-                *(row.created_by, _at(row.created_at)),
+                *(row.created_by, _moment(row.created_at)),
             )
 
     query = wanted.apply(who.rows_of(StoredReport), who, core.store.is_sqlite)
@@ -116,7 +116,7 @@ def schedules(who: Reader, core: TheCore) -> Response:
 
     def cells(rows: Rows, found: Sequence[Schedule]) -> Iterator[Sequence[Any]]:
         for row in found:
-            times = (_at(row.next_at), row.created_by, _at(row.created_at))
+            times = (_moment(row.next_at), row.created_by, _moment(row.created_at))
             yield (row.id, row.study, row.wishes.get("kind"), row.every_days, *times)
 
     return _send(core, who, "schedules", {}, who.rows_of(Schedule), Schedule.id, header, cells)
@@ -130,7 +130,7 @@ def users(who: Admin, core: TheCore, wanted: filters.Users) -> Response:
     def cells(rows: Rows, found: Sequence[User]) -> Iterator[Sequence[Any]]:
         for row in found:
             active = bool(row.password) and row.disabled_at is None
-            times = (_at(row.created_at), _at(row.disabled_at))
+            times = (_moment(row.created_at), _moment(row.disabled_at))
             yield (row.id, row.name, row.email, row.roles, active, *times)
 
     return _send(core, who, "users", wanted.given, wanted.apply(who.rows_of(User)), User.id, header, cells)
@@ -154,7 +154,7 @@ def _values(columns: str) -> tuple[list[str], Cells]:
     pairs = [(word.partition("=")[0], word.rpartition("=")[2]) for word in columns.split()]
 
     def value(row: Any, name: str) -> Any:
-        return _at(getattr(row, name)) if name == "at" or name.endswith("_at") else getattr(row, name)
+        return _moment(getattr(row, name)) if name == "at" or name.endswith("_at") else getattr(row, name)
 
     def cells(rows: Rows, found: Sequence[Any]) -> Iterator[Sequence[Any]]:
         return ([value(row, name) for _, name in pairs] for row in found)
@@ -209,5 +209,5 @@ def _written(lines: Any) -> bytes:
     return text.getvalue().encode()
 
 
-def _at(milliseconds: int | None) -> str | None:
+def _moment(milliseconds: int | None) -> str | None:
     return None if milliseconds is None else moment(milliseconds).isoformat()

@@ -107,7 +107,7 @@ class _Names:
         hashed = hmac.digest(self._salt, f"{kind}\0{name}".encode(), "sha256")
         return b32encode(hashed).decode()[:digits]
 
-    def of(self, kind: str, name: str) -> str:
+    def pseudonym(self, kind: str, name: str) -> str:
         """The pseudonym of a name, the name itself where it is not one of that kind."""
         return self._known.get((kind, name), name)
 
@@ -192,7 +192,7 @@ def _of_sites(columns: Mapping[str, Coded]) -> Iterator[str]:
 
 def _relabelled(labels: Labels, names: _Names, kind: str) -> tuple[Labels, NDArray[np.int32]]:
     """Labels under pseudonyms in the order of their letters, and where each label now stands (-1 stays)."""
-    new = [names.of(kind, name) for name in labels]
+    new = [names.pseudonym(kind, name) for name in labels]
     order = sorted(range(len(new)), key=lambda i: str.__str__(new[i]))
     place = np.empty(len(new) + 1, np.int32)
     place[order] = np.arange(len(new))
@@ -314,7 +314,9 @@ def _of_lock(found: lock.LockStatus, names: _Names, text: _Texts) -> lock.LockSt
     def hidden(value: Any, group: str) -> Any:
         if isinstance(value, str):
             kinds = "RAS" if group in WITH_NAMES else ""
-            return next((str(new) for kind in kinds if (new := names.of(kind, value)) != value), text(value))
+            return next(
+                (str(new) for kind in kinds if (new := names.pseudonym(kind, value)) != value), text(value)
+            )
         if isinstance(value, list):
             return [hidden(one, group) for one in value]
         return {k: hidden(v, group) for k, v in value.items()} if isinstance(value, Mapping) else value
@@ -342,15 +344,15 @@ def _of_plan(plan: Plan, names: _Names, text: _Texts) -> Plan:
     readers = tuple(
         reader.model_copy(
             update={
-                "reader": str(names.of("R", reader.reader)),
-                "site": None if reader.site is None else str(names.of("S", reader.site)),
+                "reader": str(names.pseudonym("R", reader.reader)),
+                "site": None if reader.site is None else str(names.pseudonym("S", reader.site)),
             }
         )
         for reader in plan.readers
     )
     datasets = tuple(
         facts.model_copy(
-            update={"sites": facts.sites and tuple(str(names.of("S", site)) for site in facts.sites)}
+            update={"sites": facts.sites and tuple(str(names.pseudonym("S", site)) for site in facts.sites)}
         )
         for facts in plan.datasets
     )
@@ -367,8 +369,8 @@ def _of_subgroup(subgroup: Any, names: _Names) -> Any:
     if of_site is None or of_site[1].casefold() not in SITES:
         return subgroup
     head, *rest = re.split(r"(\s+|,|\(|\))", definition)
-    told = head + "".join(str(names.of("S", part)) for part in rest)
-    reference = subgroup.reference and str(names.of("S", subgroup.reference))
+    told = head + "".join(str(names.pseudonym("S", part)) for part in rest)
+    reference = subgroup.reference and str(names.pseudonym("S", subgroup.reference))
     return subgroup.model_copy(update={"definition": told or None, "reference": reference})
 
 

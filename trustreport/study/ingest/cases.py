@@ -257,7 +257,7 @@ def _report_alike(word: str, names: list[str], held: list[tuple[MappedTable, Nam
                     rows.append(int(table.row(int(at[0]))[0]))
                 break
     said = " and ".join(quoted(n) for n in names[:3])
-    held[0][0].problems.at(
+    held[0][0].problems.add_at(
         file or held[0][0].file,
         f"{said} differ only by blanks or letter case",
         mend=f"Write one {word} in one way everywhere, or name different ones more differently.",

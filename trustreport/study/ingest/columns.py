@@ -84,7 +84,7 @@ class Names:
         at = pc.index_in(self.distinct, value_set=others.cast(self.distinct.type)).fill_null(-1)
         return np.append(np.asarray(at.to_numpy(zero_copy_only=False), np.int32), np.int32(-1))[self.codes]
 
-    def at(self, row: int) -> str:
+    def name_at(self, row: int) -> str:
         """The name in one record."""
         code = int(self.codes[row])
         return str(self.distinct[code].as_py()) if code >= 0 else ""
@@ -141,7 +141,9 @@ class MappedTable:
         """Add a problem of this file, at records or rows, in the column of a word or of another name."""
         if at is not None:
             rows = self.row(at)
-        self.problems.at(self.file, found, expected, mend, rows=rows, column=self.headers.get(word, column))
+        self.problems.add_at(
+            self.file, found, expected, mend, rows=rows, column=self.headers.get(word, column)
+        )
 
     def refuse_names(
         self, word: str, at: NDArray[Any], expected: str, mend: str | Callable[[str], str] = ""
@@ -242,7 +244,7 @@ class ColumnFinder:
     def _take(self, key: str, word: str, position: int) -> None:
         header = self.raw.header[position]
         if header in self.raw.nested:
-            self.problems.at(self.raw.file, "found lists or bytes", "plain values", column=header)
+            self.problems.add_at(self.raw.file, "found lists or bytes", "plain values", column=header)
         self.found[key] = (word, position)
         self.headers.taken.add(position)
 
@@ -318,7 +320,7 @@ class ColumnFinder:
                 if word in present or word in self.failed or len(word) < 5 or header in self.spec.features:
                     continue
                 if edits(name, word) <= (1 if len(word) < 8 else 2):
-                    self.problems.at(
+                    self.problems.add_at(
                         self.raw.file,
                         f"unknown column {quoted(header)}",
                         mend=f"Did you mean {quoted(word)}? Rename it, or map it in the manifest.",
@@ -344,4 +346,4 @@ class ColumnFinder:
         rest = [h for _, h in self.headers.rest()]
         meant = did_you_mean(word, rest)
         mend = f"Add it, or name yours in the manifest: {self.spec.where}.columns: {{{word}: <your header>}}."
-        self.problems.at(self.raw.file, found, "", f"{meant} {mend}".strip(), rows=(1,), column=word)
+        self.problems.add_at(self.raw.file, found, "", f"{meant} {mend}".strip(), rows=(1,), column=word)

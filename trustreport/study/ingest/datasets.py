@@ -152,7 +152,7 @@ def _dataset(
         _unscored(parts)
     for part in parts:
         part.table.used[part.records[part.case >= 0]] = True
-    matrix, names, levels = features.of(name, facts, parts, labels)
+    matrix, names, levels = features.matrix_of(name, facts, parts, labels)
     return Dataset(
         name,
         facts.role if facts else ROLE,

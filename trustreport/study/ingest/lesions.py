@@ -437,7 +437,7 @@ def _lesions(
             header = table.headers["lesion"]
             table.refuse("a lesion without a name", "a name in every row", at=empty, column=header)
         for i in np.flatnonzero((at >= 0) & (column.codes >= 0)):
-            key, row = (int(at[i]), column.at(int(i))), int(table.row(int(i))[0])
+            key, row = (int(at[i]), column.name_at(int(i))), int(table.row(int(i))[0])
             if key in rows:
                 said = f"lesion {person(key[1])} of case {person(known[key[0]].as_py())} appears twice"
                 both = (rows[key][1], row) if rows[key][0] is table else (row,)

@@ -96,7 +96,7 @@ class _Builder:
                 self._problem(path, line, f"a key {quoted(name)}", SEEN, RETYPE)
                 continue
             if name in seen:
-                self.problems.at(
+                self.problems.add_at(
                     self.file,
                     f"key {quoted(name)} appears twice in one group",
                     mend="Keep one of the two.",
@@ -138,7 +138,7 @@ class _Builder:
         self._problem(path, line, f"a tag {quoted(node.tag)}", "plain values", "Remove the tag.")
 
     def _problem(self, path: KeyPath, line: int, found: str, expected: str = "", mend: str = "") -> None:
-        self.problems.at(self.file, f"found {found}", expected, mend, rows=(line,), column=dotted(path))
+        self.problems.add_at(self.file, f"found {found}", expected, mend, rows=(line,), column=dotted(path))
 
 
 def _number(text: str, kind: str) -> Any:
@@ -218,12 +218,14 @@ def parse(file: str, data: bytes, problems: Problems) -> Manifest | None:
         return problems.manifest
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        problems.at(file, "found bytes that are not UTF-8", "UTF-8", "Save the file as UTF-8.", rows=(line,))
+        problems.add_at(
+            file, "found bytes that are not UTF-8", "UTF-8", "Save the file as UTF-8.", rows=(line,)
+        )
     except NotPlain as error:
         rows = () if error.line is None else (error.line,)
-        problems.at(file, f"found {error.found}", error.expected, error.mend, rows=rows)
+        problems.add_at(file, f"found {error.found}", error.expected, error.mend, rows=rows)
     except RecursionError:
-        problems.at(file, "found groups nested too deeply")
+        problems.add_at(file, "found groups nested too deeply")
     return None
 
 
@@ -312,7 +314,7 @@ class StudyFiles:
             self._refuse(f"{quoted(name)} may not be read", "", "Check its permissions.", column, line)
             return None
         if path.stat().st_size == 0:
-            self.problems.at(name, "the file is empty (0 bytes)", "a header and rows")
+            self.problems.add_at(name, "the file is empty (0 bytes)", "a header and rows")
             return None
         return path
 
@@ -323,7 +325,7 @@ class StudyFiles:
         return self.hashes[path]
 
     def _refuse(self, found: str, expected: str, mend: str, column: str, line: int) -> None:
-        self.problems.at(self.manifest, found, expected, mend, rows=(line,), column=column)
+        self.problems.add_at(self.manifest, found, expected, mend, rows=(line,), column=column)
 
 
 def _leads_out(name: str) -> bool:

@@ -104,7 +104,7 @@ class Manifest:
             path = path[:-1]
         return self.lines.get(path, 1)
 
-    def at(self, path: KeyPath) -> Any:
+    def value_at(self, path: KeyPath) -> Any:
         """The value under a path."""
         value = self.values
         for key in path:
@@ -132,9 +132,9 @@ class Problems(list[Problem]):
         """Add a problem of the manifest, at the line of a key, and of others that contradict or share it."""
         paths = [*([before] if before else []), path, *beside]
         rows = [self.manifest.line(one) for one in paths]
-        self.at(self.manifest.file, found, expected, mend, rows=rows, column=dotted(path))
+        self.add_at(self.manifest.file, found, expected, mend, rows=rows, column=dotted(path))
 
-    def at(
+    def add_at(
         self,
         file: str,
         found: str,
@@ -176,10 +176,10 @@ class Problems(list[Problem]):
             shown = [cells[int(order[start])].as_py() or "" for start in starts[:VALUES]]
             said = mend if isinstance(mend, str) else next(filter(None, map(mend, shown)), "")
             found = f"found {', '.join(map(quoted, shown))} and {len(starts) - VALUES:,} other values"
-            self.at(file, found, expected, said, rows=rows[np.sort(order)], column=column)
+            self.add_at(file, found, expected, said, rows=rows[np.sort(order)], column=column)
             return
         for group in np.split(order, starts[1:]):
             cell = cells[int(group[0])].as_py() or ""
             found = f"found {quoted(cell)}" if cell else "found an empty cell"
             said = mend if isinstance(mend, str) else mend(cell)
-            self.at(file, found, expected, said, rows=rows[group], column=column)
+            self.add_at(file, found, expected, said, rows=rows[group], column=column)

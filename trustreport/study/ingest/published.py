@@ -47,9 +47,9 @@ def counts_of(
 def _from_table(table: MappedTable) -> Iterable[PublishedRow]:
     for i in range(table.n_rows):
         count = {w: _whole(table, w, i) for w in ("errors", "correct", "readers", "cases")}
-        if count["errors"] is None or count["correct"] is None or not table.names["arm"].at(i):
+        if count["errors"] is None or count["correct"] is None or not table.names["arm"].name_at(i):
             continue
-        arm, paired = table.names["arm"].at(i), _paired(table, i)
+        arm, paired = table.names["arm"].name_at(i), _paired(table, i)
         said = CountsRow.model_validate({"set": _set_name(table, i), "arm": arm, **count, "paired": paired})
         table.used[i] = True
         yield PublishedRow(said, table.file, int(table.row(i)[0]), table.headers["arm"])
@@ -70,7 +70,7 @@ def _paired(table: MappedTable, i: int) -> bool | None:
 def _set_name(table: MappedTable, i: int) -> str:
     for word in ("set", "dataset"):
         if word in table.names:
-            return table.names[word].at(i)
+            return table.names[word].name_at(i)
     return table.spec.dataset or table.spec.name
 
 
@@ -117,7 +117,7 @@ def _report(
     problems: Problems, rows: Sequence[PublishedRow], found: str, expected: str = "", mend: str = ""
 ) -> None:
     lines = [r.row for r in rows if r.file == rows[0].file]
-    problems.at(rows[0].file, found, expected, mend, rows=lines, column=rows[0].column)
+    problems.add_at(rows[0].file, found, expected, mend, rows=lines, column=rows[0].column)
 
 
 def confusion_of(plan: Plan, tables: Sequence[MappedTable]) -> tuple[Confusion, ...]:
@@ -132,7 +132,7 @@ def confusion_of(plan: Plan, tables: Sequence[MappedTable]) -> tuple[Confusion, 
             name = _set_name(table, i)
             if table.n_rows > 1 and not {"set", "dataset"} & table.names.keys():
                 name = f"{name} {i + 1}"  # without names, a row is a set
-            candidate = (table.names["candidate"].at(i) if "candidate" in table.names else None) or None
+            candidate = (table.names["candidate"].name_at(i) if "candidate" in table.names else None) or None
             if (name, candidate) in seen:
                 row = table.row(i)
                 table.refuse(f"set {quoted(name)} appears twice", mend="Name each set once.", rows=row)
@@ -192,7 +192,7 @@ def reported_of(plan: Plan, tables: Sequence[MappedTable]) -> tuple[Reported, ..
     rows: dict[str, list[tuple[MappedTable, int]]] = {}
     for table in (t for t in tables if t.kind == "reported"):
         for i in range(table.n_rows):
-            name = table.names["set"].at(i)
+            name = table.names["set"].name_at(i)
             if name:
                 _one_figure(table, i, sets.setdefault(name, {"set": name, "metrics": {}}))
                 rows.setdefault(name, []).append((table, i))
@@ -209,7 +209,7 @@ def reported_of(plan: Plan, tables: Sequence[MappedTable]) -> tuple[Reported, ..
 
 
 def _one_figure(table: MappedTable, i: int, said: dict[str, Any]) -> None:
-    metric, value = table.names["metric"].at(i), table.text["value"][i].as_py()
+    metric, value = table.names["metric"].name_at(i), table.text["value"][i].as_py()
     row = table.row(i)
     if not metric or value is None:
         if value is None:
@@ -222,7 +222,7 @@ def _one_figure(table: MappedTable, i: int, said: dict[str, Any]) -> None:
         count = _whole(table, word, i)
         if count is not None:
             _agree(table, said, word, count, row)
-    rounding = table.names["rounding"].at(i) if "rounding" in table.names else ""
+    rounding = table.names["rounding"].name_at(i) if "rounding" in table.names else ""
     if rounding in ("rounded", "truncated"):
         _agree(table, said, "rounding", rounding, row)
     elif rounding:

@@ -115,15 +115,15 @@ def _manifest_path(path: Path, problems: Problems) -> Path | None:
                 return there[0]
             found = "several manifests" if there else "no study.yaml, study.yml or study.json"
             mend = f"Keep one of {listed(p.name for p in there)}." if there else "trustreport init makes one."
-            problems.at(path.name or str(path), found, "", mend)
+            problems.add_at(path.name or str(path), found, "", mend)
         elif not path.is_file():
-            problems.at(path.name or str(path), "there is no such file or folder")
+            problems.add_at(path.name or str(path), "there is no such file or folder")
         elif path.suffix.lower() not in (".yaml", ".yml", ".json"):
-            problems.at(path.name, "this is no manifest", "a study folder or its study.yaml")
+            problems.add_at(path.name, "this is no manifest", "a study folder or its study.yaml")
         else:
             return path
     except (OSError, ValueError):
-        problems.at(str(path)[:60], "this cannot be read")
+        problems.add_at(str(path)[:60], "this cannot be read")
     return None
 
 
@@ -217,7 +217,7 @@ def _lock(files: StudyFiles, problems: Problems) -> bytes:
         lock.read(data)
     except ValueError as error:
         mend = "Restore it: what was locked cannot be read from it."
-        problems.at(lock.FILE, str(error), "the unchanged lock of the criteria", mend)
+        problems.add_at(lock.FILE, str(error), "the unchanged lock of the criteria", mend)
     return data
 
 
@@ -228,7 +228,7 @@ def _looks(files: StudyFiles, problems: Problems) -> bytes:
     try:
         lock.read_looks(data)
     except ValueError as error:
-        problems.at(lock.LOOKS, str(error), "the register as it was written", "Restore it.")
+        problems.add_at(lock.LOOKS, str(error), "the register as it was written", "Restore it.")
     return data
 
 

@@ -92,7 +92,7 @@ def there_is_data(plan: Plan, problems: Problems) -> None:
     if plan.tables or any(d.file for d in plan.datasets) or any(getattr(plan, group) for group in INLINE):
         return
     expected = f"tables, a data set with a file, or one of {listed(INLINE)}"
-    problems.at(
+    problems.add_at(
         problems.manifest.file,
         "no data are named",
         expected,
@@ -113,7 +113,7 @@ def rows_are_unique(tables: Sequence[MappedTable]) -> None:
         distinct, counts = np.unique(codes[given], return_counts=True)
         for code in distinct[counts > 1][:VALUES]:
             at = np.flatnonzero((codes == code) & given)
-            found = f"{word} {person(table.names[word].at(int(at[0])))} appears in {len(at)} rows"
+            found = f"{word} {person(table.names[word].name_at(int(at[0])))} appears in {len(at)} rows"
             column = table.headers[word]
             table.refuse(found, mend=f"Keep one row for each {word}.", at=at, column=column)
 
@@ -380,11 +380,11 @@ def _followed_dataset(
     dataset: Dataset, plan: Plan, tables: Sequence[MappedTable], problems: Problems
 ) -> None:
     assert plan.time_to_event is not None
-    horizon, written = plan.time_to_event.at, plan.time_to_event.written
+    horizon, written = plan.time_to_event.in_unit, plan.time_to_event.written
     if (dataset.cases.truth >= 0).any():
         table = next((t for t in tables if "truth" in t.headers), None)
         header = table.headers["truth"] if table else "truth"
-        problems.at(
+        problems.add_at(
             table.file if table else problems.manifest.file,
             f"the cases of data set {quoted(dataset.name)} have a truth and follow-up",
             "one of the two: with follow-up, cases censored before the horizon are weighted for",

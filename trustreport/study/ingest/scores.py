@@ -218,7 +218,7 @@ class FeatureKinds:
         _, names = cases.united([Names(*values.encoded(column)) for _, column in held])
         return tuple(names.to_pylist())
 
-    def of(
+    def matrix_of(
         self, dataset: str, facts: DatasetFacts | None, parts: Sequence[CaseRecords], labels: Labels
     ) -> tuple[Floats | None, tuple[str, ...], dict[str, tuple[str, ...]]]:
         """The features of a data set, (n_cases, n_features), their names and the levels of words."""

@@ -96,7 +96,7 @@ def read_table(
             raw = _text(path, name, layout, problems, wanted)
     except Unreadable as error:
         found = error.found if error.found.startswith("no ") else f"found {error.found}"
-        problems.at(name, found, error.expected, error.mend, rows=error.rows)
+        problems.add_at(name, found, error.expected, error.mend, rows=error.rows)
         return None
     if not _header_holds(raw, problems):
         return None
@@ -104,7 +104,7 @@ def read_table(
         raw = _kept(raw, ~np.isin(raw.row(np.arange(raw.n_rows)), layout.skip_rows))
     raw = _without_blank_rows(raw)
     if raw.n_rows == 0:
-        problems.at(name, "no rows below the header", "at least one row")
+        problems.add_at(name, "no rows below the header", "at least one row")
         return None
     return raw
 
@@ -114,12 +114,12 @@ def _header_holds(raw: Raw, problems: Problems) -> bool:
     twice = sorted({h for h in named if named.count(h) > 1}) if len(set(named)) < len(named) else []
     for header in twice:
         found, mend = f"two columns are named {quoted(header)}", "Rename or remove one of them."
-        problems.at(raw.file, found, "", mend, rows=(1,), column=header[:CELL])
+        problems.add_at(raw.file, found, "", mend, rows=(1,), column=header[:CELL])
     for header in filter(unseen, named):
-        problems.at(raw.file, f"found a header {quoted(header)}", SEEN, RETYPE, rows=(1,))
+        problems.add_at(raw.file, f"found a header {quoted(header)}", SEEN, RETYPE, rows=(1,))
         return False
     if not named:
-        problems.at(raw.file, "found no header", "a first row that names the columns", rows=(1,))
+        problems.add_at(raw.file, "found no header", "a first row that names the columns", rows=(1,))
     return bool(named)
 
 
@@ -433,7 +433,7 @@ def _note_ragged(
         cells = f"{width} cell{'s' * (width != 1)}"
         apart = f"Put cells that contain {quoted(shown)} between quotation marks"
         mend = f"{apart}, and close every quotation mark."
-        problems.at(name, f"found {cells}", f"{n}, as in the header", mend, rows=at)
+        problems.add_at(name, f"found {cells}", f"{n}, as in the header", mend, rows=at)
 
 
 def _rows(ragged: list[tuple[int, int]], n_rows: int, skipped: int) -> NDArray[np.int64] | None:

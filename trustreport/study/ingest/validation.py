@@ -42,7 +42,7 @@ def plan_of(manifest: Manifest, problems: Problems) -> tuple[Plan | None, set[Ke
                 _leave_out(values, path, kind)
             values = _pruned(values)
         except RecursionError:
-            problems.at(manifest.file, "found groups nested too deeply")
+            problems.add_at(manifest.file, "found groups nested too deeply")
             break
     return None, touched
 
@@ -127,7 +127,7 @@ def _words(manifest: Manifest, path: KeyPath, kind: str, errors: list[Any]) -> t
         return "this key is missing", _choices(path) or "a value", f"Add {path[-1]}: to this group."
     if kind == "extra_forbidden":
         return f"unknown key {quoted(path[-1])}", "", _unknown(path)
-    value = manifest.at(path)
+    value = manifest.value_at(path)
     what = "a group" if isinstance(value, dict) else _list(value) if isinstance(value, list) else None
     shown = "nothing" if value is None else what or quoted(getattr(value, "text", value))
     expected = list(dict.fromkeys(expectation(e) for e in errors))

@@ -226,7 +226,7 @@ class InternalSplits(Group):
             raise ValueError(f"the splits of {self.metric} once: under metric or under measures")
         return self
 
-    def of(self, metric: str) -> tuple[float, ...]:
+    def values_of(self, metric: str) -> tuple[float, ...]:
         """The values of a measure, empty where none are declared."""
         if self.metric is not None and self.metric.lower() == metric:
             return self.values or ()

@@ -329,7 +329,7 @@ class TimeToEvent(Group):
         return found[1], f"{found[2].lower().rstrip('s')}s" if found[2] else ""
 
     @property
-    def at(self) -> float:
+    def in_unit(self) -> float:
         """The horizon in the unit of the column ``follow_up``."""
         number, unit = self._parts
         return float(number) * (DAYS[unit] / DAYS[self.unit] if unit and self.unit else 1.0)

@@ -261,7 +261,7 @@ class PublishedMeasures(Group):
                 raise ValueError(f"{name}: a number {least} {limits[1]:g} (0.81, not 81)")
         return self
 
-    def of(self, measure: str) -> PublishedValue | None:
+    def value_of(self, measure: str) -> PublishedValue | None:
         """A measure, where it was printed."""
         found: PublishedValue | None = getattr(self, measure)
         return found

@@ -255,7 +255,7 @@ def rivals_of_classes(every: Sequence[Called], plan: Plan) -> Iterator[tuple[Riv
     of_sets: dict[Place, list[Called]] = defaultdict(list)
     for one in every:
         if one.place.candidate is not None:
-            of_sets[one.place.at(candidate=None)].append(one)
+            of_sets[one.place.narrowed(candidate=None)].append(one)
     for place, some in of_sets.items():
         first, names = some[0], tuple(str(one.place.candidate) for one in some)
         alike = all((one.classes, one.decisions) == (first.classes, first.decisions) for one in some)
@@ -369,7 +369,7 @@ def contest_results(contest: Contest, plan: Plan) -> list[Result]:
 
     method = "bootstrap_share" if contest.paired else "bootstrap_share_tables"
     results = [
-        entry("utility_first", place.at(candidate=name), float(first), method)
+        entry("utility_first", place.narrowed(candidate=name), float(first), method)
         for name, first in zip(contest.candidates, contest.ranking.first)
     ]
     if contest.uncertain:
@@ -442,7 +442,7 @@ def _differences(rivals: Rivals, utility: DeclaredUtility, plan: Plan) -> Iterat
         found = [replace(e, note=e.note + rivals.note) for e in pair(alone, grouped)]
         results = as_entries(
             f"{ID}.utility_difference",
-            rivals.place.at(candidates=names),
+            rivals.place.narrowed(candidates=names),
             found,
             clustered=grouped is not None,
             parameters={"utility": utility.name},

@@ -50,7 +50,7 @@ class Coverage:
         """The primary estimate at a coverage."""
         return next(r.estimate for r in self.results if r.primary and r.parameters["coverage"] == coverage)
 
-    def at(self, coverage: float, level: float) -> Estimate:
+    def at_coverage(self, coverage: float, level: float) -> Estimate:
         """The estimate at any coverage, clusters respected."""
         return accuracy_at_coverage(
             self.right,
@@ -183,7 +183,7 @@ def _figure(some: Sequence[Coverage], number: int, level: float) -> Figure:
     drawn = [p for panel in panels for line in panel.lines for p in (*line.points, *line.marked)]
     first = min(*(p.x for p in drawn), HALF)  # where all confidences are equal there is one point
     ends = numbers.axis_ends((y for p in drawn for y in (p.y, p.low, p.high)), 0.0, 1.0)
-    full = some[0].at(some[0].decided / len(some[0].case), level)
+    full = some[0].at_coverage(some[0].decided / len(some[0].case), level)
     marked = text("marked", level=level)
     return text.figure(
         f"coverage_{number}",
@@ -212,7 +212,7 @@ def _points(one: Coverage, coverages: Sequence[float], level: float) -> tuple[Li
     """Each set of decided cases once, at the coverage that it has."""
     made = {}
     for coverage in coverages:
-        e = one.at(coverage, level)
+        e = one.at_coverage(coverage, level)
         if not isnan(e.value):
             made[e.details["coverage"]] = LinePoint(e.details["coverage"], e.value, e.low, e.high)
     return tuple(made[x] for x in sorted(made))

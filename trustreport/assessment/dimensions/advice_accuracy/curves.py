@@ -100,7 +100,7 @@ def _roc(one: CandidatesOnSet, study: Study, plan: Plan, *, named: bool) -> RocP
         area = view.estimate("auc")
         assert area is not None
         point = _point(case, view)
-        lines.append(RocLine.of(_label(case), curve.fpr, curve.tpr, area, point, most=most))
+        lines.append(RocLine.of_curve(_label(case), curve.fpr, curve.tpr, area, point, most=most))
     touching = tuple(_equal_yield(one, plan, alone=not named))
     return RocPanel(
         one.label if named else "", tuple(lines), tuple(_readers(one.name, study, plan)), touching
@@ -152,7 +152,7 @@ def _points(readings: Readings, arm: str, plan: Plan, *, aided: bool) -> Iterato
     known = (readings.arm == readings.arms.index(arm)) & (readings.decision >= 0) & (readings.truth >= 0)
     for k, reader in enumerate(readings.readers.labels):
         own = known & (readings.reader == k)
-        counts = ConfusionCounts.of(readings.truth[own] == 1, readings.decision[own] == 1)
+        counts = ConfusionCounts.of_decisions(readings.truth[own] == 1, readings.decision[own] == 1)
         sens, spec = (
             estimated(MEASURES[name], counts, level=level) for name in ("sensitivity", "specificity")
         )

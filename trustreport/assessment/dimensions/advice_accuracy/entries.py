@@ -76,7 +76,7 @@ def published(counts: Confusion, plan: Plan) -> Iterator[tuple[Place, ConfusionC
     if k:
         more = (k - 1) * cells.positives
         frames = ConfusionCounts(cells.tp * k, cells.fp, cells.fn * k, cells.tn - more)
-        there = place.at(set=f"{counts.set}, per frame")
+        there = place.narrowed(set=f"{counts.set}, per frame")
         yield there, frames, matrix_results(frames, there, plan, shown=_of_frames)
 
 
@@ -90,20 +90,20 @@ def matrix_results(
     """The cells, every measure with its interval, and those that depend on it at declared prevalences."""
     level = plan.report.confidence_level
 
-    def one(name: str, e: Estimate, **more: Any) -> Result:
+    def result(name: str, e: Estimate, **more: Any) -> Result:
         return Result(f"{ID}.{name}", place, shown(e), primary=True, **more)
 
-    results = [one(cell, e) for cell, e in cells_of(counts, level)]
-    results += [one(name, estimated(measure, counts, level=level)) for name, measure in MEASURES.items()]
+    results = [result(cell, e) for cell, e in cells_of(counts, level)]
+    results += [result(name, estimated(measure, counts, level=level)) for name, measure in MEASURES.items()]
     for scenario, table, _ in _rules(counts, None):
         for name in SCENARIO_MEASURES:
             results.append(
-                one(name, estimated(MEASURES[name], table, level=level), parameters={"scenario": scenario})
+                result(name, estimated(MEASURES[name], table, level=level), parameters={"scenario": scenario})
             )
     for share in declared_prevalences(plan):
         for name in by_prevalence():
             e = at_prevalence(name, counts, share, level=level)
-            results.append(one(name, e, parameters={"prevalence": share}))
+            results.append(result(name, e, parameters={"prevalence": share}))
     return results
 
 
@@ -236,7 +236,7 @@ def weighted_results(case: ScoredCases, plan: Plan) -> list[Result]:
     for threshold in thresholds(plan):
         found = weighted.of_net_benefit(case, threshold, level)
         if found is not None:
-            place = case.place.at(threshold=threshold)
+            place = case.place.narrowed(threshold=threshold)
             results.append(Result(f"{ID}.weighted_net_benefit", place, found, primary=True, cases=case.key))
     return results
 
@@ -289,7 +289,7 @@ def _at_threshold(case: ScoredCases, threshold: float, level: float) -> list[Res
     for name in ("net_benefit", "standardized_net_benefit"):
         results += entries(f"{ID}.{name}", case, name, level, threshold=threshold)
     truth, score, cluster = case.acted_on
-    place = case.place.at(threshold=threshold)
+    place = case.place.narrowed(threshold=threshold)
 
     def add(name: str, measure: Callable[..., Estimate], *given: Any, parameters: dict[str, Any]) -> None:
         grouped = None if cluster is None else measure(*given, cluster=cluster, level=level)
@@ -372,7 +372,7 @@ def difference_results(compared: ScoredCases, baseline: ScoredCases, plan: Plan)
         for threshold in thresholds(plan):
             results += as_entries(
                 f"{ID}.net_benefit_difference",
-                place.at(threshold=threshold),
+                place.narrowed(threshold=threshold),
                 differences(ours, theirs, "net_benefit", level, threshold=threshold),
                 clustered=ours.cluster is not None,
                 cases=cases,

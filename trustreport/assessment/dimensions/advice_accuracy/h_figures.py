@@ -97,7 +97,7 @@ def _complexities(one: Weighed, *, named: bool) -> HistogramPanel:
         complex_ = one.graded[choose.hardest(one.graded, part) == 1]
         found.setdefault(float(complex_.min()), []).append(text("share", value=part))
     marks = [HistogramMark(at, text("parts", parts=parts)) for at, parts in found.items()]
-    return HistogramPanel.of(one.dataset.name if named else "", one.graded, marks)
+    return HistogramPanel.of_values(one.dataset.name if named else "", one.graded, marks)
 
 
 def figures_of_raters(some: Sequence[Weighed], results: Sequence[Result], plan: Plan) -> Iterator[Figure]:
@@ -136,7 +136,7 @@ def _confidences(one: Weighed, *, named: bool) -> HistogramPanel | None:
         at = choose.tau_from_share(confidence, right, part)
         found.setdefault(at, []).append(text("share", value=part))
     marks = [HistogramMark(at, text("parts", parts=parts)) for at, parts in found.items()]
-    return HistogramPanel.of(one.dataset.name if named else "", own, marks)
+    return HistogramPanel.of_values(one.dataset.name if named else "", own, marks)
 
 
 def _roc(own: Sequence[Weighed], results: Sequence[Result], plan: Plan, *, named: bool) -> RocPanel:
@@ -152,12 +152,12 @@ def _roc(own: Sequence[Weighed], results: Sequence[Result], plan: Plan, *, named
             point = DevicePoint(present.estimate, absent.estimate)
         assert area is not None
         label = one.place.candidate or ""
-        lines.append(RocLine.of(label, curve.fpr, curve.tpr, area.estimate, point, most=FEWER_POINTS))
+        lines.append(RocLine.of_curve(label, curve.fpr, curve.tpr, area.estimate, point, most=FEWER_POINTS))
     first, points = own[0], []
     assert first.raters is not None
     for name, decision in zip(first.raters.names, first.raters.decision):
         judged = ~np.isnan(decision)
-        counts = ConfusionCounts.of(first.truth[judged] == 1, decision[judged] == 1)
+        counts = ConfusionCounts.of_decisions(first.truth[judged] == 1, decision[judged] == 1)
         level = plan.report.confidence_level
         sens, spec = (
             estimated(MEASURES[share], counts, level=level) for share in ("sensitivity", "specificity")

@@ -72,7 +72,7 @@ def _panel(
         return None
     lines = []
     for name in names:
-        points = tuple(LinePoint(q, _at(name, counts, q)) for q in grid)
+        points = tuple(LinePoint(q, _at_prevalence(name, counts, q)) for q in grid)
         if all(isnan(p.y) for p in points):
             continue
         marked = []
@@ -84,7 +84,7 @@ def _panel(
     return LinesPanel(view.name if named else "", tuple(lines)) if lines else None
 
 
-def _at(name: str, counts: ConfusionCounts, share: float) -> float:
+def _at_prevalence(name: str, counts: ConfusionCounts, share: float) -> float:
     try:
         return float(MEASURES[name].formula(*weighed(counts, share)))
     except ZeroDivisionError:

@@ -292,7 +292,7 @@ def _with_interval(e: Estimate | None) -> Message | None:
 def _secondary_tables(view: ResultView, number: int) -> Iterator[EstimateTable | PlainTable]:
     """Each table for which a set has results."""
 
-    def of(quantity: str) -> list[Result]:
+    def value_of(quantity: str) -> list[Result]:
         return [r for r in view.results if r.id == f"{ID}.{quantity}" and r.primary]
 
     left_out = (r for r in view.results if r.parameters == WITHOUT and r.primary)
@@ -307,9 +307,9 @@ def _secondary_tables(view: ResultView, number: int) -> Iterator[EstimateTable |
         if rows:
             leads = [view.lead(name) for name in BOTH_WAYS] if key in ("clusters", "verification") else []
             yield text.labelled(f"{key}_{number}", text(f"table_{key}"), rows, leads.__contains__)
-    if groups := of("auc_group"):
+    if groups := value_of("auc_group"):
         yield _deep(groups, number)
-    if worth := of("utility_yield"):
+    if worth := value_of("utility_yield"):
         yield text.estimates(f"utility_{number}", text("table_utility"), worth, _utility, lambda r: False)
     points = [r for r in view.results if r.id == f"{ID}.optimal_threshold"]
     if points:

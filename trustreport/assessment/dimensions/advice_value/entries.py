@@ -234,14 +234,14 @@ def _advice(case: ScoredCases, plan: Plan) -> Iterator[Result]:
         yield _advisory(case, plan, local, known=known)
     positive = np.zeros(len(case), bool) if case.risk is None else case.risk >= threshold
     for name, of in zip(CLASSES, (positive, ~positive)):
-        part = case.part(of & case.scored, case.place.at(class_=name))
+        part = case.part(of & case.scored, case.place.narrowed(class_=name))
         yield _advisory(part, plan, none=NO_ADVICE, details=each_alone(case, part))
 
 
 def _of_groups(case: ScoredCases, plan: Plan) -> Iterator[Result]:
     """The advisory value of each declared group."""
     for name, members in _groups(case, plan):
-        part = case.part(members & case.scored, case.place.at(subgroup=name))
+        part = case.part(members & case.scored, case.place.narrowed(subgroup=name))
         yield _advisory(part, plan, none=NO_CASE_OF_GROUP, details=each_alone(case, part))
 
 

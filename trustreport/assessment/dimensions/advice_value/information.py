@@ -75,7 +75,7 @@ def of_readings(study: Study, plan: Plan) -> Iterator[Informed]:
         place = of_task(readings.task, several=len(study.readings) > 1)
         for arms in plan.contrasts:
             if set(arms) <= set(readings.arms):
-                results = tuple(_contrast(readings, arms, declared, place.at(arms=arms), plan))
+                results = tuple(_contrast(readings, arms, declared, place.narrowed(arms=arms), plan))
                 yield Informed(str(place.task), results, True)
 
 

@@ -121,7 +121,7 @@ def leading_measure(plan: Plan) -> str:
 
 def place_of(run: ScoredCases) -> Place:
     """Where the numbers of a candidate belong: a single one is named too."""
-    return run.place.at(candidate=run.candidate or None)
+    return run.place.narrowed(candidate=run.candidate or None)
 
 
 def _entry(name: str, place: Place, e: Estimate, run: ScoredCases, **more: Any) -> Result:

@@ -179,7 +179,7 @@ def _distinguishable(found: Mapping[str, list[tuple[str, ...]]]) -> Iterator[Mes
 def _per_patients(common: Common, results: Sequence[Result], plan: Plan) -> Iterator[Item]:
     (share,) = local_prevalences(plan)
     names = common.names
-    rates = {rate: [_at(results, rate, one, share) for one in names] for rate in RATES}
+    rates = {rate: [_at_share(results, rate, one, share) for one in names] for rate in RATES}
     yield text("rates", prevalence=share, positive=PATIENTS * share)
     yield from _missed(common, results, share, plan.site_context.annual_volume if plan.site_context else None)
     if any(run.n_failed for run in common.runs):
@@ -199,7 +199,7 @@ def _per_patients(common: Common, results: Sequence[Result], plan: Plan) -> Iter
     )
 
 
-def _at(results: Sequence[Result], name: str, candidate: str, share: float) -> Estimate | None:
+def _at_share(results: Sequence[Result], name: str, candidate: str, share: float) -> Estimate | None:
     """A rate at the local prevalence."""
     for r in results:
         here = r.place.candidate == (candidate or None) and r.parameters.get("prevalence") == share
@@ -210,7 +210,7 @@ def _at(results: Sequence[Result], name: str, candidate: str, share: float) -> E
 
 def _missed(common: Common, results: Sequence[Result], share: float, volume: int | None) -> Iterator[Message]:
     for name in common.names:
-        missed, look = (_at(results, rate, name, share) for rate in ("missed_rate", "recall_rate"))
+        missed, look = (_at_share(results, rate, name, share) for rate in ("missed_rate", "recall_rate"))
         if missed is None or look is None or isnan(missed.low):
             continue
         values: dict[str, Any] = {"name": _shown(name), "missed": per(missed, PATIENTS)}

@@ -84,7 +84,7 @@ def ai_results(
                     "parameters": chosen,
                     "cases": reading_key(readings),
                 }
-                results += by_analysis(QUANTITY, place.at(arm=arms[a]), named, first, **of)
+                results += by_analysis(QUANTITY, place.narrowed(arm=arms[a]), named, first, **of)
     return results
 
 

@@ -74,7 +74,7 @@ def all_arms(
         )
         first = _first(tests, len(readings.readers))
         of = {"endpoint": name, "cases": reading_key(readings)}
-        found += by_analysis(GLOBAL, place.at(arms=arms), tests, first, **of)
+        found += by_analysis(GLOBAL, place.narrowed(arms=arms), tests, first, **of)
     return AllArms(arms, found + pairs)
 
 
@@ -191,7 +191,7 @@ def _differences(
     """The primary difference of each endpoint of a pair."""
     if pair in plan.contrasts:
         for r in results:
-            of_pair = r.id == f"{ID}.arm_difference" and r.place == place.at(arms=pair)
+            of_pair = r.id == f"{ID}.arm_difference" and r.place == place.narrowed(arms=pair)
             if of_pair and r.primary and r.method != "bootstrap":
                 yield r
         return
@@ -199,7 +199,7 @@ def _differences(
         differences = endpoint.whole.differences(level)
         first = endpoint.whole.first(differences)
         of: dict[str, Any] = {"endpoint": endpoint.name, "analysis": first, "cases": reading_key(readings)}
-        yield Result(PAIRWISE, place.at(arms=pair), differences[first], **of)
+        yield Result(PAIRWISE, place.narrowed(arms=pair), differences[first], **of)
 
 
 # ---------------------------------------------------------------- sentence and tables

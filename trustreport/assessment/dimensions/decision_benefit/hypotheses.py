@@ -123,13 +123,13 @@ def _places(criterion: Criterion, readings: Readings, task: Place, plan: Plan) -
     contrasts = [pair for pair in plan.contrasts if set(pair) <= set(readings.arms)]
     if measure in OF_ARMS or (isinstance(said, str) and measure in OF_EITHER):
         named = [said] if isinstance(said, str) else [said[0]] if said else [a for a, _ in contrasts]
-        yield from (task.at(arm=arm) for arm in dict.fromkeys(named) if arm in readings.arms)
+        yield from (task.narrowed(arm=arm) for arm in dict.fromkeys(named) if arm in readings.arms)
     elif isinstance(said, str):
-        yield from (task.at(arms=pair) for pair in contrasts if said in (pair[0], readings.task))
+        yield from (task.narrowed(arms=pair) for pair in contrasts if said in (pair[0], readings.task))
     elif said is None:
-        yield from (task.at(arms=pair) for pair in contrasts)
+        yield from (task.narrowed(arms=pair) for pair in contrasts)
     elif set(said) <= set(readings.arms):
-        yield task.at(arms=said)
+        yield task.narrowed(arms=said)
 
 
 def _lead(
@@ -203,7 +203,7 @@ def _tested(
         chosen[name] = list(shown) if isinstance(shown, tuple) else shown
     result = Result(
         RESULT,
-        place.at(subgroup=criterion.subgroup),
+        place.narrowed(subgroup=criterion.subgroup),
         estimate,
         endpoint=criterion.of or (lead.endpoint if lead else ""),
         analysis=lead.analysis if lead else "",

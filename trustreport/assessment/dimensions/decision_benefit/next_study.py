@@ -71,7 +71,7 @@ def next_study(
     difference, origin = _difference(lead, plan.limits.get("power_difference"))
     readers = sorted({max(LEAST_READERS, ceil(fit.n_readers * m)) for m in MULTIPLES})
     cases = sorted({max(2, ceil(fit.n_cases * m)) for m in MULTIPLES})
-    contrast = place.at(arms=arms)
+    contrast = place.narrowed(arms=arms)
     of: dict[str, Any] = {
         "endpoint": endpoint.name,
         "primary": True,

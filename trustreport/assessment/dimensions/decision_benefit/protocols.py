@@ -131,7 +131,7 @@ def _performance(
         own = together(cluster, cases)
         analysis = analysis_of_shares(np.stack(right), own)
         of |= {"endpoint": endpoint}
-        there = place.at(protocol=name)
+        there = place.narrowed(protocol=name)
         mean = analysis.lead_mean(AIDED, level)
         yield Result(f"{ID}.protocol_performance", there, mean, primary=True, **of)
         if name == READER:
@@ -155,13 +155,13 @@ def _as_read(r: Result, readings: Readings, arms: tuple[str, str], level: float)
     at, protocol = r.place, r.place.protocol
     read = {READER: UNAIDED, ASSISTANCE: AIDED}.get(str(protocol))
     if protocol == DEVICE and r.name == "protocol_difference":
-        return replace(r, place=at.at(arm=arms[UNAIDED]))
+        return replace(r, place=at.narrowed(arm=arms[UNAIDED]))
     of_arms = endpoint_of(readings, arms, level, r.endpoint)
     if read is None or of_arms is None:
         return r
     if r.name == "protocol_difference":
-        return replace(r, place=at.at(arms=arms), estimate=of_arms.whole.lead_difference(level))
-    return replace(r, place=at.at(arm=arms[read]), estimate=of_arms.whole.lead_mean(read, level))
+        return replace(r, place=at.narrowed(arms=arms), estimate=of_arms.whole.lead_difference(level))
+    return replace(r, place=at.narrowed(arm=arms[read]), estimate=of_arms.whole.lead_mean(read, level))
 
 
 def _one_way(
@@ -229,7 +229,7 @@ def _time(
     value = prevalence * positive + (1 - prevalence) * negative
     n = int((~np.isnan(seconds[:, truth >= 0])).sum())
     e = Estimate(value, nan, nan, n, level, "standardised", NO_SPREAD_OF_TIME)
-    there = place.at(protocol=name)
+    there = place.narrowed(protocol=name)
     yield Result(f"{ID}.protocol_performance", there, e, endpoint="seconds", primary=True, **of)
 
 
@@ -261,7 +261,7 @@ def of_published(study: Study, plan: Plan) -> list[Result]:
             e = Estimate(
                 value, least[name][0], most[name][1], min(x.n, y.n), level, "formula", INDEPENDENT_ERRORS
             )
-            there = NOWHERE.at(set=counts.name, protocol=name)
+            there = NOWHERE.narrowed(set=counts.name, protocol=name)
             of: dict[str, Any] = {"endpoint": "accuracy", "primary": True}
             results.append(Result(f"{ID}.protocol_performance", there, e, **of))
     return results

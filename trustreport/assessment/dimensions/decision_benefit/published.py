@@ -50,15 +50,19 @@ def published_readers(plan: Plan) -> list[ReadAsPublished]:
         more: dict[str, Any] = {"endpoint": one.measure, "primary": True}
         results = []
         for reader in one.readers:
-            here = place.at(reader=reader.reader)
+            here = place.narrowed(reader=reader.reader)
             change = as_printed(difference_of(reader), n, level)
             values = {unaided: reader.unaided, aided: reader.unaided + change.value}
             for arm, value in values.items():
                 e = Estimate(value, nan, nan, n, level, AS_PUBLISHED, NO_INTERVAL)
-                results.append(Result(f"{ID}.published_reader_estimate", here.at(arm=arm), e, **more))
-            results.append(Result(f"{ID}.published_benefit", here.at(arms=(aided, unaided)), change, **more))
+                results.append(Result(f"{ID}.published_reader_estimate", here.narrowed(arm=arm), e, **more))
+            results.append(
+                Result(f"{ID}.published_benefit", here.narrowed(arms=(aided, unaided)), change, **more)
+            )
         mean = _mean(one, level)
-        results.append(Result(f"{ID}.published_mean_benefit", place.at(arms=(aided, unaided)), mean, **more))
+        results.append(
+            Result(f"{ID}.published_mean_benefit", place.narrowed(arms=(aided, unaided)), mean, **more)
+        )
         found.append(ReadAsPublished(one, tuple(results)))
     return found
 

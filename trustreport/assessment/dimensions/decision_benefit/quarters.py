@@ -38,13 +38,13 @@ def quarter_results(
     names = list(readings.readers.labels)
     truth = np.broadcast_to(readings.cases.truth.astype(float), correct.shape[1:])
     order, cases = canonical_order(names, np.stack([*correct, truth]))
-    contrast, key, results = place.at(arms=arms), reading_key(readings), []
+    contrast, key, results = place.narrowed(arms=arms), reading_key(readings), []
     draws = None
     if n_readers >= LEAST_READERS:
         rng = generator(seed, ID, "quarters", readings.task, *arms)
         patient = patients_of(readings)
         of = None if patient is None else patient[cases]
-        draws = Draws.of(len(names), readings.cases.truth[cases], rng, cluster=of)
+        draws = Draws.drawn(len(names), readings.cases.truth[cases], rng, cluster=of)
     for quarter in QUARTERS:
         if draws is None:
             e = undefined(
@@ -62,7 +62,7 @@ def quarter_results(
 def quarter_part(own: Sequence[Result], name: Message | str, number: int, *, alone: bool) -> Iterator[Part]:
     """Both gains with the warning that regression to the mean is part of them; nothing without decisions."""
     if own:
-        yield text.part(_items(own, number), text.title(name, alone=alone), own[0].place.at(arms=None))
+        yield text.part(_items(own, number), text.title(name, alone=alone), own[0].place.narrowed(arms=None))
 
 
 def _items(own: Sequence[Result], number: int) -> Iterator[Item]:

@@ -71,8 +71,8 @@ def results_of(
     results = list(_per_reader(endpoint, readings, arms, place, of))
     for i, arm in enumerate(arms):
         means = analysis.arm_means(i, level)
-        results += by_analysis(f"{ID}.arm_mean", place.at(arm=arm), means, analysis.first(means), **of)
-    differences, contrast = analysis.differences(level), place.at(arms=arms)
+        results += by_analysis(f"{ID}.arm_mean", place.narrowed(arm=arm), means, analysis.first(means), **of)
+    differences, contrast = analysis.differences(level), place.narrowed(arms=arms)
     first = analysis.first(differences)
     results += components(analysis, contrast, level, **of)
     results += by_analysis(f"{ID}.arm_difference", contrast, differences, first, **of)
@@ -113,10 +113,10 @@ def _per_reader(
     endpoint: ReaderEndpoint, readings: Readings, arms: tuple[str, str], place: Place, of: Mapping[str, Any]
 ) -> Iterator[Result]:
     for j, reader in enumerate(readings.readers.labels):
-        own = place.at(reader=reader)
+        own = place.narrowed(reader=reader)
         for arm, of_arm in zip(arms, endpoint.by_reader, strict=True):
-            yield Result(f"{ID}.reader_estimate", own.at(arm=arm), of_arm[j], primary=True, **of)
-        yield Result(f"{ID}.benefit", own.at(arms=arms), endpoint.benefits[j], primary=True, **of)
+            yield Result(f"{ID}.reader_estimate", own.narrowed(arm=arm), of_arm[j], primary=True, **of)
+        yield Result(f"{ID}.benefit", own.narrowed(arms=arms), endpoint.benefits[j], primary=True, **of)
 
 
 # ---------------------------------------------------------------- decisions changed, groups of readers
@@ -133,7 +133,9 @@ def change_counts(readings: Readings, arms: tuple[str, str], level: float, place
         n = int(np.count_nonzero((correct[AIDED] == aided) & (correct[UNAIDED] == unaided)))
         count, key = Estimate(n, n, n, pairs, level, "count"), reading_key(readings)
         id, chosen = f"{ID}.decision_count", {"change": name}
-        results.append(Result(id, place.at(arms=arms), count, parameters=chosen, primary=True, cases=key))
+        results.append(
+            Result(id, place.narrowed(arms=arms), count, parameters=chosen, primary=True, cases=key)
+        )
     return results
 
 
@@ -143,7 +145,7 @@ def baseline_slope(
     """Whether low starters gain more, freed of the term that change and baseline share."""
     aided, unaided = (np.array([e.value for e in of_arm]) for of_arm in endpoint.by_reader)
     slope = oldham_slope(unaided, aided, level=level)
-    contrast = place.at(arms=arms)
+    contrast = place.narrowed(arms=arms)
     return [Result(f"{ID}.baseline_slope", contrast, slope, endpoint=endpoint.name, primary=True)]
 
 
@@ -177,7 +179,7 @@ def strata_results(
                     name: no_interval(e.value, e.n, ONE_ORDER, level=level, method=e.method)
                     for name, e in differences.items()
                 }
-            group = place.at(arms=arms, subgroup=f"{name}: {column.labels[int(code)]}")
+            group = place.narrowed(arms=arms, subgroup=f"{name}: {column.labels[int(code)]}")
             of = {"endpoint": endpoint.name, "cases": reading_key(readings), **more}
             results += by_analysis(
                 f"{ID}.mean_benefit", group, differences, analysis.first(differences), **of
@@ -196,8 +198,8 @@ def at_prevalences(readings: Readings, arms: tuple[str, str], plan: Plan, place:
         of = {"endpoint": accuracy.name, "cases": reading_key(readings), **more}
         for i, arm in enumerate(arms):
             means = accuracy.whole.arm_means(i, level)
-            yield from by_analysis(f"{ID}.arm_mean", place.at(arm=arm), means, next(iter(means)), **of)
-        changes, contrast = accuracy.whole.differences(level), place.at(arms=arms)
+            yield from by_analysis(f"{ID}.arm_mean", place.narrowed(arm=arm), means, next(iter(means)), **of)
+        changes, contrast = accuracy.whole.differences(level), place.narrowed(arms=arms)
         for name in ("arm_difference", "mean_benefit"):
             yield from by_analysis(f"{ID}.{name}", contrast, changes, next(iter(changes)), **of)
         yield from strata_results(accuracy, readings, arms, level, place, **more)

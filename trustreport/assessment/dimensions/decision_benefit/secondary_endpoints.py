@@ -103,12 +103,12 @@ class SharedGrids:
 
     def of_arm(self, arm: int) -> Place:
         """The place of one arm."""
-        return self.place.at(arm=self.arms[arm])
+        return self.place.narrowed(arm=self.arms[arm])
 
     @property
     def of_both(self) -> Place:
         """The place of the contrast."""
-        return self.place.at(arms=self.arms)
+        return self.place.narrowed(arms=self.arms)
 
 
 def secondary_results(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place) -> list[Result]:
@@ -139,7 +139,7 @@ def _shared(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place)
     seed = plan.similarity.seed
     patient = patients_of(readings)
     cluster = None if patient is None else patient[cases]
-    draws = Draws.of(len(readers), truth[cases], generator(seed, ID, readings.task), cluster=cluster)
+    draws = Draws.drawn(len(readers), truth[cases], generator(seed, ID, readings.task), cluster=cluster)
     grids = {name: grid[:, readers][:, :, cases] for name, grid in found.items()}
     level = plan.report.confidence_level
     seed = DEFAULT if seed is None else seed

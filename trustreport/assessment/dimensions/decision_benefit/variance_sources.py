@@ -49,7 +49,7 @@ def source_results(
     pilot = components_of(endpoint, readings)
     n = int((~np.isnan(endpoint.outcome)).sum(axis=(1, 2)).min())
     of: dict[str, Any] = {"endpoint": endpoint.name, "primary": True, "cases": reading_key(readings)}
-    contrast = place.at(arms=arms)
+    contrast = place.narrowed(arms=arms)
     for source, e in _shares(pilot, n_readers, n, level).items():
         yield Result(f"{ID}.variance_share", contrast, e, parameters={"source": source}, **of)
     if pilot is None or isnan(pilot.own + pilot.shared):

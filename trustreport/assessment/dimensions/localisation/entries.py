@@ -56,7 +56,7 @@ def difference_results(one: MarkedCases, plan: Plan) -> Iterator[Result]:
     for baseline, compared in combinations(range(n), 2):
         if n > ALL_PAIRS_UP_TO and baseline:
             continue
-        place = one.place.at(candidates=(one.makers[compared], one.makers[baseline]))
+        place = one.place.narrowed(candidates=(one.makers[compared], one.makers[baseline]))
         pair = one.marked(0, compared), one.marked(0, baseline)
         for name in AREAS:
             e = lesion_area_difference(*pair, name, level=plan.report.confidence_level)
@@ -80,17 +80,17 @@ def reader_results(one: MarkedCases, plan: Plan) -> list[Result]:
         for j, reader in enumerate(one.makers):
             for a, arm in enumerate(one.arms):
                 e = estimate_of_reader(one.marked(a, j), name, level)
-                own = one.place.at(reader=reader, arm=arm)
+                own = one.place.narrowed(reader=reader, arm=arm)
                 results.append(Result(f"{READERS_ID}.reader_estimate", own, e, primary=True, **of))
         every = [[one.marked(a, j) for j in range(len(one.makers))] for a in range(len(one.arms))]
         for a, arm in enumerate(one.arms):
             means = mean_of_readers([every[a]], name)
-            results += _entries("arm_mean", one.place.at(arm=arm), means, level, **of)
+            results += _entries("arm_mean", one.place.narrowed(arm=arm), means, level, **of)
         for pair in plan.contrasts:
             if set(pair) <= set(one.arms):
                 arms = [every[one.arms.index(arm)] for arm in pair]
                 change = mean_of_readers(arms, name)
-                results += _entries("arm_difference", one.place.at(arms=pair), change, level, **of)
+                results += _entries("arm_difference", one.place.narrowed(arms=pair), change, level, **of)
     return results
 
 

@@ -66,7 +66,7 @@ def _cut(curve: FrocCurve, most: float, points: int) -> Points:
     """The curve up to `most` false marks a case, flat from its last point on."""
     x, y = curve.false_marks, curve.sensitivity
     inside = x <= most
-    ends = np.append(x[inside], most), np.append(y[inside], curve.at(most))
+    ends = np.append(x[inside], most), np.append(y[inside], curve.sensitivity_at(most))
     return thinned(*ends, points)
 
 
@@ -86,6 +86,6 @@ def _arms(
         readers = tuple(
             (reader, _cut(curve, most, FEWER_POINTS)) for reader, curve in zip(one.makers, shown[a])
         )
-        mean = np.mean([[curve.at(x) for x in grid] for curve in shown[a]], axis=0)
+        mean = np.mean([[curve.sensitivity_at(x) for x in grid] for curve in shown[a]], axis=0)
         made.append(FrocArm(arm, arm in aided, readers, thinned(grid, mean), area))
     return tuple(sorted(made, key=lambda one: one.aided))

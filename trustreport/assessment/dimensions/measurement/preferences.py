@@ -34,7 +34,7 @@ def results_of(one: Preferences, plan: Plan) -> Iterator[Result]:
         of = ((one.first == i) & (one.second == j)) | ((one.first == j) & (one.second == i))
         if of.any():
             won = np.where(one.first == i, one.share, 1 - one.share)
-            pair = place.at(candidates=(one.outputs[i], one.outputs[j]))
+            pair = place.narrowed(candidates=(one.outputs[i], one.outputs[j]))
             yield _entry(one, "preference_share", pair, of, _mean(won[of]), plan)
     every = np.ones(len(one.share), bool)
     yield _entry(one, "first_shown_share", place, every, _mean(one.share), plan)
@@ -44,7 +44,7 @@ def results_of(one: Preferences, plan: Plan) -> Iterator[Result]:
         def strength(mask: NDArray[np.bool_], i: int = i) -> float:
             return float(strengths(one.first[mask], one.second[mask], one.share[mask], k)[i])
 
-        at = place.at(candidate=one.outputs[i])
+        at = place.narrowed(candidate=one.outputs[i])
         yield _entry(one, "preference_strength", at, every, strength, plan, shares=False)
 
 

@@ -99,17 +99,21 @@ class MeasuredValues:
             good = grid >= self.bound if self.facts.better == "up" else grid <= self.bound
         return np.where(np.isnan(grid), nan, good.astype(np.float64))
 
-    def at(self, condition: int | None = None, **more: str) -> Place:
+    def place_of(self, condition: int | None = None, **more: str) -> Place:
         """The place of a condition: an arm of the readers, or a candidate."""
         if condition is None or len(self.values.conditions) < 2:
-            return self.place.at(**more)
+            return self.place.narrowed(**more)
         name = self.values.conditions[condition]
-        return self.place.at(**{self.values.by: name}, **more)
+        return self.place.narrowed(**{self.values.by: name}, **more)
 
     def pair(self, compared: int, baseline: int) -> Place:
         """The place of a comparison of two conditions."""
         names = self.values.conditions[compared], self.values.conditions[baseline]
-        return self.place.at(arms=names) if self.values.by == "arm" else self.place.at(candidates=names)
+        return (
+            self.place.narrowed(arms=names)
+            if self.values.by == "arm"
+            else self.place.narrowed(candidates=names)
+        )
 
     def pairs(self) -> list[tuple[int, int]]:
         """The conditions that are compared: the contrasts of the arms, or all pairs of candidates."""
@@ -158,7 +162,7 @@ def _of_devices(one: MeasuredValues) -> Iterator[Result]:
     for c in range(len(one.values.conditions)):
         rows = np.flatnonzero(~np.isnan(grid[c, 0]))
         own = _against_reference if one.has_reference else _alone
-        yield from own(one, c, rows, one.at(c))
+        yield from own(one, c, rows, one.place_of(c))
         yield from _of_sites(one, c, rows)
         yield from _of_repeats(one, c)
     for compared, baseline in one.pairs():
@@ -219,7 +223,7 @@ def _of_sites(one: MeasuredValues, c: int, rows: NDArray[np.intp]) -> Iterator[R
         if len(own) < LEAST_OF_SITE:
             continue
         cluster = None if one.cluster is None else one.cluster[own]
-        place = one.at(c, site=name)
+        place = one.place_of(c, site=name)
         if one.has_reference:
             difference = one.error[c, 0, own]
             yield one.entry(
@@ -242,7 +246,7 @@ def _of_repeats(one: MeasuredValues, c: int) -> Iterator[Result]:
     names: tuple[OfDifferences, ...] = ("within_case_sd", "repeatability_coefficient")
     for quantity in names if len(rows) else ():
         yield one.entry(
-            quantity, one.at(c), repeated(quantity, apart[rows], cluster=cluster, level=one.level), rows
+            quantity, one.place_of(c), repeated(quantity, apart[rows], cluster=cluster, level=one.level), rows
         )
 
 
@@ -266,7 +270,9 @@ def _of_pair(one: MeasuredValues, compared: int, baseline: int) -> Iterator[Resu
 def _of_readers(one: MeasuredValues) -> Iterator[Result]:
     for c in range(len(one.values.conditions)):
         for quantity, grid in _endpoints(one):
-            yield one.entry(quantity, one.at(c), _analysis(one, quantity, grid, c, c).lead_mean(0, one.level))
+            yield one.entry(
+                quantity, one.place_of(c), _analysis(one, quantity, grid, c, c).lead_mean(0, one.level)
+            )
         yield from _agreement(one, c)
         yield from _each_reader(one, c)
     for compared, baseline in one.pairs():
@@ -306,17 +312,17 @@ def _agreement(one: MeasuredValues, c: int) -> Iterator[Result]:
         return
     how: dict[str, Any] = {"cluster": one.cluster, "level": one.level}
     if one.facts.kind != "count":
-        yield one.entry("icc", one.at(c), icc(grid.T, **how))
+        yield one.entry("icc", one.place_of(c), icc(grid.T, **how))
     if KINDS[one.facts.kind].whole:
         ranks, codes = np.unique(grid[~np.isnan(grid)], return_inverse=True)
         laid = np.full(grid.shape, -1)
         laid[~np.isnan(grid)] = codes
         if len(ranks) > 1:
             e = krippendorff_alpha(laid.T, len(ranks), metric="ordinal", **how)
-            yield one.entry("krippendorff_alpha", one.at(c), e)
+            yield one.entry("krippendorff_alpha", one.place_of(c), e)
     else:
-        yield one.entry("limit_between_readers", one.at(c), between_readers(grid, **how))
-        yield one.entry("limit_with_mean", one.at(c), with_the_mean(grid, **how))
+        yield one.entry("limit_between_readers", one.place_of(c), between_readers(grid, **how))
+        yield one.entry("limit_with_mean", one.place_of(c), with_the_mean(grid, **how))
 
 
 def _each_reader(one: MeasuredValues, c: int) -> Iterator[Result]:
@@ -325,7 +331,7 @@ def _each_reader(one: MeasuredValues, c: int) -> Iterator[Result]:
     grid = one.error if one.has_reference else one.values.value
     for j, reader in enumerate(one.values.readers.labels):
         rows = np.flatnonzero(~np.isnan(grid[c, j]))
-        cluster, place = None if one.cluster is None else one.cluster[rows], one.at(c, reader=reader)
+        cluster, place = None if one.cluster is None else one.cluster[rows], one.place_of(c, reader=reader)
         own = grid[c, j, rows]
         how: dict[str, Any] = {"cluster": cluster, "level": one.level}
         if one.has_reference:

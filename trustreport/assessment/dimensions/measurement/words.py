@@ -167,7 +167,7 @@ def _figures(one: MeasuredValues, number: int) -> Iterator[Item]:
             continue
         step = max(1, -(-len(case) // MOST_POINTS))
         points = tuple(zip(reference[case[::step]].tolist(), y[reader, case][::step].tolist()))
-        own = {r.name: r.estimate for r in one.results if r.place == one.at(c)}
+        own = {r.name: r.estimate for r in one.results if r.place == one.place_of(c)}
         lines = tuple(own[name] for name in ("bias", *LIMITS) if name in own)
         panels.append(AgreementPanel(condition, points, lines))
     if not panels:

@@ -80,7 +80,7 @@ def _validated(one: PublishedSites, plan: Plan) -> ValidatedAsPublished:
             site.similarity, nan, nan, n, one.level, AS_PUBLISHED, NO_INTERVAL, p=site.similarity
         )
         results.append(Result(f"{ID}.published_similarity", place, alike, primary=True))
-        on_axes[site.site] = {name: _printed(name, site.of(name), n, one.level) for name in names}
+        on_axes[site.site] = {name: _printed(name, site.value_of(name), n, one.level) for name in names}
         for name, e in on_axes[site.site].items():
             more: dict[str, Any] = {"endpoint": name, "parameters": {"metric": name}, "primary": True}
             results.append(Result(f"{ID}.published_performance", place, e, **more))
@@ -154,7 +154,7 @@ def _scores(one: PublishedSites, site: PublishedSite, name: str, e: Estimate, pl
 
 
 def _against_training(one: PublishedSites, site: PublishedSite, name: str, e: Estimate) -> Estimate | None:
-    training = one.training.of(name) if one.training else None
+    training = one.training.value_of(name) if one.training else None
     if training is None or one.training is None or not site.n or not isfinite(e.se):
         return None
     before = _error(training, one.level)
@@ -163,7 +163,7 @@ def _against_training(one: PublishedSites, site: PublishedSite, name: str, e: Es
 
 
 def _against_split(one: PublishedSites, site: PublishedSite, name: str, e: Estimate) -> Estimate | None:
-    worst = one.worst_split.of(name) if one.worst_split else None
+    worst = one.worst_split.value_of(name) if one.worst_split else None
     if worst is None or not isfinite(e.se):
         return None
     down = quantity(name).better == "down"

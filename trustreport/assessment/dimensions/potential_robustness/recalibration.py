@@ -47,10 +47,10 @@ class Recalibrated:
 def recalibrated_sets(scored: Sequence[ScoredSet], plan: Plan) -> list[Recalibrated]:
     """Every set from elsewhere whose scores are probabilities."""
     cases = [one.case for one in scored if one.case.dataset.role in ROLES]
-    return [_of(case, plan) for case in cases if not why_no_risk(case) and case.scored.any()]
+    return [_recalibrated(case, plan) for case in cases if not why_no_risk(case) and case.scored.any()]
 
 
-def _of(case: ScoredCases, plan: Plan) -> Recalibrated:
+def _recalibrated(case: ScoredCases, plan: Plan) -> Recalibrated:
     truth, score, cluster = case.with_scores
     level, updated = plan.report.confidence_level, {}
     for update in UPDATES:

@@ -106,7 +106,7 @@ def _of_measure(one: ScoredSet, name: str, training: Precision, plan: Plan) -> I
     if isnan(tested.p):
         strong = replace(strong, note=tested.note)
     splits = plan.internal_splits
-    values = splits.of(name) if splits else ()
+    values = splits.values_of(name) if splits else ()
     why = why or (NO_SPLITS if splits is None else NO_NOTE if values else OTHER_SPLITS)
     if why:
         accepted = undefined(n, why, level=level, method=at_least)
@@ -185,7 +185,7 @@ def between_sites(
     at = plan.operating_point.threshold if row.counts_decisions else None
     if name == "net_benefit":
         at = plan.risk_threshold
-    place = place.at(threshold=at)
+    place = place.narrowed(threshold=at)
     several, twice = len(once) > 1, sum(len(site.case) for site in sites) - sum(len(s.case) for s in once)
     more: dict[str, Any] = {
         "endpoint": name,
@@ -195,7 +195,7 @@ def between_sites(
     results = []
     if len(sites) > n_sets:
         for site in sites:
-            there = site.case.place.at(
+            there = site.case.place.narrowed(
                 site=site.label.removeprefix(f"{site.case.dataset.name}: "), threshold=at
             )
             e = site.shown(name, plan)
@@ -218,7 +218,7 @@ def between_sites(
     for id, population, e in named:
         said = replace(e, note=e.note + about, details={**e.details, **also})
         said = said if several else replace(said, n=len(sites))
-        there = place.at(population=population)
+        there = place.narrowed(population=population)
         results.append(Result(f"{ID}.{id}", there, said, cases=cases, analysis=analysis, **more))
     return results
 

@@ -71,7 +71,7 @@ def size_results(case: ScoredCases, reached: CandidatePerformance, plan: Plan) -
             details = {**needed.details, "reached": needed.n / needed.value}
             needed = replace(needed, details={**details, **_classes(case)}, note=needed.note or NO_INTERVAL)
         at = plan.risk_threshold if name == "net_benefit" else None
-        place = case.place.at(threshold=at)
+        place = case.place.narrowed(threshold=at)
         results.append(Result(f"{ID}.mss_{name}", place, needed, primary=True, cases=case.key))
     return results + _of_other_measures(case, plan)
 

@@ -32,13 +32,13 @@ class ArmComparison:
 
     def lead(self, quantity: str, arm: str | None = None) -> Result:
         """The primary entry of a quantity, of one arm or of the contrast."""
-        place = self.place.at(arm=arm) if arm else self.place.at(arms=(self.aided, self.unaided))
+        place = self.place.narrowed(arm=arm) if arm else self.place.narrowed(arms=(self.aided, self.unaided))
         found = leading(self.results, f"{ID}.{quantity}", **place.scope)
         if found is None:
             raise LookupError(f"no primary entry of {quantity} in {place.scope}")
         return found
 
-    def all(self, quantity: str) -> list[Result]:
+    def entries(self, quantity: str) -> list[Result]:
         """Every entry of a quantity of the contrast, in the order of computing."""
         return [r for r in self.results if r.id == f"{ID}.{quantity}" and r.place.arms]
 

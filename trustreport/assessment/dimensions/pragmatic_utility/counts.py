@@ -38,9 +38,9 @@ def two_sample(
     first = {"arr": "newcombe", "rr": "koopman", "odds_ratio": "woolf" if large else "baptista_pike"}
     results = []
     for name, arm in zip(arms, (aided, unaided), strict=True):
-        results += error_rates(place.at(arm=name), arm, level, leads="wilson" if leads else "", **of)
+        results += error_rates(place.narrowed(arm=name), arm, level, leads="wilson" if leads else "", **of)
     return results + contrast_results(
-        place.at(arms=arms),
+        place.narrowed(arms=arms),
         arr=[
             f(*turned, level) for f in (difference.wald, difference.newcombe, difference.miettinen_nurminen)
         ],
@@ -68,7 +68,7 @@ def paired(
     cases: str = "",
 ) -> list[Result]:
     """Every entry of a paired table: differences, ratios, McNemar's tests."""
-    contrast, of = place.at(arms=arms), {"analysis": "paired", "cases": cases}
+    contrast, of = place.narrowed(arms=arms), {"analysis": "paired", "cases": cases}
     results = contrast_results(
         contrast,
         arr=[
@@ -121,7 +121,7 @@ def from_paired_counts(counts: PairedCounts, arms: tuple[str, str], level: float
     )
     results = two_sample(place, arms, aided, unaided, level, leads=False)
     for name, arm in zip(arms, (aided, unaided), strict=True):
-        results += error_rates(place.at(arm=name), arm, level, leads="wilson", analysis="paired")
+        results += error_rates(place.narrowed(arm=name), arm, level, leads="wilson", analysis="paired")
     return ArmComparison(place, *arms, (*results, *paired(place, arms, table, level)))
 
 
@@ -147,4 +147,4 @@ def missing_bounds(
     high = (unaided.errors + absent_unaided - aided.errors) / expected
     details = {"expected": expected, "missing_aided": absent_aided, "missing_unaided": absent_unaided}
     estimate = Estimate(value, low, high, 2 * expected, level, MISSING_BOUNDS, details=details)
-    return [Result(f"{ID}.arr_missing_bounds", place.at(arms=arms), estimate, primary=True)]
+    return [Result(f"{ID}.arr_missing_bounds", place.narrowed(arms=arms), estimate, primary=True)]

@@ -55,9 +55,9 @@ def from_readings(readings: Readings, arms: tuple[str, str], plan: Plan, *, plac
     )
     if table.n:
         results += paired(place, arms, table, level, leads=False, cases=key)
-        results += clustered(place.at(arms=arms), grid, patients_of(readings), level, cases=key)
+        results += clustered(place.narrowed(arms=arms), grid, patients_of(readings), level, cases=key)
     results += mrmc(readings, arms, place, level)
-    results += at_prevalences(place.at(arms=arms), readings, arms, plan, cases=key)
+    results += at_prevalences(place.narrowed(arms=arms), readings, arms, plan, cases=key)
     if plan.reading.design not in PARTIAL_DESIGNS:
         aided, unaided = counts_of(grid[AIDED]), counts_of(grid[UNAIDED])
         results += missing_bounds(place, arms, aided, unaided, grid[0].size, level)
@@ -85,12 +85,12 @@ def mrmc(readings: Readings, arms: tuple[str, str], place: Place, level: float) 
     found = reader_errors(readings, arms, level)
     of: dict[str, Any] = {"analysis": "mrmc", "cases": reading_key(readings)}
     results = [
-        Result(f"{ID}.error_rate", place.at(arm=arm), e, primary=i == 0, **of)
+        Result(f"{ID}.error_rate", place.narrowed(arm=arm), e, primary=i == 0, **of)
         for arm, rates in zip(arms, found.rates)
         for i, e in enumerate(rates)
     ]
     return results + contrast_results(
-        place.at(arms=arms),
+        place.narrowed(arms=arms),
         arr=found.arr,
         rr=[found.rr],
         odds_ratio=[found.odds_ratio],

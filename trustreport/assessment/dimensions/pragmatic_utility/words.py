@@ -114,7 +114,7 @@ def _at_prevalence(comparison: ArmComparison) -> Message | None:
 
 
 def _shifted(comparison: ArmComparison) -> Result | None:
-    found = [r for r in comparison.all("arr") if r.primary and r.parameters]
+    found = [r for r in comparison.entries("arr") if r.primary and r.parameters]
     return found[0] if found else None
 
 
@@ -155,7 +155,7 @@ def _rates_figure(comparison: ArmComparison, number: int) -> Figure:
 
 def _effect_figure(comparison: ArmComparison, number: int) -> Figure:
     """Every analysis of the odds ratio; the primary one is last and heavier."""
-    results = sorted(comparison.all("odds_ratio"), key=lambda r: r.primary)
+    results = sorted(comparison.entries("odds_ratio"), key=lambda r: r.primary)
     rows = [EffectRow(_analysis(r), r.estimate, leads=r.primary) for r in results]
     drawing = EffectPlot(tuple(rows), text("label.odds_ratio"))
     values: dict[str, Any] = {"n": len(rows), **numbers(results[-1].estimate)}

@@ -100,7 +100,7 @@ def of_readings(
 ) -> Iterator[Result]:
     """Every measure, for readers and cases in general where the readings allow it."""
     of: dict[str, Any] = {"cases": reading_key(readings)}
-    contrast, n = place.at(arms=arms), int((~np.isnan(found.patterns)).sum())
+    contrast, n = place.narrowed(arms=arms), int((~np.isnan(found.patterns)).sum())
     for e in (*CHANGES, *ODDS, *BOUNDS):
         outcome, lacking = found.outcomes[e.rate], found.lacking(e.rate)
         yield from pooled(e, contrast, outcome, found.cluster, lacking, level, **of)
@@ -168,7 +168,7 @@ def _between_readers(
     rng = generator(seed, ID, readings.task, *(contrast.arms or ()))
     resampled: Resampled = "both" if len(names) > 1 else "cases"
     cluster = None if found.cluster is None else found.cluster[cases]
-    draws = Draws.of(len(names), found.truth[cases], rng, resampled=resampled, cluster=cluster)
+    draws = Draws.drawn(len(names), found.truth[cases], rng, resampled=resampled, cluster=cluster)
     both = ~np.isnan(correct).any(axis=0)
     all_three = ~np.isnan([aided, unaided, advice]).any(axis=0)
     for id, statistic, n, lacking in (
@@ -203,16 +203,16 @@ def of_types(
         return
     for name, mask in types:
         for e in OF_TYPE:
-            there = e.place(place, arms).at(advice_type=name)
+            there = e.place(place, arms).narrowed(advice_type=name)
             outcome, lacking = found.outcomes[e.rate] * mask, found.lacking(e.rate)
             yield from pooled(e, there, outcome, found.cluster, lacking, level, **of)
         impact = odds_ratio(found.correct[AIDED] * mask, found.correct[UNAIDED] * mask)
-        there = place.at(arms=arms, advice_type=name)
+        there = place.narrowed(arms=arms, advice_type=name)
         n = int(np.nansum(mask))
         yield from linearised("technology_impact", there, impact, found.cluster, n, level, **of)
     for (first, mine), (second, theirs) in combinations(reversed(types), 2):
         for e in COMPARED:
             difference = share_difference(found.outcomes[e.rate] * mine, found.outcomes[e.rate] * theirs)
-            there = e.place(place, arms).at(advice_type=first)
+            there = e.place(place, arms).narrowed(advice_type=first)
             more = {"parameters": {"against": second}, **of}
             yield from linearised(f"{e.id}_difference", there, difference, found.cluster, 0, level, **more)

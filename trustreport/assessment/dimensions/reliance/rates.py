@@ -44,8 +44,8 @@ class RateEntry:
     def place(self, place: Place, arms: tuple[str, str]) -> Place:
         """The place of its entries; a published set of counts is of both arms without saying so."""
         if self.of in ("aided", "unaided"):
-            return place.at(arm=arms[AIDED] if self.of == "aided" else arms[UNAIDED])
-        return place.at(arms=arms) if self.of == "both" and place.set is None else place
+            return place.narrowed(arm=arms[AIDED] if self.of == "aided" else arms[UNAIDED])
+        return place.narrowed(arms=arms) if self.of == "both" and place.set is None else place
 
     @property
     def parameters(self) -> dict[str, Any]:

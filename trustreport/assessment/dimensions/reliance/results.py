@@ -85,10 +85,12 @@ class Reliance:
     def find(self, rate: str, *, reader: str | None = None, **parameters: Any) -> Result:
         """The primary entry of a rate, of all readers or one."""
         asked = next(a for a in ASKED_OF_COUNTS if a.rate == rate)
-        place = asked.place(self.place, self.arms).at(reader=reader)
-        return self.one(asked.id, place, {**asked.parameters, **parameters})
+        place = asked.place(self.place, self.arms).narrowed(reader=reader)
+        return self.primary_entry(asked.id, place, {**asked.parameters, **parameters})
 
-    def one(self, quantity: str, place: Place, parameters: Mapping[str, Any], endpoint: str = "") -> Result:
+    def primary_entry(
+        self, quantity: str, place: Place, parameters: Mapping[str, Any], endpoint: str = ""
+    ) -> Result:
         """The primary entry of exactly this place and these parameters, whatever the analysis."""
         for r in self.results:
             same = r.place == place and r.parameters == parameters and r.endpoint == endpoint
@@ -131,7 +133,7 @@ def from_counts(counts: RelianceCounts, arms: tuple[str, str], level: float) -> 
     for advice in ("", "right", "wrong"):
         of: dict[str, Any] = {"endpoint": "accuracy", "parameters": {"advice": advice} if advice else {}}
         change = tango(paired_table(given, advice), level)
-        results.append(Result(f"{ID}.accuracy_change", place.at(arms=arms), change, primary=True, **of))
+        results.append(Result(f"{ID}.accuracy_change", place.narrowed(arms=arms), change, primary=True, **of))
     results += interaction.of_counts(given, place, level)
     return Reliance(place, arms, tuple(results))
 
@@ -165,7 +167,7 @@ def from_readings(
 ) -> Reliance:
     """Pooled over readers with readers and cases sampled, then by confidence and for each reader."""
     found, key = grids(readings, arms, advice), reading_key(readings)
-    contrast = place.at(arms=arms)
+    contrast = place.narrowed(arms=arms)
     results = _switch_counts(contrast, pattern_counts(found.patterns), level, key)
     for asked in ASKED:
         of: dict[str, Any] = {"parameters": asked.parameters, "cases": key}
@@ -183,7 +185,7 @@ def from_readings(
         for asked in EACH_READER:
             outcome, lacking = found.outcomes[asked.rate][j], found.lacking(asked.rate)
             own = independent(outcome, found.cluster, lacking, level)
-            there = asked.place(place, arms).at(reader=name)
+            there = asked.place(place, arms).narrowed(reader=name)
             results.append(Result(f"{ID}.{asked.id}", there, own, primary=True, cases=key))
     return Reliance(place, arms, tuple(results), tuple(names.values()), readings.sequential)
 

@@ -175,8 +175,8 @@ def _advice_table(found: Reliance, number: int) -> PlainTable:
 
     def row(advice: str) -> tuple[Any, ...]:
         unaided, aided = _rates(found, *(f"accuracy_{a}_{advice}_advice" for a in ("unaided", "aided")))
-        contrast = found.place.at(arms=found.arms)
-        change = found.one("accuracy_change", contrast, {"advice": advice}, "accuracy")
+        contrast = found.place.narrowed(arms=found.arms)
+        change = found.primary_entry("accuracy_change", contrast, {"advice": advice}, "accuracy")
         return text(advice), unaided.n, unaided.value, aided.value, change.estimate
 
     return text.table(
@@ -250,7 +250,7 @@ def _interaction_items(found: Reliance, number: int) -> Iterator[Item]:
 
 def _by_name(found: Reliance) -> dict[str, Result]:
     """The primary entry of each measure, of all readings."""
-    places = (found.place, found.place.at(arms=found.arms))
+    places = (found.place, found.place.narrowed(arms=found.arms))
     kept = (r for r in found.results if r.primary and r.place in places and not r.parameters)
     return {r.name: r for r in kept if r.name in INTERACTION}
 
@@ -367,9 +367,9 @@ def _of_type(found: Reliance, name: str, type_: str) -> Estimate:
     """The primary estimate of a measure with one type of advice; accuracy of an arm by ``accuracy_aided``."""
     quantity, _, arm = name.partition("_") if name.startswith("accuracy_") else (name, "", "")
     arms = dict(zip(("aided", "unaided"), found.arms))
-    place = found.place.at(advice_type=type_)
-    place = place.at(arm=arms[arm]) if arm else place.at(arms=found.arms)
-    return found.one(quantity, place, {}).estimate
+    place = found.place.narrowed(advice_type=type_)
+    place = place.narrowed(arm=arms[arm]) if arm else place.narrowed(arms=found.arms)
+    return found.primary_entry(quantity, place, {}).estimate
 
 
 def _base(r: Result) -> str:

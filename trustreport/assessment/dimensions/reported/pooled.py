@@ -118,7 +118,7 @@ def _results(pool: PooledSets) -> Iterator[Result]:
 
     def made(id: str, e: Estimate, *, primary: bool = True, population: str = "", **more: Any) -> Result:
         said = replace(e, note=e.note + left_out)
-        place = pool.place.at(population=population or None)
+        place = pool.place.narrowed(population=population or None)
         return Result(f"{ID}.{id}", place, said, primary=primary, **more)
 
     for of in OUTCOMES:
@@ -135,7 +135,7 @@ def _results(pool: PooledSets) -> Iterator[Result]:
 
 def _means(pool: PooledSets, of: str) -> Iterator[Estimate]:
     """The mean, then what other analyses give."""
-    yield _of(pool, "summary", of)
+    yield _pooled_estimate(pool, "summary", of)
     model = pool.model
     if isinstance(model, Note):
         return
@@ -151,7 +151,7 @@ def _means(pool: PooledSets, of: str) -> Iterator[Estimate]:
 def _new_study(pool: PooledSets, of: str) -> Estimate:
     if of in pool.by_counts and isinstance(pool.model, PooledStudies) and pool.model.together:
         return pool.by_counts[of].prediction_interval
-    return _of(pool, "new_study", of)
+    return _pooled_estimate(pool, "new_study", of)
 
 
 def _spreads(pool: PooledSets, of: str) -> Iterator[Estimate]:
@@ -160,10 +160,10 @@ def _spreads(pool: PooledSets, of: str) -> Iterator[Estimate]:
     if spread is not None and not isnan(spread.value):
         said = {NO_SPREAD_FOUND: pooling.NO_SPREAD, NO_UPPER_LIMIT: pooling.NO_UPPER_LIMIT}
         yield replace(spread, note=sum((said.get(one, one) for one in spread.note), NO_NOTE))
-    yield _of(pool, "spread", of)
+    yield _pooled_estimate(pool, "spread", of)
 
 
-def _of(pool: PooledSets, what: str, of: str) -> Estimate:
+def _pooled_estimate(pool: PooledSets, what: str, of: str) -> Estimate:
     if isinstance(pool.model, Note):
         return _none(pool)
     found: Estimate = getattr(pool.model, what)(of, pool.level)

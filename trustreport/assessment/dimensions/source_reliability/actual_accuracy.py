@@ -83,7 +83,7 @@ def of_advice(
         labelled = not names.counted and set(names) <= panel.rated_cases
         if labelled and case.decision is not None and len(case):
             measured = lead(case, "accuracy", panel.level)
-            yield _accuracies(name, case.place.at(panel=panel.place.panel), measured, rho, ways, [])
+            yield _accuracies(name, case.place.narrowed(panel=panel.place.panel), measured, rho, ways, [])
 
 
 def _accuracies(

@@ -120,7 +120,7 @@ class Panel:
     ) -> list[Result]:
         """Entries of one question; the first estimate is primary."""
         return results_for(
-            f"{NAME}.{name}", self.place.at(raters=raters), found, leads=found[0].method, **more
+            f"{NAME}.{name}", self.place.narrowed(raters=raters), found, leads=found[0].method, **more
         )
 
 

@@ -374,7 +374,7 @@ class Least:
     cell: int = 0
 
     @classmethod
-    def of(cls, plan: Plan, group: CaseGroup) -> "Least":
+    def of_group(cls, plan: Plan, group: CaseGroup) -> "Least":
         """What the group declares, else the limits of the manifest, else the customary ones."""
         declared = (group.declared.min_positives, group.declared.min_negatives)
         positives, negatives = (

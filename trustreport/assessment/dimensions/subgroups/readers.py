@@ -94,14 +94,14 @@ def _measured(
         division, public_cell(plan), lambda mask: class_counts(truth[mask]), lambda mask: int(mask.sum())
     )
     for group in division.groups:
-        there = place.at(subgroup=group.name)
-        yield _one(readings, arms, group, plan, there, shut=group.name in shut)
+        there = place.narrowed(subgroup=group.name)
+        yield _measured_group(readings, arms, group, plan, there, shut=group.name in shut)
 
 
-def _one(
+def _measured_group(
     readings: Readings, arms: tuple[str, str], group: CaseGroup, plan: Plan, place: Place, *, shut: bool
 ) -> Measured:
-    level, least = plan.report.confidence_level, Least.of(plan, group)
+    level, least = plan.report.confidence_level, Least.of_group(plan, group)
     positives, negatives = class_counts(readings.cases.truth[group.mask])
     own, others = (_with_endpoints(readings, mask, arms, level) for mask in (group.mask, group.against))
     facts = {"positives": positives, "negatives": negatives, "prespecified": not group.exploratory}
@@ -126,7 +126,7 @@ def _one(
                 e = suppressed(e, least.cell)
             elif short or least.short(name, *class_counts(readings.cases.truth[group.against])):
                 e = without_value(e, TOO_FEW_TO_COMPARE)
-            results.append(difference_entry(e, place.at(arms=arms), name, group, analysis=analysis))
+            results.append(difference_entry(e, place.narrowed(arms=arms), name, group, analysis=analysis))
     if shut:
         positives = negatives = 0
     return Measured(group, tuple(results), positives, negatives, shut)
@@ -138,9 +138,10 @@ def _entries(
     """Both arm means and their difference, each by the primary analysis."""
     analysis = endpoint.whole
     found = [
-        (f"{BENEFIT}.arm_mean", place.at(arm=arm), analysis.arm_means(i, level)) for i, arm in enumerate(arms)
+        (f"{BENEFIT}.arm_mean", place.narrowed(arm=arm), analysis.arm_means(i, level))
+        for i, arm in enumerate(arms)
     ]
-    for id, there, estimates in (*found, (CHANGE, place.at(arms=arms), analysis.differences(level))):
+    for id, there, estimates in (*found, (CHANGE, place.narrowed(arms=arms), analysis.differences(level))):
         first = analysis.first(estimates)
         more: dict[str, Any] = {"endpoint": endpoint.name, "analysis": first, "cases": cases}
         yield Result(id, there, estimates[first], primary=True, **more)

@@ -120,12 +120,12 @@ def _measured(case: ScoredCases, division: Division, plan: Plan) -> Iterator[Mea
 
     shut = closed_groups(division, public_cell(plan), counts, size)
     for group in division.groups:
-        yield _one(case, group, plan, shut=group.name in shut)
+        yield _measured_group(case, group, plan, shut=group.name in shut)
 
 
-def _one(case: ScoredCases, group: CaseGroup, plan: Plan, *, shut: bool) -> Measured:
-    level, least = plan.report.confidence_level, Least.of(plan, group)
-    part = case.part(case.among(group.mask), case.place.at(subgroup=group.name))
+def _measured_group(case: ScoredCases, group: CaseGroup, plan: Plan, *, shut: bool) -> Measured:
+    level, least = plan.report.confidence_level, Least.of_group(plan, group)
+    part = case.part(case.among(group.mask), case.place.narrowed(subgroup=group.name))
     positives, negatives = class_counts(part.truth)
     facts = {
         "positives": positives,
@@ -203,7 +203,7 @@ def _differences(
         elif any(least.short(name, *class_counts(case.truth[of])) for of in (first, second)):
             e = without_value(e, TOO_FEW_TO_COMPARE)
         key = case.part(first | second).key
-        yield difference_entry(e, case.place.at(subgroup=group.name), name, group, cases=key)
+        yield difference_entry(e, case.place.narrowed(subgroup=group.name), name, group, cases=key)
 
 
 def difference_entry(e: Estimate, place: Place, endpoint: str, group: CaseGroup, **more: Any) -> Result:
@@ -282,7 +282,7 @@ def equalised_odds(case: ScoredCases, division: Division, plan: Plan) -> Result 
         return None
     codes, left_out = division.codes[case.rows], []
     for i, group in enumerate(division.groups):
-        own, least = codes == i, Least.of(plan, group)
+        own, least = codes == i, Least.of_group(plan, group)
         if any(least.short(name, *class_counts(case.truth[own])) for name in ("sensitivity", "specificity")):
             codes = np.where(own, -1, codes)
             left_out.append(group.name)

@@ -64,7 +64,7 @@ def gathered(study: Study, plan: Plan, timeline: Timeline, number: int) -> Monit
 
 def pool_of(timeline: Timeline, plan: Plan) -> Pool | None:
     """The analysed cases of the baseline and every period together."""
-    cases = [p.cases for p in timeline.all if p.cases is not None]
+    cases = [p.cases for p in timeline.with_baseline if p.cases is not None]
     return pooled(cases, plan, in_time=True)
 
 

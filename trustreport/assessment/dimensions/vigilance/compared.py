@@ -131,7 +131,7 @@ def funnel_results(every: Sequence[Compared], timeline: Timeline) -> list[Result
     results = []
     for one in every:
         for k, name in enumerate(one.names):
-            place = timeline.place.at(**{one.of: name})
+            place = timeline.place.narrowed(**{one.of: name})
             for method in METHODS:
                 e = one.found.z[method][k]
                 details = {"events": one.events[k], "share": one.events[k] / e.n if e.n else None}

@@ -54,14 +54,14 @@ def drift_results(timeline: Timeline, plan: Plan) -> list[Result]:
 def called_results(timeline: Timeline, plan: Plan) -> Iterator[Result]:
     """The share of outputs that call a case positive, which needs no truth."""
     level = plan.report.confidence_level
-    for period in timeline.all:
+    for period in timeline.with_baseline:
         share = period.share(period.output == 1, period.output >= 0, level)
         yield Result(f"{ID}.called_share", period.place, share, primary=True, cases=period.key)
 
 
 def _compared(now: Period, then: Period | None) -> dict[str, Any]:
     """What the entries of a period against the baseline have in common."""
-    return {"place": now.place.at(reference=then.name if then else None), "cases": now.key}
+    return {"place": now.place.narrowed(reference=then.name if then else None), "cases": now.key}
 
 
 def _scores(now: Period, then: Period | None, plan: Plan) -> list[Result]:
@@ -216,15 +216,15 @@ def _figures(view: MonitoringView, watched: Sequence[str]) -> Iterator[Figure]:
     timeline, periods = view.timeline, view.timeline.periods
     stacks = []
     for column in watched[: trend.MOST_STACKS]:
-        counted = [shares(p, column) for p in timeline.all]
+        counted = [shares(p, column) for p in timeline.with_baseline]
         groups = sorted({name for counts in counted for name in counts})
         if 1 < len(groups) <= trend.MOST_PARTS:
             parts = tuple(trend.StackPart(g, tuple(counts.get(g, 0) for counts in counted)) for g in groups)
             stacks.append(trend.StackPanel(_column(column), parts, shares=True))
     if stacks:
         base = timeline.baseline is not None
-        names = tuple(p.name for p in timeline.all)
-        drawing = trend.Stacked(names, tuple(stacks), baseline=base, short=view.short(timeline.all))
+        names = tuple(p.name for p in timeline.with_baseline)
+        drawing = trend.Stacked(names, tuple(stacks), baseline=base, short=view.short(timeline.with_baseline))
         yield text.figure(f"vigilance_mix{view.suffix}", drawing, "mix", n=len(stacks))
     panels = []
     for name, quantity in (("called", "called_share"), ("features", "feature_drift")):

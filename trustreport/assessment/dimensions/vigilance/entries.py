@@ -190,7 +190,7 @@ def period_results(timeline: Timeline, plan: Plan) -> list[Result]:
     level = plan.report.confidence_level
     results: list[Result] = []
     for endpoint in endpoints(plan):
-        results += [_value_result(period, endpoint, level) for period in timeline.all]
+        results += [_value_result(period, endpoint, level) for period in timeline.with_baseline]
         for k, period in enumerate(timeline.periods):
             pairs = (timeline.baseline, timeline.before(k))
             for against, other in zip(AGAINST, pairs):
@@ -207,7 +207,7 @@ def _value_result(period: Period, endpoint: str, level: float) -> Result:
 
 def _change_result(period: Period, other: Period | None, endpoint: str, against: str, plan: Plan) -> Result:
     level = plan.report.confidence_level
-    place = period.place.at(reference=other.name if other else None)
+    place = period.place.narrowed(reference=other.name if other else None)
     more: dict[str, Any] = {"parameters": {"against": against}, "primary": True, "cases": period.key}
     if other is None:
         why = NO_BASELINE if against == "baseline" else NO_PERIOD_BEFORE
@@ -260,7 +260,7 @@ def _standardised(timeline: Timeline, plan: Plan) -> Iterator[Result]:
                 found = undefined(len(period), why, level=level, method="direct_standardisation")
             yield Result(
                 f"{ID}.standardised_change",
-                period.place.at(reference=base.name),
+                period.place.narrowed(reference=base.name),
                 found,
                 endpoint=endpoint,
                 parameters=chosen,

@@ -182,7 +182,7 @@ class Timeline:
         return next((p for p in reversed(self.periods) if len(p)), None)
 
     @property
-    def all(self) -> tuple[Period, ...]:
+    def with_baseline(self) -> tuple[Period, ...]:
         """The baseline, then the periods."""
         return ((self.baseline,) if self.baseline else ()) + self.periods
 
@@ -267,11 +267,11 @@ def mature_on(period: Period, plan: Plan) -> dt.date | None:
 def mix_columns(timeline: Timeline, plan: Plan, *, declared: bool = False) -> list[str]:
     """The columns whose mix is watched: all with few names; only the declared subgroups where asked."""
     held: dict[str, None] = {}
-    for period in timeline.all:
+    for period in timeline.with_baseline:
         if period.dataset is not None:
             held |= dict.fromkeys(period.dataset.cases.groups)
     wanted = [s.name for s in plan.subgroups if s.name in held] if declared else []
-    return [c for c in wanted or held if all(_few(p.column(c)) for p in timeline.all)]
+    return [c for c in wanted or held if all(_few(p.column(c)) for p in timeline.with_baseline)]
 
 
 def _few(column: Coded | None) -> bool:
@@ -294,9 +294,11 @@ def readings_of(study: Study, timeline: Timeline) -> Iterator[tuple[Readings, di
     name of the case, where it is a case of one period only.
     """
     for readings in study.readings:
-        at = _place(readings, timeline.all)
+        at = _place(readings, timeline.with_baseline)
         found = {
-            period.name: _some(readings, at == k) for k, period in enumerate(timeline.all) if (at == k).any()
+            period.name: _some(readings, at == k)
+            for k, period in enumerate(timeline.with_baseline)
+            if (at == k).any()
         }
         if found:
             yield readings, found

@@ -87,14 +87,14 @@ def reader_results(every: Sequence[Reliances], timeline: Timeline, plan: Plan) -
     level = plan.report.confidence_level
     results = []
     for one in every:
-        for period in timeline.all:
+        for period in timeline.with_baseline:
             if period.name not in one.held:
                 continue
             readings, found = one.held[period.name]
             for rate, word in FOLLOWED.items():
-                here = one.place.at(dataset=period.name, period=period.name)
+                here = one.place.narrowed(dataset=period.name, period=period.name)
                 both = rate == "harmful_switch_rate"
-                here = here.at(arms=one.arms) if both else here.at(arm=one.arms[AIDED])
+                here = here.narrowed(arms=one.arms) if both else here.narrowed(arm=one.arms[AIDED])
                 outcome = found.outcomes[rate]
                 lacking = found.lacking(rate)
                 shared = clustered_share(outcome, cluster=found.cluster, level=level, lacking=lacking)
@@ -115,7 +115,7 @@ def _entry(place: Place, e: Estimate, endpoint: str, readings: Readings) -> Resu
 
 
 def _time(one: Reliances, period: str, readings: Readings, level: float) -> Result:
-    here = one.place.at(dataset=period, period=period, arm=one.arms[AIDED])
+    here = one.place.narrowed(dataset=period, period=period, arm=one.arms[AIDED])
     if readings.seconds is None:
         found = undefined(0, NO_SECONDS, level=level, method="order_statistics")
     else:

@@ -98,7 +98,7 @@ class MonitoringView:
         """What changed about device and cases, by its place on an axis of all periods."""
         found: list[tuple[float, Message | str]] = []
         for change in changes(self.timeline, self.plan):
-            for k, p in enumerate(self.timeline.all):
+            for k, p in enumerate(self.timeline.with_baseline):
                 if p is not self.timeline.baseline and p.start and p.end and p.start <= change.day <= p.end:
                     through = ((change.day - p.start).days + 0.5) / ((p.end - p.start).days + 1)
                     found.append((k - 0.5 + through, change.name))
@@ -143,7 +143,7 @@ def _versions(timeline: Timeline) -> Iterator[tuple[str, dt.date]]:
 def _first_days(timeline: Timeline, names: Any) -> Iterator[tuple[str, dt.date]]:
     """The names that are not in the first set of cases, and the first day of each."""
     seen: set[str] = set()
-    for k, period in enumerate(p for p in timeline.all if len(p)):
+    for k, period in enumerate(p for p in timeline.with_baseline if len(p)):
         here = names(period)
         for name in sorted({str(one) for one in here if one is not None} - seen):
             seen.add(name)

@@ -249,7 +249,7 @@ def _performance(view: MonitoringView) -> Iterator[Item]:
         (".period", *heads),
         [
             (view.numbered(p), *(if_known(view.value(p, e)) for e in every[:MOST_COLUMNS]))
-            for p in view.timeline.all
+            for p in view.timeline.with_baseline
         ],
     )
     yield from _trend(view)
@@ -311,7 +311,7 @@ def _change_table(view: MonitoringView, last: Period) -> PlainTable:
 def _trend(view: MonitoringView) -> Iterator[Figure]:
     timeline, panels = view.timeline, []
     for endpoint in endpoints(view.plan)[:MOST_TREND]:
-        found = tuple(view.value(p, endpoint) for p in timeline.all)
+        found = tuple(view.value(p, endpoint) for p in timeline.with_baseline)
         if all(isnan(e.value) for e in found):
             continue
         declared = indicator_of(endpoint, view.plan)
@@ -321,10 +321,10 @@ def _trend(view: MonitoringView) -> Iterator[Figure]:
         panels.append(trend.TrendPanel(heading(endpoint), found, in_control, to_detect, share))
     if panels:
         drawing = trend.Trend(
-            tuple(p.name for p in timeline.all),
+            tuple(p.name for p in timeline.with_baseline),
             tuple(panels),
             baseline=timeline.baseline is not None,
-            short=view.short(timeline.all),
+            short=view.short(timeline.with_baseline),
             events=view.events(),
         )
         values: dict[str, Any] = {"n": len(panels), "periods": len(timeline.periods), "level": view.level}
@@ -348,7 +348,7 @@ def _readers(view: MonitoringView) -> Iterator[Item]:
         yield text("people.none")
         return
     held = {name for one in view.reliances for name in one.held}
-    periods = [p for p in view.timeline.all if p.name in held]
+    periods = [p for p in view.timeline.with_baseline if p.name in held]
 
     def followed(one: Reliances, period: Period, word: str) -> Estimate:
         """What readers did with the advice in a period."""
