@@ -602,8 +602,8 @@ def test_sites_join_cases_where_they_are_declared_to() -> None:
     """A period is a data set: its number is that of advice accuracy, by the declared clusters."""
     study = in_clusters(m.over_time(0.8, n=150), 3, sites=10)
     (line,) = timelines(study, m.plan(study))
-    of_site = [np.arange(len(p)) // 3 % 10 for p in line.all]
-    variances = [clustered_auc(p.truth == 1, p.score, c).se ** 2 for p, c in zip(line.all, of_site)]
+    of_site = [np.arange(len(p)) // 3 % 10 for p in line.with_baseline]
+    variances = [clustered_auc(p.truth == 1, p.score, c).se ** 2 for p, c in zip(line.with_baseline, of_site)]
     for keys in (("patient", "site"), ("site",)):
         assert change_of_the_area(study, cluster_keys=keys).se ** 2 == pytest.approx(sum(variances))
     alone = change_of_the_area(in_clusters(study, 3), cluster_keys=("site",))

@@ -134,5 +134,5 @@ def test_what_cannot_be_analysed_is_refused(
 )
 def test_the_horizon_is_in_the_unit_of_the_column(horizon: str, unit: str, at: float, shown: str) -> None:
     declared = TimeToEvent.model_validate({"horizon": horizon, "unit": unit})
-    assert declared.at == pytest.approx(at)
+    assert declared.in_unit == pytest.approx(at)
     assert declared.written == shown
