@@ -64,6 +64,8 @@ OLD_PHRASES = {
     "hand_in": "upload",
     "handed_in": "uploaded",
 }
+# Names of functions that say nothing out of their file.
+SAY_NOTHING = frozenset(("of", "one", "act", "at", "all"))
 DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -81,6 +83,8 @@ def faults(name: str, *, module: bool = False) -> list[str]:
     own = words(name)
     found = [f"{word} ({OLD[word]})" for word in own if word in OLD]
     found += [f"{old} ({new})" for old, new in OLD_PHRASES.items() if f"_{old}_" in f"_{'_'.join(own)}_"]
+    if name.strip("_") in SAY_NOTHING:
+        found.append(f"{name} (what it returns or does)")
     if module and name in OLD_MODULES:
         found.append(f"{name} ({OLD_MODULES[name]})")
     return found

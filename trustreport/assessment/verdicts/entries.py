@@ -55,7 +55,7 @@ def entry(criterion: Endpoint, study: Study, plan: Plan, results: Iterable[Resul
         if not found:
             return say("verdicts.reason.apparent")
     if found:
-        return _judged_result(found, criterion, plan)
+        return _result_meant(found, criterion, plan)
     return say(f"verdicts.reason.{'no_place' if named else 'no_result'}", measure=criterion.measure)
 
 
@@ -155,7 +155,7 @@ def _of_arm(said: str | tuple[str, str] | None, r: Result, *, protocol: bool) ->
     return said in named | {*(at.arms or ())[:1], *(at.candidates or ())[:1]}
 
 
-def _judged_result(found: Sequence[Result], criterion: Endpoint, plan: Plan) -> Result | Message:
+def _result_meant(found: Sequence[Result], criterion: Endpoint, plan: Plan) -> Result | Message:
     """The one entry that is meant, plain before special, or which ones could be.
 
     What changes with the prevalence is meant at the declared one, unless the criterion means another.
