@@ -24,7 +24,7 @@ HIGH, FEW = 0.85, 100  # simulated: below so many labels of a class limits of hi
 def label_error(plan: Plan) -> LabelError | None:
     """The declared error of the reference; None where nobody declared it."""
     said = plan.reference_standard
-    if said.sensitivity is None or said.specificity is None:
+    if said.sensitivity is None or said.specificity is None or said.kind == "exact":
         return None
     (se, of_se), (sp, of_sp) = (_rate(x) for x in (said.sensitivity, said.specificity))
     return LabelError(se, sp, of_se, of_sp) if se + sp > 1 else None

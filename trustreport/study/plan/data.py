@@ -252,10 +252,6 @@ class ReferenceStandard(Group):
             raise ValueError("sensitivity and specificity of the reference, both or neither")
         if given[0] is None:
             return self
-        if self.kind in ("exact", "none"):
-            raise ValueError(
-                f"sensitivity and specificity beside kind: {self.kind}; kind: error_prone has them"
-            )
         rates = [x.correct / x.of if isinstance(x, MeasuredRate) else float(x or 0) for x in given]
         if sum(rates) <= 1:
             raise ValueError("sensitivity and specificity of the reference: more than 1 together")
