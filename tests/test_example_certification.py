@@ -80,7 +80,7 @@ def test_every_group_that_applies_is_filled(assessed: Assessment) -> None:
     plan = assessed.plan
     apart = of_routine(plan)
     assert not any(apart.values())
-    other_tasks = {"localisation", "time_to_event", "pools", "external_performance"}
+    other_tasks = {"localisation", "measurements", "time_to_event", "pools", "external_performance"}
     other_tasks |= {"confusion_tables", "joint_decisions"}
     assert set(Plan.model_fields) - set(apart) - other_tasks <= plan.model_fields_set
     # No case was left out of the internal test, and the report says so rather than nothing.

@@ -56,6 +56,9 @@ def test_each_primary_entry_answers_the_criterion_that_names_it(folder: Path) ->
     every = [r for finding in found.findings for r in finding.results]
     primary = [r for r in every if r.primary]
     assert primary
+    # Against labels with a declared error a criterion means the corrected entry.
+    corrected = {r.id.replace(".label_corrected_", ".") for r in primary if ".label_corrected_" in r.id}
+    primary = [r for r in primary if r.id not in corrected or r.parameters]
     wrong = [(r.id, r.scope) for r in primary if entry(naming(r), found.study, found.plan, every) is not r]
     assert not wrong, f"{len(wrong)} of {len(primary)}: {wrong[:5]}"
 

@@ -469,7 +469,7 @@ def test_every_quantity_has_a_name_and_no_effect_where_two_are_compared() -> Non
     for row in ROWS:
         assert f"quantity.{row.id}" in EN
         change = row if row.no_effect is not None else row.change()
-        assert change.no_effect in (0.0, 1.0)
+        assert change.no_effect in (0.0, 0.5, 1.0)
         assert change.low <= change.no_effect <= change.high
         # a quantity with a best value is compared by how far it moved, which has no better side
         assert change.better == (row.better if row.target is None else change.no_effect)

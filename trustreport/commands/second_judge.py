@@ -19,6 +19,8 @@ PLACES = (
     *("protocol", "reader", "version", "advice_type"),
 )
 CHOSEN = ("metric", "bins", "tau", "against", "prevalence", "kind")
+FREE_OF_LABELS = ("measurement.", "reader_measurement.", "source_", "advice_accuracy.label_corrected_")
+NOT_OF_LABELS = ("mean_seconds", "seconds", "mean_confidence", "confidence", "failure_rate", "flip_rate")
 MACRO = {"class_sensitivity": "macro_sensitivity", "class_ppv": "macro_ppv"}
 SPECIAL = (
     *("set", "subgroup", "reader", "raters", "site", "period", "class", "parameters"),
@@ -136,9 +138,9 @@ class _Judge:
             measure = f"{dimension}{dot}{MACRO.get(name, name)}"
         there = [r for r in self.primary if _is_there(r["scope"], c)]
         found = [r for r in there if measure in (r["id"], r["id"].rpartition(".")[2])]
-        if c.get("weights") is not False:
-            weighted = {".weighted_".join(r["id"].rsplit(".", 1)) for r in found}
-            found = [r for r in there if r["id"] in weighted] or found
+        for kind in (*([] if c.get("weights") is False else [".weighted_"]), ".label_corrected_"):
+            names = {kind.join(r["id"].rsplit(".", 1)) for r in found}
+            found = [r for r in there if r["id"] in names] or found
         if not found:
             last, parts = measure.rpartition(".")[2], [k for k in ("subgroup", "period", "site") if k in c]
             of_part = [r for r in there if any(r["scope"].get(key) == c[key] for key in parts)]
@@ -401,7 +403,7 @@ def bound_of(c: Item, q: Item) -> Bound | None:
     if hypothesis == "equivalence" and margin:
         if not pair and b <= 0:
             return None
-        low, high = b if pair else (1 / b if none == 1 else -b, b)
+        low, high = b if pair else (1 / b, b) if none == 1 else (none - b, none + b)
         if not low < none < high or (none == 1 and low <= 0):
             return None
     elif pair:
@@ -411,7 +413,8 @@ def bound_of(c: Item, q: Item) -> Bound | None:
     elif margin:
         if b <= 1 if none == 1 else b < 0:
             return None
-        low, high = (1 / b if none == 1 else -b, None) if up else (None, b)
+        far = (1 / b if up else b) if none == 1 else none + (-b if up else b)
+        low, high = (far, None) if up else (None, far)
     else:
         if hypothesis == "superiority" and none is not None and (b < none if up else b > none):
             return None
@@ -471,6 +474,7 @@ def _concerns(check: Item, at: Item, entry: Item) -> bool:
     of_kind = {
         "all": named,
         "decisions": q["counts_decisions"],
+        "labels": not at["id"].startswith(FREE_OF_LABELS) and q["base"] not in NOT_OF_LABELS,
         "sample": named and "prevalence" not in (scope.get("parameters") or {}),
         "undefined": _number(at, "value") is None,
         "these cases": named and own <= data,

@@ -101,7 +101,9 @@ class Interval(ResultsModel):
 class Withheld(ResultsModel):
     """What a block withholds among what rests on its data: of which numbers, which verdicts."""
 
-    numbers: Literal["all", "decisions", "sample", "undefined", "these cases", "group", "changes", "none"]
+    numbers: Literal[
+        "all", "decisions", "labels", "sample", "undefined", "these cases", "group", "changes", "none"
+    ]
     verdicts: Literal["all", "inconclusive"]
 
 

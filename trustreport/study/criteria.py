@@ -235,7 +235,8 @@ def _beyond_margin(said: object, row: Quantity | None) -> Bound | str:
         return Bound(low=1 / said) if up else Bound(high=said)
     if said < 0:
         return NEGATIVE
-    return Bound(low=-said) if up else Bound(high=said)
+    nothing = row.no_effect
+    return Bound(low=nothing - said) if up else Bound(high=nothing + said)
 
 
 def _between(said: object, nothing: float | None) -> Bound | str:
@@ -247,8 +248,8 @@ def _between(said: object, nothing: float | None) -> Bound | str:
     assert isinstance(low, int | float)
     assert isinstance(high, int | float)
     if not isinstance(said, tuple) and low > 0:
-        low = 1 / low if nothing == 1 else -low
-    return Bound(low, high) if low < nothing < high and (low > 0 or nothing == 0) else SIDES
+        low, high = (1 / low, high) if nothing == 1 else (nothing - low, nothing + high)
+    return Bound(low, high) if low < nothing < high and (low > 0 or nothing != 1) else SIDES
 
 
 def confirmatory(criterion: Endpoint) -> bool:

@@ -16,7 +16,9 @@ from trustreport.vocabulary.messages import Message
 from trustreport.vocabulary.place import NOWHERE, Place
 from trustreport.vocabulary.results import Result
 
-Numbers = Literal["all", "decisions", "sample", "undefined", "these cases", "group", "changes", "none"]
+Numbers = Literal[
+    "all", "decisions", "labels", "sample", "undefined", "these cases", "group", "changes", "none"
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -363,7 +363,7 @@ WITHOUT_TRUTH = ("measurement", "reader_measurement", "source_reliability")  # d
 NOT_AGAINST_LABELS = ("mean_seconds", "seconds", "mean_confidence", "confidence", "failure_rate", "flip_rate")
 AGAINST_LABELS = Withholding(
     "every number against these labels that is not corrected for their error",
-    "all",
+    "labels",
     lambda result, _: (
         result.dimension not in WITHOUT_TRUTH
         and result.quantity.base not in NOT_AGAINST_LABELS

@@ -16,7 +16,7 @@ from trustreport.measures.confusion.label_error import (
 )
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.notes import OFTEN_ABOVE
-from trustreport.study.plan import MeasuredRate, Plan
+from trustreport.study.plan import Plan
 
 HIGH, FEW = 0.85, 100  # simulated: below so many labels of a class limits of high values are too high
 
@@ -30,8 +30,8 @@ def label_error(plan: Plan) -> LabelError | None:
     return LabelError(se, sp, of_se, of_sp) if se + sp > 1 else None
 
 
-def _rate(said: float | MeasuredRate) -> tuple[float, int | None]:
-    return (said.correct / said.of, said.of) if isinstance(said, MeasuredRate) else (said, None)
+def _rate(said: float | tuple[int, int]) -> tuple[float, int | None]:
+    return (said[0] / said[1], said[1]) if isinstance(said, tuple) else (said, None)
 
 
 def of_labels(case: ScoredCases, plan: Plan) -> Iterator[tuple[str, Estimate]]:

@@ -264,7 +264,8 @@ SPELLINGS: Mapping[str, tuple[str, ...]] = {
 
 def our_word(key: str, words: Iterable[str] = WORDS) -> str:
     """The word, among those of a table, for a spelling of it: ``truth`` for ``reference``."""
-    return next((word for word in words if key in SPELLINGS.get(word, ())), key)
+    known = tuple(words)
+    return key if key in known else next((word for word in known if key in SPELLINGS.get(word, ())), key)
 
 
 def checks_of(word: str) -> tuple[ColumnCheck, ...]:

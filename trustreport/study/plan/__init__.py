@@ -18,7 +18,6 @@ from trustreport.study.plan.data import (
     DatasetFacts,
     FileForm,
     HAccuracy,
-    MeasuredRate,
     Measurement,
     TableFile,
     TimeToEvent,
@@ -61,7 +60,7 @@ from trustreport.study.plan.published import (
 
 __all__ = ["FIRST_YEAR", "LAST_YEAR", "MOST_CANDIDATES", "NOT_DECLARED", "Kind", "Protocol"]
 __all__ += ["CHOSEN_ELSEWHERE", "CHOSEN_ON_TESTED", "Amendment", "Claim", "Document", "Language"]
-__all__ += ["MeasuredRate", "Report", "StudyFacts"]
+__all__ += ["Report", "StudyFacts"]
 __all__ += ["TimeToEvent", "VerificationDesign"]
 __all__ += [
     "Complexity",

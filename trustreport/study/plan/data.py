@@ -205,29 +205,16 @@ class VerificationDesign(Group):
         return {1: self.share.get("positive", 1.0), 0: self.share.get("negative", 1.0)}
 
 
-class MeasuredRate(Group):
-    """A rate as it was measured: how many labels were right, of how many."""
-
-    correct: Count
-    of: Annotated[int, Field(ge=1)]
-
-    @model_validator(mode="after")
-    def _among(self) -> "MeasuredRate":
-        if self.correct > self.of:
-            raise ValueError("correct: at most of")
-        return self
-
-
 class ReferenceStandard(Group):
     """How the truth was established, and how far it can be trusted.
 
-    `sensitivity` and `specificity` are those of an error-prone reference, as known or as measured where a
-    `subset` of the cases was judged by a better one.
+    `sensitivity` and `specificity` are those of an error-prone reference, as known, or as measured where a
+    `subset` of the cases was judged by a better one: how many labels were right, of how many.
     """
 
     kind: Literal["exact", "error_prone", "raters", "surrogate", "none"] | None = None
-    sensitivity: Share | MeasuredRate | None = None
-    specificity: Share | MeasuredRate | None = None
+    sensitivity: Share | tuple[Count, Count] | None = None
+    specificity: Share | tuple[Count, Count] | None = None
     source: Text | None = None
     subset: Text | None = None
     definition: Text | None = declared("CPV")
@@ -252,7 +239,12 @@ class ReferenceStandard(Group):
             raise ValueError("sensitivity and specificity of the reference, both or neither")
         if given[0] is None:
             return self
-        rates = [x.correct / x.of if isinstance(x, MeasuredRate) else float(x or 0) for x in given]
+        rates = []
+        for said in given:
+            right, of = said if isinstance(said, tuple) else (said or 0.0, 1)
+            if of == 0 or right > of:
+                raise ValueError("a rate, or how many labels were right, of how many: [95, 100]")
+            rates.append(right / of)
         if sum(rates) <= 1:
             raise ValueError("sensitivity and specificity of the reference: more than 1 together")
         return self
