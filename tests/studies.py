@@ -1,5 +1,8 @@
 """Small studies that several tests are made of."""
 
+import csv
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,23 @@ from trustreport.study.study import ArmCounts, Cases, CountsSet, Labels, Readers
 def plan(**groups: Any) -> Plan:
     """A manifest with what every manifest has."""
     return Plan.model_validate({"report": {"kind": "certification"}, "device": {}, **groups})
+
+
+# A manifest whose criteria were fixed before the data were opened.
+FIXED = (
+    "report: {kind: certification}\ndevice: {trade_name: X}\n"
+    "study: {sap_locked_at: 2026-01-01, data_opened_at: 2026-02-01}\n"
+)
+
+
+def with_table(folder: Path, manifest: str, header: str, rows: Iterable[Sequence[Any]]) -> Path:
+    """A study folder with a manifest, what `FIXED` has before it, and one table, ``table.csv``."""
+    with (folder / "table.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(header.split())
+        writer.writerows(rows)
+    (folder / "study.yaml").write_text(FIXED + manifest)
+    return folder
 
 
 def counts(unaided: tuple[int, int], aided: tuple[int, int], **known: Any) -> Study:

@@ -1,7 +1,5 @@
 """Measurements, ratings and counts from their tables to the first page."""
 
-import csv
-from collections.abc import Iterable, Sequence
 from math import isnan, sqrt
 from pathlib import Path
 from typing import Any
@@ -9,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.studies import with_table
 from trustreport.api import Assessment, assess, read_study
 from trustreport.report.answer.answer import answer
 from trustreport.study.identity.pseudonyms import pseudonymised
@@ -17,26 +16,13 @@ from trustreport.vocabulary.messages import catalogue
 from trustreport.vocabulary.results import Result
 
 EN = catalogue("en")
-HEAD = (
-    "report: {kind: certification}\ndevice: {trade_name: Meter}\n"
-    "study: {sap_locked_at: 2026-01-01, data_opened_at: 2026-02-01}\n"
-)
 # Peak expiratory flow by two meters, first readings (Bland and Altman 1986, Lancet 327, table 1).
 WRIGHT = (494, 395, 516, 434, 476, 557, 413, 442, 650, 433, 417, 656, 267, 478, 178, 423, 427)
 MINI = (512, 430, 520, 428, 500, 600, 364, 380, 658, 445, 432, 626, 260, 477, 259, 350, 451)
 
 
-def study(folder: Path, manifest: str, header: str, rows: Iterable[Sequence[Any]]) -> Path:
-    with (folder / "values.csv").open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(header.split())
-        writer.writerows(rows)
-    (folder / "study.yaml").write_text(HEAD + manifest)
-    return folder
-
-
 def assessed(*given: Any) -> Assessment:
-    return assess(*read_study(study(*given)))
+    return assess(*read_study(with_table(*given)))
 
 
 def single(assessment: Assessment, id: str, **scope: Any) -> Result:
@@ -48,7 +34,7 @@ def single(assessment: Assessment, id: str, **scope: Any) -> Result:
 def flow(folder: Path, endpoints: str = "") -> Assessment:
     manifest = (
         "measurements: [{measurement: flow, unit: L/min, acceptable: 40}]\n"
-        "tables: {values: {file: values.csv, dataset: meters}}\n"
+        "tables: {values: {file: table.csv, dataset: meters}}\n"
         "datasets: [{dataset: meters, role: external}]\n"
     )
     rows = [(k, a, b) for k, (a, b) in enumerate(zip(WRIGHT, MINI))]
@@ -84,7 +70,7 @@ def test_a_margin_of_equivalence_is_judged(tmp_path: Path, margin: float, word: 
 def test_an_error_beyond_the_bound_fails(tmp_path: Path) -> None:
     rows = [(k, x + 10, x) for k, x in enumerate(np.linspace(5, 50, 40).round(1))]
     manifest = (
-        "tables: {values: {file: values.csv}}\n"
+        "tables: {values: {file: table.csv}}\n"
         "endpoints: [{endpoint: e, measure: measurement.mean_absolute_error,"
         " hypothesis: performance goal, bound_or_margin: 9}]\n"
     )
@@ -108,7 +94,7 @@ def read_by(folder: Path, shift: float, **more: str) -> Assessment:
         for arm in ("unaided", "aided")
         for k in range(50)
     ]
-    manifest = "tables: {values: {file: values.csv}}\n" + more.get("endpoints", "")
+    manifest = "tables: {values: {file: table.csv}}\n" + more.get("endpoints", "")
     return assessed(folder, manifest, "reader case arm measured reference", rows)
 
 
@@ -147,7 +133,7 @@ def test_ratings_without_a_truth_are_compared_as_such(tmp_path: Path) -> None:
     ]
     manifest = (
         "measurements: [{measurement: quality, kind: ordinal, scale: [1, 5], better: up, acceptable: 3}]\n"
-        "tables: {values: {file: values.csv, columns: {candidate: source}}}\n"
+        "tables: {values: {file: table.csv, columns: {candidate: source}}}\n"
     )
     found = assessed(tmp_path, manifest, "reader case source measured", rows)
     change = single(found, "reader_measurement.mean_score_difference")
@@ -163,7 +149,7 @@ def test_counts_of_two_devices_have_a_rate_ratio(tmp_path: Path) -> None:
     rows = [(k, k % 3, 1 + k % 2) for k in range(60)]
     manifest = (
         "measurements: [{measurement: errors, kind: count, better: down}]\n"
-        "tables: {values: {file: values.csv, columns: {measured: {A: a, B: b}}}}\n"
+        "tables: {values: {file: table.csv, columns: {measured: {A: a, B: b}}}}\n"
     )
     found = assessed(tmp_path, manifest, "case a b", rows)
     assert single(found, "measurement.count_ratio").estimate.value == pytest.approx(1.0 / 1.5)
@@ -180,7 +166,7 @@ def test_metrics_of_structures_are_measurements_of_their_own(tmp_path: Path) -> 
     ]
     manifest = (
         "measurements: [{measurement: dice, better: up, acceptable: 0.8}]\n"
-        "tables: {values: {file: values.csv, measurement: dice,"
+        "tables: {values: {file: table.csv, measurement: dice,"
         " columns: {measurement: organ, candidate: model}}}\n"
     )
     found = assessed(tmp_path, manifest, "case organ model measured", rows)
@@ -192,18 +178,18 @@ def test_metrics_of_structures_are_measurements_of_their_own(tmp_path: Path) -> 
 
 def test_a_repeated_measurement_has_a_within_case_sd(tmp_path: Path) -> None:
     rows = [(k, r, 10 + k + (r == 2) * (1 if k % 2 else -1)) for k in range(30) for r in (1, 2)]
-    found = assessed(tmp_path, "tables: {values: {file: values.csv}}\n", "case repeat measured", rows)
+    found = assessed(tmp_path, "tables: {values: {file: table.csv}}\n", "case repeat measured", rows)
     assert single(found, "measurement.within_case_sd").estimate.value == pytest.approx(1 / sqrt(2))
 
 
 def test_every_problem_of_a_table_of_values_is_said(tmp_path: Path) -> None:
     manifest = (
         "measurements: [{measurement: quality, kind: ordinal, scale: [1, 5], better: up}]\n"
-        "tables: {values: {file: values.csv}}\n"
+        "tables: {values: {file: table.csv}}\n"
     )
     rows = [("R1", 1, 7), ("R1", 2, 2.5), ("R1", 3, 4), ("R1", 3, 5)]
     with pytest.raises(StudyError) as raised:
-        read_study(study(tmp_path, manifest, "reader case measured", rows))
+        read_study(with_table(tmp_path, manifest, "reader case measured", rows))
     said = [str(p) for p in raised.value.problems]
     assert any("7" in text and "from 1 to 5" in text for text in said)
     assert any("2.5" in text and "whole number" in text for text in said)
@@ -213,10 +199,10 @@ def test_every_problem_of_a_table_of_values_is_said(tmp_path: Path) -> None:
 def test_an_unknown_measurement_is_refused(tmp_path: Path) -> None:
     manifest = (
         "measurements: [{measurement: volume}, {measurement: diameter}]\n"
-        "tables: {values: {file: values.csv}}\n"
+        "tables: {values: {file: table.csv}}\n"
     )
     with pytest.raises(StudyError, match="volum"):
-        read_study(study(tmp_path, manifest, "case measurement measured", [(1, "volum", 3.0)]))
+        read_study(with_table(tmp_path, manifest, "case measurement measured", [(1, "volum", 3.0)]))
 
 
 def test_pseudonyms_keep_the_numbers(tmp_path: Path) -> None:

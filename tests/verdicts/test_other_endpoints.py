@@ -1,6 +1,5 @@
 """Verdicts on ratings, counts, preferences and labels with error, both ways, from tables to the word."""
 
-import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,24 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.studies import with_table
 from trustreport.api import assess, read_study
 from trustreport.assessment.verdicts import Verdict
 from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
-HEAD = (
-    "report: {kind: certification}\ndevice: {trade_name: X}\n"
-    "study: {sap_locked_at: 2026-01-01, data_opened_at: 2026-02-01}\n"
-)
 
 
 def verdict(folder: Path, manifest: str, header: str, rows: Iterable[Sequence[Any]]) -> Verdict:
-    with (folder / "table.csv").open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(header.split())
-        writer.writerows(rows)
-    (folder / "study.yaml").write_text(HEAD + manifest)
-    (found,) = assess(*read_study(folder)).verdicts
+    (found,) = assess(*read_study(with_table(folder, manifest, header, rows))).verdicts
     return found
 
 
