@@ -20,7 +20,12 @@ def find_values(table: ExaminedTable, have: dict[str, object]) -> bool:
     have : the columns of the table by their words, before any were left out
     """
     keys = {word: header for word, header in have.items() if word in KEYS and isinstance(header, str)}
-    if "case" not in keys or "truth" in have:
+    if "case" not in keys and "patient" in keys:
+        keys["case"] = keys.pop("patient")  # other tools call a case a subject
+    truth = have.get("truth")
+    metrics = [h for h in table.headers if _better(h)]
+    structure = isinstance(truth, str) and squeezed(truth) in vocabulary()["measured"]["structure"]
+    if "case" not in keys or (truth is not None and not (structure and metrics)):
         return False
     if not {"arm", "candidate"} & keys.keys():
         keys |= _named(table, keys, "candidate", "source")
@@ -60,8 +65,10 @@ def _units() -> set[str]:
 
 def _better(header: str) -> str:
     """The better side of a metric that is known; empty of any other."""
-    words = _words(header)
-    return next((side for side in ("up", "down") if words & set(vocabulary()["measured"][side])), "")
+    known = {word: side for side in ("up", "down") for word in vocabulary()["measured"][side]}
+    return known.get(squeezed(header)) or next(
+        (known[w] for w in squeezed(header).split("_")[::-1] if w in known), ""
+    )
 
 
 def _against_reference(
