@@ -19,10 +19,7 @@ ALSO: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys(("class_ppv", "class_npv", "error_rate", "crossed_rate"), _SHARE),
     **dict.fromkeys(("false_negative_rate", "false_positive_rate"), _SHARE),
     **dict.fromkeys(("repeat_agreement", "flip_rate", "flip_to_negative", "flip_to_positive"), _SHARE),
-    **dict.fromkeys(("true_positive_share", "false_positive_share", "acceptable_share"), _SHARE),
-    "bias": ("the same case twice", "repeat_bias"),
-    "lower_limit_of_agreement": ("the same case twice", "agreement_limit_low"),
-    "upper_limit_of_agreement": ("the same case twice", "agreement_limit_high"),
+    **dict.fromkeys(("true_positive_share", "false_positive_share"), _SHARE),
     "actual_accuracy": _SHARE,  # its limits turned, the accuracy of the labels as known
     "class_auc": ("area under the curve", "auc"),
     # an event by a horizon
@@ -36,6 +33,7 @@ ALSO: Mapping[str, tuple[str, str]] = {
         )
     },
     "froc_sensitivity": ("localisation", "sensitivity at *"),
+    **dict.fromkeys(("mean_value", "mean_score", "mean_loss"), ("counts of cases", "mean_loss_difference")),
     # decisions without and with the aid
     "arr": ("two groups", "risk reduction"),
     "rrr": ("two groups", "relative risk"),
@@ -100,15 +98,8 @@ REASONS: Mapping[str, tuple[str, ...]] = {
     ),
     BESIDE: ("weighted_f1",),
     SIMULATED: (
-        *("mean_absolute_error", "root_mean_square_error", "total_deviation_index"),
-        *("concordance_correlation", "deming_slope", "deming_intercept"),
-        *("passing_bablok_slope", "passing_bablok_intercept", "mean_value", "mean_score", "mean_loss"),
-        *("count_ratio", "limit_between_readers", "limit_with_mean", "limit_within_reader"),
-        *("preference_share", "first_shown_share", "preference_strength"),
-        *(
-            f"label_corrected_{name}"
-            for name in ("sensitivity", "specificity", "ppv", "npv", "prevalence", "auc")
-        ),
+        *("passing_bablok_slope", "passing_bablok_intercept", "limit_with_mean"),
+        *("preference_strength", "label_corrected_auc"),
     ),
     PRINTED: (
         *("published_performance", "published_similarity", "published_mean_benefit"),

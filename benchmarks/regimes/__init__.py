@@ -44,6 +44,7 @@ from regimes.of_studies import pooled_studies
 from regimes.of_thresholds import thresholds
 from regimes.of_use import beside, protocols
 from regimes.of_utilities import changed_utilities, to_readers, utilities
+from regimes.of_values import choices, labels, values
 from regimes.regime import Regime
 
 TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
@@ -77,6 +78,9 @@ TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
     "samples": samples,
     "the same case twice": repeats,
     "at thresholds": thresholds,
+    "values": values,
+    "labels with error": labels,
+    "preferences": choices,
     "gain by baseline": baselines,
     "slope on the baseline": slopes,
     "after recalibration": recalibration,

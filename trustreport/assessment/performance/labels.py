@@ -1,8 +1,6 @@
 """A reference that is itself wrong at times: its declared error, and what follows for a device."""
 
 from collections.abc import Iterator
-from dataclasses import replace
-from math import isnan
 
 import numpy as np
 
@@ -15,10 +13,7 @@ from trustreport.measures.confusion.label_error import (
     corrected_for_labels,
 )
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.notes import OFTEN_ABOVE
 from trustreport.study.plan import Plan
-
-HIGH, FEW = 0.85, 100  # simulated: below so many labels of a class limits of high values are too high
 
 
 def label_error(plan: Plan) -> LabelError | None:
@@ -40,13 +35,11 @@ def of_labels(case: ScoredCases, plan: Plan) -> Iterator[tuple[str, Estimate]]:
     if error is None or len(case.dataset.cases.classes) != 2:
         return
     label, called = case.truth, case.decision
-    fewest = min(int(label.sum()), int((~label).sum()))
     for name in NAMES:
         if called is None:
             break
         e = corrected_for_labels(name, label, called, error, cluster=case.cluster, level=level)
-        few = fewest < FEW and e.value >= HIGH and not isnan(e.low) and not e.note
-        yield name, replace(e, note=OFTEN_ABOVE) if few else e
+        yield name, e
     if case.score is not None:
         apparent = lead(case, "auc", level)
         ranked, _, _ = case.ranked

@@ -12,11 +12,13 @@ from trustreport.measures.confusion.notes import NO_LABEL_SIGNAL, NOT_WITH_THIS_
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile
 from trustreport.measures.note import NO_NOTE
+from trustreport.measures.notes import OFTEN_ABOVE
 from trustreport.measures.proportion import normal_quantile
 
 METHOD, CLUSTERED, AREA = "label_error_fieller", "label_error_fieller_clusters", "label_error_delta"
 Floats = NDArray[np.float64]
 ADDED = 1.0  # to each cell, for variances
+HIGH, FEW = 0.85, 200  # simulated: with fewer labels of a class limits of high values were too high
 BEYOND_DOUBT = 4.0  # standard errors beyond the range, at which the declared error is not believed
 Name = Literal["sensitivity", "specificity", "ppv", "npv", "prevalence"]
 NAMES: tuple[Name, ...] = ("sensitivity", "specificity", "ppv", "npv", "prevalence")
@@ -157,9 +159,10 @@ def corrected_for_labels(
     elif high < 0:
         high = high - raw
     details = {} if cluster is None else {"clusters": float(units)}
+    few = min(int(label.sum()), int((~label).sum())) < FEW and value >= HIGH
+    note = SET_TO_THE_END if value != raw else OFTEN_ABOVE if few else NO_NOTE
     e = Estimate(
-        value, max(low, 0.0), min(high, 1.0), n, level, method, NO_NOTE if value == raw else SET_TO_THE_END,
-        details=details,
+        value, max(low, 0.0), min(high, 1.0), n, level, method, note, details=details,
     )  # fmt: skip
     worst = dependent(name, label, decision, error)
     return e if worst is None else replace(e, details={**details, "dependent": worst})

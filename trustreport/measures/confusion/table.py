@@ -14,7 +14,7 @@ from trustreport.measures.proportion import normal_quantile, wilson
 if TYPE_CHECKING:
     from trustreport.measures.confusion.counts import ConfusionCounts
 
-TP, FN, TN = 0, 2, 3
+TP, FP, FN, TN = 0, 1, 2, 3
 FROM_MINUS_ONE: dict[str, Any] = {"unit": "score", "low": -1.0, "decimals": 2}
 RATIO: dict[str, Any] = {"unit": "ratio", "high": inf}
 

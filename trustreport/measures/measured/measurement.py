@@ -16,6 +16,7 @@ from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.means import mean_of_clusters
 from trustreport.measures.mrmc.interval import df_by_kurtosis, no_interval, quantile, two_sided_p
 from trustreport.measures.note import NO_NOTE, Note, note
+from trustreport.measures.notes import OFTEN_BELOW
 from trustreport.measures.repeatability import repeated
 
 Floats = NDArray[np.float64]
@@ -39,6 +40,7 @@ TOO_MANY_FOR_RANKS = note("more_than_5000_cases_no_ranks")
 RESTS_ON_ONE = note("without_one_case_there_is_no_line")
 RANKS_ALONE = note("clusters_this_method_has_no_interval")
 MOST_FOR_RANKS, LEAST_FOR_A_LINE = 5000, 5
+FEW_FOR_CONCORDANCE = 50  # cases; with fewer the limits were too low when simulated
 ROUNDING = 1e-12  # of the largest value: what is nearer to the line is on it
 
 
@@ -236,7 +238,8 @@ def concordance_correlation(
         return no_interval(value, n, note or ALL_EQUAL, level=level, method=method, details=details)
     half = quantile(df, level) * se / (1 - value**2)
     low, high = (tanh(atanh(value) + end) for end in (-half, half))
-    return Estimate(value, low, high, n, level, method, se=se, df=df, details=details)
+    few = OFTEN_BELOW if n < FEW_FOR_CONCORDANCE else NO_NOTE
+    return Estimate(value, low, high, n, level, method, few, se=se, df=df, details=details)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """Numbers of measurements, ratings and counts: of devices, and of readers with and without the aid."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
-from math import nan
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,8 @@ from trustreport.measures.measured.reader_limits import (
     with_the_mean,
     within_reader_between_arms,
 )
+from trustreport.measures.note import Note
+from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
 from trustreport.measures.repeatability import OfDifferences, repeated
 from trustreport.study.clusters import clustering
 from trustreport.study.plan import Measurement, Plan
@@ -44,6 +46,8 @@ NAME, READERS = "measurement", "reader_measurement"
 MEANS = {None: "mean_value", "up": "mean_score", "down": "mean_loss"}
 LEAST_OF_SITE = 10  # cases of a site with numbers of its own
 CUSUM = "cusum_kolmogorov"
+# Simulated: with fewer, limits of agreement and of the size of readers' errors err to one side too often.
+FEW_CLUSTERS, FEW_CASES = 100, 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,8 +181,8 @@ def _against_reference(one: MeasuredValues, c: int, rows: NDArray[np.intp], plac
     x, y = one.values.reference[rows], one.values.value[c, 0, rows]
     found = {
         "bias": repeated("repeat_bias", difference, **how),
-        "lower_limit_of_agreement": repeated("agreement_limit_low", difference, **how),
-        "upper_limit_of_agreement": repeated("agreement_limit_high", difference, **how),
+        "lower_limit_of_agreement": _noted(repeated("agreement_limit_low", difference, **how), OFTEN_ABOVE),
+        "upper_limit_of_agreement": _noted(repeated("agreement_limit_high", difference, **how), OFTEN_BELOW),
         "mean_absolute_error": mean_absolute_error(difference, **how),
         "root_mean_square_error": root_mean_square_error(difference, **how),
         "total_deviation_index": total_deviation_index(difference, **how),
@@ -200,6 +204,12 @@ def _against_reference(one: MeasuredValues, c: int, rows: NDArray[np.intp], plac
             found["linearity"] = Estimate(p, nan, nan, len(rows), one.level, CUSUM, p=p)
     for quantity, e in found.items():
         yield one.entry(quantity, place, e, rows)
+
+
+def _noted(e: Estimate, often: Note) -> Estimate:
+    """A limit of agreement with what simulations of few clusters showed: too narrow at its outer side."""
+    few = 0 < e.details.get("clusters", 0) < FEW_CLUSTERS and not isnan(e.low)
+    return replace(e, note=e.note + often) if few else e
 
 
 def _alone(one: MeasuredValues, c: int, rows: NDArray[np.intp], place: Place) -> Iterator[Result]:
@@ -270,9 +280,9 @@ def _of_pair(one: MeasuredValues, compared: int, baseline: int) -> Iterator[Resu
 def _of_readers(one: MeasuredValues) -> Iterator[Result]:
     for c in range(len(one.values.conditions)):
         for quantity, grid in _endpoints(one):
-            yield one.entry(
-                quantity, one.place_of(c), _analysis(one, quantity, grid, c, c).lead_mean(0, one.level)
-            )
+            e = _analysis(one, quantity, grid, c, c).lead_mean(0, one.level)
+            few = quantity == "mean_absolute_error" and grid.shape[-1] <= FEW_CASES and not isnan(e.low)
+            yield one.entry(quantity, one.place_of(c), replace(e, note=e.note + OFTEN_BELOW) if few else e)
         yield from _agreement(one, c)
         yield from _each_reader(one, c)
     for compared, baseline in one.pairs():

@@ -1,0 +1,194 @@
+"""Regimes of measured values, counts and preferences, and of labels that are wrong at a known rate.
+
+Values are normal about a reference; the error of a device has a bias, and in clusters a part of its own for
+each patient. Readers have a bias each, and every case an error that all readers share. Labels and decisions
+err independently, as the correction takes them to.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cache, partial
+from itertools import product
+from math import hypot
+
+import numpy as np
+
+from regimes.regime import Found, Regime, coded, plan
+from trustreport.assessment.dimensions.measurement import preferences
+from trustreport.assessment.dimensions.measurement.results import measured
+from trustreport.measures.confusion.label_error import NAMES, LabelError, corrected_for_labels
+from trustreport.study.plan import Plan
+from trustreport.study.study import Cases, Labels, Preferences, Readers, Study, Values
+
+BIAS, SPREAD, ERROR, SHARED = 1.0, 8.0, 2.0, 1.2
+ACCEPTABLE = 3.0
+BY_READER, BY_CASE, BY_READING = 1.0, 1.5, 2.0
+UNAIDED = 1.6  # times the error of a reading without the aid
+MANY = 400_000
+
+
+def _plan(**facts: object) -> Plan:
+    return plan(measurements=[{"measurement": "value", **facts}])
+
+
+def _cases(n: int, patient: np.ndarray | None = None) -> Cases:
+    return Cases(Labels(n=n), np.full(n, -1, np.int8), patient=None if patient is None else coded(patient))
+
+
+def _found(values: Values, given: Plan) -> Found:
+    for one in measured(Study(arms=("unaided", "aided"), values=(values,)), given):
+        for r in one.results:
+            if r.place.reader is None and r.name not in ("linearity", "icc"):
+                arm = f", {r.place.arm}" if r.place.arm else ", change" if r.place.arms else ""
+                yield f"{r.name}{arm}", r.estimate
+
+
+def _true_of_device(of: int = MANY) -> dict[str, float]:
+    rng = np.random.default_rng(1)
+    x = rng.normal(50, SPREAD, of)
+    d = BIAS + rng.normal(0, hypot(ERROR, SHARED), of)
+    y, size, sd = x + d, np.abs(d), hypot(ERROR, SHARED)
+    u, w, p = SPREAD**2, SPREAD**2 + sd**2, SPREAD**2
+    slope = (w - u + hypot(w - u, 2 * p)) / (2 * p)
+    return {
+        "bias": BIAS,
+        "lower_limit_of_agreement": BIAS - 1.96 * sd,
+        "upper_limit_of_agreement": BIAS + 1.96 * sd,
+        "mean_absolute_error": float(size.mean()),
+        "root_mean_square_error": hypot(BIAS, sd),
+        "total_deviation_index": float(np.quantile(size, 0.95)),
+        "acceptable_share": float((size <= ACCEPTABLE).mean()),
+        "concordance_correlation": 2 * p / (u + w + BIAS**2),
+        "deming_slope": slope,
+        "deming_intercept": float(y.mean() - slope * x.mean()),
+    }
+
+
+@cache
+def _device() -> Mapping[str, float]:
+    return _true_of_device()
+
+
+@cache
+def _readers() -> Mapping[str, float]:
+    """Of a reader and a case drawn at random, the readings without the aid with a wider error."""
+    rng = np.random.default_rng(2)
+    reader, case, own = rng.standard_normal((3, MANY))
+    found: dict[str, float] = {}
+    for arm, times in (("unaided", UNAIDED), ("aided", 1.0)):
+        error = BY_READER * reader + BY_CASE * case + times * BY_READING * own
+        found[f"bias, {arm}"] = 0.0
+        found[f"mean_absolute_error, {arm}"] = float(np.abs(error).mean())
+        between = 1.96 * np.sqrt(2 * (BY_READER**2 + (times * BY_READING) ** 2))
+        found[f"limit_between_readers, {arm}"] = float(between)
+    change = found["mean_absolute_error, aided"] - found["mean_absolute_error, unaided"]
+    found["bias_difference, change"], found["mean_absolute_error_difference, change"] = 0.0, change
+    within = BY_READING * np.sqrt(1 + UNAIDED**2)
+    return found | {"limit_within_reader, change": float(1.96 * within)}
+
+
+def values() -> Iterator[Regime]:
+    """A device beside a reference, alone and in patients; readers; counts of two devices."""
+    given = _plan(acceptable=ACCEPTABLE)
+    for n, patients in ((30, 0), (100, 0), (90, 30), (200, 50)):
+
+        def device(rng: np.random.Generator, n: int = n, patients: int = patients) -> Found:
+            patient = np.arange(n) % patients if patients else np.arange(n)
+            x = rng.normal(50, SPREAD, n)
+            d = BIAS + rng.normal(0, SHARED, n)[patient] + rng.normal(0, ERROR, n)
+            cases = _cases(n, patient if patients else None)
+            yield from _found(Values("value", cases, ("",), (x + d)[None, None], reference=x), given)
+
+        topic = "measured values in clusters" if patients else "measured values"
+        design = f"{n} cases" + (f" of {patients} patients" if patients else "")
+        yield Regime(topic, design, _device, device, cost=0.01)
+    for readers, n in ((4, 40), (8, 60)):
+
+        def read(rng: np.random.Generator, readers: int = readers, n: int = n) -> Found:
+            x = rng.normal(50, SPREAD, n)
+            shared = BY_READER * rng.standard_normal((readers, 1)) + BY_CASE * rng.standard_normal(n)
+            own = BY_READING * rng.standard_normal((2, readers, n))
+            grid = x + shared + own * np.array([UNAIDED, 1.0])[:, None, None]
+            people = Readers(Labels(n=readers))
+            arms = ("unaided", "aided")
+            yield from _found(Values("value", _cases(n), arms, grid, "arm", x, readers=people), _plan())
+
+        yield Regime("values of readers", f"{readers} readers, {n} cases", _readers, read, cost=0.05)
+    counted = _plan(kind="count", better="down")
+    for n, rate in product((60, 200), (0.5, 2.0)):
+
+        def counts(rng: np.random.Generator, n: int = n, rate: float = rate) -> Found:
+            shared = rng.gamma(2.0, 0.5, n)
+            grid = np.stack([rng.poisson(times * rate * shared) for times in (0.8, 1.0)])[:, None]
+            yield from _found(Values("value", _cases(n), ("new", "old"), grid.astype(float)), counted)
+
+        true = partial(dict, count_ratio=0.8, mean_loss_difference=-0.2 * rate)
+        yield Regime("counts of cases", f"{n} cases, {rate:g} a case", true, counts, cost=0.01)
+
+
+def _true_of_labels(p: float, se: float, sp: float) -> dict[str, float]:
+    called = p * se + (1 - p) * (1 - sp)
+    truth = {"sensitivity": se, "specificity": sp, "prevalence": p, "ppv": p * se / called}
+    truth["npv"] = (1 - p) * sp / (1 - called)
+    return {f"label_corrected_{name}": value for name, value in truth.items()}
+
+
+def labels() -> Iterator[Regime]:
+    """Decisions against labels of known or measured error."""
+    for (n, p), (se, sp), measured_in in product(
+        ((500, 0.3), (2000, 0.1)), ((0.8, 0.9), (0.95, 0.95)), (None, 200)
+    ):
+
+        def study(
+            rng: np.random.Generator,
+            n: int = n,
+            p: float = p,
+            se: float = se,
+            sp: float = sp,
+            measured_in: int | None = measured_in,
+        ) -> Found:
+            right = (0.95, 0.97)
+            ill = rng.random(n) < p
+            called = rng.random(n) < np.where(ill, se, 1 - sp)
+            label = rng.random(n) < np.where(ill, right[0], 1 - right[1])
+            rates = [rng.binomial(measured_in, x) / measured_in if measured_in else x for x in right]
+            error = LabelError(rates[0], rates[1], measured_in, measured_in)
+            for name in NAMES:
+                yield f"label_corrected_{name}", corrected_for_labels(name, label, called, error)
+
+        how = f"measured in {measured_in} of a class" if measured_in else "known"
+        design = f"{n} cases, prevalence {p:g}, {se:g} and {sp:g}, error {how}"
+        yield Regime("labels with error", design, partial(_true_of_labels, p, se, sp), study, cost=0.005)
+
+
+def choices() -> Iterator[Regime]:
+    """Choices of readers between two outputs, of readers and cases that differ."""
+    for readers, n, lead in product((4, 8), (30, 60), (0.0, 0.8)):
+
+        def study(rng: np.random.Generator, readers: int = readers, n: int = n, lead: float = lead) -> Found:
+            reader, case = (index.ravel() for index in np.indices((readers, n)))
+            pull = lead + 0.4 * rng.standard_normal(readers)[reader] + 0.6 * rng.standard_normal(n)[case]
+            won = (rng.random(reader.size) < 1 / (1 + np.exp(-pull))).astype(float)
+            turned = (reader + case) % 2
+            share = np.where(turned == 1, 1 - won, won)
+            one = Preferences(
+                "", Readers(Labels(n=readers)), _cases(n), ("a", "b"),
+                reader.astype(np.int32), case.astype(np.int32),
+                turned.astype(np.int32), (1 - turned).astype(np.int32), share,
+            )  # fmt: skip
+            for r in preferences.results_of(one, plan()):
+                yield r.name, r.estimate
+
+        yield Regime(
+            "preferences",
+            f"{readers} readers, {n} cases, lead {lead:g}",
+            partial(_preferred, lead),
+            study,
+            cost=0.01,
+        )
+
+
+@cache
+def _preferred(lead: float) -> dict[str, float]:
+    rng = np.random.default_rng(3)
+    pull = lead + hypot(0.4, 0.6) * rng.standard_normal(MANY)
+    return {"preference_share": float((1 / (1 + np.exp(-pull))).mean()), "first_shown_share": 0.5}
