@@ -75,12 +75,12 @@ def _row(line: str) -> re.Match[str]:
 def _line(line: str, results: Iterable[Result]) -> str:
     row, say = _row(line), catalogue()
     scope = dict(part.strip().split("=", 1) for part in (row["scope"] or "").split(";") if part.strip())
-    found = _single_result(row["id"], scope, results)
+    found = single_result(row["id"], scope, results)
     n = say.numbers.count(found.estimate.n) if found.estimate.n else say("table.empty")
     return f"| {row['label']} | {value_text(found, say)} | {interval_text(found, say)} | {n} |"
 
 
-def _single_result(id: str, scope: Mapping[str, str], results: Iterable[Result]) -> Result:
+def single_result(id: str, scope: Mapping[str, str], results: Iterable[Result]) -> Result:
     """The entry that a row names.
 
     Raises

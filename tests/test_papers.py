@@ -258,7 +258,7 @@ def test_every_printed_number_is_that_of_the_result(
         pytest.skip("the MRNet ratings have no licence, so the source archive does not contain them")
     one = of_contract(name) if folder == "contract" else assessed_example(name)
     scope = dict(part.strip().split("=", 1) for part in (number["scope"] or "").split(";") if part.strip())
-    found: Result = quoted()._one(number["id"], scope, one.results)
+    found: Result = quoted().single_result(number["id"], scope, one.results)
     e = found.estimate
     for printed, value in ((number["value"], e.value), (number["low"], e.low), (number["high"], e.high)):
         if printed is not None:
