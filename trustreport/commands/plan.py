@@ -35,6 +35,11 @@ from trustreport.commands.output import problems_on_stderr
     "--chart",
     help="cusum or sprt: how late a monitoring chart alerts, instead of a reader study; its rates by --set.",
 )
+@click.option(
+    "--labels",
+    help="sensitivity, specificity, ppv, npv or prevalence: how many labelled cases people must read so that "
+    "it can be measured against labels with error; the rates by --set.",
+)
 @click.option("--simulate", help="Number of simulated studies of each smallest size (default: 0).")
 @click.option("--seed", help="Seed of the random numbers (default: 1).")
 @click.option(
@@ -63,12 +68,13 @@ def plan_study(
     if wrong:
         raise click.BadParameter(f"{', '.join(wrong)}; write FIELD=VALUE", param_hint="--set")
     options: dict[str, Any] = dict(one.split("=", 1) for one in sets)
-    chart = given.pop("chart")
-    if chart is not None:
-        if source is not None or out is not None or any(value is not None for value in given.values()):
-            raise click.UsageError("--chart goes with --set and --format alone")
-        _print_chart({"chart": chart, **options}, form)
-        return
+    for alone in ("chart", "labels"):
+        asked = given.pop(alone)
+        if asked is not None:
+            if source is not None or out is not None or any(value is not None for value in given.values()):
+                raise click.UsageError(f"--{alone} goes with --set and --format alone")
+            _print_sentence({alone: asked, **options}, form)
+            return
     if given["power"] is not None and given["width"] is not None:
         raise click.UsageError("--power and --width are two goals: choose one")
     for goal in ("power", "width"):
@@ -96,14 +102,17 @@ def plan_study(
             click.echo("No PDF: a library is missing. `trustreport doctor` says which.", err=True)
 
 
-def _print_chart(fields: dict[str, Any], form: str) -> None:
-    """How late a monitoring chart alerts, as a sentence or as JSON."""
-    from trustreport.planning.chart_delay import chart_sentence, plan_chart
+def _print_sentence(fields: dict[str, Any], form: str) -> None:
+    """The delay of a monitoring chart or the cases to be read by hand, as a sentence or as JSON."""
+    from trustreport.planning import chart_delay, hand_reading
     from trustreport.report.document import canonical
     from trustreport.vocabulary.messages import catalogue
 
     with problems_on_stderr():
-        found = plan_chart(fields)
-    click.echo(
-        canonical(found) if form == "json" else catalogue("en")(chart_sentence(found)) + "\n", nl=False
-    )
+        if "chart" in fields:
+            found = chart_delay.plan_chart(fields)
+            sentence = chart_delay.chart_sentence(found)
+        else:
+            found = hand_reading.plan_hand_reading(fields)
+            sentence = hand_reading.hand_reading_sentence(found)
+    click.echo(canonical(found) if form == "json" else catalogue("en")(sentence) + "\n", nl=False)

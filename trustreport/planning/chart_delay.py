@@ -4,24 +4,19 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from trustreport.measures.monitoring.charts import MOST_STATES, design, sprt
 from trustreport.measures.monitoring.detection_delay import cusum_delay, sprt_delay
 from trustreport.measures.monitoring.standardisation import why_not
 from trustreport.planning.origins import TEXT
-from trustreport.study.ingest.problems import did_you_mean, quoted
-from trustreport.study.ingest.validation import expectation
+from trustreport.planning.request import OPTIONS, Inside, OptionsRequest, validated
 from trustreport.vocabulary.errors import Problem, StudyError
 from trustreport.vocabulary.messages import Message, catalogue, say
 
-Inside = Annotated[float, Field(gt=0, lt=1)]
 
-
-class ChartRequest(BaseModel):
+class ChartRequest(OptionsRequest):
     """A chart of a proportion, case by case; the fields of an indicator of the manifest."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     chart: Literal["cusum", "sprt"]
     in_control: Inside
@@ -50,13 +45,15 @@ def plan_chart(fields: Mapping[str, Any]) -> dict[str, Any]:
     >>> round(found["limit"], 2), round(found["mean"]), found["median"]
     (5.52, 108, 93.0)
     """
-    request = _valid(fields)
+    request = validated(ChartRequest, fields)
+    if why := why_not(request.in_control, request.to_detect):
+        raise StudyError([Problem(OPTIONS, catalogue()(why))])
     rates = (request.in_control, request.to_detect)
     if request.chart == "cusum":
         try:
             designed = design(*rates, budget=request.false_alert_budget, sizes=[1] * request.planned_cases)
         except ValueError as error:
-            raise StudyError([Problem("options", str(error))]) from None
+            raise StudyError([Problem(OPTIONS, str(error))]) from None
         limit, found = designed.weights.log_ratio(designed.limit), cusum_delay(designed)
         false_alert = designed.false_alert
     else:
@@ -64,7 +61,7 @@ def plan_chart(fields: Mapping[str, Any]) -> dict[str, Any]:
         budgets = {"budget": request.false_alert_budget, "missed": request.missed_alert_budget}
         estimate, run = sprt(none, *rates, **budgets)
         if run is None:
-            raise StudyError([Problem("options", catalogue()(estimate.note))])
+            raise StudyError([Problem(OPTIONS, catalogue()(estimate.note))])
         limit, found = run.high, sprt_delay(run)
         false_alert = estimate.details["false_alert_spent"]
     delay = {name: e.value for name, e in found.items()}
@@ -74,24 +71,3 @@ def plan_chart(fields: Mapping[str, Any]) -> dict[str, Any]:
 def chart_sentence(found: Mapping[str, Any]) -> Message:
     """What was found, in a sentence."""
     return say(f"{TEXT}.chart", **{**found, "chart": say(f"vigilance.chart.{found['chart']}")})
-
-
-def _valid(fields: Mapping[str, Any]) -> ChartRequest:
-    problems = []
-    try:
-        request = ChartRequest.model_validate(fields)
-    except ValidationError as error:
-        for e in error.errors(include_url=False):
-            name, kind = str(e["loc"][0]), e["type"]
-            if kind == "missing":
-                problems.append(Problem("options", "this field is missing", "a value", column=name))
-            elif kind == "extra_forbidden":
-                fix = did_you_mean(name, ChartRequest.model_fields)
-                problems.append(Problem("options", f"unknown field {quoted(name)}", "", fix, column=name))
-            else:
-                found = f"found {quoted(e.get('input'))}"
-                problems.append(Problem("options", found, expectation(e), column=name))
-        raise StudyError(problems) from None
-    if why := why_not(request.in_control, request.to_detect):
-        raise StudyError([Problem("options", catalogue()(why))])
-    return request

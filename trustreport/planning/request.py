@@ -1,11 +1,15 @@
 """What a plan is asked for: the fields of the file or of the options, read with every problem gathered."""
 
-from typing import Annotated, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from trustreport.measures.mrmc.planned import Hypothesis
 from trustreport.planning.moments import Endpoint
+from trustreport.study.ingest.problems import did_you_mean, quoted
+from trustreport.study.ingest.validation import expectation
+from trustreport.vocabulary.errors import Problem, StudyError
 
 OPTIONS = "options"
 Design = Literal["crossed", "split_plot", "sequential", "sites", "device"]
@@ -18,13 +22,13 @@ Signed = Annotated[float, Field(ge=-1, le=1)]
 Readers = Annotated[int, Field(ge=1, le=1000)]
 
 
-class _Group(BaseModel):
+class OptionsRequest(BaseModel):
     """Unknown keys are errors, and numbers are finite."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class ObuchowskiRocketteInput(_Group):
+class ObuchowskiRocketteInput(OptionsRequest):
     """Components of the Obuchowski-Rockette model for a study of `cases` cases.
 
     Covariances, or correlations `r1`, `r2`, `r3` of the estimates; with these and without `error`, that
@@ -45,7 +49,7 @@ class ObuchowskiRocketteInput(_Group):
     r3: Signed | None = None
 
 
-class RoeMetzInput(_Group):
+class RoeMetzInput(OptionsRequest):
     """Variance components of the ratings: a structure of Roe and Metz (1997), or the six."""
 
     model: Literal["roe_metz"]
@@ -58,7 +62,7 @@ class RoeMetzInput(_Group):
     error: Annotated[float, Field(ge=0)] | None = None
 
 
-class BdgInput(_Group):
+class BdgInput(OptionsRequest):
     """Moments of Gallas: M1 to M8 of an area (of decisions M1 to M4), of each arm and of both arms."""
 
     model: Literal["bdg"]
@@ -71,7 +75,7 @@ Components: TypeAlias = Annotated[
 ]
 
 
-class Published(_Group):
+class Published(OptionsRequest):
     """A published study: its difference with the interval, its readers and cases.
 
     `readers_share`, `cases_share` and `both_share` say what the variance of the difference is due to.
@@ -89,7 +93,7 @@ class Published(_Group):
     both_share: Share | None = None
 
 
-class SizingRequest(_Group):
+class SizingRequest(OptionsRequest):
     """A reader study to be sized. One of `components`, `published` and `pilot` says how much varies."""
 
     endpoint: Endpoint = "auc"
@@ -140,3 +144,30 @@ class SizingRequest(_Group):
     def share_positive(self) -> float:
         """The share of positive cases."""
         return self.positive_share if self.positive_share is not None else 0.5
+
+
+Request = TypeVar("Request", bound=OptionsRequest)
+
+
+def validated(model: type[Request], fields: Mapping[str, Any]) -> Request:
+    """A request without groups, from options.
+
+    Raises
+    ------
+    StudyError : with every problem of the fields
+    """
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        problems = []
+        for e in error.errors(include_url=False):
+            name, kind = str(e["loc"][0]), e["type"]
+            if kind == "missing":
+                problems.append(Problem(OPTIONS, "this field is missing", "a value", column=name))
+            elif kind == "extra_forbidden":
+                fix = did_you_mean(name, model.model_fields)
+                problems.append(Problem(OPTIONS, f"unknown field {quoted(name)}", "", fix, column=name))
+            else:
+                found = f"found {quoted(e.get('input'))}"
+                problems.append(Problem(OPTIONS, found, expectation(e), column=name))
+        raise StudyError(problems) from None
