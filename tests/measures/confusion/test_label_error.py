@@ -1,14 +1,17 @@
 """Accuracy against labels of known error: against the truth that made them, by hand and by simulation."""
 
+from itertools import product
 from math import isnan
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from trustreport.measures.confusion.label_error import (
     NAMES,
     LabelError,
     area_corrected_for_labels,
+    bounds,
     corrected_for_labels,
 )
 from trustreport.measures.estimate import Estimate
@@ -81,10 +84,56 @@ def test_labels_that_cannot_have_that_error_are_said() -> None:
     assert e.note
 
 
-def test_errors_that_coincide_lower_the_sensitivity() -> None:
-    label, decision = expected(0.1, 0.9, 0.95, LabelError(0.9, 0.95))
-    e = corrected_for_labels("sensitivity", label, decision, LabelError(0.9, 0.95))
-    assert e.details["dependent"] < e.value
+def bounds_by_programming(
+    label: np.ndarray, decision: np.ndarray, error: LabelError
+) -> dict[str, tuple[float, float]]:
+    """Bounds by linear programming over the shares of (condition, label, decision)."""
+    cells = list(product((1, 0), repeat=3))
+    p = (label.mean() + error.specificity - 1) / error.signal
+    rows, sums = [], []
+    for r, t in product((1, 0), repeat=2):
+        rows.append([float((c[1], c[2]) == (r, t)) for c in cells])
+        sums.append(float(((label == bool(r)) & (decision == bool(t))).mean()))
+    for d, rate, share in ((1, error.sensitivity, p), (0, 1 - error.specificity, 1 - p)):
+        rows.append([float(c[0] == d and c[1] == 1) for c in cells])
+        sums.append(rate * share)
+    rows.append([float(c[0] == 1) for c in cells])
+    sums.append(p)
+    t = decision.mean()
+    found = {}
+    for name, right, bottom in (
+        ("sensitivity", (1, 1), p), ("specificity", (0, 0), 1 - p), ("ppv", (1, 1), t), ("npv", (0, 0), 1 - t)
+    ):  # fmt: skip
+        goal = np.array([float((c[0], c[2]) == right) for c in cells])
+        ends = [sign * linprog(sign * goal, A_eq=rows, b_eq=sums, bounds=(0, 1)).fun for sign in (1, -1)]
+        found[name] = (ends[0] / bottom, ends[1] / bottom)
+    return found
+
+
+@pytest.mark.parametrize("error", [LabelError(0.95, 0.9), LabelError(0.8, 0.98), LabelError(1.0, 1.0)])
+@pytest.mark.parametrize(("p", "se", "sp"), [(0.1, 0.8, 0.9), (0.3, 0.95, 0.7), (0.5, 0.5, 0.5)])
+def test_bounds_without_independence_are_those_of_linear_programming(
+    p: float, se: float, sp: float, error: LabelError
+) -> None:
+    label, decision = expected(p, se, sp, error)
+    wanted = bounds_by_programming(label, decision, error)
+    for name in NAMES:
+        e = corrected_for_labels(name, label, decision, error)
+        if name == "prevalence":
+            assert not e.details
+            continue
+        assert (e.details["lowest"], e.details["highest"]) == pytest.approx(wanted[name], abs=1e-7), name
+        assert e.details["lowest"] - 1e-9 <= e.value <= e.details["highest"] + 1e-9
+
+
+def test_bounds_of_a_device_that_calls_nobody_leave_out_what_rests_on_calls() -> None:
+    label = np.repeat([True, False], [200, 800])
+    never = np.zeros(1000, bool)
+    error = LabelError(0.9, 0.95)
+    assert bounds("ppv", label, never, error) is None
+    assert bounds("sensitivity", label, never, error) == (0.0, 0.0)
+    assert bounds("npv", label, ~never, error) is None
+    assert bounds("prevalence", label, never, error) is None
 
 
 def test_labels_that_tell_nothing_are_refused() -> None:

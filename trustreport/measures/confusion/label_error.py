@@ -1,6 +1,6 @@
 """Accuracy of decisions against labels that are themselves wrong at a known rate."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isfinite, nan, sqrt
 from typing import Literal
 
@@ -117,7 +117,7 @@ def corrected_for_labels(
         In [0, 1]. Limits by Fieller's theorem, with the variance of the error rates where they were measured;
         variances of independent cases with one case in each cell more. A value beyond the range is set to
         its end, with a note; NaN with a note where the labels do not fit the declared error at all.
-        `details["dependent"]` is the value if decision and label err together as far as they can.
+        `details` has `lowest` and `highest`, the `bounds` if decision and label need not err independently.
 
     References
     ----------
@@ -161,11 +161,9 @@ def corrected_for_labels(
     details = {} if cluster is None else {"clusters": float(units)}
     few = min(int(label.sum()), int((~label).sum())) < FEW and value >= HIGH
     note = SET_TO_THE_END if value != raw else OFTEN_ABOVE if few else NO_NOTE
-    e = Estimate(
-        value, max(low, 0.0), min(high, 1.0), n, level, method, note, details=details,
-    )  # fmt: skip
-    worst = dependent(name, label, decision, error)
-    return e if worst is None else replace(e, details={**details, "dependent": worst})
+    if (allowed := bounds(name, label, decision, error)) is not None:
+        details |= dict(zip(("lowest", "highest"), allowed))
+    return Estimate(value, max(low, 0.0), min(high, 1.0), n, level, method, note, details=details)
 
 
 def _covariance(
@@ -204,31 +202,44 @@ def _fieller(top: float, bottom: float, covariance: Floats, t: float) -> tuple[f
     return (b - sqrt(inside)) / a, (b + sqrt(inside)) / a
 
 
-def dependent(
+def bounds(
     name: Name, label: NDArray[np.bool_], decision: NDArray[np.bool_], error: LabelError
-) -> float | None:
-    """Sensitivity or specificity if decision and label err in the same cases as often as they can.
+) -> tuple[float, float] | None:
+    """Lowest and highest value that the labels allow whether decision and label err independently or not.
 
-    With covariances c1 and c0 of decision and label among cases with and without the condition, both rates
-    follow from the shares; the covariances are raised to the largest that the rates allow. None of the other
-    measures.
+    Each value between them goes with these shares of cases and rates of the labels; sampling error is not in
+    them. None for the prevalence, which does not depend on it, and where no prevalence fits the labels.
+
+    References
+    ----------
+    Emerson, Waikar, Fuentes, Bonventre, Betensky (2018), Stat. Methods Med. Res. 27, 2933-2945.
+
+    Examples
+    --------
+    >>> label = np.repeat([True, True, False, False], [90, 55, 15, 840])
+    >>> decision = np.repeat([True, False, True, False], [90, 55, 15, 840])
+    >>> low, high = bounds("sensitivity", label, decision, LabelError(0.95, 0.95))
+    >>> round(low, 2), round(high, 2)
+    (0.43, 0.9)
     """
-    if name not in ("sensitivity", "specificity"):
+    share = float(label.mean())
+    p = (share + error.specificity - 1) / error.signal
+    if name == "prevalence" or not 0 < p < 1:
         return None
-    p = (float(label.mean()) + error.specificity - 1) / error.signal
-    if not 0 < p < 1:
-        return None
-    t, both = float(decision.mean()), float((label & decision).mean())
-    share, c1, c0 = 0.0, 0.0, 0.0
-    se, sp = nan, nan
-    for step in range(200):
-        se = (both - p * c1 - (1 - p) * c0 - (1 - error.specificity) * t) / (p * error.signal)
-        sp = 1 - (t - p * se) / (1 - p)
-        se, sp = min(max(se, 0.0), 1.0), min(max(sp, 0.0), 1.0)
-        share = min(1.0, (step + 1) / 50)
-        c1 = share * (min(se, error.sensitivity) - se * error.sensitivity)
-        c0 = share * (min(1 - sp, 1 - error.specificity) - (1 - sp) * (1 - error.specificity))
-    return se if name == "sensitivity" else sp
+    called = float(decision.mean())
+    low = high = 0.0  # of the share of cases that have the condition and are called
+    for of_label, ill in ((label, p * error.sensitivity), (~label, p * (1 - error.sensitivity))):
+        both = float((of_label & decision).mean())
+        low += max(0.0, both + ill - float(of_label.mean()))
+        high += min(both, ill)
+    return {
+        "sensitivity": (low / p, high / p),
+        "specificity": ((1 - p - called + low) / (1 - p), (1 - p - called + high) / (1 - p)),
+        "ppv": (low / called, high / called) if called else None,
+        "npv": ((1 - called - p + low) / (1 - called), (1 - called - p + high) / (1 - called))
+        if called < 1
+        else None,
+    }[name]
 
 
 def area_corrected_for_labels(

@@ -423,7 +423,7 @@ def reweighed(results: list[Result]) -> Iterator[Message]:
 
 
 def corrected_for_label_error(results: list[Result], plan: Plan) -> Iterator[Message]:
-    """The measures without the declared error of the labels, and if both err together."""
+    """The measures without the declared error of the labels, and what remains if both may err together."""
     found = {
         r.name.removeprefix(CORRECTED): r.estimate
         for r in results
@@ -439,9 +439,13 @@ def corrected_for_label_error(results: list[Result], plan: Plan) -> Iterator[Mes
     ]
     if items:
         yield text("label_corrected", se=error.sensitivity, sp=error.specificity, measures=items)
-    both = [found[name].details.get("dependent") for name in ("sensitivity", "specificity") if name in found]
-    if len(both) == 2 and None not in both:
-        yield text("label_dependent", se=both[0], sp=both[1])
+    allowed = [
+        text("label_bound", measure=quantity_name(name), low=e.details["lowest"], high=e.details["highest"])
+        for name, e in found.items()
+        if "lowest" in e.details
+    ]
+    if allowed:
+        yield text("label_bounds", measures=allowed)
 
 
 def remarks_on(case: ScoredCases, clusters: Clustering, results: list[Result]) -> Iterator[Message]:
