@@ -30,8 +30,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "benchmarks" / "results" / "mutation.csv"
-PARTS = ("trustreport/measures", "trustreport/verdicts", "trustreport/vocabulary/quantities.py")
+PARTS = ("trustreport/measures", "trustreport/assessment/verdicts", "trustreport/vocabulary/quantities.py")
 TESTS = ("trustreport/measures", "tests/measures", "tests/verdicts")
 EXAMPLES = 12  # that hypothesis draws
 MOST_TESTS, MOST_SECONDS = 150, 40.0  # of the tests that one mutant is tried with
