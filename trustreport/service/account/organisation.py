@@ -44,6 +44,8 @@ class NewOrganisation(RequestBody):
 
 
 class OrganisationResponse(ResponseBody):
+    """An organisation, and what it requires of its data and accounts."""
+
     id: str
     name: str
     retention: Retention
@@ -166,6 +168,8 @@ class UserChange(RequestBody):
 
 
 class UserResponse(ResponseBody):
+    """An account of the organisation."""
+
     id: str
     email: str
     name: str

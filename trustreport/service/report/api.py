@@ -163,5 +163,6 @@ class _Passing(io.RawIOBase):
         return len(data)
 
     def taken(self) -> bytes:
+        """Return what was written since the last call."""
         blocks, self._blocks = self._blocks, []
         return b"".join(blocks)
