@@ -108,6 +108,11 @@ class User(Base):
     factors_reset_by: Mapped[str | None] = mapped_column(ID)  # the administrator who took away second factors
     factors_reset_at: Mapped[int | None]
 
+    @property
+    def active(self) -> bool:
+        """Whether its person can come in: with a password or by the provider, and not closed."""
+        return bool(self.password or self.subject) and self.disabled_at is None
+
 
 class Link(Base):
     """A link that works once: the setup of the service, or an invitation."""
