@@ -1,8 +1,7 @@
-"""Webhooks: events are sent at least once, signed, for a day, and to nobody of another organisation."""
+"""Webhooks: events are sent at least once, signed, for a day, and to no private address."""
 
 import ipaddress
 import json
-import random
 import socket
 import ssl
 import threading
@@ -14,6 +13,7 @@ from typing import Any, get_args
 
 import pytest
 from fastapi import FastAPI
+from mailbox_server import certificate
 from receivers import LOOPBACK, Receiver, receiving
 from services import API, Client, at_once, new_core, only, stored, world
 
@@ -475,7 +475,10 @@ def test_who_answers_byte_by_byte_is_cut_off(monkeypatch: pytest.MonkeyPatch) ->
 def test_certificates_are_verified_for_the_name_of_the_address(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own, trusting = certificate(tmp_path, "localhost")
+    file = tmp_path / "certificate.pem"
+    certificate(file, "localhost")
+    own, trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.create_default_context(cafile=str(file))
+    own.load_cert_chain(file)
     with receiving(own) as receiver:
         url = f"https://localhost:{receiver.port}/"
         with pytest.raises(ssl.SSLCertVerificationError) as caught:
@@ -486,35 +489,3 @@ def test_certificates_are_verified_for_the_name_of_the_address(
         with pytest.raises(ssl.SSLCertVerificationError):  # the same server under another name
             post(f"https://127.0.0.1:{receiver.port}/", b"{}", {}, LOCAL)
         assert receiver.came[0][1]["Host"] == f"localhost:{receiver.port}"
-
-
-def certificate(folder: Path, name: str) -> tuple[ssl.SSLContext, ssl.SSLContext]:
-    """A context of a server with a certificate of its own, and one of a client that trusts it."""
-    import datetime as dt
-
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes
-    from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-    at = dt.datetime.now(dt.UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(random.SystemRandom().randrange(1, 1 << 60))
-        .not_valid_before(at - dt.timedelta(days=1))
-        .not_valid_after(at + dt.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    file = folder / "certificate.pem"
-    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    file.write_bytes(private + made.public_bytes(Encoding.PEM))
-    own = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    own.load_cert_chain(file)
-    return own, ssl.create_default_context(cafile=str(file))
