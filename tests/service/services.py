@@ -98,13 +98,14 @@ def at_once(*acts: Callable[[], object]) -> None:
         except BaseException as error:
             errors.append(error)
 
-    threads = [threading.Thread(target=guarded, args=(act,)) for act in acts]
+    threads = [threading.Thread(target=guarded, args=(act,), daemon=True) for act in acts]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(60)
     if errors:
         raise errors[0]
+    assert not any(thread.is_alive() for thread in threads), "they wait for each other"
 
 
 def run_here(
