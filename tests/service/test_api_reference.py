@@ -1,4 +1,4 @@
-"""The reference of the API: every operation of the document, with examples that are right."""
+"""The reference of the API, with examples that are right; and no body is read of somebody unknown."""
 
 import ast
 import asyncio

@@ -1,4 +1,4 @@
-"""The manifest as a form: what it shows, what it changes in the YAML, and that nothing else is lost."""
+"""The manifest as a form: what it shows, what it changes in the YAML, and how it is saved on its page."""
 
 import json
 import random

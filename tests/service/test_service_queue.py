@@ -1,4 +1,4 @@
-"""The queue on both databases: one end for each job, whoever dies."""
+"""The queue on both databases: one end for each job, whoever dies, and turns between organisations."""
 
 import threading
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Second factors of local accounts: codes of an app, recovery codes, what administrators may do."""
+"""Second factors of local accounts: codes of an app, passkeys, recovery codes, and administrators."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""What a dead worker leaves, and clocks that jump."""
+"""What a dead worker leaves, clocks that jump, and kill -9 at random moments."""
 
 import random
 import time
