@@ -41,7 +41,7 @@ from trustreport.service.storage.models import (
 
 R = TypeVar("R")
 DURABLE = store.PRAGMAS
-PASSWORD = "correct horse battery"  # noqa: S105
+PASSWORD = "correct horse battery"
 API = "/api/v1"
 RECEIVER = "https://receiver.test/"
 MANIFEST = {
@@ -171,7 +171,7 @@ class Client(TestClient):
         return self.accept(made.json()["invitation"])
 
     def accept(self, invitation: str) -> "Client":
-        client = type(self).on(self.app)  # type: ignore[arg-type]
+        client = type(self).on(self.app)
         client._came_in(client.post(f"{API}/invitations", json={"link": invitation, "password": PASSWORD}))
         return client
 
@@ -179,7 +179,7 @@ class Client(TestClient):
         """A program that uses the service with a token of this user."""
         made = self.post(f"{API}/tokens", json={"name": "robot", "scopes": scopes or ["read", "write"]})
         assert made.status_code == 201, made.text
-        http = TestClient(self.app, base_url="https://testserver")  # type: ignore[arg-type]
+        http = TestClient(self.app, base_url="https://testserver")
         return ApiClient("", made.json()["secret"], http=http)
 
     def found(self, organisation: str, email: str) -> "Client":

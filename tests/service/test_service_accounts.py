@@ -241,7 +241,7 @@ def test_guesses_are_counted_before_they_are_tried(guarded: FastAPI, monkeypatch
 def test_too_many_hashes_at_once_are_refused_in_words(monkeypatch: pytest.MonkeyPatch, anna: Client) -> None:
     taken = [secrets._room.acquire(blocking=False) for _ in range(secrets.HASHES + secrets.WAITING)]
     try:
-        answer = Client.on(anna.app).post(f"{API}/session", json={"email": ANNA, "password": WRONG})  # type: ignore[arg-type]
+        answer = Client.on(anna.app).post(f"{API}/session", json={"email": ANNA, "password": WRONG})
     finally:
         for _ in taken:
             secrets._room.release()

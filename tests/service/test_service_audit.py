@@ -98,7 +98,7 @@ def test_what_is_rolled_back_leaves_no_entry(core: Core) -> None:
     fill(core, 1)
     with contextlib.suppress(ZeroDivisionError), core.store.write() as rows:
         audit.write(rows, "one", "anna", "test.act")
-        1 / 0  # noqa: B018
+        raise ZeroDivisionError
     fill(core, 1)
     with core.store.read() as rows:
         assert [v.entries for v in audit.verify(rows)] == [2]
@@ -140,8 +140,8 @@ def set_back(core: Core, chain: str, n: int) -> None:
     of = f"chain = '{chain}' AND number"
     without_triggers(
         core,
-        f"DELETE FROM audit WHERE {of} > {keep}",  # noqa: S608
-        f"UPDATE audit_heads SET number = {keep}, hash = "  # noqa: S608
+        f"DELETE FROM audit WHERE {of} > {keep}",  # noqa: S608 -- of names made here
+        f"UPDATE audit_heads SET number = {keep}, hash = "  # noqa: S608 -- as above
         f"(SELECT hash FROM audit WHERE {of} = {keep}) WHERE chain = '{chain}'",
     )
 

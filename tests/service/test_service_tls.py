@@ -29,7 +29,7 @@ from trustreport.service.server import server_config
 from trustreport.service.settings import Settings, Unsuitable
 from trustreport.service.web import connections
 
-EVERYWHERE = "0.0.0.0"  # noqa: S104
+EVERYWHERE = "0.0.0.0"  # noqa: S104 -- what it refuses without encryption
 PUBLIC = "https://reports.example.org"
 
 

@@ -437,7 +437,7 @@ def test_a_file_that_is_stored_anew_while_it_is_removed_stays(
     def slow(old: object, new: object) -> None:
         monkeypatch.setattr(os, "rename", rename)
         blobs.put("one", io.BytesIO(b"abc"))  # somebody uploads the same just now
-        rename(old, new)  # type: ignore[arg-type]
+        rename(old, new)
 
     monkeypatch.setattr(os, "rename", slow)
     assert not blobs.remove("one", blob.sha256, older=60)
