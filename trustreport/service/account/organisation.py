@@ -193,7 +193,7 @@ def users(who: Admin, core: TheCore, turn: RequestedPage, wanted: filters.Users)
         return turn.rows(rows, wanted.apply(who.rows_of(User)), User.id, UserResponse.of_row)
 
 
-@users_router.post("", status_code=201, name="add")
+@users_router.post("", status_code=201, name="add")  # its id in the document
 def add_user(asked: NewUser, who: Admin, core: TheCore) -> Invited:
     """Add a user, who gets in by an invitation."""
     with core.store.write() as rows:

@@ -33,7 +33,7 @@ Day = Annotated[str, Query(pattern=r"^(\d{4}-\d\d-\d\d)?$", description="a date,
 
 @dataclass
 class ListFilter:
-    """Words, a person and days; what is empty is not looked at. The fields of a list are its parameters."""
+    """Words, a person and days; empty ones narrow nothing. Fields are parameters of the list's address."""
 
     q = by = since = until = ""  # of a list that does not have one of them
 
