@@ -86,7 +86,7 @@ def measured(folder: Path) -> list[list[float | str]]:
     command = [sys.executable, "-c", MEASURED, str(folder), str(folder / "report")]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     rows: list[list[float | str]] = json.loads(done.stdout.splitlines()[-1])
-    whole = [sum(r[k] for r in rows if "part" not in str(r[0])) for k in (1, 2)]  # type: ignore[misc]
+    whole = [sum(r[k] for r in rows if "part" not in str(r[0])) for k in (1, 2)]
     return [*rows, ["all but similarity", *whole, rows[-1][3]]]
 
 

@@ -30,8 +30,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "benchmarks" / "results" / "mutation.csv"
-PARTS = ("trustreport/measures", "trustreport/verdicts", "trustreport/vocabulary/quantities.py")
+PARTS = ("trustreport/measures", "trustreport/assessment/verdicts", "trustreport/vocabulary/quantities.py")
 TESTS = ("trustreport/measures", "tests/measures", "tests/verdicts")
 EXAMPLES = 12  # that hypothesis draws
 MOST_TESTS, MOST_SECONDS = 150, 40.0  # of the tests that one mutant is tried with
@@ -169,7 +168,7 @@ def sample(n: int, seed: int) -> list[dict[str, Any]]:
     files = [f for part in PARTS for f in sorted((ROOT / part).rglob("*.py") or [ROOT / part])]
     files += [ROOT / part for part in PARTS if part.endswith(".py")]
     every = {f: found for f in dict.fromkeys(files) if (found := mutants_of(f))}
-    total, draw, drawn = sum(map(len, every.values())), random.Random(seed), []  # noqa: S311
+    total, draw, drawn = sum(map(len, every.values())), random.Random(seed), []
     for found in every.values():
         drawn += draw.sample(found, min(len(found), max(1, round(n * len(found) / total))))
     draw.shuffle(drawn)
@@ -300,7 +299,7 @@ def put(mutant: dict[str, Any]) -> None:
     if module is None:
         raise LookupError(name)
     before = dict(module.__dict__)
-    exec(code_of(mutant), module.__dict__)  # noqa: S102
+    exec(code_of(mutant), module.__dict__)  # noqa: S102 -- our own module, changed
     after = dict(module.__dict__)
     for key, old in before.items():
         new = after.get(key)

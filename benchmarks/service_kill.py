@@ -106,8 +106,8 @@ class Load:
 
 def different(number: int) -> dict[str, Any]:
     """A study with counts of its own, so that no two reports are the same work."""
-    unaided, aided = MANIFEST["counts"]  # type: ignore[misc]
-    counts = [{**unaided, "errors": 60 + number}, {**aided, "correct": 255 + number}]  # type: ignore[dict-item]
+    unaided, aided = MANIFEST["counts"]
+    counts = [{**unaided, "errors": 60 + number}, {**aided, "correct": 255 + number}]
     return {**MANIFEST, "counts": counts}
 
 
@@ -119,7 +119,7 @@ def run(
     token = token_of_a_first_user(data, address)
     fleet, apis = processes(folder, address, token, asked, files)
     core = new_core(data, database=address, **files)
-    moment = random.Random(time.time_ns())  # noqa: S311  # no secret
+    moment = random.Random(time.time_ns())  # no secret
     for process in fleet.values():
         process.start()
     try:

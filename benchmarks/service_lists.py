@@ -35,7 +35,7 @@ from trustreport.service.storage.models import (
 
 STUDIES, VERSIONS, REPORTS_EACH, DEVICES = 2_000, 2, 5, 200
 REQUESTS = 30
-PASSWORD = "correct horse battery"  # noqa: S105
+PASSWORD = "correct horse battery"
 RESULTS = Path(__file__).parent / "results" / "service_lists.csv"
 FACTS = {
     "title": "Readings with and without the aid",

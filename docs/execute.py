@@ -29,7 +29,7 @@ def outputs(cells: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
         exec(compile(tree, "cell", "exec"), namespace)  # noqa: S102 -- our own notebook
         value = None
         if last is not None:
-            value = eval(compile(ast.Expression(last.value), "cell", "eval"), namespace)  # noqa: S307
+            value = eval(compile(ast.Expression(last.value), "cell", "eval"), namespace)  # noqa: S307 -- as above
         found.append([] if value is None else [_output(value)])
     return found
 

@@ -24,6 +24,18 @@ FIXED = (
 )
 
 
+# A study that can be locked before its test set, ``test.csv``, is opened.
+LOCKABLE = """\
+report: {kind: certification, date: 2026-03-01}
+device: {trade_name: Example}
+operating_point: {threshold: 0.5}
+endpoints:
+  - {endpoint: finds, measure: sensitivity, hypothesis: performance goal, bound_or_margin: 0.4}
+datasets: [{dataset: test, role: internal test, file: test.csv}]
+"""
+TEST_SET = "case,truth,score\n" + "".join(f"c{i},{i % 2},{(i * 7 % 10) / 10}\n" for i in range(40))
+
+
 def with_table(folder: Path, manifest: str, header: str, rows: Iterable[Sequence[Any]]) -> Path:
     """A study folder with a manifest, what `FIXED` has before it, and one table, ``table.csv``."""
     with (folder / "table.csv").open("w", newline="") as file:

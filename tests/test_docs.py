@@ -1,6 +1,7 @@
 """The pages of docs/ in the repository's own view: links lead somewhere, numbers and examples are so."""
 
 import doctest
+import importlib
 import re
 import subprocess
 import sys
@@ -12,7 +13,12 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PAGES = [*sorted(DOCS.rglob("*.md")), *(ROOT / f"{n}.md" for n in ("README", "CONTRIBUTING", "CHANGELOG"))]
+PAGES += [ROOT / "benchmarks" / "README.md"]
 LINK = re.compile(r"\[[^\]]*\]\((?P<path>[^)#:\s]*)(?:#(?P<anchor>[^)\s]+))?\)")
+FILE = re.compile(
+    r"(?<![\w/])(?:trustreport|tests|benchmarks|templates|schemas|packaging)/[\w/-]+\.(?:py|toml|json|csv|j2|yaml|md)\b"
+)
+MODULE = re.compile(r"\btrustreport(?:\.(?!example\b|db\b|env\b)[A-Za-z_]\w*)+")
 HEADING = re.compile(r"^#{1,6} (.+)$", re.M)
 EXAMPLE = re.compile(r"^```python\n(>>> .*?)^```", re.M | re.S)
 
@@ -43,6 +49,29 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         generated = target.parent.name == "reference" or target.name == "gallery.md"
         if found["anchor"] and target.suffix == ".md" and not generated:
             assert found["anchor"] in anchors(target), found[0]
+
+
+def named(name: str) -> object:
+    """What a name in code stands for: a module, or something in one."""
+    parts = name.split(".")
+    found: object = None
+    for i, part in enumerate(parts):
+        try:
+            found = importlib.import_module(".".join(parts[: i + 1]))
+        except ModuleNotFoundError:
+            found = getattr(found, part)
+    return found
+
+
+# The history names files and modules as they were when it was written.
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.stem != "history"], ids=lambda page: page.stem
+)
+def test_files_and_modules_that_a_page_names_exist(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert [name for name in FILE.findall(text) if not (ROOT / name).is_file()] == []
+    for name in MODULE.findall(text):
+        named(name)
 
 
 def test_numbers_are_those_of_the_examples() -> None:

@@ -37,10 +37,10 @@ def test_scores_are_those_of_the_model_fitted_on_the_training_patients(study: St
         levels = {"menopause": ("before", "after"), "size": DERIVE["SIZES"], "grade_3": ("no", "yes")}
         levels["hormones"] = ("no", "yes")
         columns = []
-        for j, name in enumerate(one.feature_names):  # type: ignore[attr-defined]
-            column = one.features[:, j]  # type: ignore[attr-defined]
+        for j, name in enumerate(one.feature_names):
+            column = one.features[:, j]
             if name in levels:
-                own = one.feature_levels[name]  # type: ignore[attr-defined]
+                own = one.feature_levels[name]
                 column = np.array([levels[name].index(word) for word in own])[column.astype(int)]
             columns.append(np.asarray(column, float))
         return np.column_stack(columns)

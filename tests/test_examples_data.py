@@ -6,6 +6,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
+
+from trustreport.study.plan import Plan
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 READINGS = EXAMPLES / "knee-mri-readings"
@@ -81,11 +84,8 @@ def test_published_counts():
 
 @pytest.mark.parametrize("name", ["knee-mri", "knee-mri-readings"])
 def test_the_manifest_fits_the_models(name):
-    yaml = pytest.importorskip("ruamel.yaml")
-    from trustreport.study.plan import Plan
-
     text = (EXAMPLES / name / "study.yaml").read_text(encoding="utf-8")
-    plan = Plan.model_validate(yaml.YAML(typ="safe", pure=True).load(text))
+    plan = Plan.model_validate(YAML(typ="safe", pure=True).load(text))
     assert plan.contrasts == (("aided", "unaided"),)
     assert plan.study.simulated == (name == "knee-mri-readings")
 

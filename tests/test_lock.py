@@ -455,7 +455,7 @@ def test_a_lock_of_the_older_form_is_compared_on_what_it_covers(
     assert status.older
     assert [c.field for c in status.changes] == fields
     assert status.state == ("changed" if fields else "locked")
-    assert (status.sha256 == OLDER["locked"][0]["sha256"]) != bool(fields)  # type: ignore[index]
+    assert (status.sha256 == OLDER["locked"][0]["sha256"]) != bool(fields)
 
 
 @pytest.mark.parametrize("field", ["positive_from", "reading.positive_from"])

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from tests.studies import LOCKABLE, TEST_SET
 from trustreport.api import assess, lock_criteria, read_study, record_look, reproduce, write_report
 from trustreport.commands.cli import main
 from trustreport.report.answer.acceptance import fixed
@@ -15,21 +16,12 @@ from trustreport.vocabulary.errors import StudyError
 from trustreport.vocabulary.messages import catalogue
 
 EN = catalogue("en")
-MANIFEST = """\
-report: {kind: certification, date: 2026-03-01}
-device: {trade_name: Example}
-operating_point: {threshold: 0.5}
-endpoints:
-  - {endpoint: finds, measure: sensitivity, hypothesis: performance goal, bound_or_margin: 0.4}
-datasets: [{dataset: test, role: internal test, file: test.csv}]
-"""
-ROWS = "case,truth,score\n" + "".join(f"c{i},{i % 2},{(i * 7 % 10) / 10}\n" for i in range(40))
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "study.yaml").write_text(MANIFEST)
-    (tmp_path / "test.csv").write_text(ROWS)
+    (tmp_path / "study.yaml").write_text(LOCKABLE)
+    (tmp_path / "test.csv").write_text(TEST_SET)
     lock_criteria(tmp_path)
     return tmp_path
 
@@ -72,7 +64,7 @@ def test_a_second_look_is_chained_fires_the_check_and_is_printed(folder):
 
 def test_a_lock_amended_between_two_looks_is_said(folder):
     look(folder, purpose="first")
-    (folder / "study.yaml").write_text(MANIFEST.replace("0.4", "0.3"))
+    (folder / "study.yaml").write_text(LOCKABLE.replace("0.4", "0.3"))
     lock_criteria(folder, amend=True)
     study, plan = look(folder, purpose="second")
     assert "not the same at every look" in EN(outcome(study, plan).message)
@@ -80,7 +72,7 @@ def test_a_lock_amended_between_two_looks_is_said(folder):
 
 def test_other_data_are_not_these_data(folder):
     look(folder, purpose="first")
-    (folder / "test.csv").write_text(ROWS.replace("c1,", "d1,"))
+    (folder / "test.csv").write_text(TEST_SET.replace("c1,", "d1,"))
     study, plan = look(folder, purpose="second")
     assert outcome(study, plan).status == "clear"
 
@@ -117,8 +109,8 @@ def test_a_torn_last_line_is_no_look_and_the_next_one_takes_its_place(folder):
 
 
 def test_without_a_lock_nothing_is_written(tmp_path):
-    (tmp_path / "study.yaml").write_text(MANIFEST)
-    (tmp_path / "test.csv").write_text(ROWS)
+    (tmp_path / "study.yaml").write_text(LOCKABLE)
+    (tmp_path / "test.csv").write_text(TEST_SET)
     study, _ = look(tmp_path)
     assert not study.looks
     assert not (tmp_path / lock.LOOKS).exists()

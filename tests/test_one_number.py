@@ -162,7 +162,7 @@ SENSITIVITY = Estimate(0.8, 0.7, 0.9, 60, 0.95, "wilson", p=0.01)
 
 
 def entry(id: str, place: Place, e: Estimate = SENSITIVITY, **more: object) -> Result:
-    return Result(id, place, e, primary=True, cases="0123456789abcdef", **more)  # type: ignore[arg-type]
+    return Result(id, place, e, primary=True, cases="0123456789abcdef", **more)
 
 
 def test_a_period_is_its_data_set() -> None:

@@ -13,7 +13,7 @@ from trustreport.study.proposal import manifest
 from trustreport.study.proposal.files import propose
 
 Rows = Iterable[tuple[Any, ...]]
-R = random.Random(5)  # noqa: S311 -- made-up tables
+R = random.Random(5)
 
 
 def measured() -> Rows:

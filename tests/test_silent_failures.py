@@ -252,7 +252,10 @@ def test_a_workbook_of_no_table_says_so_of_each_sheet(tmp_path: Path) -> None:
 
 def test_numbers_with_a_decimal_comma_form_groups(tmp_path: Path) -> None:
     table = [["truth", "score", "age"], *([str(i % 2), f"0,{i + 10}", f"{40 + i},5"] for i in range(40))]
-    edit: Edit = lambda text: text + 'subgroups: [{name: older, definition: "60 <= age < 75"}]\n'  # noqa: E731
+
+    def edit(text: str) -> str:
+        return text + 'subgroups: [{name: older, definition: "60 <= age < 75"}]\n'
+
     proposed(tmp_path, [write_csv(tmp_path / "a.csv", table, ";")], edit=edit)
     found = assess(*read_study(tmp_path))
     unknown = [r.estimate.value for r in found.results if r.id == "subgroups.unknown"]

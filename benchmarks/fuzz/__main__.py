@@ -67,7 +67,7 @@ class Trial:
 
     def __init__(self, target: Any, folder: Path, seconds: float = MOST_SECONDS) -> None:
         self.target, self.folder, self.seconds = target, folder, seconds
-        self.work = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))  # noqa: S108
+        self.work = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))  # noqa: S108 -- memory
         self.outcomes: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
         self.inputs = 0

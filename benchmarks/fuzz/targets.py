@@ -169,7 +169,7 @@ def table_target(name: str, file: str, manifests: dict[str, str], write: Callabl
         found = []
         with tempfile.TemporaryDirectory() as work:
             for at, which in enumerate(sorted(manifests)):
-                drawn = (write(random.Random(n), rows_of(texts[which])) for n in range(100))  # noqa: S311
+                drawn = (write(random.Random(n), rows_of(texts[which])) for n in range(100))
                 tried = (bytes([at]) + data for data in drawn)
                 read = (data for data in tried if attempt(data, Path(work)).word in ("read", "built"))
                 found += [data for data, _ in zip(read, "123")]
@@ -330,7 +330,7 @@ def workbook_target() -> Target:
             said.seek(0)
             return SimpleNamespace(returncode=os.waitstatus_to_exitcode(waited), stdout=said.read())
 
-    sheet.subprocess = SimpleNamespace(run=here, TimeoutExpired=TimeoutError)  # type: ignore[assignment]
+    sheet.subprocess = SimpleNamespace(run=here, TimeoutExpired=TimeoutError)
     return table_target("xlsx", "table.xlsx", TABLES, mutations.as_workbook)
 
 

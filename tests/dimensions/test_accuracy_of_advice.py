@@ -60,7 +60,7 @@ def test_rules_that_always_say_the_same_as_published() -> None:
         assert np.isnan(found.estimate.value)
         assert found.estimate.note
     table = next(t for part in finding.parts for t in part.tables if t.id == "advice_accuracy_rules_1")
-    assert [EN(row[0]) for row in table.rows] == [  # type: ignore[index]
+    assert [EN(row[0]) for row in table.rows] == [
         "The device",
         "Every case called positive",
         "Every case called negative",
@@ -90,8 +90,8 @@ def test_one_data_set_has_its_curves_beside_its_numbers() -> None:
     assert [t.id for t in finding.parts[1].tables] == ["decision_table_1"]
     assert len(finding.parts) == 2
     roc, decisions = (figure.drawing for figure in finding.parts[0].figures)
-    assert len(roc.panels) == 1  # type: ignore[attr-defined]
-    declared = decisions.panels[0].lines[0].marked  # type: ignore[attr-defined]
+    assert len(roc.panels) == 1
+    declared = decisions.panels[0].lines[0].marked
     for point in declared:
         scope = {"threshold": point.x, "parameters": None}
         assert point.y == pytest.approx(value(finding, "net_benefit", **scope))
@@ -106,7 +106,7 @@ def test_candidates_share_the_curves_of_their_data_set() -> None:
     noisy = np.clip(SCORE + RNG.normal(0, 0.3, len(SCORE)), 0, 1)
     finding = answer(Study(datasets=(dataset(a=Scores(SCORE), b=Scores(noisy)),)))
     assert figure_ids(finding) == ["advice_accuracy_measures_1", "roc_1", "decision_curve_1"]
-    panel = finding.parts[0].figures[1].drawing.panels[0]  # type: ignore[attr-defined]
+    panel = finding.parts[0].figures[1].drawing.panels[0]
     assert [line.label for line in panel.lines] == ["a", "b"]
 
 
@@ -131,7 +131,7 @@ def test_a_set_of_one_class_has_no_curve() -> None:
 def test_a_score_that_falls_with_suspicion_is_turned() -> None:
     declared = {"operating_point": {"threshold": 0.5}}
     usual = answer(Study(datasets=(dataset(),)), plan(**declared))
-    declared["operating_point"]["score_direction"] = "lower_is_positive"  # type: ignore[assignment]
+    declared["operating_point"]["score_direction"] = "lower_is_positive"
     turned = answer(Study(datasets=(dataset(**{"": Scores(1 - SCORE)}),)), plan(**declared))
     for name in ("auc", "sensitivity", "specificity", "average_precision"):
         assert value(turned, name) == pytest.approx(value(usual, name))
@@ -152,7 +152,7 @@ def test_readers_stand_on_the_curve_of_the_set_that_goes_by_the_name_of_their_ta
     )
     study = Study(arms=("unaided", "aided"), readings=(table,), datasets=(dataset(), dataset("elsewhere")))
     roc = next(f for part in answer(study).parts for f in part.figures if f.id == "roc_1")
-    here, elsewhere = roc.drawing.panels  # type: ignore[attr-defined]
+    here, elsewhere = roc.drawing.panels
     assert [(r.aided, r.sensitivity.value, r.specificity.value) for r in here.readers] == [
         (False, 1.0, 1.0),
         (True, 1.0, 0.0),

@@ -125,7 +125,7 @@ def test_readers_who_do_as_the_advice_does_show_no_variation() -> None:
 def test_cases_with_contradictory_advice_or_none_are_left_out_and_counted() -> None:
     study = advised(CORRECT, RIGHT)
     (table,) = study.readings
-    advice = table.advice.copy()  # type: ignore[union-attr]
+    advice = table.advice.copy()
     aided = table.arm == 1
     first = np.flatnonzero(aided & (table.case == 0))[0]
     advice[first] = 1 - advice[first]

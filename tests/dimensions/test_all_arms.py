@@ -82,7 +82,7 @@ def test_the_global_test_is_that_of_the_fit_of_all_arms() -> None:
     found = answer(three_arms(correct))
     for mode in ("or_rrrc", "or_frrc", "or_rrfc"):
         (r,) = results_of(found, "global_test", endpoint="accuracy", analysis=f"{mode}_jackknife")
-        test = fit_proportions(correct.astype(float)).omnibus(mode)  # type: ignore[arg-type]
+        test = fit_proportions(correct.astype(float)).omnibus(mode)
         assert r.estimate.p == pytest.approx(test.p)
         assert r.estimate.details["statistic"] == pytest.approx(test.statistic)
         assert r.scope["arms"] == list(ARMS)

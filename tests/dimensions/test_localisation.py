@@ -181,7 +181,7 @@ def test_the_tables_of_readers_have_every_reader_and_measure() -> None:
     (finding,) = [f for f in assessment.findings if f.dimension == "reader_localisation"]
     (part,) = finding.parts
     assert [t.id for t in part.tables] == ["reader_localisation_1", "reader_localisation_each_1"]
-    assert [row[0] for row in part.tables[1].rows] == ["R1", "R2", "R3"]  # type: ignore[union-attr, index]
+    assert [row[0] for row in part.tables[1].rows] == ["R1", "R2", "R3"]
     assert len(part.tables[0].rows) == 15
     assert [f.id for f in part.figures] == ["reader_froc_1"]
 
@@ -195,7 +195,7 @@ def test_names_of_readers_are_found_and_replaced() -> None:
     made, _ = pseudonymised(named, plan())
     (after,) = made.localisations
     assert not {*after.makers} & {*names}
-    assert list(after.makers) == list(after.readers.labels)  # type: ignore[union-attr]
+    assert list(after.makers) == list(after.readers.labels)
     before, now = (found(s)[1] for s in (named, made))
     for a, b in zip(
         sorted((r.estimate.value for r in before), key=float),

@@ -55,7 +55,7 @@ def test_of_ranks_the_ordinal_alpha_leads_everywhere(tmp_path: Path) -> None:
     assert f"was {value:.2f}" in alpha
     assert f"{value:.2f}" in answer(assessment, EN).sentence
     assert "P14" not in {outcome.check for outcome in assessment.fired()}  # agreement is enough on that scale
-    (row,) = [r for t in assessment.findings[0].parts[0].tables[:1] for r in t.rows if r.leads]  # type: ignore[union-attr]
+    (row,) = [r for t in assessment.findings[0].parts[0].tables[:1] for r in t.rows if r.leads]
     assert row.result.parameters == {"weights": "ordinal"}
 
 
@@ -89,7 +89,7 @@ def test_of_ranks_weighted_kappas_and_correlations_are_beside_alpha(tmp_path: Pa
     assert f"from {values[0]:.2f} (" in span
     assert f"to {values[-1]:.2f} (" in span
     agreement_table = assessment.findings[0].parts[0].tables[0]
-    labels = [EN(row.label) for row in agreement_table.rows]  # type: ignore[union-attr]
+    labels = [EN(row.label) for row in agreement_table.rows]
     assert "Intraclass correlation, agreement: ICC(A,1)" in labels
     assert len(labels) == len(set(labels))
 

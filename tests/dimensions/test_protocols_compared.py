@@ -50,8 +50,8 @@ def test_sensitivity_of_each_protocol_is_that_of_its_decisions() -> None:
     found = answer(one)
     rules_hold(found)
     readings = one.readings[0]
-    grid = readings.grid(readings.decision, ("aided", "unaided"))  # type: ignore[arg-type]
-    advice = readings.grid(readings.advice, ("aided", "unaided"))[0]  # type: ignore[arg-type]
+    grid = readings.grid(readings.decision, ("aided", "unaided"))
+    advice = readings.grid(readings.advice, ("aided", "unaided"))[0]
     truth = readings.cases.truth
     either, both = np.maximum(grid[1], advice), np.minimum(grid[1], advice)
     for protocol, decided in (

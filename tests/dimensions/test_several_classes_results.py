@@ -52,7 +52,7 @@ def test_the_page_says_how_often_and_where_least(tmp_path: Path) -> None:
         p for p in assessment.findings[0].parts if p.title and EN(p.title) == "Several classes: clinic"
     ]
     assert [t.id for t in part.tables] == ["classes_1", "each_class_1", "class_means_1"]
-    assert sum(sum(row[1:]) for row in part.tables[0].rows) == 180  # type: ignore[union-attr]
+    assert sum(sum(row[1:]) for row in part.tables[0].rows) == 180
 
 
 def test_cases_without_scores_count_as_wrong(tmp_path: Path) -> None:

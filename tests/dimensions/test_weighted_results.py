@@ -7,6 +7,7 @@ import pytest
 from trustreport.api import Assessed, assess, read_study
 from trustreport.assessment.performance.weighted import SOME_WITHOUT
 from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.results import Result
 
 EN = catalogue("en")
 CASES = Path(__file__).resolve().parent.parent / "reference" / "weighted_cases.csv"
@@ -57,7 +58,10 @@ def test_no_other_number_changes(tmp_path: Path) -> None:
     names = "case,patient,truth,w,score,decision"
     text = CASES.read_text().replace('"', "").split("\n", 1)
     without = assessed(tmp_path, "case: case", text=names + "\n" + text[1])
-    key = lambda r: (r.id, str(r.scope), r.method)  # noqa: E731
+
+    def key(r: Result) -> tuple[str, str, str]:
+        return r.id, str(r.scope), r.method
+
     before = {key(r): str(r.estimate) for r in without.results}
     after = {key(r): str(r.estimate) for r in with_weights.results if r.name not in WEIGHTED}
     assert after == before

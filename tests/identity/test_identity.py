@@ -173,7 +173,7 @@ def test_readers_sites_and_raters_have_other_names() -> None:
     assert told.readers[0].reader in names
     (facts,) = told.datasets
     assert facts.sites is not None
-    assert facts.sites[0] in list(made.readings[0].cases.site.labels)  # type: ignore[union-attr]
+    assert facts.sites[0] in list(made.readings[0].cases.site.labels)
     assert facts.eligibility == f"all of {facts.sites[0]}"
     assert made.manifest == b""
 

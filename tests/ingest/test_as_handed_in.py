@@ -85,7 +85,7 @@ def test_a_table_is_read_as_it_was_exported(tmp_path: Path, form: str) -> None:
     seconds = found.seconds[order]
     assert np.isnan(seconds).sum() == 1
     assert np.datetime64(dt.datetime(2024, 2, 5), "s") in found.read_at  # noqa: DTZ001 -- no zone is given
-    assert np.datetime64(dt.datetime(2024, 3, 14), "s") in found.read_at  # noqa: DTZ001
+    assert np.datetime64(dt.datetime(2024, 3, 14), "s") in found.read_at  # noqa: DTZ001 -- as above
 
 
 def test_rows_in_messages_are_those_of_the_spreadsheet(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from ruamel.yaml import YAML
 from trustreport.commands.cli import main
 from trustreport.planning import SizingRequest, size_study
 from trustreport.study.ingest import read
+from trustreport.study.ingest.contracts import CONTRACTS
 from trustreport.study.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -107,3 +108,16 @@ def test_a_command_exists_with_its_options(words: list[str]) -> None:
     }
     used = {word.partition("=")[0].rstrip(",.;") for word in words if word.startswith("--")}
     assert used <= known | {"--help"}, used - known
+
+
+@pytest.mark.parametrize("kind", sorted(CONTRACTS.keys() - {"dataset"}))
+def test_a_kind_of_table_is_listed_with_its_columns(kind: str) -> None:
+    page = (DOCS / "study.md").read_text("utf-8")
+    of_cases = (
+        page[page.index("*Of cases*: ") :]
+        .partition("\n\n")[0]
+        .replace("`utility_00` to", "`utility_00` `utility_01` `utility_10`")
+    )
+    (row,) = re.findall(rf"^\| `{kind}` \|.*$", page, re.M)
+    listed = set(re.findall(r"`(\w+)`", row.replace("*of cases*", of_cases)))
+    assert set(CONTRACTS[kind].words) <= listed

@@ -34,12 +34,12 @@ class Bad:
 def readings(name: str, body: str, *messages: str, more: str = "", header: str = "", **kw: object) -> Bad:
     """A fault of readings.csv."""
     header = header or "reader,case,arm,truth,decision\n"
-    return Bad(name, READINGS + more, messages, {"readings.csv": header + body}, **kw)  # type: ignore[arg-type]
+    return Bad(name, READINGS + more, messages, {"readings.csv": header + body}, **kw)
 
 
 def scores(name: str, text: str, *messages: str, manifest: str = SCORES, **kw: object) -> Bad:
     """A fault of a data set in a.csv."""
-    return Bad(name, manifest, messages, {"a.csv": text}, **kw)  # type: ignore[arg-type]
+    return Bad(name, manifest, messages, {"a.csv": text}, **kw)
 
 
 PAIR = "R1,c1,unaided,0,0\nR1,c1,aided,0,1\n"

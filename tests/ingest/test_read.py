@@ -205,7 +205,7 @@ def test_json_keeps_signs_of_every_plane(tmp_path: Path) -> None:
         json.dumps(manifest, indent="\t"),
     ):
         (folder / "study.json").write_text(text, encoding="utf-8")
-        assert read(folder)[1].report.title == manifest["report"]["title"]  # type: ignore[index]
+        assert read(folder)[1].report.title == manifest["report"]["title"]
 
 
 def columns(text: str, delimiter: str = ",") -> str:

@@ -119,7 +119,7 @@ def test_interval_includes_its_value_and_follows_the_sites(
     turned = (1 - other.mean.value, 1 - other.mean.high, 1 - other.mean.low)
     assert (found.mean.value, found.mean.low, found.mean.high) == pytest.approx(turned, abs=1e-6)
     shuffled = sites.copy()
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(shuffled)
     assert binomial_normal(*zip(*shuffled)) == found
 
 

@@ -44,7 +44,7 @@ def test_messages_are_taken_out() -> None:
 def test_notes_are_values() -> None:
     again = note("few_positives", n=3)
     assert (again, hash(again)) == (FEW, hash(FEW))
-    assert pickle.loads(pickle.dumps(ONE + FEW)) == ONE + FEW  # noqa: S301
+    assert pickle.loads(pickle.dumps(ONE + FEW)) == ONE + FEW  # noqa: S301 -- our own bytes
     assert {FEW: 1}[again] == 1
     named = {"names": ["a"]}
     assert hash(Message("note.left_out_too_few_cases", named)) == hash(

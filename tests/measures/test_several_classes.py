@@ -46,7 +46,7 @@ def test_values_are_those_counted_by_hand() -> None:
         ("f1", True): sum(x * n for x, n in zip(f1, rows)) / 116,
     }
     for (of, weighted), value in expected.items():
-        found = mean_of_classes(of, TRUTH, CALLED, 3, weighted=weighted)  # type: ignore[arg-type]
+        found = mean_of_classes(of, TRUTH, CALLED, 3, weighted=weighted)
         assert found.value == pytest.approx(float(value), rel=1e-12)
         assert found.low < found.value < found.high
 
@@ -79,7 +79,7 @@ def test_the_standard_error_is_that_of_many_samples(of: str) -> None:
         hit, rows, columns = np.diagonal(drawn[:, :3]), drawn.sum(axis=1), drawn[:, :3].sum(axis=0)
         values.append(np.mean(hit / columns if of == "ppv" else 2 * hit / (rows + columns)))
     truth, called = cases(10 * TABLE)
-    assert mean_of_classes(of, truth, called, 3).se == pytest.approx(np.std(values), rel=0.04)  # type: ignore[arg-type]
+    assert mean_of_classes(of, truth, called, 3).se == pytest.approx(np.std(values), rel=0.04)
 
 
 def test_intervals_cover() -> None:
@@ -97,7 +97,7 @@ def test_intervals_cover() -> None:
         covered = []
         for _ in range(600):
             cell = rng.choice(9, 150, p=shares.ravel())
-            e = mean_of_classes(of, cell // 3, cell % 3, 3)  # type: ignore[arg-type]
+            e = mean_of_classes(of, cell // 3, cell % 3, 3)
             covered.append(e.low <= value <= e.high)
         assert np.mean(covered) > 0.925, of
 
@@ -105,9 +105,9 @@ def test_intervals_cover() -> None:
 def test_clusters_of_one_case_change_little_and_doubled_cases_widen() -> None:
     n = len(TRUTH)
     for of in ("sensitivity", "ppv", "f1"):
-        alone = mean_of_classes(of, TRUTH, CALLED, 3, np.arange(n))  # type: ignore[arg-type]
+        alone = mean_of_classes(of, TRUTH, CALLED, 3, np.arange(n))
         twice = np.repeat(np.arange(n), 2)
-        doubled = mean_of_classes(of, np.repeat(TRUTH, 2), np.repeat(CALLED, 2), 3, twice)  # type: ignore[arg-type]
+        doubled = mean_of_classes(of, np.repeat(TRUTH, 2), np.repeat(CALLED, 2), 3, twice)
         assert doubled.value == pytest.approx(alone.value)
         assert (doubled.low, doubled.high) == pytest.approx((alone.low, alone.high), abs=1e-6)
         assert doubled.details["clusters"] == n

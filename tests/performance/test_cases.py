@@ -105,7 +105,7 @@ def test_failed_cases_are_ranked_as_they_are_decided(rule: str, places: tuple[in
     area = sum(1.0 if ranked[p] > ranked[n] else 0.5 if ranked[p] == ranked[n] else 0.0 for p, n in pairs) / 4
     assert lead(found, "auc", 0.95).value == area
     # At the threshold the area, the decisions and the net benefit count the same cases.
-    tp, fp = (int((found.decision & (found.truth == t)).sum()) for t in (True, False))  # type: ignore[operator]
+    tp, fp = (int((found.decision & (found.truth == t)).sum()) for t in (True, False))
     assert lead(found, "net_benefit", 0.95).value == (tp - fp) / 4
 
 

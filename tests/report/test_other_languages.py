@@ -86,7 +86,7 @@ def fits(file: Path, language: str, most: int) -> None:
 def english_texts(language: str) -> frozenset[str]:
     """English sentences without values, that the other language has otherwise."""
     own = catalogue(language)
-    texts = {key: EN.text(key) for key in EN.keys() if isinstance(EN.text(key), str)}  # noqa: SIM118
+    texts = {key: EN.text(key) for key in EN.keys() if isinstance(EN.text(key), str)}  # noqa: SIM118 -- its own method
     return frozenset(
         text
         for key, text in texts.items()

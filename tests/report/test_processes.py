@@ -69,11 +69,11 @@ def test_a_drawing_that_fails_fails_where_it_is_asked_for(simple: Assessment) ->
 
 
 def test_what_cannot_be_sent_is_drawn_here(simple: Assessment, drawn_here: dict[str, figures.Drawn]) -> None:
-    class Local(type(simple.figures[0].drawing)):  # type: ignore[misc]
+    class Local(type(simple.figures[0].drawing)):
         """Of no module."""
 
     drawing = simple.figures[0].drawing
-    local = Local(**{field.name: getattr(drawing, field.name) for field in fields(drawing)})  # type: ignore[arg-type]
+    local = Local(**{field.name: getattr(drawing, field.name) for field in fields(drawing)})
     with DrawingProcess() as process:
         drawn = process.drawn([replace(simple.figures[0], drawing=local)], "en")
         assert drawn[simple.figures[0].id].page == drawn_here[simple.figures[0].id].page

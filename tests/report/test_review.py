@@ -278,9 +278,9 @@ def test_what_cannot_be_answered_says_why(asked: dict[str, Any], why: str) -> No
 
 
 def test_questions_in_words_stay_valid() -> None:
-    old = SiteContext(committee_questions=("One?", "Two?"))  # type: ignore[arg-type]
+    old = SiteContext(committee_questions=("One?", "Two?"))
     assert old.committee_questions == (Question(question="One?"), Question(question="Two?"))
-    one = Question(question="Which?", asks="requirements")  # type: ignore[arg-type]
+    one = Question(question="Which?", asks="requirements")
     assert one.asks == ("requirements",)
 
 

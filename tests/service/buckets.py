@@ -49,8 +49,8 @@ def own_bucket_server() -> Iterator[str]:
 
 def asked(address: str, method: str, path: str) -> str:
     """What the server answers to a request of nobody in particular."""
-    request = urllib.request.Request(f"{address}/{path}", method=method)  # noqa: S310
-    with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310
+    request = urllib.request.Request(f"{address}/{path}", method=method)
+    with urllib.request.urlopen(request, timeout=10) as answer:
         return str(answer.read().decode())
 
 

@@ -132,5 +132,5 @@ def quiet_logs(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
     captured = LogCapture()
     structlog.configure(processors=[structlog.contextvars.merge_contextvars, captured])
-    yield captured.entries  # type: ignore[misc]
+    yield captured.entries
     structlog.reset_defaults()

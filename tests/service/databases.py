@@ -59,5 +59,5 @@ def new_database(server: str) -> str:
 
     name = f"t{time.time_ns()}"
     with psycopg.connect(server.replace("+psycopg", ""), autocommit=True) as connection:
-        connection.execute(f"CREATE SCHEMA {name}")  # type: ignore[arg-type]
+        connection.execute(f"CREATE SCHEMA {name}")
     return f"{server}?options=-csearch_path%3D{name}"

@@ -22,7 +22,7 @@ from running import free_port
 
 HERE = Path(__file__).parent / "provider"
 CALLBACK = "https://testserver/sign-in/provider/callback"
-SECRET = "a secret of the client"  # noqa: S105
+SECRET = "a secret of the client"
 
 
 def is_installed() -> bool:

@@ -43,16 +43,17 @@ def is_known(server: Any, session: Any, envelope: Any, mechanism: str, given: An
     return AuthResult(success=fine)
 
 
-def certificate(file: Path) -> None:
-    """A certificate of this machine, with its key, that signs itself."""
+def certificate(file: Path, host: str = "127.0.0.1") -> None:
+    """A certificate of this machine under a number or name, with its key, that signs itself."""
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
+    own = x509.IPAddress(ip_address(host)) if host[0].isdigit() else x509.DNSName(host)
     at = datetime.now(UTC)
     made = (
         x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
         .not_valid_before(at - timedelta(days=1))
         .not_valid_after(at + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([own]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .sign(key, hashes.SHA256())
     )

@@ -138,7 +138,7 @@ def signed_report(core: Core, anna: Client) -> dict[str, str]:
     names |= {"user": carl.me["user"], "report1": _next_period(core, done["report"])}
     names["device"] = anna.get(f"{API}/reports/{names['report0']}").json()["device"]
     assert carl.signs(names["report1"], "approval", "Complete.").status_code == 201
-    Client.logged_in(anna.app, "anna@hospital.test")  # type: ignore[arg-type]  # another session
+    Client.logged_in(anna.app, "anna@hospital.test")  # another session
     dora = anna.invite("dora@hospital.test", "admin")
     anna.accept(dora.post(f"{API}/users/{carl.me['user']}/invitation").json()["invitation"])
     anna.post(f"{API}/schedules", json={"study": study, "every_days": 90, "first": "2027-01-01T00:00:00Z"})

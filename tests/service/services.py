@@ -41,7 +41,7 @@ from trustreport.service.storage.models import (
 
 R = TypeVar("R")
 DURABLE = store.PRAGMAS
-PASSWORD = "correct horse battery"  # noqa: S105
+PASSWORD = "correct horse battery"
 API = "/api/v1"
 RECEIVER = "https://receiver.test/"
 MANIFEST = {
@@ -98,13 +98,14 @@ def at_once(*acts: Callable[[], object]) -> None:
         except BaseException as error:
             errors.append(error)
 
-    threads = [threading.Thread(target=guarded, args=(act,)) for act in acts]
+    threads = [threading.Thread(target=guarded, args=(act,), daemon=True) for act in acts]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(60)
     if errors:
         raise errors[0]
+    assert not any(thread.is_alive() for thread in threads), "they wait for each other"
 
 
 def run_here(
@@ -170,7 +171,7 @@ class Client(TestClient):
         return self.accept(made.json()["invitation"])
 
     def accept(self, invitation: str) -> "Client":
-        client = type(self).on(self.app)  # type: ignore[arg-type]
+        client = type(self).on(self.app)
         client._came_in(client.post(f"{API}/invitations", json={"link": invitation, "password": PASSWORD}))
         return client
 
@@ -178,7 +179,7 @@ class Client(TestClient):
         """A program that uses the service with a token of this user."""
         made = self.post(f"{API}/tokens", json={"name": "robot", "scopes": scopes or ["read", "write"]})
         assert made.status_code == 201, made.text
-        http = TestClient(self.app, base_url="https://testserver")  # type: ignore[arg-type]
+        http = TestClient(self.app, base_url="https://testserver")
         return ApiClient("", made.json()["secret"], http=http)
 
     def found(self, organisation: str, email: str) -> "Client":

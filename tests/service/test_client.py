@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "programs.md").read_text("utf-8")
 SCOPES = ["manage", "read", "write"]
 STUDY = {"id": "s", "name": "n", "created_by": "u", "created_at": "2026-01-01T00:00:00Z"}
-SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # noqa: S105
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def page(client: Client, folder: Path) -> dict[str, Any]:
         patch.setenv("TRUSTREPORT_URL", str(client._http.base_url))
         patch.setenv("TRUSTREPORT_TOKEN", client._transport.headers["Authorization"].split()[1])
         for block in re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S):
-            exec(compile(block, "programs.md", "exec"), names)  # noqa: S102
+            exec(compile(block, "programs.md", "exec"), names)  # noqa: S102 -- of our own page
     yield names
     names["client"].close()
 

@@ -1,4 +1,4 @@
-"""The manifest as a form: what it shows, what it changes in the YAML, and that nothing else is lost."""
+"""The manifest as a form: what it shows, what it changes in the YAML, and how it is saved on its page."""
 
 import json
 import random
@@ -89,7 +89,7 @@ def test_every_example_comes_back_byte_for_byte(file: Path) -> None:
 def test_fields_that_are_changed_change_alone(file: Path) -> None:
     text, files = file.read_text(), files_of(file.parent)
     before = plain(text)
-    chosen = random.Random(7).sample(list(form_of(before, files).controls()), 8)  # noqa: S311
+    chosen = random.Random(7).sample(list(form_of(before, files).controls()), 8)
     texts = {control.name: changed_text(control) for control in chosen}
     after = plain(edit({**TASK, "manifest": text, "texts": texts, "files": files}, Path())["yaml"])
     one, other = dict(leaves(before)), dict(leaves(after))

@@ -23,7 +23,7 @@ from trustreport.service.pages import render
 from trustreport.service.pages.render import PageWords
 from trustreport.service.settings import Unsuitable, from_environment
 from trustreport.service.storage.collaboration import Mail
-from trustreport.vocabulary.messages import Catalogue, texts_of
+from trustreport.vocabulary.messages import Catalogue, catalogue, texts_of
 
 MADE_UP = "eo"  # a language of which there is no catalogue: its texts are the English ones, marked
 FIELDS = re.compile(r"(\{[^{}]*\})")
@@ -202,3 +202,10 @@ def test_mails_are_in_the_language_of_the_service(light: Core, anna: Client, mon
             assert message is not None
             text = re.sub(r"⟦[^⟦⟧]*⟧|https?://\S+", "", f"{message['Subject']}\n{message.get_content()}")
             assert not re.search(r"[A-Za-z]{2}", text), (kind, text)
+
+
+def test_a_fault_has_the_title_of_its_details_group() -> None:
+    words = {tuple(key.split(".")[2:4]) for key in catalogue().keys("pages.fault")}
+    without = {group for group, _ in words if (group, "title") not in words}
+    # Parts of sentences, and a detail that is said under several titles.
+    assert without == {"field", "thing", "too_many", "weak"}

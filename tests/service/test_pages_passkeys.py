@@ -17,7 +17,7 @@ from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
 from trustreport.service.core import Core
 from trustreport.service.storage.models import Audit, Factor, Session, User
 
-SECRET = "a secret of the client"  # noqa: S105
+SECRET = "a secret of the client"
 DEVICE = {"protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True}
 PRESENT = {"isUserVerified": True, "automaticPresenceSimulation": True}
 

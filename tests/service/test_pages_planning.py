@@ -1,4 +1,4 @@
-"""The page that sizes a reader study: what the command gives, every problem at once, and nothing stored."""
+"""Pages that size a study and calculate: what the commands give, every problem at once, nothing stored."""
 
 import html
 import json

@@ -1,9 +1,10 @@
-"""Who gets in, and what they may do."""
+"""Who gets in and what they may do; guesses, sessions, and where a request comes from."""
 
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from trustreport.service.access.guard import CSRF_HEADER, address_of
 from trustreport.service.access.principal import COOKIE
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
-from trustreport.service.server import setup_link
+from trustreport.service.server import server_config, setup_link
 from trustreport.service.storage.models import KnownBrowser, Token
 
 
@@ -240,7 +241,7 @@ def test_guesses_are_counted_before_they_are_tried(guarded: FastAPI, monkeypatch
 def test_too_many_hashes_at_once_are_refused_in_words(monkeypatch: pytest.MonkeyPatch, anna: Client) -> None:
     taken = [secrets._room.acquire(blocking=False) for _ in range(secrets.HASHES + secrets.WAITING)]
     try:
-        answer = Client.on(anna.app).post(f"{API}/session", json={"email": ANNA, "password": WRONG})  # type: ignore[arg-type]
+        answer = Client.on(anna.app).post(f"{API}/session", json={"email": ANNA, "password": WRONG})
     finally:
         for _ in taken:
             secrets._room.release()
@@ -450,8 +451,4 @@ def test_another_address_in_the_header_outruns_no_throttle(tmp_path: Path) -> No
 
 
 def test_the_server_itself_believes_no_header(light: Core) -> None:
-    from contextlib import nullcontext
-
-    from trustreport.service.server import server_config
-
     assert not server_config(light, nullcontext).proxy_headers

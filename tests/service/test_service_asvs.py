@@ -1,4 +1,4 @@
-"""Items of OWASP ASVS 5.0.0 on passwords, sessions, links and codes, as docs/security.md names them."""
+"""Items of OWASP ASVS 5.0.0 as docs/security.md names them, the page itself, and requests drawn at random."""
 
 import ast
 import inspect

@@ -92,7 +92,7 @@ def test_whoever_stores_what_is_being_removed_has_it(
     other = open_blobs(Settings(tmp_path / "other", **place))
     blob = blobs.put("one", io.BytesIO(b"abc"))
     sent, removed, remove = threading.Event(), threading.Event(), obstore.delete
-    send = other._send  # type: ignore[attr-defined]
+    send = other._send
 
     def noted(*given: Any) -> Any:
         try:

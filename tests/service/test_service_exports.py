@@ -19,7 +19,7 @@ from trustreport.service import audit
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
-from trustreport.service.storage.models import Attestation, Audit, Job, StoredReport, StoredStudy
+from trustreport.service.storage.models import Attestation, Audit, Job, StoredReport, StoredStudy, User
 from trustreport.service.tools import exports
 
 LISTS = ("studies", "reports", "devices", "jobs", "schedules", "users", "tokens", "audit")
@@ -136,6 +136,17 @@ def test_users_are_found_by_role(anna: Client) -> None:
     found = anna.get(f"{API}/users", params={"role": "author", "q": "carl"}).json()["items"]
     assert [user["id"] for user in found] == [carl.me["user"]]
     assert anna.get(f"{API}/users", params={"role": "viewer"}).json()["items"] == []
+
+
+def test_an_account_of_the_provider_is_active_without_a_password(light: Core, anna: Client) -> None:
+    carl = anna.invite("carl@hospital.test", "author")
+    with light.store.write() as rows:
+        rows.get_one(User, carl.me["user"]).password = ""
+    active = {row["user"]: row["active"] for row in table(anna, "users")}
+    assert active == {anna.me["user"]: "True", carl.me["user"]: "False"}
+    with light.store.write() as rows:
+        rows.get_one(User, carl.me["user"]).subject = "carl"
+    assert {row["active"] for row in table(anna, "users")} == {"True"}
 
 
 @pytest.mark.parametrize("name", LISTS)

@@ -12,6 +12,7 @@ from services import API, MANIFEST, PASSWORD, Client, only, stored, world
 
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
+from trustreport.service.jobs import schedules
 from trustreport.service.storage.models import Audit, Job, StoredReport, User, Version, VersionFile
 
 NEW = "another horse battery"
@@ -270,8 +271,6 @@ def test_who_asked_for_an_attempt_that_failed_does_not_approve(
 
 
 def test_who_scheduled_an_audit_does_not_approve_it(light: Core, anna: Client, carl: Client) -> None:
-    from trustreport.service.jobs import schedules
-
     study = anna.study()
     version = anna.version(study)
     with light.store.write() as rows:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from trustreport.service import engine
+
 SERVICE = Path(__file__).resolve().parents[2] / "trustreport" / "service"
 # A room may import itself and those of the lines above; rooms of one line know nothing of each other.
 ORDER = (
@@ -79,6 +81,12 @@ def test_every_name_of_the_engine_is_there_and_loaded_when_it_is_asked_for() -> 
     assert int(n) > 40
     rooms = {name.split(".")[1] for name in loaded if name.startswith("trustreport.")}
     assert rooms == {"service", "vocabulary"}
+
+
+def test_every_name_of_the_engine_has_its_type() -> None:
+    given = {f"trustreport.{module}.{name}" for name, module in engine.ELSEWHERE.items()}
+    given |= {f"trustreport.{module}" for module in engine.MODULES.values()}
+    assert of_the_package(SERVICE / "engine.py") == given
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:

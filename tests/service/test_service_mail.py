@@ -72,7 +72,7 @@ def post_office(tmp_path: Path, server: tuple[Inbox, int, Path], inbox: Inbox) -
         smtp_host="127.0.0.1",
         smtp_port=server[1],
         smtp_user="trustreport",
-        smtp_password="secret",  # noqa: S106
+        smtp_password="secret",
         mail_from="reports@hospital.test",
         public_url=URL,
     )
@@ -235,7 +235,7 @@ def test_a_worker_that_is_killed_loses_nothing(
     assert first["Message-ID"] == second["Message-ID"]
     refused = anna.post(f"{API}/invitations", json={"link": link_in(first), "password": PASSWORD})
     assert refused.status_code == 403  # the link of the newer one works
-    come_in(anna.app, second)  # type: ignore[arg-type]
+    come_in(anna.app, second)
     assert not delivery.send_next(post_office)
 
 
@@ -293,7 +293,7 @@ def test_who_asked_hears_that_a_report_is_ready_or_failed(
     names = world(post_office, anna, "Secret study")
     invite(anna, "carl@hospital.test", "author")
     send_all(post_office)
-    carl = come_in(anna.app, inbox.messages.pop())  # type: ignore[arg-type]
+    carl = come_in(anna.app, inbox.messages.pop())
     wanted = f"{API}/versions/{names['version']}/jobs"
     for client in (anna, carl):
         job = client.post(wanted, json={"formats": ["json"]}).json()["id"]
@@ -349,7 +349,7 @@ def test_a_closed_account_gets_no_mail(post_office: Core, anna: Client, inbox: I
     made = invite(anna, "carl@hospital.test", "viewer")
     anna.patch(f"{API}/users/{made['user']['id']}", json={"disabled": True})
     send_all(post_office)
-    Client.on(anna.app).post(f"{API}/resets", json={"email": "carl@hospital.test"})  # type: ignore[arg-type]
+    Client.on(anna.app).post(f"{API}/resets", json={"email": "carl@hospital.test"})
     send_all(post_office)
     assert inbox.messages == []
     assert only(post_office, Mail).reason == "the account is closed"

@@ -334,7 +334,7 @@ def test_settings_that_contradict_are_refused_together(tmp_path: Path) -> None:
 
 def test_without_a_provider_there_is_no_way_there(anna: Client) -> None:
     assert "/sign-in/provider" not in anna.get("/sign-in", headers=HTML).text
-    client = Client.on(anna.app)  # type: ignore[arg-type]
+    client = Client.on(anna.app)
     get(client, "/sign-in")
     csrf = get(client, "/sign-in").form("/sign-in")["csrf"]
     assert client.post("/sign-in/provider", data={"csrf": csrf}, headers=HTML).status_code == 404

@@ -1,4 +1,4 @@
-"""The queue on both databases: one end for each job, whoever dies."""
+"""The queue on both databases: one end for each job, whoever dies, and turns between organisations."""
 
 import threading
 from dataclasses import replace
@@ -185,11 +185,11 @@ def test_workers_that_meet_a_device_at_the_same_time_store_it_once(core: Core, v
 
                 def wait(query: Any) -> Any:
                     seen = scalar(query)
-                    rows.scalar = scalar  # type: ignore[method-assign]
+                    rows.scalar = scalar
                     looked.wait(20)
                     return seen
 
-                rows.scalar = wait  # type: ignore[method-assign]
+                rows.scalar = wait
             found.append(store_results._device(rows, row, named))
 
     at_once(*[meet] * 2)
@@ -303,7 +303,7 @@ def test_who_has_fewest_jobs_at_work_is_next(core: Core, two: tuple[str, str]) -
 
 def _version(core: Core, organisation: str) -> str:
     with core.store.read() as rows:
-        return rows.query(Version).filter_by(organisation=organisation).first().id  # type: ignore[union-attr]
+        return rows.query(Version).filter_by(organisation=organisation).first().id
 
 
 def test_so_many_jobs_may_wait(light: Core) -> None:

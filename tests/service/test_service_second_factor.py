@@ -1,4 +1,4 @@
-"""Second factors of local accounts: codes of an app, recovery codes, what administrators may do."""
+"""Second factors of local accounts: codes of an app, passkeys, recovery codes, and administrators."""
 
 import base64
 import json
@@ -362,7 +362,7 @@ def test_one_code_lets_one_of_several_at_once_in(core: Core, clock: Clock) -> No
     phone, codes = enrol(anna, clock)
     for code in (phone.code(), codes[0]):
         with ThreadPoolExecutor(6) as pool:
-            got = list(pool.map(lambda _: log_in(app, code).status_code, range(6)))  # noqa: B023
+            got = list(pool.map(lambda _: log_in(app, code).status_code, range(6)))  # noqa: B023 -- over within the round
         assert sorted(got) == [201, *[403] * 5]
 
 

@@ -1,4 +1,4 @@
-"""The commands that run the service."""
+"""Running the service: its commands, its packaging, names of files, and jobs that end with a reason."""
 
 import json
 import re
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from fastapi import FastAPI
+from pages import post
 from ruamel.yaml import YAML
 from running import Api, Process, free_port
 from services import API, MANIFEST, PASSWORD, Client, world
@@ -25,7 +26,7 @@ from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.roles import ROLES
 from trustreport.service.server import ADMIN
 from trustreport.service.settings import Settings, Unsuitable, from_environment
-from trustreport.service.storage.models import Job, VersionFile
+from trustreport.service.storage.models import Job, Version, VersionFile
 from trustreport.service.web.faults import Fault
 from trustreport.vocabulary.messages import catalogue
 
@@ -182,13 +183,9 @@ def test_a_file_is_no_folder_of_others(anna: Client, names: list[str]) -> None:
 
 
 def test_a_correction_makes_no_contradiction(light: Core, anna: Client) -> None:
-    from pages import post
-
     version = anna.version(anna.study(), MANIFEST, **{"a/b.csv": "x"})
     assert WorkerThread(light, "worker").once("check")
     with light.store.write() as rows:  # something to correct
-        from trustreport.service.storage.models import Version
-
         row = rows.get_one(Version, version)
         row.state, row.problems = "invalid", [{"file": "a/b.csv", "found": "x"}]
     page = f"/versions/{version}"

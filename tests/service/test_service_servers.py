@@ -1,4 +1,4 @@
-"""Several servers on one PostgreSQL: they count together, do everything once, and share every session."""
+"""Several servers on one PostgreSQL: they count together, do all once; what is away or full is said."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""What a dead worker leaves, and clocks that jump."""
+"""What a dead worker leaves, clocks that jump, and kill -9 at random moments."""
 
 import random
 import time
@@ -158,7 +158,7 @@ def test_jobs_survive_kill_9(tmp_path: Path, address: str) -> None:
     worker = Process(tmp_path / "worker.log", "worker", *words, **variables)
     server.start()
     worker.start()
-    moment = random.Random(time.time_ns())  # noqa: S311  # no secret
+    moment = random.Random(time.time_ns())  # no secret
     try:
         api.wait_ready()
         versions = []

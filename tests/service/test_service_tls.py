@@ -1,6 +1,9 @@
-"""Encryption by the service itself, and what it refuses without (OWASP ASVS 5.0.0, V12)."""
+"""Connections: encryption by the service itself, what it refuses without (ASVS 5.0.0, V12), slow senders."""
 
+import socket
 import ssl
+import time
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -26,7 +29,7 @@ from trustreport.service.server import server_config
 from trustreport.service.settings import Settings, Unsuitable
 from trustreport.service.web import connections
 
-EVERYWHERE = "0.0.0.0"  # noqa: S104
+EVERYWHERE = "0.0.0.0"  # noqa: S104 -- what it refuses without encryption
 PUBLIC = "https://reports.example.org"
 
 
@@ -166,3 +169,52 @@ def test_v12_2_2_a_certificate_that_browsers_do_not_trust_is_refused(tmp_path: P
         connections.server_context(replace(settings, tls_key=given["tls_authority"]))
     with pytest.raises(Unsuitable, match="found one, expected both"):
         Settings(tmp_path, tls_certificate="x")
+
+
+HALF = b"GET /health HTTP/1.1\r\nHost: x\r\n"
+GET = HALF + b"\r\n"
+
+
+@pytest.fixture
+def port(light: Core, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.5)
+    port = free_port()
+    config = server_config(replace(light, settings=replace(light.settings, port=port)), nullcontext)
+    with threaded(config):
+        yield port
+
+
+@pytest.mark.parametrize("first, begun", [(b"", b""), (b"", HALF), (GET, HALF)])
+def test_half_a_head_is_given_up(port: int, first: bytes, begun: bytes) -> None:
+    """OWASP ASVS 5.0, V2.4: connections that do nothing are not kept for ever."""
+    with socket.create_connection(("127.0.0.1", port), timeout=25) as client:
+        client.sendall(first)
+        received = b""
+        while first and b'"ok"' not in received:
+            received += client.recv(1000)
+        client.sendall(begun)
+        while client.recv(1000):  # ends when the server closes
+            pass
+
+
+def test_a_connection_that_asks_is_kept(port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+        for _ in range(3):
+            client.sendall(GET[:10])
+            time.sleep(0.2)
+            client.sendall(GET[10:])
+            received = b""
+            while b'"ok"' not in received:
+                received += client.recv(1000)
+            time.sleep(0.6)  # longer than a head may take; what waits for the next one is uvicorn's own time
+        assert received.startswith(b"HTTP/1.1 200 OK")
+
+
+def test_a_body_may_take_longer_than_a_head(port: int) -> None:
+    head = b"POST /api/v1/session HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n"
+    head += b"Content-Type: application/json\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+        client.sendall(head)
+        time.sleep(0.8)
+        client.sendall(b"{}")
+        assert client.recv(1000).startswith(b"HTTP/1.1 422")

@@ -1,4 +1,4 @@
-"""Comments, requested reviews, links to one report, and the erasure of a person."""
+"""Comments, requested reviews, links to one report, and what is erased of people and files."""
 
 import io
 import os
@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from pages import HTML, get, post
 from services import API, MANIFEST, Client, only, stored, world
+from sqlalchemy import text
 
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
@@ -23,6 +24,7 @@ from trustreport.service.storage import FolderBlobs
 from trustreport.service.storage.collaboration import Comment, Mail, ReviewRequest, StoredShare
 from trustreport.service.storage.models import (
     Audit,
+    Job,
     Removal,
     ReportFile,
     StoredReport,
@@ -90,8 +92,8 @@ def test_who_only_reads_writes_no_comments(anna: Client, names: dict[str, str]) 
     assert reader.post(f"{path}/review-requests", json=asked).status_code == 403
     page = get(reader, f"/reports/{names['report']}")
     assert [f["action"] for f in page.forms if f["method"] == "post"] == ["/sign-out", "/language"]
-    for text in ("", " \n ", "x" * 4001):
-        assert anna.post(f"{path}/comments", json={"text": text}).status_code == 422
+    for wrong in ("", " \n ", "x" * 4001):
+        assert anna.post(f"{path}/comments", json={"text": wrong}).status_code == 422
 
 
 def test_a_comment_that_was_changed_in_the_database_shows(
@@ -341,8 +343,6 @@ def upload(core: Core, client: Client, *, minutes_ago: float = 60) -> str:
     study = client.study()
     version = client.version(study, MANIFEST, **{"readings.csv": NAME})
     with core.store.write() as rows:  # its check is over
-        from trustreport.service.storage.models import Job
-
         rows.query(Job).filter_by(version=version).update({Job.state: "failed"})
     for _, _, path in core.blobs.paths():
         at = path.stat().st_mtime - 60 * minutes_ago
@@ -437,7 +437,7 @@ def test_a_file_that_is_stored_anew_while_it_is_removed_stays(
     def slow(old: object, new: object) -> None:
         monkeypatch.setattr(os, "rename", rename)
         blobs.put("one", io.BytesIO(b"abc"))  # somebody uploads the same just now
-        rename(old, new)  # type: ignore[arg-type]
+        rename(old, new)
 
     monkeypatch.setattr(os, "rename", slow)
     assert not blobs.remove("one", blob.sha256, older=60)
@@ -450,8 +450,6 @@ def test_a_file_that_is_stored_anew_while_it_is_removed_stays(
 
 def test_the_database_overwrites_what_is_removed(light: Core) -> None:
     """Problems quote cells of tables, which SQLite would leave in its free pages."""
-    from sqlalchemy import text
-
     with light.store.read() as rows:
         assert rows.scalar(text("PRAGMA secure_delete")) == 1
 

@@ -1,4 +1,4 @@
-"""A device over time: what reports add to its charts, and what is drawn of it."""
+"""A device over time: what reports add to its charts, dates, and looks at a locked test set."""
 
 import re
 from collections.abc import Callable
@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from pages import HTML, Shown, get, post
 from services import API, MANIFEST, Client, world, zipped
 
+from tests.studies import LOCKABLE, TEST_SET
 from trustreport.api import Assessed, lock_criteria, read_study, record_look
 from trustreport.report.write import as_data
 from trustreport.service.core import Core
@@ -252,17 +253,6 @@ def test_a_schedule_begins_in_this_age(light: Core, anna: Client) -> None:
     assert fine.status_code == 201
 
 
-LOCKED = """\
-report: {kind: certification, date: 2026-03-01}
-device: {trade_name: Example}
-operating_point: {threshold: 0.5}
-endpoints:
-  - {endpoint: finds, measure: sensitivity, hypothesis: performance goal, bound_or_margin: 0.4}
-datasets: [{dataset: test, role: internal test, file: test.csv}]
-"""
-ROWS = "case,truth,score\n" + "".join(f"c{i},{i % 2},{(i * 7 % 10) / 10}\n" for i in range(40))
-
-
 @pytest.fixture
 def worker(light: Core) -> WorkerThread:
     return WorkerThread(light, "worker")
@@ -273,9 +263,9 @@ def locked(tmp_path: Path) -> dict[str, bytes | str]:
     """The files of a study that was locked before it was uploaded, without the register beside the lock."""
     folder = tmp_path / "study"
     folder.mkdir()
-    (folder / "study.yaml").write_text(LOCKED)
+    (folder / "study.yaml").write_text(LOCKABLE)
     lock_criteria(folder)
-    return {"study.yaml": LOCKED, "test.csv": ROWS, FILE: (folder / FILE).read_bytes()}
+    return {"study.yaml": LOCKABLE, "test.csv": TEST_SET, FILE: (folder / FILE).read_bytes()}
 
 
 def uploaded(client: Client, worker: WorkerThread, study: str, files: dict[str, bytes | str]) -> str:
@@ -312,13 +302,13 @@ def test_a_second_version_on_the_same_locked_data_gets_the_check_and_names_the_f
         ["test.csv"],
     )
 
-    note = {**locked, "study.yaml": LOCKED.replace("Example", "Another")}
+    note = {**locked, "study.yaml": LOCKABLE.replace("Example", "Another")}
     second = reported(anna, worker, uploaded(anna, worker, study, note))
     assert second["P68"] == "fired"
     assert f"{look['on']} (Chest, version 1)" in second["message"]
 
     # The data are the same under another name and in another study.
-    moved = {**locked, "study.yaml": LOCKED.replace("test.csv", "moved.csv"), "moved.csv": ROWS}
+    moved = {**locked, "study.yaml": LOCKABLE.replace("test.csv", "moved.csv"), "moved.csv": TEST_SET}
     del moved["test.csv"]
     third = reported(anna, worker, uploaded(anna, worker, anna.study("Other"), moved))
     assert "2 earlier looks" in third["message"]
@@ -342,7 +332,7 @@ def test_other_data_and_data_without_a_lock_are_no_looks_at_these(
     open_ = {name: content for name, content in locked.items() if name != FILE}
     without = reported(anna, worker, uploaded(anna, worker, study, open_))
     assert "look" not in without["facts"]
-    other = {**locked, "test.csv": ROWS.replace("c1,", "d1,")}
+    other = {**locked, "test.csv": TEST_SET.replace("c1,", "d1,")}
     assert reported(anna, worker, uploaded(anna, worker, study, other))["P68"] == "clear"
     assert reported(anna, worker, uploaded(anna, worker, study, locked))["P68"] == "clear"
 
@@ -351,7 +341,7 @@ def test_the_register_that_was_uploaded_comes_before_the_looks_of_the_service(
     anna: Client, worker: WorkerThread, locked: dict[str, bytes | str], tmp_path: Path
 ) -> None:
     folder = tmp_path / "study"
-    (folder / "test.csv").write_text(ROWS)
+    (folder / "test.csv").write_text(TEST_SET)
     record_look(folder, *read_study(folder), on="2026-02-01", purpose="at home")
     files = {**locked, LOOKS: (folder / LOOKS).read_bytes()}
     found = reported(anna, worker, uploaded(anna, worker, anna.study(), files))

@@ -222,7 +222,7 @@ def test_undeclared_shares_are_assumed_and_others_are_shown() -> None:
 def test_correlations_stand_for_covariances() -> None:
     error = VANDYKE["error"]
     by_r = {k: v for k, v in VANDYKE.items() if not k.startswith("cov")}
-    by_r |= {f"r{i}": VANDYKE[f"cov{i}"] / error for i in (1, 2, 3)}  # type: ignore[operator]
+    by_r |= {f"r{i}": VANDYKE[f"cov{i}"] / error for i in (1, 2, 3)}
     one, other = (
         sized(components=c, endpoint="auc", effect=0.05, expected=0.9).grid[0][0].se for c in (VANDYKE, by_r)
     )

@@ -49,9 +49,7 @@ def test_fewer_errors_are_made(tmp_path: Path, times: float, word: str) -> None:
         "endpoints: [{endpoint: e, measure: measurement.count_ratio, of: errors, candidate: [new, old],"
         " hypothesis: superiority, bound_or_margin: 1}]\n"
     )
-    found = verdict(tmp_path, manifest, "case new old", rows)
-    assert (found.word == "pass") == (word == "pass")
-    assert found.word != "inconclusive"
+    assert verdict(tmp_path, manifest, "case new old", rows).word == word
 
 
 @pytest.mark.parametrize(("chosen", "word"), [(0.75, "pass"), (0.3, "fail")])

@@ -566,7 +566,7 @@ def test_a_significant_loss_is_looked_at_first() -> None:
     def verdict_of(word: str, value: float) -> Verdict:
         e = Estimate(value, value - 0.01, value + 0.01, 300)
         result = Result("pragmatic_utility.arr", Place(arms=("aided", "unaided")), e)
-        return Verdict(Endpoint(endpoint=word, role="safety"), word, say("verdicts.none"), result)  # type: ignore[arg-type]
+        return Verdict(Endpoint(endpoint=word, role="safety"), word, say("verdicts.none"), result)
 
     lost = replace(verdict_of("pass", -0.02), criterion=Endpoint(endpoint="E", role="exploratory"))
     assert worst([verdict_of("fail", 0.02), lost]) is lost

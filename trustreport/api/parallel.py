@@ -86,6 +86,7 @@ class _RayExecutor(Executor):
         self._remote = ray.remote(max_retries=0)
 
     def submit(self, call: Any, /, *args: Any, **named: Any) -> Future[Any]:
+        """Start a task on the cluster; its future raises what the task raised."""
         future: Future[Any] = self._remote(call).remote(*args, **named).future()
         return future
 

@@ -291,4 +291,4 @@ def _complete_document(app: FastAPI) -> None:
         assert app.openapi_schema is not None
         return app.openapi_schema
 
-    app.openapi = document  # type: ignore[method-assign]
+    app.openapi = document  # type: ignore[method-assign]  # the way to extend it that FastAPI documents

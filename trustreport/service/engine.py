@@ -14,7 +14,44 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    pass
+    from trustreport.measures.reported.printed import OF_ONE_CLASS, printed
+    from trustreport.measures.similarity.features import Run, one_by_one
+    from trustreport.planning import SizingRequest, StudySizes, protocol
+    from trustreport.planning.pilot import pilot_parts
+    from trustreport.report.calculate import (
+        Area,
+        Calculation,
+        of_counts,
+        of_nomogram,
+        of_robustness,
+        of_scores,
+    )
+    from trustreport.report.compare import compare
+    from trustreport.report.declared import label_keys
+    from trustreport.report.layout.pipes import seldom_collect
+    from trustreport.report.signatures import signing
+    from trustreport.report.signatures.signing import Signer, is_signed
+    from trustreport.report.spreadsheets import cell
+    from trustreport.study import lock, proposal
+    from trustreport.study.criteria import Bound, bound_of, confirmatory
+    from trustreport.study.identity.pseudonyms import released
+    from trustreport.study.ingest.columns import Headers
+    from trustreport.study.ingest.contracts import CONTRACTS, TABLE_WORDS, WORDS, our_word
+    from trustreport.study.ingest.manifest import MOST_BYTES, TypedFloat, TypedInt, found_in, parse
+    from trustreport.study.ingest.problems import Key, KeyPath, Problems, dotted
+    from trustreport.study.ingest.tables import Layout, read_table
+    from trustreport.study.ingest.validation import plan_of
+    from trustreport.study.plan import (
+        FIRST_YEAR,
+        LAST_YEAR,
+        DatasetFacts,
+        FileForm,
+        Plan,
+        TableFile,
+        as_coded,
+    )
+    from trustreport.study.proposal.parts import Cells
+    from trustreport.study.study import Study
 
 OF_MODULES = {
     "measures.reported.printed": "OF_ONE_CLASS printed",
@@ -46,12 +83,14 @@ MODULES = {
     "protocol": "planning.protocol",
     "signing": "report.signatures.signing",
 }
-__all__ = [*ELSEWHERE, *MODULES]  # keys are text
+__all__ = [*ELSEWHERE, *MODULES]
 
 
-def __getattr__(name: str) -> Any:
-    if name in MODULES:
-        return import_module(f"trustreport.{MODULES[name]}")
-    if name not in ELSEWHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"trustreport.{ELSEWHERE[name]}"), name)
+if not TYPE_CHECKING:  # so that mypy knows the names above and no others
+
+    def __getattr__(name: str) -> Any:
+        if name in MODULES:
+            return import_module(f"trustreport.{MODULES[name]}")
+        if name not in ELSEWHERE:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"trustreport.{ELSEWHERE[name]}"), name)

@@ -6,7 +6,6 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service.client.records import EventName
 from trustreport.service.ids import new_id
 from trustreport.service.storage.collaboration import Delivery, Webhook
 from trustreport.service.storage.models import Audit
@@ -22,7 +21,7 @@ class EventKind:
     resource: str
 
 
-EVENTS: dict[EventName, EventKind] = {
+EVENTS: dict[str, EventKind] = {
     "version.valid": EventKind("An upload was checked: no problems", "/versions/{}"),
     "version.invalid": EventKind("An upload was checked: problems", "/versions/{}"),
     "report.made": EventKind("A report is ready", "/reports/{}"),
@@ -49,7 +48,7 @@ def queue_deliveries(rows: Rows, entry: Audit) -> None:
 
 def queue_delivery(rows: Rows, webhook: Webhook, entry: Audit) -> Delivery:
     """A delivery of an entry; what is sent holds ids, hashes and counts, as the log does."""
-    kind = EVENTS.get(entry.action)  # type: ignore[call-overload]
+    kind = EVENTS.get(entry.action)
     name, at = new_id(), now(rows)
     details: dict[str, Any] = {
         "id": name,

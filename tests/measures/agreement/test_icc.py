@@ -34,7 +34,7 @@ def by_psych() -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("row", by_psych(), ids=lambda row: f"{row['table']} {row['form']}")
 def test_values_and_limits_are_those_of_psych(row: dict[str, str]) -> None:
-    e = icc(TABLES[row["table"]], form=row["form"])  # type: ignore[arg-type]
+    e = icc(TABLES[row["table"]], form=row["form"])
     known = [float(row[key]) for key in ("value", "low", "high")]
     assert [e.value, e.low, e.high] == pytest.approx(known, abs=1e-9)
 

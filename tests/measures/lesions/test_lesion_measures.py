@@ -148,7 +148,7 @@ def test_readers_are_analysed_as_r_does_from_the_definitions(of: str) -> None:
             for r in csv.DictReader(lines)
             if r["measure"] == of
         }
-    fit = fit_lesions(reference_study(), of)  # type: ignore[arg-type]
+    fit = fit_lesions(reference_study(), of)
     for a, arm in enumerate(("aided", "unaided")):
         for j in range(4):
             assert fit.theta[a, j] == pytest.approx(expected["value", arm, f"R{j + 1}"], abs=1e-9)

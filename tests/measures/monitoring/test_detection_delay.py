@@ -21,7 +21,7 @@ def made_by_r(what: str) -> list[tuple[list[float], float]]:
     return [([float(a) for a in row["arguments"].split()], float(row["value"])) for row in rows]
 
 
-def normal(k: float, h: float, mean: float):  # type: ignore[no-untyped-def]
+def normal(k: float, h: float, mean: float):
     """The chain of Brook and Evans for a CUSUM of normal values, its continuous states in steps."""
     width = h / (STATES - 0.5)
     by = np.arange(-3 * STATES, 3 * STATES)

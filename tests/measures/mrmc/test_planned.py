@@ -28,7 +28,7 @@ def test_readers_with_cases_of_their_own_are_a_paired_t_test(row: list[str]) -> 
     own = Components(arm_reader=sd**2 / 2, own=0.0, shared=0.0, n_cases=1)
     found = planned_difference(own, int(readers), readers, groups=int(readers))
     assert found.df == readers - 1
-    got = found.power(difference, name, margin=margin or nan)  # type: ignore[arg-type]
+    got = found.power(difference, name, margin=margin or nan)
     assert got == pytest.approx(value, abs=2e-7)
 
 
@@ -71,7 +71,7 @@ CASES = {
 }
 
 
-def test_sizes_agree_with_the_table_of_rjafroc(studies) -> None:  # type: ignore[no-untyped-def]
+def test_sizes_agree_with_the_table_of_rjafroc(studies) -> None:
     study = studies["vandyke"]
     pilot = components(fit_auc(study.rating, study.truth))
     found = {readers: cases_needed(pilot, -0.043800322, readers).value for readers in CASES}
@@ -81,7 +81,7 @@ def test_sizes_agree_with_the_table_of_rjafroc(studies) -> None:  # type: ignore
 
 def test_crossed_is_the_power_of_the_next_study() -> None:
     for mode, fixed in (("or_rrrc", False), ("or_frrc", True)):
-        before = power(PILOT, 0.04, 8, 200, mode=mode).value  # type: ignore[arg-type]
+        before = power(PILOT, 0.04, 8, 200, mode=mode).value
         found = planned_difference(PILOT, 8, 200, fixed_readers=fixed)
         assert found.power(0.04, "superiority") == pytest.approx(before)
 

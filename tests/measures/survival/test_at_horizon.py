@@ -52,7 +52,7 @@ def estimated(quantity: str, time: Any, codes: Any, score: Any, horizon: float) 
     if quantity in OF_SCORES:
         return OF_SCORES[quantity](state, score)
     if quantity in ("sensitivity", "specificity"):
-        return share_at_horizon(quantity, state, score >= 0.2)  # type: ignore[arg-type]
+        return share_at_horizon(quantity, state, score >= 0.2)
     if quantity == "risk_upper":
         upper = score > np.median(score)
         state = at_horizon(time[upper], codes[upper], horizon)

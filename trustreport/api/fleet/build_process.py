@@ -34,6 +34,7 @@ class BuildProcess:
         late = threading.Event()
 
         def too_late() -> None:
+            """Kill the build when its time is over."""
             late.set()
             _kill(process)
 

@@ -95,6 +95,7 @@ def build_fleet(
     summary = FleetSummary(folder, len(studies))
 
     def ended(task: Task, answer: dict[str, Any]) -> None:
+        """Count a study that has ended, and report it to the caller."""
         _note(summary, task, answer)
         if progress:
             progress(task["name"], answer["status"], summary.n - summary.n_waiting, summary.n)

@@ -89,11 +89,11 @@ class Principal:
             raise Fault(403, say("pages.fault.not_allowed.needs_one", needed=needed))
 
     def audit(self, rows: Rows, action: str, subject: str = "", **details: Any) -> Audit:
-        """Add an entry to the log of this organisation: what who asks has done."""
+        """Log what the person or program that asks has done, in the chain of their organisation."""
         return audit.write(rows, self.organisation, self.user, action, subject, **details)
 
     def new_row(self, rows: Rows, model: type[T], **values: Any) -> T:
-        """Add a row to this organisation, made now by who asks, under a new name."""
+        """Add a row to this organisation, made now by whoever asks, under a new name."""
         own = {"id": new_id(), "organisation": self.organisation, "created_by": self.user}
         row: T = model(**own, created_at=now(rows), **values)
         rows.add(row)

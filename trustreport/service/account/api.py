@@ -112,7 +112,7 @@ def forget_session(response: Response) -> None:
 router = APIRouter(tags=["account"])
 Secret = Annotated[str, Field(min_length=1, max_length=100)]
 Code = Annotated[str, Field(max_length=60)]
-PROVED_SECONDS = 300  # that a fresh sign-in at the provider is good for
+PROVED_SECONDS = 300  # during which a new sign-in at the provider confirms a sensitive action
 
 
 class Setup(RequestBody):

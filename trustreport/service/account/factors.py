@@ -61,6 +61,8 @@ class FactorRemoval(RequestBody):
 
 
 class FactorResponse(ResponseBody):
+    """A second factor without its secret."""
+
     id: str
     kind: Literal["totp", "passkey"]
     name: str

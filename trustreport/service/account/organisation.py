@@ -44,6 +44,8 @@ class NewOrganisation(RequestBody):
 
 
 class OrganisationResponse(ResponseBody):
+    """An organisation, and what it requires of its data and accounts."""
+
     id: str
     name: str
     retention: Retention
@@ -166,11 +168,13 @@ class UserChange(RequestBody):
 
 
 class UserResponse(ResponseBody):
+    """An account of the organisation."""
+
     id: str
     email: str
     name: str
     roles: list[Role]
-    active: bool = Field(description="has a password and is not disabled")
+    active: bool = Field(description="can come in: with a password or by the provider, and not disabled")
     created_at: datetime
     disabled_at: datetime | None
 
@@ -186,10 +190,10 @@ class Invited(ResponseBody):
 def users(who: Admin, core: TheCore, turn: RequestedPage, wanted: filters.Users) -> Page[UserResponse]:
     """All users."""
     with core.store.read() as rows:
-        return turn.rows(rows, wanted.apply(who.rows_of(User)), User.id, _to_response)
+        return turn.rows(rows, wanted.apply(who.rows_of(User)), User.id, UserResponse.of_row)
 
 
-@users_router.post("", status_code=201, name="add")
+@users_router.post("", status_code=201, name="add")  # its id in the document
 def add_user(asked: NewUser, who: Admin, core: TheCore) -> Invited:
     """Add a user, who gets in by an invitation."""
     with core.store.write() as rows:
@@ -199,14 +203,14 @@ def add_user(asked: NewUser, who: Admin, core: TheCore) -> Invited:
         )
         rows.flush()
         link = mail.invite(rows, core.settings, user, who.user)
-        return Invited(user=_to_response(user), invitation=link)
+        return Invited(user=UserResponse.of_row(user), invitation=link)
 
 
 @users_router.get("/{user}")
 def get_user(user: Name, who: Admin, core: TheCore) -> UserResponse:
     """One user."""
     with core.store.read() as rows:
-        return _to_response(who.row_of(rows, User, user))
+        return UserResponse.of_row(who.row_of(rows, User, user))
 
 
 @users_router.patch("/{user}")
@@ -228,7 +232,7 @@ def change(user: Name, asked: UserChange, who: Admin, core: TheCore) -> UserResp
             rows.execute(delete(Session).where(Session.user == row.id))
         told = asked.model_dump(exclude_none=True, exclude={"name"})
         who.audit(rows, "user.change", row.id, **told)
-        return _to_response(row)
+        return UserResponse.of_row(row)
 
 
 @users_router.delete("/{user}", status_code=204)
@@ -254,7 +258,7 @@ def invite(user: Name, who: Admin, core: TheCore) -> Invited:
             raise Fault(409, say("pages.fault.not_here.account_signs"))
         who.audit(rows, "user.invite", row.id)
         link = mail.invite(rows, core.settings, row, who.user)
-        return Invited(user=_to_response(row), invitation=link)
+        return Invited(user=UserResponse.of_row(row), invitation=link)
 
 
 @users_router.delete("/{user}/identity", status_code=204)
@@ -288,7 +292,3 @@ def confirm_account(user: Name, who: Anyone, core: TheCore) -> None:
             raise Fault(409, say("pages.fault.nothing_to_confirm.detail"))
         row.confirmed_by = who.user
         who.audit(rows, "user.confirm", row.id, link_by=row.link_by)
-
-
-def _to_response(row: User) -> UserResponse:
-    return UserResponse.of_row(row, active=bool(row.password or row.subject) and row.disabled_at is None)

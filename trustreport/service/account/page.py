@@ -230,7 +230,7 @@ def _go(
     act: str,
     who: Principal | None = None,
     *,
-    next: str,  # noqa: A002
+    next: str,  # noqa: A002 -- name in the address
 ) -> Response:
     """A page that leads to the provider. (A form may not: the policy of our pages ends its way here.)"""
     provider = _provider(core)

@@ -29,6 +29,8 @@ class NewToken(RequestBody):
 
 
 class TokenResponse(ResponseBody):
+    """An API token without its secret."""
+
     id: str
     user: str
     name: str

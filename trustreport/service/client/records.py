@@ -41,6 +41,8 @@ class ResponseBody(BaseModel):
 
 
 class StudyResponse(ResponseBody):
+    """What versions and reports belong to."""
+
     id: str
     name: str
     created_by: str
@@ -48,6 +50,8 @@ class StudyResponse(ResponseBody):
 
 
 class VersionResponse(ResponseBody):
+    """One state of a study's files, and what its check found."""
+
     id: str
     study: str
     number: int
@@ -93,12 +97,16 @@ class ProblemResponse(ResponseBody):
 
 
 class FileResponse(ResponseBody):
+    """A file of a version or a report."""
+
     name: str
     sha256: str
     size: int
 
 
 class JobResponse(ResponseBody):
+    """A piece of work: its state, step and progress (0 to 1), and the report once there is one."""
+
     id: str
     task: Literal["check", "report"]
     study: str
@@ -120,6 +128,8 @@ class JobResponse(ResponseBody):
 
 
 class ReportResponse(ResponseBody):
+    """A report; `facts` has its answer, verdicts, checks and primary results."""
+
     id: str
     study: str
     version: str
@@ -134,6 +144,8 @@ class ReportResponse(ResponseBody):
 
 
 class AttestationResponse(ResponseBody):
+    """A review, approval or rejection of a report."""
+
     id: str
     report: str
     user: str
@@ -146,6 +158,8 @@ class AttestationResponse(ResponseBody):
 
 
 class DeviceResponse(ResponseBody):
+    """A device of which a study was uploaded."""
+
     id: str
     trade_name: str
     manufacturer: str
@@ -176,7 +190,7 @@ class TrendPoint(ResponseBody):
 
 
 class Moment(ResponseBody):
-    """A report of a device, with the period it speaks of."""
+    """A report of a device, with the period that it covers."""
 
     report: str
     study: str
@@ -193,7 +207,7 @@ class Moment(ResponseBody):
 
 
 class Side(ResponseBody):
-    """What a report was made of."""
+    """What one of two compared reports was made of."""
 
     report: str
     device: str
@@ -204,7 +218,7 @@ class Side(ResponseBody):
 
 
 class DifferenceResponse(ResponseBody):
-    """A number, verdict or check that is not the same: `old` and `new` hold the fields that differ."""
+    """A number, verdict or check that is not the same: `old` and `new` have the fields that differ."""
 
     part: DifferencePart
     what: Literal["changed", "added", "removed"]
@@ -225,6 +239,8 @@ class ReportComparison(ResponseBody):
 
 
 class ScheduleResponse(ResponseBody):
+    """A periodic audit: a report of the newest valid version, every so many days."""
+
     id: str
     study: str
     wishes: dict[str, Any]
@@ -235,7 +251,7 @@ class ScheduleResponse(ResponseBody):
 
 
 class AuditEntry(ResponseBody):
-    """One entry; `hash` covers all of it, `previous` the entry before."""
+    """One entry of the audit log; `hash` covers all of it, `previous` is that of the entry before."""
 
     number: int
     at: datetime
@@ -249,7 +265,7 @@ class AuditEntry(ResponseBody):
 
 
 class Verification(ResponseBody):
-    """What became of the chain."""
+    """The result of checking the audit log: it is intact where `faults` is empty."""
 
     entries: int
     head: str
@@ -257,6 +273,8 @@ class Verification(ResponseBody):
 
 
 class WebhookResponse(ResponseBody):
+    """An address that events are sent to."""
+
     id: str
     url: str
     events: Annotated[  # a newer service may send others

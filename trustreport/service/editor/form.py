@@ -121,6 +121,7 @@ class _FormBuilder:
         self.made = Form()
 
     def form(self) -> Form:
+        """Make the form: a section for each group of the manifest; keys that no group has are kept unseen."""
         for name in Plan.model_fields:
             section = self._section(Plan, name, (), self.values)
             if section is not None:

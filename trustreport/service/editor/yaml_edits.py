@@ -3,7 +3,7 @@
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -173,8 +173,8 @@ def _put(tree: Any, path: KeyPath, value: Any) -> None:
         tree = tree[key]
     if value is not None:
         tree[path[-1]] = value
-    elif isinstance(tree, Mapping):
-        tree.pop(path[-1], None)  # type: ignore[attr-defined]
+    elif isinstance(tree, MutableMapping):
+        tree.pop(path[-1], None)
 
 
 def _in_text(text: str, edits: Edits) -> str | None:

@@ -79,6 +79,7 @@ class _Relay:
         self.futures: list[Any] = []
 
     def until_the_end(self) -> None:
+        """Pass pieces to the cluster and their results back, until the job closes its pipe."""
         kind, body = pieces.received(self.requests)
         if not kind:
             return

@@ -134,6 +134,7 @@ class _Dumper(pickle.Pickler):
         self._arrays = arrays
 
     def persistent_id(self, value: Any) -> str | None:
+        """Take a large array out of the pickle, and leave the hash of its bytes in its place."""
         if self._arrays is None or type(value) is not np.ndarray or value.nbytes < LARGE:
             return None
         array = dumped(value)
@@ -150,9 +151,11 @@ class _Loader(pickle.Unpickler):
         self._arrays = arrays
 
     def persistent_load(self, key: str) -> Any:
+        """Put an array back in the place of its hash."""
         return loaded(self._arrays[key], {})
 
     def find_class(self, module: str, name: str) -> Any:
+        """Give what the computing rooms define and numpy's arrays need; refuse everything else."""
         ours = any(f"{module}.".startswith(f"trustreport.{room}.") for room in ROOMS)
         if ours and "." not in name:
             found = getattr(import_module(module), name)

@@ -234,6 +234,7 @@ class _Heartbeat:
         self._last = time.monotonic()
 
     def on_progress(self, step: str, share: float) -> None:
+        """Note how far the child is, for the next renewal."""
         self._step, self._share = step, share
         if self.begin is not None:
             self.begin(step)
@@ -256,6 +257,7 @@ class _Heartbeat:
             thread.join()
 
     def should_continue(self) -> bool:
+        """Renew the lease when it is time to; whether the job is still this worker's, and wanted."""
         if self.stop.is_set():
             return False
         since = time.monotonic() - self._last

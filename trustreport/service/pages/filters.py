@@ -31,15 +31,16 @@ Choice = Annotated[str, Query(max_length=40, pattern="^[a-z._]*$")]
 Day = Annotated[str, Query(pattern=r"^(\d{4}-\d\d-\d\d)?$", description="a date, as 2026-03-31")]
 
 
+@dataclass
 class ListFilter:
-    """Words, a person and days; what is empty is not looked at. The fields of a list are its parameters."""
+    """Words, a person and days; empty ones narrow nothing. Fields are parameters of the list's address."""
 
     q = by = since = until = ""  # of a list that does not have one of them
 
     @property
     def given(self) -> dict[str, str]:
         """What narrows the list, as its address says it."""
-        return {name: value for name, value in asdict(self).items() if value}  # type: ignore[call-overload]
+        return {name: value for name, value in asdict(self).items() if value}
 
     def days(self, column: InstrumentedAttribute[int]) -> list[ColumnElement[bool]]:
         """From the first day to the last one, which is included (UTC)."""

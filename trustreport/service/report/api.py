@@ -4,7 +4,7 @@ import base64
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 from fastapi import APIRouter, Path, Request
@@ -22,6 +22,9 @@ from trustreport.service.storage.models import Attestation, ReportFile, StoredRe
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.shapes import Name, Page, RequestedPage
 from trustreport.vocabulary.messages import say
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 router = APIRouter(prefix="/reports", tags=["reports"])
 
@@ -158,10 +161,11 @@ class _Passing(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
-    def write(self, data: bytes) -> int:  # type: ignore[override]
+    def write(self, data: "ReadableBuffer") -> int:
         self._blocks.append(bytes(data))
-        return len(data)
+        return len(self._blocks[-1])
 
     def taken(self) -> bytes:
+        """Return what was written since the last call."""
         blocks, self._blocks = self._blocks, []
         return b"".join(blocks)

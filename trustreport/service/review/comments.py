@@ -27,6 +27,8 @@ class NewComment(RequestBody):
 
 
 class CommentResponse(ResponseBody):
+    """A comment on a version or report; its text is empty once it is withdrawn."""
+
     id: str
     version: str
     report: str | None

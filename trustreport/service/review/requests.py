@@ -34,6 +34,8 @@ class NewReviewRequest(RequestBody):
 
 
 class ReviewRequestResponse(ResponseBody):
+    """A review that a named person was asked for."""
+
     id: str
     report: str
     reviewer: str

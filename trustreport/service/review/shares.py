@@ -26,6 +26,8 @@ class NewShare(RequestBody):
 
 
 class ShareResponse(ResponseBody):
+    """A link to one report without its secret."""
+
     id: str
     report: str
     created_by: str

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.access.principal import Principal
@@ -73,8 +73,8 @@ def collaboration_of(rows: Rows, who: Principal, report: StoredReport) -> Collab
     )
 
 
-def _thread(rows: Rows, who: Principal, action: str, condition: object) -> Thread:
-    query = select(Comment).where(Comment.organisation == who.organisation, condition)  # type: ignore[arg-type]
+def _thread(rows: Rows, who: Principal, action: str, condition: ColumnElement[bool]) -> Thread:
+    query = who.rows_of(Comment).where(condition)
     newest = rows.scalars(query.order_by(Comment.id.desc()).limit(SHOWN)).all()
     names = user_names(rows, who, {c.created_by for c in newest})
     return Thread(tuple(reversed(newest)), names, action, bool(who.may & COMMENTS))

@@ -315,6 +315,7 @@ class _RemoteFile(io.RawIOBase):
         return self._at
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
+        """Fetch as many bytes as the buffer holds, in one request."""
         out = memoryview(buffer).cast("B")
         end = min(self._at + len(out), self._size)
         if end <= self._at:
@@ -325,6 +326,7 @@ class _RemoteFile(io.RawIOBase):
         return len(piece)
 
     def readall(self) -> bytes:
+        """Fetch the rest in requests of bounded size."""
         pieces = []
         while self._at < self._size:
             piece = self._blobs.fetch(self._name, self._at, min(self._at + READ, self._size))

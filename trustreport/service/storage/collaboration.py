@@ -120,7 +120,7 @@ class Delivery(Outgoing, Base):
     webhook: Mapped[str] = foreign_key("webhooks")
     kind: Mapped[str] = mapped_column(String(60))
     details: Mapped[dict[str, Any]]  # what is sent
-    queued_at: Mapped[int]  # later than `created_at` where it was sent again
+    queued_at: Mapped[int]  # differs from `created_at` only when a delivery was retried by hand
 
     @property
     def state(self) -> str:

@@ -20,6 +20,8 @@ from trustreport.service.storage.store import Store, now
 
 
 class Counter(Base):
+    """How often something was counted in a time window, for all servers together."""
+
     __tablename__ = "counters"
     name: Mapped[str] = mapped_column(SHA, primary_key=True)  # of what is counted, which may hold an address
     count: Mapped[int]

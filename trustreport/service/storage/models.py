@@ -58,6 +58,8 @@ def has_json(column: Any, path: tuple[str, ...], is_sqlite: bool) -> ColumnEleme
 
 
 class Base(DeclarativeBase):
+    """The tables of the service; whole numbers are 64 bits wide, since times are in milliseconds."""
+
     type_annotation_map: ClassVar = {int: BigInteger, dict[str, Any]: Json, list[Any]: Json}
 
 
@@ -72,6 +74,8 @@ def foreign_key(target: str, *, index: bool = True) -> Any:
 
 
 class Organisation(Base):
+    """A hospital or manufacturer: its users see its rows and no others."""
+
     __tablename__ = "organisations"
     id: Mapped[str] = primary_key()
     name: Mapped[str] = mapped_column(String(200), unique=True)
@@ -81,6 +85,8 @@ class Organisation(Base):
 
 
 class User(Base):
+    """An account, of a password here or of a person at the identity provider."""
+
     __tablename__ = "users"
     __table_args__ = (Index("users_subject", "issuer", "subject", unique=True),)
     id: Mapped[str] = primary_key()
@@ -102,6 +108,11 @@ class User(Base):
     factors_reset_by: Mapped[str | None] = mapped_column(ID)  # the administrator who took away second factors
     factors_reset_at: Mapped[int | None]
 
+    @property
+    def active(self) -> bool:
+        """Whether its person can come in: with a password or by the provider, and not closed."""
+        return bool(self.password or self.subject) and self.disabled_at is None
+
 
 class Link(Base):
     """A link that works once: the setup of the service, or an invitation."""
@@ -116,6 +127,8 @@ class Link(Base):
 
 
 class Session(Base):
+    """A browser in which somebody is logged in; the cookie itself is not kept."""
+
     __tablename__ = "sessions"
     __table_args__ = (Index("sessions_id", "id", unique=True),)
     hash: Mapped[str] = mapped_column(SHA, primary_key=True)
@@ -177,6 +190,8 @@ class KnownBrowser(Base):
 
 
 class Token(Base):
+    """The key of a program, with some of its user's permissions; only its hash is kept."""
+
     __tablename__ = "tokens"
     id: Mapped[str] = primary_key()
     organisation: Mapped[str] = foreign_key("organisations")
@@ -215,6 +230,8 @@ class AuditHead(Base):
 
 
 class StoredDevice(Base):
+    """A device, known by what manifests declare of it."""
+
     __tablename__ = "devices"
     __table_args__ = (Index("devices_key", "organisation", "key", unique=True),)
     id: Mapped[str] = primary_key()
@@ -227,6 +244,8 @@ class StoredDevice(Base):
 
 
 class StoredStudy(Base):
+    """What the versions of one study belong to."""
+
     __tablename__ = "studies"
     __table_args__ = (Index("studies_list", "organisation", "id"),)
     id: Mapped[str] = primary_key()
@@ -259,6 +278,8 @@ class Version(Base):
 
 
 class VersionFile(Base):
+    """A file of a version; its content is a blob."""
+
     __tablename__ = "version_files"
     version: Mapped[str] = mapped_column(ID, ForeignKey("versions.id"), primary_key=True)
     name: Mapped[str] = mapped_column(String(250), primary_key=True)
@@ -332,6 +353,8 @@ class Schedule(Base):
 
 
 class StoredReport(Base):
+    """A report of a version, made by one job; `facts` is what lists show of it."""
+
     __tablename__ = "reports"
     __table_args__ = (Index("reports_list", "organisation", "id"),)
     id: Mapped[str] = primary_key()
@@ -349,6 +372,8 @@ class StoredReport(Base):
 
 
 class ReportFile(Base):
+    """A file of a report; its content is a blob."""
+
     __tablename__ = "report_files"
     report: Mapped[str] = mapped_column(ID, ForeignKey("reports.id"), primary_key=True)
     name: Mapped[str] = mapped_column(String(250), primary_key=True)

@@ -96,6 +96,7 @@ class _Given:
         self.wrong: list[Field] = []
 
     def text(self, name: str) -> str:
+        """What was typed into a field, cut to the length of a number."""
         return text(self.form, name).strip()[:LONGEST]
 
     def number(self, name: str, *, needed: bool = False) -> float | None:

@@ -45,6 +45,7 @@ JOBS = (
     "job=id task study version state reason attempts report program=code "
     "created_by created_at started_at finished_at"
 )
+USERS = "user=id name email roles active created_at disabled_at"
 TOKENS = "token=id user name permissions=scopes created_at expires_at used_at revoked_at"
 ENTRIES = "number at actor action subject details previous hash"
 
@@ -125,15 +126,8 @@ def schedules(who: Reader, core: TheCore) -> Response:
 @router.get("/users.csv", response_class=Response)
 def users(who: Admin, core: TheCore, wanted: filters.Users) -> Response:
     """Users."""
-    header = ("user", "name", "email", "roles", "active", "created_at", "disabled_at")
-
-    def cells(rows: Rows, found: Sequence[User]) -> Iterator[Sequence[Any]]:
-        for row in found:
-            active = bool(row.password) and row.disabled_at is None
-            times = (_moment(row.created_at), _moment(row.disabled_at))
-            yield (row.id, row.name, row.email, row.roles, active, *times)
-
-    return _send(core, who, "users", wanted.given, wanted.apply(who.rows_of(User)), User.id, header, cells)
+    query = wanted.apply(who.rows_of(User))
+    return _send(core, who, "users", wanted.given, query, User.id, *_values(USERS))
 
 
 @router.get("/tokens.csv", response_class=Response)

@@ -54,7 +54,7 @@ def webhooks(who: Admin, core: TheCore, turn: RequestedPage) -> Page[WebhookResp
         return turn.rows(rows, who.rows_of(Webhook), Webhook.id, WebhookResponse.of_row)
 
 
-@router.post("", status_code=201, name="add")
+@router.post("", status_code=201, name="add")  # its id in the document
 def add_webhook(asked: NewWebhook, who: Admin, core: TheCore) -> CreatedWebhook:
     """Register an address and the events that are sent there."""
     try:
