@@ -182,7 +182,7 @@ def test_cov2_below_cov3_is_clipped_for_random_readers_only():
     covariance[:4, 4:] = covariance[4:, :4] = 6e-4
     negative = obuchowski_rockette(theta, covariance, 50).difference(mode="or_frrc")
     assert isnan(negative.low)
-    assert negative.note
+    assert notes.NEGATIVE_FIXED in negative.note
 
 
 def test_three_arms_share_one_error_term():

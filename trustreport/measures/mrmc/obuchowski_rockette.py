@@ -160,7 +160,7 @@ class ObuchowskiRockette:
         error, df, note = self._error(mode)
         variance = 2 * error / self.n_readers
         if not variance > NEGLIGIBLE:
-            return self._without(value, mode, level, note or _why_not(variance, mode))
+            return self._without(value, mode, level, _why_not(variance, mode, note))
         if mode == "or_rrrc" and variance < self._fixed_reader_variance() - NEGLIGIBLE:
             note = note + notes.BELOW_FIXED
         return self._with(value, variance, df, mode, level, note, null=0.0)
@@ -181,7 +181,7 @@ class ObuchowskiRockette:
         error, df, note = self._arm_error(arm, mode)
         variance = error / self.n_readers
         if not variance > NEGLIGIBLE:
-            return self._without(value, mode, level, note or _why_not(variance, mode))
+            return self._without(value, mode, level, _why_not(variance, mode, note))
         return self._with(value, variance, df, mode, level, note)
 
     def reader_difference(
@@ -201,7 +201,7 @@ class ObuchowskiRockette:
         df1 = float(self.n_arms - 1)
         error, df2, note = self._error(mode)
         if not error > NEGLIGIBLE:
-            return OmnibusTest(nan, df1, nan, nan, mode, note or _why_not(error, mode))
+            return OmnibusTest(nan, df1, nan, nan, mode, _why_not(error, mode, note))
         if mode == "or_frrc":
             chi2 = df1 * self.ms_arm / error
             return OmnibusTest(chi2, df1, inf, float(chdtrc(df1, chi2)), mode, note)
@@ -389,9 +389,10 @@ def _off_diagonal(matrix: NDArray[np.float64]) -> float:
     return float((matrix.sum() - np.trace(matrix)) / (arms * (arms - 1)))
 
 
-def _why_not(variance: float, mode: Mode) -> Note:
-    if mode == "or_rrfc":
-        return notes.NO_SPREAD
+def _why_not(variance: float, mode: Mode, note: Note) -> Note:
+    """Why there are no limits, after what is said of the variance."""
     if isnan(variance):
-        return notes.ONE_CASE
-    return notes.NEGATIVE_FIXED if variance < -NEGLIGIBLE else notes.NO_VARIATION
+        return note or notes.ONE_CASE
+    if mode == "or_rrfc":
+        return note + notes.NO_SPREAD
+    return note + (notes.NEGATIVE_FIXED if variance < -NEGLIGIBLE else notes.NO_VARIATION)
