@@ -3,7 +3,6 @@
 import csv
 import json
 from collections import Counter
-from collections.abc import Set
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,15 +19,7 @@ REFERENCE = Path(__file__).resolve().parent / "reference"
 FOLDERS = sorted(
     table.parent for group in ("contract", "human-ai") for table in REFERENCE.glob(f"{group}/*/expected.csv")
 )
-# Cases whose values are not computed yet. One that holds leaves this set.
-KNOWN_FAILURES: frozenset[str] = frozenset()
-
-
-def cases(known: Set[str] = frozenset()) -> list[Any]:
-    """Every case; a known failure that no longer fails is an error, until it has left the set."""
-    mark = pytest.mark.xfail(raises=AssertionError, strict=True)
-    assert {f.name for f in FOLDERS} >= known, known
-    return [pytest.param(f, id=f.name, marks=[mark] if f.name in known else []) for f in FOLDERS]
+CASES = [pytest.param(folder, id=folder.name) for folder in FOLDERS]
 
 
 @cache
@@ -68,7 +59,7 @@ def broken_rules(results: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("folder", cases(KNOWN_FAILURES))
+@pytest.mark.parametrize("folder", CASES)
 def test_expected_values(folder: Path) -> None:
     with (folder / "expected.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -77,7 +68,7 @@ def test_expected_values(folder: Path) -> None:
     assert not wrong, f"{len(wrong)} of {len(rows)} rows, of these {wrong[:5]}"
 
 
-@pytest.mark.parametrize("folder", cases())
+@pytest.mark.parametrize("folder", CASES)
 def test_every_key_is_unique_and_each_question_has_one_primary_entry(folder: Path) -> None:
     results = results_of(folder)
     assert not broken_rules(results)
