@@ -64,9 +64,10 @@ def named(name: str) -> object:
 
 
 # The history names files and modules as they were when it was written.
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if page.stem != "history"], ids=lambda page: page.stem
-)
+NAMING = [*(page for page in PAGES if page.stem != "history"), *(ROOT / "templates/service").glob("*.j2")]
+
+
+@pytest.mark.parametrize("page", NAMING, ids=lambda page: page.stem)
 def test_files_and_modules_that_a_page_names_exist(page: Path) -> None:
     text = page.read_text("utf-8")
     assert [name for name in FILE.findall(text) if not (ROOT / name).is_file()] == []
