@@ -1,13 +1,17 @@
 """Accuracy against labels of known error: against the truth that made them, by hand and by simulation."""
 
+from itertools import product
 from math import isnan
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
+from tests.english import english
 from trustreport.measures.confusion.label_error import (
     NAMES,
     LabelError,
+    Name,
     area_corrected_for_labels,
     corrected_for_labels,
 )
@@ -85,6 +89,74 @@ def test_errors_that_coincide_lower_the_sensitivity() -> None:
     label, decision = expected(0.1, 0.9, 0.95, LabelError(0.9, 0.95))
     e = corrected_for_labels("sensitivity", label, decision, LabelError(0.9, 0.95))
     assert e.details["dependent"] < e.value
+
+
+@pytest.mark.parametrize(
+    ("p", "se", "sp"), [(0.1, 0.9, 0.95), (0.55, 0.64, 0.77), (0.35, 0.99, 0.91), (0.1, 0.8, 0.98)]
+)
+@pytest.mark.parametrize("error", [LabelError(0.9, 0.95), LabelError(0.71, 0.71), LabelError(0.98, 0.79)])
+def test_the_lowest_values_of_dependent_errors_are_those_of_a_linear_program(
+    p: float, se: float, sp: float, error: LabelError
+) -> None:
+    """Over the shares of condition, decision and label with the margins that the data and the error give."""
+    label, decision = expected(p, se, sp, error)
+    share, t, both = label.mean(), decision.mean(), (label & decision).mean()
+    p = (share + error.specificity - 1) / error.signal
+    cells = list(product((1, 0), repeat=3))  # condition, decision, label
+    given = [
+        (lambda d, t, r: d, p),
+        (lambda d, t, r: d * r, p * error.sensitivity),
+        (lambda d, t, r: r, share),
+        (lambda d, t, r: t, t),
+        (lambda d, t, r: t * r, both),
+        (lambda d, t, r: 1, 1.0),
+    ]
+    margins = [[of(*cell) for cell in cells] for of, _ in given]
+    for name, counted, n in (("sensitivity", (1, 1), p), ("specificity", (0, 0), 1 - p)):
+        aim = [float(cell[:2] == counted) for cell in cells]
+        least = linprog(aim, A_eq=margins, b_eq=[value for _, value in given]).fun / n
+        found = corrected_for_labels(name, label, decision, error).details["dependent"]
+        assert found == pytest.approx(least, abs=1e-6)
+
+
+def test_clusters_that_agree_throughout_leave_an_interval() -> None:
+    label, patient = np.repeat([True, False], [20, 80]), np.arange(100) // 2
+    for name in ("sensitivity", "specificity", "ppv", "npv"):
+        e = corrected_for_labels(name, label, label, LabelError(1, 1), cluster=patient)
+        assert e.value == 1
+        assert e.low < corrected_for_labels(name, label, label, LabelError(1, 1)).low
+        assert "each cluster" in english(e.note)
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "decision", "note"),
+    [
+        ("ppv", [1, 0, 0], [0, 0, 0], "no case was called positive"),
+        ("npv", [1, 0, 0], [1, 1, 1], "no case was called negative"),
+        ("sensitivity", [], [], "no case"),
+        ("sensitivity", [1], [1], "one case"),
+        ("sensitivity", [0] * 20, [0] * 20, "too little about the condition: no corrected value"),
+        ("sensitivity", [1, 0, 0, 0], [1, 0, 0, 0], "too little about the condition: no interval"),
+    ],
+)
+def test_why_there_is_no_value_or_no_interval(
+    name: Name, label: list[int], decision: list[int], note: str
+) -> None:
+    e = corrected_for_labels(name, np.array(label, bool), np.array(decision, bool), LabelError(0.9, 0.9))
+    assert isnan(e.low)
+    assert note in english(e.note)
+    assert isnan(e.value) == (note.startswith("no case") or "no corrected value" in note)
+
+
+def test_an_area_beyond_its_range_has_limits_within() -> None:
+    label, error = np.repeat([True, False], [100, 900]), LabelError(0.9, 0.95)
+    e = area_corrected_for_labels(Estimate(0.78, 0.76, 0.80, 1000), label, error)
+    assert (e.value, e.high) == (1, 1)
+    assert 0.5 < e.low < 1
+    assert e.note
+    far = area_corrected_for_labels(Estimate(0.97, 0.96, 0.98, 1000), label, error)
+    assert isnan(far.value)
+    assert "not compatible" in english(far.note)
 
 
 def test_labels_that_tell_nothing_are_refused() -> None:
