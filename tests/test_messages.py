@@ -49,6 +49,13 @@ def test_numbers_are_written_as_the_language_does(written: str, expected: str) -
     assert written == expected
 
 
+@pytest.mark.parametrize("value", [1.03e24, -1.79e308])
+def test_the_largest_numbers_are_written_with_their_decimals(value: float) -> None:
+    whole, _, decimals = Numbers("en").fixed(value, 5).partition(".")
+    assert float(whole.replace(",", "").replace("−", "-")) == value
+    assert decimals == "00000"
+
+
 def test_a_message_in_a_message_and_a_plural() -> None:
     assert EN("severity.W") == "warning"
     assert EN(say("word.name", name=say("severity.B"))) == "blocking"

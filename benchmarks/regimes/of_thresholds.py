@@ -26,7 +26,7 @@ def thresholds() -> Iterator[Regime]:
         yield _regime(patients, of, prevalence)
 
 
-def _beta_shape(prevalence: float) -> tuple[float, float]:
+def _two_thresholds(prevalence: float) -> tuple[float, float]:
     """The thresholds of interventions avoided: at the prevalence, and where a missed case weighs more."""
     return prevalence, prevalence / 2
 
@@ -37,7 +37,7 @@ def _regime(patients: int, of: int, prevalence: float) -> Regime:
     def study(rng: np.random.Generator) -> Found:
         truth, score, patient = risks(patients * of, prevalence, rng, patients if clusters else 0)
         in_clusters = {"cluster": patient, "level": LEVEL}
-        for at in _beta_shape(prevalence):
+        for at in _two_thresholds(prevalence):
             e = interventions_avoided(truth, score >= at, at, **in_clusters)
             yield f"net_interventions_avoided, at {at:g}", e
         right, certainty = (score >= prevalence) == truth, np.abs(score - prevalence).round(SAME)
@@ -61,7 +61,7 @@ def _true(prevalence: float, clusters: bool) -> dict[str, float]:
     truth, score, _ = risks(n, prevalence, rng, patients=n if clusters else 0)
     found = {
         f"net_interventions_avoided, at {at:g}": interventions_avoided(truth, score >= at, at).value
-        for at in _beta_shape(prevalence)
+        for at in _two_thresholds(prevalence)
     }
     order = np.argsort(-np.abs(score - prevalence))
     right = np.cumsum((score >= prevalence)[order] == truth[order])

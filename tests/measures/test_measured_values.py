@@ -16,6 +16,7 @@ from trustreport.measures.measured.measurement import (
     linearity,
     mean_absolute_error,
     passing_bablok_line,
+    rate_ratio,
     root_mean_square_error,
     total_deviation_index,
 )
@@ -237,3 +238,46 @@ def test_intervals_cover_what_made_the_values(patients):
         for name, e in all_of(x, y, **how):
             held[name] += e.low <= true[name] <= e.high
     assert min(held.values()) / draws > 0.88, held
+
+
+ROWS = np.arange(10.0)
+
+
+@pytest.mark.parametrize(
+    ("found", "note"),
+    [
+        (mean_absolute_error(np.ones(10)), "nothing varies"),
+        (mean_absolute_error(np.array([0.3, -0.1 - 0.2, 0.3])), "nothing varies"),
+        (concordance_correlation(ROWS, np.full(10, 3.0)), "nothing varies"),
+        (concordance_correlation(ROWS, ROWS), "equals its reference"),
+        (rate_ratio(ROWS, ROWS), "nothing varies"),
+        (rate_ratio(np.array([2.0]), np.array([1.0])), "one case"),
+        (deming_line(np.tile(LARGE, 2), np.tile(MINI, 2), cluster=np.repeat([0, 1], 17)).slope, "varies"),
+        (passing_bablok_line(ROWS[:5], ROWS[:5] ** 2, level=0.99).slope, "too few"),
+        (passing_bablok_line(np.repeat([1.0, 2], 5), np.arange(10.0)).intercept, "too few"),
+    ],
+)
+def test_a_value_without_limits_says_the_true_reason(found, note):
+    assert np.isfinite(found.value)
+    assert np.isnan([found.low, found.high]).all()
+    assert note in english(found.note)
+
+
+def test_whether_pairs_rise_decides_whether_ranks_have_a_line():
+    gross = np.array([*ROWS[:-1], -500.0])
+    assert np.corrcoef(ROWS, gross)[0, 1] < 0
+    assert passing_bablok_line(ROWS, gross).slope.value == 1
+    falling = passing_bablok_line(ROWS, -gross).slope
+    assert "falls as the other rises" in english(falling.note)
+    assert np.isnan(falling.value)
+
+
+def test_a_line_of_equal_slopes_says_that_its_interval_has_no_width():
+    line = passing_bablok_line(ROWS, 2 * ROWS + 1)
+    assert "no width" in english(line.slope.note)
+    assert "no width" in english(line.intercept.note)
+
+
+@pytest.mark.parametrize(("n", "bounded"), [(71, False), (72, True)])
+def test_as_few_cases_as_the_95_percent_quantile_has_an_upper_limit_of(n, bounded):
+    assert np.isfinite(total_deviation_index(np.arange(1.0, n + 1)).high) == bounded

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.english import english
 from trustreport.api import assess, read_study
 from trustreport.measures.measured.preference import over_readers_and_cases, strengths
 
@@ -24,6 +25,45 @@ def test_citations_have_the_strengths_of_bradley_terry_2() -> None:
 
 def test_one_that_always_wins_has_no_finite_strength() -> None:
     assert np.isnan(strengths(np.array([0, 0]), np.array([1, 2]), np.ones(2), 3)).all()
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [(0, 1), (1, 0), (2, 3), (3, 2)],  # two pairs that never met
+        [(0, 1), (1, 0), (2, 3), (3, 2), (0, 2), (1, 3)],  # one pair that always wins against the other
+    ],
+)
+def test_groups_that_are_not_compared_both_ways_have_no_strengths(pairs: list[tuple[int, int]]) -> None:
+    first, second = np.array(pairs).T
+    assert np.isnan(strengths(first, second, np.ones(len(pairs)), 4)).all()
+    e = over_readers_and_cases(lambda of: np.nan, first, second)
+    assert "never compared" in english(e.note)
+
+
+@pytest.mark.parametrize("k", [3, 12])
+def test_outputs_in_a_chain_are_as_far_apart_as_their_odds(k: int) -> None:
+    """Each met only its neighbours, and won 29 of 30: every step is log 29."""
+    first = np.arange(k - 1).repeat(30)
+    won = np.tile([1.0] * 29 + [0.0], k - 1)
+    assert -np.diff(strengths(first, first + 1, won, k)) == pytest.approx(np.log(29), rel=1e-9)
+
+
+def test_choices_all_alike_have_no_interval_and_say_so() -> None:
+    reader, case = (x.ravel() for x in np.indices((3, 10)))
+    e = over_readers_and_cases(lambda of: float(of[of].mean()), reader, case)
+    assert (e.value, str(e.low)) == (1.0, "nan")
+    assert "nothing varies" in english(e.note)
+
+
+def test_a_strength_that_rests_on_one_reader_has_no_interval() -> None:
+    reader, won = np.repeat([0, 1], 10), np.repeat([1.0, 0.0], 10)
+    first, second, case = np.zeros(20, int), np.ones(20, int), np.tile(np.arange(10), 2)
+    e = over_readers_and_cases(
+        lambda of: float(strengths(first[of], second[of], won[of], 2)[0]), reader, case
+    )
+    assert np.isfinite(e.value)
+    assert "without one reader" in english(e.note)
 
 
 def test_one_reader_has_no_interval() -> None:

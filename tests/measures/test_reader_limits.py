@@ -1,16 +1,24 @@
 """Limits of agreement between readers against sums over all pairs, and their coverage."""
 
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
 import pytest
 
+from tests.english import english
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.measured.reader_limits import (
     between_readers,
     between_readers_and_arms,
     with_the_mean,
     within_reader_between_arms,
 )
+
+
+def limits(e: Estimate) -> tuple[float, float, float]:
+    return e.value, e.low, e.high
+
 
 RNG = np.random.default_rng(4)
 FIRST = RNG.normal(20, 5, 30) + RNG.normal(0, 1, (4, 1)) + RNG.normal(0, 2, (4, 30))
@@ -65,6 +73,47 @@ def test_one_reader_has_no_limits() -> None:
     e = between_readers(FIRST[:1])
     assert np.isnan(e.value)
     assert "reader" in str(e.note)
+
+
+ABSENT = np.full((1, 30), np.nan)
+
+
+@pytest.mark.parametrize("limit", [between_readers, with_the_mean])
+def test_cases_without_any_value_change_nothing(limit: Callable[..., Estimate]) -> None:
+    found = limit(np.hstack([FIRST, np.full((4, 5), np.nan)]))
+    assert limits(found) == pytest.approx(limits(limit(FIRST)))
+
+
+def test_a_reader_of_one_arm_alone_changes_nothing() -> None:
+    more = np.vstack([FIRST, FIRST[:1]]), np.vstack([SECOND, ABSENT])
+    for limit in (within_reader_between_arms, between_readers_and_arms):
+        for found, without in zip(limit(*more), limit(FIRST, SECOND)):
+            assert limits(found) == pytest.approx(limits(without))
+    assert limits(between_readers(np.vstack([FIRST, ABSENT]))) == pytest.approx(
+        limits(between_readers(FIRST))
+    )
+
+
+@pytest.mark.parametrize("shift", [0.1, 0.3, 1.0])
+def test_a_constant_change_has_no_limits_whatever_its_rounding(shift: float) -> None:
+    mean, half = within_reader_between_arms(FIRST, FIRST + shift)
+    assert mean.value == pytest.approx(shift)
+    assert half.value == 0
+    for e in (mean, half):
+        assert np.isnan([e.low, e.high]).all()
+        assert "are all the same" in english(e.note)
+
+
+def test_differences_of_one_size_leave_an_interval() -> None:
+    e = between_readers(np.array([[0.0, 1, 0, 1, 0, 1], [1, 0, 1, 0, 1, 0]]))
+    assert e.value == pytest.approx(1.96)
+    assert e.low < e.value < e.high
+
+
+def test_two_cases_say_why_there_are_no_limits() -> None:
+    _, half = within_reader_between_arms(FIRST[:, :2], SECOND[:, :2])
+    assert np.isnan(half.low)
+    assert "without one" in english(half.note)
 
 
 @pytest.mark.parametrize("readers", [3, 6])

@@ -1,4 +1,4 @@
-"""Calibration curves with the spread of scores, and histograms of values."""
+"""Calibration curves, histograms of values, and measured values against their reference."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,9 +21,8 @@ from trustreport.figures.panels import (
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Catalogue, Message
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # brings SciPy
     from trustreport.measures.calibration.binned import CurvePoint
-
 
 # Millimetres.
 LEFT, RIGHT, GAP = 13.0, 2.0, 7.0

@@ -170,7 +170,7 @@ def series(i: int) -> dict[str, Any]:
 
 
 def label(say: Catalogue, text: Message | str) -> str:
-    """A label as text: a message of the catalogue, the note of an estimate, or a name of the study's own."""
+    """A label as text: a message of the catalogue, or a name of the study's own."""
     return text if isinstance(text, str) else say(text)
 
 

@@ -102,7 +102,7 @@ def case_ratio(
 
     `none` is the note where nothing could be earned.
 
-    >>> print(case_ratio(np.array([1.0, 0, 1, 0]), np.array([1.0, 1, 1, 0]), none="nothing"))
+    >>> print(case_ratio(np.array([1.0, 0, 1, 0]), np.array([1.0, 1, 1, 0])))
     0.67 (95% CI 0.13 to 1.20; n = 4)
     """
     z, n = normal_quantile(level), worth.size

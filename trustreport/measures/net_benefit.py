@@ -266,6 +266,7 @@ def worth_of_decisions(
 
 
 def check_scores(truth: NDArray[np.bool_], score: NDArray[Any]) -> None:
+    """Raise where truth and score, (n_cases,), differ in shape, or a score is missing."""
     if truth.ndim != 1 or score.shape != truth.shape:
         raise ValueError(
             f"truth and score must have one entry per case each, got shapes {truth.shape} and {score.shape}."
@@ -276,6 +277,7 @@ def check_scores(truth: NDArray[np.bool_], score: NDArray[Any]) -> None:
 
 
 def odds_of_threshold(threshold: float) -> float:
+    """How many true positives a false positive costs at this threshold; infinite at 1."""
     return threshold / (1 - threshold) if threshold < 1 else inf
 
 
@@ -288,6 +290,7 @@ def decision_cells(
 
 
 def checked_threshold(threshold: float) -> float:
+    """The threshold, if it is in [0, 1]; otherwise raise."""
     if not 0 <= threshold <= 1:
         raise ValueError(f"threshold must lie in [0, 1], got {threshold:g}.")
     return threshold

@@ -221,7 +221,7 @@ def _fitted(
     def model(r: float, ar: float, c: float, ac: float, rc: float) -> Variances:
         return Variances(r, ar, c, ac, rc, max(total - r - ar - c - ac - rc, 0.0))
 
-    def parts_of_moments(*given: float) -> EstimateParts:
+    def parts_given(*given: float) -> EstimateParts:
         moments = outcome_moments([mean, mean], model(*given), area=area)
         return parts_of(moments, n_positives, n_negatives)
 
@@ -233,20 +233,20 @@ def _fitted(
         return float(brentq(lambda v: of(v) - wanted, 0.0, free, xtol=SMALL))
 
     def own(v: float) -> float:
-        return _own(parts_of_moments(r, ar, c, ac, v))
+        return _own(parts_given(r, ar, c, ac, v))
 
-    r = solved(parts.reader, lambda v: parts_of_moments(v, 0, 0, 0, 0).reader, total, "the reader variance")
+    r = solved(parts.reader, lambda v: parts_given(v, 0, 0, 0, 0).reader, total, "the reader variance")
     of_arm = "the arm-by-reader variance"
-    ar = solved(parts.arm_reader, lambda v: parts_of_moments(r, v, 0, 0, 0).arm_reader, total - r, of_arm)
+    ar = solved(parts.arm_reader, lambda v: parts_given(r, v, 0, 0, 0).arm_reader, total - r, of_arm)
     left = total - r - ar
     c = solved(
         parts.cov3,
-        lambda v: parts_of_moments(r, ar, v, 0, 0).cov3,
+        lambda v: parts_given(r, ar, v, 0, 0).cov3,
         left,
         "the covariance of other readers in the other arm",
     )
     together = "what readers share on a case"
-    ac = solved(_shared(parts), lambda v: _shared(parts_of_moments(r, ar, c, v, 0)), left - c, together)
+    ac = solved(_shared(parts), lambda v: _shared(parts_given(r, ar, c, v, 0)), left - c, together)
     free, wanted = left - c - ac, _own(parts)
     # More that a reader finds in both arms leaves less that differs between them.
     if wanted > own(0.0) * (1 + CLOSE):

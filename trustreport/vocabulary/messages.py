@@ -17,6 +17,7 @@ import string
 import tomllib
 from collections.abc import Mapping
 from datetime import date, datetime
+from decimal import localcontext
 from functools import cache, lru_cache
 from math import floor, isfinite, isinf, isnan, log10
 from typing import TYPE_CHECKING, Any
@@ -50,6 +51,7 @@ NUMERALS = (  # greater numbers are written in digits
     "word.numeral.nine",
 )
 LEAST_P = 0.001
+MOST_DIGITS = 350  # those of the largest float, and of its decimals; the usual 28 are too few from 1e23 on
 
 
 def say(key: str, **values: Any) -> Message:
@@ -62,7 +64,8 @@ def _decimal(rounded: float, places: int, locale: "Locale") -> str:
     from babel.numbers import format_decimal
 
     pattern = "#,##0" + ("." + "0" * places if places else "")
-    return format_decimal(rounded, format=pattern, locale=locale).replace("-", MINUS)
+    with localcontext(prec=MOST_DIGITS):
+        return format_decimal(rounded, format=pattern, locale=locale).replace("-", MINUS)
 
 
 class Numbers:

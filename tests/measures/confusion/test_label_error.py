@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from tests.english import english
 from trustreport.measures.confusion.label_error import (
     NAMES,
     LabelError,
+    Name,
     area_corrected_for_labels,
     bounds,
     corrected_for_labels,
@@ -110,8 +112,10 @@ def bounds_by_programming(
     return found
 
 
-@pytest.mark.parametrize("error", [LabelError(0.95, 0.9), LabelError(0.8, 0.98), LabelError(1.0, 1.0)])
-@pytest.mark.parametrize(("p", "se", "sp"), [(0.1, 0.8, 0.9), (0.3, 0.95, 0.7), (0.5, 0.5, 0.5)])
+@pytest.mark.parametrize("error", [LabelError(0.9, 0.95), LabelError(0.71, 0.71), LabelError(1.0, 1.0)])
+@pytest.mark.parametrize(
+    ("p", "se", "sp"), [(0.1, 0.9, 0.95), (0.55, 0.64, 0.77), (0.35, 0.99, 0.91), (0.5, 0.5, 0.5)]
+)
 def test_bounds_without_independence_are_those_of_linear_programming(
     p: float, se: float, sp: float, error: LabelError
 ) -> None:
@@ -134,6 +138,46 @@ def test_bounds_of_a_device_that_calls_nobody_leave_out_what_rests_on_calls() ->
     assert bounds("sensitivity", label, never, error) == (0.0, 0.0)
     assert bounds("npv", label, ~never, error) is None
     assert bounds("prevalence", label, never, error) is None
+
+
+def test_clusters_that_agree_throughout_leave_an_interval() -> None:
+    label, patient = np.repeat([True, False], [20, 80]), np.arange(100) // 2
+    for name in ("sensitivity", "specificity", "ppv", "npv"):
+        e = corrected_for_labels(name, label, label, LabelError(1, 1), cluster=patient)
+        assert e.value == 1
+        assert e.low < corrected_for_labels(name, label, label, LabelError(1, 1)).low
+        assert "each cluster" in english(e.note)
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "decision", "note"),
+    [
+        ("ppv", [1, 0, 0], [0, 0, 0], "no case was called positive"),
+        ("npv", [1, 0, 0], [1, 1, 1], "no case was called negative"),
+        ("sensitivity", [], [], "no case"),
+        ("sensitivity", [1], [1], "one case"),
+        ("sensitivity", [0] * 20, [0] * 20, "too little about the condition: no corrected value"),
+        ("sensitivity", [1, 0, 0, 0], [1, 0, 0, 0], "too little about the condition: no interval"),
+    ],
+)
+def test_why_there_is_no_value_or_no_interval(
+    name: Name, label: list[int], decision: list[int], note: str
+) -> None:
+    e = corrected_for_labels(name, np.array(label, bool), np.array(decision, bool), LabelError(0.9, 0.9))
+    assert isnan(e.low)
+    assert note in english(e.note)
+    assert isnan(e.value) == (note.startswith("no case") or "no corrected value" in note)
+
+
+def test_an_area_beyond_its_range_has_limits_within() -> None:
+    label, error = np.repeat([True, False], [100, 900]), LabelError(0.9, 0.95)
+    e = area_corrected_for_labels(Estimate(0.78, 0.76, 0.80, 1000), label, error)
+    assert (e.value, e.high) == (1, 1)
+    assert 0.5 < e.low < 1
+    assert e.note
+    far = area_corrected_for_labels(Estimate(0.97, 0.96, 0.98, 1000), label, error)
+    assert isnan(far.value)
+    assert "not compatible" in english(far.note)
 
 
 def test_labels_that_tell_nothing_are_refused() -> None:

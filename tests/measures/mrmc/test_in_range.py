@@ -193,7 +193,7 @@ def plugged(weights: list[float], outcome: np.ndarray) -> float:
         mean = sum(outcome[arm, j, k] for j, k in read) / len(read)
         pairs = list(product(read, read))
         for source, place in (("reader", 0), ("case", 1)):
-            shared = sum(one_reader[place] == other[place] for one_reader, other in pairs)
+            shared = sum(one[place] == other[place] for one, other in pairs)
             counts[source].append(int(len(pairs) / shared - 1 + 0.5))
             for reading in read:
                 own = weight * (outcome[arm][reading] - mean) / len(read)
@@ -234,7 +234,7 @@ def test_the_plug_in_variance_of_an_area_is_one_too() -> None:
         of: dict[int, float] = {}
         for key, psi in won.items():
             of[key[s]] = of.get(key[s], 0.0) + (psi - mean) / len(won)
-        shared = sum(one_reader[s] == other[s] for one_reader, other in product(won, won))
+        shared = sum(one[s] == other[s] for one, other in product(won, won))
         m = int(len(won) ** 2 / shared - 1 + 0.5)
         wanted += (m + 1) / m * sum(x * x for x in of.values())
     e = u.plugged_in().arm_mean(0)
@@ -427,7 +427,7 @@ def test_components_with_gaps_vary_about_those_without() -> None:
         gaps = np.where(rng.random(correct.shape) < 0.3, np.nan, correct)
         found.append(components_with_gaps(ustatistic(gaps, centred=True), [60]))
     for name in ("arm_reader", "own"):
-        values = np.array([getattr(one_reader, name) for one_reader in found])
+        values = np.array([getattr(one, name) for one in found])
         assert abs(values.mean() - getattr(whole, name)) < 0.1 * getattr(whole, name)
 
 

@@ -43,7 +43,7 @@ class ConfusionCounts:
     def of_decisions(cls, truth: NDArray[np.bool_], decision: NDArray[np.bool_]) -> Self:
         """Count the cases of two arrays, shape (n_cases,) each.
 
-        >>> ConfusionCounts.of(np.array([True, True, False]), np.array([True, False, False]))
+        >>> ConfusionCounts.of_decisions(np.array([True, True, False]), np.array([True, False, False]))
         ConfusionCounts(tp=1, fp=0, fn=1, tn=1)
         """
         if truth.shape != decision.shape:

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, cluster_sums
-from trustreport.measures.confusion.notes import NO_LABEL_SIGNAL, NOT_WITH_THIS_ERROR, SET_TO_THE_END
+from trustreport.measures.confusion import notes
 from trustreport.measures.estimate import Estimate, check_level, undefined
-from trustreport.measures.mrmc.interval import quantile
-from trustreport.measures.note import NO_NOTE
+from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, quantile
+from trustreport.measures.note import NO_NOTE, Note
 from trustreport.measures.notes import OFTEN_ABOVE
 from trustreport.measures.proportion import normal_quantile
 
@@ -115,8 +115,9 @@ def corrected_for_labels(
     -------
     Estimate
         In [0, 1]. Limits by Fieller's theorem, with the variance of the error rates where they were measured;
-        variances of independent cases with one case in each cell more. A value beyond the range is set to
-        its end, with a note; NaN with a note where the labels do not fit the declared error at all.
+        variances of independent cases with one case in each cell more, and so of clusters, each as one case,
+        where nothing varies between them. A value beyond the range is set to its end, with a note; NaN with a
+        note where the labels do not fit the declared error at all, or where the denominator is empty.
         `details` has `lowest` and `highest`, the `bounds` if decision and label need not err independently.
 
     References
@@ -133,37 +134,52 @@ def corrected_for_labels(
     """
     check_level(level)
     n, method = len(label), METHOD if cluster is None else CLUSTERED
-    if not n:
-        return undefined(0, NO_LABEL_SIGNAL, level=level, method=method)
     x = _parts(name, label.astype(np.float64), decision.astype(np.float64), error)
+    if why := _why_undefined(name, decision, x):
+        return undefined(n, why, level=level, method=method)
     top, bottom = float(x.top.mean()), float(x.bottom.mean())
-    if not bottom > 0:
-        return undefined(n, NO_LABEL_SIGNAL, level=level, method=method)
     raw = top / bottom
-    covariance, units = _covariance(name, label, decision, error, x, cluster)
+    covariance, units, note = _covariance(name, label, decision, error, x, cluster)
     if units < 2:
-        return Estimate(min(max(raw, 0.0), 1.0), nan, nan, n, level, method, ONE_CLUSTER)
+        why = notes.ONE_CASE if cluster is None else ONE_CLUSTER
+        return no_interval(min(max(raw, 0.0), 1.0), n, why, level=level, method=method)
     for by, variance in zip((x.by_sensitivity, x.by_specificity), error.variances):
         change = np.array([float(np.mean(by[0])), float(np.mean(by[1]))])
         covariance = covariance + variance * np.outer(change, change)
     t = normal_quantile(level) if cluster is None else quantile(units - 1.0, level)
     low, high = _fieller(top, bottom, covariance, t)
     if not isfinite(low):
-        return Estimate(min(max(raw, 0.0), 1.0), nan, nan, n, level, method, NO_LABEL_SIGNAL)
+        return no_interval(min(max(raw, 0.0), 1.0), n, notes.NO_LABEL_LIMITS, level=level, method=method)
     widest = _fieller(top, bottom, covariance, BEYOND_DOUBT)
     if widest[1] < 0 or widest[0] > 1:
-        return undefined(n, NOT_WITH_THIS_ERROR, level=level, method=method)
-    value = min(max(raw, 0.0), 1.0)
+        return undefined(n, notes.NOT_WITH_THIS_ERROR, level=level, method=method)
+    value, low, high = _to_range(raw, low, high)
+    details = {} if cluster is None else {"clusters": float(units)}
+    if (allowed := bounds(name, label, decision, error)) is not None:
+        details |= dict(zip(("lowest", "highest"), allowed))
+    few = min(int(label.sum()), int((~label).sum())) < FEW and value >= HIGH
+    note += notes.SET_TO_THE_END if value != raw else OFTEN_ABOVE if few else NO_NOTE
+    return Estimate(value, low, high, n, level, method, note, details=details)
+
+
+def _why_undefined(name: Name, decision: NDArray[np.bool_], x: _Parts) -> Note:
+    """Why a measure has no value in these cases; empty where it has one."""
+    if not len(decision):
+        return notes.NO_CASE
+    if name == "ppv" and not decision.any():
+        return notes.NONE_CALLED_POSITIVE
+    if name == "npv" and decision.all():
+        return notes.NONE_CALLED_NEGATIVE
+    return NO_NOTE if x.bottom.mean() > 0 else notes.NO_LABEL_SIGNAL
+
+
+def _to_range(raw: float, low: float, high: float) -> tuple[float, float, float]:
+    """A share and its limits in [0, 1]; an interval beyond an end is moved to it, so that it has a width."""
     if low > 1:
         low = 1 - (raw - low)
     elif high < 0:
         high = high - raw
-    details = {} if cluster is None else {"clusters": float(units)}
-    few = min(int(label.sum()), int((~label).sum())) < FEW and value >= HIGH
-    note = SET_TO_THE_END if value != raw else OFTEN_ABOVE if few else NO_NOTE
-    if (allowed := bounds(name, label, decision, error)) is not None:
-        details |= dict(zip(("lowest", "highest"), allowed))
-    return Estimate(value, max(low, 0.0), min(high, 1.0), n, level, method, note, details=details)
+    return min(max(raw, 0.0), 1.0), max(low, 0.0), min(high, 1.0)
 
 
 def _covariance(
@@ -173,13 +189,17 @@ def _covariance(
     error: LabelError,
     x: _Parts,
     cluster: Clusters | None,
-) -> tuple[Floats, int]:
-    """Covariance matrix of the means of top and bottom, (2, 2), and how many units it rests on."""
-    n = len(label)
+) -> tuple[Floats, int, Note]:
+    """Covariance matrix of the means of top and bottom, (2, 2), of how many units, and what limits it."""
+    n, note = len(label), NO_NOTE
     if cluster is not None:
         sums = np.stack([cluster_sums(part - part.mean(), cluster) for part in (x.top, x.bottom)])
-        units = sums.shape[1]
-        return sums @ sums.T * (units / max(units - 1, 1)) / n**2, units
+        n = sums.shape[1]
+        ratio = np.array([1.0, -float(x.top.mean()) / float(x.bottom.mean())])
+        covariance = sums @ sums.T * (n / max(n - 1, 1)) / len(label) ** 2
+        if ratio @ covariance @ ratio > NEGLIGIBLE:
+            return covariance, n, NO_NOTE
+        note = notes.CLUSTERS_AS_CASES
     r, t = np.array([1.0, 1, 0, 0]), np.array([1.0, 0, 1, 0])
     counts = (
         np.array([float(((label == bool(a)) & (decision == bool(b))).sum()) for a, b in zip(r, t)]) + ADDED
@@ -188,7 +208,7 @@ def _covariance(
     share = counts / counts.sum()
     values = np.stack([cell.top, cell.bottom])
     centred = values - (values @ share)[:, None]
-    return (centred * share) @ centred.T / counts.sum(), n
+    return (centred * share) @ centred.T / (n + len(r) * ADDED), n, note
 
 
 def _fieller(top: float, bottom: float, covariance: Floats, t: float) -> tuple[float, float]:
@@ -259,7 +279,8 @@ def area_corrected_for_labels(
     Returns
     -------
     Estimate
-        In [0, 1]; NaN with a note where the labels tell too little.
+        In [0, 1]; NaN with a note where the labels tell too little, or do not fit the declared error; no
+        limits where `area` has none.
 
     Examples
     --------
@@ -270,21 +291,21 @@ def area_corrected_for_labels(
     share = float(label.mean()) if len(label) else nan
     p = (share + error.specificity - 1) / error.signal
     if not 0 < p < 1:
-        return undefined(area.n, NO_LABEL_SIGNAL, level=level, method=AREA)
+        return undefined(area.n, notes.NO_LABEL_SIGNAL, level=level, method=AREA)
     gap = p * error.sensitivity / share - p * (1 - error.sensitivity) / (1 - share)
     raw = 0.5 + (area.value - 0.5) / gap
-    value = min(max(raw, 0.0), 1.0)
-    note = NO_NOTE if value == raw else SET_TO_THE_END
     if not isfinite(area.low):
-        return Estimate(value, nan, nan, area.n, level, AREA, area.note)
+        return Estimate(min(max(raw, 0.0), 1.0), nan, nan, area.n, level, AREA, area.note)
     z = normal_quantile(level)
     se = (area.high - area.low) / (2 * z) / gap
     slopes = _gap_slopes(share, error)
     extra = sum((s * (area.value - 0.5) / gap**2) ** 2 * v for s, v in zip(slopes, error.variances))
-    half = z * sqrt(se**2 + extra)
-    return Estimate(
-        value, max(raw - half, 0.0), min(raw + half, 1.0), area.n, level, AREA, note, se=half / z
-    )  # fmt: skip
+    se = sqrt(se**2 + extra)
+    if not -BEYOND_DOUBT * se <= raw <= 1 + BEYOND_DOUBT * se:
+        return undefined(area.n, notes.NOT_WITH_THIS_ERROR, level=level, method=AREA)
+    value, low, high = _to_range(raw, raw - z * se, raw + z * se)
+    note = NO_NOTE if value == raw else notes.SET_TO_THE_END
+    return Estimate(value, low, high, area.n, level, AREA, note, se=se)
 
 
 def _gap_slopes(share: float, error: LabelError) -> tuple[float, float]:

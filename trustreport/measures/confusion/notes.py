@@ -3,6 +3,7 @@
 from trustreport.measures.note import note
 
 NO_CASE = note("no_case")
+ONE_CASE = note("one_case_no_spread_to_judge")
 NO_POSITIVE = note("no_case_has_condition")
 NO_NEGATIVE = note("every_case_has_condition")
 NONE_CALLED_POSITIVE = note("no_case_was_called_positive")
@@ -24,5 +25,6 @@ NONE_PRESENT_VERIFIED = note("no_case_with_truth_has_condition")
 NONE_ABSENT_VERIFIED = note("no_case_with_truth_without_condition")
 
 NO_LABEL_SIGNAL = note("labels_tell_too_little")
+NO_LABEL_LIMITS = note("labels_tell_too_little_for_limits")
 NOT_WITH_THIS_ERROR = note("labels_not_compatible_with_declared_error")
 SET_TO_THE_END = note("beyond_range_set_to_its_end")

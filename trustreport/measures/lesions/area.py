@@ -74,6 +74,7 @@ class Marked:
 
     @property
     def n_lesions(self) -> int:
+        """Lesions of all cases, marked or not."""
         return len(self.lesion_case)
 
     @cached_property
@@ -118,6 +119,7 @@ class Marked:
 
     @property
     def n_patients(self) -> int:
+        """Patients, or other clusters of cases; as many as cases where each is on its own."""
         return int(self.patients.max(initial=-1)) + 1
 
     @cached_property

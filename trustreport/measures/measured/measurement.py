@@ -35,6 +35,10 @@ TOO_FEW_FOR_A_TAIL = note("too_few_cases_for_a_limit_of_this_quantile")
 ALL_EQUAL = note("all_values_are_the_same")
 NO_SPREAD = note("values_of_one_side_are_the_same")
 NO_RELATION = note("two_values_are_not_correlated")
+FALLING = note("one_value_falls_as_the_other_rises")
+FEW_DIFFERENT = note("too_few_different_values_for_limits")
+NOTHING_VARIES = note("nothing_varies_between_cases_or_clusters")
+NO_WIDTH = note("nothing_varies_from_sample_to_sample")
 TOO_FEW_FOR_A_LINE = note("fewer_than_5_cases_no_line")
 TOO_MANY_FOR_RANKS = note("more_than_5000_cases_no_ranks")
 RESTS_ON_ONE = note("without_one_case_there_is_no_line")
@@ -65,7 +69,7 @@ def mean_absolute_error(
     -------
     Estimate
         In the unit of the values, 0 or more. NaN with a note without cases; no limits with a note where one
-        case or one cluster is there, or where every value equals its reference.
+        case or one cluster is there, or where all errors are of one size.
 
     Examples
     --------
@@ -80,15 +84,12 @@ def mean_absolute_error(
     value = float(size.mean())
     if not value:
         return no_interval(value, n, NO_ERROR, level=level, method=method)
-    if n < 2:
-        return no_interval(value, n, ONE_VALUE, level=level, method=method)
-    influence = (size - value) / n
-    se, df, note, details = _spread(influence, cluster)
+    se, df, note, details = _spread((size / value - 1) / n, cluster)
     if note:
         return no_interval(value, n, note, level=level, method=method, details=details)
-    factor = exp(quantile(df, level) * se / value)
+    factor = exp(quantile(df, level) * se)
     return Estimate(
-        value, value / factor, value * factor, n, level, method, se=se, df=df, details=details
+        value, value / factor, value * factor, n, level, method, se=se * value, df=df, details=details
     )  # fmt: skip
 
 
@@ -136,7 +137,7 @@ def total_deviation_index(
     -------
     Estimate
         In the unit of the values. The upper limit is infinite with a note where there are too few cases for
-        one: below 73 of the .95 quantile at a level of .95.
+        one: below 72 of the .95 quantile at a level of .95.
 
     References
     ----------
@@ -235,7 +236,8 @@ def concordance_correlation(
     influence = (2 * x * y - top - value * (change - change.mean())) / (n * bottom)
     se, df, note, details = _spread(influence, cluster)
     if note or abs(value) >= 1:
-        return no_interval(value, n, note or ALL_EQUAL, level=level, method=method, details=details)
+        why = NO_ERROR if np.array_equal(first, second) else note or NOTHING_VARIES
+        return no_interval(value, n, why, level=level, method=method, details=details)
     half = quantile(df, level) * se / (1 - value**2)
     low, high = (tanh(atanh(value) + end) for end in (-half, half))
     few = OFTEN_BELOW if n < FEW_FOR_CONCORDANCE else NO_NOTE
@@ -307,18 +309,12 @@ def deming_line(
         return FittedLine(*[undefined(n, NO_RELATION, level=level, method=method)] * 2)
     shift = float(second.mean() - slope * first.mean())
     g = units.shape[1]
-    exact = float(np.abs(y - slope * x).max()) < ROUNDING * float(np.abs(second).max())
-    if g < 2 or exact:
-        bare = [
-            no_interval(v, n, NO_ERROR if exact else ONE_CLUSTER, level=level, method=method)
-            for v in (slope, intercept + shift)
-        ]
-        return FittedLine(*bare)
     slopes, intercepts = _deming(parts.sum(axis=1)[:, None] - units, ratio)
-    if not np.isfinite(slopes).all():
-        bare = [
-            no_interval(v, n, RESTS_ON_ONE, level=level, method=method) for v in (slope, intercept + shift)
-        ]
+    why = NO_NOTE if np.isfinite(slopes).all() else RESTS_ON_ONE if g > 1 else ONE_CLUSTER
+    if float(np.abs(y - slope * x).max()) < ROUNDING * float(np.abs(second).max()):
+        why = NO_ERROR
+    if why:
+        bare = [no_interval(v, n, why, level=level, method=method) for v in (slope, intercept + shift)]
         return FittedLine(*bare)
     intercepts = intercepts + second.mean() - slopes * first.mean()
     df = float(n - 2 if cluster is None else g - 1)
@@ -326,6 +322,8 @@ def deming_line(
 
     def found(value: float, left_out: Floats, null: float) -> Estimate:
         se = sqrt((g - 1) / g * float(((left_out - left_out.mean()) ** 2).sum()))
+        if not se > ROUNDING * float(np.abs(left_out).max()):
+            return no_interval(value, n, NOTHING_VARIES, level=level, method=method, details=details)
         half = quantile(df, level) * se
         p = two_sided_p((value - null) / se, df)
         return Estimate(
@@ -338,13 +336,13 @@ def deming_line(
 def _deming(sums: Floats, ratio: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Slope and intercept from n and the sums of x, y, x^2, y^2 and x y, (6,) or (6, n_sets)."""
     n, x, y, xx, yy, xy = sums
-    u, w, p = xx - x * x / n, yy - y * y / n, xy - x * y / n
-    apart = ratio * w - u
     with np.errstate(divide="ignore", invalid="ignore"):
+        u, w, p = xx - x * x / n, yy - y * y / n, xy - x * y / n
+        apart = ratio * w - u
         root = np.sqrt(apart**2 + 4 * ratio * p**2)
         # Of two equal forms the one that subtracts nothing.
         slope = np.where(apart >= 0, (apart + root) / (2 * ratio * p), 2 * p / (root - apart))
-    return slope, y / n - slope * x / n
+        return slope, y / n - slope * x / n
 
 
 def passing_bablok_line(
@@ -354,7 +352,7 @@ def passing_bablok_line(
 
     The slope is the median of all slopes but those of -1, shifted by the number below -1; the intercept is
     the median of second - slope x first. Limits by the variance of Kendall's score. A few gross errors move
-    neither.
+    neither. More pairs must rise than fall.
 
     Parameters
     ----------
@@ -365,7 +363,8 @@ def passing_bablok_line(
     Returns
     -------
     FittedLine
-        NaN with a note as `deming_line`, and with more than 5,000 cases.
+        NaN with a note as `deming_line`, where no more pairs rise than fall, and with more than 5,000 cases.
+        No limits with a note where too few slopes differ, or too many cases have the same first value.
 
     References
     ----------
@@ -374,22 +373,21 @@ def passing_bablok_line(
     Examples
     --------
     >>> x = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
-    >>> print(
-    ...     passing_bablok_line(
-    ...         x, 1 + 2 * x + np.array([0.1, -0.1, 0.2, 0.0, -0.2, 0.1, -0.1, 0.0])
-    ...     ).slope
-    ... )
+    >>> y = 1 + 2 * x + np.array([0.1, -0.1, 0.2, 0.0, -0.2, 0.1, -0.1, 0.0])
+    >>> print(passing_bablok_line(x, y).slope)
     1.98 (95% CI 1.93 to 2.05; n = 8)
     """
     check_level(level)
     n = len(first)
     why = _no_line(first, second) or (TOO_MANY_FOR_RANKS if n > MOST_FOR_RANKS else NO_NOTE)
-    if not why and float(np.corrcoef(first, second)[0, 1]) <= 0:
-        why = NO_RELATION
     if why:
         return FittedLine(*[undefined(n, why, level=level, method=RANKS)] * 2)
     i, j = np.triu_indices(n, 1)
     dx, dy = first[j] - first[i], second[j] - second[i]
+    rising = int((np.sign(dx) * np.sign(dy)).sum())  # pairs that rise, less those that fall
+    if rising <= 0:
+        why = FALLING if rising else NO_RELATION
+        return FittedLine(*[undefined(n, why, level=level, method=RANKS)] * 2)
     apart = (dx != 0) | (dy != 0)
     with np.errstate(divide="ignore"):
         slopes = np.where(dx[apart] == 0, np.copysign(inf, dy[apart]), dy[apart] / dx[apart])
@@ -397,22 +395,25 @@ def passing_bablok_line(
     count, shift = len(slopes), int((slopes < -1).sum())
 
     def ranked(rank: int) -> float:
-        return float(slopes[min(max(rank + shift, 1), count) - 1])
+        return float(slopes[rank + shift - 1])
 
     half = (count + 1) // 2
     slope = ranked(half) if count % 2 else (ranked(half) + ranked(half + 1)) / 2
-    wide = quantile(inf, level) * sqrt(n * (n - 1) * (2 * n + 5) / 18)
-    lower = round((count - wide) / 2)
-    low, high = ranked(lower), ranked(count - lower + 1)
-    ends = [float(np.median(second - b * first)) if isfinite(b) else nan for b in (slope, high, low)]
     if not isfinite(slope):
         return FittedLine(*[undefined(n, NO_RELATION, level=level, method=RANKS)] * 2)
-    if cluster is not None:
-        return FittedLine(
-            *[no_interval(v, n, RANKS_ALONE, level=level, method=RANKS) for v in (slope, ends[0])]
-        )
+    start = float(np.median(second - slope * first))
+    wide = quantile(inf, level) * sqrt(n * (n - 1) * (2 * n + 5) / 18)
+    lower = round((count - wide) / 2)
+    upper = count - lower + 1
+    known = cluster is None and lower + shift >= 1 and upper + shift <= count
+    low, high = (ranked(lower), ranked(upper)) if known else (nan, nan)
+    if not (isfinite(low) and isfinite(high)):
+        why = FEW_DIFFERENT if cluster is None else RANKS_ALONE
+        return FittedLine(*[no_interval(v, n, why, level=level, method=RANKS) for v in (slope, start)])
+    least, most = (float(np.median(second - b * first)) for b in (high, low))
+    why = NO_NOTE if low < high else NO_WIDTH
     return FittedLine(
-        Estimate(slope, low, high, n, level, RANKS), Estimate(ends[0], ends[1], ends[2], n, level, RANKS)
+        Estimate(slope, low, high, n, level, RANKS, why), Estimate(start, least, most, n, level, RANKS, why)
     )
 
 
@@ -469,12 +470,13 @@ def rate_ratio(
     Returns
     -------
     Estimate
-        NaN with a note where one of the sums is 0, or without cases.
+        NaN with a note where one of the sums is 0, or without cases; no limits with a note of a single case
+        or cluster, or where the counts of every case have the same ratio.
 
     Examples
     --------
     >>> print(rate_ratio(np.array([2.0, 0, 1, 3, 1, 2]), np.array([1.0, 1, 0, 1, 1, 1])))
-    1.80 (95% CI 0.97 to 3.35; n = 6)
+    1.80 (95% CI 0.82 to 3.97; n = 6)
     """
     check_level(level)
     n, method = len(first), RATE_RATIO if cluster is None else CLUSTER_RATE_RATIO
@@ -502,7 +504,10 @@ def _no_line(first: Floats, second: Floats) -> Note:
 
 
 def _spread(influence: Floats, cluster: Clusters | None) -> tuple[float, float, Note, dict[str, float]]:
-    """Standard error, degrees of freedom, why there is none, and details, of contributions in sum 0."""
+    """Standard error, degrees of freedom, why there is none, and details, of contributions in sum 0.
+
+    Contributions are to a number without a unit, of a size about 1.
+    """
     details: dict[str, float] = {}
     if cluster is not None:
         influence = cluster_sums(influence, cluster)
@@ -510,5 +515,9 @@ def _spread(influence: Floats, cluster: Clusters | None) -> tuple[float, float, 
         if len(influence) < 2:
             return nan, nan, ONE_CLUSTER, details
     n = len(influence)
+    if n < 2:
+        return nan, nan, ONE_VALUE, details
     se = sqrt(float(influence @ influence) * n / (n - 1))
-    return (se, df_by_kurtosis(influence), NO_NOTE, details) if se > 0 else (se, nan, NO_ERROR, details)
+    if not se > ROUNDING:
+        return nan, nan, NOTHING_VARIES, details
+    return se, df_by_kurtosis(influence), NO_NOTE, details

@@ -1,32 +1,37 @@
 """Paired preferences: which of two outputs readers prefer, and how strong each of several is."""
 
 from collections.abc import Callable
-from math import inf, nan, sqrt
+from math import inf, log1p, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+from scipy.special import expit
 
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, check_level, undefined
-from trustreport.measures.mrmc.interval import no_interval, quantile, two_sided_p
+from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, quantile, two_sided_p
+from trustreport.measures.mrmc.notes import NO_VARIATION
 from trustreport.measures.note import note
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.integer]
 METHOD = "jackknife_readers_cases"
 FEWEST = 2  # units of each kind
-STEPS, NEAR = 500, 1e-10
+STEPS, NEAR = 200, 1e-10
 
 NO_CHOICE = note("no_choice_between_these_outputs")
 ONE_UNIT = note("one_reader_or_one_case_no_spread")
 NOT_CONNECTED = note("output_always_or_never_preferred")
+RESTS_ON_ONE = note("without_one_it_cannot_be_estimated")
 
 
 def strengths(first: Codes, second: Codes, share: Floats, k: int) -> Floats:
     """Strengths of the Bradley-Terry model on the scale of log odds, summing to 0, (k,).
 
-    P(i is preferred to j) = 1 / (1 + exp(b_j - b_i)); a tie is half a choice of each. By minorisation and
-    maximisation (Hunter 2004).
+    P(i is preferred to j) = 1 / (1 + exp(b_j - b_i)); a tie is half a choice of each. The likelihood is
+    maximised by damped Newton steps, which converge from anywhere where it has a maximum: where each output
+    was preferred, directly or by a chain of outputs, to every other one.
 
     Parameters
     ----------
@@ -37,11 +42,13 @@ def strengths(first: Codes, second: Codes, share: Floats, k: int) -> Floats:
 
     Returns
     -------
-    NaN where an output was always or never preferred, so that no finite strengths exist.
+    NaN where no finite strengths exist: an output, or a group of them, was always or never preferred to the
+    others, or never compared with them.
 
     References
     ----------
-    Bradley, Terry (1952), Biometrika 39, 324-345. Hunter (2004), Ann. Stat. 32, 384-406.
+    Bradley, Terry (1952), Biometrika 39, 324-345. Ford (1957), Am. Math. Mon. 64, 28-33 (when strengths
+    exist). Bach (2010), Electron. J. Stat. 4, 384-414 (logistic likelihoods and Newton's method).
 
     Examples
     --------
@@ -49,23 +56,22 @@ def strengths(first: Codes, second: Codes, share: Floats, k: int) -> Floats:
     >>> strengths(np.array([0, 0, 0, 1, 1, 0]), np.array([1, 1, 1, 2, 2, 2]), won, 3).round(2).tolist()
     [0.8, -0.2, -0.6]
     """
-    wins, met = np.zeros(k), np.zeros((k, k))
-    np.add.at(wins, first, share)
-    np.add.at(wins, second, 1 - share)
-    np.add.at(met, (first, second), 1.0)
-    met += met.T
-    if (wins <= 0).any() or (wins >= met.sum(axis=1)).any():
+    won = np.zeros((k, k))  # how often the row was preferred to the column
+    np.add.at(won, (first, second), share)
+    np.add.at(won, (second, first), 1 - share)
+    if connected_components(won, connection="strong")[0] > 1:
         return np.full(k, nan)
-    b = np.ones(k)
+    met, b = won + won.T, np.zeros(k)
     for _ in range(STEPS):
-        new = wins / (met / (b[:, None] + b[None, :])).sum(axis=1)
-        new /= np.exp(np.log(new).mean())
-        done = np.abs(np.log(new / b)).max() < NEAR
-        b = new
-        if done:
-            break
-    found: Floats = np.log(b)
-    return found
+        p = expit(b[:, None] - b)
+        slope, weight = won.sum(axis=1) - (met * p).sum(axis=1), met * p * (1 - p)
+        # The added constant makes the matrix regular, and the step sum to 0.
+        step = np.linalg.solve(np.diag(weight.sum(axis=1)) - weight + 1 / k, slope)
+        size = float(np.ptp(step))
+        if size < NEAR:
+            return b
+        b = b + step * (log1p(size) / size)
+    return np.full(k, nan)
 
 
 def over_readers_and_cases(
@@ -94,7 +100,8 @@ def over_readers_and_cases(
     Returns
     -------
     Estimate
-        `n` counts choices; NaN with a note without any, no limits with a note of a single reader or case.
+        `n` counts choices; NaN with a note without any; no limits with a note of a single reader or case,
+        where all choices are alike, or where the statistic does not exist without one reader or case.
     """
     check_level(level)
     n = len(reader)
@@ -108,9 +115,9 @@ def over_readers_and_cases(
         return no_interval(value, n, ONE_UNIT, level=level, method=METHOD)
     variance = sum(v for v, _ in parts)
     if not np.isfinite(variance):
-        return no_interval(value, n, NOT_CONNECTED, level=level, method=METHOD)
-    if not variance > 0:
-        return no_interval(value, n, ONE_UNIT, level=level, method=METHOD)
+        return no_interval(value, n, RESTS_ON_ONE, level=level, method=METHOD)
+    if not variance > NEGLIGIBLE:
+        return no_interval(value, n, NO_VARIATION, level=level, method=METHOD)
     df = variance**2 / sum(v**2 / (units - 1) for v, units in parts)
     se = sqrt(variance)
     half = quantile(df, level) * se

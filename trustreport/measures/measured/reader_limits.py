@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from math import inf, isfinite, isnan, nan, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,7 @@ from scipy.special import chdtri
 
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters
 from trustreport.measures.estimate import Estimate, check_level, undefined
-from trustreport.measures.mrmc.interval import no_interval, quantile
+from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, quantile
 from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.measures.repeatability import LIMITS_AT
 
@@ -21,6 +22,7 @@ FEW_READERS = note("fewer_than_two_readers_no_difference")
 FEW_CASES = note("fewer_than_two_cases_that_these_readers_measured")
 NO_DIFFERENCE = note("values_never_differ")
 NO_VARIANCE = note("variance_of_differences_not_positive")
+RESTS_ON_ONE = note("without_one_it_cannot_be_estimated")
 
 
 def between_readers(values: Floats, *, cluster: Clusters | None = None, level: float = 0.95) -> Estimate:
@@ -43,7 +45,9 @@ def between_readers(values: Floats, *, cluster: Clusters | None = None, level: f
     Estimate
         In the unit of the values; the limits of agreement are this number to either side of 0. `n` counts
         cases with two values. Of the variance the part between readers has readers - 1 degrees of freedom,
-        the rest those of its jackknife variance over cases; limits of the sum by Graybill and Wang.
+        the rest those of its jackknife variance over cases; limits of the sum by Graybill and Wang. NaN with
+        a note with fewer than two readers or two such cases; no limits with a note where nothing differs, or
+        where the variance does not exist without one case.
 
     References
     ----------
@@ -66,7 +70,7 @@ def with_the_mean(values: Floats, *, cluster: Clusters | None = None, level: flo
 
         1.96 sqrt((SS readers + SS residual) / (a b))
 
-    Only cases that every reader measured count.
+    Only cases count that every reader measured who measured any.
 
     Parameters and return as `between_readers`.
 
@@ -81,6 +85,7 @@ def with_the_mean(values: Floats, *, cluster: Clusters | None = None, level: flo
     >>> print(with_the_mean(values))
     2.07 (95% CI 1.48 to 5.03; n = 4)
     """
+    values = values[~np.isnan(values).all(axis=1)]
     whole = ~np.isnan(values).any(axis=0)
     some = None if cluster is None else cluster[whole]
     return _limit(_from_mean, values[:, whole], None, some, level, times=1 - 1 / max(len(values), 1))
@@ -218,13 +223,32 @@ def _of_readers(values: Floats) -> Floats:
     return distance
 
 
-def _checked(values: Floats) -> tuple[int, Note]:
-    """Number of cases that two readers measured, and why nothing can be said."""
-    if values.ndim != 2:
-        raise ValueError(f"values must have shape (n_readers, n_cases), got {values.shape}.")
-    there = ~np.isnan(values)
+class _Readings(NamedTuple):
+    """The readers and cases that have values, `n` of these cases with two, and why nothing can be said.
+
+    `size` is the mean square of all values: variances that are rounding beside it are 0.
+    """
+
+    first: Floats
+    second: Floats | None
+    cluster: Clusters | None
+    n: int
+    why: Note
+    size: float
+
+
+def _given_readings(first: Floats, second: Floats | None, cluster: Clusters | None) -> _Readings:
+    """Leave out readers and cases without a value."""
+    if first.ndim != 2:
+        raise ValueError(f"values must have shape (n_readers, n_cases), got {first.shape}.")
+    there = ~np.isnan(first)
+    reader, case = there.any(axis=1), there.any(axis=0)
     n = int((there.sum(axis=0) > 1).sum())
-    return n, FEW_READERS if there.any(axis=1).sum() < 2 else FEW_CASES if n < 2 else NO_NOTE
+    why = FEW_READERS if reader.sum() < 2 else FEW_CASES if n < 2 else NO_NOTE
+    kept = [None if x is None else x[reader][:, case] for x in (first, second)]
+    assert kept[0] is not None
+    size = max(float(np.nanmean(x**2)) for x in kept if x is not None) if n else nan
+    return _Readings(kept[0], kept[1], None if cluster is None else cluster[case], n, why, size)
 
 
 def _limit(
@@ -237,46 +261,51 @@ def _limit(
 ) -> Estimate:
     """1.96 times the root of a variance, of which `times` that of the readers' means is between readers."""
     check_level(level)
-    n, why = _checked(first)
-    if why:
-        return undefined(n, why, level=level, method=METHOD)
-    square = statistic(first, second)
-    if square == 0:
-        return no_interval(0.0, n, NO_DIFFERENCE, level=level, method=METHOD)
+    x = _given_readings(first, second, cluster)
+    if x.why:
+        return undefined(x.n, x.why, level=level, method=METHOD)
+    square, negligible = statistic(x.first, x.second), NEGLIGIBLE * x.size
+    if abs(square) <= negligible:
+        return no_interval(0.0, x.n, NO_DIFFERENCE, level=level, method=METHOD)
     if not square > 0:
-        return undefined(n, NO_VARIANCE, level=level, method=METHOD)
+        return undefined(x.n, NO_VARIANCE, level=level, method=METHOD)
     value = LIMITS_AT * sqrt(square)
-    variance, units = _over_cases(statistic, first, second, cluster)
+    variance, units = _over_cases(statistic, x.first, x.second, x.cluster)
     if units < 2 or isnan(variance):
-        return no_interval(value, n, ONE_CLUSTER, level=level, method=METHOD)
-    means = [_of_readers(x) for x in (first, second) if x is not None]
+        why = ONE_CLUSTER if units < 2 else RESTS_ON_ONE
+        return no_interval(value, x.n, why, level=level, method=METHOD)
+    more = len(x.first) - 1.0
+    means = [_of_readers(values) for values in (x.first, x.second) if values is not None]
     spread = np.atleast_2d(np.cov(np.stack(means)))
     among = times * float(np.trace(spread))
-    df_among = (len(first) - 1) * float(np.trace(spread)) ** 2 / float((spread**2).sum()) if among else inf
+    known = float((spread**2).sum())
+    df_among = more * float(np.trace(spread)) ** 2 / known if among > negligible else inf
     within = max(square - among, 0.0)
-    df_within = min(2 * within**2 / variance, n * (len(first) - 1.0)) if variance > 0 and within else inf
+    df_within = min(units, x.n) * more  # where cases or clusters do not differ in their squares
+    if variance > negligible**2:
+        df_within = min(2 * within**2 / variance, x.n * more)
     tail, ends = (1 - level) / 2, []
     for p in (1 - tail, tail):
         factors = [1 - df / chdtri(df, p) if isfinite(df) else 0.0 for df in (df_among, max(df_within, 1.0))]
         ends.append(sqrt((factors[0] * among) ** 2 + (factors[1] * within) ** 2))
     low, high = sqrt(max(square - ends[1], 0.0)), sqrt(square + ends[0])
-    return Estimate(value, LIMITS_AT * low, LIMITS_AT * high, n, level, METHOD)
+    return Estimate(value, LIMITS_AT * low, LIMITS_AT * high, x.n, level, METHOD)
 
 
 def _mean(values: Floats, cluster: Clusters | None, level: float) -> Estimate:
     """Mean over readers and cases, with the variance over readers and that over cases, added."""
     check_level(level)
-    n, why = _checked(values)
-    if why:
-        return undefined(n, why, level=level, method=MEAN)
-    value, n_readers = _centre(values), len(values)
-    over_cases, units = _over_cases(_centre, values, None, cluster)
-    over_readers = float(np.nanmean(values, axis=1).var(ddof=1)) / n_readers
-    variance = over_cases + over_readers
+    x = _given_readings(values, None, cluster)
+    if x.why:
+        return undefined(x.n, x.why, level=level, method=MEAN)
+    value, n_readers = _centre(x.first), len(x.first)
+    over_cases, units = _over_cases(_centre, x.first, None, x.cluster)
     if units < 2:
-        return no_interval(value, n, ONE_CLUSTER, level=level, method=MEAN)
-    if not variance > 0:
-        return no_interval(value, n, NO_DIFFERENCE, level=level, method=MEAN)
+        return no_interval(value, x.n, ONE_CLUSTER, level=level, method=MEAN)
+    over_readers = float(np.nanmean(x.first, axis=1).var(ddof=1)) / n_readers
+    variance = over_cases + over_readers
+    if not variance > NEGLIGIBLE * x.size:
+        return no_interval(value, x.n, NO_DIFFERENCE, level=level, method=MEAN)
     df = variance**2 / (over_cases**2 / (units - 1) + over_readers**2 / (n_readers - 1))
     half = quantile(df, level) * sqrt(variance)
-    return Estimate(value, value - half, value + half, n, level, MEAN, se=sqrt(variance), df=df)
+    return Estimate(value, value - half, value + half, x.n, level, MEAN, se=sqrt(variance), df=df)

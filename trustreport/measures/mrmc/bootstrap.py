@@ -130,7 +130,7 @@ class Draws:
         >>> seconds = (
         ...     rng.normal(60, 10, (6, 1)) + rng.normal(0, 5, (2, 6, 90)) - np.array([0, 8])[:, None, None]
         ... )
-        >>> draws = Draws.of(6, np.arange(90) % 2, rng)
+        >>> draws = Draws.drawn(6, np.arange(90) % 2, rng)
         >>> print(draws.estimate(ratio_difference(seconds, np.ones_like(seconds)), 540))
         -8.37 (95% CI -9.32 to -7.43; n = 540)
         """

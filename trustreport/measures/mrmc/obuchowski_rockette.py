@@ -68,10 +68,12 @@ class ObuchowskiRockette:
 
     @property
     def n_arms(self) -> int:
+        """Arms of the study, or conditions compared."""
         return int(self.theta.shape[0])
 
     @property
     def n_readers(self) -> int:
+        """Readers, each with an estimate in every arm."""
         return int(self.theta.shape[1])
 
     @property

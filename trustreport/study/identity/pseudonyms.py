@@ -290,7 +290,10 @@ class _Texts:
     def __init__(self, study: Study, names: _Names) -> None:
         tasks = {r.task for r in study.readings} | {r.task for r in study.raters}
         tasks |= {one.task for one in study.localisations} | {one.task for one in study.values}
+        tasks |= {one.task for one in study.preferences}
         candidates = {name for dataset in study.datasets for name in dataset.scores}
+        candidates |= {name for one in study.values for name in one.conditions}
+        candidates |= {name for one in study.preferences for name in one.outputs}
         kept = {*study.arms, *tasks, *candidates}
         self._new = {
             name: str(new)

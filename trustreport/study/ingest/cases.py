@@ -311,6 +311,8 @@ def _undeclared(plan: Plan, tables: Sequence[MappedTable]) -> Arms:
     named = {n for t in tables if "arm" in t.names for n in t.names["arm"].distinct.to_pylist()}
     named |= {per for t in readings for word in t.headers for per in t.per(word.partition("/")[0])}
     named |= {row.arm for row in plan.counts}
+    of_readers = [t for t in tables if t.kind == "values" and "reader" in t.names]
+    named |= {per for t in of_readers for per in t.per("measured") if per in USUAL}  # others are candidates
     if plan.reading.design == "sequential" or any("initial_decision" in t.headers for t in readings):
         named |= set(USUAL)
     names = USUAL if named - set(USUAL) else tuple(n for n in USUAL if n in named)

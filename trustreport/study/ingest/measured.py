@@ -186,7 +186,7 @@ def _joined(
     conditions = tuple(a for a in arms.names if a in said) if by == {"arm"} else _ordered(said, plan)
     place = {name: i for i, name in enumerate(conditions)}
     shape = len(conditions), len(readers) if readers else 1, len(labels)
-    grids = [np.full(shape, np.nan) for _ in range(MOST_REPEATS)]
+    grids = np.full((MOST_REPEATS, *shape), np.nan)
     repeats = sorted(
         {str(r) for p in pieces if p.repeat is not None for r in p.repeat}, key=values.natural_key
     )
@@ -198,15 +198,16 @@ def _joined(
             found = f"{len(repeats)} repeats of a measurement"
             p.table.refuse(found, "two", "Leave out the rows of the others.", rows=(1,), word="repeat")
             return None
-        for i in range(len(at)):
-            where = (at[i], j[i], k[i])
-            grid = grids[turn[i]]
-            if not np.isnan(grid[where]):
-                _twice(
-                    p, i, readers.labels[int(j[i])] if readers else "", conditions[at[i]], labels[int(k[i])]
-                )
-                return None
-            grid[where] = p.value[i]
+        cell = np.ravel_multi_index((turn, at, j, k), grids.shape)
+        once = np.unique(cell, return_index=True)[1]
+        again = np.ones(len(cell), bool)
+        again[once] = ~np.isnan(grids.flat[cell[once]])
+        if again.any():
+            i = int(again.argmax())
+            reader_name = readers.labels[int(j[i])] if readers else ""
+            _twice(p, i, reader_name, conditions[at[i]], labels[int(k[i])])
+            return None
+        grids.flat[cell] = p.value
     reference = cases.Gatherer(labels, parts).floats("reference_value")
     if reference is not None and np.isnan(reference).all():
         reference = None
@@ -348,8 +349,11 @@ def _share(table: MappedTable, rows: Rows) -> Floats:
     found = np.full(len(rows), np.nan)
     for i, (one, other, choice) in enumerate(zip(first, second, said)):
         word = str(choice).casefold()
-        if choice in (one, other):
-            found[i] = float(choice == one)
+        named = [choice == name for name in (one, other)]
+        if not any(named):  # "A" of outputs that the table shows as "a" and "b"
+            named = [word == str(name).casefold() for name in (one, other)]
+        if any(named):
+            found[i] = float(named[0])
         elif word in TIES:
             found[i] = 0.5
         elif word in (*FIRST, *SECOND):

@@ -18,6 +18,7 @@ from trustreport.study.plan.fields import (
     declared,
     named,
 )
+from trustreport.vocabulary.kinds import Kind
 
 
 def as_coded(value: Any) -> Any:
@@ -259,7 +260,7 @@ class Measurement(Group):
     """
 
     measurement: Text = named("measurement", "measurement_id")
-    kind: Literal["number", "ordinal", "count"] = "number"
+    kind: Kind = "number"
     unit: Text | None = None
     scale: tuple[float, float] | None = None
     better: Literal["up", "down"] | None = None
