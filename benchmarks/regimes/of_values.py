@@ -82,8 +82,11 @@ def _readers() -> Mapping[str, float]:
         found[f"limit_between_readers, {arm}"] = float(between)
     change = found["mean_absolute_error, aided"] - found["mean_absolute_error, unaided"]
     found["bias_difference, change"], found["mean_absolute_error_difference, change"] = 0.0, change
-    within = BY_READING * np.sqrt(1 + UNAIDED**2)
-    return found | {"limit_within_reader, change": float(1.96 * within)}
+    within = BY_READING**2 * (1 + UNAIDED**2)
+    return found | {
+        "limit_within_reader, change": float(1.96 * np.sqrt(within)),
+        "limit_between_arms, change": float(1.96 * np.sqrt(within + 2 * BY_READER**2)),
+    }
 
 
 def values() -> Iterator[Regime]:

@@ -69,6 +69,21 @@ def test_another_reader_in_the_other_arm_is_further_away() -> None:
     assert other.value > same.value
 
 
+def test_between_two_readers_of_different_arms() -> None:
+    """Variance of either arm less twice the covariance of two readers of a case, moment by moment."""
+    readers = [(i, j) for i in range(4) for j in range(4) if i != j]
+    cases = [(k, m) for k in range(30) for m in range(30) if k != m]
+
+    def apart(a: np.ndarray, b: np.ndarray) -> float:
+        return float(np.mean([a[i, k] * b[j, m] for i, j in readers for k, m in cases]))
+
+    variance = sum(float((arm**2).mean()) - apart(arm, arm) for arm in (FIRST, SECOND))
+    shared = np.mean([FIRST[i, k] * SECOND[j, k] for i, j in readers for k in range(30)])
+    _, half = between_readers_and_arms(FIRST, SECOND)
+    assert half.value == pytest.approx(1.96 * np.sqrt(variance - 2 * (shared - apart(FIRST, SECOND))))
+    assert half.low < half.value < half.high
+
+
 def test_one_reader_has_no_limits() -> None:
     e = between_readers(FIRST[:1])
     assert np.isnan(e.value)

@@ -28,6 +28,7 @@ from trustreport.measures.measured.measurement import (
 )
 from trustreport.measures.measured.reader_limits import (
     between_readers,
+    between_readers_and_arms,
     with_the_mean,
     within_reader_between_arms,
 )
@@ -292,8 +293,12 @@ def _of_readers(one: MeasuredValues) -> Iterator[Result]:
             yield one.entry(f"{quantity}_difference", place, e)
         if one.facts.kind == "number" and one.values.by == "arm":
             arms = one.values.value[baseline], one.values.value[compared]
-            _, half = within_reader_between_arms(*arms, cluster=one.cluster, level=one.level)
-            yield one.entry("limit_within_reader", place, half)
+            how: dict[str, Any] = {"cluster": one.cluster, "level": one.level}
+            for quantity, limits in (
+                ("limit_within_reader", within_reader_between_arms),
+                ("limit_between_arms", between_readers_and_arms),
+            ):
+                yield one.entry(quantity, place, limits(*arms, **how)[1])
 
 
 def _endpoints(one: MeasuredValues) -> Sequence[tuple[str, Floats]]:
