@@ -192,23 +192,23 @@ def youden(
 
     def analyse(right: Floats, later: Floats | None = None) -> Analysis:
         part = right * weigh
-        classes = [right[:, :, estimates_of] for estimates_of in (truth, ~truth)]
-        clusters = [together(cluster, estimates_of) for estimates_of in (truth, ~truth)]
+        classes = [right[:, :, cases] for cases in (truth, ~truth)]
+        clusters = [together(cluster, cases) for cases in (truth, ~truth)]
 
         def in_range(e: Estimate, arm: int) -> Estimate:
-            read = [cases_read(estimates_of, own)[arm] for estimates_of, own in zip(classes, clusters)]
-            own = [estimates_of[arm] for estimates_of in classes]
+            read = [cases_read(of_class, own)[arm] for of_class, own in zip(classes, clusters)]
+            own = [of_class[arm] for of_class in classes]
             found = youden_in_range(e, own, read, clusters, weights, less)
             return noted_where_high(found, OFTEN_ABOVE, found, from_=high) if few else found
 
-        fewest = min(n for estimates_of, own in zip(classes, clusters) for n in cases_read(estimates_of, own))
+        fewest = min(n for of_class, own in zip(classes, clusters) for n in cases_read(of_class, own))
         few = right.shape[1] > 1 and fewest <= FEW_CASES
 
         def change_in_range(e: Estimate, mean: Callable[[int], Estimate]) -> Estimate:
             said = noted_where_high(e, OFTEN_BELOW, mean(AIDED), mean(UNAIDED), from_=high) if few else e
             return difference_in_range(said, sum(weights))
 
-        one, other = (OneReader(estimates_of, own) for estimates_of, own in zip(classes, clusters))
+        one, other = (OneReader(of_class, own) for of_class, own in zip(classes, clusters))
         alone = part.shape[1] == 1
         gaps, clustered = bool(np.isnan(part).any()), None
         if cluster is not None and not (gaps and part.shape[1] > 1):
@@ -268,8 +268,7 @@ def auc(
 
     def analyse(part: Floats, later: Floats | None = None) -> Analysis:
         positives, negatives = (
-            cases_read(part[:, :, estimates_of], together(cluster, estimates_of))
-            for estimates_of in (truth, ~truth)
+            cases_read(part[:, :, cases], together(cluster, cases)) for cases in (truth, ~truth)
         )
         few = part.shape[1] > 1 and min(*positives, *negatives) <= FEW_CASES
 

@@ -24,7 +24,7 @@ DIFFERENCES = ("auc_difference", "net_benefit_difference", "utility_difference")
 # Rounding apart, metrics closer than this are equal.
 CLOSE = 1e-12
 STEPS = 201
-MOST_DRAWN = 6  # regions of a map that can be view apart
+MOST_DRAWN = 6  # regions of a map that the eye can tell apart
 
 text = Texts(ID)
 
