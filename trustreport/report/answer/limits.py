@@ -106,6 +106,7 @@ def ranked(assessment: Assessment, shown: Iterable[Result], say: Catalogue) -> l
     by_check, said = _by_check(assessment.fired()), _by_check(limits(assessment.fired(), say))
 
     def weight(check: str) -> tuple[Any, ...]:
+        """By what findings of a check are sorted, the heaviest first."""
         own = by_check[check]
         consequence = _consequence(own, check in withheld, judged, shown)
         if check == LABELS:

@@ -163,6 +163,7 @@ def _measure_of(id: str, place: Place, say: Catalogue) -> str:
     """What was measured: a measure, its change with the aid, or its difference between candidates."""
 
     def name(id: str) -> str:
+        """The name of a quantity, short in a title where it has a short one."""
         return say(f"answer.short.{id}" if id in SHORT else quantity_name(id))
 
     base = id.removesuffix(DIFFERENCE)

@@ -129,7 +129,10 @@ def _rows(dataset: str, review: Review) -> Iterator[_CandidateRow]:
     say, first = review.say, leading_row(review)
 
     def row(key: str, label: str, id: str, *, per: float = 0, **parameters: object) -> _CandidateRow:
+        """A row of one quantity, its cells per patient where `per` is given."""
+
         def text(name: str) -> str:
+            """The cell of a candidate; empty without a result."""
             found = of_candidate(review, id, name, dataset, **parameters)
             if found is None:
                 return ""

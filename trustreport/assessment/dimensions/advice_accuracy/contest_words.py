@@ -188,6 +188,7 @@ def _metrics(contest: Contest, results: Sequence[Result], number: int) -> PlainT
     """Common metrics of candidates of two classes: whom each prefers, and whether the yield agrees."""
 
     def row(name: str) -> Iterator[Any]:
+        """A metric: its value for each candidate, whom it prefers, and whether the yield agrees."""
         prefers = _prefers(contest, name)
         yield heading(name)
         yield from (_written(contest, results, name, i, x) for i, x in enumerate(contest.metrics[name]))

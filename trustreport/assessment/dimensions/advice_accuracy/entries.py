@@ -91,6 +91,7 @@ def matrix_results(
     level = plan.report.confidence_level
 
     def result(name: str, e: Estimate, **more: Any) -> Result:
+        """A primary result of this table, its estimate written as `shown` has it."""
         return Result(f"{ID}.{name}", place, shown(e), primary=True, **more)
 
     results = [result(cell, e) for cell, e in cells_of(counts, level)]
@@ -292,6 +293,7 @@ def _at_threshold(case: ScoredCases, threshold: float, level: float) -> list[Res
     place = case.place.narrowed(threshold=threshold)
 
     def add(name: str, measure: Callable[..., Estimate], *given: Any, parameters: dict[str, Any]) -> None:
+        """Results of a strategy at this threshold, with and without the clusters."""
         grouped = None if cluster is None else measure(*given, cluster=cluster, level=level)
         found = pair(measure(*given, level=level), grouped)
         more: dict[str, Any] = {"parameters": parameters, "cases": case.key}

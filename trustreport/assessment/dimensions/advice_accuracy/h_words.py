@@ -246,6 +246,7 @@ def _table(one: Weighed, number: int) -> PlainTable:
     )
 
     def row(r: Result) -> Iterator[Any]:
+        """An H-accuracy: its name, what was chosen, value, interval, and its part of each class."""
         choice, e = of.get(id(r)), r.estimate
         yield text("kind_usual") if choice is None else _label(choice)
         yield text("tau.given", tau=r.parameters["tau"]) if choice is None else _choice(choice, r)

@@ -293,6 +293,7 @@ def _secondary_tables(view: ResultView, number: int) -> Iterator[EstimateTable |
     """Each table for which a set has results."""
 
     def value_of(quantity: str) -> list[Result]:
+        """The primary results of a quantity."""
         return [r for r in view.results if r.id == f"{ID}.{quantity}" and r.primary]
 
     left_out = (r for r in view.results if r.parameters == WITHOUT and r.primary)
@@ -350,6 +351,7 @@ def _deep(groups: Sequence[Result], number: int) -> PlainTable:
     """Parts of the ROC curve with both averages."""
 
     def row(r: Result) -> Iterator[Any]:
+        """A range of false positive rates: its area, interval, and both averages."""
         low, high = r.parameters["fpr"]
         yield text("fpr_range", low=low, high=high)
         yield from (r.estimate.value, r.estimate.low, r.estimate.high)
@@ -376,6 +378,7 @@ def _points(view: ResultView, points: Sequence[Result], number: int) -> PlainTab
     """The threshold that each utility calls for."""
 
     def row(r: Result) -> Iterator[Any]:
+        """A utility: the best threshold, the rates there, its yield and that of the decisions."""
         chosen = {"utility": r.parameters["utility"]}
         best = next(o for o in view.results if o.id == f"{ID}.optimal_yield" and o.scope == r.scope)
         declared = view.estimate("utility_yield", parameters=chosen)

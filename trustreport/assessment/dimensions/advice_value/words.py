@@ -317,6 +317,7 @@ def _of_many(sets: Sequence[Calibrated]) -> Iterator[PlainTable]:
     """A row for each data set: calibration, then the value of advice by its confidence."""
 
     def row(one: Calibrated) -> Iterator[Any]:
+        """A data set: its cases and its measures, with an interval where there is room."""
         yield from (one.label, one.estimate("brier").n)
         for name, parameters, whole in OVERVIEW:
             e = one.estimate(name, **parameters)

@@ -196,6 +196,7 @@ def _readers_table(one: TaskBenefit) -> PlainTable:
     row = endpoint_row(main.name)
 
     def cells(j: int) -> Iterator[Any]:
+        """A reader: groups, both arms, the change, and its number of cases."""
         yield one.readings.readers.labels[j]
         for g in groups.values():
             yield g.labels[int(g.codes[j])] if g.codes[j] >= 0 else None

@@ -188,6 +188,7 @@ def column_of(name: str) -> Column:
 
 def _similarity_table(view: SetsOfCandidate) -> PlainTable:
     def row(d: Dataset) -> Iterator[Any]:
+        """A data set: how alike it is to the training data, by each measure."""
         degree, effects = view.of_set("degree_of_correspondence", d.name), view.effects(d.name)
         yield from (d.name, len(d.cases), degree.value, named(degree))
         yield effects.get("null_sd", MISSING).value
@@ -196,6 +197,7 @@ def _similarity_table(view: SetsOfCandidate) -> PlainTable:
         yield effects.get("domain_classifier", MISSING).value
 
     def named(e: Estimate) -> Message:
+        """The band of a similarity, or why there is none."""
         if isnan(e.value):
             return say("table.not_estimable", note=e.note)
         return say(f"figure.external.{band(e.value)}")

@@ -205,6 +205,7 @@ def _funnel_plot(one: Compared) -> monitoring.FunnelPlot:
     )
 
     def limits(share: float, method: str) -> monitoring.FunnelLimits:
+        """The funnel around the target at this coverage."""
         low, high = one.found.limits(at, share, method)
         return monitoring.FunnelLimits(*(tuple(zip(at.tolist(), side.tolist())) for side in (low, high)))
 

@@ -207,6 +207,7 @@ def _maturity(view: MonitoringView) -> Iterator[Item]:
         yield text("no_truth")
 
     def share(period: Period, name: str, called: str = "") -> float:
+        """A proportion of the cases of a period, of those with one decision where one is named."""
         chosen = {"called": called} if called else None
         return view.estimate(name, period=period.name, parameters=chosen).value
 
@@ -292,6 +293,7 @@ def _change_table(view: MonitoringView, last: Period) -> PlainTable:
     base = view.timeline.baseline
 
     def row(endpoint: str) -> Iterator[Any]:
+        """An endpoint: its value now and at the baseline, and its changes."""
         now = view.value(last, endpoint)
         yield from (heading(endpoint), now.n, now.value)
         yield view.value(base, endpoint).value if base else nan
