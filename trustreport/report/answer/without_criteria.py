@@ -11,6 +11,7 @@ from trustreport.report.answer.by_criteria import difference_of_pair
 from trustreport.report.answer.other_evidence import labels_with_error, measurements
 from trustreport.report.answer.sentences import (
     MOST_PAIRS,
+    SCORED,
     Said,
     Statement,
     excludes_zero,
@@ -31,7 +32,6 @@ from trustreport.vocabulary.results import Result
 
 MOST_UTILITIES = 4
 PAIR = 2
-SCORED = ("candidates", "advice_accuracy")
 BY_SCALE = ("krippendorff_alpha",)  # primary on the scale of the labels that is declared
 # The decisions of a test, by id.
 DECIDED = ("advice_accuracy.sensitivity", "advice_accuracy.specificity")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from math import isnan, nan
+from math import isinf, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -128,10 +128,10 @@ class MeasuredValues:
         return list(combinations(range(len(names)), 2))
 
     def entry(self, quantity: str, place: Place, e: Estimate, rows: NDArray[np.intp] | None = None) -> Result:
-        """An entry of this measurement."""
+        """A result of this measurement, with the unit that its value is in."""
         key = case_key(self.values.name, self.values.cases.labels, rows)
         more = {"bound": self.bound} if quantity.startswith("acceptable_share") else {}
-        return Result(
+        found = Result(
             f"{READERS if self.values.readers else NAME}.{quantity}",
             place,
             e,
@@ -140,6 +140,8 @@ class MeasuredValues:
             primary=True,
             cases=key,
         )
+        has_unit = found.unit == "score" and isinf(found.quantity.high)  # correlations and slopes have none
+        return replace(found, details={"unit": self.facts.unit}) if has_unit and self.facts.unit else found
 
 
 def measured(study: Study, plan: Plan) -> Iterator[MeasuredValues]:
