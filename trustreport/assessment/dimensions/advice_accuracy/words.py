@@ -40,6 +40,7 @@ BOTH_WAYS = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "auc", "ave
 INDEPENDENT = ("wilson", "delong", "logit_influence")
 
 CORRECTED = "label_corrected_"
+BOTH_CLASSES = ("sensitivity", "specificity")
 
 text = Texts(ID)
 
@@ -278,6 +279,13 @@ def _at_prevalences(shifted: Sequence[Result], number: int) -> PlainTable:
     )
 
 
+def _in_sentence(r: Result) -> Message | None:
+    """A result within a sentence, a proportion as a percentage."""
+    if r.written != "proportion":
+        return _with_interval(r.estimate)
+    return text("percent_with_interval", value=r.estimate.value, low=r.estimate.low, high=r.estimate.high)
+
+
 def _with_interval(e: Estimate | None) -> Message | None:
     """An estimate with its interval, where it has one."""
     if e is None or isnan(e.value):
@@ -419,8 +427,7 @@ def reweighed(results: list[Result]) -> Iterator[Message]:
     known = [r for r in found if r is not None and not isnan(r.estimate.low)]
     if any(r is not None for r in found):
         measures = [
-            text("weighted_item", measure=quantity_name(r.name), estimate=_with_interval(r.estimate))
-            for r in known
+            text("weighted_item", measure=quantity_name(r.name), estimate=_in_sentence(r)) for r in known
         ]
         yield text("weighted" if known else "weighted_none", measures=measures)
 
@@ -428,7 +435,7 @@ def reweighed(results: list[Result]) -> Iterator[Message]:
 def corrected_for_label_error(results: list[Result], plan: Plan) -> Iterator[Message]:
     """The measures without the declared error of the labels, and if both err together."""
     found = {
-        r.name.removeprefix(CORRECTED): r.estimate
+        r.name.removeprefix(CORRECTED): r
         for r in results
         if r.name.startswith(CORRECTED) and not isnan(r.estimate.value)
     }
@@ -436,15 +443,20 @@ def corrected_for_label_error(results: list[Result], plan: Plan) -> Iterator[Mes
     if error is None or not found:
         return
     items = [
-        text("weighted_item", measure=quantity_name(name), estimate=_with_interval(e))
-        for name, e in found.items()
-        if not isnan(e.low) and name != "prevalence"
+        text("weighted_item", measure=quantity_name(name), estimate=_in_sentence(r))
+        for name, r in found.items()
+        if not isnan(r.estimate.low) and name != "prevalence"
     ]
+    rates = [r.estimate.details.get("dependent") for name, r in found.items() if name in BOTH_CLASSES]
+    dependent = None
+    if len(rates) == len(BOTH_CLASSES) and None not in rates:
+        dependent = text("label_dependent", se=rates[0], sp=rates[1])
     if items:
-        yield text("label_corrected", se=error.sensitivity, sp=error.specificity, measures=items)
-    both = [found[name].details.get("dependent") for name in ("sensitivity", "specificity") if name in found]
-    if len(both) == 2 and None not in both:
-        yield text("label_dependent", se=both[0], sp=both[1])
+        said = text("label_corrected", se=error.sensitivity, sp=error.specificity, measures=items)
+        # The report prints few sentences: what rests on an assumption is not said without its other end.
+        yield text("label_corrected_unless", corrected=said, dependent=dependent) if dependent else said
+    elif dependent:
+        yield dependent
 
 
 def remarks_on(case: ScoredCases, clusters: Clustering, results: list[Result]) -> Iterator[Message]:
