@@ -78,7 +78,7 @@ def _area_differences(differences: Sequence[Result]) -> Iterator[Message]:
         compared, baseline = r.place.candidates or ("", "")
         e = r.estimate
         if isnan(e.value) or isnan(e.low):
-            yield say(f"{ID}.pair_undefined", compared=compared, baseline=baseline, reason=e.note)
+            yield text("pair_undefined", compared=compared, baseline=baseline, reason=e.note)
         else:
             key = "pair_apart" if e.low * e.high > 0 else "pair_close"
             yield text(key, e, compared=compared, baseline=baseline)

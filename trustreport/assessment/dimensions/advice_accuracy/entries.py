@@ -17,7 +17,7 @@ from trustreport.assessment.performance.decision_table import (
     place_of_counts,
     three_way,
 )
-from trustreport.assessment.performance.labels import of_labels
+from trustreport.assessment.performance.labels import corrected_measures
 from trustreport.assessment.performance.measures import (
     as_entries,
     entries,
@@ -243,10 +243,10 @@ def weighted_results(case: ScoredCases, plan: Plan) -> list[Result]:
 
 
 def label_results(case: ScoredCases, plan: Plan) -> list[Result]:
-    """What the device would be measured at without the declared error of the labels."""
+    """The measures corrected for the declared error of the labels."""
     return [
         Result(f"{ID}.label_corrected_{name}", case.place, e, primary=True, cases=case.key)
-        for name, e in of_labels(case, plan)
+        for name, e in corrected_measures(case, plan)
     ]
 
 

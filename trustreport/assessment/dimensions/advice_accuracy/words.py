@@ -202,15 +202,15 @@ def _sentences(view: ResultView) -> Iterator[Message]:
         for name, e, right in (("sensitivity", sensitivity, "tp"), ("specificity", specificity, "tn")):
             count = cells[right]
             if isnan(e.value) or count is None:
-                yield say(f"{ID}.undefined", measure=heading(name), reason=e.note)
+                yield text("undefined", measure=heading(name), reason=e.note)
             else:
                 yield text(name, e, n=e.n, right=count.value)
     area = view.estimate("auc")
     if area:
         if isnan(area.value):
-            yield say(f"{ID}.undefined", measure=heading("auc"), reason=area.note)
+            yield text("undefined", measure=heading("auc"), reason=area.note)
         elif isnan(area.low):
-            yield say(f"{ID}.auc_without_interval", value=area.value, reason=area.note)
+            yield text("auc_without_interval", value=area.value, reason=area.note)
         else:
             yield text("auc", area)
     yield from view.remarks
@@ -414,7 +414,7 @@ def unverified(case: ScoredCases, study: Study, plan: Plan, results: list[Result
         assert lead is not None
         e = lead.estimate
         if isnan(e.value):
-            yield say(f"{ID}.not_corrected", measure=heading(name), reason=e.note, **values)
+            yield text("not_corrected", measure=heading(name), reason=e.note, **values)
         else:
             bounds = {"least": e.details["least"], "most": e.details["most"]}
             key = f"corrected_{name}_without_interval" if isnan(e.low) else f"corrected_{name}"

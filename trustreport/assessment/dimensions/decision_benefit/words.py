@@ -69,7 +69,7 @@ def part(one: TaskBenefit, *, alone: bool) -> Iterator[Part]:
 def _sentences(one: TaskBenefit, mean: Estimate) -> Iterator[Message]:
     main, n = one.main, len(one.readings.readers)
     if isnan(mean.value):
-        yield say(f"{ID}.undefined", reason=mean.note)
+        yield text("undefined", reason=mean.note)
         return
     values = {"endpoint": endpoint_name(main.name), "readers": n}
     words = f"{ID}.of_area" if endpoint_row(main.name).written == "area" else f"{ID}.of_share"
@@ -133,7 +133,7 @@ def _cautions(one: TaskBenefit) -> Iterator[Message]:
             said.setdefault((r.estimate.note, isnan(r.estimate.low)), []).append(r.endpoint)
     for (note, lacking), endpoints in said.items():
         key = "without_interval" if lacking else "with_care"
-        yield say(f"{ID}.{key}", endpoints=[endpoint_name(e) for e in endpoints], note=note)
+        yield text(key, endpoints=[endpoint_name(e) for e in endpoints], note=note)
 
 
 def _secondary_sentences(one: TaskBenefit) -> Iterator[Message]:

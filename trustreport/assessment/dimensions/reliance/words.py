@@ -126,7 +126,7 @@ def _words(found: Reliance) -> str:
 def _against_half(found: Reliance, name: str) -> Message:
     e, words = found.find(name).estimate, _words(found)
     if isnan(e.value):
-        return say(f"{ID}.{name}.undefined", reason=e.note)
+        return text(f"{name}.undefined", reason=e.note)
     values: dict[str, Any] = {"n": e.n, "reason": e.note}
     if name == "rair":
         values |= {"won": found.count("011"), **numbers(e)}
