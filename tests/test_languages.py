@@ -101,6 +101,11 @@ def raw_of(language: str) -> list[str]:
     return walk(texts_of(language))
 
 
+def test_french_signs_do_not_begin_a_line() -> None:
+    broken = [text for text in raw_of("fr") if re.search(r"\S [:;?!%»](?=$|[\s\"'.,)])|« ", text)]
+    assert not broken, broken[:5]
+
+
 def test_a_corrected_term_is_in_every_text_that_has_it() -> None:
     made = Catalogue(
         "it", {"a": "la ‹sensitivity› di {x}", "b": "‹Sensitivity› {x}"}, {"sensitivity": "resa"}

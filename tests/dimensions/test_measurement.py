@@ -10,6 +10,7 @@ import pytest
 from tests.studies import with_table
 from trustreport.api import Assessment, assess, read_study
 from trustreport.report.answer.answer import answer
+from trustreport.report.tables import in_words
 from trustreport.study.identity.pseudonyms import pseudonymised
 from trustreport.vocabulary.errors import StudyError
 from trustreport.vocabulary.messages import catalogue
@@ -54,6 +55,17 @@ def test_the_published_example_of_limits_of_agreement(tmp_path: Path) -> None:
     assert (share.value, share.n) == (close / 17, 17)
     error = single(found, "measurement.mean_absolute_error").estimate.value
     assert error == pytest.approx(np.abs(np.subtract(WRIGHT, MINI)).mean())
+
+
+def test_the_first_page_states_the_limits_in_the_unit_of_the_values(tmp_path: Path) -> None:
+    found = flow(tmp_path)
+    bias = single(found, "measurement.bias")
+    assert bias.details["unit"] == "L/min"
+    assert "unit" not in single(found, "measurement.concordance_correlation").details
+    said = answer(found, EN)
+    text = f"{said.sentence} {said.supporting}".replace("\N{NO-BREAK SPACE}", " ")
+    assert f"{in_words(bias, EN)}".replace("\N{NO-BREAK SPACE}", " ") in text
+    assert "In 95 of 100 cases the difference is expected between −78 L/min and 74 L/min" in text
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ from trustreport.study.plan import Confusion, Endpoint, Plan
 from trustreport.study.study import Study
 from trustreport.vocabulary.messages import catalogue, say
 from trustreport.vocabulary.place import Place
-from trustreport.vocabulary.quantities import ROWS
+from trustreport.vocabulary.quantities import ROWS, Quantity
 from trustreport.vocabulary.results import Result
 
 EN = catalogue()
@@ -600,7 +600,8 @@ def test_candidates_of_a_place() -> None:
 
 def test_an_amount_has_its_unit_unless_another_follows() -> None:
     for written in BARE:
-        lead: Any = SimpleNamespace(unit=written, written=written)
+        row = Quantity("made_up", cast(Any, written))
+        lead: Any = SimpleNamespace(unit=written, written=written, quantity=row, details={})
         assert amount(lead, 0.25).key == f"verdicts.amount.{written}"
         assert amount(lead, 0.25, bare=True).key == f"verdicts.amount.bare_{written}"
 

@@ -162,7 +162,8 @@ def _at_level(study: Study, plan: Plan, run: Run) -> AtLevel:
     by_name = {dimension.name: dimension for dimension in DIMENSIONS}
 
     @cache
-    def again(name: str, level: float) -> tuple[Result, ...]:
+    def results_at_level(name: str, level: float) -> tuple[Result, ...]:
+        """The results of one dimension, computed anew at this confidence level."""
         dimension = by_name[name]
         if dimension.lacks(study, plan) is not None:
             return ()
@@ -170,4 +171,4 @@ def _at_level(study: Study, plan: Plan, run: Run) -> AtLevel:
         shared = {"run": run} if dimension.shared else {}
         return dimension.answer(study, plan.model_copy(update={"report": report}), **shared).results
 
-    return again
+    return results_at_level

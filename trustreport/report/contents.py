@@ -37,6 +37,8 @@ ELEMENTS: Mapping[str, Callable[[Context], Element | None]] = {
 }
 # These say where the others stand, so they are made when those are.
 LAST = ("matrix", "E46")
+# A chapter that holds nothing but one of these asks their question: there are no decisions in it.
+ALONE = ("source_reliability", "measurement", "reader_measurement")
 # What shows a row, by the beginning of its id; the contents name it, and the row points to it.
 SHOWING: Mapping[str, str] = {
     "source_reliability": "nomogram_",
@@ -195,10 +197,10 @@ def _volume(
     for draft in drafts:
         items = tuple(item for word in draft.words for item in draft.items[word])
         name, number = draft.name, draft.context.numbering.chapter
-        # A chapter on the device that has nothing but the reference standard to report is called so.
-        only_of_labels = [word for word, views in draft.items.items() if views] == ["source_reliability"]
         if volume == "report":
-            key = f"outline.{kind}.{'reference' if only_of_labels else name}"
+            held = [word for word, views in draft.items.items() if views]
+            alone = len(held) == 1 and held[0] in ALONE
+            key = f"outline.alone.{held[0]}" if alone else f"outline.{kind}.{name}"
             question, limitations = say(f"{key}.question"), say(f"{key}.limitations")
             chapter = Chapter(
                 f"chapter-{name}", number, say(f"{key}.title"), question, items, (), limitations

@@ -19,6 +19,7 @@ READING_OF_FILES = frozenset({"columns", "delimiter", "decimal", "encoding", "sh
 RANGES = frozenset(
     {"age_range", "score_range", "threshold_range", "prevalence_range", "ci", "bound_or_margin"}
 )
+COUNTED = frozenset({"sensitivity", "specificity"})  # of labels: how many were right, of how many
 # Names of precision targets that are shorter than those of the quantities.
 SHORT = {"oe": "oe_ratio"}
 MOST_ITEMS = 60
@@ -134,6 +135,8 @@ def _fields(group: BaseModel, path: str, say: Catalogue) -> Iterator[tuple[str, 
             yield label(here, say), " / ".join(inner)
         elif name in RANGES and isinstance(value, tuple) and len(value) == 2:
             yield label(here, say), say("word.to", low=text(value[0], say), high=text(value[1], say))
+        elif name in COUNTED and isinstance(value, tuple):
+            yield label(here, say), say("report.declared.counted", k=value[0], n=value[1])
         else:
             yield label(here, say), text(value, say)
 

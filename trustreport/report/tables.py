@@ -284,6 +284,8 @@ def in_words(result: Result, say: Catalogue, *, bounds: Iterable[float] = ()) ->
     else:
         interval = say("table.no_interval", note=e.note) if e.note else say("table.no_interval_plain")
     text = say("word.interval", value=write(e.value), interval=interval)
+    if measured := result.details.get("unit"):
+        return say("unit.written.measured", text=text, unit=measured)
     key = f"unit.written.{unit}"
     return say(key, text=text) if key in say else text
 

@@ -85,6 +85,7 @@ def _at_that_of_the_sample(criterion: Endpoint, evidence: Evidence, place: Place
 
 def _other_share(evidence: Evidence, place: Place, study: float, expected: float) -> Message:
     def ppv(parameters: dict[str, float] | None) -> Result | None:
+        """The one primary predictive value with these parameters; None where there are none or several."""
         found = [
             r
             for r in evidence.results

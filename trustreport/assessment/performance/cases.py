@@ -275,6 +275,7 @@ class ScoredCases:
         cluster = self.cluster if apart is None else apart
 
         def some(column: NDArray[Any] | None) -> NDArray[Any] | None:
+            """The column of the kept cases."""
             return None if column is None else column[of]
 
         return replace(
@@ -299,6 +300,7 @@ class ScoredCases:
         ends = np.searchsorted(codes, np.array([(one, one + 1) for one in places], codes.dtype), sorter=order)
 
         def cut(column: NDArray[Any] | None) -> list[Any]:
+            """A column in the parts of the codes."""
             held = None if column is None else column[order]
             return [None if held is None else held[start:stop] for start, stop in ends]
 

@@ -95,6 +95,7 @@ class Crossed:
         least = public_cell(self.plan)
 
         def cells(c: PooledColumn) -> Iterator[int]:
+            """Wrong and right decisions of each level, by class of the truth."""
             for i in range(len(c.levels)):
                 of = c.codes == i
                 for truth in (True, False):

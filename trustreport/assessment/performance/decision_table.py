@@ -47,6 +47,7 @@ def decision_table_results(case: ScoredCases, thresholds: Sequence[float], level
         place = case.place.narrowed(threshold=threshold)
 
         def add(name: str, strategy: Strategy, found: Sequence[Estimate], place: Any = place) -> None:
+            """Append the results of one quantity of a strategy at this threshold."""
             more: dict[str, Any] = {"parameters": PARAMETERS[strategy], "cases": case.key}
             results.extend(as_entries(f"{ID}.{name}", place, found, clustered=cluster is not None, **more))
 
@@ -128,6 +129,7 @@ def _row(
     of: dict[tuple[str, Strategy], Result],
 ) -> DecisionRow:
     def value(name: str) -> float:
+        """The estimate of a quantity of this strategy; NaN where there is none."""
         r = of.get((name, strategy))
         return nan if r is None else r.estimate.value
 

@@ -29,17 +29,15 @@ def _rate(said: float | tuple[int, int]) -> tuple[float, int | None]:
     return (said[0] / said[1], said[1]) if isinstance(said, tuple) else (said, None)
 
 
-def of_labels(case: ScoredCases, plan: Plan) -> Iterator[tuple[str, Estimate]]:
+def corrected_measures(case: ScoredCases, plan: Plan) -> Iterator[tuple[str, Estimate]]:
     """The measures of a data set corrected for the error of its labels; nothing where none is declared."""
     error, level = label_error(plan), plan.report.confidence_level
     if error is None or len(case.dataset.cases.classes) != 2:
         return
     label, called = case.truth, case.decision
-    for name in NAMES:
-        if called is None:
-            break
-        e = corrected_for_labels(name, label, called, error, cluster=case.cluster, level=level)
-        yield name, e
+    if called is not None:
+        for name in NAMES:
+            yield name, corrected_for_labels(name, label, called, error, cluster=case.cluster, level=level)
     if case.score is not None:
         apparent = lead(case, "auc", level)
         ranked, _, _ = case.ranked

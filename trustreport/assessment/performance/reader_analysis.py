@@ -35,9 +35,13 @@ ChangeInRange = Callable[[Estimate, Callable[[int], Estimate]], Estimate]
 class Single(Protocol):
     """The estimates of a reader who is the only one."""
 
-    def arm_mean(self, arm: int, *, level: float) -> Estimate: ...
+    def arm_mean(self, arm: int, *, level: float) -> Estimate:
+        """The mean in one arm."""
+        ...
 
-    def difference(self, compared: int, baseline: int, *, level: float) -> Estimate: ...
+    def difference(self, compared: int, baseline: int, *, level: float) -> Estimate:
+        """The difference between two arms."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)

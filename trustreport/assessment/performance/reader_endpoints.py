@@ -69,6 +69,7 @@ def analysis_of_shares(
     cases, clustered = cases_read(part, cluster), _clustered(part, cluster)
 
     def in_range(e: Estimate, arm: int) -> Estimate:
+        """A mean within 0 and 1, by a score interval."""
         most = None if cluster is None else independent_readings(part[arm], cluster)
         found = by_score(e, cases[arm], most=most)
         return noted_where_high(found, OFTEN_ABOVE, found) if several and min(cases) <= NOT_MANY else found
@@ -77,6 +78,7 @@ def analysis_of_shares(
     few = several and min(cases) <= FEW_CASES
 
     def change_in_range(e: Estimate, mean: Callable[[int], Estimate]) -> Estimate:
+        """A change within -1 and 1."""
         means = mean(AIDED), mean(UNAIDED)
         return difference_in_range(noted_where_high(e, OFTEN_BELOW, *means) if few else e)
 
@@ -117,6 +119,7 @@ def analysis_of_means(part: Floats, cluster: Clusters | None = None, later: Floa
     """The analysis of a mean of what was recorded with each reading, (2, n_readers, n_cases): seconds."""
 
     def as_it_is(e: Estimate, *_: Any) -> Estimate:
+        """The estimate itself: what was recorded has no end of its range."""
         return e
 
     unbiased, clustered = ustatistic(part, cluster=cluster), _clustered(part, cluster)
@@ -142,14 +145,17 @@ def proportion(
     readers = range(correct.shape[1])
 
     def analyse(part: Floats, later: Floats | None = None) -> Analysis:
+        """The analysis of the proportion over the readers given."""
         return analysis_of_shares(part, cluster, later)
 
     def estimates_of(arm: int) -> tuple[Estimate, ...]:
+        """The estimate of each reader in an arm."""
         if cluster is not None:
             return tuple(analyse(correct[:, [j]]).lead_mean(arm, level) for j in readers)
         return tuple(reader_estimate(correct, arm, j, level=level) for j in readers)
 
     def benefit(j: int) -> Estimate:
+        """The change of one reader."""
         if cluster is not None:
             return analyse(_in_both(correct[:, [j]])).lead_difference(level)
         return reader_benefit(correct, j, compared=AIDED, baseline=UNAIDED, level=level)
@@ -188,27 +194,31 @@ def youden(
     weigh, high = np.where(truth, *weights), HIGH_INDEX if less else HIGH
 
     def each(part: Floats, cluster: Clusters) -> ClusteredReaders:
+        """The clusters of both classes."""
         return means_of_classes(part, truth, cluster)
 
     def analyse(right: Floats, later: Floats | None = None) -> Analysis:
+        """The analysis of Youden's J over the readers given."""
         part = right * weigh
-        classes = [right[:, :, estimates_of] for estimates_of in (truth, ~truth)]
-        clusters = [together(cluster, estimates_of) for estimates_of in (truth, ~truth)]
+        classes = [right[:, :, cases] for cases in (truth, ~truth)]
+        clusters = [together(cluster, cases) for cases in (truth, ~truth)]
 
         def in_range(e: Estimate, arm: int) -> Estimate:
-            read = [cases_read(estimates_of, own)[arm] for estimates_of, own in zip(classes, clusters)]
-            own = [estimates_of[arm] for estimates_of in classes]
+            """Youden's J within its range, from the intervals of both classes."""
+            read = [cases_read(of_class, own)[arm] for of_class, own in zip(classes, clusters)]
+            own = [of_class[arm] for of_class in classes]
             found = youden_in_range(e, own, read, clusters, weights, less)
             return noted_where_high(found, OFTEN_ABOVE, found, from_=high) if few else found
 
-        fewest = min(n for estimates_of, own in zip(classes, clusters) for n in cases_read(estimates_of, own))
+        fewest = min(n for of_class, own in zip(classes, clusters) for n in cases_read(of_class, own))
         few = right.shape[1] > 1 and fewest <= FEW_CASES
 
         def change_in_range(e: Estimate, mean: Callable[[int], Estimate]) -> Estimate:
+            """A change of Youden's J within its range."""
             said = noted_where_high(e, OFTEN_BELOW, mean(AIDED), mean(UNAIDED), from_=high) if few else e
             return difference_in_range(said, sum(weights))
 
-        one, other = (OneReader(estimates_of, own) for estimates_of, own in zip(classes, clusters))
+        one, other = (OneReader(of_class, own) for of_class, own in zip(classes, clusters))
         alone = part.shape[1] == 1
         gaps, clustered = bool(np.isnan(part).any()), None
         if cluster is not None and not (gaps and part.shape[1] > 1):
@@ -227,12 +237,14 @@ def youden(
         return Analysis(whole, in_range, {FIRST_COVARIANCE: fit}, **more)
 
     def estimates_of(arm: int) -> tuple[Estimate, ...]:
+        """The estimate of each reader in an arm."""
         if cluster is not None:
             return tuple(analyse(correct[:, [j]]).lead_mean(arm, level) for j in range(correct.shape[1]))
         pairs = zip(sensitivity.by_reader[arm], specificity.by_reader[arm], strict=True)
         return tuple(sum_of(one, other, less=less, weights=weights) for one, other in pairs)
 
     def benefits() -> tuple[Estimate, ...]:
+        """The change of each reader."""
         if cluster is None:
             both = zip(sensitivity.benefits, specificity.benefits, strict=True)
             return tuple(sum_of(one, other, weights=weights) for one, other in both)
@@ -264,20 +276,23 @@ def auc(
     areas = reader_auc(rating, truth)
 
     def each(part: Floats, cluster: Clusters) -> ClusteredReaders:
+        """The clusters of the areas."""
         return clustered_areas(part, truth, cluster)
 
     def analyse(part: Floats, later: Floats | None = None) -> Analysis:
+        """The analysis of the areas over the readers given."""
         positives, negatives = (
-            cases_read(part[:, :, estimates_of], together(cluster, estimates_of))
-            for estimates_of in (truth, ~truth)
+            cases_read(part[:, :, cases], together(cluster, cases)) for cases in (truth, ~truth)
         )
         few = part.shape[1] > 1 and min(*positives, *negatives) <= FEW_CASES
 
         def in_range(e: Estimate, arm: int) -> Estimate:
+            """An area within 0 and 1."""
             found = area_of_cases(on_logit(e), positives[arm], negatives[arm])
             return noted_where_high(found, OFTEN_ABOVE, found) if few else found
 
         def change_in_range(e: Estimate, mean: Callable[[int], Estimate]) -> Estimate:
+            """A change of an area within -1 and 1."""
             means = mean(AIDED), mean(UNAIDED)
             said = noted_where_high(e, OFTEN_BELOW, *means, from_=NEAR_ONE) if few else e
             return difference_in_range(change_of_areas(said, *means))
@@ -305,11 +320,13 @@ def auc(
         return Analysis(whole, in_range, fits, **more)
 
     def estimates_of(arm: int) -> tuple[Estimate, ...]:
+        """The area of each reader in an arm."""
         if cluster is not None:
             return tuple(analyse(rating[:, [j]]).lead_mean(arm, level) for j in readers)
         return tuple(reader_auc_estimate(rating[arm, j], truth, level=level) for j in readers)
 
     def benefit(j: int) -> Estimate:
+        """The change of one reader's area."""
         if cluster is not None:
             return analyse(_in_both(rating[:, [j]])).lead_difference(level)
         own = reader_auc_benefit(rating[AIDED, j], rating[UNAIDED, j], truth, level=level)

@@ -234,6 +234,7 @@ def _two_way(one: RepeatedCases, of: Mask) -> Summed:
     """How what each of some readings adds is summed over readers and over cases."""
 
     def summed(influence: Floats) -> Estimate:
+        """The variance of a sum over readers and over cases."""
         return Linearised(0.0, _grid(one, of, influence), "identity", len(influence)).clustered()
 
     return summed

@@ -47,7 +47,7 @@ def entry(criterion: Endpoint, study: Study, plan: Plan, results: Iterable[Resul
     found = [r for r in named if _has_scope_of(criterion, r)]
     if found and criterion.weights is not False:
         found = _weighted(found, criterion, primary) or found
-    found = _of_labels(found, criterion, primary) or found
+    found = _label_corrected(found, criterion, primary) or found
     found = found or [r for r in _of_part(criterion, primary) if _has_scope_of(criterion, r)]
     if found and not criterion.apparent:
         held = {d.name for d in study.datasets if d.role in DEVELOPMENT_ROLES}
@@ -74,8 +74,8 @@ def _weighted(found: Sequence[Result], criterion: Endpoint, primary: Sequence[Re
     return [r for r in primary if r.id in names and _has_scope_of(criterion, r)]
 
 
-def _of_labels(found: Sequence[Result], criterion: Endpoint, primary: Sequence[Result]) -> list[Result]:
-    """The entries without the declared error of the labels, where the reference is error-prone."""
+def _label_corrected(found: Sequence[Result], criterion: Endpoint, primary: Sequence[Result]) -> list[Result]:
+    """The entries corrected for the declared error of the labels, where there are any."""
     names = {f"{r.dimension}.label_corrected_{r.name}" for r in found}
     return [r for r in primary if r.id in names and _has_scope_of(criterion, r)]
 

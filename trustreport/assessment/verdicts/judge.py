@@ -3,7 +3,7 @@
 from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from math import ceil, isfinite, isnan
+from math import ceil, isfinite, isinf, isnan
 from typing import Any
 
 from pydantic import ValidationError
@@ -294,15 +294,22 @@ def amount(lead: Result, value: float, *, bare: bool = False) -> Message:
     if not isfinite(value):
         return say("verdicts.amount.infinite", value=value)
     if places_in(value) is None:  # a bound, which somebody declared
-        value = as_declared(value, 0 if lead.unit in ("seconds", "count", "decisions") else 2)
+        value = as_declared(value, _least_decimals(lead.quantity))
+    if (unit := lead.details.get("unit")) and not bare:
+        return say("verdicts.amount.measured", value=value, unit=unit)
     key = f"bare_{lead.written}" if bare and lead.written in BARE else lead.written
     return say(f"verdicts.amount.{key}", value=value)
 
 
 def bound_amount(row: Quantity, value: float) -> Message:
     """A declared bound as its unit is written, with the digits that were declared: 80%, 5 points."""
-    least = 0 if row.unit in ("seconds", "count", "decisions") else 2
-    return say(f"verdicts.amount.{row.written}", value=as_declared(value, least))
+    return say(f"verdicts.amount.{row.written}", value=as_declared(value, _least_decimals(row)))
+
+
+def _least_decimals(row: Quantity) -> int:
+    """The decimals that a declared number has at least; one without an upper end stays as it was typed."""
+    without_end = row.unit == "score" and isinf(row.high) and row.decimals is None
+    return 0 if without_end or row.unit in ("seconds", "count", "decisions") else 2
 
 
 # ---------------------------------------------------------------- how many would decide

@@ -242,6 +242,8 @@ def candidates_answer(assessment: Assessment, say: Catalogue) -> Said:
 def conclusion(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """Who meets every requirement, who is undecided and on what, who fails in what."""
     found = candidate_statuses(assessment)
+    if not found:  # every criterion compares candidates
+        return []
     sentences = [*_who_meets(found, say)]
     for s in (s for s in found if s.standing == "undecided"):
         names = [_open_clause(v, assessment, say) for v in s.open[:MOST_NAMED]]

@@ -11,14 +11,16 @@ from math import isnan
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.dimensions.advice_value.information import utilities
+from trustreport.assessment.dimensions.measurement.words import names_compared
 from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.verdicts.judge import amount
-from trustreport.report.answer.limits import LABELS
-from trustreport.report.answer.sentences import known, outside_development, why_not_stated
+from trustreport.report.answer.other_evidence import COMPARED, MEAN, MEANS, is_corrected, labels_err
+from trustreport.report.answer.sentences import MEASURING, known, outside_development, why_not_stated
 from trustreport.report.answer.without_criteria import DECIDED, decided_alike
 from trustreport.report.numbering import ReportPlace
 from trustreport.report.tables import in_words, through_infinity
 from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.quantities import DIFFERENCE
 from trustreport.vocabulary.results import Result
 
 DIMENSIONS = (
@@ -43,20 +45,12 @@ SHOWN: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "advice_value": (("advisory_value", "voi"),),
     "decision_benefit": (("mean_benefit", "published_mean_benefit"),),
     "potential_robustness": (("degree_of_correspondence",), ("spr",)),
+    # Beside the dimensions of the paper, where there are values.
     "measurement": (("bias", "mean_score", "mean_loss", "mean_value"),),
-    "reader_measurement": (
-        (
-            *("mean_absolute_error_difference", "mean_score_difference", "mean_loss_difference"),
-            *("mean_value_difference", "preference_share"),
-        ),
-    ),
+    "reader_measurement": ((*(f"{name}_difference" for name in COMPARED), "preference_share"),),
     "advice_accuracy.h_accuracy": (("h_accuracy",),),
     "advice_accuracy.utility_yield": (("utility_yield",),),
 }
-OF_VALUES = (
-    "measurement",
-    "reader_measurement",
-)  # beside the dimensions of the paper, where there are values
 OF_P = ("degree_of_correspondence", "spr")
 NARROW = ("subgroup", "site", "reader", "class", "raters", "complexity", "version", "advice_type")
 
@@ -74,7 +68,7 @@ class GlanceRow:
 def glance(assessment: Assessment, standing: Mapping[str, ReportPlace], say: Catalogue) -> list[GlanceRow]:
     """A row for each dimension, whether these data answer it or not."""
     asked = {finding.dimension for finding in assessment.findings}
-    shown = [word for word in SHOWN if word not in OF_VALUES or word in asked]
+    shown = [word for word in SHOWN if word not in MEASURING or word in asked]
     return [_row(word, assessment, standing, say) for word in shown]
 
 
@@ -95,18 +89,9 @@ def _row(word: str, assessment: Assessment, standing: Mapping[str, ReportPlace],
     place, lead = standing.get(word) or standing.get(dimension), first[0]
     if lead.estimate.short:
         return GlanceRow(name, (), why_not_stated(lead, say), place)
-    says = (
-        say("glance.says.labels_unknown")
-        if _labels_unknown(lead, assessment)
-        else _says(lead, first[1:], assessment, say)
-    )
-    return GlanceRow(name, tuple(measured), says, place)
-
-
-def _labels_unknown(lead: Result, assessment: Assessment) -> bool:
-    """Whether a number is of agreement with labels that are wrong at an unknown rate."""
-    fired = any(o.check == LABELS and o.status == "fired" for o in assessment.checks)
-    return fired and lead.dimension == "advice_accuracy" and not lead.name.startswith("label_corrected_")
+    if lead.dimension == "advice_accuracy" and not is_corrected(lead) and labels_err(assessment):
+        return GlanceRow(name, tuple(measured), say("glance.says.labels_unknown"), place)
+    return GlanceRow(name, tuple(measured), _says(lead, first[1:], assessment, say), place)
 
 
 def _stated(r: Result, say: Catalogue) -> str:
@@ -168,7 +153,11 @@ def _words(lead: Result, assessment: Assessment, say: Catalogue) -> Iterator[str
         shown = e.low > lead.quantity.no_effect or e.high < lead.quantity.no_effect
         side = "better" if e.value > lead.quantity.no_effect else "worse"
         name = lead.name.removeprefix("published_")
-        yield say(f"glance.says.{name}_{side if shown else 'unclear'}")
+        if name.removesuffix(DIFFERENCE) in MEANS:
+            name = f"{MEAN}{DIFFERENCE}"
+        compared, baseline = names_compared(lead.place)
+        side = side if shown else "unclear"
+        yield say(f"glance.says.{name}_{side}", compared=compared, baseline=baseline)
         if lead.name == "mean_benefit":
             yield from _of_readers(lead, assessment, say)
         return

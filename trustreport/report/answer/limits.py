@@ -12,9 +12,9 @@ from trustreport.vocabulary.results import Result
 
 REMARKS = 5  # of one check in a section
 NAMES = 8  # of the places of one remark
+LABELS = "P73"  # what the truth is worth comes before what is measured against it
 # Before others of the same consequence: people do worse with the aid, or follow it where it is wrong; then
 # what is measured here does not hold where the device is to be used.
-LABELS = "P73"  # what the truth is worth comes before what is measured against it
 HARM = ("P29", "P27")
 ELSEWHERE = ("P31", "P45", "P47", "P50", "P02", "P32", "P52")
 # What a remark does to the answer, the heaviest first.
@@ -106,6 +106,7 @@ def ranked(assessment: Assessment, shown: Iterable[Result], say: Catalogue) -> l
     by_check, said = _by_check(assessment.fired()), _by_check(limits(assessment.fired(), say))
 
     def weight(check: str) -> tuple[Any, ...]:
+        """By what findings of a check are sorted, the heaviest first."""
         own = by_check[check]
         consequence = _consequence(own, check in withheld, judged, shown)
         if check == LABELS:

@@ -4,33 +4,40 @@ from collections.abc import Iterator
 from math import isnan
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.narrative.texts import quantity_name
-from trustreport.report.answer.sentences import Statement, stated, tested_results
+from trustreport.assessment.narrative.texts import quantity_name, side_of
+from trustreport.report.answer.limits import LABELS
+from trustreport.report.answer.sentences import MEASURING, SCORED, Statement, stated, tested_results
 from trustreport.report.tables import in_words
 from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.quantities import DIFFERENCE
+from trustreport.vocabulary.results import Result
 
-SCORED = ("candidates", "advice_accuracy")
-MEASURED = (
-    *(
-        "mean_absolute_error_difference",
-        "mean_value_difference",
-        "mean_score_difference",
-        "mean_loss_difference",
-    ),
-    *("preference_share", "bias", "mean_value", "mean_score", "mean_loss"),
-)
+CORRECTED = "label_corrected_"
+MEAN = "mean_value"
+MEANS = (MEAN, "mean_score", "mean_loss")  # one quantity to a reader, by the side that is better
+COMPARED = ("mean_absolute_error", *MEANS)  # whose differences between arms or candidates are stated
+STATED = (*(f"{name}{DIFFERENCE}" for name in COMPARED), "preference_share", "bias", *MEANS)
+LIMITS = ("lower_limit_of_agreement", "upper_limit_of_agreement")
+
+
+def labels_err(assessment: Assessment) -> bool:
+    """Whether the labels are known, or declared, to be wrong at times."""
+    return any(outcome.check == LABELS for outcome in assessment.fired())
+
+
+def is_corrected(result: Result) -> bool:
+    """Whether a number is corrected for the declared error of the labels."""
+    return result.name.startswith(CORRECTED)
 
 
 def labels_with_error(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """Where labels are wrong at times: what the corrected values are, or that none of this is accuracy."""
-    fired = [o for o in assessment.checks if o.check == "P73" and o.status == "fired"]
-    scored = any(r.dimension in SCORED for r in assessment.results)
-    if not fired or not scored:
+    if not labels_err(assessment) or not any(r.dimension in SCORED for r in assessment.results):
         return
     corrected = [
         r
         for name in ("sensitivity", "specificity", "auc")
-        for r in tested_results(assessment, f"advice_accuracy.label_corrected_{name}")
+        for r in tested_results(assessment, f"advice_accuracy.{CORRECTED}{name}")
         if not isnan(r.estimate.low)
     ]
     for place in dict.fromkeys(r.place for r in corrected):
@@ -38,7 +45,7 @@ def labels_with_error(assessment: Assessment, say: Catalogue) -> Iterator[Statem
         measures = [
             say(
                 "answer.open.measure_of",
-                measure=quantity_name(r.name.removeprefix("label_corrected_")),
+                measure=quantity_name(r.name.removeprefix(CORRECTED)),
                 estimate=in_words(r, say),
             )
             for r in own
@@ -50,50 +57,48 @@ def labels_with_error(assessment: Assessment, say: Catalogue) -> Iterator[Statem
 
 def measurements(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """Of each measurement the change by the aid or between devices, else the bias or the mean."""
-    units = {m.measurement: m.unit for m in assessment.plan.measurements}
     whole = [
         r
         for r in assessment.results
-        if r.dimension in ("measurement", "reader_measurement")
-        and r.place.reader is None
-        and r.place.site is None
+        if r.dimension in MEASURING and r.place.reader is None and r.place.site is None
     ]
-    found = [r for r in whole if r.name in MEASURED and not isnan(r.estimate.value)]
+    found = [r for r in whole if r.name in STATED and not isnan(r.estimate.value)]
     names = list(dict.fromkeys(r.endpoint for r in found))
-    for r in sorted(found, key=lambda r: (names.index(r.endpoint), MEASURED.index(r.name))):
-        pair = r.place.arms or r.place.candidates
-        unit = f"\N{NO-BREAK SPACE}{units.get(r.endpoint)}" if units.get(r.endpoint) else ""
-        who = "readers" if r.dimension == "reader_measurement" else "device"
-        name = (
-            r.place.arm or r.place.candidate or r.place.dataset or r.place.task or say(f"measurement.{who}")
-        )
-        said = {
-            "name": name,
-            "measurement": r.endpoint or say("measurement.value"),
-            "change": in_words(r, say),
-        }
-        if r.name == "preference_share":
-            compared, baseline = pair or ("", "")
-            yield stated(say, "answer.open.preferred", r, compared=compared, baseline=baseline, **said)
-        elif pair:
-            measure = quantity_name(r.name.removesuffix("_difference"))
-            yield stated(
-                say,
-                f"answer.open.measured_{'change' if r.name.startswith('mean_absolute') else 'mean_change'}",
-                r,
-                measure=measure,
-                compared=pair[0],
-                baseline=pair[1],
-                **said,
-            )
-        elif r.name == "bias":
-            e, n = r.estimate, r.estimate.n
-            way = "above" if e.low > 0 else "below" if e.high < 0 else "either"
-            yield stated(say, f"answer.open.measured_{way}", r, n=n, **said)
-            own = {o.name: o for o in whole if o.place == r.place and o.endpoint == r.endpoint}
-            ends = [own.get(name) for name in ("agreement_limit_low", "agreement_limit_high")]
-            if ends[0] is not None and ends[1] is not None and not isnan(ends[0].estimate.value):
-                values = {"below": ends[0].estimate.value, "above": ends[1].estimate.value, "unit": unit}
-                yield stated(say, "answer.open.measured_limits", ends[0], ends[1], **values)
-        else:
-            yield stated(say, "answer.open.measured_mean", r, n=r.estimate.n, **said)
+    for r in sorted(found, key=lambda r: (names.index(r.endpoint), STATED.index(r.name))):
+        yield _measured(r, say)
+        if r.name == "bias":
+            at = (r.place, r.endpoint)
+            yield from _limits([o for o in whole if o.name in LIMITS and (o.place, o.endpoint) == at], say)
+
+
+def _measured(r: Result, say: Catalogue) -> Statement:
+    """The sentence of one result."""
+    at = r.place
+    compared, baseline = at.arms or at.candidates or ("", "")
+    who = say(f"measurement.{'device' if r.dimension == 'measurement' else 'readers'}")
+    values = {
+        "name": at.arm or at.candidate or at.dataset or at.task or who,
+        "measurement": r.endpoint or say("measurement.value"),
+        "measure": quantity_name(r.name.removesuffix(DIFFERENCE)),
+        "change": in_words(r, say),
+        "compared": compared,
+        "baseline": baseline,
+        "n": r.estimate.n,
+    }
+    key = "mean"
+    if r.name == "preference_share":
+        key = f"preference_{side_of(r.estimate, 0.5, 'more', 'less')}"
+    elif r.name == "bias":
+        key = side_of(r.estimate, 0.0)
+    elif compared:
+        key = "change" if r.name.startswith("mean_absolute") else "mean_change"
+    return stated(say, f"answer.open.measured_{key}", r, **values)
+
+
+def _limits(limits: list[Result], say: Catalogue) -> Iterator[Statement]:
+    """Between which differences most cases are expected to be, where both limits can be relied on."""
+    if limits and not any(isnan(r.estimate.value) or r.estimate.short for r in limits):
+        below, above = (r.estimate.value for r in limits)
+        unit = limits[0].details.get("unit")
+        values = {"below": below, "above": above, "unit": f"\N{NO-BREAK SPACE}{unit}" if unit else ""}
+        yield stated(say, "answer.open.measured_limits", *limits, **values)

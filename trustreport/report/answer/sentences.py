@@ -21,6 +21,8 @@ from trustreport.vocabulary.results import Result
 SHORT = ("auc", "oe_ratio", "harmful_switch_rate")  # measures whose name is too long for a title
 MOST_PAIRS = 3  # results of one kind that are said one by one
 MOST_NAMED = 3  # criteria named one by one in a sentence
+SCORED = ("candidates", "advice_accuracy")  # dimensions of scores and decisions
+MEASURING = ("measurement", "reader_measurement")  # dimensions of measured values, ratings and counts
 MEASURES = ("advice_accuracy.sensitivity", "advice_accuracy.auc")  # of which the worst data set is said
 
 
@@ -159,11 +161,15 @@ def estimate_of(verdict: Verdict, assessment: Assessment) -> Result | None:
     return found if isinstance(found, Result) else None
 
 
-def _measure_of(id: str, place: Place, say: Catalogue) -> str:
-    """What was measured: a measure, its change with the aid, or its difference between candidates."""
+def _measure_of(id: str, place: Place, say: Catalogue, measurement: str = "") -> str:
+    """What was measured: a measure, its change with the aid, or its difference between candidates.
+
+    A measure of values is named with the `measurement` that it is of.
+    """
 
     def name(id: str) -> str:
-        return say(f"answer.short.{id}" if id in SHORT else quantity_name(id))
+        """The name of a quantity, short in a title where it has a short one."""
+        return say(f"answer.short.{id}" if id in SHORT else quantity_name(id, measurement))
 
     base = id.removesuffix(DIFFERENCE)
     if base == id or not is_named(base):
@@ -181,7 +187,8 @@ def title(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
         # A quantity of a kind of its own keeps the name of its kind.
         of_endpoint = found.endpoint and found.quantity.base == found.endpoint
         id = found.quantity.id if of_endpoint or not is_named(found.name) else found.name
-        measure, at = _measure_of(id, found.place, say), found.place
+        measurement = found.endpoint if found.dimension in MEASURING else ""
+        measure, at = _measure_of(id, found.place, say, measurement), found.place
         several = len({v.result.place.dataset for v in assessment.verdicts if v.result is not None}) > 1
         group = (at.subgroup or "").rpartition(": ")[2]
         names = (at.task, at.set, at.dataset if several else None, at.site, group)

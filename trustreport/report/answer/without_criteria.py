@@ -11,6 +11,7 @@ from trustreport.report.answer.by_criteria import difference_of_pair
 from trustreport.report.answer.other_evidence import labels_with_error, measurements
 from trustreport.report.answer.sentences import (
     MOST_PAIRS,
+    SCORED,
     Said,
     Statement,
     excludes_zero,
@@ -31,7 +32,6 @@ from trustreport.vocabulary.results import Result
 
 MOST_UTILITIES = 4
 PAIR = 2
-SCORED = ("candidates", "advice_accuracy")
 BY_SCALE = ("krippendorff_alpha",)  # primary on the scale of the labels that is declared
 # The decisions of a test, by id.
 DECIDED = ("advice_accuracy.sensitivity", "advice_accuracy.specificity")
@@ -175,6 +175,7 @@ def _by_candidate(assessment: Assessment, names: Sequence[str], say: Catalogue) 
     """Each candidate, and how they differ in area where few are compared."""
 
     def measured(name: str, measure: str) -> list[Result]:
+        """Results of a candidate, from the comparison of candidates where it has them."""
         ids = (f"{dimension}.{measure}" for dimension in SCORED)
         return next(filter(None, (of_data_sets(assessment, id, name) for id in ids)), [])
 
@@ -390,6 +391,7 @@ def _raters(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """Agreement of those who set the reference, and what accuracy can be reached against them."""
 
     def first(id: str) -> Result | None:
+        """The first result of an id that is of no part of the data."""
         return next(iter(_whole(assessment, id)), None)
 
     agreement = first("source_reliability.krippendorff_alpha")

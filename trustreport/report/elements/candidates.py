@@ -47,11 +47,18 @@ def grid(context: Context) -> Element | None:
     )
     whole = line_of(say("procurement.grid.every"), *words, leads=True)
     lines = [_grid_line(row, review) for row in review.required]
+    if _asks_each(review):
+        lines.insert(0, whole)
     pairs = any(row.baseline for row in review.required)
     caption = say("procurement.grid.caption_compared" if pairs else "procurement.grid.caption")
-    table = Table(caption, columns, (whole, *lines))
+    table = Table(caption, columns, tuple(lines))
     finding = tuple(one.text for one in conclusion(context.assessment, say))
     return Element(finding, tables=numbered(context, table))
+
+
+def _asks_each(review: Review) -> bool:
+    """Whether a candidate by itself has to meet something, so that criteria do more than compare."""
+    return any(review.standings[name] != "nothing required" for name in review.names)
 
 
 def _grid_line(row: Requirement, review: Review) -> Line:
@@ -129,7 +136,10 @@ def _rows(dataset: str, review: Review) -> Iterator[_CandidateRow]:
     say, first = review.say, leading_row(review)
 
     def row(key: str, label: str, id: str, *, per: float = 0, **parameters: object) -> _CandidateRow:
+        """A row of one quantity, its cells per patient where `per` is given."""
+
         def text(name: str) -> str:
+            """The cell of a candidate; empty without a result."""
             found = of_candidate(review, id, name, dataset, **parameters)
             if found is None:
                 return ""
@@ -163,7 +173,7 @@ def _rows(dataset: str, review: Review) -> Iterator[_CandidateRow]:
 def conditions(context: Context) -> Element | None:
     """For each candidate that may be bought what a contract asks of it; none for one that fails."""
     review, say = Review(context.assessment, context.say), context.say
-    if review.plan.report.kind != "procurement" or not review.required:
+    if review.plan.report.kind != "procurement" or not review.required or not _asks_each(review):
         return None
     open_to = [n for n in review.names if review.standings[n] in ("met", "undecided")]
     tables = [_contract(name, review) for name in open_to]

@@ -198,6 +198,7 @@ class _Whole(str):
 
 
 def faces() -> str:
+    """The style that declares the embedded fonts."""
     return "".join(
         f'@font-face {{ font-family: "{family}"; font-weight: {weight}; src: url(asset:{file}); }}\n'
         for family, weight, file in FACES

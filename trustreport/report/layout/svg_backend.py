@@ -91,6 +91,7 @@ class _SvgRenderer(RendererBase):
         return "\n".join([head + defs, *self._elements, "</svg>\n"]).encode()
 
     def open_group(self, s: str, gid: str | None = None) -> None:
+        """Begin a group; one with a title shows it on hover."""
         title = self._titles.get(gid or "", "")
         self._open.append(bool(title))
         if title:
@@ -98,14 +99,17 @@ class _SvgRenderer(RendererBase):
             self._elements.append(f"<g><title>{escape(title)}</title>")
 
     def close_group(self, s: str) -> None:
+        """End a group that was begun with a title."""
         if self._open.pop():
             self._close()
             self._elements.append("</g>")
 
     def get_canvas_width_height(self) -> tuple[float, float]:
+        """The size of the figure in points."""
         return self.width, self.height
 
     def draw_path(self, gc: Any, path: Path, transform: Any, rgbFace: Any = None) -> None:
+        """Draw a path, joined with the one before where both look alike."""
         placed = transform + self._flip
         data = _data(path, placed)
         if not data:
@@ -130,6 +134,7 @@ class _SvgRenderer(RendererBase):
         ismath: Any = False,
         mtext: Any = None,
     ) -> None:
+        """Draw a text as text, not as a path."""
         self._close()
         weight = prop.get_weight()
         weight = weight_dict.get(weight, weight)
@@ -142,6 +147,7 @@ class _SvgRenderer(RendererBase):
         self._elements.append(f"<text {place} {look}{turned}>{escape(s)}</text>")
 
     def draw_image(self, gc: Any, x: float, y: float, im: Any, transform: Any = None) -> None:
+        """Embed an image as PNG."""
         from PIL import Image
 
         self._close()
@@ -154,9 +160,11 @@ class _SvgRenderer(RendererBase):
         )
 
     def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
+        """The extent of a text in points."""
         return _extent(s, tuple(prop.get_family()), prop.get_weight(), prop.get_size_in_points())
 
     def flipy(self) -> bool:
+        """The y axis of SVG points down."""
         return True
 
     def _close(self) -> None:

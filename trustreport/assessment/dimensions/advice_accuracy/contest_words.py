@@ -24,7 +24,7 @@ DIFFERENCES = ("auc_difference", "net_benefit_difference", "utility_difference")
 # Rounding apart, metrics closer than this are equal.
 CLOSE = 1e-12
 STEPS = 201
-MOST_DRAWN = 6  # regions of a map that can be view apart
+MOST_DRAWN = 6  # regions of a map that the eye can tell apart
 
 text = Texts(ID)
 
@@ -78,7 +78,7 @@ def _area_differences(differences: Sequence[Result]) -> Iterator[Message]:
         compared, baseline = r.place.candidates or ("", "")
         e = r.estimate
         if isnan(e.value) or isnan(e.low):
-            yield say(f"{ID}.pair_undefined", compared=compared, baseline=baseline, reason=e.note)
+            yield text("pair_undefined", compared=compared, baseline=baseline, reason=e.note)
         else:
             key = "pair_apart" if e.low * e.high > 0 else "pair_close"
             yield text(key, e, compared=compared, baseline=baseline)
@@ -188,6 +188,7 @@ def _metrics(contest: Contest, results: Sequence[Result], number: int) -> PlainT
     """Common metrics of candidates of two classes: whom each prefers, and whether the yield agrees."""
 
     def row(name: str) -> Iterator[Any]:
+        """A metric: its value for each candidate, whom it prefers, and whether the yield agrees."""
         prefers = _prefers(contest, name)
         yield heading(name)
         yield from (_written(contest, results, name, i, x) for i, x in enumerate(contest.metrics[name]))

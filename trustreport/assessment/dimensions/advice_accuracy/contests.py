@@ -363,18 +363,19 @@ def contest_results(contest: Contest, plan: Plan) -> list[Result]:
     level, nothing = plan.report.confidence_level, float("nan")
     place, chosen = contest.place, {"utility": contest.utility}
 
-    def entry(name: str, place: Place, value: float, method: str) -> Result:
+    def result_of(name: str, place: Place, value: float, method: str) -> Result:
+        """A number of the contest as a result without an interval."""
         one = Estimate(value, nothing, nothing, contest.n, level, method)
         return Result(f"{ID}.{name}", place, one, parameters=chosen, primary=True, cases=contest.cases)
 
     method = "bootstrap_share" if contest.paired else "bootstrap_share_tables"
     results = [
-        entry("utility_first", place.narrowed(candidate=name), float(first), method)
+        result_of("utility_first", place.narrowed(candidate=name), float(first), method)
         for name, first in zip(contest.candidates, contest.ranking.first)
     ]
     if contest.uncertain:
         for name, value in (("ranking_holds", contest.order_holds), ("best_holds", contest.best_holds)):
-            results.append(entry(name, place, value, "declared_uncertainty"))
+            results.append(result_of(name, place, value, "declared_uncertainty"))
     return results
 
 

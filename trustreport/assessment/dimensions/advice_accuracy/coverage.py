@@ -20,7 +20,7 @@ from trustreport.measures.protocols import ByCertainty, accuracy_at_coverage, by
 from trustreport.study.plan import Plan
 from trustreport.study.study import Floats
 from trustreport.vocabulary.digits import share
-from trustreport.vocabulary.messages import Message, say
+from trustreport.vocabulary.messages import Message
 from trustreport.vocabulary.results import Result
 
 TEXT = f"{ID}.coverage"
@@ -158,7 +158,7 @@ def _items(found: Sequence[Coverage], level: float) -> Iterator[Item]:
 def _sentences(one: Coverage) -> Iterator[Message]:
     name, e = set_label(one.case.name, one.case.dataset.role), one.lead(HALF)
     if isnan(e.value):
-        yield say(f"{TEXT}.undefined", name=name, reason=e.note)
+        yield text("undefined", name=name, reason=e.note)
         return
     yield text(
         "fuller",

@@ -57,4 +57,4 @@ def _table(rows: Sequence[DecisionRow], number: int, *, several: bool) -> PlainT
 def _strategy(row: DecisionRow) -> Message | str:
     if row.strategy == "device" and row.candidate:
         return row.candidate
-    return text(f"{row.strategy}")
+    return text(row.strategy)

@@ -17,7 +17,7 @@ from trustreport.assessment.performance.decision_table import (
     place_of_counts,
     three_way,
 )
-from trustreport.assessment.performance.labels import of_labels
+from trustreport.assessment.performance.labels import corrected_measures
 from trustreport.assessment.performance.measures import (
     as_entries,
     entries,
@@ -91,6 +91,7 @@ def matrix_results(
     level = plan.report.confidence_level
 
     def result(name: str, e: Estimate, **more: Any) -> Result:
+        """A primary result of this table, its estimate written as `shown` has it."""
         return Result(f"{ID}.{name}", place, shown(e), primary=True, **more)
 
     results = [result(cell, e) for cell, e in cells_of(counts, level)]
@@ -242,10 +243,10 @@ def weighted_results(case: ScoredCases, plan: Plan) -> list[Result]:
 
 
 def label_results(case: ScoredCases, plan: Plan) -> list[Result]:
-    """What the device would be measured at without the declared error of the labels."""
+    """The measures corrected for the declared error of the labels."""
     return [
         Result(f"{ID}.label_corrected_{name}", case.place, e, primary=True, cases=case.key)
-        for name, e in of_labels(case, plan)
+        for name, e in corrected_measures(case, plan)
     ]
 
 
@@ -292,6 +293,7 @@ def _at_threshold(case: ScoredCases, threshold: float, level: float) -> list[Res
     place = case.place.narrowed(threshold=threshold)
 
     def add(name: str, measure: Callable[..., Estimate], *given: Any, parameters: dict[str, Any]) -> None:
+        """Results of a strategy at this threshold, with and without the clusters."""
         grouped = None if cluster is None else measure(*given, cluster=cluster, level=level)
         found = pair(measure(*given, level=level), grouped)
         more: dict[str, Any] = {"parameters": parameters, "cases": case.key}

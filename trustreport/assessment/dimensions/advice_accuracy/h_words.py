@@ -82,7 +82,7 @@ def _lowest(one: Weighed, results: Sequence[Result]) -> Message:
     """The accuracy, and the lowest of those that weigh more than right and wrong."""
     known = _known(one)
     if not known:
-        return say(f"{ID}.h_undefined", name=one.name, reason=one.shown[0][1].estimate.note)
+        return text("h_undefined", name=one.name, reason=one.shown[0][1].estimate.note)
     choice, lowest = known[0]
     e, accuracy = lowest.estimate, _anchor(one, "accuracy", results)
     key = "h_value" if accuracy is None or isnan(accuracy.estimate.value) else "h_beside"
@@ -246,6 +246,7 @@ def _table(one: Weighed, number: int) -> PlainTable:
     )
 
     def row(r: Result) -> Iterator[Any]:
+        """An H-accuracy: its name, what was chosen, value, interval, and its part of each class."""
         choice, e = of.get(id(r)), r.estimate
         yield text("kind_usual") if choice is None else _label(choice)
         yield text("tau.given", tau=r.parameters["tau"]) if choice is None else _choice(choice, r)

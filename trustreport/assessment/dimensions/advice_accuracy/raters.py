@@ -26,6 +26,7 @@ class RatersOfCases:
         """What they said of some cases of the data set."""
 
         def some(column: Floats | None) -> Floats | None:
+            """The columns of these cases."""
             return None if column is None else column[:, rows]
 
         return RatersOfCases(
@@ -59,6 +60,7 @@ def _laid_out(ratings: Ratings, dataset: Dataset) -> RatersOfCases | None:
     decision[where] = label[kept]
 
     def laid_out(column: Floats | None) -> Floats | None:
+        """A column of ratings as raters by cases; None where nobody gave any."""
         if column is None or np.isnan(column[kept]).all():
             return None
         found = np.full(shape, np.nan)

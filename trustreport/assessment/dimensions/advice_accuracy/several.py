@@ -141,6 +141,7 @@ def class_results(one: Called, plan: Plan) -> list[Result]:
     data = one.truth, one.called
 
     def entry(name: str, e: Estimate, *, primary: bool = True, **parameters: object) -> Result:
+        """A result of all cases of this data set."""
         return Result(f"{ID}.{name}", one.place, e, parameters=parameters, primary=primary, cases=one.cases)
 
     results = [entry("class_accuracy", right_share(one.truth == one.called, one.cluster, level=level))]

@@ -78,7 +78,7 @@ def _sentences(one: FollowedCases, found: Mapping[str, Estimate], plan: Plan) ->
     values: dict[str, Any] = {"name": one.name, "horizon": declared.written, "event": event}
     risk = found["risk_at_horizon"]
     if isnan(risk.value):
-        yield say(f"{ID}.horizon.undefined", reason=risk.note, **values)
+        yield text("undefined", reason=risk.note, **values)
     else:
         values |= {"n": len(state), "events": state.n_events, "censored": state.n_censored}
         if state.n_competing:
@@ -99,7 +99,7 @@ def _performance(one: FollowedCases, found: Mapping[str, Estimate]) -> Iterator[
     if not isnan(area.low):
         yield text("auc", area)
     elif area.note and one.cases.score is not None:
-        yield say(f"{ID}.horizon.no_interval", measure=say("quantity.auc_at_horizon"), reason=area.note)
+        yield text("no_interval", measure=say("quantity.auc_at_horizon"), reason=area.note)
     if not isnan(ratio.low):
         risks = {name: ratio.details[f"{name}_risk"] for name in ("observed", "expected")}
         yield text(f"oe.{side_of(ratio, 1)}", ratio, **risks)

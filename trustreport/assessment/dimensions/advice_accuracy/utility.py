@@ -151,6 +151,7 @@ def _order(names: Sequence[str] | None, wanted: Sequence[str]) -> list[int] | No
 
 def _ordered(u: UtilityMatrix, rows: list[int], columns: list[int]) -> UtilityMatrix:
     def turned(given: object) -> object:
+        """A table in the order of the data; a single number as it is."""
         if not isinstance(given, tuple):
             return given
         return tuple(tuple(float(given[i][j]) for j in columns) for i in rows)

@@ -201,15 +201,15 @@ def _sentences(view: ResultView) -> Iterator[Message]:
         for name, e, right in (("sensitivity", sensitivity, "tp"), ("specificity", specificity, "tn")):
             count = cells[right]
             if isnan(e.value) or count is None:
-                yield say(f"{ID}.undefined", measure=heading(name), reason=e.note)
+                yield text("undefined", measure=heading(name), reason=e.note)
             else:
                 yield text(name, e, n=e.n, right=count.value)
     area = view.estimate("auc")
     if area:
         if isnan(area.value):
-            yield say(f"{ID}.undefined", measure=heading("auc"), reason=area.note)
+            yield text("undefined", measure=heading("auc"), reason=area.note)
         elif isnan(area.low):
-            yield say(f"{ID}.auc_without_interval", value=area.value, reason=area.note)
+            yield text("auc_without_interval", value=area.value, reason=area.note)
         else:
             yield text("auc", area)
     yield from view.remarks
@@ -278,6 +278,13 @@ def _at_prevalences(shifted: Sequence[Result], number: int) -> PlainTable:
     )
 
 
+def _in_sentence(r: Result) -> Message | None:
+    """A result within a sentence, a proportion as a percentage."""
+    if r.written != "proportion":
+        return _with_interval(r.estimate)
+    return text("percent_with_interval", value=r.estimate.value, low=r.estimate.low, high=r.estimate.high)
+
+
 def _with_interval(e: Estimate | None) -> Message | None:
     """An estimate with its interval, where it has one."""
     if e is None or isnan(e.value):
@@ -293,6 +300,7 @@ def _secondary_tables(view: ResultView, number: int) -> Iterator[EstimateTable |
     """Each table for which a set has results."""
 
     def value_of(quantity: str) -> list[Result]:
+        """The primary results of a quantity."""
         return [r for r in view.results if r.id == f"{ID}.{quantity}" and r.primary]
 
     left_out = (r for r in view.results if r.parameters == WITHOUT and r.primary)
@@ -350,6 +358,7 @@ def _deep(groups: Sequence[Result], number: int) -> PlainTable:
     """Parts of the ROC curve with both averages."""
 
     def row(r: Result) -> Iterator[Any]:
+        """A range of false positive rates: its area, interval, and both averages."""
         low, high = r.parameters["fpr"]
         yield text("fpr_range", low=low, high=high)
         yield from (r.estimate.value, r.estimate.low, r.estimate.high)
@@ -376,6 +385,7 @@ def _points(view: ResultView, points: Sequence[Result], number: int) -> PlainTab
     """The threshold that each utility calls for."""
 
     def row(r: Result) -> Iterator[Any]:
+        """A utility: the best threshold, the rates there, its yield and that of the decisions."""
         chosen = {"utility": r.parameters["utility"]}
         best = next(o for o in view.results if o.id == f"{ID}.optimal_yield" and o.scope == r.scope)
         declared = view.estimate("utility_yield", parameters=chosen)
@@ -403,7 +413,7 @@ def unverified(case: ScoredCases, study: Study, plan: Plan, results: list[Result
         assert lead is not None
         e = lead.estimate
         if isnan(e.value):
-            yield say(f"{ID}.not_corrected", measure=heading(name), reason=e.note, **values)
+            yield text("not_corrected", measure=heading(name), reason=e.note, **values)
         else:
             bounds = {"least": e.details["least"], "most": e.details["most"]}
             key = f"corrected_{name}_without_interval" if isnan(e.low) else f"corrected_{name}"
@@ -416,8 +426,7 @@ def reweighed(results: list[Result]) -> Iterator[Message]:
     known = [r for r in found if r is not None and not isnan(r.estimate.low)]
     if any(r is not None for r in found):
         measures = [
-            text("weighted_item", measure=quantity_name(r.name), estimate=_with_interval(r.estimate))
-            for r in known
+            text("weighted_item", measure=quantity_name(r.name), estimate=_in_sentence(r)) for r in known
         ]
         yield text("weighted" if known else "weighted_none", measures=measures)
 
@@ -425,7 +434,7 @@ def reweighed(results: list[Result]) -> Iterator[Message]:
 def corrected_for_label_error(results: list[Result], plan: Plan) -> Iterator[Message]:
     """The measures without the declared error of the labels, and what remains if both may err together."""
     found = {
-        r.name.removeprefix(CORRECTED): r.estimate
+        r.name.removeprefix(CORRECTED): r
         for r in results
         if r.name.startswith(CORRECTED) and not isnan(r.estimate.value)
     }
@@ -433,19 +442,22 @@ def corrected_for_label_error(results: list[Result], plan: Plan) -> Iterator[Mes
     if error is None or not found:
         return
     items = [
-        text("weighted_item", measure=quantity_name(name), estimate=_with_interval(e))
-        for name, e in found.items()
-        if not isnan(e.low) and name != "prevalence"
+        text("weighted_item", measure=quantity_name(name), estimate=_in_sentence(r))
+        for name, r in found.items()
+        if not isnan(r.estimate.low) and name != "prevalence"
     ]
-    if items:
-        yield text("label_corrected", se=error.sensitivity, sp=error.specificity, measures=items)
     allowed = [
-        text("label_bound", measure=quantity_name(name), low=e.details["lowest"], high=e.details["highest"])
-        for name, e in found.items()
-        if "lowest" in e.details
+        text("label_bound", measure=quantity_name(name), low=known["lowest"], high=known["highest"])
+        for name, r in found.items()
+        if "lowest" in (known := r.estimate.details)
     ]
-    if allowed:
-        yield text("label_bounds", measures=allowed)
+    bounds = text("label_bounds", measures=allowed) if allowed else None
+    if items:
+        said = text("label_corrected", se=error.sensitivity, sp=error.specificity, measures=items)
+        # The report prints few sentences: what rests on an assumption is not said without its bounds.
+        yield text("label_corrected_unless", corrected=said, bounds=bounds) if bounds else said
+    elif bounds:
+        yield bounds
 
 
 def remarks_on(case: ScoredCases, clusters: Clustering, results: list[Result]) -> Iterator[Message]:

@@ -144,7 +144,7 @@ def _worth(one: Informed, result: Result) -> Message:
     e, parameters = result.estimate, result.parameters
     known = {"utility": parameters["utility"], "name": one.name}
     if isnan(e.value):
-        return say(f"{ID}.voi.undefined", reason=e.note, **known)
+        return text("voi.undefined", reason=e.note, **known)
     if not one.readers:
         known |= {"first": e.details["advice"], "second": e.details["rule"]}
         expected = text("voi.told_advice", **known)
@@ -155,7 +155,7 @@ def _worth(one: Informed, result: Result) -> Message:
         else:
             expected = text("voi.told", **known)
     if isnan(e.low):
-        return say(f"{ID}.voi.no_interval", expected=expected, value=e.value, reason=e.note)
+        return text("voi.no_interval", expected=expected, value=e.value, reason=e.note)
     return text(f"voi.{side_of(e, 0, 'more', 'less')}", e, expected=expected)
 
 
@@ -163,12 +163,12 @@ def _sentences(one: Calibrated, *, brief: bool) -> Iterator[Message]:
     """Whether the scores mean what they say; in full also what bins make of them."""
     ratio, slope = one.estimate("oe_ratio"), one.estimate("calibration_slope")
     if isnan(ratio.value):
-        yield say(f"{ID}.undefined", measure=say(f"{ID}.label.oe_ratio"), reason=ratio.note)
+        yield text("undefined", measure=text("label.oe_ratio"), reason=ratio.note)
     else:
         yield _compared("oe", ratio, **ratio.details)
     if isnan(slope.value):
         if slope.note != ratio.note:
-            yield say(f"{ID}.undefined", measure=say(f"{ID}.label.calibration_slope"), reason=slope.note)
+            yield text("undefined", measure=text("label.calibration_slope"), reason=slope.note)
     else:
         yield _compared("slope", slope)
     for name, parameters in () if brief else (("gici", WIDTH), ("advisory_value", ADVICE)):
@@ -182,7 +182,7 @@ def _sentences(one: Calibrated, *, brief: bool) -> Iterator[Message]:
 def _compared(name: str, e: Estimate, **also: float) -> Message:
     """An estimate against 1, in the words for where its interval lies."""
     if isnan(e.low):
-        return say(f"{ID}.{name}.no_interval", value=e.value, reason=e.note, **also)
+        return text(f"{name}.no_interval", value=e.value, reason=e.note, **also)
     return text(f"{name}.{side_of(e, 1)}", e, **also)
 
 
@@ -265,13 +265,11 @@ def _advice_rule(sets: Sequence[Calibrated]) -> Message:
     """From which score the advice of these sets is positive, and how its confidence is measured."""
     known = {one.threshold for one in sets if one.advice}
     if len(known) > 1:
-        return say(f"{ID}.rule.own")
+        return text("rule.own")
     if not any(one.declared for one in sets):
-        return say(f"{ID}.rule.undeclared")
+        return text("rule.undeclared")
     at = next(iter(known), MIDDLE)
-    return (
-        say(f"{ID}.rule.middle") if at == MIDDLE else say(f"{ID}.rule.declared", threshold=float(f"{at:g}"))
-    )
+    return text("rule.middle") if at == MIDDLE else text("rule.declared", threshold=float(f"{at:g}"))
 
 
 def _side_by_side(sets: Sequence[Calibrated]) -> Iterator[PlainTable]:
@@ -317,6 +315,7 @@ def _of_many(sets: Sequence[Calibrated]) -> Iterator[PlainTable]:
     """A row for each data set: calibration, then the value of advice by its confidence."""
 
     def row(one: Calibrated) -> Iterator[Any]:
+        """A data set: its cases and its measures, with an interval where there is room."""
         yield from (one.label, one.estimate("brier").n)
         for name, parameters, whole in OVERVIEW:
             e = one.estimate(name, **parameters)

@@ -173,6 +173,7 @@ def ranked(found: Sequence[Result], names: Sequence[str], name: str) -> list[str
     """The candidates by an estimate, the highest first."""
 
     def value(candidate: str) -> float:
+        """The estimate of a candidate; minus infinity where it has none, so that it comes last."""
         own = (r for r in found if r.id == f"{ID}.{name}" and r.primary and r.place.candidate == candidate)
         e = next(own, None)
         return float("-inf") if e is None or isnan(e.estimate.value) else e.estimate.value

@@ -72,6 +72,7 @@ def succession(plan: Plan) -> list[str]:
     found: list[str] = []
 
     def add(name: str) -> None:
+        """Append a version after the one that it follows, once."""
         if name not in found:
             if name in follows:
                 add(follows[name])

@@ -331,7 +331,7 @@ def _learning(change: VersionChange, first: str) -> Iterator[Message]:
         return
     known = {**_known(change), "measure": quantity_name(first)}
     if isnan(r.estimate.low):
-        yield say(f"{ID}.version.learning_undefined", reason=r.estimate.note, **known)
+        yield version("learning_undefined", reason=r.estimate.note, **known)
         return
     side = side_of(r.estimate, 0)
     yield version(f"learning_{side}", r, n=r.estimate.n, **known)

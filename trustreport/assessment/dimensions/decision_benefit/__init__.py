@@ -74,6 +74,7 @@ def answer(study: Study, plan: Plan) -> Finding:
         return [r for question, found in own.items() for r in known.setdefault(question, found)]
 
     def every() -> list[Result]:
+        """All results that are kept."""
         return [r for found in known.values() for r in found]
 
     for number, (readings, arms) in enumerate(pairs, 1):

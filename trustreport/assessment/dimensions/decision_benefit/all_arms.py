@@ -86,19 +86,23 @@ def _fits(readings: Readings, arms: tuple[str, ...]) -> dict[str, ObuchowskiRock
     found: dict[str, ObuchowskiRockette | None] = {}
 
     def add(name: str, part: Floats, of: NDArray[np.bool_], fit: Fit) -> None:
+        """The fit of one endpoint; None where a reading is missing."""
         if part.size:
             found[name] = None if np.isnan(part).any() else fit(part, patients_of(readings, of))
 
     def shares(part: Floats, cluster: Clusters | None) -> ObuchowskiRockette:
+        """Obuchowski-Rockette of proportions, with the clusters if there are any."""
         return fit_proportions(part) if cluster is None else clustered_means(part, cluster).fit(part.shape[2])
 
     def areas(part: Floats, cluster: Clusters | None) -> ObuchowskiRockette:
+        """Obuchowski-Rockette of areas, with the clusters if there are any."""
         positive = truth[known] == 1
         if cluster is None:
             return fit_auc(part, positive, "jackknife")
         return clustered_areas(part, positive, cluster).fit(part.shape[2])
 
     def sums(part: Floats, cluster: Clusters | None) -> ObuchowskiRockette:
+        """Obuchowski-Rockette of Youden's J, with the clusters if there are any."""
         positive = truth[known] == 1
         if cluster is None:
             return fit_youden(part, positive)

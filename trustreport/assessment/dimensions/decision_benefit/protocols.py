@@ -322,6 +322,7 @@ def _performance_table(found: ProtocolComparison, number: int) -> Item:
     timed = found.value(READER, "seconds") is not None
 
     def row(protocol: str) -> Iterator[Any]:
+        """A protocol: its rates, the errors per number of cases, and the minutes that these take."""
         yield _label(protocol)
         values = [found.value(protocol, name) for name in CLASSES]
         yield from values
@@ -393,6 +394,7 @@ def published_part(results: Sequence[Result]) -> Part | None:
         return None
 
     def label(r: Result) -> Message:
+        """The set and the protocol."""
         return text("of_set", set=r.place.set, protocol=text(f"name.{r.place.protocol}"))
 
     shown = text.estimates(

@@ -169,6 +169,7 @@ def reading_means(shared: SharedGrids, quantity: str, column: str) -> list[Resul
     n, level = _counts(values), shared.level
 
     def result(place: Place, held: int, why: Note, by_analysis: Callable[[], dict[str, Estimate]]) -> Result:
+        """The leading analysis of a grid; undefined, with the reason, where nothing was recorded."""
         none = {BY_DESIGN: undefined(0, why, level=level, method=BY_DESIGN)}
         name, e = next(iter((by_analysis() if held else none).items()))
         of: dict[str, Any] = {"endpoint": column, "primary": True, "cases": shared.cases}

@@ -69,7 +69,7 @@ def part(one: TaskBenefit, *, alone: bool) -> Iterator[Part]:
 def _sentences(one: TaskBenefit, mean: Estimate) -> Iterator[Message]:
     main, n = one.main, len(one.readings.readers)
     if isnan(mean.value):
-        yield say(f"{ID}.undefined", reason=mean.note)
+        yield text("undefined", reason=mean.note)
         return
     values = {"endpoint": endpoint_name(main.name), "readers": n}
     words = f"{ID}.of_area" if endpoint_row(main.name).written == "area" else f"{ID}.of_share"
@@ -133,7 +133,7 @@ def _cautions(one: TaskBenefit) -> Iterator[Message]:
             said.setdefault((r.estimate.note, isnan(r.estimate.low)), []).append(r.endpoint)
     for (note, lacking), endpoints in said.items():
         key = "without_interval" if lacking else "with_care"
-        yield say(f"{ID}.{key}", endpoints=[endpoint_name(e) for e in endpoints], note=note)
+        yield text(key, endpoints=[endpoint_name(e) for e in endpoints], note=note)
 
 
 def _secondary_sentences(one: TaskBenefit) -> Iterator[Message]:
@@ -196,6 +196,7 @@ def _readers_table(one: TaskBenefit) -> PlainTable:
     row = endpoint_row(main.name)
 
     def cells(j: int) -> Iterator[Any]:
+        """A reader: groups, both arms, the change, and its number of cases."""
         yield one.readings.readers.labels[j]
         for g in groups.values():
             yield g.labels[int(g.codes[j])] if g.codes[j] >= 0 else None

@@ -79,9 +79,9 @@ def _of_candidate(one: MarkedCases, results: Sequence[Result], maker: int) -> It
     name = place.data_name
     area = own[LEAD].estimate
     if isnan(area.value):
-        yield say(f"{ID}.no_area", name=name, reason=area.note)
+        yield text("no_area", name=name, reason=area.note)
     elif isnan(area.low):
-        yield say(f"{ID}.area_no_interval", name=name, value=area.value, reason=area.note)
+        yield text("area_no_interval", name=name, value=area.value, reason=area.note)
     else:
         yield text("area", area, name=name)
     found, false = own["lesion_sensitivity"].estimate, own["false_marks_per_case"].estimate
@@ -101,7 +101,7 @@ def _of_several(one: MarkedCases, results: Sequence[Result]) -> Iterator[Message
     """The areas of all candidates in one sentence, or why there are none."""
     areas = [r for r in results if r.name == LEAD]
     if all(isnan(r.estimate.low) for r in areas):
-        yield say(f"{ID}.no_area", name=one.of.name, reason=areas[0].estimate.note)
+        yield text("no_area", name=one.of.name, reason=areas[0].estimate.note)
         return
     items = [text("area_of", r, name=r.place.candidate) for r in areas if not isnan(r.estimate.low)]
     yield text("areas", items=items)
@@ -149,7 +149,7 @@ def _of_changes(one: MarkedCases, results: Sequence[Result]) -> Iterator[Message
             e = r.estimate
             values = {"measure": endpoint_name(name), "n": len(one.makers)}
             if isnan(e.low):
-                yield say(f"{ID}.change.none", **values, reason=e.note)
+                yield text("change.none", **values, reason=e.note)
                 continue
             way = side_of(e, 0, "higher", "lower")
             unit = {"lesion_sensitivity": "points", "false_marks_per_case": "marks"}.get(name, "area")

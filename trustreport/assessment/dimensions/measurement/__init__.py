@@ -12,13 +12,13 @@ from trustreport.study.plan import Plan
 from trustreport.study.study import Study
 
 
-def of_devices(study: Study, plan: Plan) -> bool:
-    """Whether devices measured, or were measured in, cases."""
+def measured_by_devices(study: Study, plan: Plan) -> bool:
+    """Whether there are values of a device, or of what it made, for each case."""
     return any(one.readers is None for one in study.values)
 
 
-def of_readers(study: Study, plan: Plan) -> bool:
-    """Whether readers gave values of cases."""
+def measured_by_readers(study: Study, plan: Plan) -> bool:
+    """Whether readers gave values of cases, or preferred one output to another."""
     return bool(study.preferences) or any(one.readers is not None for one in study.values)
 
 
@@ -46,5 +46,5 @@ def _finding(name: str, study: Study, plan: Plan, *, by_readers: bool) -> Findin
     return Finding(name, parts, results, tuple(text(f"not_shown.{key}") for key in limits))
 
 
-DIMENSION = Dimension(NAME, of_devices, answer, applies=of_devices)
-BY_READERS = Dimension(READERS, of_readers, answer_of_readers, applies=of_readers)
+DIMENSION = Dimension(NAME, measured_by_devices, answer, applies=measured_by_devices)
+BY_READERS = Dimension(READERS, measured_by_readers, answer_of_readers, applies=measured_by_readers)

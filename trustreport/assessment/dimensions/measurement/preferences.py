@@ -42,6 +42,7 @@ def results_of(one: Preferences, plan: Plan) -> Iterator[Result]:
     for i in by_plan if k > 2 else ():
 
         def strength(mask: NDArray[np.bool_], i: int = i) -> float:
+            """The strength of output `i` among these choices."""
             return float(strengths(one.first[mask], one.second[mask], one.share[mask], k)[i])
 
         at = place.narrowed(candidate=one.outputs[i])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from math import isnan, nan
+from math import isinf, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -76,16 +76,20 @@ class MeasuredValues:
         """Which cases belong together, (n_cases,); None where none do."""
         return clustering(self.values.cases).of_case
 
+    def how(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> dict[str, Any]:
+        """How the intervals of these cases are made: which of them belong together, and the level."""
+        return {"cluster": None if self.cluster is None else self.cluster[rows], "level": self.level}
+
     @property
     def bound(self) -> float | None:
-        """The largest acceptable error, or the bound of acceptable values; 0 of a count of what is bad."""
+        """The largest acceptable error, or the bound of acceptable values; of a count of faults 0."""
         if self.facts.acceptable is None and self.facts.kind == "count" and not self.has_reference:
             return 0.0 if self.facts.better == "down" else None
         return self.facts.acceptable
 
     @property
     def mean(self) -> str:
-        """The quantity that leads where there is no reference."""
+        """The quantity that leads where there is no reference: a mean, named by the side that is better."""
         return MEANS[self.facts.better]
 
     @property
@@ -129,10 +133,10 @@ class MeasuredValues:
         return list(combinations(range(len(names)), 2))
 
     def entry(self, quantity: str, place: Place, e: Estimate, rows: NDArray[np.intp] | None = None) -> Result:
-        """An entry of this measurement."""
+        """A result of this measurement, with the unit that its value is in."""
         key = case_key(self.values.name, self.values.cases.labels, rows)
         more = {"bound": self.bound} if quantity.startswith("acceptable_share") else {}
-        return Result(
+        found = Result(
             f"{READERS if self.values.readers else NAME}.{quantity}",
             place,
             e,
@@ -141,6 +145,8 @@ class MeasuredValues:
             primary=True,
             cases=key,
         )
+        has_unit = found.unit == "score" and isinf(found.quantity.high)  # correlations and slopes have none
+        return replace(found, details={"unit": self.facts.unit}) if has_unit and self.facts.unit else found
 
 
 def measured(study: Study, plan: Plan) -> Iterator[MeasuredValues]:
@@ -175,9 +181,7 @@ def _of_devices(one: MeasuredValues) -> Iterator[Result]:
 
 
 def _against_reference(one: MeasuredValues, c: int, rows: NDArray[np.intp], place: Place) -> Iterator[Result]:
-    difference = one.error[c, 0, rows]
-    cluster = None if one.cluster is None else one.cluster[rows]
-    how: dict[str, Any] = {"cluster": cluster, "level": one.level}
+    difference, how = one.error[c, 0, rows], one.how(rows)
     assert one.values.reference is not None
     x, y = one.values.reference[rows], one.values.value[c, 0, rows]
     found = {
@@ -208,20 +212,17 @@ def _against_reference(one: MeasuredValues, c: int, rows: NDArray[np.intp], plac
 
 
 def _noted(e: Estimate, often: Note) -> Estimate:
-    """A limit of agreement with what simulations of few clusters showed: too narrow at its outer side."""
+    """A limit of agreement; with few clusters it notes that simulated intervals were off to one side."""
     few = 0 < e.details.get("clusters", 0) < FEW_CLUSTERS and not isnan(e.low)
     return replace(e, note=e.note + often) if few else e
 
 
 def _alone(one: MeasuredValues, c: int, rows: NDArray[np.intp], place: Place) -> Iterator[Result]:
-    value = one.values.value[c, 0, rows]
-    cluster = None if one.cluster is None else one.cluster[rows]
-    yield one.entry(one.mean, place, case_mean(value, one.level, cluster, tested=True), rows)
+    value, how = one.values.value[c, 0, rows], one.how(rows)
+    yield one.entry(one.mean, place, case_mean(value, tested=True, **how), rows)
     good = one.acceptable(value)
     if good is not None:
-        yield one.entry(
-            "acceptable_share", place, case_share(good > 0, cluster=cluster, level=one.level), rows
-        )
+        yield one.entry("acceptable_share", place, case_share(good > 0, **how), rows)
 
 
 def _of_sites(one: MeasuredValues, c: int, rows: NDArray[np.intp]) -> Iterator[Result]:
@@ -233,32 +234,25 @@ def _of_sites(one: MeasuredValues, c: int, rows: NDArray[np.intp]) -> Iterator[R
         own = rows[site.codes[rows] == i]
         if len(own) < LEAST_OF_SITE:
             continue
-        cluster = None if one.cluster is None else one.cluster[own]
-        place = one.place_of(c, site=name)
+        place, how = one.place_of(c, site=name), one.how(own)
         if one.has_reference:
             difference = one.error[c, 0, own]
-            yield one.entry(
-                "bias", place, repeated("repeat_bias", difference, cluster=cluster, level=one.level), own
-            )
-            e = mean_absolute_error(difference, cluster=cluster, level=one.level)
-            yield one.entry("mean_absolute_error", place, e, own)
+            yield one.entry("bias", place, repeated("repeat_bias", difference, **how), own)
+            yield one.entry("mean_absolute_error", place, mean_absolute_error(difference, **how), own)
         else:
-            e = case_mean(one.values.value[c, 0, own], one.level, cluster, tested=True)
+            e = case_mean(one.values.value[c, 0, own], tested=True, **how)
             yield one.entry(one.mean, place, e, own)
 
 
 def _of_repeats(one: MeasuredValues, c: int) -> Iterator[Result]:
-    """How much a second measurement of the same case differs."""
+    """The spread of repeated measurements of the same case."""
     if one.values.second is None:
         return
     apart = one.values.second[c, 0] - one.values.value[c, 0]
     rows = np.flatnonzero(~np.isnan(apart))
-    cluster = None if one.cluster is None else one.cluster[rows]
     names: tuple[OfDifferences, ...] = ("within_case_sd", "repeatability_coefficient")
     for quantity in names if len(rows) else ():
-        yield one.entry(
-            quantity, one.place_of(c), repeated(quantity, apart[rows], cluster=cluster, level=one.level), rows
-        )
+        yield one.entry(quantity, one.place_of(c), repeated(quantity, apart[rows], **one.how(rows)), rows)
 
 
 def _of_pair(one: MeasuredValues, compared: int, baseline: int) -> Iterator[Result]:
@@ -266,12 +260,11 @@ def _of_pair(one: MeasuredValues, compared: int, baseline: int) -> Iterator[Resu
     grid = np.abs(one.error) if one.has_reference else one.values.value
     apart = grid[compared, 0] - grid[baseline, 0]
     rows = np.flatnonzero(~np.isnan(apart))
-    cluster = None if one.cluster is None else one.cluster[rows]
     quantity, place = "mean_absolute_error" if one.has_reference else one.mean, one.pair(compared, baseline)
-    e = case_mean(apart[rows], one.level, cluster, tested=True)
+    e = case_mean(apart[rows], tested=True, **one.how(rows))
     yield one.entry(f"{quantity}_difference", place, e, rows)
     if one.facts.kind == "count" and not one.has_reference:
-        e = rate_ratio(grid[compared, 0, rows], grid[baseline, 0, rows], cluster=cluster, level=one.level)
+        e = rate_ratio(grid[compared, 0, rows], grid[baseline, 0, rows], **one.how(rows))
         yield one.entry("count_ratio", place, e, rows)
 
 
@@ -346,9 +339,7 @@ def _each_reader(one: MeasuredValues, c: int) -> Iterator[Result]:
     grid = one.error if one.has_reference else one.values.value
     for j, reader in enumerate(one.values.readers.labels):
         rows = np.flatnonzero(~np.isnan(grid[c, j]))
-        cluster, place = None if one.cluster is None else one.cluster[rows], one.place_of(c, reader=reader)
-        own = grid[c, j, rows]
-        how: dict[str, Any] = {"cluster": cluster, "level": one.level}
+        own, place, how = grid[c, j, rows], one.place_of(c, reader=reader), one.how(rows)
         if one.has_reference:
             for quantity, word in (
                 ("bias", "repeat_bias"),
@@ -358,4 +349,4 @@ def _each_reader(one: MeasuredValues, c: int) -> Iterator[Result]:
                 yield one.entry(quantity, place, repeated(word, own, **how), rows)  # type: ignore[arg-type]
             yield one.entry("mean_absolute_error", place, mean_absolute_error(own, **how), rows)
         else:
-            yield one.entry(one.mean, place, case_mean(own, one.level, cluster, tested=True), rows)
+            yield one.entry(one.mean, place, case_mean(own, tested=True, **how), rows)

@@ -12,6 +12,7 @@ from trustreport.assessment.narrative.texts import Item, Texts, quantity_name, s
 from trustreport.figures.calibration import AgreementPanel, DifferencePlot, IdentityPlot
 from trustreport.vocabulary.kinds import KINDS
 from trustreport.vocabulary.messages import Message
+from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
 text = Texts(NAME)
@@ -33,6 +34,14 @@ def _title(one: MeasuredValues) -> Message:
     return text("title_named", name=name or of or text("value"))
 
 
+def names_compared(place: Place) -> tuple[Message | str, Message | str]:
+    """The two arms, or the two candidates, of a comparison as a sentence names them."""
+    if place.arms:
+        compared, baseline = (text("arm", arm=arm) for arm in place.arms)
+        return compared, baseline
+    return place.candidates or ("", "")
+
+
 def claim(one: MeasuredValues) -> str:
     """What these numbers can show at most, by the kind of the value and whether there is a reference."""
     return KINDS[one.facts.kind].claim[0 if one.has_reference else 1]
@@ -45,7 +54,7 @@ def _items(one: MeasuredValues, number: int) -> Iterator[Item]:
     rows = [r for r in whole if r.name != "linearity"]
     yield text.estimates(
         f"{_id(one)}_{number}",
-        text("table", measurement=_named(one)),
+        _caption(one, rows),
         rows,
         _label,
         lambda r: r.name == rows[0].name,
@@ -55,12 +64,31 @@ def _items(one: MeasuredValues, number: int) -> Iterator[Item]:
     yield from _figures(one, number)
 
 
+def _caption(one: MeasuredValues, rows: Sequence[Result]) -> Message:
+    """What the table is of, and which values are acceptable where a row counts them."""
+    caption = text("table", measurement=_in_unit(one))
+    if all(r.name != "acceptable_share" for r in rows):
+        return caption
+    return text(f"table_{_good(one)}", table=caption, bound=one.bound, unit=_unit(one))
+
+
+def _good(one: MeasuredValues) -> str:
+    """By which text an acceptable value is described: its error, or the side that is better."""
+    return f"acceptable_{'error' if one.has_reference else one.facts.better}"
+
+
 def _id(one: MeasuredValues) -> str:
     return READERS if one.values.readers else NAME
 
 
 def _named(one: MeasuredValues) -> Message | str:
     return one.facts.measurement or text("value")
+
+
+def _in_unit(one: MeasuredValues) -> Message | str:
+    """The measurement with its unit, for tables whose cells have none."""
+    unit = one.facts.unit
+    return text("in_unit", measurement=_named(one), unit=unit) if unit else _named(one)
 
 
 def _unit(one: MeasuredValues) -> str:
@@ -79,7 +107,7 @@ def _counts(one: MeasuredValues) -> Message:
 def _sentences(one: MeasuredValues, whole: Sequence[Result]) -> Iterator[Message]:
     unit = _unit(one)
     for r in whole:
-        compared, baseline = r.place.arms or r.place.candidates or ("", "")
+        compared, baseline = names_compared(r.place)
         base = r.name.removesuffix("_difference")
         if base == r.name or base not in CHANGES:
             continue
@@ -109,8 +137,7 @@ def _sentences(one: MeasuredValues, whole: Sequence[Result]) -> Iterator[Message
                 yield text.of_estimate("mean", own[quantity], **common)
         if "acceptable_share" in own:
             bound = own["acceptable_share"].parameters["bound"]
-            good = "error" if one.has_reference else str(one.facts.better)
-            yield text.of_estimate(f"acceptable_{good}", own["acceptable_share"], bound=bound, **common)
+            yield text.of_estimate(_good(one), own["acceptable_share"], bound=bound, **common)
         if "linearity" in own and own["linearity"].estimate.value < 0.05:
             yield text("not_linear", p=own["linearity"].estimate.value, **common)
         if "limit_between_readers" in own:
@@ -123,9 +150,10 @@ def _sentences(one: MeasuredValues, whole: Sequence[Result]) -> Iterator[Message
 
 def _whose(one: MeasuredValues, own: dict[str, Result]) -> Message | str:
     place = next(iter(own.values())).place
-    named = place.arm or place.candidate
-    if named:
-        return text("readers_in", arm=named) if one.values.readers else named
+    if place.candidate:
+        return place.candidate
+    if place.arm:
+        return text("readers_in", arm=place.arm)
     return text("readers") if one.values.readers else text("device")
 
 
@@ -150,7 +178,7 @@ def _by(one: MeasuredValues, number: int, what: str) -> Iterator[Item]:
         names = dict.fromkeys(getattr(r.place, what) for r in own)
         rows = [(name, *(cells.get((name, c)) for c in where)) for name in names]
         caption = text(
-            f"table_{what}", level=one.level, measurement=_named(one), measure=quantity_name(quantity)
+            f"table_{what}", level=one.level, measurement=_in_unit(one), measure=quantity_name(quantity)
         )
         yield text.table(f"{_id(one)}_by_{what}_{quantity}_{number}", caption, [what, *heads], rows)
 
@@ -174,7 +202,6 @@ def _figures(one: MeasuredValues, number: int) -> Iterator[Item]:
         return
     unit, n = one.facts.unit or "", sum(len(p.points) for p in panels)
     said: dict[str, Any] = {"measurement": _named(one), "n": n}
-    yield text.figure(
-        f"{_id(one)}_difference_{number}", DifferencePlot(tuple(panels), unit), "difference", **said
-    )
+    key = "difference" if any(len(p.lines) > 1 for p in panels) else "difference_of_means"
+    yield text.figure(f"{_id(one)}_difference_{number}", DifferencePlot(tuple(panels), unit), key, **said)
     yield text.figure(f"{_id(one)}_identity_{number}", IdentityPlot(tuple(panels), unit), "identity", **said)

@@ -86,6 +86,7 @@ def compared(
     place, metric = Place(dataset=name), declared.metric
 
     def drawn(what: str) -> Any:
+        """The random numbers of one purpose, apart from those of the others."""
         return generator(declared.seed, ID, what, name)
 
     between = distances(both.pooled, metric=metric)
@@ -97,6 +98,7 @@ def compared(
     results: list[Result] = []
 
     def add(name: str, chosen: dict[str, Any], *estimates: Estimate) -> None:
+        """Append results of one quantity; the first is primary."""
         for i, e in enumerate(estimates):
             of_level = replace(e, level=level, details={**known, **e.details})
             results.append(Result(f"{ID}.{name}", place, of_level, parameters=chosen, primary=i == 0))

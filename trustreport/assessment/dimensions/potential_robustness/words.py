@@ -94,7 +94,7 @@ def _sentences(view: SetsOfCandidate) -> Iterator[Message]:
     else:
         yield from _of_many(view)
     if view.compared and not view.known:
-        yield say(f"{ID}.no_similarity", reason=estimate(results, "degree_of_correspondence").note)
+        yield text("no_similarity", reason=estimate(results, "degree_of_correspondence").note)
     yield from _least(view)
     new = view.over("prediction_interval", "auc")
     if new is not None and isfinite(new.estimate.low):
@@ -134,9 +134,9 @@ def _of_set(one: ScoredSet, energy_p: float) -> Message:
     """Performance on a set, and how alike it is by the index; what contradicts the index is said with it."""
     area, name = one.reached.auc, one.case.dataset.name
     if isnan(area.value):
-        return say(f"{ID}.set_undefined", name=name, reason=area.note)
+        return text("set_undefined", name=name, reason=area.note)
     if isnan(area.low):
-        said = say(f"{ID}.set_no_interval", name=name, value=area.value, reason=area.note)
+        said = text("set_no_interval", name=name, value=area.value, reason=area.note)
     else:
         said = text("set", area, name=name)
     if isnan(one.similarity):
@@ -188,6 +188,7 @@ def column_of(name: str) -> Column:
 
 def _similarity_table(view: SetsOfCandidate) -> PlainTable:
     def row(d: Dataset) -> Iterator[Any]:
+        """A data set: how alike it is to the training data, by each measure."""
         degree, effects = view.of_set("degree_of_correspondence", d.name), view.effects(d.name)
         yield from (d.name, len(d.cases), degree.value, named(degree))
         yield effects.get("null_sd", MISSING).value
@@ -196,6 +197,7 @@ def _similarity_table(view: SetsOfCandidate) -> PlainTable:
         yield effects.get("domain_classifier", MISSING).value
 
     def named(e: Estimate) -> Message:
+        """The band of a similarity, or why there is none."""
         if isnan(e.value):
             return say("table.not_estimable", note=e.note)
         return say(f"figure.external.{band(e.value)}")
@@ -221,9 +223,9 @@ def _how(results: Sequence[Result]) -> Message | str:
                 by_note.setdefault(note, []).append(str(r.place.dataset))
     everywhere = len({r.place.dataset for r in found})
     notes = [
-        say(f"{ID}.note_everywhere", note=note)
+        text("note_everywhere", note=note)
         if len(sets) == everywhere
-        else say(f"{ID}.note_of", note=note, names=sets)
+        else text("note_of", note=note, names=sets)
         for note, sets in by_note.items()
     ]
     how = text(

@@ -57,6 +57,7 @@ def contrast_results(
     arr, rr = list(arr), list(rr)
 
     def add(name: str, estimates: Iterable[Estimate], like: str) -> Iterator[Result]:
+        """The results of one quantity, primary by the method that leads."""
         yield from results_for(f"{ID}.{name}", place, estimates, leads=first.get(like, ""), **of)
 
     return [

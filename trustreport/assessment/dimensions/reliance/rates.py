@@ -111,6 +111,7 @@ def paired_table(counts: Mapping[str, int], advice: str) -> PairedTable:
     after_advice = {"": "01", "right": "1", "wrong": "0"}[advice]
 
     def among(before: str, after: str) -> int:
+        """Readings with these decisions, over the kinds of advice asked for."""
         return sum(counts[before + a + after] for a in after_advice)
 
     return PairedTable(among("1", "1"), among("0", "1"), among("1", "0"), among("0", "0"))

@@ -126,7 +126,7 @@ def _words(found: Reliance) -> str:
 def _against_half(found: Reliance, name: str) -> Message:
     e, words = found.find(name).estimate, _words(found)
     if isnan(e.value):
-        return say(f"{ID}.{name}.undefined", reason=e.note)
+        return text(f"{name}.undefined", reason=e.note)
     values: dict[str, Any] = {"n": e.n, "reason": e.note}
     if name == "rair":
         values |= {"won": found.count("011"), **numbers(e)}
@@ -155,6 +155,7 @@ def _patterns_table(found: Reliance, number: int) -> PlainTable:
     before, after = Column(say(f"{own}.column.before")), Column(say(f"{own}.column.after"))
 
     def row(pattern: str) -> tuple[Any, ...]:
+        """A pattern: its three answers, its name, and how many readings have it."""
         n = found.count(pattern)
         name = text(f"pattern.p{pattern}")
         return (*(words[x] for x in pattern), name, n, n / found.n if found.n else None)
@@ -174,6 +175,7 @@ def _advice_table(found: Reliance, number: int) -> PlainTable:
     after = Column(say(f"{own}.column.right_after"), "percent")
 
     def row(advice: str) -> tuple[Any, ...]:
+        """Readings with this advice: how many were right before and after, and the change."""
         unaided, aided = _rates(found, *(f"accuracy_{a}_{advice}_advice" for a in ("unaided", "aided")))
         contrast = found.place.narrowed(arms=found.arms)
         change = found.primary_entry("accuracy_change", contrast, {"advice": advice}, "accuracy")
@@ -192,6 +194,7 @@ def _confidence_table(found: Reliance, number: int) -> PlainTable:
     confidence = Column(say(f"{own}.column.confidence"))
 
     def row(band: str) -> Iterator[Any]:
+        """A band of confidence: its readings and their rates."""
         low, high = found.bands[band]
         yield text("band", name=text(f"confidence.{band}"), low=low, high=high)
         yield found.find("override_rate", confidence=band).estimate.n

@@ -117,6 +117,7 @@ def _results(pool: PooledSets) -> Iterator[Result]:
     )
 
     def made(id: str, e: Estimate, *, primary: bool = True, population: str = "", **more: Any) -> Result:
+        """A result of the pool, with a note on studies that were left out."""
         said = replace(e, note=e.note + left_out)
         place = pool.place.narrowed(population=population or None)
         return Result(f"{ID}.{id}", place, said, primary=primary, **more)

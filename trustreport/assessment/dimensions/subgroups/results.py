@@ -110,9 +110,11 @@ def _measured(case: ScoredCases, division: Division, plan: Plan) -> Iterator[Mea
     """Each group of an attribute: its numbers where it is large enough, and its differences."""
 
     def size(mask: Mask) -> int:
+        """The number of cases behind a mask."""
         return int(case.among(mask).sum())
 
     def counts(mask: Mask) -> tuple[int, ...]:
+        """The cells of the decisions where there are any, and the sizes of both classes."""
         part = case.part(case.among(mask))
         cells = part.counts
         own = () if cells is None else (cells.tp, cells.fp, cells.fn, cells.tn)
@@ -135,6 +137,7 @@ def _measured_group(case: ScoredCases, group: CaseGroup, plan: Plan, *, shut: bo
     }
 
     def entry(name: str, e: Estimate, *, short: bool = False) -> Result:
+        """A measure of the group; suppressed where the group is too small to be shown."""
         details = {} if shut else {**facts, "too_few": short}
         shown = suppressed(e, least.cell) if shut else e
         more: dict[str, Any] = {"details": details, "cases": part.key, "primary": True}
@@ -261,6 +264,7 @@ def _tests(case: ScoredCases, division: Division, level: float) -> Iterator[Resu
     codes, kept = division.codes[case.rows], len(division.groups)
 
     def entry(name: str, e: Estimate) -> Result:
+        """A test of whether the groups of the attribute differ."""
         chosen, key = {"attribute": division.attribute}, case.part(codes >= 0).key
         return Result(TEST, case.place, e, endpoint=name, parameters=chosen, cases=key, primary=True)
 
@@ -334,6 +338,7 @@ def adjusted(found: GroupedCases) -> GroupedCases:
     planned = {test_of(one, r) for one, r in pairs if family_of(one, r) == PRESPECIFIED}
 
     def family(one: Measured, r: Result) -> str:
+        """Whether a comparison was planned or is exploratory."""
         return PRESPECIFIED if test_of(one, r) in planned else EXPLORATORY
 
     for one, r in pairs:
@@ -346,6 +351,7 @@ def adjusted(found: GroupedCases) -> GroupedCases:
     }
 
     def with_family(one: Measured, r: Result) -> Result:
+        """A difference with its p-value adjusted within its family; any other result as it is."""
         if r.id != DIFFERENCE:
             return r
         name = family(one, r)

@@ -292,6 +292,7 @@ def _forest(found: GroupedCases, number: int) -> Iterator[Figure]:
         return
 
     def cell(one: Measured, name: str) -> MeasureCell | None:
+        """A measure of a group beside that of all cases; None where it was not computed."""
         e, overall = one.value(name), found.overall.get(name)
         return MeasureCell(e, overall.value if overall else nan, text("figure.too_few")) if e else None
 

@@ -16,7 +16,7 @@ from trustreport.figures import curves, monitoring, trend
 from trustreport.measures.monitoring.charts import CusumChart, SprtChart
 from trustreport.measures.monitoring.detection_delay import STATISTICS
 from trustreport.vocabulary import digits
-from trustreport.vocabulary.messages import Message, say
+from trustreport.vocabulary.messages import Message
 
 INNER, OUTER = 0.95, 0.998
 MOST_CORNERS = 300
@@ -78,7 +78,7 @@ def _charted(chart: Charted) -> Message:
     name, state, e = chart.name, in_control(chart), chart.result.estimate
     kind = chart.type
     if not state:
-        return say(f"{ID}.charts.undefined", name=name, chart=kind, reason=e.note)
+        return text("charts.undefined", name=name, chart=kind, reason=e.note)
     values = {
         "name": name,
         "chart": kind,
@@ -183,7 +183,7 @@ def _funnel_sentence(one: Compared) -> Message:
     values: dict[str, Any] = {"name": heading(one.endpoint), "n": len(one.names), "target": one.found.target}
     of = text(f"funnel.{one.of}s", n=len(one.names))
     if all(isnan(e.value) for e in z):
-        return say(f"{ID}.funnel.undefined", of=of, reason=z[0].note, name=values["name"])
+        return text("funnel.undefined", of=of, reason=z[0].note, name=values["name"])
     key = "beyond" if one.beyond else "within"
     values |= {"of": of, "names": one.beyond}
     if one.without:
@@ -205,6 +205,7 @@ def _funnel_plot(one: Compared) -> monitoring.FunnelPlot:
     )
 
     def limits(share: float, method: str) -> monitoring.FunnelLimits:
+        """The funnel around the target at this coverage."""
         low, high = one.found.limits(at, share, method)
         return monitoring.FunnelLimits(*(tuple(zip(at.tolist(), side.tolist())) for side in (low, high)))
 

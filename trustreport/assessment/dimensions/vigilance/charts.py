@@ -147,6 +147,7 @@ def _chart(
     }
 
     def entry(e: Estimate, **details: Any) -> Result:
+        """A result of this chart, with what it was designed for."""
         return Result(
             f"{ID}.{shown}",
             timeline.place,

@@ -151,6 +151,7 @@ def _drift(view: MonitoringView) -> Iterator[Item]:
     yield from _sentences(view)
 
     def row(period: Period) -> Iterator[Any]:
+        """A period: the drift of its scores and of its features."""
         yield view.numbered(period)
         for e in (view.estimate("score_drift", period=period.name), _psi(view, period.name)):
             yield from (e.value, e.p)

@@ -193,6 +193,7 @@ def due(plan: Plan, timeline: Timeline, charts: Sequence[Charted] = ()) -> list[
     found: list[Due] = []
 
     def add(what: Message, name: Message | str, kind: str, owner: str | None, day: dt.date | None) -> None:
+        """Append something that is due; late where its day is before the data were cut."""
         late = day is not None and timeline.cut is not None and day < timeline.cut
         found.append(Due(what, name, kind, owner or "", day, late))
 

@@ -225,6 +225,7 @@ def _timeline(
     alone = not declared and len(names) < 2
 
     def made(name: str) -> Period:
+        """The period of a data set, with what is declared of it."""
         place = Place(dataset=name, period=name, candidate=candidate if several else None)
         return _period(place, candidate, facts.get(name), held.get(name), study, plan)
 

@@ -37,7 +37,7 @@ def _events(view: MonitoringView) -> Iterator[Item]:
         e = view.estimate("event_rate", period=None, parameters={"kind": kind})
         name = text(f"events.{kind}s")
         if isnan(e.value):
-            yield say(f"{ID}.events.undefined", name=name, reason=e.note)
+            yield text("events.undefined", name=name, reason=e.note)
         elif e.value == 0:
             yield text("events.zero", name=name, cases=e.n, high=per(e, PER).high, level=e.level)
         else:

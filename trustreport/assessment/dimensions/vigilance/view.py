@@ -134,6 +134,7 @@ def changes(timeline: Timeline, plan: Plan) -> list[DeviceChange]:
 
 def _versions(timeline: Timeline) -> Iterator[tuple[str, dt.date]]:
     def names(period: Period) -> Any:
+        """The version of each case of a period."""
         column = period.scores.version if period.scores is not None else None
         return names_of(column, len(period))
 

@@ -19,7 +19,7 @@ from trustreport.assessment.finding import Column, Figure, Part, PlainTable
 from trustreport.assessment.narrative.texts import Item, Texts, heading, if_known, on_day, side_of
 from trustreport.figures import trend
 from trustreport.measures.estimate import Estimate
-from trustreport.vocabulary.messages import Message, say
+from trustreport.vocabulary.messages import Message
 from trustreport.vocabulary.quantities import endpoint_row
 
 MOST_TREND = 9
@@ -97,7 +97,7 @@ def _due_table(view: MonitoringView) -> Iterator[PlainTable]:
 def _state(chart: Charted) -> Message:
     state = in_control(chart)
     if not state:
-        return say(f"{ID}.state.none", reason=chart.result.estimate.note)
+        return text("state.none", reason=chart.result.estimate.note)
     if state != "alert":
         return text("state.in_control")
     if chart.alert_day is not None and chart.looks is not None and chart.looks.by_case:
@@ -207,6 +207,7 @@ def _maturity(view: MonitoringView) -> Iterator[Item]:
         yield text("no_truth")
 
     def share(period: Period, name: str, called: str = "") -> float:
+        """A proportion of the cases of a period, of those with one decision where one is named."""
         chosen = {"called": called} if called else None
         return view.estimate(name, period=period.name, parameters=chosen).value
 
@@ -271,7 +272,7 @@ def _sentence(view: MonitoringView, last: Period, endpoint: str) -> Message:
     change, now = view.change(last, endpoint, "baseline"), view.value(last, endpoint)
     name = heading(endpoint)
     if isnan(change.value):
-        return say(f"{ID}.change.undefined", name=name, period=last.name, reason=change.note)
+        return text("change.undefined", name=name, period=last.name, reason=change.note)
     row = endpoint_row(endpoint).change()
     kind = "score" if row.written == "area_difference" else row.unit
     about = {"name": name, "period": last.name}
@@ -292,6 +293,7 @@ def _change_table(view: MonitoringView, last: Period) -> PlainTable:
     base = view.timeline.baseline
 
     def row(endpoint: str) -> Iterator[Any]:
+        """An endpoint: its value now and at the baseline, and its changes."""
         now = view.value(last, endpoint)
         yield from (heading(endpoint), now.n, now.value)
         yield view.value(base, endpoint).value if base else nan
@@ -362,7 +364,7 @@ def _readers(view: MonitoringView) -> Iterator[Item]:
             yield text("people.override", now, period=last.name, n=now.n, **values)
             harmful = followed(one, last, "harmful_switch_rate")
             if isnan(harmful.value):
-                yield say(f"{ID}.people.no_switch", reason=harmful.note)
+                yield text("people.no_switch", reason=harmful.note)
             else:
                 yield text("people.switch", harmful, n=harmful.n, period=last.name)
         panels, columns = [], []
