@@ -157,6 +157,21 @@ def test_ratings_without_a_truth_are_compared_as_such(tmp_path: Path) -> None:
     assert "do not show that an output is right" in EN(finding.not_shown[0])
 
 
+def test_ratings_that_are_all_the_same_have_no_agreement_beyond_chance(tmp_path: Path) -> None:
+    manifest = (
+        "measurements: [{measurement: quality, kind: ordinal, scale: [1, 5]}]\n"
+        "tables: {values: {file: table.csv, columns: {candidate: source}}}\n"
+    )
+    rows = [
+        (f"R{j}", k, source, 4 if source == "new" else 1 + (j + k) % 5)
+        for j in range(3) for source in ("new", "old") for k in range(20)
+    ]  # fmt: skip
+    found = assessed(tmp_path, manifest, "reader case source measured", rows)
+    alpha = single(found, "reader_measurement.krippendorff_alpha", candidate="new").estimate
+    assert isnan(alpha.value)
+    assert "nothing can be said beyond it" in EN(alpha.note)
+
+
 def test_counts_of_two_devices_have_a_rate_ratio(tmp_path: Path) -> None:
     rows = [(k, k % 3, 1 + k % 2) for k in range(60)]
     manifest = (

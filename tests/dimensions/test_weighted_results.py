@@ -71,7 +71,7 @@ def test_the_report_says_what_is_weighted(tmp_path: Path) -> None:
     (finding,) = [f for f in assessed(tmp_path).findings if f.dimension == "advice_accuracy"]
     texts = [EN(message) for part in finding.parts for message in part.finding]
     (said,) = [text for text in texts if "declared weights" in text]
-    assert "sensitivity, weighted 0.65 (0.39 to 0.85)" in said
+    assert "sensitivity, weighted 65% (39% to 85%)" in said
     assert said.endswith("All other results count every case once.")
     tables = [t.id for part in finding.parts for t in part.tables]
     assert "weighted_1" in tables

@@ -76,7 +76,7 @@ class MeasuredValues:
         """Which cases belong together, (n_cases,); None where none do."""
         return clustering(self.values.cases).of_case
 
-    def how(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> dict[str, Any]:
+    def how(self, rows: NDArray[np.intp] | NDArray[np.bool_] | slice = slice(None)) -> dict[str, Any]:
         """How the intervals of these cases are made: which of them belong together, and the level."""
         return {"cluster": None if self.cluster is None else self.cluster[rows], "level": self.level}
 
@@ -286,12 +286,11 @@ def _of_readers(one: MeasuredValues) -> Iterator[Result]:
             yield one.entry(f"{quantity}_difference", place, e)
         if one.facts.kind == "number" and one.values.by == "arm":
             arms = one.values.value[baseline], one.values.value[compared]
-            how: dict[str, Any] = {"cluster": one.cluster, "level": one.level}
             for quantity, limits in (
                 ("limit_within_reader", within_reader_between_arms),
                 ("limit_between_arms", between_readers_and_arms),
             ):
-                yield one.entry(quantity, place, limits(*arms, **how)[1])
+                yield one.entry(quantity, place, limits(*arms, **one.how())[1])
 
 
 def _endpoints(one: MeasuredValues) -> Sequence[tuple[str, Floats]]:
@@ -318,14 +317,14 @@ def _agreement(one: MeasuredValues, c: int) -> Iterator[Result]:
     grid = one.values.value[c]
     if len(grid) < 2:
         return
-    how: dict[str, Any] = {"cluster": one.cluster, "level": one.level}
+    how = one.how()
     if one.facts.kind != "count":
         yield one.entry("icc", one.place_of(c), icc(grid.T, **how))
     if KINDS[one.facts.kind].whole:
         ranks, codes = np.unique(grid[~np.isnan(grid)], return_inverse=True)
         laid = np.full(grid.shape, -1)
         laid[~np.isnan(grid)] = codes
-        if len(ranks) > 1:
+        if len(ranks):
             e = krippendorff_alpha(laid.T, len(ranks), metric="ordinal", **how)
             yield one.entry("krippendorff_alpha", one.place_of(c), e)
     else:
