@@ -75,7 +75,7 @@ TABLES: dict[str, tuple[str, Callable[[], Rows], set[tuple[str, str]]]] = {
     "panoptica": (
         "subject_name,group,num_ref_instances,tp,fp,fn,rq,sq_dsc,sq_assd",
         panoptica,
-        {("rq", "number"), ("sq dsc", "number"), ("sq assd", "number")},
+        {("rq", "number"), ("sq dsc", "number"), ("sq assd", "number"), ("fp", "count"), ("fn", "count")},
     ),
     "MetricsReloaded": ("case,label,dsc,masd", metrics_reloaded, {("dsc", "number"), ("masd", "number")}),
     "ratings without a truth": ("reader,case,arm,rating", ratings, {("rating", "ordinal")}),

@@ -26,7 +26,15 @@ WEIGHTS = ("weight", "weights", "sampling_weight")
 
 
 def cautions(plan: Plan, tables: Sequence[MappedTable], study: Study) -> Iterator[Caution]:
-    """Doubts about a study that has been read, each a key of the catalogue with its values."""
+    """Doubts about a study that has been read, each a key of the catalogue with its values, and each once."""
+    said: list[Caution] = []
+    for one in _every(plan, tables, study):
+        if one not in said:
+            said.append(one)
+            yield one
+
+
+def _every(plan: Plan, tables: Sequence[MappedTable], study: Study) -> Iterator[Caution]:
     for table in tables:
         yield from _of_table(table, [t for t in tables if t.file == table.file and t is not table])
     for readings in study.readings:

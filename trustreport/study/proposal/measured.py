@@ -1,15 +1,24 @@
 """Tables of measured values, of metrics of contours, and of ratings without a truth."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from typing import Any
 
+from trustreport.study.proposal.contours import (
+    ContourMetric,
+    is_file,
+    metric_of,
+    metrics_of,
+    name_of,
+    structures_of,
+)
 from trustreport.study.proposal.parts import Doubt, Entry, ExaminedTable, Proposal, squeezed, vocabulary
 
 KEYS = ("case", "reader", "arm", "candidate", "dataset", "patient", "site", "date")
 MOST_RANKS = 11  # whole numbers of so few values are ratings
 MOST_NAMES = 50
+MOST_LEFT = 8  # columns that are named
 MAKERS = {"ai", "cad", "device", "model", "auto", "automatic", "measured", "measurement", "value"}
-COUNTED = ("errors", "artefacts", "artifacts", "edits", "omissions", "hallucinations")
 
 
 def find_values(table: ExaminedTable, have: dict[str, object]) -> bool:
@@ -22,10 +31,14 @@ def find_values(table: ExaminedTable, have: dict[str, object]) -> bool:
     keys = {word: header for word, header in have.items() if word in KEYS and isinstance(header, str)}
     if "case" not in keys and "patient" in keys:
         keys["case"] = keys.pop("patient")  # other tools call a case a subject
-    truth = have.get("truth")
-    metrics = [h for h in table.headers if _better(h)]
+    metrics = metrics_of([h for h in table.headers if table.seen[h].numeric])
+    files = [h for h in table.headers if is_file(table, h)] if metrics else []
+    if files:
+        keys = {word: header for word, header in keys.items() if header not in files} | {"case": files[0]}
+    rated = [h for h in table.headers if _better(h)]
+    truth = None if have.get("truth") in files else have.get("truth")
     structure = isinstance(truth, str) and squeezed(truth) in vocabulary()["measured"]["structure"]
-    if "case" not in keys or (truth is not None and not (structure and metrics)):
+    if "case" not in keys or (truth is not None and not (structure and (metrics or rated))):
         return False
     if not {"arm", "candidate"} & keys.keys():
         keys |= _named(table, keys, "candidate", "source")
@@ -33,17 +46,20 @@ def find_values(table: ExaminedTable, have: dict[str, object]) -> bool:
     free = [h for h in table.headers if h not in keys.values() and table.seen[h].numeric]
     reference = [h for h in free if _words(h) & set(vocabulary()["measured"]["reference"])]
     reference = [h for h in reference if table.seen[h].n_distinct > 2]
-    if len(reference) == 1:
+    if len(reference) == 1 and not metrics:
         measured = [h for h in free if h != reference[0] and table.seen[h].n_distinct > 2]
         # What is measured has words in common with its reference, where any column has.
         alike = [h for h in measured if _words(h) & (_words(reference[0]) - _units())]
         measured = alike or measured
         if measured:
             return _against_reference(table, keys, reference[0], measured)
-    metrics = [h for h in free if _better(h)]
-    if not metrics or reference:
+    rated = [h for h in free if _better(h)]
+    if metrics:
+        _of_contours(table, keys, metrics)
+    elif rated and not reference and "decision" not in have:
+        _of_ratings(table, keys, rated)
+    else:
         return False
-    _of_metrics(table, keys, metrics)
     return True
 
 
@@ -64,7 +80,7 @@ def _units() -> set[str]:
 
 
 def _better(header: str) -> str:
-    """The better side of a metric that is known; empty of any other."""
+    """The better side of a rating or a count that is known; empty of any other."""
     known = {word: side for side in ("up", "down") for word in vocabulary()["measured"][side]}
     return known.get(squeezed(header)) or next(
         (known[w] for w in squeezed(header).split("_")[::-1] if w in known), ""
@@ -94,29 +110,89 @@ def _known() -> set[str]:
     return {*vocabulary()["measured"]["reference"], *_units()}
 
 
-def _of_metrics(table: ExaminedTable, keys: dict[str, str], metrics: Sequence[str]) -> None:
-    """A table for each metric, all of the same file."""
-    for i, header in enumerate(metrics):
-        facts = of_cells(table, header, squeezed(header).replace("_", " "), _better(header))
+def _of_contours(
+    table: ExaminedTable, keys: dict[str, str], metrics: Mapping[str, tuple[list[str], ContourMetric]]
+) -> None:
+    """A table for each metric; the columns of its structures become rows."""
+    entries, asked = [], False
+    # A report leads with the first.
+    for header, (own, metric) in sorted(metrics.items(), key=lambda one: metric_of(one[0]) is None):
+        name, unit = _without_unit(name_of(header))
+        unit = unit or metric.unit
+        facts = {"measurement": name, "kind": metric.kind, "unit": unit, "better": metric.better}
+        if metric.unit and not asked:
+            facts["about"], asked = f"{table.place}: are the distances in {unit}, or in voxels?", True
         table.made.measurements.append(facts)
-        if i:
-            entry = Entry(
-                table.path, "values", deepcopy(table.entry.form) | {"measurement": facts["measurement"]}
-            )
-            entry.form["columns"] = {w: h for w, h in {**keys, "measured": header}.items() if w != h}
-            table.made.entries.append(entry)
-    table.columns = {**keys, "measured": metrics[0]}
-    table.entry.form["measurement"] = table.made.measurements[-len(metrics)]["measurement"]
+        form: dict[str, Any] = {"measurement": name, "columns": {**keys, "measured": own[0]}}
+        structures = structures_of(header, own)
+        if structures:
+            del form["columns"]["measured"]
+            how: dict[str, Any] = {"into": "measurement", "columns": {"measured": f"*-{header}"}}
+            form["unpivot"] = how
+        entries.append(form)
+    _fill(table, entries, _infinite(table, [h for own, _ in metrics.values() for h in own]))
+    left = [h for h in table.headers if table.seen[h].numeric and not _is_used(h, keys, metrics)]
+    left = list(dict.fromkeys(h.rpartition("-")[2] for h in left))
+    if left:
+        some = ", ".join(left[:MOST_LEFT]) + (" ..." if len(left) > MOST_LEFT else "")
+        table.made.notes.append(f"{table.place}: no metrics with a better side: {some}")
 
 
-def of_cells(table: ExaminedTable, header: str, name: str, better: str) -> dict[str, object]:
+def _is_used(
+    header: str, keys: Mapping[str, str], metrics: Mapping[str, tuple[list[str], ContourMetric]]
+) -> bool:
+    return header in keys.values() or any(header in own for own, _ in metrics.values())
+
+
+def _without_unit(name: str) -> tuple[str, str]:
+    """The words of a name without the unit behind them, and the unit."""
+    words = name.split("_")
+    unit = words.pop() if len(words) > 1 and words[-1] in _units() else ""
+    return " ".join(words), unit
+
+
+def _infinite(table: ExaminedTable, headers: Sequence[str]) -> list[str]:
+    """The words for infinity in the cells of these columns: a distance to a contour that is empty."""
+    cells = {c for h in headers for c in table.seen[h].distinct}
+    return sorted(c for c in cells if c.casefold().lstrip("+-") in ("inf", "infinity"))
+
+
+def _fill(table: ExaminedTable, forms: Sequence[dict[str, Any]], infinite: Sequence[str] = ()) -> None:
+    """The entry of the table for the first of some measurements, and one more of the same file for each."""
+    if infinite:
+        table.entry.form["missing"] = sorted({*table.entry.form.get("missing", ()), *infinite})
+        question = f"{table.place}: {' and '.join(infinite)} left out; a largest distance would count them"
+        table.entry.about["missing"] = question
+    common = deepcopy(table.entry.form)
+    for form in forms[1:]:
+        renamed = {w: h for w, h in form["columns"].items() if w != h}
+        entry = Entry(table.path, "values", {**deepcopy(common), **form, "columns": renamed})
+        table.more.append(entry)
+    table.columns = forms[0]["columns"]
+    table.entry.form |= {k: v for k, v in forms[0].items() if k != "columns"}
+
+
+def _of_ratings(table: ExaminedTable, keys: dict[str, str], rated: Sequence[str]) -> None:
+    """A table for each rating or count."""
+    facts = [of_cells(table, h, _without_unit(squeezed(h))[0], _better(h)) for h in rated]
+    table.made.measurements += facts
+    _fill(
+        table,
+        [
+            {"measurement": one["measurement"], "columns": {**keys, "measured": header}}
+            for one, header in zip(facts, rated)
+        ],
+    )
+
+
+def of_cells(table: ExaminedTable, header: str, name: str, better: str) -> dict[str, Any]:
     """What the cells of a column say of a measurement."""
     cells = table.seen[header]
-    facts: dict[str, object] = {"measurement": name, "kind": "number", "better": better}
-    if _words(header) & set(COUNTED):
+    facts: dict[str, Any] = {"measurement": name, "kind": "number", "better": better}
+    if _words(header) & set(vocabulary()["measured"]["counted"]) and cells.is_whole and cells.smallest == 0:
         facts["kind"] = "count"
     elif cells.is_whole and cells.n_distinct <= MOST_RANKS:
-        facts |= {"kind": "ordinal", "scale": [int(cells.smallest), int(cells.largest)]}
+        facts |= {"kind": "ordinal", "scale": [min(1, int(cells.smallest)), int(cells.largest)]}
         facts["about"] = f"{table.place}, {header}: the lowest and the highest rating, and which is better?"
     return facts
 

@@ -227,6 +227,7 @@ class ExaminedTable:
         if self.unit_row:
             self.seen = below
         self.entry = Entry(path, "")
+        self.more: list[Entry] = []  # of the same file, one for each other measurement
         self.columns: dict[str, Any] = {}
         self.labels: list[str] = []  # columns of labels, one for each rater
 

@@ -59,7 +59,7 @@ class TableProposal(ExaminedTable):
         if kind == "dataset":
             self._dataset()
         else:
-            self.made.entries.append(self.entry)
+            self.made.entries += [self.entry, *self.more]
         read = kind == "values" and {"reader", "arm"} <= self.columns.keys()
         if kind == "readings" or read or (kind == "marks" and "reader" in self.columns):
             self._arms()
