@@ -17,6 +17,7 @@ MEAN = "mean_value"
 MEANS = (MEAN, "mean_score", "mean_loss")  # one quantity to a reader, by the side that is better
 COMPARED = ("mean_absolute_error", *MEANS)  # whose differences between arms or candidates are stated
 STATED = (*(f"{name}{DIFFERENCE}" for name in COMPARED), "preference_share", "bias", *MEANS)
+MOST_MEASURED = 9  # means and differences on the first page
 LIMITS = ("lower_limit_of_agreement", "upper_limit_of_agreement")
 
 
@@ -64,11 +65,14 @@ def measurements(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     ]
     found = [r for r in whole if r.name in STATED and not isnan(r.estimate.value)]
     names = list(dict.fromkeys(r.endpoint for r in found))
-    for r in sorted(found, key=lambda r: (names.index(r.endpoint), STATED.index(r.name))):
+    found.sort(key=lambda r: (names.index(r.endpoint), STATED.index(r.name)))
+    for r in found[:MOST_MEASURED]:
         yield _measured(r, say)
         if r.name == "bias":
             at = (r.place, r.endpoint)
             yield from _limits([o for o in whole if o.name in LIMITS and (o.place, o.endpoint) == at], say)
+    if len(found) > MOST_MEASURED:
+        yield stated(say, "answer.open.measured_more", n=len(found) - MOST_MEASURED)
 
 
 def _measured(r: Result, say: Catalogue) -> Statement:
