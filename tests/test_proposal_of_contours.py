@@ -189,8 +189,8 @@ def test_seg_metrics(tmp_path: Path) -> None:
 
 def test_counts_of_voxels_are_no_counts_of_lesions(tmp_path: Path) -> None:
     study, plan, _ = read(tmp_path, nnunet(tmp_path / "summary.csv"))
-    assert {m.measurement for m in plan.measurements} == {"dice", "iou"}
-    assert {v.measurement for v in study.values} == {f"{m}, {k}" for m in ("dice", "iou") for k in (1, 2)}
+    assert {m.measurement for m in plan.measurements} == {"dice", "IoU"}
+    assert {v.measurement for v in study.values} == {f"{m}, {k}" for m in ("dice", "IoU") for k in (1, 2)}
 
 
 def test_files_of_the_same_images_are_candidates(tmp_path: Path) -> None:

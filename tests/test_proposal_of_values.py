@@ -65,7 +65,7 @@ def quality() -> Rows:
 
 
 TABLES: dict[str, tuple[str, Callable[[], Rows], set[tuple[str, str]]]] = {
-    "a device beside a reference": ("Case ID,EF AI,EF reference", measured, {("ef", "number")}),
+    "a device beside a reference": ("Case ID,EF AI,EF reference", measured, {("EF", "number")}),
     "readers beside a reference": (
         "case,reader,arm,diameter_mm,reference_mm",
         by_readers,

@@ -73,6 +73,8 @@ def measurements(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
             yield from _limits([o for o in whole if o.name in LIMITS and (o.place, o.endpoint) == at], say)
     if len(found) > MOST_MEASURED:
         yield stated(say, "answer.open.measured_more", n=len(found) - MOST_MEASURED)
+    own = [f.not_shown for f in assessment.findings if f.dimension in MEASURING] if found else []
+    yield from (Statement(say(text)) for text in dict.fromkeys(sum(own, ())))
 
 
 def _measured(r: Result, say: Catalogue) -> Statement:
@@ -95,7 +97,8 @@ def _measured(r: Result, say: Catalogue) -> Statement:
     elif r.name == "bias":
         key = side_of(r.estimate, 0.0)
     elif compared:
-        key = "change" if r.name.startswith("mean_absolute") else "mean_change"
+        way = "" if isnan(r.estimate.low) else f"_{side_of(r.estimate, 0.0, 'higher', 'lower')}"
+        key = f"change{way}" if r.name.startswith("mean_absolute") else f"mean_change{way}"
     return stated(say, f"answer.open.measured_{key}", r, **values)
 
 

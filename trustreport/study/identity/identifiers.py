@@ -33,7 +33,9 @@ ROLES = frozenset(
         "generalist expert novice senior junior trainee attending group team site hospital clinic centre "
         "center panel human observer the and of one two three four five six seven eight nine ten alpha beta "
         "gamma delta less more high low proficiency experience experienced without with left right north "
-        "south east west no id code pseudonym blinded"
+        "south east west no id code pseudonym blinded "
+        "leser befunder arzt ärztin radiologe radiologin facharzt fachärztin assistenzarzt lecteur lectrice "
+        "médecin medecin radiologue interne lettore lettrice medico radiologo radiologa specializzando"
     ).split()
 )
 Kind = Literal["header", "cells", "reader", "rater", "patient"]
@@ -66,7 +68,8 @@ def identifying(study: Study) -> list[Identifying]:
     held = {column: place for place, column in _column_names(study) if is_direct(column)}
     found += [Identifying("header", place, column) for column, place in held.items() if column not in told]
     for kind in PEOPLE:
-        n = sum(is_personal(name) for labels in _labels_of_persons(study, kind) for name in _some(labels))
+        names = {name for labels in _labels_of_persons(study, kind) for name in _some(labels)}
+        n = sum(map(is_personal, names))
         found += [Identifying(kind, n=n)] if n else []
     cells: dict[str, int] = {}
     for column, labels in _texts(study):

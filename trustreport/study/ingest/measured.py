@@ -273,9 +273,13 @@ def _within_kind(p: _Piece, declared: Measurement | None) -> None:
         p.table.refuse(found, expected, at=p.records[[i]], word="measured")
 
 
-TIES = ("tie", "equal", "both", "neither", "none", "no preference", "same", "draw", "0.5")
-FIRST = ("first", "1", "left", "a")
-SECOND = ("second", "2", "right", "b")
+TIES = (
+    *("tie", "equal", "both", "neither", "none", "no preference", "same", "draw", "0.5"),
+    *("unentschieden", "gleich", "keine präferenz", "égalité", "aucune préférence", "parità"),
+    "nessuna preferenza",
+)
+FIRST = ("first", "1", "left", "a", "links", "gauche", "sinistra")
+SECOND = ("second", "2", "right", "b", "rechts", "droite", "destra")
 
 
 def preferences_of(plan: Plan, tables: Sequence[MappedTable]) -> tuple[Preferences, ...]:

@@ -40,11 +40,6 @@ def metric_of(header: str, *, beside: bool = False) -> ContourMetric | None:
     return next((m for name in _spellings(header) if (m := _named(name, beside=beside))), None)
 
 
-def name_of(header: str) -> str:
-    """The words of a header that names a metric, as one name."""
-    return next((name for name in _spellings(header) if _named(name, beside=True)), squeezed(header))
-
-
 def _spellings(header: str) -> tuple[str, str]:
     """A header in small letters, as one word ("iou" of "IoU") and with the words that capitals begin."""
     return squeezed(header.casefold()), squeezed(header)

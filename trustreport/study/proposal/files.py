@@ -9,6 +9,7 @@ from trustreport.study.ingest.tables import Layout, Raw, find_header, read_table
 from trustreport.study.plan import Kind
 from trustreport.study.proposal import special
 from trustreport.study.proposal.contours import tell_files_apart
+from trustreport.study.proposal.labels import settle_labels
 from trustreport.study.proposal.measured import without_truth
 from trustreport.study.proposal.parts import Choose, Proposal, spellings, squeezed, vocabulary
 from trustreport.study.proposal.table import TableProposal
@@ -42,6 +43,7 @@ def propose(files: Sequence[Path], kind: Kind, choose: Choose | None = None) -> 
     special.complete_marks(made)
     without_truth(made, taken)
     tell_files_apart(made, taken)
+    settle_labels(made, others)
     for table in others:
         made.unread[table.path.name] = table.unknown()
     return made

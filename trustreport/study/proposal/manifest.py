@@ -35,8 +35,10 @@ def _head(proposal: Proposal, title: str) -> Iterator[str]:
         yield f"arms: [{arms}]{_mark(doubt('arms'))}"
     if proposal.design:
         yield f"reading: {{design: {proposal.design}}}{_mark(doubt('design'))}"
-    if proposal.label_scale == "ordinal":
-        yield f"reference_standard: {{label_scale: ordinal}}{_mark(doubt('labels'))}"
+    if proposal.reference or proposal.label_scale == "ordinal":
+        scale = {"label_scale": "ordinal"} if proposal.label_scale == "ordinal" else {}
+        asked = "; ".join(filter(None, map(doubt, ("reference", "labels" if scale else ""))))
+        yield f"reference_standard: {_flow({**proposal.reference, **scale})}{_mark(asked)}"
     if proposal.baseline:
         yield f"vigilance: {{baseline_dataset: {yaml_word(proposal.baseline)}}}{_mark(doubt('baseline'))}"
     if proposal.time_to_event:

@@ -1,5 +1,6 @@
 """Tables of measured values, of metrics of contours, and of ratings without a truth."""
 
+import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
@@ -9,7 +10,6 @@ from trustreport.study.proposal.contours import (
     is_file,
     metric_of,
     metrics_of,
-    name_of,
     structures_of,
 )
 from trustreport.study.proposal.parts import Doubt, Entry, ExaminedTable, Proposal, squeezed, vocabulary
@@ -43,6 +43,8 @@ def find_values(table: ExaminedTable, have: dict[str, object]) -> bool:
     if not {"arm", "candidate"} & keys.keys():
         keys |= _named(table, keys, "candidate", "source")
     keys |= _named(table, keys, "measurement", "structure")
+    if not {"arm", "candidate"} & keys.keys() and "reader" in keys:
+        keys |= _separating(table, keys)
     free = [h for h in table.headers if h not in keys.values() and table.seen[h].numeric]
     reference = [h for h in free if _words(h) & set(vocabulary()["measured"]["reference"])]
     reference = [h for h in reference if table.seen[h].n_distinct > 2]
@@ -65,9 +67,33 @@ def find_values(table: ExaminedTable, have: dict[str, object]) -> bool:
 
 def _named(table: ExaminedTable, keys: dict[str, str], word: str, of: str) -> dict[str, str]:
     """A column of few names that says whose a value is, or of which structure."""
-    names = vocabulary()["measured"][of]
-    found = [h for h in table.headers if squeezed(h) in names and h not in keys.values()]
-    return {word: found[0]} if found and table.seen[found[0]].n_distinct <= MOST_NAMES else {}
+    names = set(vocabulary()["measured"][of])
+    few = [h for h in table.headers if h not in keys.values() and table.seen[h].n_distinct <= MOST_NAMES]
+    found = [h for h in few if squeezed(h) in names]
+    inside = [h for h in few if _words(h) & names and not table.seen[h].numeric]
+    found = found or (inside if of == "source" else [])
+    return {word: found[0]} if found else {}
+
+
+def _separating(table: ExaminedTable, keys: dict[str, str]) -> dict[str, str]:
+    """The column of few names without which readers would have judged cases twice: arms, or outputs."""
+    import pyarrow as pa
+
+    def most(headers: Sequence[str]) -> int:
+        rows = pa.table([table.column(h) for h in headers], names=[str(i) for i, _ in enumerate(headers)])
+        return max(rows.group_by(rows.column_names).aggregate([([], "count_all")])["count_all"].to_pylist())
+
+    judged = [keys[word] for word in ("case", "reader", "measurement", "dataset") if word in keys]
+    if most(judged) == 1:
+        return {}
+    few = [h for h in table.headers if h not in keys.values() and not table.seen[h].numeric]
+    few = [h for h in few if 1 < table.seen[h].n_distinct <= MOST_NAMES and most([*judged, h]) == 1]
+    if len(few) != 1:
+        return {}
+    known = vocabulary()["arms"]
+    said = {squeezed(cell) for cell in table.seen[few[0]].distinct}
+    flags = [bool(said & {*known[word], *known[f"{word}_cells"]}) for word in ("aided", "unaided")]
+    return {"arm" if all(flags) else "candidate": few[0]}
 
 
 def _words(header: str) -> set[str]:
@@ -90,9 +116,11 @@ def _better(header: str) -> str:
 def _against_reference(
     table: ExaminedTable, keys: dict[str, str], reference: str, measured: Sequence[str]
 ) -> bool:
-    unit = next((w for w in squeezed(reference).split("_")[::-1] if w in _units()), "")
+    unit = next(filter(None, (_without_unit(h)[1] for h in (reference, *measured))), "")
     headers = (reference, *measured)
-    name = next((w for h in headers for w in squeezed(h).split("_") if w not in _known() | MAKERS), "value")
+    shared = [w for w in _words_of(measured[0]) if w in _words_of(reference)] if len(measured) == 1 else []
+    every = (*shared, *(w for h in headers for w in _words_of(h)))
+    name = next((w for w in every if squeezed(w) not in _known() | MAKERS), "value")
     facts = {"measurement": name, "kind": "number", **({"unit": unit} if unit else {})}
     several = len(measured) > 1 and not {"candidate", "reader"} & keys.keys()
     columns = {**keys, "reference_value": reference}
@@ -117,7 +145,7 @@ def _of_contours(
     entries, asked = [], False
     # A report leads with the first.
     for header, (own, metric) in sorted(metrics.items(), key=lambda one: metric_of(one[0]) is None):
-        name, unit = _without_unit(name_of(header))
+        name, unit = _without_unit(header)
         unit = unit or metric.unit
         facts = {"measurement": name, "kind": metric.kind, "unit": unit, "better": metric.better}
         if metric.unit and not asked:
@@ -144,11 +172,28 @@ def _is_used(
     return header in keys.values() or any(header in own for own, _ in metrics.values())
 
 
-def _without_unit(name: str) -> tuple[str, str]:
-    """The words of a name without the unit behind them, and the unit."""
-    words = name.split("_")
-    unit = words.pop() if len(words) > 1 and words[-1] in _units() else ""
-    return " ".join(words), unit
+def _words_of(header: str) -> list[str]:
+    """The words of a header as it writes them, without what stands in brackets."""
+    return re.findall(r"[^\W_]+", re.sub(r"[\[(].*", "", header))
+
+
+def _without_unit(header: str) -> tuple[str, str]:
+    """A header as the name of a measurement, and the unit in brackets or as its last word."""
+    inside = re.findall(r"[\[(](.*?)[\])]", header)
+    unit = next((u.strip() for u in inside if u.strip() == "%" or u.strip().casefold() in _units()), "")
+    words = re.split(r"[\s_]+", re.sub(r"[\[(].*?[\])]", "", header).strip())
+    if len(words) > 1 and words[-1].casefold() in _units():
+        unit = words.pop()
+    first = words[0]
+    if first[1:].islower():  # no abbreviation
+        words[0] = first[0].lower() + first[1:]
+    return " ".join(words) or header, unit
+
+
+def _scale_of(header: str) -> list[int]:
+    """The scale that a header names: "quality (1-5)"."""
+    found = re.search(r"[\[(]\s*(\d+)\s*(?:-|\N{EN DASH}|to|bis|à|a)\s*(\d+)\s*[\])]", header)
+    return [int(found[1]), int(found[2])] if found else []
 
 
 def _infinite(table: ExaminedTable, headers: Sequence[str]) -> list[str]:
@@ -174,7 +219,7 @@ def _fill(table: ExaminedTable, forms: Sequence[dict[str, Any]], infinite: Seque
 
 def _of_ratings(table: ExaminedTable, keys: dict[str, str], rated: Sequence[str]) -> None:
     """A table for each rating or count."""
-    facts = [of_cells(table, h, _without_unit(squeezed(h))[0], _better(h)) for h in rated]
+    facts = [of_cells(table, h, _without_unit(h)[0], _better(h)) for h in rated]
     table.made.measurements += facts
     _fill(
         table,
@@ -189,10 +234,12 @@ def of_cells(table: ExaminedTable, header: str, name: str, better: str) -> dict[
     """What the cells of a column say of a measurement."""
     cells = table.seen[header]
     facts: dict[str, Any] = {"measurement": name, "kind": "number", "better": better}
-    if _words(header) & set(vocabulary()["measured"]["counted"]) and cells.is_whole and cells.smallest == 0:
+    scale = _scale_of(header)
+    counted = _words(header) & set(vocabulary()["measured"]["counted"])
+    if counted and not scale and cells.is_whole and cells.smallest == 0:
         facts["kind"] = "count"
-    elif cells.is_whole and cells.n_distinct <= MOST_RANKS:
-        facts |= {"kind": "ordinal", "scale": [min(1, int(cells.smallest)), int(cells.largest)]}
+    elif cells.is_whole and (scale or cells.n_distinct <= MOST_RANKS):
+        facts |= {"kind": "ordinal", "scale": scale or [min(1, int(cells.smallest)), int(cells.largest)]}
         facts["about"] = f"{table.place}, {header}: the lowest and the highest rating, and which is better?"
     return facts
 

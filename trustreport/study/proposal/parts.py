@@ -57,6 +57,7 @@ class Proposal:
     arms: dict[str, bool] = field(default_factory=dict)
     design: str = ""
     label_scale: str = ""
+    reference: dict[str, Any] = field(default_factory=dict)
     measurements: list[dict[str, Any]] = field(default_factory=list)
     datasets: list[dict[str, Any]] = field(default_factory=list)
     baseline: str = ""
@@ -237,6 +238,10 @@ class ExaminedTable:
         if self.only_sheet or not self.sheet:
             return self.path.stem
         return self.sheet
+
+    def column(self, header: str) -> "Column":
+        """The cells of a column as text, without a row of units."""
+        return values.text(self.raw.columns[self.raw.header.index(header)].slice(int(self.unit_row)))
 
     def once(self, word: str) -> bool:
         """Whether no name of a column appears twice, as far as rows are looked at."""

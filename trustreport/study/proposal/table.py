@@ -8,6 +8,7 @@ import numpy as np
 
 from trustreport.study.ingest import contracts
 from trustreport.study.proposal import special
+from trustreport.study.proposal.choices import find_choices
 from trustreport.study.proposal.measured import find_values
 from trustreport.study.proposal.parts import (
     Cells,
@@ -22,7 +23,7 @@ from trustreport.study.proposal.parts import (
 )
 
 if TYPE_CHECKING:
-    from trustreport.study.ingest.tables import Column
+    pass
 
 FEW = 12  # values of a column of groups
 CODED = ("truth", "decision", "advice")
@@ -38,7 +39,10 @@ class TableProposal(ExaminedTable):
         self._form()
         self._columns()
         have = dict(self.columns)
-        self.entry.kind = "values" if find_values(self, have) else self._kind()
+        if find_choices(self, have):
+            self.entry.kind = "preferences"
+        else:
+            self.entry.kind = "values" if find_values(self, have) else self._kind()
         return bool(self.entry.kind)
 
     def unknown(self) -> str:
@@ -324,17 +328,12 @@ class TableProposal(ExaminedTable):
         words = ("reader", "case", "arm")
         if self.made.design or "arm" not in self.columns or self.seen[self.columns["arm"]].n_distinct == 1:
             return
-        table = pa.table([self._column(self.columns[word]) for word in words], names=words)
+        table = pa.table([self.column(self.columns[word]) for word in words], names=words)
         arms = table.group_by(["reader", "case"]).aggregate([("arm", "count_distinct")])["arm_count_distinct"]
         if max(arms.to_pylist(), default=0) == 1:
             question = "no reader has read a case in two arms; do the arms differ in readers or in cases?"
             options = ("parallel", "crossover", "split-plot")
             self.made.design = self.of_all(Doubt(question, options, "parallel"), "design")
-
-    def _column(self, header: str) -> "Column":
-        from trustreport.study.ingest import values
-
-        return values.text(self.raw.columns[self.raw.header.index(header)].slice(int(self.unit_row)))
 
     def _ranks(self) -> None:
         """Labels that are whole numbers are probably ranks."""
@@ -383,7 +382,7 @@ class TableProposal(ExaminedTable):
         form = self.entry.form.get("date_format", "") if self.seen[date].date_form else ""
         known = {cell: day(cell, form) for cell in self.seen[date].distinct}
         found: dict[str, set[str]] = {}
-        for name, cell in zip(self._column(column).to_pylist(), self._column(date).to_pylist()):
+        for name, cell in zip(self.column(column).to_pylist(), self.column(date).to_pylist()):
             if name and known.get(cell):
                 found.setdefault(name, set()).add(known[cell])
         return {name: (min(days), max(days)) for name, days in found.items()}

@@ -136,6 +136,9 @@ class MeasuredValues:
         """A result of this measurement, with the unit that its value is in."""
         key = case_key(self.values.name, self.values.cases.labels, rows)
         more = {"bound": self.bound} if quantity.startswith("acceptable_share") else {}
+        least = KINDS[self.facts.kind].least
+        if least is not None and quantity == self.mean:
+            e = replace(e, low=max(e.low, least))  # a mean of counts; max keeps a limit that is NaN
         found = Result(
             f"{READERS if self.values.readers else NAME}.{quantity}",
             place,

@@ -1,0 +1,63 @@
+"""Labels of routine: whether a truth was read from reports, and a table in which some were judged again."""
+
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+from trustreport.study.ingest import contracts, values
+from trustreport.study.proposal.parts import ExaminedTable, Proposal, squeezed, vocabulary
+
+T = TypeVar("T", bound=ExaminedTable)
+
+
+def settle_labels(made: Proposal, others: list[T]) -> None:
+    """How often labels are wrong, of a table of labels and experts, or that it is not known."""
+    truths = set(_truths(made))
+    for table in others:
+        found = _judged_again(table, truths)
+        if found:
+            others.remove(table)
+            made.reference = found
+            made.about["reference"] = f"{table.path.name}: is this a random sample of all cases?"
+            return
+    mined = sorted(filter(_is_mined, truths))
+    if mined:
+        made.reference = {"kind": "error_prone"}
+        question = f"how often is {mined[0]} right? sensitivity and specificity, as a share or [right, of]"
+        made.about["reference"] = question
+
+
+def _truths(made: Proposal) -> Iterator[str]:
+    forms: list[dict[str, Any]] = [*made.datasets, *(e.form for e in made.entries)]
+    for form in forms:
+        header = form.get("columns", {}).get("truth", "truth")
+        yield from [header] if isinstance(header, str) else []
+
+
+def _is_mined(header: str) -> bool:
+    return not set(squeezed(header).split("_")).isdisjoint(vocabulary()["labels"]["mined"])
+
+
+def _judged_again(table: ExaminedTable, truths: set[str]) -> dict[str, Any]:
+    """The error of labels in a table with a label and a better judgement of each case; empty of another."""
+    better = set(vocabulary()["measured"]["reference"])
+    calls = [h for h in table.headers if table.seen[h].is_yes_or_no and table.seen[h].pair]
+    label = [h for h in calls if h in truths or _is_mined(h)]
+    judged = [h for h in calls if h not in label and better & set(squeezed(h).split("_"))]
+    if len(label) != 1 or len(judged) != 1:
+        return {}
+    said, right = (list(_codes(table, header)) for header in (label[0], judged[0]))
+    both = [(s, r) for s, r in zip(said, right) if s and r]
+    rates = {
+        name: [both.count((code, code)), sum(r == code for _, r in both)]
+        for name, code in (("sensitivity", "1"), ("specificity", "0"))
+    }
+    source = f"{table.path.name}, {judged[0]}"
+    return {"kind": "error_prone", **rates, "source": source, "subset": f"{len(both)} cases judged again"}
+
+
+def _codes(table: ExaminedTable, header: str) -> Iterator[str]:
+    """The cells of a column as 1, 0 or nothing."""
+    for cell in table.column(header).to_pylist():
+        word = (cell or "").strip().casefold()
+        yes, no = (word in codes for codes in (values.YES, values.NO))
+        yield "1" if yes else "0" if no else contracts.CODES.get(word, "")
