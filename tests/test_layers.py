@@ -27,7 +27,7 @@ INSIDE = {
         "limits",
         "plan",
         ("study", "definitions", "criteria"),
-        ("clusters", "lock"),
+        ("clusters", "lock", "answerable"),
         "identity",
         "interop",
         "ingest",

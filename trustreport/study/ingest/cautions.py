@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.study.answerable import lacking
 from trustreport.study.definitions import columns_of, conditions
 from trustreport.study.ingest.cells import FEW_LEVELS
 from trustreport.study.ingest.columns import MappedTable
 from trustreport.study.ingest.contracts import CONTRACTS
 from trustreport.study.ingest.published import TWO, indeterminate
+from trustreport.study.ingest.rules import INLINE
 from trustreport.study.plan import Indicator, Plan, UtilityMatrix
 from trustreport.study.study import Dataset, Ratings, Readings, Scores, Study
 
@@ -53,8 +55,8 @@ def _every(plan: Plan, tables: Sequence[MappedTable], study: Study) -> Iterator[
         if one.merged:
             names = [t.file for t in tables if t.kind == "marks"]
             yield "marks_merged", {"name": one.name or names[0], "n": one.merged}
-    if _answers_nothing(study):
-        yield "no_truth", {}
+    given = {word for t in tables for word in (t.kind, *t.headers)}
+    yield from lacking(study, plan, given, published=any(getattr(plan, group) for group in INLINE))
     yield from _of_subgroups(plan, study)
     yield from _of_baseline(plan, study)
     yield from utility_cautions(plan, study)
@@ -227,27 +229,3 @@ def utility_cautions(plan: Plan, study: Study) -> Iterator[tuple[str, dict[str, 
             by_set.setdefault(table.set, set()).add(tuple(np.sum(table.table, axis=0).tolist()))
     if plan.utility.matrices:
         yield from (("counts_of_other_cases", {"name": s}) for s, sizes in by_set.items() if len(sizes) > 1)
-
-
-def _answers_nothing(study: Study) -> bool:
-    """Whether readings or scores are all there is, and no case has a truth to compare them with."""
-    published = study.counts or study.paired_counts or study.confusion or study.reliance_counts
-    if (
-        published
-        or study.nomogram
-        or study.reported
-        or study.raters
-        or study.localisations
-        or study.values
-        or study.preferences
-    ):
-        return False
-    held = [one.cases for one in study.readings] + [one.cases for one in study.datasets]
-    known = any(cases.followed or bool((cases.truth >= 0).any()) for cases in held)
-    twice = any(
-        s.second_score is not None or s.second_decision is not None
-        for d in study.datasets
-        for s in d.scores.values()
-    )
-    alike = sum(d.features is not None for d in study.datasets) > 1
-    return bool(held) and not (known or twice or alike)

@@ -89,7 +89,7 @@ def is_file(table: ExaminedTable, header: str) -> bool:
     return bool(cells) and all(c.rpartition(".")[2].casefold() in ends and "." in c for c in cells)
 
 
-def tell_files_apart(made: Proposal, tables: Iterable[ExaminedTable]) -> None:
+def separate_files(made: Proposal, tables: Iterable[ExaminedTable]) -> None:
     """Files of the same columns are of several candidates, or, where they share no case, of data sets."""
     groups: dict[tuple[str, ...], list[ExaminedTable]] = {}
     for table in tables:

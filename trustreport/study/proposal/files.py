@@ -8,7 +8,7 @@ from trustreport.study.ingest.sheet import Unreadable, read_sheet
 from trustreport.study.ingest.tables import Layout, Raw, find_header, read_table
 from trustreport.study.plan import Kind
 from trustreport.study.proposal import special
-from trustreport.study.proposal.contours import tell_files_apart
+from trustreport.study.proposal.contours import separate_files
 from trustreport.study.proposal.labels import settle_labels
 from trustreport.study.proposal.measured import without_truth
 from trustreport.study.proposal.parts import Choose, Proposal, spellings, squeezed, vocabulary
@@ -42,7 +42,7 @@ def propose(files: Sequence[Path], kind: Kind, choose: Choose | None = None) -> 
     special.take_cases_of_marks(made, others)
     special.complete_marks(made)
     without_truth(made, taken)
-    tell_files_apart(made, taken)
+    separate_files(made, taken)
     settle_labels(made, others)
     for table in others:
         made.unread[table.path.name] = table.unknown()

@@ -13,7 +13,7 @@ def settle_labels(made: Proposal, others: list[T]) -> None:
     """How often labels are wrong, of a table of labels and experts, or that it is not known."""
     truths = set(_truths(made))
     for table in others:
-        found = _judged_again(table, truths)
+        found = _audit_of(table, truths)
         if found:
             others.remove(table)
             made.reference = found
@@ -37,7 +37,7 @@ def _is_mined(header: str) -> bool:
     return not set(squeezed(header).split("_")).isdisjoint(vocabulary()["labels"]["mined"])
 
 
-def _judged_again(table: ExaminedTable, truths: set[str]) -> dict[str, Any]:
+def _audit_of(table: ExaminedTable, truths: set[str]) -> dict[str, Any]:
     """The error of labels in a table with a label and a better judgement of each case; empty of another."""
     better = set(vocabulary()["measured"]["reference"])
     calls = [h for h in table.headers if table.seen[h].is_yes_or_no and table.seen[h].pair]
