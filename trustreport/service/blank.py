@@ -1,6 +1,6 @@
 """A study before anything is declared: what tables are, and the manifest that a form begins with."""
 
-SUFFIXES = (".csv", ".parquet", ".xlsx", ".imrmc")
+SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx", ".imrmc")
 
 
 def blank() -> str:

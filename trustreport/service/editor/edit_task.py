@@ -44,13 +44,14 @@ def edit(task: Mapping[str, Any], work: Path) -> dict[str, Any]:
     edits = edits_of(form, texts, found.values)
     made, has_comments = edited(text, found.values, edits, name)
     values = applied(found.values, edits)
+    names = suggestions(values)
     answer = {
         "form": dataclasses.asdict(form),
         "yaml": made,
         "has_comments": has_comments or "#" not in text,
         "doubts": {pointer(path): said for path, said in _guesses(text, found.lines).items()},
-        "suggestions": suggestions(values)
-        | {"measures": [r.id for r in ROWS], "quantities": [r.id for r in ROWS]},
+        "suggestions": names
+        | {"measures": [r.id for r in ROWS], "quantities": [*names["measurements"], *(r.id for r in ROWS)]},
         "unused": sorted(set(task["files"]) - _named(values)),
         "problems": [],
         "warnings": [],
@@ -62,6 +63,9 @@ def edit(task: Mapping[str, Any], work: Path) -> dict[str, Any]:
     return answer
 
 
+NAMED_BY = {"datasets": "dataset", "measurements": "measurement"}  # lists that a proposal adds to
+
+
 def merged(manifest: str, name: str, proposal: str) -> str:
     """A manifest with the groups and tables of a proposal that it does not have, guesses marked."""
     problems = Problems()
@@ -69,26 +73,31 @@ def merged(manifest: str, name: str, proposal: str) -> str:
     if old is None or new is None or problems:
         return ""
     edits = Edits()
-    datasets = old.values.get("datasets")
-    known = {str(d.get("dataset", d.get("dataset_id"))) for d in datasets or () if isinstance(d, dict)}
     for key, value in new.values.items():
         if key == "tables":
             edits.rows |= {(key, f"+{table}"): {NAME: table, **entry} for table, entry in value.items()}
-        elif key == "datasets":
+        elif key in NAMED_BY:
+            known = {
+                _name_of(row, NAMED_BY[key]) for row in old.values.get(key) or () if isinstance(row, dict)
+            }
             rows = {(key, f"+{i}"): facts for i, facts in enumerate(value)}
-            edits.rows |= {path: facts for path, facts in rows.items() if facts["dataset"] not in known}
+            edits.rows |= {p: facts for p, facts in rows.items() if facts[NAMED_BY[key]] not in known}
         elif key not in ("report", "device") and not old.values.get(key):
             edits.values[(key,)] = value
     made = edited(manifest, old.values, edits, name)[0]
     at = places(old.values, edits)
     marks: dict[KeyPath, str] = {}
     for path, question in _guesses(proposal, new.lines).items():
-        row = (path[0], f"+{path[1]}") if path[0] in ("tables", "datasets") else path[:1]
+        row = (path[0], f"+{path[1]}") if path[0] in ("tables", *NAMED_BY) else path[:1]
         if row in at:
             marks[(*at[row], *path[2:])] = question
         elif row in edits.values:
             marks[path] = question
     return _marked(made, marks)
+
+
+def _name_of(row: Mapping[str, Any], word: str) -> str:
+    return str(row.get(word, row.get(f"{word}_id")))
 
 
 def _marked(text: str, marks: Mapping[KeyPath, str]) -> str:

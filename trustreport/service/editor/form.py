@@ -229,9 +229,17 @@ class _FormBuilder:
             choices=self._choices(model, name, shape, text),
             suggest=SUGGESTED.get(name, ""),
             needed=self.kind in marks,
-            front=bool(text) or info.is_required() or bool(marks) or plain or name in FRONT,
+            front=bool(text) or info.is_required() or bool(marks) or plain or self._is_front(name, values),
             default="" if default is None else _word(default),
         )
+
+    def _is_front(self, name: str, values: Mapping[str, Any]) -> bool:
+        """Whether a field that no report requires is shown at first."""
+        if name == "measurement":
+            return bool(self.values.get("measurements"))
+        if name in OF_LABELS:
+            return values.get("kind") == "error_prone"
+        return name in FRONT
 
     def _choices(
         self, model: type[BaseModel], name: str, shape: Shape, text: str
@@ -282,7 +290,9 @@ class _FormBuilder:
 
 # What is shown at first although no kind of report requires it, and the names that a field may take up.
 FRONT = ("title", "of", "aided", "file", "kind", "dataset", "features")
+OF_LABELS = ("sensitivity", "specificity", "source", "subset")  # of a reference that is wrong at times
 SUGGESTED = {
+    "measurement": "measurements",
     "measure": "measures",
     "of": "quantities",
     "metric": "quantities",
@@ -297,7 +307,13 @@ SUGGESTED = {
 
 def suggestions(values: Mapping[str, Any]) -> dict[str, list[str]]:
     """The names that the manifest declares, by the list that offers them."""
-    lists = {"datasets": "dataset", "families": "family", "candidates": "candidate", "arms": "arm"}
+    lists = {
+        "datasets": "dataset",
+        "families": "family",
+        "candidates": "candidate",
+        "arms": "arm",
+        "measurements": "measurement",
+    }
     return {name: list(_declared(values, name, key)) for name, key in lists.items()}
 
 

@@ -20,7 +20,7 @@ OnProgress = Callable[[str, float], None]
 MOST_PROBLEMS = 10_000
 MOST_PRIMARY = 20
 MOST_PROPOSED = 50_000  # characters of a manifest
-TABLES = (".csv", ".parquet", ".xlsx")
+TABLES = (".csv", ".tsv", ".parquet", ".xlsx")
 NO_MANIFEST = Problem(
     "",
     "tables without a manifest",

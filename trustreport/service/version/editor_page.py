@@ -25,7 +25,17 @@ from trustreport.service.web.shapes import Name
 from trustreport.vocabulary.messages import say
 
 # The groups that most studies need, in the order in which one thinks of them; the others follow.
-FIRST = ("report", "device", "intended_use", "tables", "datasets", "arms", "endpoints", "families")
+FIRST = (
+    "report",
+    "device",
+    "intended_use",
+    "tables",
+    "datasets",
+    "arms",
+    "measurements",
+    "endpoints",
+    "families",
+)
 MOST_TEXT = 20_000  # characters of a control
 TRUTHS = {"true": "word.yes", "false": "word.no"}
 
