@@ -7,6 +7,7 @@ from trustreport.assessment.assess import Assessment
 from trustreport.assessment.verdicts.judge import bound_amount
 from trustreport.report.answer import over_time, without_criteria
 from trustreport.report.answer.by_criteria import candidate_statuses, candidates_answer, criteria_answer
+from trustreport.report.answer.other_evidence import claims, measurements
 from trustreport.report.answer.sentences import (
     MOST_NAMED,
     Statement,
@@ -45,9 +46,9 @@ class Answer:
 def answer(assessment: Assessment, say: Catalogue) -> Answer:
     """What the report answers to the question of its kind.
 
-    A periodic audit says what changed. Elsewhere declared criteria decide; without any, the primary results
-    of the data that are there. An accuracy below the least that users accept comes first in what supports
-    it. Numbers of training and tuning data never speak here.
+    A periodic audit says what changed, then what was measured. Elsewhere declared criteria decide; without
+    any, the primary results of the data that are there. An accuracy below the least that users accept comes
+    first in what supports it. Numbers of training and tuning data never speak here.
     """
     kind = assessment.plan.report.kind
     if kind == "vigilance":
@@ -60,6 +61,9 @@ def answer(assessment: Assessment, say: Catalogue) -> Answer:
         found = criteria_answer(assessment, say)
     sentences, support = found
     support = [*_less_than_accepted(assessment, say), *support]
+    if kind == "vigilance" and not assessment.verdicts:
+        support += measurements(assessment, say)
+    support += claims(assessment, say)
     if not assessment.verdicts:
         sentences, support = set_aside(sentences, support, say)
     return Answer(question(assessment, say), tuple(sentences), tuple(support))

@@ -1,6 +1,7 @@
 """What the answer says of measured values, of ratings, and of labels that are wrong at times."""
 
 from collections.abc import Iterator
+from itertools import chain
 from math import isnan
 
 from trustreport.assessment.assess import Assessment
@@ -73,8 +74,12 @@ def measurements(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
             yield from _limits([o for o in whole if o.name in LIMITS and (o.place, o.endpoint) == at], say)
     if len(found) > MOST_MEASURED:
         yield stated(say, "answer.open.measured_more", n=len(found) - MOST_MEASURED)
-    own = [f.not_shown for f in assessment.findings if f.dimension in MEASURING] if found else []
-    yield from (Statement(say(text)) for text in dict.fromkeys(sum(own, ())))
+
+
+def claims(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
+    """What agreement, ratings and preferences show at most."""
+    own = [f.not_shown for f in assessment.findings if f.dimension in MEASURING and f.results]
+    yield from (Statement(say(text)) for text in dict.fromkeys(chain(*own)))
 
 
 def _measured(r: Result, say: Catalogue) -> Statement:

@@ -8,20 +8,28 @@ from typing import Any
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.report import declared
+from trustreport.report.answer.other_evidence import COMPARED, CORRECTED, MEANS, is_corrected, labels_err
+from trustreport.report.answer.sentences import MEASURING
 from trustreport.report.document import canonical, digest, document
 from trustreport.report.elements.annexes import scope_words
 from trustreport.report.write import provenance
 from trustreport.study.plan import Plan
 from trustreport.study.study import DEVELOPMENT_ROLES
 from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.quantities import DIFFERENCE
 from trustreport.vocabulary.results import Result
 
 # By what a card asks of them: the dimension and its quantities.
 PERFORMANCE: Mapping[str, tuple[str, ...]] = {
-    "advice_accuracy": ("sensitivity", "specificity", "ppv", "npv", "lr_positive", "lr_negative", "auc"),
+    "advice_accuracy": (
+        *(f"{CORRECTED}{name}" for name in ("sensitivity", "specificity", "auc")),
+        *("sensitivity", "specificity", "ppv", "npv", "lr_positive", "lr_negative", "auc"),
+    ),
     "pragmatic_utility": ("error_rate", "arr", "odds_ratio"),
     "decision_benefit": ("arm_mean", "arm_difference"),
     "candidates": ("sensitivity", "specificity", "auc"),
+    "measurement": ("bias", "mean_absolute_error", *MEANS, "acceptable_share"),
+    "reader_measurement": (*(f"{name}{DIFFERENCE}" for name in COMPARED), "preference_share"),
 }
 FAIRNESS: Mapping[str, tuple[str, ...]] = {"subgroups": ("group_performance", "subgroup_difference")}
 RELIABILITY: Mapping[str, tuple[str, ...]] = {
@@ -38,6 +46,7 @@ NARROW = (
     "version",
     "subgroup",
 )  # places that are a part of the study only
+WITHOUT_LABELS = (*MEASURING, "source_reliability")  # dimensions whose numbers rest on no truth
 SCENARIO = "scenario"  # of cases that were not verified: a bound, not an estimate
 SIGNIFICANT = 13  # digits, as in results.json
 
@@ -68,7 +77,7 @@ def chosen(
     assessment: Assessment, quantities: Mapping[str, tuple[str, ...]], say: Catalogue
 ) -> Iterator[CardResult]:
     """The primary results of these quantities that have a value, as a card names them."""
-    return (_card(r, say) for r in primary(assessment, quantities))
+    return (_card(r, assessment, say) for r in primary(assessment, quantities))
 
 
 def primary(assessment: Assessment, quantities: Mapping[str, tuple[str, ...]]) -> Iterator[Result]:
@@ -86,18 +95,21 @@ def primary(assessment: Assessment, quantities: Mapping[str, tuple[str, ...]]) -
             yield r
 
 
-def place_of(r: Result, say: Catalogue) -> str:
-    """What a result is of, in words: data set, arms, period, group, and what was chosen."""
+def place_of(r: Result, assessment: Assessment, say: Catalogue) -> str:
+    """What a result is of, in words: data set, arms, period, group, what was chosen, and uncertain labels."""
     scope: dict[str, Any] = {**r.place.scope, "parameters": dict(r.parameters)}
-    return ", ".join(scope_words({key: value for key, value in scope.items() if value}, say))
+    words = list(scope_words({key: value for key, value in scope.items() if value}, say))
+    if r.dimension not in WITHOUT_LABELS and not is_corrected(r) and labels_err(assessment):
+        words.append(say("export.against_labels"))
+    return ", ".join(words)
 
 
-def _card(r: Result, say: Catalogue) -> CardResult:
+def _card(r: Result, assessment: Assessment, say: Catalogue) -> CardResult:
     e = r.estimate
     interval = isfinite(e.low) and isfinite(e.high)
     return CardResult(
         name=say(quantity_name(r.name, r.endpoint or None)),
-        place=place_of(r, say),
+        place=place_of(r, assessment, say),
         quantity=r.quantity.id,
         dataset=str(r.place.scope.get("dataset") or r.place.scope.get("period") or ""),
         value=number(e.value),
@@ -105,7 +117,7 @@ def _card(r: Result, say: Catalogue) -> CardResult:
         high=number(e.high) if interval else None,
         level=e.level,
         n=e.n,
-        unit=r.unit,
+        unit=str(r.details.get("unit", r.unit)),
         method=e.method,
     )
 

@@ -105,7 +105,12 @@ class FormParts:
             if r.dimension == "vigilance" and r.endpoint not in OF_PERIODS:
                 continue
             name = say(quantity_name(r.name, r.endpoint or None))
-            texts = (name, place_of(r, say), in_words(r, say), say.numbers.count(r.estimate.n))
+            texts = (
+                name,
+                place_of(r, self.assessment, say),
+                in_words(r, say),
+                say.numbers.count(r.estimate.n),
+            )
             rows.append(tuple(map(SheetCell, (*texts, method_text(r.method, say)))))
         return self.table(caption, "quantity of estimate n method", rows, "no_result")
 

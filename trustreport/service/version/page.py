@@ -43,7 +43,8 @@ from trustreport.service.web.shapes import Name, ReportOptions
 from trustreport.vocabulary.messages import say
 
 PROBLEMS_A_PAGE = 100
-REPLACEABLE = (".csv", ".tsv", ".parquet", ".xlsx", ".json", ".yaml", ".yml")  # also where the file is missing
+# Also where the file is missing.
+REPLACEABLE = (".csv", ".tsv", ".parquet", ".xlsx", ".json", ".yaml", ".yml")
 MOST_PARTS = 50  # files that the form takes in place of others
 From = Annotated[int, Query(ge=0, lt=1_000_000)]
 
