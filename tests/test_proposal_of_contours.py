@@ -6,6 +6,7 @@ The headers are those of the tools: panoptica's aggregator (a column for each gr
 """
 
 import csv
+import json
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,8 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from trustreport.api import assess, read_study
+from trustreport.commands.cli import main
 from trustreport.study.plan import Plan
 from trustreport.study.proposal import manifest
 from trustreport.study.proposal.contours import metric_of
@@ -236,3 +239,37 @@ def test_a_recall_of_a_mammogram_is_no_metric(tmp_path: Path) -> None:
     rows = [[f"R{j}", k, k % 2] for j in range(3) for k in range(20)]
     proposal = propose([table(tmp_path / "r.csv", ["reader", "case", "recall"], rows)], "certification")
     assert not proposal.measurements
+
+
+def test_summaries_of_nnunet_of_three_models_are_called_alike(tmp_path: Path) -> None:
+    """nnU-Net writes `summary.json` into the folder of each model."""
+    r = random.Random(9)
+    dice: dict[str, list[float]] = {}
+    for model in ("plain", "resenc", "cascade"):
+        cases = []
+        for k in range(12):
+            d = round(r.uniform(0.7, 0.95), 4)
+            dice.setdefault(model, []).append(d)
+            found = {"Dice": d, "FN": 120, "FP": 90, "IoU": d / (2 - d), "TN": 9000, "TP": 800}
+            files = {"prediction_file": f"{model}/c{k}.nii.gz", "reference_file": f"gt/c{k}.nii.gz"}
+            cases.append({"metrics": {"1": found}, **files})
+        (tmp_path / model).mkdir()
+        (tmp_path / model / "summary.json").write_text(json.dumps({"metric_per_case": cases}))
+    files = [str(tmp_path / model / "summary.json") for model in dice]
+    study = tmp_path / "study"
+    done = CliRunner().invoke(main, ["init", str(study), "--from", *files])
+    assert done.exit_code == 0, done.output
+    names = sorted(p.name for p in study.iterdir())
+    assert names == ["cascade_summary.csv", "plain_summary.csv", "resenc_summary.csv", "study.yaml"]
+    results = assess(*read_study(study), only=["measurement"]).results
+    found = {r.place.candidate: r.estimate.value for r in results if r.name == "mean_score"}
+    for model, values in dice.items():
+        one = next(r for r in results if r.place.candidate == f"{model}_summary" and r.endpoint == "dice, 1")
+        assert one.estimate.value == pytest.approx(np.mean(values), abs=1e-9)
+    assert len(found) == 3
+
+
+def test_a_json_file_of_something_else_is_no_table(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"metric_per_case": 3}')
+    done = CliRunner().invoke(main, ["init", str(tmp_path / "s"), "--from", str(tmp_path / "a.json")])
+    assert done.exit_code == 1

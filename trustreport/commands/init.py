@@ -9,6 +9,8 @@ import click
 from trustreport.commands.output import PROBLEMS, print_problems
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from trustreport.study.plan import Kind
     from trustreport.study.proposal import Doubt
 
@@ -47,6 +49,7 @@ def init(paths: tuple[Path, ...], from_tables: bool, kind: "Kind", every: bool) 
 
 def _init_from(paths: tuple[Path, ...], kind: "Kind") -> None:
     import shutil
+    from tempfile import TemporaryDirectory
 
     tables = [path for path in paths if path.is_file()]
     others = [path for path in paths if not path.is_file()]
@@ -64,15 +67,17 @@ def _init_from(paths: tuple[Path, ...], kind: "Kind") -> None:
         raise click.UsageError(f"{file} is there already; name another folder")
     from trustreport.study.proposal import propose, text
 
-    proposal = propose(tables, kind, _choose if sys.stdin.isatty() else None)
-    if not proposal.entries and not proposal.datasets:
-        for name, why in proposal.unread.items():
-            click.echo(f"{name}: {why}", err=True)
-        sys.exit(PROBLEMS)
-    folder.mkdir(parents=True, exist_ok=True)
-    for table in tables:
-        if table.parent.resolve() != folder.resolve():
-            shutil.copyfile(table, folder / table.name)
+    with TemporaryDirectory() as work:
+        tables = list(_under_own_names(tables, Path(work)))
+        proposal = propose(tables, kind, _choose if sys.stdin.isatty() else None)
+        if not proposal.entries and not proposal.datasets:
+            for name, why in proposal.unread.items():
+                click.echo(f"{name}: {why}", err=True)
+            sys.exit(PROBLEMS)
+        folder.mkdir(parents=True, exist_ok=True)
+        for table in tables:
+            if table.parent.resolve() != folder.resolve():
+                shutil.copyfile(table, folder / table.name)
     file.write_text(text(proposal, folder.resolve().name), encoding="utf-8")
     click.echo(file)
     for note in proposal.notes:
@@ -80,6 +85,27 @@ def _init_from(paths: tuple[Path, ...], kind: "Kind") -> None:
     for name, why in proposal.unread.items():
         click.echo(f"{name} is not used: {why}", err=True)
     _say_what_remains(file)
+
+
+def _under_own_names(tables: list[Path], work: Path) -> "Iterator[Path]":
+    """The tables, in `work` those that need another name or form: files called alike, nnU-Net's summary."""
+    import csv
+    import shutil
+    from collections import Counter
+
+    from trustreport.study.proposal.contours import nnunet_rows
+
+    called = Counter(table.name for table in tables)
+    for table in tables:
+        name = table.name if called[table.name] == 1 else f"{table.resolve().parent.name}_{table.name}"
+        rows = nnunet_rows(table.read_text("utf-8", "replace")) if table.suffix == ".json" else []
+        if rows:
+            table = (work / name).with_suffix(".csv")
+            with table.open("w", encoding="utf-8", newline="") as file:
+                csv.writer(file).writerows(rows)
+        elif name != table.name:
+            table = Path(shutil.copyfile(table, work / name))
+        yield table
 
 
 def _choose(doubt: "Doubt") -> str:

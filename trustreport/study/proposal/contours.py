@@ -1,5 +1,6 @@
 """Tables of metrics of contours: which metric a header names, of which structure, and whose contours."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -80,6 +81,22 @@ def structures_of(name: str, headers: Sequence[str]) -> list[str]:
     """The structures of the columns of a metric; empty where there is one column of all of them."""
     groups = [h.removesuffix(name).removesuffix("-") for h in headers]
     return [] if groups in ([WHOLE], [""]) else groups
+
+
+def nnunet_rows(text: str) -> list[list[str]]:
+    """The cases of nnU-Net's ``summary.json`` as a table, its header first; empty of another text."""
+    try:
+        cases = json.loads(text)["metric_per_case"]
+        labels = [(one, label, found) for one in cases for label, found in one["metrics"].items()]
+        names = list(dict.fromkeys(name for *_, found in labels for name in found))
+        rows = [
+            [str(one["reference_file"]), str(one["prediction_file"]), label]
+            + [str(found.get(name, "")) for name in names]
+            for one, label, found in labels
+        ]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return []
+    return [["reference_file", "prediction_file", "label", *names], *rows] if rows else []
 
 
 def is_file(table: ExaminedTable, header: str) -> bool:
