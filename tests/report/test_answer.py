@@ -186,7 +186,10 @@ CERTIFICATION_SAYS = {
         ),
         "One is inconclusive.",
     ),
-    "a significant loss within the margin": (f"{FELL} −10 points (met).", ""),
+    "a significant loss within the margin": (
+        f"Significantly worse, but by less than the accepted margin: {FELL[21:]} −10 points (met).",
+        "",
+    ),
     "two significant losses": (
         (
             f"{FELL} −5 points (inconclusive); and {FELL[21:]} 0 points (not met). "

@@ -7,6 +7,7 @@ from trustreport.assessment.assess import Assessment
 from trustreport.assessment.verdicts.judge import bound_amount
 from trustreport.report.answer import over_time, without_criteria
 from trustreport.report.answer.by_criteria import candidate_statuses, candidates_answer, criteria_answer
+from trustreport.report.answer.other_evidence import most_claimed
 from trustreport.report.answer.sentences import (
     MOST_NAMED,
     Statement,
@@ -47,7 +48,8 @@ def answer(assessment: Assessment, say: Catalogue) -> Answer:
 
     A periodic audit says what changed. Elsewhere declared criteria decide; without any, the primary results
     of the data that are there. An accuracy below the least that users accept comes first in what supports
-    it. Numbers of training and tuning data never speak here.
+    it, and last what values and preferences can show at most. Numbers of training and tuning data never
+    speak here.
     """
     kind = assessment.plan.report.kind
     if kind == "vigilance":
@@ -59,7 +61,7 @@ def answer(assessment: Assessment, say: Catalogue) -> Answer:
     else:
         found = criteria_answer(assessment, say)
     sentences, support = found
-    support = [*_less_than_accepted(assessment, say), *support]
+    support = [*_less_than_accepted(assessment, say), *support, *most_claimed(assessment, say)]
     if not assessment.verdicts:
         sentences, support = set_aside(sentences, support, say)
     return Answer(question(assessment, say), tuple(sentences), tuple(support))

@@ -9,10 +9,9 @@ from trustreport.report.answer.limits import LABELS
 from trustreport.report.answer.sentences import MEASURING, SCORED, Statement, stated, tested_results
 from trustreport.report.tables import in_words
 from trustreport.vocabulary.messages import Catalogue
-from trustreport.vocabulary.quantities import DIFFERENCE
+from trustreport.vocabulary.quantity import CORRECTED, DIFFERENCE
 from trustreport.vocabulary.results import Result
 
-CORRECTED = "label_corrected_"
 MEAN = "mean_value"
 MEANS = (MEAN, "mean_score", "mean_loss")  # one quantity to a reader, by the side that is better
 COMPARED = ("mean_absolute_error", *MEANS)  # whose differences between arms or candidates are stated
@@ -53,6 +52,12 @@ def labels_with_error(assessment: Assessment, say: Catalogue) -> Iterator[Statem
         yield stated(say, "answer.open.labels_corrected", *own, data=place.data_name, measures=measures)
     if not corrected:
         yield stated(say, "answer.open.labels_unknown")
+
+
+def most_claimed(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
+    """What measured values, ratings and preferences can show at most; nothing of accuracy follows of them."""
+    said = (text for f in assessment.findings if f.dimension in MEASURING for text in f.not_shown)
+    yield from (Statement(say(text), ()) for text in dict.fromkeys(said))
 
 
 def measurements(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
