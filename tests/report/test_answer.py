@@ -620,6 +620,23 @@ def test_the_answer_of_an_audit(name: str) -> None:
     assert sentences(VIGILANCE[name]) == VIGILANCE_SAYS[name]
 
 
+@pytest.mark.parametrize("kind", ["vigilance", "certification"])
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [({}, "labels of unknown error"), ({"sensitivity": 0.9, "specificity": 0.95}, "their declared error")],
+)
+def test_numbers_against_labels_with_error_are_no_accuracy(
+    kind: str, declared: dict[str, float], said: str
+) -> None:
+    results = [BASELINE, JUNE, FELL] if kind == "vigilance" else [SENSITIVE, SPECIFIC]
+    standard = {"kind": "error_prone", **declared}
+    outcome = CheckOutcome("P73", "source_reliability", "B", "fired", say("checks.P73.fired"), Place())
+    right = made(kind, results)
+    wrong = replace(right, checks=(outcome,), plan=plan(report={"kind": kind}, reference_standard=standard))
+    texts = [" ".join(sentences(one)) for one in (right, wrong)]
+    assert [said in text for text in texts] == [False, True]
+
+
 def test_the_forest_has_a_row_for_each_criterion_by_what_it_is_about() -> None:
     groups = forest(CERTIFICATION["more occurred than predicted"], EN)
     assert [(group.heading, [row.title for row in group.rows]) for group in groups] == [
