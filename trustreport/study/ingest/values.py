@@ -2,20 +2,15 @@
 
 import datetime as dt
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.study.ingest import values
-from trustreport.study.ingest.contracts import UNREAD_BINARY, UNREAD_NUMBER, UNREAD_TIME, our_word
-from trustreport.study.ingest.problems import KeyPath, Problems, did_you_mean, listed, quoted
-from trustreport.study.ingest.tables import Raw, is_text
-from trustreport.study.plan import FileForm, Unpivot
+from trustreport.study.ingest.contracts import UNREAD_BINARY, UNREAD_NUMBER, UNREAD_TIME
+from trustreport.study.ingest.tables import is_text
 from trustreport.study.study import Binary, Coded, Codes, Floats, Labels
 
 if TYPE_CHECKING:
@@ -186,6 +181,16 @@ def recoded(column: "Column", codes: Mapping[str, str]) -> "Column":
     return pa.array([*new, None], pa.string()).take(np.where(at < 0, len(new), at))
 
 
+def scaled(column: "Column", factor: float, decimal: str | None) -> "Column":
+    """Numbers multiplied by a factor, a per cent sign left out; as they stand where a cell is no number."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    bare = pc.utf8_rtrim(text(column), "% \N{NO-BREAK SPACE}") if is_text(column.type) else column
+    made = numbers(bare, decimal)
+    return column if np.isinf(made).any() else pa.array(made * factor, from_pandas=True)
+
+
 def times(column: "Column", form: str | None = None) -> NDArray[np.datetime64]:
     """Seconds in UTC (or in the unnamed zone of the table), NaT where empty, a mark where no date.
 
@@ -218,130 +223,3 @@ def _moment(cell: str, pattern: str | None) -> np.datetime64:
         return np.datetime64(moment, "s")
     except (ValueError, OverflowError):
         return UNREAD_TIME
-
-
-MOST_RECORDS = 100_000_000
-
-
-def shaped(raw: Raw, form: FileForm, path: KeyPath, problems: Problems) -> Raw | None:
-    """The records of a table; None where its repeated columns do not fit together (the problem is noted)."""
-    raw = without_missing(raw, form.missing)
-    if form.unpivot and "case" not in form.columns:
-        raw = _with_cases(raw)
-    return unpivoted(raw, form.unpivot, path, problems) if form.unpivot else raw
-
-
-def _with_cases(raw: Raw) -> Raw:
-    """The table with a column of cases: without one, a row of repeated columns is a case."""
-    import pyarrow as pa
-
-    if any(our_word(h.casefold()) == "case" for h in raw.header):
-        return raw
-    numbers = pa.array([str(i) for i in range(1, raw.n_rows + 1)], pa.string())
-    return replace(raw, header=(*raw.header, "case"), columns=(*raw.columns, numbers))
-
-
-def without_missing(raw: Raw, words: Sequence[str]) -> Raw:
-    """The table with the words that the manifest declares for "no value" as empty cells."""
-    if not words:
-        return raw
-    return replace(raw, columns=tuple(_emptied(column, words) for column in raw.columns))
-
-
-def _emptied(column: "Column", words: Sequence[str]) -> "Column":
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if is_text(column.type):
-        cells = values.text(column)
-        return pc.if_else(pc.is_in(cells, value_set=pa.array(words, cells.type)), None, cells)
-    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-        codes = [float(w) for w in words if _is_number(w)]
-        if codes:
-            is_code = pc.is_in(pc.cast(column, pa.float64(), safe=False), value_set=pa.array(codes))
-            return pc.if_else(is_code, None, column)
-    return column
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
-def unpivoted(raw: Raw, how: Unpivot, path: KeyPath, problems: Problems) -> Raw | None:
-    """The table with one record for each of the columns that repeat; None where they do not fit together.
-
-    A record whose repeated cells are all empty is left out: that reader did not read that case.
-    """
-    import pyarrow as pa
-
-    found = {word: _matched(raw, patterns) for word, patterns in how.columns.items()}
-    where = (*path, "unpivot")
-
-    def refuse(key: str, said: str, expected: str = "", mend: str = "") -> None:
-        at: KeyPath = (*where, *key.split("/"))
-        problems.declared(at, said, expected, mend)
-
-    for word, patterns in how.columns.items():
-        for pattern, own in zip(patterns, found[word]):
-            if not own:
-                mend = did_you_mean(pattern, raw.header) or f"It has {listed(filter(None, raw.header))}."
-                refuse(f"columns/{word}", f"no column {quoted(pattern)} in {raw.file}", "", mend)
-                return None
-    headers = {word: [h for own in parts for h in own] for word, parts in found.items()}
-    names = _names(how, headers)
-    for word, own in headers.items():
-        if len(own) != len(names):
-            refuse(f"columns/{word}", f"found {len(own)} columns", f"{len(names)}, one for each {how.into}")
-            return None
-    if len(set(names)) < len(names):
-        refuse("names", "found a name twice", f"one for each {how.into}", "Name each by unpivot.names.")
-        return None
-    if raw.n_rows * len(names) > MOST_RECORDS:
-        refuse("columns", f"found {raw.n_rows * len(names):,} records", f"at most {MOST_RECORDS:,}")
-        return None
-    place = {h: i for i, h in enumerate(raw.header)}
-    taken = {h for own in headers.values() for h in own}
-    kept = [i for i, h in enumerate(raw.header) if h not in taken]
-    repeated = {
-        word: pa.concat_arrays([_plain(values.text(raw.columns[place[h]])) for h in own])
-        for word, own in headers.items()
-    }
-    given = np.zeros(raw.n_rows * len(names), bool)
-    for column in repeated.values():
-        given |= np.asarray(column.is_valid())
-    at = np.flatnonzero(given)
-    record, which = at % raw.n_rows, at // raw.n_rows
-    columns = [raw.columns[i].take(record) for i in kept]
-    columns += [column.take(at) for column in repeated.values()]
-    header = (*(raw.header[i] for i in kept), *repeated, how.into)
-    columns.append(pa.array(names, pa.string()).take(which))
-    rows = raw.row(record)
-    return replace(raw, header=header, columns=tuple(columns), n_rows=len(at), rows=rows)
-
-
-def _matched(raw: Raw, patterns: Sequence[str]) -> list[list[str]]:
-    """The headers of each pattern, in the order of the file."""
-    return [[h for h in raw.header if h and fnmatchcase(h, p)] for p in patterns]
-
-
-def _names(how: Unpivot, headers: dict[str, list[str]]) -> list[str]:
-    """What each repeated column stands for: as declared, what the star stands for, or its header."""
-    if how.names is not None:
-        return list(how.names)
-    word, patterns = next(iter(how.columns.items()))
-    own = headers[word]
-    if len(patterns) == 1 and "*" in patterns[0]:
-        before, _, after = patterns[0].partition("*")
-        return [h[len(before) : len(h) - len(after)] for h in own]
-    return own
-
-
-def _plain(column: "Column") -> "Column":
-    """In one piece."""
-    import pyarrow as pa
-
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
