@@ -31,8 +31,8 @@ from trustreport.study.ingest.problems import (
     quoted,
 )
 from trustreport.study.ingest.readings import ratings_of, readings_of
-from trustreport.study.ingest.shapes import shaped
 from trustreport.study.ingest.tables import read_table
+from trustreport.study.ingest.values import shaped
 from trustreport.study.plan import DatasetFacts, Plan, TableFile
 from trustreport.study.study import Ratings, Readings, Source, Study, close
 from trustreport.vocabulary.errors import Problem, StudyError
