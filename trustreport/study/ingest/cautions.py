@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.study.definitions import columns_of, conditions
+from trustreport.study.identity.device_codes import doubtful_codes
 from trustreport.study.ingest.cells import FEW_LEVELS
 from trustreport.study.ingest.columns import MappedTable
 from trustreport.study.ingest.contracts import CONTRACTS
@@ -45,6 +46,8 @@ def cautions(plan: Plan, tables: Sequence[MappedTable], study: Study) -> Iterato
         if one.merged:
             names = [t.file for t in tables if t.kind == "marks"]
             yield "marks_merged", {"name": one.name or names[0], "n": one.merged}
+    for key, code in doubtful_codes(plan):
+        yield "device_code", {"key": key, "code": code}
     if _answers_nothing(study):
         yield "no_truth", {}
     yield from _of_subgroups(plan, study)
