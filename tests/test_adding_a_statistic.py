@@ -32,7 +32,8 @@ from trustreport.study.plan import Endpoint
 from trustreport.vocabulary import messages, quantities
 from trustreport.vocabulary.messages import catalogue
 from trustreport.vocabulary.place import Place
-from trustreport.vocabulary.quantities import Quantity, UnknownQuantityError
+from trustreport.vocabulary.quantities import UnknownQuantityError
+from trustreport.vocabulary.quantity import Quantity
 from trustreport.vocabulary.results import Result
 
 TOY = "alarm_share"

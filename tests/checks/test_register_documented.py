@@ -73,4 +73,6 @@ def test_the_table_of_quantities_is_written_from_the_rows() -> None:
     assert with_quantities(text, ROWS_OF_QUANTITIES, catalogue("en")) == text
     (only,) = [row for row in ROWS_OF_QUANTITIES if row.id == "oe_ratio"]
     row = with_quantities("Before.\n", [only], catalogue("en")).splitlines()[-1]
-    assert row.endswith("| 1 | | from 0 | log | R |"), "its best value is 1, and it compares nothing"
+    assert row.endswith("| 1 | | from 0 | log | accuracy | R |"), (
+        "its best value is 1, and it compares nothing"
+    )

@@ -13,7 +13,7 @@ from trustreport.report.answer.answer import answer
 from trustreport.report.tables import in_words
 from trustreport.study.identity.pseudonyms import pseudonymised
 from trustreport.vocabulary.errors import StudyError
-from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.messages import catalogue, say
 from trustreport.vocabulary.results import Result
 
 EN = catalogue("en")
@@ -155,6 +155,19 @@ def test_ratings_without_a_truth_are_compared_as_such(tmp_path: Path) -> None:
     assert not isnan(alpha.estimate.value)
     (finding,) = [f for f in found.findings if f.dimension == "reader_measurement"]
     assert "do not show that an output is right" in EN(finding.not_shown[0])
+    assert answer(found, EN).supporting.endswith(EN(finding.not_shown[0]))
+
+
+@pytest.mark.parametrize(("kind", "claim"), [("ordinal", "rating"), ("number", "description")])
+def test_what_values_without_a_reference_can_show_follows_from_their_kind(
+    tmp_path: Path, kind: str, claim: str
+) -> None:
+    manifest = (
+        f"measurements: [{{measurement: quality, kind: {kind}, better: up}}]\n"
+        "tables: {values: {file: table.csv}}\n"
+    )
+    found = assessed(tmp_path, manifest, "case measured", [(k, 1 + k % 5) for k in range(40)])
+    assert answer(found, EN).supporting.endswith(EN(say(f"measurement.not_shown.{claim}")))
 
 
 def test_ratings_that_are_all_the_same_have_no_agreement_beyond_chance(tmp_path: Path) -> None:

@@ -59,7 +59,8 @@ from trustreport.measures.utility.operating import equal_yield_slope
 from trustreport.measures.utility.ranking import yield_difference
 from trustreport.measures.utility.utility_yield import confusion_matrix
 from trustreport.vocabulary import quantities
-from trustreport.vocabulary.quantities import Quantity, quantity
+from trustreport.vocabulary.quantities import quantity
+from trustreport.vocabulary.quantity import Quantity
 
 EVENT = np.array([1, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 0], bool)
 RISK = np.array([0.9, 0.3, 0.6, 0.4, 0.5, 0.2, 0.7, 0.6, 0.8, 0.1, 0.3, 0.2])

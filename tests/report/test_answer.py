@@ -186,7 +186,10 @@ CERTIFICATION_SAYS = {
         ),
         "One is inconclusive.",
     ),
-    "a significant loss within the margin": (f"{FELL} −10 points (met).", ""),
+    "a significant loss within the margin": (
+        f"Significantly worse, but by less than the accepted margin: {FELL[21:]} −10 points (met).",
+        "",
+    ),
     "two significant losses": (
         (
             f"{FELL} −5 points (inconclusive); and {FELL[21:]} 0 points (not met). "
@@ -615,6 +618,23 @@ VIGILANCE_SAYS = {
 @pytest.mark.parametrize("name", VIGILANCE)
 def test_the_answer_of_an_audit(name: str) -> None:
     assert sentences(VIGILANCE[name]) == VIGILANCE_SAYS[name]
+
+
+@pytest.mark.parametrize("kind", ["vigilance", "certification"])
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [({}, "labels of unknown error"), ({"sensitivity": 0.9, "specificity": 0.95}, "their declared error")],
+)
+def test_numbers_against_labels_with_error_are_no_accuracy(
+    kind: str, declared: dict[str, float], said: str
+) -> None:
+    results = [BASELINE, JUNE, FELL] if kind == "vigilance" else [SENSITIVE, SPECIFIC]
+    standard = {"kind": "error_prone", **declared}
+    outcome = CheckOutcome("P73", "source_reliability", "B", "fired", say("checks.P73.fired"), Place())
+    right = made(kind, results)
+    wrong = replace(right, checks=(outcome,), plan=plan(report={"kind": kind}, reference_standard=standard))
+    texts = [" ".join(sentences(one)) for one in (right, wrong)]
+    assert [said in text for text in texts] == [False, True]
 
 
 def test_the_forest_has_a_row_for_each_criterion_by_what_it_is_about() -> None:

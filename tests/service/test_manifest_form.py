@@ -122,11 +122,13 @@ def test_every_field_of_the_plan_has_a_control_but_those_that_are_known() -> Non
         "endpoints.parameters",
         "datasets.columns",  # controls of their own, one for each word
         "datasets.values",
+        "datasets.where",
         "datasets.unpivot.columns",
         "datasets.h_accuracy.tau",
         "datasets.h_accuracy.priority",
         "tables.columns",
         "tables.values",
+        "tables.where",
         "tables.unpivot.columns",
         "utility.matrices.matrix",
         "utility.matrices.plus_minus",

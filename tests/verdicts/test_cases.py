@@ -11,7 +11,12 @@ from trustreport.commands.second_judge import dissents
 from trustreport.report.write import as_data
 from trustreport.vocabulary.errors import StudyError
 
-CASES = (Path(__file__).resolve().parents[1] / "reference" / "verdicts").glob("*/verdicts.csv")
+REFERENCE = Path(__file__).resolve().parents[1] / "reference"
+CASES = (
+    table
+    for name in ("verdicts", "verdicts_of_endpoints")
+    for table in (REFERENCE / name).glob("*/verdicts.csv")
+)
 FOLDERS = sorted(table.parent for table in CASES)
 
 

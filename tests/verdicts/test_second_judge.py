@@ -21,7 +21,8 @@ from trustreport.report.write import as_data
 from trustreport.study import criteria, lock
 from trustreport.study.plan import Confusion, Endpoint
 from trustreport.study.study import Study
-from trustreport.vocabulary.quantities import ROWS, Quantity, quantity
+from trustreport.vocabulary.quantities import ROWS, quantity
+from trustreport.vocabulary.quantity import Quantity
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted(

@@ -24,7 +24,8 @@ from trustreport.study.plan import Confusion, Endpoint, Plan
 from trustreport.study.study import Study
 from trustreport.vocabulary.messages import catalogue, say
 from trustreport.vocabulary.place import Place
-from trustreport.vocabulary.quantities import ROWS, Quantity
+from trustreport.vocabulary.quantities import ROWS
+from trustreport.vocabulary.quantity import Quantity
 from trustreport.vocabulary.results import Result
 
 EN = catalogue()

@@ -21,7 +21,8 @@ from trustreport.study.limits import Limit
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.packs import Pack
-from trustreport.vocabulary.quantities import ROWS, Quantity
+from trustreport.vocabulary.quantities import ROWS
+from trustreport.vocabulary.quantity import Quantity
 from trustreport.vocabulary.resources import folder
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -109,7 +110,7 @@ def _of_limit(name: str, limit: Limit) -> str:
 
 def with_quantities(text: str, rows: Iterable[Quantity], say: Catalogue) -> str:
     """docs/quantities.md, what is before its table as it is written."""
-    heads = ("quantity", "name", "unit", "better", "no effect", "range", "scale", "")
+    heads = ("quantity", "name", "unit", "better", "no effect", "range", "scale", "claim", "")
     lines = [_line(*heads), _line(*["---"] * len(heads)), *(_of_quantity(row, say) for row in rows)]
     return text.partition("| quantity |")[0] + "\n".join(lines) + "\n"
 
@@ -130,6 +131,7 @@ def _of_quantity(row: Quantity, say: Catalogue) -> str:
         "" if row.no_effect is None else f"{row.no_effect:g}",
         within,
         row.scale,
+        row.claim,
         " ".join(mark for mark, has in marks if has),
     )
 

@@ -6,7 +6,8 @@ from math import isclose
 from typing import Literal
 
 from trustreport.study.plan import Endpoint, Plan
-from trustreport.vocabulary.quantities import Quantity, is_named, known, quantity_of
+from trustreport.vocabulary.quantities import is_named, known, quantity_of
+from trustreport.vocabulary.quantity import Quantity
 
 # Alpha above which a criterion decides nothing and is refused; above .05 one-sided it is remarked on (P36).
 MOST_ALPHA = 0.1

@@ -10,7 +10,8 @@ from math import floor, isfinite, isnan, log10, nan
 from typing import Any
 
 from trustreport.measures.estimate import Estimate
-from trustreport.vocabulary.quantities import Quantity, known, quantity
+from trustreport.vocabulary.quantities import known, quantity
+from trustreport.vocabulary.quantity import Quantity
 
 SIGNIFICANT = 13  # digits of a number in results.json
 MANY = 100  # from here on a percentage has a decimal

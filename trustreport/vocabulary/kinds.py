@@ -9,8 +9,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["number", "ordinal", "count"]
-# What a report may say at most: that values agree with something, or what people think of it.
-Claim = Literal["agreement", "rating"]
+# What a number can show at most. Accuracy needs a truth that is right; against labels that are wrong at times
+# the same number is concordance. A rating and a preference are what people think; a description is of values
+# that nothing is held against.
+Claim = Literal[
+    "accuracy", "agreement", "concordance", "rating", "preference", "description", "workflow", "stability"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,7 @@ class ValueKind:
 
 
 KINDS: Mapping[Kind, ValueKind] = {
-    "number": ValueKind(("agreement", "agreement")),
+    "number": ValueKind(("agreement", "description")),
     "ordinal": ValueKind(("agreement", "rating"), whole=True, expected="a whole number"),
     "count": ValueKind(("agreement", "rating"), whole=True, least=0.0, expected="a count: 0, 1, 2 ..."),
 }

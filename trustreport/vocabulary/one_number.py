@@ -4,7 +4,8 @@ import json
 from collections.abc import Hashable, Iterable, Mapping
 from math import isclose, isnan
 
-from trustreport.vocabulary.quantities import CHANGES, DIFFERENCE, LEFT_OF, VALUES, known
+from trustreport.vocabulary.quantities import CHANGES, LEFT_OF, VALUES, known
+from trustreport.vocabulary.quantity import DIFFERENCE
 from trustreport.vocabulary.results import Result
 
 # What says how a number is written or where it came from, and not what it is.

@@ -6,121 +6,16 @@ quantity has no row cannot be made. Names for the reader of a report are in the 
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from math import inf
-from typing import Any, Literal
+from typing import Any
 
-from trustreport.measures.confusion.measure import CellMeasure, Need
+from trustreport.measures.confusion.measure import CellMeasure
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.score_measure import SCORES, ScoreMeasure
-
-Unit = Literal["proportion", "difference", "ratio", "decisions", "count", "score", "seconds", "p", "utility"]
-Scale = Literal["identity", "logit", "log", "log_shortfall", "atanh"]
-Better = Literal["up", "down"] | float | None
-
-DIFFERENCE = "_difference"
-RANGES: dict[Unit, tuple[float, float]] = {
-    "proportion": (0.0, 1.0),
-    "difference": (-1.0, 1.0),
-    "ratio": (0.0, inf),
-    "count": (0.0, inf),
-    "p": (0.0, 1.0),
-}
-SCALES: dict[Unit, Scale] = {"proportion": "logit", "ratio": "log"}
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """What is known of a quantity.
-
-    Parameters
-    ----------
-    id : as in ``quantity`` of results.json
-    unit : how it is written
-    better : "up", "down", or the one best value; None where no side is better (prevalence)
-    no_effect : where two compared things are alike; None where nothing is compared
-    scale : on which estimates of sites, or of clusters, are taken as normal
-    low, high : the possible range
-    counts_decisions : whether it counts yes/no decisions of the device, so that it depends on the threshold
-    by_prevalence : whether it changes with the prevalence while sensitivity and specificity stay
-    needs_probabilities : whether it needs scores that are probabilities
-    needs : what a formula of the four cells divides by
-    clustered : the method, a fixed word, where cases come in clusters; empty where none is known
-    written_as : how a value is written in running text, where that is not its unit (an area: as a number)
-    same_as : the quantity that is the same number under another name
-    sizes : of a minimum sample size, the quantities that a set with fewer cases cannot be judged by
-    decimals : of a score that always has as many; None where the width of its interval says
-    """
-
-    id: str
-    unit: Unit = "proportion"
-    better: Better = None
-    no_effect: float | None = None
-    scale: Scale = "identity"
-    low: float = -inf
-    high: float = inf
-    counts_decisions: bool = False
-    by_prevalence: bool = False
-    needs_probabilities: bool = False
-    needs: tuple[Need, ...] = ()
-    clustered: str = ""
-    written_as: str = ""
-    same_as: str = ""
-    decimals: int | None = None
-    sizes: tuple[str, ...] = ()
-
-    @property
-    def written(self) -> str:
-        """How a value is written in running text."""
-        return self.written_as or self.unit
-
-    @property
-    def target(self) -> float | None:
-        """The best value, where neither end of the scale is best."""
-        return self.better if isinstance(self.better, float) else None
-
-    def is_loss(self, low: float, high: float) -> bool:
-        """Whether a whole interval is on the worse side of no effect.
-
-        >>> quantity("sensitivity_difference").is_loss(-0.08, -0.003), quantity("arr").is_loss(-0.08, 0.01)
-        (True, False)
-        """
-        if self.no_effect is None or self.better not in ("up", "down"):
-            return False
-        return high < self.no_effect if self.better == "up" else low > self.no_effect
-
-    @property
-    def base(self) -> str:
-        """What differs, where the quantity is a difference."""
-        return self.id.removesuffix(DIFFERENCE)
-
-    def change(self) -> "Quantity":
-        """The change of this quantity, or its difference between two places: a ratio where its scale is log.
-
-        The change of a quantity with a best value has no better side: it is best where nothing changes.
-        """
-        ratio = self.scale == "log"
-        nothing = 1.0 if ratio else 0.0
-        unit: Unit = "ratio" if ratio else "difference" if self.unit == "proportion" else self.unit
-        if unit == "ratio" and not ratio:
-            unit = "score"
-        wide = self.high - self.low
-        low, high = (0.0, inf) if ratio else (-wide, wide)
-        return Quantity(
-            f"{self.id}{DIFFERENCE}",
-            unit,
-            nothing if self.target is not None else self.better,
-            nothing,
-            "log" if ratio else "identity",
-            low,
-            high,
-            written_as="area_difference" if self.written == "area" else "",
-            counts_decisions=self.counts_decisions,
-            by_prevalence=self.by_prevalence,
-            needs_probabilities=self.needs_probabilities,
-            decimals=self.decimals,
-        )
+from trustreport.vocabulary.kinds import Claim
+from trustreport.vocabulary.quantity import DIFFERENCE, RANGES, SCALES, Better, Quantity, Unit
 
 
 def _rows(names: str, unit: Unit = "proportion", better: Better = None, **more: Any) -> list[Quantity]:
@@ -128,6 +23,11 @@ def _rows(names: str, unit: Unit = "proportion", better: Better = None, **more: 
     low, high = RANGES.get(unit, (-inf, inf))
     known = {"low": low, "high": high, "scale": SCALES.get(unit, "identity"), **more}
     return [Quantity(name, unit, better, **known) for name in names.split()]
+
+
+def _claiming(claim: Claim, *rows: Quantity) -> list[Quantity]:
+    """Rows of what shows the same at most."""
+    return [replace(row, claim=claim) for row in rows]
 
 
 def of_measure(measure: CellMeasure) -> Quantity:
@@ -186,8 +86,10 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("error_rate", better="down", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
     *_rows("false_negative_rate", better="down", counts_decisions=True, needs=("positives",), **_OF_SHARE),
     *_rows("false_positive_rate", better="down", counts_decisions=True, needs=("negatives",), **_OF_SHARE),
-    *_rows("positive_rate called_share", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
-    *_rows("indeterminate", better="down", same_as="failure_rate", **_OF_SHARE),
+    *_rows(
+        "positive_rate called_share", counts_decisions=True, by_prevalence=True, claim="workflow", **_OF_SHARE
+    ),
+    *_rows("indeterminate", better="down", same_as="failure_rate", claim="stability", **_OF_SHARE),
     *_rows("indeterminate_positives indeterminate_negatives", "count", "down"),
     # advice accuracy: scores
     *_of_scores("auc"),
@@ -258,24 +160,30 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("lesion_sensitivity", better="up", **_OF_SHARE),
     *_rows("false_marks_per_case", "score", "down", low=0.0, decimals=2),
     # a measurement, a rating or a count of each case
-    *_rows("bias lower_limit_of_agreement upper_limit_of_agreement", "score", 0.0, no_effect=0.0),
-    *_rows("mean_absolute_error root_mean_square_error total_deviation_index", "score", "down", low=0.0),
-    *_rows("acceptable_share", better="up", **_OF_SHARE),
-    *_rows("concordance_correlation", "score", "up", low=-1.0, high=1.0, decimals=2),
-    *_rows("deming_slope passing_bablok_slope", "ratio", 1.0, scale="identity", low=-inf, no_effect=1.0),
-    *_rows("deming_intercept passing_bablok_intercept", "score", 0.0, no_effect=0.0),
-    *_rows("linearity", "p"),
-    *_rows("mean_value", "score"),
-    *_rows("mean_score", "score", "up"),
-    *_rows("mean_loss", "score", "down"),
-    *_rows("count_ratio", "ratio", "down", no_effect=1.0),
-    *_rows("limit_between_readers limit_with_mean", "score", "down", low=0.0),
-    *_rows("limit_within_reader limit_between_arms", "score", "down", low=0.0),
-    *_rows("preference_share", better="up", no_effect=0.5),
-    *_rows("first_shown_share", no_effect=0.5),
-    *_rows("preference_strength", "score", "up", decimals=2),
+    *_claiming(
+        "agreement",
+        *_rows("bias lower_limit_of_agreement upper_limit_of_agreement", "score", 0.0, no_effect=0.0),
+        *_rows("mean_absolute_error root_mean_square_error total_deviation_index", "score", "down", low=0.0),
+        *_rows("concordance_correlation", "score", "up", low=-1.0, high=1.0, decimals=2),
+        *_rows("deming_slope passing_bablok_slope", "ratio", 1.0, scale="identity", low=-inf, no_effect=1.0),
+        *_rows("deming_intercept passing_bablok_intercept", "score", 0.0, no_effect=0.0),
+        *_rows("linearity", "p"),
+        *_rows("limit_between_readers limit_with_mean", "score", "down", low=0.0),
+        *_rows("limit_within_reader limit_between_arms", "score", "down", low=0.0),
+    ),
+    *_rows("acceptable_share", better="up", claim="rating", **_OF_SHARE),
+    *_rows("mean_value", "score", claim="description"),
+    *_rows("mean_score", "score", "up", claim="rating"),
+    *_rows("mean_loss", "score", "down", claim="rating"),
+    *_rows("count_ratio", "ratio", "down", no_effect=1.0, claim="rating"),
+    *_claiming(
+        "preference",
+        *_rows("preference_share", better="up", no_effect=0.5),
+        *_rows("first_shown_share", no_effect=0.5),
+        *_rows("preference_strength", "score", "up", decimals=2),
+    ),
     # candidates, for local patients
-    *_rows("alarm_rate", counts_decisions=True, by_prevalence=True),
+    *_rows("alarm_rate", counts_decisions=True, by_prevalence=True, claim="workflow"),
     *_rows(
         "false_alarm_rate missed_rate recall_rate", better="down", counts_decisions=True, by_prevalence=True
     ),
@@ -289,19 +197,21 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("advisory_value", "score", "up", low=0.0, high=1.0, **_RISKS),
     *_of_scores("calibration_slope oe_ratio calibration_intercept"),
     *_rows("voi", "utility", "up"),
-    # source reliability
-    *_rows("percent_agreement expected_agreement rater_accuracy label_accuracy", better="up"),
-    *_rows("actual_accuracy actual_accuracy_low_bound actual_accuracy_high_bound", better="up"),
-    *_rows(
-        "fleiss_kappa light_kappa conger_kappa mean_cohen_kappa krippendorff_alpha gwet_ac1 gwet_ac2 "
-        "weighted_concordance",
-        "score",
-        "up",
-        low=-1.0,
-        high=1.0,
-        decimals=2,
+    *_claiming(
+        "agreement",  # source reliability
+        *_rows("percent_agreement expected_agreement rater_accuracy label_accuracy", better="up"),
+        *_rows("actual_accuracy actual_accuracy_low_bound actual_accuracy_high_bound", better="up"),
+        *_rows(
+            "fleiss_kappa light_kappa conger_kappa mean_cohen_kappa krippendorff_alpha gwet_ac1 gwet_ac2 "
+            "weighted_concordance",
+            "score",
+            "up",
+            low=-1.0,
+            high=1.0,
+            decimals=2,
+        ),
+        *_rows("icc", "score", "up", high=1.0, decimals=2),
     ),
-    *_rows("icc", "score", "up", high=1.0, decimals=2),
     # pragmatic utility
     # a risk reduction is the change of accuracy: errors saved are right decisions gained
     *_rows("arr", "difference", "up", no_effect=0.0, by_prevalence=True, same_as=f"accuracy{DIFFERENCE}"),
@@ -311,9 +221,9 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("rr odds_ratio", "ratio", "down", no_effect=1.0),
     *_rows("mcnemar", "p"),
     # decision benefit
-    *_rows("mean_seconds seconds", "seconds", "down"),
-    *_rows("mean_confidence confidence", "score"),
-    *_rows("decision_count switch_count", "count"),
+    *_rows("mean_seconds seconds", "seconds", "down", claim="workflow"),
+    *_rows("mean_confidence confidence", "score", claim="workflow"),
+    *_rows("decision_count switch_count", "count", claim="workflow"),
     *_rows("baseline_slope", "score", no_effect=0.0),
     *_rows("gain_lowest_quarter gain_highest_quarter", "difference", "up", no_effect=0.0),
     *_rows("variance_component", "score"),
@@ -324,7 +234,7 @@ ROWS: tuple[Quantity, ...] = (
     # reliance
     *_rows("rair rsr rbt rbod beneficial_switch_rate override_of_wrong_advice", better="up"),
     *_rows("harmful_switch_rate override_of_right_advice", better="down"),
-    *_rows("switch_rate override_rate agreement_with_advice"),
+    *_rows("switch_rate override_rate agreement_with_advice", claim="workflow"),
     *_rows("advice_accuracy", better="up", counts_decisions=True, by_prevalence=True),
     *_rows("technology_impact", "ratio", "up", no_effect=1.0),
     *_rows(
@@ -363,13 +273,15 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("mss_oe", "count", sizes=("oe_ratio",)),
     *_rows("heterogeneity", better="down"),
     *_rows("between_site_variance", "score", low=0.0),
-    # the same case twice: by a device here, by readers under decision benefit
-    *_rows("repeat_agreement", better="up", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
-    *_rows("flip_rate", better="down", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
-    *_rows("flip_to_negative flip_to_positive", better="down", counts_decisions=True, **_OF_SHARE),
-    *_rows("repeat_kappa", "score", "up", low=-1.0, high=1.0, decimals=2, counts_decisions=True),
-    *_rows("repeat_bias agreement_limit_low agreement_limit_high", "score", 0.0),
-    *_rows("within_case_sd repeatability_coefficient", "score", "down", low=0.0),
+    *_claiming(
+        "stability",  # the same case twice: by a device here, by readers under decision benefit
+        *_rows("repeat_agreement", better="up", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
+        *_rows("flip_rate", better="down", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
+        *_rows("flip_to_negative flip_to_positive", better="down", counts_decisions=True, **_OF_SHARE),
+        *_rows("repeat_kappa", "score", "up", low=-1.0, high=1.0, decimals=2, counts_decisions=True),
+        *_rows("repeat_bias agreement_limit_low agreement_limit_high", "score", 0.0),
+        *_rows("within_case_sd repeatability_coefficient", "score", "down", low=0.0),
+    ),
     *_rows("recalibrated_brier", "score", "down", low=0.0, high=1.0, scale="logit", **_RISKS),
     *_rows("recalibrated_oe_ratio", "ratio", 1.0, **_RISKS),
     *_rows("recalibrated_calibration_slope", "ratio", 1.0, scale="identity", low=-inf, **_RISKS),
@@ -379,8 +291,8 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("equalised_odds_difference", "difference", "down", low=0.0, counts_decisions=True),
     *_rows("unknown", "count"),
     # vigilance
-    *_rows("exposure", "count"),
-    *_rows("labelled_share mature_share"),
+    *_rows("exposure", "count", claim="workflow"),
+    *_rows("labelled_share mature_share", claim="workflow"),
     *_rows("event_rate", "ratio", "down"),
     *_rows("cusum sprt funnel_z score_drift feature_drift", "score", decimals=2),
     *_rows("mix_drift"),

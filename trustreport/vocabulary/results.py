@@ -10,15 +10,8 @@ from trustreport.measures.estimate import Estimate
 from trustreport.measures.note import note
 from trustreport.vocabulary import digits
 from trustreport.vocabulary.place import Place
-from trustreport.vocabulary.quantities import (
-    OF_GROUPS,
-    OF_METRIC,
-    Quantity,
-    Unit,
-    endpoint_row,
-    is_named,
-    quantity_of,
-)
+from trustreport.vocabulary.quantities import OF_GROUPS, OF_METRIC, endpoint_row, is_named, quantity_of
+from trustreport.vocabulary.quantity import Quantity, Unit
 
 ROUNDING = 1e-12
 CUT = note("interval_cut_at_end_possible")

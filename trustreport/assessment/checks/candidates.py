@@ -8,7 +8,7 @@ from trustreport.assessment.checks.check import Check, Evidence, Remark
 from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
-from trustreport.vocabulary.quantities import DIFFERENCE
+from trustreport.vocabulary.quantity import DIFFERENCE
 from trustreport.vocabulary.results import Result
 
 DIMENSION = "candidates"

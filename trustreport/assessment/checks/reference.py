@@ -359,16 +359,10 @@ READ = re.compile(
     r"|comptes rendus|modello linguistico|dai referti",
     re.IGNORECASE,
 )
-WITHOUT_TRUTH = ("measurement", "reader_measurement", "source_reliability")  # dimensions that need no labels
-NOT_AGAINST_LABELS = ("mean_seconds", "seconds", "mean_confidence", "confidence", "failure_rate", "flip_rate")
 AGAINST_LABELS = Withholding(
     "every number against these labels that is not corrected for their error",
     "labels",
-    lambda result, _: (
-        result.dimension not in WITHOUT_TRUTH
-        and result.quantity.base not in NOT_AGAINST_LABELS
-        and not result.name.startswith("label_corrected_")
-    ),
+    lambda result, _: result.quantity.needs_right_labels,
 )
 
 

@@ -43,7 +43,8 @@ from trustreport.study.plan import Plan
 from trustreport.study.study import DEVELOPMENT_ROLES, Readings
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import NOWHERE, Place
-from trustreport.vocabulary.quantities import DIFFERENCE, Unit, is_named, quantity
+from trustreport.vocabulary.quantities import is_named, quantity
+from trustreport.vocabulary.quantity import DIFFERENCE, Unit
 from trustreport.vocabulary.results import Result, leading
 
 # Headings that are the same in every dimension, under ``column`` in the catalogue, and how their values are

@@ -27,7 +27,8 @@ from trustreport.study.plan import Confusion, Plan
 from trustreport.study.study import Study
 from trustreport.vocabulary import digits
 from trustreport.vocabulary.place import Place
-from trustreport.vocabulary.quantities import DIFFERENCE, quantity
+from trustreport.vocabulary.quantities import quantity
+from trustreport.vocabulary.quantity import DIFFERENCE
 from trustreport.vocabulary.results import Result, within_range
 
 ID = "advice_accuracy"

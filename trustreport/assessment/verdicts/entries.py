@@ -56,6 +56,10 @@ def entry(criterion: Endpoint, study: Study, plan: Plan, results: Iterable[Resul
             return say("verdicts.reason.apparent")
     if found:
         return _result_meant(found, criterion, plan)
+    for said in (criterion.candidate, criterion.arm_or_contrast):
+        if isinstance(said, tuple) and any(said[::-1] in (r.place.candidates, r.place.arms) for r in named):
+            values = {"measure": criterion.measure, "compared": said[1], "baseline": said[0]}
+            return say("verdicts.reason.other_order", **values)
     return say(f"verdicts.reason.{'no_place' if named else 'no_result'}", measure=criterion.measure)
 
 

@@ -24,7 +24,8 @@ from trustreport.study.study import Study
 from trustreport.vocabulary.digits import as_declared, as_written, clear_of, places_in, rounded
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.one_number import number
-from trustreport.vocabulary.quantities import Quantity, known, quantity
+from trustreport.vocabulary.quantities import known, quantity
+from trustreport.vocabulary.quantity import Quantity
 from trustreport.vocabulary.results import Result
 
 # What the denominator of a measure of the four cells counts, where it is one kind of case.

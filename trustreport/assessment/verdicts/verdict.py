@@ -7,7 +7,7 @@ from typing import Literal
 from trustreport.study.criteria import Bound, bound_of, row_of
 from trustreport.study.plan import Endpoint, Plan
 from trustreport.vocabulary.messages import Message, say
-from trustreport.vocabulary.quantities import Quantity
+from trustreport.vocabulary.quantity import Quantity
 from trustreport.vocabulary.results import Result
 
 Word = Literal["pass", "fail", "inconclusive", "not assessable", "not tested"]

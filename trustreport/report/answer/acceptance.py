@@ -18,7 +18,7 @@ from trustreport.study.criteria import Bound, named, row_of
 from trustreport.study.plan import Endpoint, Plan
 from trustreport.study.study import Study
 from trustreport.vocabulary.messages import Catalogue, Message
-from trustreport.vocabulary.quantities import Quantity
+from trustreport.vocabulary.quantity import Quantity
 from trustreport.vocabulary.results import Result
 
 HASH_DIGITS = 16

@@ -48,7 +48,8 @@ def answer(assessment: Assessment, say: Catalogue) -> Answer:
 
     A periodic audit says what changed, then what was measured. Elsewhere declared criteria decide; without
     any, the primary results of the data that are there. An accuracy below the least that users accept comes
-    first in what supports it. Numbers of training and tuning data never speak here.
+    first in what supports it, and last what values and preferences can show at most. Numbers of training and
+    tuning data never speak here.
     """
     kind = assessment.plan.report.kind
     if kind == "vigilance":

@@ -68,7 +68,8 @@ def losses(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) 
         for v in lost[:MOST_NAMED]
     ]
     listed = say("answer.clauses", items=first_few(clauses, len(lost), say))
-    return [stated(say, "answer.criteria.loss", *results_of(lost), clauses=listed)] if lost else []
+    key = "loss_within" if all(v.word == "pass" for v in lost) else "loss"
+    return [stated(say, f"answer.criteria.{key}", *results_of(lost), clauses=listed)] if lost else []
 
 
 def _by_role(verdicts: Iterable[Verdict]) -> list[Verdict]:

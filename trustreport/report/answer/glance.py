@@ -20,7 +20,7 @@ from trustreport.report.answer.without_criteria import DECIDED, decided_alike
 from trustreport.report.numbering import ReportPlace
 from trustreport.report.tables import in_words, through_infinity
 from trustreport.vocabulary.messages import Catalogue
-from trustreport.vocabulary.quantities import DIFFERENCE
+from trustreport.vocabulary.quantity import DIFFERENCE
 from trustreport.vocabulary.results import Result
 
 DIMENSIONS = (

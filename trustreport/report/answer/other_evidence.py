@@ -6,14 +6,14 @@ from math import isnan
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.narrative.texts import quantity_name, side_of
+from trustreport.assessment.performance.labels import label_error
 from trustreport.report.answer.limits import LABELS
-from trustreport.report.answer.sentences import MEASURING, SCORED, Statement, stated, tested_results
+from trustreport.report.answer.sentences import MEASURING, Statement, stated, tested_results
 from trustreport.report.tables import in_words
 from trustreport.vocabulary.messages import Catalogue
-from trustreport.vocabulary.quantities import DIFFERENCE
+from trustreport.vocabulary.quantity import CORRECTED, DIFFERENCE
 from trustreport.vocabulary.results import Result
 
-CORRECTED = "label_corrected_"
 MEAN = "mean_value"
 MEANS = (MEAN, "mean_score", "mean_loss")  # one quantity to a reader, by the side that is better
 COMPARED = ("mean_absolute_error", *MEANS)  # whose differences between arms or candidates are stated
@@ -27,6 +27,17 @@ def labels_err(assessment: Assessment) -> bool:
     return any(outcome.check == LABELS for outcome in assessment.fired())
 
 
+def against_labels(assessment: Assessment) -> bool:
+    """Whether numbers that need right labels are against labels that are wrong at times."""
+    return labels_err(assessment) and any(r.quantity.needs_right_labels for r in assessment.results)
+
+
+def not_accuracy(assessment: Assessment, say: Catalogue) -> Statement:
+    """That uncorrected numbers are agreement with labels, of declared or of unknown error."""
+    declared = label_error(assessment.plan) is not None
+    return stated(say, f"answer.open.labels_{'uncorrected' if declared else 'unknown'}")
+
+
 def is_corrected(result: Result) -> bool:
     """Whether a number is corrected for the declared error of the labels."""
     return result.name.startswith(CORRECTED)
@@ -34,7 +45,7 @@ def is_corrected(result: Result) -> bool:
 
 def labels_with_error(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """Where labels are wrong at times: what the corrected values are, or that none of this is accuracy."""
-    if not labels_err(assessment) or not any(r.dimension in SCORED for r in assessment.results):
+    if not against_labels(assessment):
         return
     corrected = [
         r
@@ -54,7 +65,7 @@ def labels_with_error(assessment: Assessment, say: Catalogue) -> Iterator[Statem
         ]
         yield stated(say, "answer.open.labels_corrected", *own, data=place.data_name, measures=measures)
     if not corrected:
-        yield stated(say, "answer.open.labels_unknown")
+        yield not_accuracy(assessment, say)
 
 
 def measurements(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:

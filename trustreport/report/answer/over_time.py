@@ -10,6 +10,7 @@ from trustreport.assessment.dimensions.vigilance.events import CLOSED, is_open, 
 from trustreport.assessment.narrative.texts import endpoint_name
 from trustreport.assessment.verdicts.judge import amount
 from trustreport.report.answer.by_criteria import losses
+from trustreport.report.answer.other_evidence import against_labels, not_accuracy
 from trustreport.report.answer.sentences import Said, Statement, first_letter, in_brackets, stated
 from trustreport.report.declared import month
 from trustreport.report.tables import in_words
@@ -120,6 +121,8 @@ def answer(assessment: Assessment, say: Catalogue) -> Said:
     if changed or past or shown or serious or signals:
         word = "yes"
     sentences = [stated(say, f"answer.vigilance.{word}")]
+    if against_labels(assessment) and any(endpoint_row(c.endpoint).needs_right_labels for c in known):
+        sentences += [not_accuracy(assessment, say), stated(say, "answer.vigilance.labels")]
     of_criteria = [v for v in assessment.verdicts if v.result is None or v.result.id != CHANGE]
     sentences += losses(of_criteria, assessment, say)  # changes between periods are told next
     if changed:

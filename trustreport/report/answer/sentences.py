@@ -15,7 +15,8 @@ from trustreport.report.tables import in_words
 from trustreport.study.study import DEVELOPMENT_ROLES
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.place import Place
-from trustreport.vocabulary.quantities import DIFFERENCE, is_named
+from trustreport.vocabulary.quantities import is_named
+from trustreport.vocabulary.quantity import DIFFERENCE
 from trustreport.vocabulary.results import Result
 
 SHORT = ("auc", "oe_ratio", "harmful_switch_rate")  # measures whose name is too long for a title

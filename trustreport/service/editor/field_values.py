@@ -66,11 +66,11 @@ def shape_of(annotation: Any) -> Shape | None:
     numbers = inner[-1] in (int, float)
     if origins == {dict}:
         return Shape("map", numbers=numbers) if inner[0] is str and not plain else None
-    if plain - {str, float} or (plain and numbers != (float in plain)):
+    if plain - {str, float, int} or (plain and numbers != (plain <= {float, int})):
         return None
     if numbers and Ellipsis not in get_args(group):
         return Shape("range", numbers=True)
-    return Shape("lines", numbers=numbers, may_be_one=str in plain)
+    return Shape("lines", numbers=numbers, may_be_one=bool(plain & {str, int}))
 
 
 def _plain(types: set[type]) -> Shape | None:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from trustreport.study.answerable import lacking
 from trustreport.study.definitions import columns_of, conditions
+from trustreport.study.identity.device_codes import doubtful_codes
 from trustreport.study.ingest.cells import FEW_LEVELS
 from trustreport.study.ingest.columns import MappedTable
 from trustreport.study.ingest.contracts import CONTRACTS
@@ -55,6 +56,8 @@ def _every(plan: Plan, tables: Sequence[MappedTable], study: Study) -> Iterator[
         if one.merged:
             names = [t.file for t in tables if t.kind == "marks"]
             yield "marks_merged", {"name": one.name or names[0], "n": one.merged}
+    for key, code in doubtful_codes(plan):
+        yield "device_code", {"key": key, "code": code}
     given = {word for t in tables for word in (t.kind, *t.headers)}
     yield from lacking(study, plan, given, published=any(getattr(plan, group) for group in INLINE))
     yield from _of_subgroups(plan, study)

@@ -20,7 +20,7 @@ from trustreport.study.ingest.problems import (
     quoted,
 )
 from trustreport.study.ingest.tables import Layout, Raw, Wanted
-from trustreport.study.plan import FileForm
+from trustreport.study.plan import SCALES, FileForm
 from trustreport.study.study import Binary, Codes, Floats
 
 if TYPE_CHECKING:
@@ -222,24 +222,28 @@ class ColumnFinder:
         return self._complete()
 
     def recode(self) -> Raw:
-        """Put our values in place of those of the file, as the manifest's maps of values say."""
+        """Put our values and units in place of those of the file, as the manifest says."""
         columns = list(self.raw.columns)
         for key, codes in self.spec.form.values.items():
-            at = {
-                position
-                for word, position in self.found.values()
-                if word == our_word(key, self.contract.words)
-            }
-            named = self.renamed.get(key, self.headers.index(key))
-            at |= {named} if not at and named is not None else set()
-            if not at:
-                mend = did_you_mean(key, (*self.contract.words, *self.raw.header))
-                found = f"no column {quoted(key)} in {self.raw.file} whose values could be replaced"
-                self._refuse(found, "", mend, (*self.spec.path, "values", key))
-            for position in at:
+            for position in self._meant("values", key):
                 columns[position] = values.recoded(columns[position], codes)
+        for key, unit in self.spec.form.scale.items():
+            for position in self._meant("scale", key):
+                columns[position] = values.scaled(columns[position], SCALES[unit], self.spec.layout.decimal)
         self.raw = replace(self.raw, columns=tuple(columns))
         return self.raw
+
+    def _meant(self, field: str, key: str) -> set[int]:
+        """The columns that a key of `values` or `scale` means: those of a word, or the one of a header."""
+        word = our_word(key, self.contract.words)
+        at = {position for own, position in self.found.values() if own == word}
+        named = self.renamed.get(key, self.headers.index(key))
+        at |= {named} if not at and named is not None else set()
+        if not at:
+            mend = did_you_mean(key, (*self.contract.words, *self.raw.header))
+            found = f"no column {quoted(key)} in {self.raw.file} whose values could be replaced"
+            self._refuse(found, "", mend, (*self.spec.path, field, key))
+        return at
 
     def _take(self, key: str, word: str, position: int) -> None:
         header = self.raw.header[position]

@@ -2,7 +2,7 @@
 
 A small workbook can unpack to gigabytes, and one cell in the last corner makes a reader reserve the whole
 sheet; neither may take the caller's memory. The process runs this file alone: ``python sheet.py WORKBOOK
-HEADER_ROW [SHEET]`` exits with 2 and one line of JSON, what is wrong, or writes a line of JSON and then each
+HEADER_ROWS [SHEET]`` exits with 2 and one line of JSON, what is wrong, or writes a line of JSON and then each
 column as Arrow has it in memory: where its texts end, and the texts. Importing Arrow to do so would take six
 times as long as all else that the process imports.
 """
@@ -51,14 +51,21 @@ class Unreadable(Exception):
 
 
 def read_sheet(
-    path: Path, sheet: str | None, header_row: int = 1
+    path: Path, sheet: str | None, header_rows: tuple[int, ...] = (1,)
 ) -> tuple["pa.Table", list[list[str]], tuple[str, ...]]:
     """A sheet (the first one by default) as text, its first rows, and the names of the other sheets.
 
     Raises `Unreadable`.
     """
     check_archive(path)
-    command = [sys.executable, "-P", __file__, str(path), str(header_row), *([sheet] if sheet else [])]
+    command = [
+        sys.executable,
+        "-P",
+        __file__,
+        str(path),
+        ",".join(map(str, header_rows)),
+        *([sheet] if sheet else []),
+    ]
     heavy = Unreadable(
         "a workbook that is damaged or too large", "an XLSX workbook", "Save the sheet as CSV."
     )
@@ -175,7 +182,25 @@ def _text(cell: Any) -> str:
     return str(cell)
 
 
-def main(path: str, header_row: str = "1", sheet: str | None = None) -> None:
+def joined(rows: list[list[str]], *, fill: bool = True) -> tuple[str, ...]:
+    """The names of columns that several rows give together.
+
+    To `fill` is to let a name in an upper row hold for the columns to its right that have none there and one
+    below, as a merged cell does.
+
+    >>> joined([["Case", "Reader 1", "", "Notes"], ["", "without", "with", ""]])
+    ('Case', 'Reader 1 without', 'Reader 1 with', 'Notes')
+    """
+    width = max(map(len, rows))
+    cells = [[cell.strip() for cell in row] + [""] * (width - len(row)) for row in rows]
+    for row in cells[:-1] if fill else ():
+        for i in range(1, width):
+            row[i] = row[i] or (row[i - 1] if cells[-1][i] else "")
+    columns = (dict.fromkeys(filter(None, column)) for column in zip(*cells))
+    return tuple(" ".join(column) for column in columns)
+
+
+def main(path: str, header_rows: str = "1", sheet: str | None = None) -> None:
     """Write the sheet to standard output."""
     _limit()
     from python_calamine import CalamineError, load_workbook
@@ -193,13 +218,21 @@ def main(path: str, header_row: str = "1", sheet: str | None = None) -> None:
                 f"a sheet of {made.total_height:,} rows and {made.total_width:,} columns", "a smaller sheet"
             )
         rows: list[list[Any]] = made.to_python(skip_empty_area=False)
+        merged = made.merged_cell_ranges or [] if "," in header_rows else []
         del book, made  # each holds the whole sheet once more
     except CalamineError:
         _refuse("a damaged workbook", "an XLSX workbook", "Open it in a spreadsheet and save it again.")
-    first = int(header_row)
+    named = [int(row) for row in header_rows.split(",")]
+    first = named[-1]
     if len(rows) < first and first > 1:
         _refuse(f"{len(rows)} rows, and header_row: {first}", "a header in that row")
-    header, body = (rows[first - 1], rows[first:]) if rows else ([], [])
+    for (top, left), (bottom, right) in merged:  # the cell of the first corner is that of all
+        for i in range(top, min(bottom, first - 1) + 1):
+            rows[i][left : right + 1] = [rows[top][left]] * (right + 1 - left)
+    header = (
+        joined([[_text(name) for name in rows[row - 1]] for row in named], fill=not merged) if rows else ()
+    )
+    body = rows[first:]
     numeric, columns = [], []
     for i in range(len(header)):
         cells = [row[i] for row in body]
@@ -211,7 +244,7 @@ def main(path: str, header_row: str = "1", sheet: str | None = None) -> None:
         columns.append((array("q", accumulate(map(len, coded), initial=0)), b"".join(coded)))
     said = {
         "rows": len(body),
-        "names": [_text(name) for name in header],
+        "names": list(header),
         "numeric": numeric,
         "top": [[_text(c) for c in row] for row in rows[:TOP_ROWS]],
         "others": [name for name in names[:MOST_NAMED] if name != (sheet or names[0])],

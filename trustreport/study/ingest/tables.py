@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from trustreport.study.ingest.manifest import BOMS, is_utf8
 from trustreport.study.ingest.problems import CELL, RETYPE, SEEN, Problems, quoted, unseen
-from trustreport.study.ingest.sheet import Unreadable, read_sheet
+from trustreport.study.ingest.sheet import Unreadable, joined, read_sheet
 from trustreport.study.interop.imrmc import BEGIN, SUFFIX, NoData, read_imrmc
 
 if TYPE_CHECKING:
@@ -43,9 +43,15 @@ class Layout:
     decimal: str | None = None
     encoding: str | None = None
     sheet: str | None = None
-    header_row: int | None = None
+    header_row: int | tuple[int, ...] | None = None  # several rows together name the columns
     skip_rows: tuple[int, ...] = ()
     date_format: str | None = None
+
+    @property
+    def header_rows(self) -> tuple[int, ...]:
+        """The rows of the header; () where none is declared."""
+        rows = self.header_row
+        return rows if isinstance(rows, tuple) else () if rows is None else (rows,)
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,7 @@ def read_table(
     if not _header_holds(raw, problems):
         return None
     if layout.skip_rows:  # units, notes, totals
-        raw = _kept(raw, ~np.isin(raw.row(np.arange(raw.n_rows)), layout.skip_rows))
+        raw = kept(raw, ~np.isin(raw.row(np.arange(raw.n_rows)), layout.skip_rows))
     raw = _without_blank_rows(raw)
     if raw.n_rows == 0:
         problems.add_at(name, "no rows below the header", "at least one row")
@@ -162,7 +168,7 @@ def find_header(
     return None
 
 
-def _kept(raw: Raw, mask: NDArray[np.bool_]) -> Raw:
+def kept(raw: Raw, mask: NDArray[np.bool_]) -> Raw:
     """The table with some of its records only."""
     keep = np.flatnonzero(mask)
     columns = tuple(column.take(keep) for column in raw.columns)
@@ -181,7 +187,7 @@ def _without_blank_rows(raw: Raw) -> Raw:
             blank &= _numpy(pc.fill_null(pc.equal(pc.binary_length(column), 0), True))
         else:
             blank &= _numpy(pc.is_null(column))
-    return replace(_kept(raw, ~blank), n_blank=int(blank.sum())) if blank.any() else raw
+    return replace(kept(raw, ~blank), n_blank=int(blank.sum())) if blank.any() else raw
 
 
 def _numpy(mask: Any) -> NDArray[Any]:
@@ -246,12 +252,13 @@ def _parquet(path: Path, name: str) -> Raw:
 
 
 def _workbook(path: Path, name: str, layout: Layout, wanted: Wanted) -> Raw:
-    first = layout.header_row or 1
-    table, top, sheets = read_sheet(path, layout.sheet, first)
+    named = layout.header_rows or (1,)
+    table, top, sheets = read_sheet(path, layout.sheet, named)
     header = tuple(n.strip() for n in table.schema.names)
     if layout.header_row is None:
         _misplaced_header(header, top, wanted)
-    rows = None if first == 1 else np.arange(first + 1, first + 1 + table.num_rows)
+    first = named[-1] + 1
+    rows = None if first == 2 else np.arange(first, first + table.num_rows)
     typed = frozenset(n for n, f in zip(header, table.schema) if (f.metadata or {}).get(b"numeric") == b"1")
     columns = tuple(table.columns)
     return Raw(name, header, columns, table.num_rows, layout, rows, typed=typed, sheets=sheets)
@@ -281,12 +288,13 @@ def _text(path: Path, name: str, layout: Layout, problems: Problems, wanted: Wan
         mend = "Declare its encoding in the manifest (for instance encoding: utf-16-le), or save it as UTF-8."
         raise Unreadable("bytes that are no text", ACCEPTED, mend)
     declared = head[:4].lower() == "sep="
-    skipped = layout.header_row - 1 if layout.header_row else int(declared)
-    below = head.split("\n", skipped)[-1]
+    named = layout.header_rows or (int(declared) + 1,)
+    skipped = named[-1] - 1
+    below = head.split("\n", named[0] - 1)[-1]
     delimiter = layout.delimiter or (head[4:5] if declared else _delimiter(below))
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
         raise Unreadable(f"the delimiter {quoted(delimiter)}", "one of , ; | or a tab")
-    header = _header(head, skipped, delimiter)
+    header = _header(head, named, delimiter)
     if layout.header_row is None:
         _misplaced_header(header, _top(head, layout.delimiter), wanted)
     if len(header) > MOST_COLUMNS:
@@ -368,12 +376,12 @@ def _top(head: str, delimiter: str | None) -> list[list[str]]:
     return max(map(rows, [delimiter] if delimiter else DELIMITERS), key=lambda t: max(map(len, t), default=0))
 
 
-def _header(head: str, skipped: int, delimiter: str) -> tuple[str, ...]:
+def _header(head: str, named: tuple[int, ...], delimiter: str) -> tuple[str, ...]:
     rows = csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)
     try:
-        for _ in range(skipped):
+        for _ in range(named[0] - 1):
             next(rows)
-        return tuple(cell.strip() for cell in next(rows))
+        return joined([next(rows) for _ in named])
     except (csv.Error, StopIteration):
         return ()
 

@@ -1,4 +1,4 @@
-"""Columns of text to arrays: names as codes, numbers, 0/1, dates; no cell is guessed at."""
+"""Columns of text to arrays, no cell guessed at; and the shape of a table: its rows, columns that repeat."""
 
 import datetime as dt
 import re
@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.study.ingest import values
 from trustreport.study.ingest.contracts import UNREAD_BINARY, UNREAD_NUMBER, UNREAD_TIME, our_word
 from trustreport.study.ingest.problems import KeyPath, Problems, did_you_mean, listed, quoted
-from trustreport.study.ingest.tables import Raw, is_text
-from trustreport.study.plan import FileForm, Unpivot
+from trustreport.study.ingest.tables import Raw, is_text, kept
+from trustreport.study.plan import FileForm, Pivot, Unpivot
 from trustreport.study.study import Binary, Coded, Codes, Floats, Labels
 
 if TYPE_CHECKING:
@@ -186,6 +185,16 @@ def recoded(column: "Column", codes: Mapping[str, str]) -> "Column":
     return pa.array([*new, None], pa.string()).take(np.where(at < 0, len(new), at))
 
 
+def scaled(column: "Column", factor: float, decimal: str | None) -> "Column":
+    """Numbers multiplied by a factor, a per cent sign left out; as they stand where a cell is no number."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    bare = pc.utf8_rtrim(text(column), "% \N{NO-BREAK SPACE}") if is_text(column.type) else column
+    made = numbers(bare, decimal)
+    return column if np.isinf(made).any() else pa.array(made * factor, from_pandas=True)
+
+
 def times(column: "Column", form: str | None = None) -> NDArray[np.datetime64]:
     """Seconds in UTC (or in the unnamed zone of the table), NaT where empty, a mark where no date.
 
@@ -220,12 +229,21 @@ def _moment(cell: str, pattern: str | None) -> np.datetime64:
         return UNREAD_TIME
 
 
+# ---------------------------------------------------------------- the shape of a table
+
 MOST_RECORDS = 100_000_000
 
 
 def shaped(raw: Raw, form: FileForm, path: KeyPath, problems: Problems) -> Raw | None:
-    """The records of a table; None where its repeated columns do not fit together (the problem is noted)."""
+    """The records of a table; None where it has not the columns or rows declared (the problem is noted)."""
     raw = without_missing(raw, form.missing)
+    filtered = _filtered(raw, form.where, path, problems) if form.where else raw
+    if filtered is None:
+        return None
+    turned = _pivoted(filtered, form.pivot, path, problems) if form.pivot else filtered
+    if turned is None:
+        return None
+    raw = turned
     if form.unpivot and "case" not in form.columns:
         raw = _with_cases(raw)
     return unpivoted(raw, form.unpivot, path, problems) if form.unpivot else raw
@@ -253,7 +271,7 @@ def _emptied(column: "Column", words: Sequence[str]) -> "Column":
     import pyarrow.compute as pc
 
     if is_text(column.type):
-        cells = values.text(column)
+        cells = text(column)
         return pc.if_else(pc.is_in(cells, value_set=pa.array(words, cells.type)), None, cells)
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         codes = [float(w) for w in words if _is_number(w)]
@@ -269,6 +287,89 @@ def _is_number(word: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _filtered(raw: Raw, where: dict[str, tuple[str, ...]], path: KeyPath, problems: Problems) -> Raw | None:
+    """The rows whose cells are among those declared, of each column named; letter case does not matter."""
+    mask = np.ones(raw.n_rows, bool)
+    for name, wanted in where.items():
+        at = _column(raw, name, (*path, "where", name), problems)
+        if at is None:
+            return None
+        codes, distinct = encoded(raw.columns[at])
+        named = [text.casefold() for text in distinct.to_pylist()]
+        folded = {word.casefold() for word in wanted}
+        good = np.array([*(text in folded for text in named), "" in folded], bool)
+        if not good[codes].any():
+            mend = f"It has {listed(distinct.to_pylist()[:20])}."
+            problems.declared((*path, "where", name), f"no row with {listed(wanted)}", "", mend)
+            return None
+        mask &= good[codes]
+    if not mask.any():
+        problems.declared((*path, "where"), "no row has them all")
+        return None
+    return kept(raw, mask)
+
+
+def _pivoted(raw: Raw, how: Pivot, path: KeyPath, problems: Problems) -> Raw | None:
+    """One record for each set of cells of `how.by`, with a column for each question."""
+    import pyarrow as pa
+
+    where = (*path, "pivot")
+    named = [("question", how.question), ("answer", how.answer), *(("by", name) for name in how.by)]
+    places = [_column(raw, name, (*where, key), problems) for key, name in named]
+    if None in places:
+        return None
+    question, answer, *by = (raw.columns[at] for at in places if at is not None)
+    record = np.zeros(raw.n_rows, np.int64)
+    for column in by:
+        codes, distinct = encoded(column)
+        _, record = np.unique(record * (len(distinct) + 1) + codes, return_inverse=True)
+    first, record = _by_appearance(record)
+    asked, questions = encoded(question)
+    given, answers = encoded(answer)
+    columns = []
+    for k in range(len(questions)):
+        rows = np.flatnonzero((asked == k) & (given >= 0))
+        told = np.full(len(first), -1, np.int64)
+        told[record[rows[::-1]]] = given[rows[::-1]]  # the first answer stands
+        other = rows[told[record[rows]] != given[rows]]
+        if len(other):
+            twice = np.flatnonzero((asked == k) & (record == record[other[0]]))
+            found = f"two answers to {quoted(questions[k].as_py())} in one record"
+            problems.add_at(raw.file, found, "one", _apart(how), rows=raw.row(twice), column=how.answer)
+            return None
+        columns.append(
+            pa.array([*answers.to_pylist(), None], pa.string()).take(np.where(told < 0, len(answers), told))
+        )
+    header = (*how.by, *questions.to_pylist())
+    own = tuple(_plain(text(column)).take(first) for column in by)
+    return replace(raw, header=header, columns=(*own, *columns), n_rows=len(first), rows=raw.row(first))
+
+
+def _apart(how: Pivot) -> str:
+    """How records are told apart that the declared columns do not tell apart."""
+    return f"Add to pivot.by what tells them apart; it has {listed(how.by)}."
+
+
+def _by_appearance(record: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where each record first appears, and the records numbered in that order."""
+    _, first, codes = np.unique(record, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return first[order], place[codes]
+
+
+def _column(raw: Raw, name: str, path: KeyPath, problems: Problems) -> int | None:
+    """Where a column stands; None where there is none of the name (the problem is noted)."""
+    for alike in (str.__eq__, lambda a, b: a.casefold() == b.casefold()):
+        for at, header in enumerate(raw.header):
+            if header and alike(header, name.strip()):
+                return at
+    mend = did_you_mean(name, raw.header) or f"It has {listed(filter(None, raw.header))}."
+    problems.declared(path, f"no column {quoted(name)} in {raw.file}", "", mend)
+    return None
 
 
 def unpivoted(raw: Raw, how: Unpivot, path: KeyPath, problems: Problems) -> Raw | None:
@@ -307,7 +408,7 @@ def unpivoted(raw: Raw, how: Unpivot, path: KeyPath, problems: Problems) -> Raw 
     taken = {h for own in headers.values() for h in own}
     kept = [i for i, h in enumerate(raw.header) if h not in taken]
     repeated = {
-        word: pa.concat_arrays([_plain(values.text(raw.columns[place[h]])) for h in own])
+        word: pa.concat_arrays([_plain(text(raw.columns[place[h]])) for h in own])
         for word, own in headers.items()
     }
     given = np.zeros(raw.n_rows * len(names), bool)

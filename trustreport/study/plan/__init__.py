@@ -14,11 +14,13 @@ from trustreport.study.plan.analysis import (
     UtilityMatrix,
 )
 from trustreport.study.plan.data import (
+    SCALES,
     Complexity,
     DatasetFacts,
     FileForm,
     HAccuracy,
     Measurement,
+    Pivot,
     TableFile,
     TimeToEvent,
     Unpivot,
@@ -63,11 +65,13 @@ __all__ += ["CHOSEN_ELSEWHERE", "CHOSEN_ON_TESTED", "Amendment", "Claim", "Docum
 __all__ += ["Report", "StudyFacts"]
 __all__ += ["TimeToEvent", "VerificationDesign"]
 __all__ += [
+    "SCALES",
     "Complexity",
     "DatasetFacts",
     "FileForm",
     "HAccuracy",
     "Measurement",
+    "Pivot",
     "TableFile",
     "Unpivot",
     "as_coded",

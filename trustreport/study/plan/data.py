@@ -92,20 +92,45 @@ class Unpivot(Group):
     names: tuple[Text, ...] | None = None
 
 
+class Pivot(Group):
+    """Answers in rows, turned into columns, one for each question; the cells of `by` make a record."""
+
+    question: Text
+    answer: Text
+    by: tuple[Text, ...] = Field(min_length=1)
+
+
+# What cells are in, and what each is multiplied by to be in ours: seconds, and shares of 1.
+SCALES = {"milliseconds": 0.001, "minutes": 60.0, "percent": 0.01}
+
+
+HeaderRow = Annotated[int, Field(ge=1, le=1000)]
+
+
 class FileForm(Group):
     """How a file was written, and what its columns are under our words."""
 
     columns: dict[str, Text | tuple[Text, ...] | dict[str, Text]] = Field(default_factory=dict)
     values: dict[str, dict[Text, Annotated[str, BeforeValidator(as_coded)]]] = Field(default_factory=dict)
     missing: Annotated[tuple[Text, ...], BeforeValidator(as_several)] = ()
+    where: dict[str, Annotated[tuple[Text, ...], BeforeValidator(as_several)]] = Field(default_factory=dict)
+    pivot: Pivot | None = None
     unpivot: Unpivot | None = None
+    scale: dict[str, Literal["milliseconds", "minutes", "percent"]] = Field(default_factory=dict)
     sheet: Text | None = None
-    header_row: int | None = Field(default=None, ge=1, le=1000)
+    header_row: HeaderRow | tuple[HeaderRow, ...] | None = None
     skip_rows: tuple[Annotated[int, Field(ge=1)], ...] = ()
     date_format: Text | None = None
     delimiter: str | None = None
     decimal: Literal[".", ","] | None = None
     encoding: str | None = None
+
+    @field_validator("header_row")
+    @classmethod
+    def _below_each_other(cls, value: int | tuple[int, ...] | None) -> int | tuple[int, ...] | None:
+        if isinstance(value, tuple) and (not value or list(value) != list(range(value[0], value[-1] + 1))):
+            raise ValueError("a row, or rows below each other: [2, 3]")
+        return value
 
 
 class TableFile(FileForm):

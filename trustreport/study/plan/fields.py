@@ -42,7 +42,7 @@ def as_group(value: Any) -> Any:
 
 def as_several(value: Any) -> Any:
     """One word as a list of one."""
-    return (value,) if isinstance(value, str) else value
+    return (value,) if isinstance(value, str | int | float) else value
 
 
 Text = Annotated[str, BeforeValidator(as_typed)]

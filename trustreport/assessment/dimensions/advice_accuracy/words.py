@@ -25,6 +25,7 @@ from trustreport.measures.estimate import Estimate
 from trustreport.study.plan import Plan
 from trustreport.study.study import Clustering, Study
 from trustreport.vocabulary.messages import Message, say
+from trustreport.vocabulary.quantity import CORRECTED
 from trustreport.vocabulary.results import Result, leading
 
 SCORED = ("auc", "average_precision")
@@ -39,7 +40,6 @@ BOTH_WAYS = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "auc", "ave
 # Where a set has several analyses: those that take its cases as independent.
 INDEPENDENT = ("wilson", "delong", "logit_influence")
 
-CORRECTED = "label_corrected_"
 
 text = Texts(ID)
 

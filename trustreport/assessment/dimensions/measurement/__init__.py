@@ -42,7 +42,7 @@ def _finding(name: str, study: Study, plan: Plan, *, by_readers: bool) -> Findin
         own = list(preferences.results_of(choices, plan))
         parts = (*parts, preferences.part_of(choices, own, number))
         results = (*results, *own)
-        limits["rating"] = None
+        limits["preference"] = None
     return Finding(name, parts, results, tuple(text(f"not_shown.{key}") for key in limits))
 
 
