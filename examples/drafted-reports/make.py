@@ -3,9 +3,9 @@
     python examples/drafted-reports/make.py
 
 Five radiologists rate reports of 60 examinations, one written by a colleague and one drafted by the model,
-blinded to the source: acceptability from 1 to 5, errors that matter, and the seconds that editing took. The 60
-were drawn at random from 300, of which a model rated all reports: as a judge it is more lenient than people,
-and overlooks errors.
+blinded to the source: acceptability from 1 to 5, errors that matter, and the seconds that editing took. The
+60 were drawn at random from 300, of which a model rated all reports: as a judge it is more lenient than
+people, and overlooks errors.
 """
 
 import csv

@@ -18,7 +18,7 @@ from trustreport.vocabulary.results import Result
 
 EN = catalogue("en")
 HERE = Path(__file__).parent
-REFERENCE: dict[str, Any] = json.loads((HERE.parent / "reference" / "judged.json").read_text())
+REFERENCE: dict[str, Any] = json.loads((HERE.parent / "reference" / "model_judge.json").read_text())
 EXAMPLE = HERE.parents[1] / "examples" / "drafted-reports"
 ID = "reader_measurement."
 

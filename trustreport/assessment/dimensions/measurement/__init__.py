@@ -5,7 +5,7 @@ Two questions: of devices by themselves, and of readers with and without the aid
 
 from trustreport.assessment.dimensions.dimension import Dimension
 from trustreport.assessment.dimensions.measurement import judge_words, preferences
-from trustreport.assessment.dimensions.measurement.judges import judged
+from trustreport.assessment.dimensions.measurement.judges import results_of_judges
 from trustreport.assessment.dimensions.measurement.results import NAME, READERS, measured
 from trustreport.assessment.dimensions.measurement.words import claim, part, text
 from trustreport.assessment.finding import Finding, Part
@@ -41,7 +41,7 @@ def _finding(name: str, study: Study, plan: Plan, *, by_readers: bool) -> Findin
     results: tuple[Result, ...] = ()
     limits: dict[str, None] = dict.fromkeys(claim(one) for one in every)
     for number, one in enumerate(every, 1):
-        by_judges = list(judged(one, study))
+        by_judges = list(results_of_judges(one, study))
         parts = (*parts, part(one, number, alone=alone), *judge_words.parts(one, by_judges, number))
         results = (*results, *one.results, *by_judges)
         limits |= {"judge": None} if by_judges else {}

@@ -14,7 +14,7 @@ from trustreport.measures.agreement.kappa import light_kappa
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.means import case_mean, case_share
-from trustreport.measures.measured.judged import corrected_mean, corrected_share, judge_bias
+from trustreport.measures.measured.model_judge import corrected_mean, corrected_share, judge_bias
 from trustreport.study.clusters import clustering
 from trustreport.study.study import Floats, Study, Values
 from trustreport.vocabulary.place import Place
@@ -24,7 +24,7 @@ CORRECTED = "judge_corrected_"
 
 
 @dataclass(frozen=True, eq=False)
-class _Judge:
+class _ModelJudge:
     """One judge beside the people who rated the same measurement, over the cases of the judge.
 
     `judge` (n_conditions, n_cases) and `people` (n_conditions, n_people, n_cases) have the conditions of the
@@ -58,7 +58,7 @@ class _Judge:
         return replace(found, primary=primary, cases=key, parameters=more)
 
 
-def judged(one: MeasuredValues, study: Study) -> Iterator[Result]:
+def results_of_judges(one: MeasuredValues, study: Study) -> Iterator[Result]:
     """What each judge of a measurement by people shows."""
     for judge in _judges(one, study):
         for c in range(len(one.values.conditions)):
@@ -67,7 +67,7 @@ def judged(one: MeasuredValues, study: Study) -> Iterator[Result]:
             yield from _of_pair(judge, compared, baseline)
 
 
-def _judges(one: MeasuredValues, study: Study) -> Iterator[_Judge]:
+def _judges(one: MeasuredValues, study: Study) -> Iterator[_ModelJudge]:
     own = one.values
     for held in study.values:
         of_same = (held.measurement, held.dataset, held.task) == (own.measurement, own.dataset, own.task)
@@ -80,10 +80,10 @@ def _judges(one: MeasuredValues, study: Study) -> Iterator[_Judge]:
         rated = dict(zip(held.conditions, held.value))
         grid = np.stack([rated.get(name, none) for name in own.conditions])
         for j, name in enumerate(held.judges):
-            yield _Judge(one, held, name, grid[:, j], people)
+            yield _ModelJudge(one, held, name, grid[:, j], people)
 
 
-def _of_condition(of: _Judge, c: int) -> Iterator[Result]:
+def _of_condition(of: _ModelJudge, c: int) -> Iterator[Result]:
     one, place = of.one, of.one.place_of(c)
     judge = of.judge[c]
     rows = np.flatnonzero(~np.isnan(judge))
@@ -114,7 +114,7 @@ def _of_condition(of: _Judge, c: int) -> Iterator[Result]:
         yield of.entry(f"{CORRECTED}acceptable_share", place, found, rows, primary=of.at_random)
 
 
-def _of_pair(of: _Judge, compared: int, baseline: int) -> Iterator[Result]:
+def _of_pair(of: _ModelJudge, compared: int, baseline: int) -> Iterator[Result]:
     """Two conditions on the cases that the judge rated under both."""
     one, place = of.one, of.one.pair(compared, baseline)
     apart = of.judge[compared] - of.judge[baseline]

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from trustreport.measures.cluster import ONE_CLUSTER
-from trustreport.measures.measured import judged
-from trustreport.measures.measured.judged import corrected_mean, corrected_share, judge_bias
+from trustreport.measures.measured import model_judge
+from trustreport.measures.measured.model_judge import corrected_mean, corrected_share, judge_bias
 
 # By ppi-python and scikit-learn: see the script beside it.
-REFERENCE: dict[str, Any] = json.loads((Path(__file__).parents[1] / "reference" / "judged.json").read_text())
+REFERENCE: dict[str, Any] = json.loads(
+    (Path(__file__).parents[1] / "reference" / "model_judge.json").read_text()
+)
 JUDGE = np.array(REFERENCE["judge"])
 BOTH = np.array(REFERENCE["both"])
 PEOPLE = np.full((3, len(JUDGE)), np.nan)
@@ -35,7 +37,7 @@ def test_the_corrected_mean_is_that_of_prediction_powered_inference(people: int)
     assert share.value == pytest.approx(REFERENCE[f"share of {name}"]["value"], abs=1e-12)
     if people == 1:  # theirs divides by n, ours by n - 1, and of the other 26 cases by 25
         assert expected["se"] * sqrt(26 / 25) < found.se < expected["se"] * sqrt(14 / 13)
-        assert judged.ONE_PERSON in found.note
+        assert model_judge.ONE_PERSON in found.note
 
 
 def test_people_are_a_further_source_of_variation() -> None:
@@ -101,7 +103,7 @@ def test_a_share_beyond_the_end_is_the_end() -> None:
     people[0, :4] = 1
     found = corrected_share(people, judge)
     assert found.value == found.high == 1
-    assert judged.CUT in found.note
+    assert model_judge.CUT in found.note
 
 
 @pytest.mark.parametrize("rated", [0, 1])
@@ -114,7 +116,7 @@ def test_fewer_than_two_cases_of_people_are_undefined(rated: int) -> None:
         corrected_share(people * 0, np.ones(9)),
     ):
         assert isnan(e.value)
-        assert judged.FEW_CASES in e.note
+        assert model_judge.FEW_CASES in e.note
 
 
 def test_no_interval_where_there_is_none() -> None:
@@ -125,6 +127,6 @@ def test_no_interval_where_there_is_none() -> None:
     apart[0, :2] = 1
     alike = judge_bias(apart[:1], np.full(6, 3.0))
     assert (alike.value, isnan(alike.low)) == (2.0, True)
-    assert judged.NO_SPREAD in alike.note
+    assert model_judge.NO_SPREAD in alike.note
     with pytest.raises(ValueError, match="n_people"):
         judge_bias(np.ones((2, 3)), np.ones(4))

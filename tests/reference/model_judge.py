@@ -1,11 +1,11 @@
-"""Make judged.json: means corrected by prediction-powered inference, and kappas of a judge with people.
+"""Make model_judge.json: means corrected by prediction-powered inference, and kappas of a judge with people.
 
     pip install ppi-python==0.2.3 scikit-learn==1.9.1
-    python tests/reference/judged.py > tests/reference/judged.json
+    python tests/reference/model_judge.py > tests/reference/model_judge.json
 
 The judge rated all 40 cases, one to three people 14 of them. `ppi_mean_pointestimate` with lam=1 and the
 judge's ratings of all cases is the difference estimator; with the ratings of the other cases alone and lam
-their share of all, it is the same number, whose standard error `ppi_mean_ci` has from two independent samples.
+their share of all it is the same number, whose standard error `ppi_mean_ci` has from independent samples.
 """
 
 import json
