@@ -16,7 +16,7 @@ import numpy as np
 SEED = 7
 HERE = Path(__file__).parent
 N_CASES, READERS = 60, ("R1", "R2", "R3", "R4", "R5")
-N_JUDGED, JUDGE, LENIENT, OVERLOOKED = 300, "judge-llm", 0.4, 0.4
+N_JUDGED, JUDGE, LENIENT, OVERLOOKED = 300, "llm-1", 0.4, 0.4
 SOURCES = (("model", 3.9, 0.35, 40.0), ("radiologist", 4.0, 0.30, 55.0))
 
 

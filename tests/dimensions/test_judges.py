@@ -193,6 +193,15 @@ def test_several_judges_have_their_own_numbers_and_their_own_names(tmp_path: Pat
     )
 
 
+def test_a_table_of_readers_need_not_describe_the_judge(tmp_path: Path) -> None:
+    (tmp_path / "readers.csv").write_text("reader,years\nR0,3\nR1,8\nR2,12\n")
+    manifest = measured(AT_RANDOM).replace(
+        "tables: {", "tables: {readers: {file: readers.csv, kind: readers}, "
+    )
+    found = assessed(tmp_path, manifest, HEADER, of_reference())
+    assert single(found, "judge_bias").estimate.n == 14
+
+
 def test_a_judge_with_one_case_of_people_says_why_nothing_is_estimated(tmp_path: Path) -> None:
     rows = [("J", k, 1 + k % 5) for k in range(20)] + [("A", 0, 3), ("B", 0, 4)]
     found = assessed(tmp_path, measured(AT_RANDOM), HEADER, rows)
@@ -220,10 +229,10 @@ def test_judges_that_cannot_be_are_refused(
 def test_the_example_corrects_its_judge_by_a_random_subset() -> None:
     found = assess(*read_study(EXAMPLE))
     bias = single(found, "judge_bias", candidate="model", endpoint="acceptability")
-    assert (bias.estimate.n, bias.place.reader) == (60, "judge-llm")
+    assert (bias.estimate.n, bias.place.reader) == (60, "llm-1")
     assert bias.estimate.low > 0
     assert single(found, "mean_score", candidate="model", reader=None).estimate.value == pytest.approx(
         4.04, abs=0.3
     )
-    assert not any(r.place.reader == "judge-llm" and "judge" not in r.id for r in found.results)
+    assert not any(r.place.reader == "llm-1" and "judge" not in r.id for r in found.results)
     assert [v.word for v in found.verdicts] == ["pass", "pass"]
