@@ -33,6 +33,10 @@ ALSO: Mapping[str, tuple[str, str]] = {
         )
     },
     "froc_sensitivity": ("localisation", "sensitivity at *"),
+    **dict.fromkeys(
+        ("judge_corrected_mean_value", "judge_corrected_mean_loss"),
+        ("judges", "judge_corrected_mean_score, *"),
+    ),
     **dict.fromkeys(("mean_value", "mean_score", "mean_loss"), ("counts of cases", "mean_loss_difference")),
     # decisions without and with the aid
     "arr": ("two groups", "risk reduction"),
@@ -96,7 +100,7 @@ REASONS: Mapping[str, tuple[str, ...]] = {
         "mss",
         *("heterogeneity", "between_site_variance", "summary_roc", "detection_delay"),
     ),
-    BESIDE: ("weighted_f1",),
+    BESIDE: ("weighted_f1", "judge_mean", "judge_acceptable_share"),
     SIMULATED: (
         *("passing_bablok_slope", "passing_bablok_intercept", "limit_with_mean"),
         *("preference_strength", "label_corrected_auc"),

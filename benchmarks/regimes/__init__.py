@@ -44,7 +44,7 @@ from regimes.of_studies import pooled_studies
 from regimes.of_thresholds import thresholds
 from regimes.of_use import beside, protocols
 from regimes.of_utilities import changed_utilities, to_readers, utilities
-from regimes.of_values import choices, labels, values
+from regimes.of_values import choices, judges, labels, values
 from regimes.regime import Regime
 
 TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
@@ -81,6 +81,7 @@ TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
     "values": values,
     "labels with error": labels,
     "preferences": choices,
+    "judges": judges,
     "gain by baseline": baselines,
     "slope on the baseline": slopes,
     "after recalibration": recalibration,

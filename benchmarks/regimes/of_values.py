@@ -14,10 +14,13 @@ import numpy as np
 
 from regimes.regime import Found, Regime, coded, plan
 from trustreport.assessment.dimensions.measurement import preferences
-from trustreport.assessment.dimensions.measurement.results import measured
+from trustreport.assessment.dimensions.measurement.judges import results_of_judges
+from trustreport.assessment.dimensions.measurement.results import MeasuredValues, measured
 from trustreport.measures.confusion.label_error import NAMES, LabelError, corrected_for_labels
+from trustreport.study.clusters import with_clusters
 from trustreport.study.plan import Plan
 from trustreport.study.study import Cases, Labels, Preferences, Readers, Study, Values
+from trustreport.vocabulary.place import Place
 
 BIAS, SPREAD, ERROR, SHARED = 1.0, 8.0, 2.0, 1.2
 ACCEPTABLE = 3.0
@@ -195,3 +198,99 @@ def _preferred(lead: float) -> dict[str, float]:
     rng = np.random.default_rng(3)
     pull = lead + hypot(0.4, 0.6) * rng.standard_normal(MANY)
     return {"preference_share": float((1 / (1 + np.exp(-pull))).mean()), "first_shown_share": 0.5}
+
+
+SEVERITY, LENIENCY, FINENESS = (
+    0.25,
+    0.3,
+    0.5,
+)  # of people, of the judge, of a rating
+LEVELS = {"new": 3.8, "old": 4.1}
+FIXED = (-0.3, 0.0, 0.2)  # the severity of people who are always the same
+
+
+def _ratings(level: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return np.clip(np.round(level + FINENESS * rng.standard_normal(level.shape)), 1, 5)
+
+
+def _quality(n: int, patients: int, rng: np.random.Generator) -> np.ndarray:
+    """How good the outputs for a case are, apart from their source: half of the variance is the patient's."""
+    patient = np.arange(n) % patients if patients else np.arange(n)
+    return 0.5 * rng.standard_normal(n)[patient] + 0.5 * rng.standard_normal(n)
+
+
+@cache
+def _judged(good: float, fixed: bool, bound: int) -> Mapping[str, float]:
+    rng = np.random.default_rng(4)
+    quality = _quality(MANY, 0, rng)
+    severity = np.array(FIXED)[:, None] if fixed else SEVERITY * rng.standard_normal((1, MANY))
+    found: dict[str, float] = {}
+    for source, level in LEVELS.items():
+        people, judge = (
+            _ratings(level + quality - severity, rng),
+            _ratings(level + LENIENCY + good * quality, rng),
+        )
+        of = f", {source}"
+        if fixed:
+            of_person = [_kappas(judge, person, bound) for person in people]
+            found["judge_weighted_kappa" + of], found["judge_acceptable_kappa" + of] = np.mean(
+                of_person, axis=0
+            )
+        else:
+            found["judge_bias" + of] = float(judge.mean() - people.mean())
+            found["judge_corrected_mean_score" + of] = float(people.mean())
+            found["judge_corrected_acceptable_share" + of] = float((people >= bound).mean())
+    for name in () if fixed else ("mean_score", "acceptable_share"):
+        new, old = (found[f"judge_corrected_{name}, {source}"] for source in LEVELS)
+        found[f"judge_corrected_{name}_difference"] = new - old
+    return found
+
+
+def _kappas(first: np.ndarray, second: np.ndarray, bound: int) -> tuple[float, float]:
+    """Quadratic weighted kappa, and kappa of what is acceptable, of two raters."""
+    apart = (first - second) ** 2
+    by_chance = first.var() + second.var() + (first.mean() - second.mean()) ** 2
+    yes, too = first >= bound, second >= bound
+    chance = yes.mean() * too.mean() + (1 - yes.mean()) * (1 - too.mean())
+    return float(1 - apart.mean() / by_chance), float(((yes == too).mean() - chance) / (1 - chance))
+
+
+def judges() -> Iterator[Regime]:
+    """A model that rated all outputs, and people, drawn or always the same, who rated a random part."""
+    for people, read, n, patients, good, bound in (
+        (3, 20, 200, 0, 1.0, 3), (3, 60, 300, 0, 1.0, 4), (5, 30, 300, 0, 1.0, 3), (5, 60, 300, 0, 0.0, 4),
+        (8, 100, 400, 0, 1.0, 4), (5, 60, 300, 60, 1.0, 3), (4, 40, 120, 60, 1.0, 4),
+        (0, 100, 300, 0, 1.0, 4), (0, 150, 500, 0, 1.0, 4), (0, 150, 300, 100, 1.0, 4),
+    ):  # fmt: skip
+        facts = {"kind": "ordinal", "scale": [1, 5], "better": "up", "acceptable": bound}
+        declared = _plan(**facts, judges=["J"], read_by_people="at_random")
+
+        def study(
+            rng: np.random.Generator,
+            people: int = people,
+            read: int = read,
+            n: int = n,
+            patients: int = patients,
+            good: float = good,
+            given: Plan = declared,
+        ) -> Found:
+            quality, many = _quality(n, patients, rng), people or len(FIXED)
+            severity = SEVERITY * rng.standard_normal((many, 1)) if people else np.array(FIXED)[:, None]
+            levels = np.array(list(LEVELS.values()))[:, None, None]
+            by_people = _ratings(levels + quality - severity, rng)
+            by_people[..., rng.permutation(n)[read:]] = np.nan
+            by_judge = _ratings(levels + LENIENCY + good * quality, rng)
+            labels = Labels(tuple(map(str, range(n))))
+            of = {"labels": labels, "truth": np.full(n, -1, np.int8)}
+            cases = Cases(**of, patient=coded(np.arange(n) % patients) if patients else None)
+            of_people = Values("value", cases, tuple(LEVELS), by_people, readers=Readers(Labels(n=many)))
+            of_judge = Values("value", cases, tuple(LEVELS), by_judge, judges=("J",))
+            drawn = with_clusters(Study(values=(of_people, of_judge)), given)
+            place = (MeasuredValues(drawn.values[0], given.measurements[0], Place(), given), drawn)
+            for r in results_of_judges(*place):
+                yield f"{r.name}{f', {r.place.candidate}' if r.place.candidate else ''}", r.estimate
+
+        who = f"{people} people drawn" if people else "3 people, always the same"
+        design = f"{who}, {read} of {n} cases" + (f" of {patients} patients" if patients else "")
+        design += f", acceptable from {bound}" + ("" if good else ", a judge that guesses")
+        yield Regime("judges", design, partial(_judged, good, not people, bound), study, cost=0.02)

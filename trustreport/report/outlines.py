@@ -68,6 +68,7 @@ PRINTED = (
     *("calibration_*", "advice_value_sets", "advice_value_bins"),
     *("measurement_[0-9]*", "measurement_difference_*"),
     *("reader_measurement_[0-9]*", "reader_measurement_difference_*", "reader_measurement_preferences_*"),
+    "reader_measurement_judge_*",
     *("localisation_*", "froc_*", "reader_localisation_*", "reader_froc_*"),
     *("odds_ratio_*", "odds_ratios_*", "pragmatic_utility_[0-9]*", "pragmatic_utility_sets"),
     *("benefit_*", "decision_benefit_readers_*"),

@@ -176,6 +176,21 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("mean_score", "score", "up", claim="rating"),
     *_rows("mean_loss", "score", "down", claim="rating"),
     *_rows("count_ratio", "ratio", "down", no_effect=1.0, claim="rating"),
+    # a model that rated as people do: beside them, alone, and corrected by them
+    *_rows("judge_bias", "score", 0.0, no_effect=0.0, claim="agreement"),
+    *_claiming(
+        "agreement",
+        *_rows("judge_weighted_kappa judge_acceptable_kappa", "score", "up", low=-1.0, high=1.0, decimals=2),
+    ),
+    *_claiming(
+        "rating",
+        *_rows("judge_mean", "score"),
+        *_rows("judge_acceptable_share", **_OF_SHARE),
+        *_rows("judge_corrected_mean_value", "score"),
+        *_rows("judge_corrected_mean_score", "score", "up"),
+        *_rows("judge_corrected_mean_loss", "score", "down"),
+        *_rows("judge_corrected_acceptable_share", better="up"),
+    ),
     *_claiming(
         "preference",
         *_rows("preference_share", better="up", no_effect=0.5),

@@ -29,6 +29,7 @@ PLACES = (
 CHOSEN = ("metric", "bins", "tau", "against", "prevalence", "kind")
 POPULATIONS = ("typical site", "new site")
 MEAN_OF_CLASSES = {"class_sensitivity": "macro_sensitivity", "class_ppv": "macro_ppv"}
+BY_JUDGE = "judge_corrected_"  # primary where the cases that people rated were drawn at random
 # What is meant by a criterion that does not choose.
 PLAIN = {"binning": "equal_width"}
 NAMES = 4  # entries named where several could be meant
@@ -42,6 +43,7 @@ def entry(criterion: Endpoint, study: Study, plan: Plan, results: Iterable[Resul
     """
     if not criterion.measure:
         return say("verdicts.reason.no_measure")
+    results = list(results)
     primary = [r for r in results if r.primary]
     named = [r for r in primary if _is_named(_measure(criterion), r.id)]
     found = [r for r in named if _has_scope_of(criterion, r)]
@@ -60,6 +62,8 @@ def entry(criterion: Endpoint, study: Study, plan: Plan, results: Iterable[Resul
         if isinstance(said, tuple) and any(said[::-1] in (r.place.candidates, r.place.arms) for r in named):
             values = {"measure": criterion.measure, "compared": said[1], "baseline": said[0]}
             return say("verdicts.reason.other_order", **values)
+    if not named and any(_is_named(criterion.measure, r.id) for r in results if r.name.startswith(BY_JUDGE)):
+        return say("verdicts.reason.not_at_random", measure=criterion.measure)
     return say(f"verdicts.reason.{'no_place' if named else 'no_result'}", measure=criterion.measure)
 
 

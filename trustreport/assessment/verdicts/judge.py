@@ -346,8 +346,10 @@ def _of_cases(lead: Result) -> bool:
     """Whether `n` counts cases of one set that are drawn independently.
 
     Then more of them narrow the interval as the square root says. With readers as random as cases, no number
-    of cases alone does.
+    of cases alone does; nor do more cases of a judge that people did not rate.
     """
+    if "both_rated" in lead.estimate.details:
+        return False
     return lead.place.task is None and not lead.place.datasets and bool(lead.place.dataset or lead.place.set)
 
 

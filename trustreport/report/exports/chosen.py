@@ -8,7 +8,7 @@ from typing import Any
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.report import declared
-from trustreport.report.answer.other_evidence import COMPARED, CORRECTED, MEANS, is_corrected, labels_err
+from trustreport.report.answer.other_evidence import COMPARED, MEANS, is_corrected, labels_err
 from trustreport.report.answer.sentences import MEASURING
 from trustreport.report.document import canonical, digest, document
 from trustreport.report.elements.annexes import scope_words
@@ -16,7 +16,7 @@ from trustreport.report.write import provenance
 from trustreport.study.plan import Plan
 from trustreport.study.study import DEVELOPMENT_ROLES
 from trustreport.vocabulary.messages import Catalogue
-from trustreport.vocabulary.quantities import DIFFERENCE
+from trustreport.vocabulary.quantity import CORRECTED, DIFFERENCE
 from trustreport.vocabulary.results import Result
 
 # By what a card asks of them: the dimension and its quantities.

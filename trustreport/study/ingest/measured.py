@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Texts = NDArray[Any]
 MOST_REPEATS = 2
-Key = tuple[str, str, str, bool]  # measurement, data set, task, by readers
+Key = tuple[str, str, str, bool, bool]  # measurement, data set, task, by readers, by judges
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,10 @@ class _Piece:
     def by_readers(self) -> bool:
         return "reader" in self.table.names
 
+    def by_judges(self, judges: Sequence[str]) -> NDArray[np.bool_]:
+        """Which records are of readers that are models, (n_records,)."""
+        return np.isin(_texts(self.table, "reader", "")[self.records], judges)
+
     def part(self, mask: NDArray[np.bool_]) -> "_Piece":
         """Some of the records."""
         repeat = None if self.repeat is None else self.repeat[mask]
@@ -56,15 +60,20 @@ class _Piece:
 
 
 def values_of(plan: Plan, tables: Sequence[MappedTable], arms: Arms) -> tuple[Values, ...]:
-    """The values of every measurement in every data set or task, by readers and by devices apart."""
+    """The values of every measurement in every data set or task, by readers, judges and devices apart."""
     grouped: dict[Key, list[_Piece]] = {}
     for table in (t for t in tables if t.kind == "values"):
         for piece in _pieces(table, plan, arms):
             names = sorted(set(zip(piece.measurement.tolist(), piece.dataset.tolist())))
             for measurement, dataset in names:
                 own = piece.part((piece.measurement == measurement) & (piece.dataset == dataset))
-                key = (measurement, dataset, piece.task, piece.by_readers)
-                grouped.setdefault(key, []).append(own)
+                facts = plan.measurement_of(measurement)
+                judged = own.by_judges(facts.judges if facts else ())
+                for judges, rows in ((False, ~judged), (True, judged)):
+                    key = (measurement, dataset, piece.task, piece.by_readers, judges)
+                    if rows.any() or not judges:
+                        grouped.setdefault(key, []).append(own.part(rows))
+    _refuse_judges(grouped, plan)
     order = {m.measurement: i for i, m in enumerate(plan.measurements)}
     made = []
     for key in sorted(grouped, key=lambda k: order.get(k[0].partition(", ")[0], len(order))):
@@ -72,6 +81,27 @@ def values_of(plan: Plan, tables: Sequence[MappedTable], arms: Arms) -> tuple[Va
         if one is not None:
             made.append(one)
     return tuple(made)
+
+
+def _refuse_judges(grouped: dict[Key, list[_Piece]], plan: Plan) -> None:
+    """Judges without ratings, without people beside them, or of values that have a reference."""
+    for i, facts in enumerate(plan.measurements):
+        own = {k: v for k, v in grouped.items() if plan.measurement_of(k[0]) == facts}
+        pieces = [p for every in own.values() for p in every if p.by_readers]
+        if not facts.judges or not pieces:
+            continue
+        problems, path = pieces[0].table.problems, ("measurements", i, "judges")
+        names = {str(n) for p in pieces for n in _texts(p.table, "reader", "")[p.records]}
+        for judge in (j for j in facts.judges if j not in names):
+            found = f"{quoted(judge)}, who rated nothing"
+            problems.declared(path, found, "readers that are models", did_you_mean(judge, sorted(names)))
+        for key in (k for k in own if k[-1]):
+            if not any(len(p.records) for p in grouped[*key[:-1], False]):
+                found = f"every reader of {facts.measurement} is a judge"
+                problems.declared(path, found, "ratings by people, of some of the cases at least")
+        if any(p.table.has("reference_value") for p in pieces):
+            found = f"judges of {facts.measurement}, which has reference values"
+            problems.declared(path, found, "ratings without one")
 
 
 def _pieces(table: MappedTable, plan: Plan, arms: Arms) -> Iterator[_Piece]:
@@ -158,7 +188,7 @@ def _conditions(table: MappedTable, per: str, arms: Arms) -> tuple[Texts, str] |
 def _joined(
     key: Key, pieces: Sequence[_Piece], plan: Plan, tables: Sequence[MappedTable], arms: Arms
 ) -> Values | None:
-    measurement, dataset, task, by_readers = key
+    measurement, dataset, task, by_readers, judges = key
     pieces = [p for p in pieces if len(p.records)]
     if not pieces:
         return None
@@ -180,12 +210,14 @@ def _joined(
     readers, reader = None, [np.zeros(len(p.records), np.int32) for p in pieces]
     if by_readers:
         reader, reader_names = _united(pieces, "reader")
+    if by_readers and not judges:
         people = [t for t in tables if t.kind == "readers" and t.spec.task in (None, task or None)]
         readers = readers_of(reader_names, people, plan, [p.table for p in pieces])
     said = {str(name) for p in pieces for name in p.condition}
     conditions = tuple(a for a in arms.names if a in said) if by == {"arm"} else _ordered(said, plan)
     place = {name: i for i, name in enumerate(conditions)}
-    shape = len(conditions), len(readers) if readers else 1, len(labels)
+    raters = values.labels_of(reader_names) if by_readers else ("",)
+    shape = len(conditions), len(raters), len(labels)
     grids = np.full((MOST_REPEATS, *shape), np.nan)
     repeats = sorted(
         {str(r) for p in pieces if p.repeat is not None for r in p.repeat}, key=values.natural_key
@@ -204,8 +236,7 @@ def _joined(
         again[once] = ~np.isnan(grids.flat[cell[once]])
         if again.any():
             i = int(again.argmax())
-            reader_name = readers.labels[int(j[i])] if readers else ""
-            _twice(p, i, reader_name, conditions[at[i]], labels[int(k[i])])
+            _twice(p, i, raters[int(j[i])], conditions[at[i]], labels[int(k[i])])
             return None
         grids.flat[cell] = p.value
     reference = cases.Gatherer(labels, parts).floats("reference_value")
@@ -222,6 +253,7 @@ def _joined(
         readers,
         dataset,
         task,
+        tuple(raters) if judges else (),
     )
 
 

@@ -330,9 +330,11 @@ def _own_parts(pieces: Sequence[Piece], case: Codes) -> list[CaseRecords]:
     return [CaseRecords(p.table, p.records, case[e - len(p.records) : e]) for p, e in zip(pieces, ends)]
 
 
-def _refuse_unknown(tables: Sequence[MappedTable], described: Sequence[MappedTable], word: str) -> None:
-    """Names in records that are used, which the tables that describe them do not have."""
-    known = _distinct(described, word)
+def _refuse_unknown(
+    tables: Sequence[MappedTable], described: Sequence[MappedTable], word: str, also: Sequence[str] = ()
+) -> None:
+    """Names in records that are used, which the tables that describe them do not have and `also` neither."""
+    known = _distinct(described, word, also)
     for table in tables:
         column = table.names[word]
         rows = np.flatnonzero((column.among(known) < 0) & (column.codes >= 0) & table.used)
@@ -341,11 +343,12 @@ def _refuse_unknown(tables: Sequence[MappedTable], described: Sequence[MappedTab
             cases.unknown(table, word, rows, known, what, f"Add the {word} there.")
 
 
-def _distinct(tables: Sequence[MappedTable], word: str) -> "pa.Array":
+def _distinct(tables: Sequence[MappedTable], word: str, also: Sequence[str] = ()) -> "pa.Array":
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    return pc.unique(pa.concat_arrays([pa.array(t.names[word].distinct, pa.string()) for t in tables]))
+    named = [pa.array(t.names[word].distinct, pa.string()) for t in tables]
+    return pc.unique(pa.concat_arrays([*named, pa.array(also, pa.string())]))
 
 
 def listed_files(tables: Sequence[MappedTable]) -> str:
@@ -359,7 +362,8 @@ def readers_of(
     """The readers with the characteristics that tables and manifest give of them."""
     labels = values.labels_of(names)
     if people:
-        _refuse_unknown(tables, people, "reader")
+        judges = [judge for m in plan.measurements for judge in m.judges]
+        _refuse_unknown(tables, people, "reader", judges)
     parts = []
     for table in people:
         at = table.names["reader"].among(names)

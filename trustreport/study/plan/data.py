@@ -282,6 +282,8 @@ class Measurement(Group):
     `kind` is a row of `trustreport.vocabulary.kinds`. `scale` gives the lowest and the highest rating.
     `better` says which side is better where no value is right by itself. `acceptable` is the value from which
     (`better: up`) or up to which a case is acceptable; beside a reference the largest acceptable error.
+    `judges` names the readers that are models. `read_by_people` says that the cases that people rated were
+    drawn at random from those that the judges rated.
     """
 
     measurement: Text = named("measurement", "measurement_id")
@@ -290,9 +292,13 @@ class Measurement(Group):
     scale: tuple[float, float] | None = None
     better: Literal["up", "down"] | None = None
     acceptable: float | None = None
+    judges: Annotated[tuple[Text, ...], BeforeValidator(as_several)] = ()
+    read_by_people: Literal["at_random"] | None = None
 
     @model_validator(mode="after")
     def _possible(self) -> "Measurement":
+        if self.read_by_people is not None and not self.judges:
+            raise ValueError("read_by_people: beside judges")
         if self.scale is not None and not self.scale[0] < self.scale[1]:
             raise ValueError("a scale of two numbers, the lowest first")
         if self.scale is not None and self.acceptable is not None and self.better is not None:

@@ -4,17 +4,19 @@ Two questions: of devices by themselves, and of readers with and without the aid
 """
 
 from trustreport.assessment.dimensions.dimension import Dimension
-from trustreport.assessment.dimensions.measurement import preferences
+from trustreport.assessment.dimensions.measurement import judge_words, preferences
+from trustreport.assessment.dimensions.measurement.judges import results_of_judges
 from trustreport.assessment.dimensions.measurement.results import NAME, READERS, measured
 from trustreport.assessment.dimensions.measurement.words import claim, part, text
-from trustreport.assessment.finding import Finding
+from trustreport.assessment.finding import Finding, Part
 from trustreport.study.plan import Plan
 from trustreport.study.study import Study
+from trustreport.vocabulary.results import Result
 
 
 def measured_by_devices(study: Study, plan: Plan) -> bool:
     """Whether there are values of a device, or of what it made, for each case."""
-    return any(one.readers is None for one in study.values)
+    return any(one.readers is None and not one.judges for one in study.values)
 
 
 def measured_by_readers(study: Study, plan: Plan) -> bool:
@@ -35,9 +37,14 @@ def answer_of_readers(study: Study, plan: Plan) -> Finding:
 def _finding(name: str, study: Study, plan: Plan, *, by_readers: bool) -> Finding:
     every = [one for one in measured(study, plan) if (one.values.readers is not None) == by_readers]
     alone = len(study.values) == 1 and not study.preferences and not study.values[0].measurement
-    parts = tuple(part(one, number, alone=alone) for number, one in enumerate(every, 1))
+    parts: tuple[Part, ...] = ()
+    results: tuple[Result, ...] = ()
     limits: dict[str, None] = dict.fromkeys(claim(one) for one in every)
-    results = tuple(r for one in every for r in one.results)
+    for number, one in enumerate(every, 1):
+        by_judges = list(results_of_judges(one, study))
+        parts = (*parts, part(one, number, alone=alone), *judge_words.parts(one, by_judges, number))
+        results = (*results, *one.results, *by_judges)
+        limits |= {"judge": None} if by_judges else {}
     for number, choices in enumerate(study.preferences if by_readers else (), 1):
         own = list(preferences.results_of(choices, plan))
         parts = (*parts, preferences.part_of(choices, own, number))

@@ -156,7 +156,7 @@ def measured(study: Study, plan: Plan) -> Iterator[MeasuredValues]:
     """Every measurement of every data set or task, with its results."""
     roles = {d.dataset: d.role for d in plan.datasets}
     several = len({one.task for one in study.values if not one.dataset}) > 1
-    for one in study.values:
+    for one in (one for one in study.values if not one.judges):
         facts = plan.measurement_of(one.measurement) or Measurement(measurement="value")
         facts = facts.model_copy(update={"measurement": one.measurement})
         place = Place(task=one.task if several else "")

@@ -56,7 +56,7 @@ def _items(one: MeasuredValues, number: int) -> Iterator[Item]:
         f"{_id(one)}_{number}",
         _caption(one, rows),
         rows,
-        _label,
+        label,
         lambda r: r.name == rows[0].name,
     )
     yield from _by(one, number, "reader")
@@ -66,10 +66,10 @@ def _items(one: MeasuredValues, number: int) -> Iterator[Item]:
 
 def _caption(one: MeasuredValues, rows: Sequence[Result]) -> Message:
     """What the table is of, and which values are acceptable where a row counts them."""
-    caption = text("table", measurement=_in_unit(one))
+    caption = text("table", measurement=in_unit(one))
     if all(r.name != "acceptable_share" for r in rows):
         return caption
-    return text(f"table_{_good(one)}", table=caption, bound=one.bound, unit=_unit(one))
+    return text(f"table_{_good(one)}", table=caption, bound=one.bound, unit=unit_of(one))
 
 
 def _good(one: MeasuredValues) -> str:
@@ -81,17 +81,17 @@ def _id(one: MeasuredValues) -> str:
     return READERS if one.values.readers else NAME
 
 
-def _named(one: MeasuredValues) -> Message | str:
+def named(one: MeasuredValues) -> Message | str:
     return one.facts.measurement or text("value")
 
 
-def _in_unit(one: MeasuredValues) -> Message | str:
+def in_unit(one: MeasuredValues) -> Message | str:
     """The measurement with its unit, for tables whose cells have none."""
     unit = one.facts.unit
-    return text("in_unit", measurement=_named(one), unit=unit) if unit else _named(one)
+    return text("in_unit", measurement=named(one), unit=unit) if unit else named(one)
 
 
-def _unit(one: MeasuredValues) -> str:
+def unit_of(one: MeasuredValues) -> str:
     return f"\N{NO-BREAK SPACE}{one.facts.unit}" if one.facts.unit else ""
 
 
@@ -101,11 +101,11 @@ def _counts(one: MeasuredValues) -> Message:
     readers = len(values.readers) if values.readers else 0
     key = "counts_readers" if readers else "counts"
     key += "_reference" if one.has_reference else ""
-    return text(key, n=cases, readers=readers, measurement=_named(one))
+    return text(key, n=cases, readers=readers, measurement=named(one))
 
 
 def _sentences(one: MeasuredValues, whole: Sequence[Result]) -> Iterator[Message]:
-    unit = _unit(one)
+    unit = unit_of(one)
     for r in whole:
         compared, baseline = names_compared(r.place)
         base = r.name.removesuffix("_difference")
@@ -116,14 +116,14 @@ def _sentences(one: MeasuredValues, whole: Sequence[Result]) -> Iterator[Message
             "compared": compared,
             "baseline": baseline,
             "unit": unit,
-            "measurement": _named(one),
+            "measurement": named(one),
         }
         way = side_of(r.estimate, 0.0, "higher", "lower")
         yield text.of_estimate(f"change_{kind}", r, whole=f"change_{kind}_{way}", **said)
     for place in dict.fromkeys(r.place for r in whole if not (r.place.arms or r.place.candidates)):
         own = {r.name: r for r in whole if r.place == place}
         name = _whose(one, own)
-        common: dict[str, Any] = {"name": name, "unit": unit, "measurement": _named(one)}
+        common: dict[str, Any] = {"name": name, "unit": unit, "measurement": named(one)}
         if "bias" in own:
             e = own["bias"].estimate
             yield text.of_estimate("bias", e, whole=f"bias_{side_of(e, 0.0)}", **common)
@@ -157,7 +157,7 @@ def _whose(one: MeasuredValues, own: dict[str, Result]) -> Message | str:
     return text("readers") if one.values.readers else text("device")
 
 
-def _label(r: Result) -> Message:
+def label(r: Result) -> Message:
     name = quantity_name(r.name)
     if pair := r.place.arms or r.place.candidates:
         return text("label_pair", measure=name, compared=pair[0], baseline=pair[1])
@@ -178,7 +178,7 @@ def _by(one: MeasuredValues, number: int, what: str) -> Iterator[Item]:
         names = dict.fromkeys(getattr(r.place, what) for r in own)
         rows = [(name, *(cells.get((name, c)) for c in where)) for name in names]
         caption = text(
-            f"table_{what}", level=one.level, measurement=_in_unit(one), measure=quantity_name(quantity)
+            f"table_{what}", level=one.level, measurement=in_unit(one), measure=quantity_name(quantity)
         )
         yield text.table(f"{_id(one)}_by_{what}_{quantity}_{number}", caption, [what, *heads], rows)
 
@@ -201,7 +201,7 @@ def _figures(one: MeasuredValues, number: int) -> Iterator[Item]:
     if not panels:
         return
     unit, n = one.facts.unit or "", sum(len(p.points) for p in panels)
-    said: dict[str, Any] = {"measurement": _named(one), "n": n}
+    said: dict[str, Any] = {"measurement": named(one), "n": n}
     key = "difference" if any(len(p.lines) > 1 for p in panels) else "difference_of_means"
     yield text.figure(f"{_id(one)}_difference_{number}", DifferencePlot(tuple(panels), unit), key, **said)
     yield text.figure(f"{_id(one)}_identity_{number}", IdentityPlot(tuple(panels), unit), "identity", **said)
