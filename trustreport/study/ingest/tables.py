@@ -145,24 +145,28 @@ def _misplaced_header(header: Sequence[str], top: Sequence[Sequence[str]], wante
         raise Unreadable(found, "a header", mend, rows=(1,), header_row=best + 1)
 
 
+def top_rows(path: Path, sheet: str | None = None) -> list[list[str]]:
+    """The first rows of a sheet or of a text; none of another file, and of one that cannot be read."""
+    try:
+        with path.open("rb") as stream:
+            magic = stream.read(4)
+        if magic == b"PK\x03\x04":
+            return read_sheet(path, sheet)[1]
+        return [] if magic == b"PAR1" else _top(_head(_utf8(path, None)[0]), None)
+    except Unreadable:
+        return []
+
+
 def find_header(
-    path: Path, names: frozenset[str], sheet: str | None = None, plain: Callable[[str], str] = str.casefold
+    top: Sequence[Sequence[str]], names: frozenset[str], plain: Callable[[str], str] = str.casefold
 ) -> int | None:
     """The row of a header that is not the first, by the names of columns that it has; None where it is.
 
     `plain` writes a cell as `names` are written.
     """
+    rows = [[plain(cell) for cell in row] for row in top]
     try:
-        with path.open("rb") as stream:
-            magic = stream.read(4)
-        if magic == b"PK\x03\x04":
-            top = read_sheet(path, sheet)[1]
-        elif magic == b"PAR1":
-            return None
-        else:
-            top = _top(_head(_utf8(path, None)[0]), None)
-        top = [[plain(cell) for cell in row] for row in top]
-        _misplaced_header(top[0] if top else (), top, Wanted(names))
+        _misplaced_header(rows[0] if rows else (), rows, Wanted(names))
     except Unreadable as error:
         return error.header_row
     return None

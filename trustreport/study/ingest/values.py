@@ -240,7 +240,7 @@ def shaped(raw: Raw, form: FileForm, path: KeyPath, problems: Problems) -> Raw |
     filtered = _filtered(raw, form.where, path, problems) if form.where else raw
     if filtered is None:
         return None
-    turned = _pivoted(filtered, form.pivot, path, problems) if form.pivot else filtered
+    turned = pivoted(filtered, form.pivot, path, problems) if form.pivot else filtered
     if turned is None:
         return None
     raw = turned
@@ -311,7 +311,7 @@ def _filtered(raw: Raw, where: dict[str, tuple[str, ...]], path: KeyPath, proble
     return kept(raw, mask)
 
 
-def _pivoted(raw: Raw, how: Pivot, path: KeyPath, problems: Problems) -> Raw | None:
+def pivoted(raw: Raw, how: Pivot, path: KeyPath, problems: Problems) -> Raw | None:
     """One record for each set of cells of `how.by`, with a column for each question."""
     import pyarrow as pa
 

@@ -5,13 +5,22 @@ from pathlib import Path
 
 from trustreport.study.ingest.problems import Problems
 from trustreport.study.ingest.sheet import Unreadable, read_sheet
-from trustreport.study.ingest.tables import Layout, Raw, find_header, read_table
+from trustreport.study.ingest.tables import Layout, Raw, find_header, read_table, top_rows
 from trustreport.study.plan import Kind
 from trustreport.study.proposal import special
 from trustreport.study.proposal.contours import separate_files
 from trustreport.study.proposal.labels import settle_labels
 from trustreport.study.proposal.measured import without_truth
-from trustreport.study.proposal.parts import Choose, Proposal, spellings, squeezed, vocabulary
+from trustreport.study.proposal.parts import (
+    Choose,
+    Doubt,
+    Proposal,
+    is_group,
+    spellings,
+    squeezed,
+    vocabulary,
+)
+from trustreport.study.proposal.shapes import dictionary, header_of_two_rows, parts_of
 from trustreport.study.proposal.table import TableProposal
 
 
@@ -23,6 +32,8 @@ def propose(files: Sequence[Path], kind: Kind, choose: Choose | None = None) -> 
     choose : answers a doubt; without it the likeliest answer is taken and marked as uncertain
     """
     made, others, taken = Proposal(kind), list[TableProposal](), list[TableProposal]()
+    files = _without_dictionaries(files, made)
+    made.of_one_file = len(files) == 1
     for path in files:
         sheets = _sheets(path)
         if len(sheets) > 1:
@@ -33,13 +44,15 @@ def propose(files: Sequence[Path], kind: Kind, choose: Choose | None = None) -> 
         if raw is None:
             made.unread[path.name] = str(problems[0]) if problems else "it cannot be read"
             continue
-        table = TableProposal(path, raw, made, choose)
-        if table.recognise():
-            table.take()
-            taken.append(table)
-        else:
-            others.append(table)
+        for part, form in parts_of(raw):
+            table = TableProposal(path, part, made, choose, form=form)
+            if table.recognise():
+                table.take()
+                taken.append(table)
+            else:
+                others.append(table)
     special.take_cases_of_marks(made, others)
+    _take_cases_of_readings(made, others)
     special.complete_marks(made)
     without_truth(made, taken)
     separate_files(made, taken)
@@ -47,6 +60,25 @@ def propose(files: Sequence[Path], kind: Kind, choose: Choose | None = None) -> 
     for table in others:
         made.unread[table.path.name] = table.unknown()
     return made
+
+
+def _take_cases_of_readings(made: Proposal, others: list[TableProposal]) -> None:
+    """Of tables of no kind by themselves, take the one that has the truth of cases that were read."""
+    read = [e for e in made.entries if e.kind == "readings" and "truth" not in e.form.get("columns", {})]
+    if not read or any(entry.kind == "cases" for entry in made.entries):
+        return
+    for table in others:
+        if "case" not in table.columns or not table.once("case"):
+            continue
+        calls = [h for h in table.headers if table.seen[h].pair and not is_group(h)]
+        if calls:
+            others.remove(table)
+            question = f"{table.place}: which column is the reference standard?"
+            truth = table.settle(Doubt(question, tuple(calls), calls[0]), "columns")
+            table.columns = {"case": table.columns["case"], "truth": truth}
+            table.entry.kind = "cases"
+            table.take()
+            return
 
 
 def _workbook(
@@ -99,5 +131,21 @@ def _sheets(path: Path) -> tuple[str, ...]:
 
 def _raw(path: Path, sheet: str | None, problems: Problems) -> Raw | None:
     names = frozenset(name for word in vocabulary()["columns"] for name in spellings(word))
-    row = find_header(path, names, sheet, squeezed)
-    return read_table(path, path.name, Layout(header_row=row, sheet=sheet), problems)
+    top = top_rows(path, sheet)
+    row = find_header(top, names, squeezed)
+    rows = header_of_two_rows(top, row) or row
+    return read_table(path, path.name, Layout(header_row=rows, sheet=sheet), problems)
+
+
+def _without_dictionaries(files: Sequence[Path], made: Proposal) -> list[Path]:
+    """The files that are no data dictionary; what one says goes into the proposal."""
+    rest = []
+    for path in files:
+        raw = None if len(_sheets(path)) > 1 else read_table(path, path.name, Layout(), Problems())
+        found = dictionary(raw) if raw is not None else None
+        if found is None:
+            rest.append(path)
+        else:
+            made.dictionary = found
+            made.notes.append(f"{path.name} says what columns and codes mean")
+    return rest

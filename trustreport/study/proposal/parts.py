@@ -4,7 +4,7 @@ import datetime as dt
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -43,10 +43,27 @@ class Entry:
     about: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Dictionary:
+    """What a data dictionary says of columns: their labels, and what their codes mean."""
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+    codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def names(self, header: str) -> tuple[str, ...]:
+        """How a column is called, by its header and by its label, in plain small letters."""
+        return tuple(dict.fromkeys(filter(None, map(squeezed, (header, self.labels.get(header, ""))))))
+
+    def meaning(self, header: str, cell: str) -> str:
+        """What a cell means in words; the cell itself where it is no code."""
+        return self.codes.get(header, {}).get(cell, cell)
+
+
 @dataclass
 class Proposal:
     """A manifest in the making.
 
+    `dictionary` explains headers and codes of all files; `of_one_file` says that there is no other table.
     `thresholds` are examples, by candidate; `about` are the doubts of lines that belong to no table, by key;
     `features` are columns of numbers that nothing else uses, by data set; `unread` says of files that are in
     none why, and `notes` what else a reader of the manifest should know.
@@ -68,6 +85,8 @@ class Proposal:
     features: dict[str, list[str]] = field(default_factory=dict)
     thresholds: dict[str, str] = field(default_factory=dict)
     about: dict[str, str] = field(default_factory=dict)
+    dictionary: Dictionary = Dictionary()
+    of_one_file: bool = False
     unread: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -217,6 +236,7 @@ class ExaminedTable:
         *,
         sheet: str = "",
         first: bool = True,
+        form: Mapping[str, Any] | None = None,
     ) -> None:
         self.path, self.raw, self.made, self.choose = path, raw, made, choose
         self.sheet, self.first, self.only_sheet = sheet, first, True
@@ -227,10 +247,11 @@ class ExaminedTable:
         self.unit_row = sum(below[h].tidy and not self.seen[h].tidy for h in self.headers) >= UNIT_COLUMNS
         if self.unit_row:
             self.seen = below
-        self.entry = Entry(path, "")
+        self.entry = Entry(path, "", dict(form or {}))
         self.more: list[Entry] = []  # of the same file, one for each other measurement
         self.columns: dict[str, Any] = {}
         self.labels: list[str] = []  # columns of labels, one for each rater
+        self.spread: dict[str, str] = {}  # of readers in columns, one column of each arm
 
     @property
     def stem(self) -> str:
@@ -246,6 +267,10 @@ class ExaminedTable:
     def once(self, word: str) -> bool:
         """Whether no name of a column appears twice, as far as rows are looked at."""
         return self.seen[self.columns[word]].n_distinct >= min(self.raw.n_rows - self.unit_row, GLANCE)
+
+    def names(self, header: str) -> tuple[str, ...]:
+        """How a column is called, by its header and by its label in a dictionary."""
+        return self.made.dictionary.names(header)
 
     @property
     def place(self) -> str:

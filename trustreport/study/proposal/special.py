@@ -4,7 +4,14 @@ from typing import TypeVar
 
 import numpy as np
 
-from trustreport.study.proposal.parts import Doubt, Entry, ExaminedTable, Proposal, squeezed, vocabulary
+from trustreport.study.proposal.parts import (
+    Doubt,
+    Entry,
+    ExaminedTable,
+    Proposal,
+    squeezed,
+    vocabulary,
+)
 
 FOLLOWED = ("follow_up", "event")
 MOST_EVENTS = 5

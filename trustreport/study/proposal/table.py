@@ -21,6 +21,7 @@ from trustreport.study.proposal.parts import (
     squeezed,
     vocabulary,
 )
+from trustreport.study.proposal.shapes import readers_in_columns
 
 if TYPE_CHECKING:
     pass
@@ -29,6 +30,7 @@ FEW = 12  # values of a column of groups
 CODED = ("truth", "decision", "advice")
 GRADED = ("score", "decision")
 FEWEST_RANKS = 3
+LONGEST, RANKED = 7200, 10  # seconds of a reading, and ranks of confidence: more are of another unit
 
 
 class TableProposal(ExaminedTable):
@@ -52,6 +54,7 @@ class TableProposal(ExaminedTable):
     def take(self) -> None:
         """Put the table into the proposal."""
         self._values()
+        self._units()
         renamed = {w: h for w, h in self.columns.items() if w != h}
         if renamed:
             self.entry.form["columns"] = renamed
@@ -93,7 +96,8 @@ class TableProposal(ExaminedTable):
         if self.raw.guessed_encoding:
             form["encoding"] = self.raw.guessed_encoding
         if self.raw.layout.header_row:
-            form["header_row"] = self.raw.layout.header_row
+            rows = self.raw.layout.header_rows
+            form["header_row"] = rows[0] if len(rows) == 1 else list(rows)
         if self.unit_row:
             form["skip_rows"] = [int(self.raw.row(np.zeros(1, int))[0])]
         absent = sorted({w for cells in self.seen.values() for w in cells.absent})
@@ -112,13 +116,15 @@ class TableProposal(ExaminedTable):
         taken: set[str] = set()
         for word in vocabulary()["columns"]:
             for name in spellings(word):
-                found = next((h for h in self.headers if squeezed(h) == name and h not in taken), None)
+                found = next((h for h in self.headers if name in self.names(h) and h not in taken), None)
                 if found is not None and self._may_be(word, found):
                     self.columns[word] = found
                     taken.add(found)
                     break
         self._per_arm(taken)
+        self._readers_in_columns(taken)
         self._by_words(taken)
+        self._judgement(taken)
         special.find_follow_up(self, taken)
         self._truth(taken)
         self._scores(taken)
@@ -144,7 +150,7 @@ class TableProposal(ExaminedTable):
 
     def _by_words(self, taken: set[str]) -> None:
         """A date or a score by one word of its header: specimen_date, risk_10y."""
-        for word in ("date", "score"):
+        for word in ("date", "score", "confidence"):
             found = [
                 h
                 for h in self.headers
@@ -206,6 +212,43 @@ class TableProposal(ExaminedTable):
                 self.columns[word] = {arm: found[arm] for arm in ("unaided", "aided")}
                 taken |= set(found.values())
 
+    def _readers_in_columns(self, taken: set[str]) -> None:
+        """Columns that name a reader and an arm, as Smith_noAI: a row for each reader and case."""
+        free = [h for h in self.headers if h not in taken and (self.seen[h].numeric or self.seen[h].pair)]
+        found = readers_in_columns(free)
+        if not found or "reader" in self.columns or {"decision", "score"} & self.columns.keys():
+            return
+        own = {arm: [columns[arm] for columns in found.values()] for arm in ("unaided", "aided")}
+        every = [h for headers in own.values() for h in headers]
+        names = [header for headers in found.values() for header in headers.values()]
+        calls = all(self.seen[h].is_yes_or_no or self.seen[h].coded for h in names)
+        self.entry.form["unpivot"] = {"into": "reader", "columns": own, "names": list(found)}
+        self.columns["decision" if calls else "score"] = {arm: arm for arm in own}
+        self.columns["reader"] = "reader"
+        self.spread = {arm: headers[0] for arm, headers in own.items()}
+        taken |= set(every)
+
+    def _judgement(self, taken: set[str]) -> None:
+        """What readers decided, where no header names it: the column of yes and no, or which of several."""
+        if not {"reader", "case"} <= self.columns.keys() or {*GRADED, "label"} & self.columns.keys():
+            return
+        found = [
+            h
+            for h in self.headers
+            if h not in taken and not is_group(h) and (self.seen[h].is_yes_or_no or self._means_yes_or_no(h))
+        ]
+        if found:
+            question = f"{self.place}: which column is the decision of the readers?"
+            doubt = Doubt(question, tuple(found), found[0])
+            one = found[0] if len(found) == 1 else self.settle(doubt, "columns")
+            self.columns["decision"] = one
+            taken.add(one)
+
+    def _means_yes_or_no(self, header: str) -> bool:
+        """Whether the codes of a column of two are words for yes or no in the dictionary."""
+        words = [self.made.dictionary.meaning(header, cell) for cell in self.seen[header].pair]
+        return any(word.casefold() in contracts.CODES for word in words)
+
     # ------------------------------------------------------------ kinds
 
     def _kind(self) -> str:
@@ -237,6 +280,12 @@ class TableProposal(ExaminedTable):
             self._without("dataset", "candidate", "version", "site", "date", "set")
             return "readings"
         self._without("arm", "set")
+        if self.made.of_one_file and "truth" in have and "reader" not in have and not have & set(GRADED):
+            # What the device says of cases that nobody read is not advice to readers.
+            for word, ours in (("advice_score", "score"), ("advice", "decision")):
+                if word in have:
+                    self.columns[ours] = self.columns.pop(word)
+            have = set(self.columns)
         if have & {"truth", "follow_up"} and have & {*GRADED, "class_scores"}:
             return "dataset"
         if "case" in have and have & set(GRADED):
@@ -268,14 +317,24 @@ class TableProposal(ExaminedTable):
         """What the cells of columns of two values mean."""
         for word in CODED:
             column = self.columns.get(word)
-            for header in column.values() if isinstance(column, dict) else [column] if column else ():
+            named = column.values() if isinstance(column, dict) else [column] if column else ()
+            for header in (self.spread.get(str(name), str(name)) for name in named):
                 cells = self.seen[header]
                 if cells.pair and cells.indeterminate:
                     self._no_result(header, cells)
-                if cells.coded or cells.n_distinct > 2 or not cells.n_distinct:
+                told = header in self.made.dictionary.codes
+                if (cells.coded and not told) or cells.n_distinct > 2 or not cells.n_distinct:
                     continue
                 codes = self._codes(word, header, cells.distinct)
                 self.entry.form.setdefault("values", {}).setdefault(word, {}).update(codes)
+
+    def _units(self) -> None:
+        """Times in milliseconds, and confidence in per cent."""
+        for word, unit, most in (("seconds", "milliseconds", LONGEST), ("confidence", "percent", RANKED)):
+            column = self.columns.get(word)
+            named = column.values() if isinstance(column, dict) else [column] if column else ()
+            if any(self.seen[header].largest > most for header in named):
+                self.entry.form.setdefault("scale", {})[word] = unit
 
     def _no_result(self, header: str, cells: Cells) -> None:
         """Words such as "invalid" as missing values."""
@@ -287,9 +346,10 @@ class TableProposal(ExaminedTable):
             self.entry.about["missing"] = "" if self.choose else question
 
     def _codes(self, word: str, header: str, distinct: Sequence[str]) -> dict[str, str]:
-        known = {name: contracts.CODES.get(name.casefold(), "") for name in distinct}
+        words = {name: self.made.dictionary.meaning(header, name) for name in distinct}
+        known = {name: contracts.CODES.get(word.casefold(), "") for name, word in words.items()}
         # A letter alone says too little of the other value.
-        sure = any(code and len(name) > 1 for name, code in known.items())
+        sure = any(code and len(words[name]) > 1 for name, code in known.items())
         if len(distinct) == 2 and "" in known.values() and sure:
             other = "0" if "1" in known.values() else "1"
             known = {name: code or other for name, code in known.items()}
@@ -313,7 +373,9 @@ class TableProposal(ExaminedTable):
         flags: dict[str, bool | None] = dict.fromkeys(names)
         for flag, words in ((True, "aided"), (False, "unaided")):
             own = {*known[words], *known[f"{words}_cells"]}
-            flags |= {name: flag for name in names if squeezed(name) in own}
+            flags |= {
+                name: flag for name in names if squeezed(self.made.dictionary.meaning(header, name)) in own
+            }
         if set(flags.values()) != {True, False} and len(names) > 1:
             question = f"{self.place}, {header}: which arm is with the device?"
             aided = self.of_all(Doubt(question, tuple(names), names[-1]), "arms")

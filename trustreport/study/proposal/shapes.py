@@ -1,0 +1,143 @@
+"""Tables in other shapes: headers of two rows, rows of several kinds, answers in rows, data dictionaries."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from trustreport.study.ingest import values
+from trustreport.study.ingest.problems import Problems
+from trustreport.study.ingest.sheet import joined
+from trustreport.study.ingest.tables import Raw, kept
+from trustreport.study.plan import Pivot
+from trustreport.study.proposal.parts import Dictionary, spellings, squeezed, vocabulary
+
+FIELD, CHOICES = "variable_field_name", "choices_calculations_or_slider_labels"  # of REDCap's dictionaries
+KEYS = ("reader", "rater", "case", "patient", "arm", "candidate")  # what tells answers apart
+
+
+def dictionary(raw: Raw) -> Dictionary | None:
+    """The data dictionary that a table is; None where it is none."""
+    columns = {squeezed(header): column for header, column in zip(raw.header, raw.columns)}
+    if not {FIELD, CHOICES} <= columns.keys():
+        return None
+    names = values.text(columns[FIELD]).to_pylist()
+    told = values.text(columns.get("field_label", columns[FIELD])).to_pylist()
+    codes = {}
+    for name, cell in zip(names, values.text(columns[CHOICES]).to_pylist()):
+        pairs = [part.partition(",") for part in (cell or "").split("|")]
+        if len(pairs) > 1 and all(comma for _, comma, _ in pairs):
+            codes[name] = {code.strip(): word.strip() for code, _, word in pairs}
+    return Dictionary(dict(zip(names, (label or "" for label in told))), codes)
+
+
+def header_of_two_rows(top: Sequence[Sequence[str]], row: int | None) -> tuple[int, int] | None:
+    """The two rows that name the columns together, where one has gaps that the other fills; None elsewhere.
+
+    Parameters
+    ----------
+    top : the first rows of a table
+    row : of the header, from 1, where it is not the first
+    """
+    at = (row or 1) - 1
+    for upper, lower in ((at, at + 1), (at - 1, at)):
+        if upper < 0 or lower + 1 >= len(top):
+            continue
+        names, below, cells = ([cell.strip() for cell in top[i]] for i in (upper, lower, lower + 1))
+        width = min(len(names), len(below))
+        spans = [i for i in range(1, width) if not names[i] and below[i] and (names[i - 1] or below[i - 1])]
+        words = [cell for cell in below if cell]
+        whole = joined([names, below])
+        if (
+            spans
+            and sum(map(bool, names)) > 1
+            and not any(_is_number(cell) for cell in words)
+            and len(set(whole)) == len(whole)
+            and sum(map(bool, cells)) >= sum(map(bool, whole)) / 2
+        ):
+            return upper + 1, lower + 1
+    return None
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", ".", 1))
+    except ValueError:
+        return False
+    return True
+
+
+def parts_of(raw: Raw) -> Iterator[tuple[Raw, dict[str, Any]]]:
+    """The tables that a file holds, each with what the manifest says of its shape.
+
+    A repeated instrument is a table of its own, and answers in rows become columns; another file is one table
+    as it stands.
+    """
+    words = {squeezed(header): header for header in raw.header if header}
+    kinds = next((words[name] for name in vocabulary()["shapes"]["instrument"] if name in words), None)
+    if kinds is not None:
+        codes, names = values.encoded(raw.columns[raw.header.index(kinds)])
+        for code, name in [(-1, ""), *enumerate(names.to_pylist())]:
+            rows = codes == code
+            if rows.any():
+                yield _without_empty(kept(raw, rows), kinds), {"where": {kinds: name}}
+        return
+    turned = _turned(raw, words)
+    yield turned if turned is not None else (raw, {})
+
+
+def _without_empty(raw: Raw, *names: str) -> Raw:
+    """The table without columns that hold nothing, and without those named."""
+    import pyarrow.compute as pc
+
+    keep = [
+        i
+        for i, column in enumerate(raw.columns)
+        if raw.header[i] not in names and pc.any(values.text(column).is_valid()).as_py()
+    ]
+    return replace(
+        raw, header=tuple(raw.header[i] for i in keep), columns=tuple(raw.columns[i] for i in keep)
+    )
+
+
+def _turned(raw: Raw, words: Mapping[str, str]) -> tuple[Raw, dict[str, Any]] | None:
+    """The table with a column for each question, where it has questions and answers in rows."""
+    shapes = vocabulary()["shapes"]
+    question, answer = (
+        next((words[name] for name in shapes[key] if name in words), None) for key in ("question", "answer")
+    )
+    if question is None or answer is None:
+        return None
+    known = {name for key in KEYS for name in spellings(key)}
+    by = tuple(h for h in raw.header if h not in (question, answer) and squeezed(h) in known)
+    _, asked = values.encoded(raw.columns[raw.header.index(question)])
+    if not by or not 1 < len(asked) <= shapes["most_questions"]:
+        return None
+    problems = Problems()
+    found = values.pivoted(raw, Pivot(question=question, answer=answer, by=by), (), problems)
+    return None if found is None else (found, {"pivot": {"question": question, "answer": answer, "by": by}})
+
+
+def readers_in_columns(headers: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Of headers that name a reader and an arm, as ``Smith_noAI``: the header of each arm, by reader.
+
+    Empty unless at least two readers have a column for both arms.
+    """
+    arms = [(word, arm) for arm in ("unaided", "aided") for word in vocabulary()["arms"][arm]]
+    arms.sort(key=lambda pair: -len(pair[0]))  # "without_ai" before "ai"
+    found: dict[str, dict[str, str]] = {}
+    for header in headers:
+        plain = squeezed(header)
+        for word, arm in arms:
+            rest = next(
+                (
+                    cut.strip("_")
+                    for cut in (plain.removesuffix(f"_{word}"), plain.removeprefix(f"{word}_"))
+                    if cut != plain
+                ),
+                "",
+            )
+            if rest:
+                found.setdefault(rest, {}).setdefault(arm, header)
+                break
+    whole = {name: own for name, own in found.items() if len(own) == 2}
+    return whole if len(whole) > 1 else {}
