@@ -5,6 +5,7 @@ from itertools import chain
 from math import isnan
 
 from trustreport.assessment.assess import Assessment
+from trustreport.assessment.dimensions.measurement.words import names_compared
 from trustreport.assessment.narrative.texts import quantity_name, side_of
 from trustreport.assessment.performance.labels import label_error
 from trustreport.report.answer.limits import LABELS
@@ -96,7 +97,7 @@ def claims(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
 def _measured(r: Result, say: Catalogue) -> Statement:
     """The sentence of one result."""
     at = r.place
-    compared, baseline = at.arms or at.candidates or ("", "")
+    compared, baseline = names_compared(at)
     who = say(f"measurement.{'device' if r.dimension == 'measurement' else 'readers'}")
     values = {
         "name": at.arm or at.candidate or at.dataset or at.task or who,

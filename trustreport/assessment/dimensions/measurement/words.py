@@ -43,7 +43,12 @@ def names_compared(place: Place) -> tuple[Message | str, Message | str]:
 
 
 def claim(one: MeasuredValues) -> str:
-    """What these numbers can show at most, by the kind of the value and whether there is a reference."""
+    """What these numbers can show at most, by the kind of the value and whether there is a reference.
+
+    Without one a number of a device is taken as a metric of agreement, such as Dice; one of readers is not.
+    """
+    if one.values.readers is not None and not one.has_reference:
+        return "rating"
     return KINDS[one.facts.kind].claim[0 if one.has_reference else 1]
 
 
