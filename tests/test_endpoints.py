@@ -22,8 +22,9 @@ NAMES = [name for name in EXPECTED if name != "versions"]
 # No table says which threshold the device is used with.
 OF_SCORES = ("labels-known", "labels-unknown")
 EDIT = ("# operating_point: {threshold: 0.5}", "operating_point: {threshold: 0.5}")
-RATINGS = "Ratings are the judgement of these readers; they do not show that an output is right"
-AGREEMENT = "Agreement with a reference is not accuracy"
+RATINGS = "Ratings are what these readers think; they do not show that an output is right"
+PREFERENCE = "A preference shows which output these readers chose, not which one is right"
+AGREEMENT = "Agreement is not accuracy"
 
 
 @dataclass
@@ -162,4 +163,4 @@ def test_choices_between_two_reports(door: Callable[[str], Door]) -> None:
     share = found.value("reader_measurement.preference_share")
     assert share["value"] == pytest.approx(EXPECTED["preferences"]["share"], abs=1e-9)
     assert "Readers preferred Draft to Written" in found.results["answer"]["sentence"]
-    assert RATINGS in found.answer
+    assert PREFERENCE in found.answer

@@ -158,7 +158,7 @@ def test_ratings_without_a_truth_are_compared_as_such(tmp_path: Path) -> None:
     assert answer(found, EN).supporting.endswith(EN(finding.not_shown[0]))
 
 
-@pytest.mark.parametrize(("kind", "claim"), [("ordinal", "rating"), ("number", "description")])
+@pytest.mark.parametrize(("kind", "claim"), [("ordinal", "rating"), ("number", "agreement")])
 def test_what_values_without_a_reference_can_show_follows_from_their_kind(
     tmp_path: Path, kind: str, claim: str
 ) -> None:

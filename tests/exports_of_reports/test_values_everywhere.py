@@ -70,7 +70,7 @@ def test_every_kind_in_every_language(name: str, kind: Kind, assessed: Assessing
         numbers.add(json.dumps([(r["id"], r["value"], r["low"]) for r in found["results"]]))
         # Every kind of report states the values on page 1 and what they show at most.
         stated = f"{found['answer']['sentence']} {found['answer']['support']}"
-        claim = "rating" if name in ("image-quality", "preferences") else "agreement"
+        claim = {"image-quality": "rating", "preferences": "preference"}.get(name, "agreement")
         assert catalogue(language)(f"measurement.not_shown.{claim}") in stated
         assert any(part["results"] for part in found["answer"]["parts"]), stated
     assert len(numbers) == 1

@@ -337,7 +337,7 @@ def pivoted(raw: Raw, how: Pivot, path: KeyPath, problems: Problems) -> Raw | No
         if len(other):
             twice = np.flatnonzero((asked == k) & (record == record[other[0]]))
             found = f"two answers to {quoted(questions[k].as_py())} in one record"
-            problems.add_at(raw.file, found, "one", _apart(how), rows=raw.row(twice), column=how.answer)
+            problems.add_at(raw.file, found, "one", _more_keys(how), rows=raw.row(twice), column=how.answer)
             return None
         columns.append(
             pa.array([*answers.to_pylist(), None], pa.string()).take(np.where(told < 0, len(answers), told))
@@ -347,7 +347,7 @@ def pivoted(raw: Raw, how: Pivot, path: KeyPath, problems: Problems) -> Raw | No
     return replace(raw, header=header, columns=(*own, *columns), n_rows=len(first), rows=raw.row(first))
 
 
-def _apart(how: Pivot) -> str:
+def _more_keys(how: Pivot) -> str:
     """How records are told apart that the declared columns do not tell apart."""
     return f"Add to pivot.by what tells them apart; it has {listed(how.by)}."
 

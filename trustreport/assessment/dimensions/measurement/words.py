@@ -47,8 +47,8 @@ def claim(one: MeasuredValues) -> str:
 
     Without one a number of a device is taken as a metric of agreement, such as Dice; one of readers is not.
     """
-    if one.values.readers is not None and not one.has_reference:
-        return "rating"
+    if one.facts.kind == "number" and one.values.readers is None:
+        return "agreement"
     return KINDS[one.facts.kind].claim[0 if one.has_reference else 1]
 
 
