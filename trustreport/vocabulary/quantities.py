@@ -269,6 +269,8 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("mean_score", "score", "up"),
     *_rows("mean_loss", "score", "down"),
     *_rows("count_ratio", "ratio", "down", no_effect=1.0),
+    *_rows("mean_rank", "score", "down", low=1.0, decimals=2),
+    *_rows("rank_of_mean", "score", "down", low=1.0, decimals=1),
     *_rows("limit_between_readers limit_with_mean", "score", "down", low=0.0),
     *_rows("limit_within_reader limit_between_arms", "score", "down", low=0.0),
     *_rows("preference_share", better="up", no_effect=0.5),

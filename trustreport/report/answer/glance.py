@@ -133,6 +133,9 @@ def _found(id: str, assessment: Assessment) -> list[Result]:
 def _worst(found: Sequence[Result], first: Sequence[Result]) -> Result:
     """The worst; beside another quantity the one of the same place."""
     same = [r for r in found if first and r.place == first[0].place]
+    target = found[0].quantity.target
+    if target is not None:
+        return max(same or found, key=lambda r: abs(r.estimate.value - target))
     worst = max if found[0].quantity.better == "down" else min
     return worst(same or found, key=lambda r: r.estimate.value)
 

@@ -3,8 +3,12 @@
 Two questions: of devices by themselves, and of readers with and without the aid.
 """
 
+from dataclasses import replace
+
 from trustreport.assessment.dimensions.dimension import Dimension
 from trustreport.assessment.dimensions.measurement import preferences
+from trustreport.assessment.dimensions.measurement.parts import completed
+from trustreport.assessment.dimensions.measurement.ranking import ranked
 from trustreport.assessment.dimensions.measurement.results import NAME, READERS, measured
 from trustreport.assessment.dimensions.measurement.words import claim, part, text
 from trustreport.assessment.finding import Finding
@@ -33,15 +37,16 @@ def answer_of_readers(study: Study, plan: Plan) -> Finding:
 
 
 def _finding(name: str, study: Study, plan: Plan, *, by_readers: bool) -> Finding:
-    every = [one for one in measured(study, plan) if (one.values.readers is not None) == by_readers]
+    own = [one for one in measured(study, plan) if (one.values.readers is not None) == by_readers]
+    every = completed([replace(one, results=(*one.results, *ranked(one))) for one in own])
     alone = len(study.values) == 1 and not study.preferences and not study.values[0].measurement
     parts = tuple(part(one, number, alone=alone) for number, one in enumerate(every, 1))
     limits: dict[str, None] = dict.fromkeys(claim(one) for one in every)
     results = tuple(r for one in every for r in one.results)
     for number, choices in enumerate(study.preferences if by_readers else (), 1):
-        own = list(preferences.results_of(choices, plan))
-        parts = (*parts, preferences.part_of(choices, own, number))
-        results = (*results, *own)
+        preferred = list(preferences.results_of(choices, plan))
+        parts = (*parts, preferences.part_of(choices, preferred, number))
+        results = (*results, *preferred)
         limits["rating"] = None
     return Finding(name, parts, results, tuple(text(f"not_shown.{key}") for key in limits))
 
