@@ -357,7 +357,7 @@ def cases_read(part: Floats, cluster: Clusters | None = None) -> list[int]:
 INTERACTION = np.array([1.0, -1.0, -1.0, 1.0])
 
 
-def apart_in_change(own: Floats, rest: Floats, cluster: Clusters | None, level: float) -> Estimate:
+def difference_of_changes(own: Floats, rest: Floats, cluster: Clusters | None, level: float) -> Estimate:
     """How much more a mean changes with the aid in one group of cases than in another.
 
     Both arms of either group are four arms, empty on the cases of the other group; without gaps and clusters

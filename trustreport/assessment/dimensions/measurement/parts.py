@@ -28,7 +28,7 @@ from trustreport.assessment.performance.case_groups import (
     families,
 )
 from trustreport.assessment.performance.keys import joined_key, public_cell, suppressed
-from trustreport.assessment.performance.reader_endpoints import apart_in_change
+from trustreport.assessment.performance.reader_endpoints import difference_of_changes
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.means import case_mean, case_share
@@ -163,10 +163,10 @@ def _differences(one: MeasuredValues, group: CaseGroup, *, shut: bool) -> Iterat
             if min(map(len, rows)) < LEAST:
                 e = undefined(sum(map(len, rows)), TOO_FEW_TO_COMPARE, level=one.level)
             elif pairs:
-                e = _change_apart(one, quantity, part, first, second)
+                e = _difference_of_changes(one, quantity, part, first, second)
             else:
                 own, rest = ((part[0, 0, of], one.how(of)["cluster"]) for of in rows)
-                e = _apart(quantity, own, rest, one.level)
+                e = _difference_of_parts(quantity, own, rest, one.level)
             e = _shown(one, e, shut=shut)
             e = replace(e, note=e.note + NOT_FIXED) if group.exploratory else e
             place, cases = where.narrowed(subgroup=group.name), np.union1d(first, second)
@@ -182,14 +182,16 @@ def _adjusted(tests: Sequence[Test]) -> Iterator[Result]:
         yield replace(r, details={**r.details, **more})
 
 
-def _change_apart(one: MeasuredValues, quantity: str, part: Floats, first: Rows, second: Rows) -> Estimate:
+def _difference_of_changes(
+    one: MeasuredValues, quantity: str, part: Floats, first: Rows, second: Rows
+) -> Estimate:
     """The change of readers in a group less that in the others, from both conditions (2, n_readers, n)."""
     cluster = one.how(np.concatenate([first, second]))["cluster"]
-    e = apart_in_change(part[:, :, first], part[:, :, second], cluster, one.level)
+    e = difference_of_changes(part[:, :, first], part[:, :, second], cluster, one.level)
     return difference_in_range(e, GREATEST) if quantity == "acceptable_share" else e
 
 
-def _apart(quantity: str, first: Side, second: Side, level: float) -> Estimate:
+def _difference_of_parts(quantity: str, first: Side, second: Side, level: float) -> Estimate:
     """A mean of devices over the cases of one part less that over another.
 
     Clusters have one number in all tables; a case of which none is known is one of its own.
@@ -254,7 +256,9 @@ def _changes(one: MeasuredValues, baseline: MeasuredValues) -> Iterator[Test]:
                 e = undefined(len(rows) + len(rows_then), TOO_FEW_TO_COMPARE, level=one.level)
             else:
                 own = value[rows], one.how(rows)["cluster"]
-                e = _apart(quantity, own, (then[rows_then], baseline.how(rows_then)["cluster"]), one.level)
+                e = _difference_of_parts(
+                    quantity, own, (then[rows_then], baseline.how(rows_then)["cluster"]), one.level
+                )
             place = one.place_of(c, reference=baseline.values.dataset)
             cases = joined_key([one.key(rows), baseline.key(rows_then)])
             r = one.entry(f"{quantity}_difference", place, e, cases=cases)

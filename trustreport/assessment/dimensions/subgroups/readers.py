@@ -28,7 +28,11 @@ from trustreport.assessment.performance.case_groups import (
 )
 from trustreport.assessment.performance.keys import public_cell, suppressed
 from trustreport.assessment.performance.reader_analysis import FIRST_COVARIANCE, ReaderEndpoint
-from trustreport.assessment.performance.reader_endpoints import INTERACTION, apart_in_change, of_two_groups
+from trustreport.assessment.performance.reader_endpoints import (
+    INTERACTION,
+    difference_of_changes,
+    of_two_groups,
+)
 from trustreport.assessment.performance.readers import (
     endpoints,
     patients_of,
@@ -159,7 +163,7 @@ def _difference(
     rows = np.concatenate([own, rest])
     cluster = None if patients is None else patients[rows]
     if endpoint.name != "auc":
-        e = apart_in_change(*outcomes, cluster, level)
+        e = difference_of_changes(*outcomes, cluster, level)
     elif balanced:
         theta, covariance, n_cases = zip(
             *(_areas(of, truth[at] == 1) for of, at in zip(outcomes, (own, rest)))
