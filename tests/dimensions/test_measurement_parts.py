@@ -215,7 +215,7 @@ def test_three_candidates_have_ranks(tmp_path: Path) -> None:
     assert sum(e.value for e in means.values()) == pytest.approx(6)
     order = [single(found, "measurement.rank_of_mean", candidate=name).estimate for name in "ABC"]
     assert [(e.value, e.low, e.high) for e in order] == [(1, 1, 1), (2, 2, 2), (3, 3, 3)]
-    assert "A ranks first of three candidates, and the interval of its rank includes no other" in said(found)
+    assert "(mean score) A ranks first of three candidates, and the interval of its rank includes no other" in said(found)
     assert "unit" not in single(found, "measurement.mean_rank", candidate="A").details
     unsure = of_candidates(tmp_path / "unsure", apart=0.0)
     assert "the data are compatible with ranks up to" in said(unsure)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trustreport.assessment.dimensions.measurement.results import MeasuredValues, mean_over_readers
 from trustreport.assessment.finding import Column, PlainTable
-from trustreport.assessment.narrative.texts import Texts, heading
+from trustreport.assessment.narrative.texts import Texts, heading, quantity_name
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.measured.ranks import mean_rank, rank_of_mean, ranks
 from trustreport.measures.seeds import generator
@@ -66,6 +66,11 @@ def _in_order(one: MeasuredValues, name: str) -> list[Result]:
     return sorted((r for r in one.results if r.name == name), key=lambda r: r.estimate.value)
 
 
+def _ranked_by(one: MeasuredValues) -> str:
+    """The quantity by which candidates are ranked."""
+    return "mean_absolute_error" if one.has_reference else one.mean
+
+
 def rank_sentences(one: MeasuredValues) -> Iterator[Message]:
     """Which candidate is first, and how sure that is."""
     of_mean, means = _in_order(one, OF_MEAN), _in_order(one, MEAN_RANK)
@@ -74,7 +79,11 @@ def rank_sentences(one: MeasuredValues) -> Iterator[Message]:
         sure = first.estimate.high == first.estimate.value == 1
         whole = ("first_sure" if sure else "first_unsure") if of_mean else "first_readers"
         mean = next(r for r in means if r.place == first.place)
-        said: dict[str, Any] = {"name": first.place.candidate, "high_rank": first.estimate.high}
+        said: dict[str, Any] = {
+            "name": first.place.candidate,
+            "measure": quantity_name(_ranked_by(one)),
+            "high_rank": first.estimate.high,
+        }
         yield text.of_estimate("first", mean, whole=whole, of=len(means), **said)
 
 
@@ -82,9 +91,8 @@ def rank_table(one: MeasuredValues, id: str) -> Iterator[PlainTable]:
     """A row for each candidate: what it is ranked by, and its ranks."""
     lead = _in_order(one, OF_MEAN) or _in_order(one, MEAN_RANK)
     if lead:
-        ranked_by = "mean_absolute_error" if one.has_reference else one.mean
         cells = {(r.name, r.place): r.estimate for r in one.results}
-        names = [name for name in (ranked_by, *RANKS) if (name, lead[0].place) in cells]
+        names = [name for name in (_ranked_by(one), *RANKS) if (name, lead[0].place) in cells]
         columns = [Column(heading(name), PLACES.get(name, "number")) for name in names]
         rows = [(r.place.candidate, *(cells.get((name, r.place)) for name in names)) for r in lead]
         caption = text("table", n=lead[0].estimate.n, level=one.level)
