@@ -11,6 +11,7 @@ from tests.studies import with_table
 from trustreport.api import Assessment, assess, read_study
 from trustreport.measures.paired.difference import PairedTable, tango
 from trustreport.report.answer.answer import answer
+from trustreport.report.answer.glance import glance
 from trustreport.vocabulary.messages import catalogue
 from trustreport.vocabulary.results import Result
 
@@ -215,7 +216,10 @@ def test_three_candidates_have_ranks(tmp_path: Path) -> None:
     assert sum(e.value for e in means.values()) == pytest.approx(6)
     order = [single(found, "measurement.rank_of_mean", candidate=name).estimate for name in "ABC"]
     assert [(e.value, e.low, e.high) for e in order] == [(1, 1, 1), (2, 2, 2), (3, 3, 3)]
-    assert "(mean score) A ranks first of three candidates, and the interval of its rank includes no other" in said(found)
+    assert (
+        "(mean score) A ranks first of three candidates, and the interval of its rank includes no other"
+        in said(found)
+    )
     assert "unit" not in single(found, "measurement.mean_rank", candidate="A").details
     unsure = of_candidates(tmp_path / "unsure", apart=0.0)
     assert "the data are compatible with ranks up to" in said(unsure)
@@ -279,3 +283,24 @@ def test_each_reader_has_a_within_case_sd_of_any_number_of_repeats(tmp_path: Pat
 
 def _by_case(rows: list[tuple[Any, ...]], reader: str) -> list[list[tuple[Any, ...]]]:
     return [[row for row in rows if row[:2] == (reader, k)] for k in range(40)]
+
+
+def test_readers_in_a_single_condition_are_at_a_glance(tmp_path: Path) -> None:
+    rows = [(f"R{j}", k, 10 + k % 7 + j, 10 + k % 7) for j in range(3) for k in range(20)]
+    manifest = "tables: {values: {file: table.csv, kind: values}}\n"
+    found = assessed(tmp_path, manifest, "reader case measured reference", rows)
+    shown = [row for row in glance(found, {}, EN) if row.name == "Measurement by readers"]
+    assert "mean difference from the reference 1" in shown[0].measured[0]
+
+
+def test_the_worst_of_several_biases_is_the_one_farthest_from_none(tmp_path: Path) -> None:
+    rng = np.random.default_rng(14)
+    rows = [
+        (k, name, round(50 + k + bias + float(rng.normal(0, 1)), 2), 50 + k)
+        for k in range(30)
+        for name, bias in (("A", -1.0), ("B", 4.0))
+    ]
+    manifest = "tables: {values: {file: table.csv, kind: values}}\n"
+    found = assessed(tmp_path, manifest, "case candidate measured reference", rows)
+    (row,) = (row for row in glance(found, {}, EN) if row.name == "Measurement")
+    assert row.says.startswith("B, the worst of two")

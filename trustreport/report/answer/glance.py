@@ -27,6 +27,7 @@ DIMENSIONS = (
     *("source_reliability", "advice_accuracy", "pragmatic_utility"),
     *("advice_value", "decision_benefit", "potential_robustness"),
 )
+OF_VALUES = ("bias", "mean_score", "mean_loss", "mean_value")
 # What is shown of each, and what of it speaks in words: the first that is there.
 SHOWN: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "source_reliability": (("actual_accuracy", "label_accuracy", "krippendorff_alpha"),),
@@ -46,8 +47,8 @@ SHOWN: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "decision_benefit": (("mean_benefit", "published_mean_benefit"),),
     "potential_robustness": (("degree_of_correspondence",), ("spr",)),
     # Beside the dimensions of the paper, where there are values.
-    "measurement": (("bias", "mean_score", "mean_loss", "mean_value"),),
-    "reader_measurement": ((*(f"{name}_difference" for name in COMPARED), "preference_share"),),
+    "measurement": (OF_VALUES,),
+    "reader_measurement": ((*(f"{name}_difference" for name in COMPARED), "preference_share", *OF_VALUES),),
     "advice_accuracy.h_accuracy": (("h_accuracy",),),
     "advice_accuracy.utility_yield": (("utility_yield",),),
 }
