@@ -23,6 +23,7 @@ from regimes.of_classes import several_classes
 from regimes.of_curves import confident, curves, parts
 from regimes.of_follow_up import time_to_event
 from regimes.of_lesions import lesion_readers, lesions
+from regimes.of_measured_parts import parts as measured_parts
 from regimes.of_monitoring import monitoring
 from regimes.of_ranks import ranks
 from regimes.of_readers import (
@@ -79,6 +80,7 @@ TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
     "the same case twice": repeats,
     "at thresholds": thresholds,
     "values": values,
+    "measured parts": measured_parts,
     "labels with error": labels,
     "preferences": choices,
     "judges": judges,

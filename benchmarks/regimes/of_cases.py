@@ -16,8 +16,8 @@ from trustreport.assessment.dimensions.advice_accuracy.utility import yield_resu
 from trustreport.assessment.dimensions.advice_value.entries import results_of as advice_values
 from trustreport.assessment.dimensions.potential_robustness.scores import between_sites
 from trustreport.assessment.dimensions.potential_robustness.sites import sites_of
-from trustreport.assessment.dimensions.subgroups.groups import divisions
 from trustreport.assessment.dimensions.subgroups.results import equalised_odds
+from trustreport.assessment.performance.case_groups import divisions
 from trustreport.assessment.performance.cases import ScoredCases, scored_cases
 from trustreport.assessment.performance.decision_table import difference
 from trustreport.assessment.performance.measures import lead

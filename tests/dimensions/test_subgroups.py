@@ -12,9 +12,9 @@ from tests.dimensions.test_potential_robustness import rules_hold, texts
 from tests.english import english
 from tests.studies import plan
 from trustreport.assessment.dimensions.subgroups import DIMENSION
-from trustreport.assessment.dimensions.subgroups.groups import divisions
 from trustreport.assessment.dimensions.subgroups.readers import of_cases
 from trustreport.assessment.finding import Finding
+from trustreport.assessment.performance.case_groups import divisions
 from trustreport.assessment.performance.readers import endpoints
 from trustreport.measures.association import holm
 from trustreport.measures.confusion.counts import ConfusionCounts

@@ -59,14 +59,21 @@ def test_columns_of_arms_or_of_candidates(tmp_path: Path) -> None:
 def test_a_second_measurement_stands_beside_the_first(tmp_path: Path) -> None:
     one = made(tmp_path, "case,measured,repeat\n1,2,a\n1,3,b\n2,4,a\n")
     assert same(one.value, [[[2, 4]]])
-    assert same(one.second, [[[3, NONE]]])
+    assert same(one.repeats, [[[[3, NONE]]]])
+
+
+def test_any_number_of_measurements_of_a_case_in_the_order_of_their_repeats(tmp_path: Path) -> None:
+    rows = "1,2,10\n1,3,9\n2,4,b\n1,5,8\n"
+    one = made(tmp_path, f"case,measured,repeat\n{rows}")
+    assert same(one.value, [[[5, 4]]])
+    assert same(one.repeats, [[[[3, NONE]]], [[[2, NONE]]]])
 
 
 @pytest.mark.parametrize(
     ("rows", "more", "said"),
     [
         ("case,measured\n2,4\n1,2\n1,3\n", "", "row 4, column measured: case 1 has two values"),
-        ("case,measured,repeat\n1,2,a\n1,3,b\n2,4,c\n", "", "3 repeats of a measurement, expected two"),
+        ("case,measured,repeat\n1,2,a\n1,3,b\n1,4,b\n", "", "row 4, column measured: case 1 has two values"),
         ("case,measured,arm\n1,2,aided\n", "", "Values of readers need a column reader"),
         ("case,measured\n1,2\n", "measurements: [{measurement: q}, {measurement: z}]\n", "which of 2"),
         (

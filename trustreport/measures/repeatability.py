@@ -171,6 +171,75 @@ def repeated(
     return Estimate(value, value - below, value + above, n, level, method, note, details=mean.details)
 
 
+def within_case(
+    name: OfDifferences,
+    value: Floats,
+    *,
+    cluster: Clusters | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """The within-case SD, or the repeatability coefficient, of any number of measurements of a case.
+
+    With m_i measurements of case i, the SD is that of a one-way analysis of variance::
+
+        w^2 = sum over cases and measurements of (x - mean of the case)^2 / sum of (m_i - 1)
+
+    The m_i - 1 Helmert contrasts of a case are differences of two whose squares sum to twice its sum of
+    squares; they are given to `repeated`, with the case, or its cluster, as what belongs together. Of two
+    measurements a case the contrast is their difference, and the result is that of `repeated`.
+
+    Parameters
+    ----------
+    name : "within_case_sd" or "repeatability_coefficient"
+    value : float array, shape (n_cases, n_repeats)
+        NaN where a measurement is missing.
+    cluster : int array, shape (n_cases,), optional
+    level : float in (0, 1)
+
+    Returns
+    -------
+    Estimate
+        In the unit of the values; `n` counts the cases that were measured more than once.
+
+    References
+    ----------
+    Bland, Altman (1996), BMJ 313, 744; (1999), Stat. Methods Med. Res. 8, 135-160.
+
+    Examples
+    --------
+    >>> print(
+    ...     within_case(
+    ...         "within_case_sd", np.array([[3.0, 4.0, 5.0], [1.0, 1.0, np.nan], [7.0, 9.0, 8.0]])
+    ...     )
+    ... )
+    0.89 (95% CI 0.55 to 2.31; n = 3)
+    """
+    contrasts, case = helmert(value)
+    several = len(np.unique(case))
+    if several == len(case):
+        return repeated(name, contrasts, cluster=None if cluster is None else cluster[case], level=level)
+    e = repeated(name, contrasts, cluster=case if cluster is None else cluster[case], level=level)
+    return replace(e, n=several)
+
+
+def helmert(value: Floats) -> tuple[Floats, NDArray[np.intp]]:
+    """Each measurement less the mean of those before it, scaled to the variance of a difference of two.
+
+    The j-th of a case (from 1) less the mean of the j - 1 before it, times sqrt(2 (j - 1) / j); and the case
+    of each. `value` is (n_cases, n_repeats), NaN where a measurement is missing.
+
+    >>> helmert(np.array([[3.0, 5.0, np.nan], [1.0, 1.0, 4.0]]))
+    (array([2.        , 0.        , 3.46410162]), array([0, 1, 1]))
+    """
+    given = ~np.isnan(value)
+    before = given.cumsum(axis=1) - given
+    total = np.cumsum(np.where(given, value, 0.0), axis=1) - np.where(given, value, 0.0)
+    case, at = np.nonzero(given & (before > 0))
+    j = before[case, at]
+    apart = value[case, at] - total[case, at] / j
+    return apart * np.sqrt(2 * j / (j + 1)), case
+
+
 METHODS: dict[str, str] = {
     "repeat_bias": MEAN,
     "agreement_limit_low": LIMITS,

@@ -108,7 +108,7 @@ def _of_values(one: Values, plan: Plan) -> Message | None:
     facts = plan.measurement_of(one.measurement)
     rated = facts is not None and (facts.better is not None or KINDS[facts.kind].whole)
     n_readers = len(one.readers) if one.readers else 1
-    if rated or len(one.conditions) > 1 or n_readers > 1 or one.second is not None:
+    if rated or len(one.conditions) > 1 or n_readers > 1 or one.repeats is not None:
         return None
     return say("lacks.reference", measurement=name)
 

@@ -298,8 +298,9 @@ class Values:
     `value` is (n_conditions, n_readers, n_cases), NaN where nothing was recorded; of devices, which have no
     `readers`, n_readers is 1. `conditions` are the arms of the readers, or candidates (`by`): devices, or
     what was shown to readers to be rated. `reference` (n_cases,) is the value taken as right, NaN where there
-    is none. `second` has the shape of `value`: the same case measured again. Values by models that judge as
-    readers do have `judges`, their names, in the place of readers; those of people are another `Values`.
+    is none. `repeats` (n_more, n_conditions, n_readers, n_cases) are further measurements of the same case.
+    Values by models that judge as readers do have `judges`, their names, in the place of readers; those of
+    people are another `Values`.
     """
 
     measurement: str
@@ -308,7 +309,7 @@ class Values:
     value: Floats
     by: str = "candidate"
     reference: Floats | None = None
-    second: Floats | None = None
+    repeats: Floats | None = None
     readers: Readers | None = None
     dataset: str = ""
     task: str = ""

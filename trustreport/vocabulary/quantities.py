@@ -176,6 +176,8 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("mean_score", "score", "up", claim="rating"),
     *_rows("mean_loss", "score", "down", claim="rating"),
     *_rows("count_ratio", "ratio", "down", no_effect=1.0, claim="rating"),
+    *_rows("mean_rank", "score", "down", low=1.0, decimals=2, claim="rating"),
+    *_rows("rank_of_mean", "score", "down", low=1.0, decimals=1, claim="rating"),
     # a model that rated as people do: beside them, alone, and corrected by them
     *_rows("judge_bias", "score", 0.0, no_effect=0.0, claim="agreement"),
     *_claiming(

@@ -19,7 +19,7 @@ from trustreport.measures.estimate import Estimate
 from trustreport.measures.means import case_share
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.net_benefit import interventions_avoided, net_benefit_difference
-from trustreport.measures.paired.difference import PairedTable, tango, tango_clustered
+from trustreport.measures.paired.difference import paired_shares
 from trustreport.measures.roc.clustered import clustered_region_difference
 from trustreport.measures.roc.difference import paired_difference, paired_region_difference
 from trustreport.measures.standardized_net_benefit import snb_jackknife, snb_mover
@@ -272,10 +272,8 @@ def _shares(compared: ScoredCases, baseline: ScoredCases, name: str, level: floa
         assert compared.decision is not None
         assert baseline.decision is not None
         ours, theirs = (compared.decision == truth)[of], (baseline.decision == truth)[of]
-    if compared.cluster is not None:
-        return tango_clustered(ours.astype(float) - theirs, compared.cluster[of], level=level)
-    both, neither = int((ours & theirs).sum()), int((~ours & ~theirs).sum())
-    return tango(PairedTable(both, int((ours & ~theirs).sum()), int((~ours & theirs).sum()), neither), level)
+    cluster = None if compared.cluster is None else compared.cluster[of]
+    return paired_shares(ours, theirs, cluster=cluster, level=level)
 
 
 def counted_as_wrong(counts: Confusion, plan: Plan | None = None) -> ConfusionCounts:

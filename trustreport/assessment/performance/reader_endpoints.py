@@ -18,6 +18,7 @@ from trustreport.assessment.performance.reader_analysis import (
 from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.auc import COVARIANCE_METHODS, auc_ustatistic, fit_auc, reader_auc
+from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
 from trustreport.measures.mrmc.crossed_clusters import (
     ClusteredReaders,
     clustered_areas,
@@ -25,6 +26,7 @@ from trustreport.measures.mrmc.crossed_clusters import (
     clustered_youden,
     independent_readings,
     means_of_classes,
+    means_of_patients,
 )
 from trustreport.measures.mrmc.each_reader import (
     reader_auc_benefit,
@@ -54,6 +56,7 @@ from trustreport.measures.mrmc.same_pair import same_pair
 from trustreport.measures.mrmc.ustatistic import ustatistic
 from trustreport.measures.mrmc.youden import fit_youden, sum_of, youden_in_range, youden_ustatistic
 from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
+from trustreport.measures.subgroups import effect_differences, leading_mode
 from trustreport.study.study import Floats
 
 # Up to so many cases, of the scarcer class, intervals of means near 1 covered too rarely when simulated.
@@ -348,3 +351,44 @@ def cases_read(part: Floats, cluster: Clusters | None = None) -> list[int]:
     """How many of these cases anybody read, by arm; of how many patients where several are of one."""
     read = [~np.isnan(arm).all(axis=0) for arm in part]
     return [int(np.count_nonzero(of)) if cluster is None else len(np.unique(cluster[of])) for of in read]
+
+
+# Change in the first group less change in the second, as arms: compared and baseline of either group.
+INTERACTION = np.array([1.0, -1.0, -1.0, 1.0])
+
+
+def difference_of_changes(own: Floats, rest: Floats, cluster: Clusters | None, level: float) -> Estimate:
+    """How much more a mean changes with the aid in one group of cases than in another.
+
+    Both arms of either group are four arms, empty on the cases of the other group; without gaps and clusters
+    the analysis is that of Obuchowski and Rockette (`effect_differences`).
+
+    Parameters
+    ----------
+    own, rest : float array, shape (2, n_readers, n_cases of the group)
+        The compared arm, then the baseline; NaN where a reading is missing.
+    cluster : int array, shape (n_cases of both groups,), optional
+        Of the cases of the first group, then of the second.
+    """
+    gaps = bool(np.isnan(own).any() or np.isnan(rest).any())
+    if cluster is None and not gaps:
+        found = effect_differences(
+            (proportions(own), proportions(rest)),
+            (proportion_covariance(own), proportion_covariance(rest)),
+            (own.shape[2], rest.shape[2]),
+            level=level,
+        )
+        return found[leading_mode(found, own.shape[1])]
+    outcome = of_two_groups(own, rest)
+    if cluster is None:
+        return ustatistic(outcome, centred=True).contrast(INTERACTION, level=level)
+    return means_of_patients(outcome, cluster, gaps=gaps).contrast(INTERACTION, level=level)
+
+
+def of_two_groups(own: Floats, rest: Floats) -> Floats:
+    """Two arms of either group as four arms (4, n_readers, n_cases of both), empty in the other group."""
+    n = own.shape[2]
+    outcome = np.full((4, own.shape[1], n + rest.shape[2]), np.nan)
+    outcome[:2, :, :n] = own
+    outcome[2:, :, n:] = rest
+    return outcome

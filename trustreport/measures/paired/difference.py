@@ -304,6 +304,32 @@ def _p(value: float, limits: Callable[[float], tuple[float, float]]) -> float:
     return 2 * float(ndtr(-brentq(beyond, nearest, FARTHEST)))
 
 
+def paired_shares(
+    compared: NDArray[np.bool_],
+    baseline: NDArray[np.bool_],
+    *,
+    cluster: Clusters | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """The share of cases with an event for the one, less that for the other: `tango`, or `tango_clustered`.
+
+    Parameters
+    ----------
+    compared, baseline : bool array, shape (n_cases,)
+        Whether the event happened, for the same cases.
+    cluster : int array, shape (n_cases,), optional
+
+    Examples
+    --------
+    >>> print(paired_shares(np.array([True, True, True, False]), np.array([True, False, False, False])))
+    0.50 (95% CI -0.23 to 0.85; n = 4)
+    """
+    if cluster is not None:
+        return tango_clustered(compared.astype(np.float64) - baseline, cluster, level=level)
+    pairs = ((compared, baseline), (compared, ~baseline), (~compared, baseline), (~compared, ~baseline))
+    return tango(PairedTable(*(int((a & b).sum()) for a, b in pairs)), level)
+
+
 IN_CLUSTERS_METHOD = "tango_clustered"
 CLUSTERS_AS_CASES = note("no_pair_differs_interval_counts_clusters")
 

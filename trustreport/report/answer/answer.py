@@ -7,7 +7,7 @@ from trustreport.assessment.assess import Assessment
 from trustreport.assessment.verdicts.judge import bound_amount
 from trustreport.report.answer import over_time, without_criteria
 from trustreport.report.answer.by_criteria import candidate_statuses, candidates_answer, criteria_answer
-from trustreport.report.answer.other_evidence import claims, measurements
+from trustreport.report.answer.other_evidence import claims, measurements, worst_sites
 from trustreport.report.answer.sentences import (
     MOST_NAMED,
     Statement,
@@ -64,7 +64,7 @@ def answer(assessment: Assessment, say: Catalogue) -> Answer:
     support = [*_less_than_accepted(assessment, say), *support]
     if kind == "vigilance" and not assessment.verdicts:
         support += measurements(assessment, say)
-    support += claims(assessment, say)
+    support += [*worst_sites(assessment, say), *claims(assessment, say)]
     if not assessment.verdicts:
         sentences, support = set_aside(sentences, support, say)
     return Answer(question(assessment, say), tuple(sentences), tuple(support))

@@ -27,6 +27,7 @@ DIMENSIONS = (
     *("source_reliability", "advice_accuracy", "pragmatic_utility"),
     *("advice_value", "decision_benefit", "potential_robustness"),
 )
+OF_VALUES = ("bias", "mean_score", "mean_loss", "mean_value")
 # What is shown of each, and what of it speaks in words: the first that is there.
 SHOWN: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "source_reliability": (("actual_accuracy", "label_accuracy", "krippendorff_alpha"),),
@@ -46,8 +47,8 @@ SHOWN: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "decision_benefit": (("mean_benefit", "published_mean_benefit"),),
     "potential_robustness": (("degree_of_correspondence",), ("spr",)),
     # Beside the dimensions of the paper, where there are values.
-    "measurement": (("bias", "mean_score", "mean_loss", "mean_value"),),
-    "reader_measurement": ((*(f"{name}_difference" for name in COMPARED), "preference_share"),),
+    "measurement": (OF_VALUES,),
+    "reader_measurement": ((*(f"{name}_difference" for name in COMPARED), "preference_share", *OF_VALUES),),
     "advice_accuracy.h_accuracy": (("h_accuracy",),),
     "advice_accuracy.utility_yield": (("utility_yield",),),
 }
@@ -133,6 +134,9 @@ def _found(id: str, assessment: Assessment) -> list[Result]:
 def _worst(found: Sequence[Result], first: Sequence[Result]) -> Result:
     """The worst; beside another quantity the one of the same place."""
     same = [r for r in found if first and r.place == first[0].place]
+    target = found[0].quantity.target
+    if target is not None:
+        return max(same or found, key=lambda r: abs(r.estimate.value - target))
     worst = max if found[0].quantity.better == "down" else min
     return worst(same or found, key=lambda r: r.estimate.value)
 

@@ -8,8 +8,15 @@ from trustreport.assessment.assess import Assessment
 from trustreport.assessment.dimensions.measurement.words import names_compared
 from trustreport.assessment.narrative.texts import quantity_name, side_of
 from trustreport.assessment.performance.labels import label_error
+from trustreport.assessment.verdicts.judge import amount
 from trustreport.report.answer.limits import LABELS
-from trustreport.report.answer.sentences import MEASURING, Statement, stated, tested_results
+from trustreport.report.answer.sentences import (
+    MEASURING,
+    Statement,
+    outside_development,
+    stated,
+    tested_results,
+)
 from trustreport.report.tables import in_words
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.quantity import CORRECTED, DIFFERENCE
@@ -20,6 +27,8 @@ MEANS = (MEAN, "mean_score", "mean_loss")  # one quantity to a reader, by the si
 COMPARED = ("mean_absolute_error", *MEANS)  # whose differences between arms or candidates are stated
 STATED = (*(f"{name}{DIFFERENCE}" for name in COMPARED), "preference_share", "bias", *MEANS)
 MOST_MEASURED = 9  # means and differences on the first page
+PARTS = ("reader", "site", "subgroup", "reference")  # of a place that is not the whole
+WORST_OF = ("mean_absolute_error", "mean_score", "mean_loss")  # of which the worst site is named
 LIMITS = ("lower_limit_of_agreement", "upper_limit_of_agreement")
 
 
@@ -74,7 +83,7 @@ def measurements(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     whole = [
         r
         for r in assessment.results
-        if r.dimension in MEASURING and r.place.reader is None and r.place.site is None
+        if r.dimension in MEASURING and not any(getattr(r.place, part) for part in PARTS)
     ]
     found = [r for r in whole if r.name in STATED and not isnan(r.estimate.value)]
     names = list(dict.fromkeys(r.endpoint for r in found))
@@ -126,3 +135,68 @@ def _limits(limits: list[Result], say: Catalogue) -> Iterator[Statement]:
         unit = limits[0].details.get("unit")
         values = {"below": below, "above": above, "unit": f"\N{NO-BREAK SPACE}{unit}" if unit else ""}
         yield stated(say, "answer.open.measured_limits", *limits, **values)
+
+
+def worst_sites(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
+    """Of each measurement the site with the largest error or the worst mean, and what the others reach.
+
+    Of readers in two arms the compared one speaks, of periods of routine use the latest.
+    """
+    of_use, arms = outside_development(assessment), [pair[0] for pair in assessment.plan.contrasts]
+    earlier = [d.dataset for d in assessment.plan.datasets if d.role == "period"][:-1]
+    found = [
+        r
+        for r in filter(of_use, assessment.results)
+        if r.dimension in MEASURING and r.place.site and r.place.reader is None and r.name in WORST_OF
+        if r.place.arm in (None, *arms[:1]) and r.place.dataset not in earlier
+        if not (isnan(r.estimate.value) or r.estimate.short)
+    ]
+    for measured in dict.fromkeys((r.dimension, r.endpoint, r.name) for r in found):
+        of = [r for r in found if (r.dimension, r.endpoint, r.name) == measured]
+        worst = (max if of[0].quantity.better == "down" else min)(of, key=lambda r: r.estimate.value)
+        rest = [r for r in of if r is not worst and r.place.narrowed(site=worst.place.site) == worst.place]
+        if rest:
+            yield _worst_site(worst, rest, say)
+
+
+def _worst_site(worst: Result, rest: list[Result], say: Catalogue) -> Statement:
+    place, name = worst.place, worst.endpoint or say("measurement.value")
+    whose = place.arm or place.candidate or ""
+    least = (max if worst.quantity.better == "down" else min)(r.estimate.value for r in rest)
+    how = "other" if len(rest) == 1 else f"others_{worst.quantity.better}"
+    elsewhere = say(f"answer.worst.{how}", least=amount(worst, least), place=rest[0].place.site)
+    values = {
+        "measurement": say("word.pair", first=name, second=whose) if whose else name,
+        "measure": quantity_name(worst.name),
+        "estimate": in_words(worst, say),
+        "site": place.site,
+        "n": len(rest) + 1,
+        "elsewhere": elsewhere,
+    }
+    return stated(say, "answer.worst.site", worst, *rest, **values)
+
+
+def since_baseline(assessment: Assessment, say: Catalogue) -> tuple[list[Statement], list[Statement]]:
+    """The changes of measured values since the baseline that are shown, latest period first; and others."""
+    names = [f"{name}{DIFFERENCE}" for name in (*COMPARED, "acceptable_share")]
+    of = [r for r in assessment.results if r.dimension in MEASURING and r.place.reference and r.name in names]
+    order = [d.dataset for d in assessment.plan.datasets]
+    known = sorted(
+        (r for r in of if not isnan(r.estimate.value)), key=lambda r: -order.index(str(r.place.dataset))
+    )
+    said: tuple[list[Statement], list[Statement]] = ([], [])
+    for r in known:
+        shown = r.details["p_holm"] <= 1 - r.estimate.level
+        if not shown and r.place.dataset != known[0].place.dataset:
+            continue
+        values = {
+            "measurement": r.endpoint or say("measurement.value"),
+            "measure": quantity_name(r.name.removesuffix(DIFFERENCE)),
+            "change": in_words(r, say),
+            "period": r.place.data_name,
+            "baseline": r.place.reference,
+            "p": r.details["p_holm"],
+        }
+        key = "changed" if shown else "unchanged"
+        said[not shown].append(stated(say, f"answer.vigilance.measured_{key}", r, **values))
+    return said

@@ -10,7 +10,7 @@ from trustreport.assessment.dimensions.vigilance.events import CLOSED, is_open, 
 from trustreport.assessment.narrative.texts import endpoint_name
 from trustreport.assessment.verdicts.judge import amount
 from trustreport.report.answer.by_criteria import losses
-from trustreport.report.answer.other_evidence import against_labels, not_accuracy
+from trustreport.report.answer.other_evidence import against_labels, not_accuracy, since_baseline
 from trustreport.report.answer.sentences import Said, Statement, first_letter, in_brackets, stated
 from trustreport.report.declared import month
 from trustreport.report.tables import in_words
@@ -117,8 +117,9 @@ def answer(assessment: Assessment, say: Catalogue) -> Said:
     signals = [s for s in assessment.plan.signals if is_open(s)]
     silent = [r for r in alerts if r.endpoint not in {c.endpoint for c in (*changed, *past)}]
     shown = [r for r in alerts if r.endpoint not in never or r not in silent]
-    word = "no" if known else "unknown"
-    if changed or past or shown or serious or signals:
+    measured, alike = since_baseline(assessment, say)
+    word = "no" if known or alike else "unknown"
+    if measured or changed or past or shown or serious or signals:
         word = "yes"
     sentences = [stated(say, f"answer.vigilance.{word}")]
     if against_labels(assessment) and any(endpoint_row(c.endpoint).needs_right_labels for c in known):
@@ -129,8 +130,9 @@ def answer(assessment: Assessment, say: Catalogue) -> Said:
         sentences += [_changed(c, say) for c in changed[:MOST_SAID]]
     else:
         sentences += [_past(c, say) for c in past[:MOST_SAID]]
+    sentences += measured[:MOST_SAID]
     if word == "no":
-        sentences += _unchanged(known, say)
+        sentences += [*_unchanged(known, say), *alike[:MOST_SAID]]
     of_charts = [] if changed or past else silent
     sentences += [_alerted(r, never.get(r.endpoint), say) for r in of_charts[:MOST_SAID]]
     if shown or past or any(worse(c.latest) for c in changed):
@@ -139,7 +141,7 @@ def answer(assessment: Assessment, say: Catalogue) -> Said:
         sentences.append(stated(say, "answer.vigilance.serious", n=len(serious)))
     if signals and not (changed or past or alerts):
         sentences.append(stated(say, "answer.vigilance.signals", n=len(signals)))
-    support = [_changed(c, say) for c in changed[MOST_SAID:]]
+    support = [*(_changed(c, say) for c in changed[MOST_SAID:]), *measured[MOST_SAID:]]
     told = {r.endpoint for r in of_charts}
     support += _first_alerts([r for r in alerts if r.endpoint not in told], assessment, say)
     support += [

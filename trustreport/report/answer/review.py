@@ -9,8 +9,8 @@ from trustreport.assessment.assess import Assessment
 from trustreport.assessment.claims import claimed, elsewhere, observed
 from trustreport.assessment.dimensions.candidates.entries import leading_measure, local_prevalences
 from trustreport.assessment.dimensions.candidates.words import PATIENTS
-from trustreport.assessment.dimensions.subgroups.groups import REST
 from trustreport.assessment.narrative.texts import quantity_name
+from trustreport.assessment.performance.case_groups import REST
 from trustreport.assessment.verdicts import Requirement, Standing, candidate_names, requirements, standings
 from trustreport.assessment.verdicts.judge import bound_amount
 from trustreport.measures.reported.printed import metric_named

@@ -244,8 +244,8 @@ def _of_values(one: Values, names: _Names, text: "_Texts") -> Values:
         return made
     readers, place = _of_reader_group(one.readers, names)
     order = np.argsort(place[:-1], kind="stable")
-    second = None if one.second is None else one.second[:, order]
-    return replace(made, readers=readers, value=one.value[:, order], second=second)
+    repeats = None if one.repeats is None else one.repeats[:, :, order]
+    return replace(made, readers=readers, value=one.value[:, order], repeats=repeats)
 
 
 def _of_localisation(one: Localisation, names: _Names, text: "_Texts") -> Localisation:

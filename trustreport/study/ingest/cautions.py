@@ -83,7 +83,7 @@ def _of_table(table: MappedTable, others: Sequence[MappedTable]) -> Iterator[Cau
     rest = [h for h in unused if h not in weights]
     if rest:
         values = {"file": file, "n": len(rest), "names": rest[:MOST_NAMED], "most": FEW_LEVELS}
-        ignored = CONTRACTS[table.kind].extra == "ignored"
+        ignored = CONTRACTS[table.kind].extra in ("ignored", "divided")
         yield "columns_ignored" if ignored else "columns_not_groups", values
 
 

@@ -189,7 +189,10 @@ class _CellLoader:
             return
         raw = finder.raw
         rest = {h: i for i, h in finder.headers.rest()} | finder.renamed
-        if finder.contract.extra == "groups":
+        if finder.contract.extra in ("groups", "divided"):
+            if finder.contract.extra == "divided":
+                kept = _cluster_keys(table.problems.manifest) | table.spec.divided
+                rest = {h: i for h, i in rest.items() if h in finder.renamed or h.casefold() in kept}
             table.extra = {
                 h: _group_cells(raw.columns[i], table.spec.layout.decimal) for h, i in rest.items()
             }

@@ -42,14 +42,14 @@ class Contract:
     """A table: the columns it must have, those of which it must have one, those it may have.
 
     `only_mapped` words are never taken from a header, only from the manifest's map. `extra` says what a
-    column of another name becomes. Some words may be mapped to several columns, one for each arm or
-    candidate (``decision: {unaided: dec_u, aided: dec_a}``).
+    column of another name becomes; "divided": a group where a subgroup or a cluster key names it. Some words
+    may be mapped to several columns, one for each arm or candidate (``decision: {unaided: dec_u, ...}``).
     """
 
     required: tuple[str, ...]
     optional: tuple[str, ...] = ()
     one_of: tuple[str, ...] = ()
-    extra: Literal["ignored", "groups", "features"] = "ignored"
+    extra: Literal["ignored", "groups", "features", "divided"] = "ignored"
     may_be_mapped_per: tuple[str, ...] = ()
     only_mapped: tuple[str, ...] = ()
 
@@ -242,6 +242,7 @@ CONTRACTS: Mapping[str, Contract] = {
             *("reference_value", "measurement", "reader", "arm", "candidate", "repeat", "dataset"),
             *("patient", "site", "date"),
         ),
+        extra="divided",
         may_be_mapped_per=("measured",),
     ),
     "preferences": Contract(("case", "reader", "first", "second", "preferred"), ("patient", "site", "date")),

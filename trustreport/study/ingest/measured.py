@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 Texts = NDArray[Any]
-MOST_REPEATS = 2
 Key = tuple[str, str, str, bool, bool]  # measurement, data set, task, by readers, by judges
 
 
@@ -218,27 +217,17 @@ def _joined(
     place = {name: i for i, name in enumerate(conditions)}
     raters = values.labels_of(reader_names) if by_readers else ("",)
     shape = len(conditions), len(raters), len(labels)
-    grids = np.full((MOST_REPEATS, *shape), np.nan)
-    repeats = sorted(
-        {str(r) for p in pieces if p.repeat is not None for r in p.repeat}, key=values.natural_key
-    )
-    for p, k, j in zip(pieces, case, reader, strict=True):
+    for p in pieces:
         _within_kind(p, plan.measurement_of(measurement))
-        at = np.array([place[str(name)] for name in p.condition])
-        turn = np.zeros(len(at), int) if p.repeat is None else np.array([repeats.index(r) for r in p.repeat])
-        if turn.max(initial=0) >= MOST_REPEATS:
-            found = f"{len(repeats)} repeats of a measurement"
-            p.table.refuse(found, "two", "Leave out the rows of the others.", rows=(1,), word="repeat")
-            return None
-        cell = np.ravel_multi_index((turn, at, j, k), grids.shape)
-        once = np.unique(cell, return_index=True)[1]
-        again = np.ones(len(cell), bool)
-        again[once] = ~np.isnan(grids.flat[cell[once]])
-        if again.any():
-            i = int(again.argmax())
-            _twice(p, i, raters[int(j[i])], conditions[at[i]], labels[int(k[i])])
-            return None
-        grids.flat[cell] = p.value
+    condition = [np.array([place[str(name)] for name in p.condition]) for p in pieces]
+    cell = np.ravel_multi_index(tuple(np.concatenate(of) for of in (condition, reader, case)), shape)
+    turn = _turns(cell, pieces)
+    if turn.min() < 0:
+        i, j, k = (int(x) for x in np.unravel_index(cell[turn.argmin()], shape))
+        _twice(pieces, int(turn.argmin()), raters[j], conditions[i], labels[k])
+        return None
+    grids = np.full((int(turn.max()) + 1, *shape), np.nan)
+    grids.reshape(len(grids), -1)[turn, cell] = np.concatenate([p.value for p in pieces])
     reference = cases.Gatherer(labels, parts).floats("reference_value")
     if reference is not None and np.isnan(reference).all():
         reference = None
@@ -249,12 +238,28 @@ def _joined(
         grids[0],
         by.pop(),
         reference,
-        None if np.isnan(grids[1]).all() else grids[1],
+        grids[1:] if len(grids) > 1 else None,
         readers,
         dataset,
         task,
         tuple(raters) if judges else (),
     )
+
+
+def _turns(cell: NDArray[np.intp], pieces: Sequence[_Piece]) -> NDArray[np.intp]:
+    """Which measurement of its cell each record is, from 0, by the column repeat; -1 of one given twice."""
+    said = [np.full(len(p.records), "") if p.repeat is None else p.repeat for p in pieces]
+    names, code = np.unique(np.concatenate(said).astype(str), return_inverse=True)
+    rank = {name: i for i, name in enumerate(sorted(names.tolist(), key=values.natural_key))}
+    repeat = np.array([rank[name] for name in names.tolist()], np.intp)[code]
+    order = np.lexsort((repeat, cell))
+    new = np.append(True, np.diff(cell[order]) != 0)
+    turn = np.empty(len(cell), np.intp)
+    count = np.arange(len(cell))
+    turn[order] = count - np.maximum.accumulate(np.where(new, count, 0))
+    again = np.append(False, ~new[1:] & (np.diff(repeat[order]) == 0))
+    turn[order[again]] = -1
+    return turn
 
 
 def _united(pieces: Sequence[_Piece], word: str) -> tuple[list[NDArray[np.int32]], "pa.Array"]:
@@ -272,15 +277,17 @@ def _ordered(said: set[str], plan: Plan) -> tuple[str, ...]:
     return (*declared, *sorted(said - set(declared), key=values.natural_key))
 
 
-def _twice(p: _Piece, i: int, reader: str, condition: str, case: str) -> None:
+def _twice(pieces: Sequence[_Piece], i: int, reader: str, condition: str, case: str) -> None:
     """A second value of the same case under the same condition."""
     whose = f" of reader {person(reader)}" if reader else ""
     under = f" ({person(condition)})" if condition else ""
+    p = next(p for n, p in zip(np.cumsum([len(p.records) for p in pieces]), pieces) if i < n)
+    row = np.concatenate([p.records for p in pieces])[[i]]
     p.table.refuse(
         f"case {person(case)} has two values{whose}{under}",
         "one row for each case, condition and reader",
-        "Of a measurement that was repeated, say in a column repeat which one is the first.",
-        at=p.records[[i]],
+        "Of a measurement that was repeated, number the repeats in a column repeat.",
+        at=row,
         word="measured",
     )
 

@@ -12,7 +12,7 @@ from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.independent import estimated
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.paired.difference import PairedTable, tango
+from trustreport.measures.paired.difference import paired_shares
 from trustreport.measures.two_arm.difference import newcombe
 from trustreport.study.plan import Plan
 from trustreport.study.study import Study
@@ -89,10 +89,7 @@ def _paired(both: Decisions, name: str, level: float) -> Estimate:
     """The later candidate minus the earlier one, on the cases that the measure is of."""
     of = {"sensitivity": both.truth == 1, "specificity": both.truth == 0}.get(name, both.truth >= 0)
     theirs, ours = (decision[of] == both.truth[of] for decision in both.decision)
-    cells = [
-        int((a & b).sum()) for a, b in ((ours, theirs), (ours, ~theirs), (~ours, theirs), (~ours, ~theirs))
-    ]
-    return tango(PairedTable(*cells), level)
+    return paired_shares(ours, theirs, level=level)
 
 
 def part_of_counts(one: CandidateCounts, results: list[Result], number: int) -> Part:

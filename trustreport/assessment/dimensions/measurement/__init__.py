@@ -3,9 +3,13 @@
 Two questions: of devices by themselves, and of readers with and without the aid.
 """
 
+from dataclasses import replace
+
 from trustreport.assessment.dimensions.dimension import Dimension
 from trustreport.assessment.dimensions.measurement import judge_words, preferences
 from trustreport.assessment.dimensions.measurement.judges import results_of_judges
+from trustreport.assessment.dimensions.measurement.parts import completed
+from trustreport.assessment.dimensions.measurement.ranking import ranked
 from trustreport.assessment.dimensions.measurement.results import NAME, READERS, measured
 from trustreport.assessment.dimensions.measurement.words import claim, part, text
 from trustreport.assessment.finding import Finding, Part
@@ -35,7 +39,8 @@ def answer_of_readers(study: Study, plan: Plan) -> Finding:
 
 
 def _finding(name: str, study: Study, plan: Plan, *, by_readers: bool) -> Finding:
-    every = [one for one in measured(study, plan) if (one.values.readers is not None) == by_readers]
+    own = [one for one in measured(study, plan) if (one.values.readers is not None) == by_readers]
+    every = completed([replace(one, results=(*one.results, *ranked(one))) for one in own])
     alone = len(study.values) == 1 and not study.preferences and not study.values[0].measurement
     parts: tuple[Part, ...] = ()
     results: tuple[Result, ...] = ()
@@ -46,9 +51,9 @@ def _finding(name: str, study: Study, plan: Plan, *, by_readers: bool) -> Findin
         results = (*results, *one.results, *by_judges)
         limits |= {"judge": None} if by_judges else {}
     for number, choices in enumerate(study.preferences if by_readers else (), 1):
-        own = list(preferences.results_of(choices, plan))
-        parts = (*parts, preferences.part_of(choices, own, number))
-        results = (*results, *own)
+        preferred = list(preferences.results_of(choices, plan))
+        parts = (*parts, preferences.part_of(choices, preferred, number))
+        results = (*results, *preferred)
         limits["preference"] = None
     return Finding(name, parts, results, tuple(text(f"not_shown.{key}") for key in limits))
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from trustreport.assessment.dimensions.measurement import words
+from trustreport.assessment.dimensions.measurement.group_words import in_unit
 from trustreport.assessment.dimensions.measurement.judges import CORRECTED
 from trustreport.assessment.dimensions.measurement.results import READERS, MeasuredValues
 from trustreport.assessment.finding import Part
@@ -25,7 +26,7 @@ def parts(one: MeasuredValues, results: Sequence[Result], number: int) -> Iterat
 
 
 def _table(one: MeasuredValues, own: Sequence[Result], values: dict[str, Any], number: str) -> Item:
-    said = values | {"measurement": words.in_unit(one)}
+    said = values | {"measurement": in_unit(one)}
     return text.estimates(
         f"{READERS}_judge_{number}",
         text("table", **said),

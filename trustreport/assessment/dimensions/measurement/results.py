@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from math import isinf, isnan, nan
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,8 @@ from trustreport.measures.measured.reader_limits import (
 )
 from trustreport.measures.note import Note
 from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
-from trustreport.measures.repeatability import OfDifferences, repeated
+from trustreport.measures.paired.difference import paired_shares
+from trustreport.measures.repeatability import OfDifferences, repeated, within_case
 from trustreport.study.clusters import clustering
 from trustreport.study.plan import Measurement, Plan
 from trustreport.study.study import Floats, Study, Values
@@ -45,10 +46,11 @@ from trustreport.vocabulary.results import Result
 NAME, READERS = "measurement", "reader_measurement"
 # The mean where no value is right by itself, by the side that is better.
 MEANS = {None: "mean_value", "up": "mean_score", "down": "mean_loss"}
-LEAST_OF_SITE = 10  # cases of a site with numbers of its own
 CUSUM = "cusum_kolmogorov"
 # Simulated: with fewer, limits of agreement and of the size of readers' errors err to one side too often.
 FEW_CLUSTERS, FEW_CASES = 100, 100
+Rows = NDArray[np.intp] | slice
+EVERY_CASE = slice(None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,9 +134,22 @@ class MeasuredValues:
             return [(names.index(a), names.index(b)) for a, b in found]
         return list(combinations(range(len(names)), 2))
 
-    def entry(self, quantity: str, place: Place, e: Estimate, rows: NDArray[np.intp] | None = None) -> Result:
+    def key(self, rows: NDArray[np.intp] | None = None) -> str:
+        """Which cases a number rests on."""
+        return case_key(self.values.name, self.values.cases.labels, rows)
+
+    def entry(
+        self,
+        quantity: str,
+        place: Place,
+        e: Estimate,
+        rows: NDArray[np.intp] | None = None,
+        *,
+        cases: str = "",
+        **parameters: str,
+    ) -> Result:
         """A result of this measurement, with the unit that its value is in."""
-        key = case_key(self.values.name, self.values.cases.labels, rows)
+        key = cases or self.key(rows)
         more = {"bound": self.bound} if quantity.startswith("acceptable_share") else {}
         least = KINDS[self.facts.kind].least
         if least is not None and quantity == self.mean:
@@ -144,11 +159,11 @@ class MeasuredValues:
             place,
             e,
             self.facts.measurement,
-            parameters=more,
+            parameters=more | parameters,
             primary=True,
             cases=key,
         )
-        has_unit = found.unit == "score" and isinf(found.quantity.high)  # correlations and slopes have none
+        has_unit = found.unit == "score" and found.quantity.decimals is None  # correlations, ranks have none
         return replace(found, details={"unit": self.facts.unit}) if has_unit and self.facts.unit else found
 
 
@@ -177,8 +192,7 @@ def _of_devices(one: MeasuredValues) -> Iterator[Result]:
         rows = np.flatnonzero(~np.isnan(grid[c, 0]))
         own = _against_reference if one.has_reference else _alone
         yield from own(one, c, rows, one.place_of(c))
-        yield from _of_sites(one, c, rows)
-        yield from _of_repeats(one, c)
+        yield from _of_repeats(one, c, 0, one.place_of(c))
     for compared, baseline in one.pairs():
         yield from _of_pair(one, compared, baseline)
 
@@ -228,34 +242,15 @@ def _alone(one: MeasuredValues, c: int, rows: NDArray[np.intp], place: Place) ->
         yield one.entry("acceptable_share", place, case_share(good > 0, **how), rows)
 
 
-def _of_sites(one: MeasuredValues, c: int, rows: NDArray[np.intp]) -> Iterator[Result]:
-    """Bias and size of the error, or the mean, at each site with enough cases."""
-    site = one.values.cases.site
-    if site is None or len(site.labels) < 2:
+def _of_repeats(one: MeasuredValues, c: int, reader: int, place: Place) -> Iterator[Result]:
+    """The spread of repeated measurements of the same case, by a device or a reader."""
+    if one.values.repeats is None:
         return
-    for i, name in enumerate(site.labels):
-        own = rows[site.codes[rows] == i]
-        if len(own) < LEAST_OF_SITE:
-            continue
-        place, how = one.place_of(c, site=name), one.how(own)
-        if one.has_reference:
-            difference = one.error[c, 0, own]
-            yield one.entry("bias", place, repeated("repeat_bias", difference, **how), own)
-            yield one.entry("mean_absolute_error", place, mean_absolute_error(difference, **how), own)
-        else:
-            e = case_mean(one.values.value[c, 0, own], tested=True, **how)
-            yield one.entry(one.mean, place, e, own)
-
-
-def _of_repeats(one: MeasuredValues, c: int) -> Iterator[Result]:
-    """The spread of repeated measurements of the same case."""
-    if one.values.second is None:
-        return
-    apart = one.values.second[c, 0] - one.values.value[c, 0]
-    rows = np.flatnonzero(~np.isnan(apart))
+    every = np.stack([one.values.value[c, reader], *one.values.repeats[:, c, reader]], axis=1)
+    rows = np.flatnonzero((~np.isnan(every)).sum(axis=1) > 1)
     names: tuple[OfDifferences, ...] = ("within_case_sd", "repeatability_coefficient")
     for quantity in names if len(rows) else ():
-        yield one.entry(quantity, one.place_of(c), repeated(quantity, apart[rows], **one.how(rows)), rows)
+        yield one.entry(quantity, place, within_case(quantity, every[rows], **one.how(rows)), rows)
 
 
 def _of_pair(one: MeasuredValues, compared: int, baseline: int) -> Iterator[Result]:
@@ -266,6 +261,10 @@ def _of_pair(one: MeasuredValues, compared: int, baseline: int) -> Iterator[Resu
     quantity, place = "mean_absolute_error" if one.has_reference else one.mean, one.pair(compared, baseline)
     e = case_mean(apart[rows], tested=True, **one.how(rows))
     yield one.entry(f"{quantity}_difference", place, e, rows)
+    good = one.acceptable(one.error if one.has_reference else grid)
+    if good is not None and len(rows):
+        e = paired_shares(good[compared, 0, rows] > 0, good[baseline, 0, rows] > 0, **one.how(rows))
+        yield one.entry("acceptable_share_difference", place, e, rows)
     if one.facts.kind == "count" and not one.has_reference:
         e = rate_ratio(grid[compared, 0, rows], grid[baseline, 0, rows], **one.how(rows))
         yield one.entry("count_ratio", place, e, rows)
@@ -276,16 +275,14 @@ def _of_pair(one: MeasuredValues, compared: int, baseline: int) -> Iterator[Resu
 
 def _of_readers(one: MeasuredValues) -> Iterator[Result]:
     for c in range(len(one.values.conditions)):
-        for quantity, grid in _endpoints(one):
-            e = _analysis(one, quantity, grid, c, c).lead_mean(0, one.level)
-            few = quantity == "mean_absolute_error" and grid.shape[-1] <= FEW_CASES and not isnan(e.low)
-            yield one.entry(quantity, one.place_of(c), replace(e, note=e.note + OFTEN_BELOW) if few else e)
+        for quantity, grid in endpoints(one):
+            yield one.entry(quantity, one.place_of(c), mean_over_readers(one, quantity, grid, c))
         yield from _agreement(one, c)
         yield from _each_reader(one, c)
     for compared, baseline in one.pairs():
         place = one.pair(compared, baseline)
-        for quantity, grid in _endpoints(one):
-            e = _analysis(one, quantity, grid, compared, baseline).lead_difference(one.level)
+        for quantity, grid in endpoints(one):
+            e = change_over_readers(one, quantity, grid, compared, baseline)
             yield one.entry(f"{quantity}_difference", place, e)
         if one.facts.kind == "number" and one.values.by == "arm":
             arms = one.values.value[baseline], one.values.value[compared]
@@ -296,7 +293,7 @@ def _of_readers(one: MeasuredValues) -> Iterator[Result]:
                 yield one.entry(quantity, place, limits(*arms, **one.how())[1])
 
 
-def _endpoints(one: MeasuredValues) -> Sequence[tuple[str, Floats]]:
+def endpoints(one: MeasuredValues) -> Sequence[tuple[str, Floats]]:
     """What is averaged over readers and cases, (n_conditions, n_readers, n_cases) each."""
     grid = one.error if one.has_reference else one.values.value
     found = (
@@ -306,11 +303,30 @@ def _endpoints(one: MeasuredValues) -> Sequence[tuple[str, Floats]]:
     return found if good is None else [*found, ("acceptable_share", good)]
 
 
-def _analysis(one: MeasuredValues, quantity: str, grid: Floats, compared: int, baseline: int) -> Analysis:
+def mean_over_readers(
+    one: MeasuredValues, quantity: str, grid: Floats, c: int, rows: Rows = EVERY_CASE
+) -> Estimate:
+    """A mean over readers and some of the cases in one condition."""
+    e = _analysis(one, quantity, grid, c, c, rows).lead_mean(0, one.level)
+    n_cases = np.arange(grid.shape[-1])[rows].size
+    few = quantity == "mean_absolute_error" and n_cases <= FEW_CASES and not isnan(e.low)
+    return replace(e, note=e.note + OFTEN_BELOW) if few else e
+
+
+def change_over_readers(
+    one: MeasuredValues, quantity: str, grid: Floats, compared: int, baseline: int, rows: Rows = EVERY_CASE
+) -> Estimate:
+    """The change of such a mean between two conditions."""
+    return _analysis(one, quantity, grid, compared, baseline, rows).lead_difference(one.level)
+
+
+def _analysis(
+    one: MeasuredValues, quantity: str, grid: Floats, compared: int, baseline: int, rows: Rows
+) -> Analysis:
     """Two conditions analysed together; readers and cases are random."""
-    part = np.stack([grid[compared], grid[baseline]])
+    part = np.stack([grid[compared], grid[baseline]])[:, :, rows]
     kept = ~np.isnan(part).all(axis=(0, 1))
-    cluster = None if one.cluster is None else one.cluster[kept]
+    cluster = None if one.cluster is None else one.cluster[rows][kept]
     analyse = analysis_of_shares if quantity == "acceptable_share" else analysis_of_means
     return analyse(part[:, :, kept], cluster)
 
@@ -352,3 +368,4 @@ def _each_reader(one: MeasuredValues, c: int) -> Iterator[Result]:
             yield one.entry("mean_absolute_error", place, mean_absolute_error(own, **how), rows)
         else:
             yield one.entry(one.mean, place, case_mean(own, tested=True, **how), rows)
+        yield from _of_repeats(one, c, j, place)

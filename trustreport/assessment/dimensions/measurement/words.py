@@ -6,8 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from trustreport.assessment.dimensions.measurement.group_words import (
+    changes_since,
+    difference_tables,
+    group_sentences,
+    in_unit,
+    unformed_groups,
+)
+from trustreport.assessment.dimensions.measurement.ranking import RANKS, rank_sentences, rank_table
 from trustreport.assessment.dimensions.measurement.results import NAME, READERS, MeasuredValues
-from trustreport.assessment.finding import Part
+from trustreport.assessment.finding import Column, Part
 from trustreport.assessment.narrative.texts import Item, Texts, quantity_name, side_of
 from trustreport.figures.calibration import AgreementPanel, DifferencePlot, IdentityPlot
 from trustreport.vocabulary.kinds import KINDS
@@ -19,6 +27,9 @@ text = Texts(NAME)
 
 MOST_POINTS = 1500  # of a panel
 LIMITS = ("lower_limit_of_agreement", "upper_limit_of_agreement")
+PARTS = ("site", "subgroup")
+HEADS = {"subgroup": "group"}
+FORMS = {"proportion": "percent", "difference": "points"}
 CHANGES = ("mean_absolute_error", "mean_value", "mean_score", "mean_loss", "acceptable_share")
 
 
@@ -54,9 +65,11 @@ def claim(one: MeasuredValues) -> str:
 
 def _items(one: MeasuredValues, number: int) -> Iterator[Item]:
     yield _counts(one)
-    whole = [r for r in one.results if r.place.reader is None and r.place.site is None]
-    yield from _sentences(one, whole)
-    rows = [r for r in whole if r.name != "linearity"]
+    whole = [r for r in one.results if not any(getattr(r.place, part) for part in ("reader", *PARTS))]
+    first, *further = _sentences(one, [r for r in whole if r.place.reference is None])
+    yield from (*rank_sentences(one), first, *changes_since(one), *group_sentences(one), *further)
+    yield from unformed_groups(one)
+    rows = [r for r in whole if r.name != "linearity" and r.name not in RANKS]
     yield text.estimates(
         f"{_id(one)}_{number}",
         _caption(one, rows),
@@ -64,8 +77,12 @@ def _items(one: MeasuredValues, number: int) -> Iterator[Item]:
         label,
         lambda r: r.name == rows[0].name,
     )
+    yield from rank_table(one, f"{_id(one)}_ranks_{number}")
     yield from _by(one, number, "reader")
-    yield from _by(one, number, "site")
+    for part in PARTS:
+        yield from _by(one, number, part)
+        yield from _by(one, number, part, changes=True)
+    yield from difference_tables(one, f"{_id(one)}_groups_{number}")
     yield from _figures(one, number)
 
 
@@ -88,12 +105,6 @@ def _id(one: MeasuredValues) -> str:
 
 def named(one: MeasuredValues) -> Message | str:
     return one.facts.measurement or text("value")
-
-
-def in_unit(one: MeasuredValues) -> Message | str:
-    """The measurement with its unit, for tables whose cells have none."""
-    unit = one.facts.unit
-    return text("in_unit", measurement=named(one), unit=unit) if unit else named(one)
 
 
 def unit_of(one: MeasuredValues) -> str:
@@ -164,28 +175,47 @@ def _whose(one: MeasuredValues, own: dict[str, Result]) -> Message | str:
 
 def label(r: Result) -> Message:
     name = quantity_name(r.name)
+    if r.place.reference:
+        return text("label_since", measure=name, reference=r.place.reference)
     if pair := r.place.arms or r.place.candidates:
         return text("label_pair", measure=name, compared=pair[0], baseline=pair[1])
     where = r.place.arm or r.place.candidate
     return text("label_in", measure=name, where=where) if where else text("label", measure=name)
 
 
-def _by(one: MeasuredValues, number: int, what: str) -> Iterator[Item]:
-    """For each quantity a row for each reader or site, a column for each condition."""
-    found = [r for r in one.results if getattr(r.place, what) is not None and r.name not in LIMITS]
+def _by(one: MeasuredValues, number: int, what: str, *, changes: bool = False) -> Iterator[Item]:
+    """For each quantity a row for each reader, site or group, a column for each condition or pair of them."""
+
+    def condition(r: Result) -> Any:
+        """What heads the column of a result."""
+        pair = r.place.arms or r.place.candidates
+        return pair if changes else r.place.arm or r.place.candidate
+
+    found = [
+        r
+        for r in one.results
+        if getattr(r.place, what) is not None and r.name not in LIMITS and "against" not in r.parameters
+        if bool(r.place.arms or r.place.candidates) == changes
+    ]
+    id = f"{_id(one)}_by_{what}" + ("_change" if changes else "")
     for quantity in dict.fromkeys(r.name for r in found):
         own = [r for r in found if r.name == quantity]
-        where = list(dict.fromkeys(r.place.arm or r.place.candidate for r in own))
-        cells = {(getattr(r.place, what), r.place.arm or r.place.candidate): r.estimate for r in own}
-        heads = [
-            text.column("of", "number", where=c) if c else text.column("estimate", "number") for c in where
-        ]
+        where = list(dict.fromkeys(map(condition, own)))
+        cells = {(getattr(r.place, what), condition(r)): r.estimate for r in own}
+        form = FORMS.get(own[0].unit, "number")
+        heads = [_head(c, form) for c in where]
         names = dict.fromkeys(getattr(r.place, what) for r in own)
         rows = [(name, *(cells.get((name, c)) for c in where)) for name in names]
         caption = text(
             f"table_{what}", level=one.level, measurement=in_unit(one), measure=quantity_name(quantity)
         )
-        yield text.table(f"{_id(one)}_by_{what}_{quantity}_{number}", caption, [what, *heads], rows)
+        yield text.table(f"{id}_{quantity}_{number}", caption, [HEADS.get(what, what), *heads], rows)
+
+
+def _head(condition: Any, form: str) -> Column:
+    if isinstance(condition, tuple):
+        return text.column("pair", form, compared=condition[0], baseline=condition[1])
+    return text.column("of", form, where=condition) if condition else text.column("estimate", form)
 
 
 def _figures(one: MeasuredValues, number: int) -> Iterator[Item]:

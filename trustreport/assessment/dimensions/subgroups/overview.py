@@ -7,18 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.assessment.dimensions.subgroups.groups import (
-    MAIN,
-    NAME,
-    REST,
-    Division,
-    GroupedCases,
-    Measured,
-)
+from trustreport.assessment.dimensions.subgroups.groups import MAIN, NAME, GroupedCases, Measured
 from trustreport.assessment.dimensions.subgroups.results import test_of
 from trustreport.assessment.dimensions.subgroups.words import MOST_NAMED
 from trustreport.assessment.finding import Figure, Part
 from trustreport.assessment.narrative.texts import Item, Texts, column_heading, endpoint_name, first_of
+from trustreport.assessment.performance.case_groups import REST, Division
 from trustreport.figures.measure_rows import GroupBlock, GroupRow, GroupRows, MeasureColumn
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Message

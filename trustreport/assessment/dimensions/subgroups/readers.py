@@ -10,22 +10,29 @@ from numpy.typing import NDArray
 from trustreport.assessment.dimensions.subgroups.groups import (
     BENEFIT,
     CHANGE,
-    TOO_FEW_TO_COMPARE,
-    CaseGroup,
-    Division,
     GroupedCases,
     Least,
-    Mask,
     Measured,
-    closed_groups,
-    divisions,
     with_few,
     without_value,
 )
 from trustreport.assessment.dimensions.subgroups.results import class_counts, difference_entry, unknown_entry
 from trustreport.assessment.narrative.texts import title_of
+from trustreport.assessment.performance.case_groups import (
+    TOO_FEW_TO_COMPARE,
+    CaseGroup,
+    Division,
+    Mask,
+    closed_groups,
+    divisions,
+)
 from trustreport.assessment.performance.keys import public_cell, suppressed
 from trustreport.assessment.performance.reader_analysis import FIRST_COVARIANCE, ReaderEndpoint
+from trustreport.assessment.performance.reader_endpoints import (
+    INTERACTION,
+    difference_of_changes,
+    of_two_groups,
+)
 from trustreport.assessment.performance.readers import (
     endpoints,
     patients_of,
@@ -36,10 +43,8 @@ from trustreport.assessment.performance.readers import (
 )
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.auc import auc_covariance, auc_ustatistic, reader_auc
-from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
-from trustreport.measures.mrmc.crossed_clusters import areas_of_patients, means_of_patients
+from trustreport.measures.mrmc.crossed_clusters import areas_of_patients
 from trustreport.measures.mrmc.in_range import difference_in_range
-from trustreport.measures.mrmc.ustatistic import ustatistic
 from trustreport.measures.note import note
 from trustreport.measures.subgroups import effect_differences, leading_mode
 from trustreport.study.clusters import of_part
@@ -48,8 +53,6 @@ from trustreport.study.study import Cases, Floats, Labels, Readings, Study
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
-# Gain in the first group less gain in the second, as arms: compared and baseline of either group.
-INTERACTION = np.array([1.0, -1.0, -1.0, 1.0])
 CLASSES = {"sensitivity": 1, "specificity": 0}
 GREATEST = 2.0  # all readers gain everything in one group and lose everything in the other
 
@@ -151,56 +154,38 @@ def _difference(
     endpoint: ReaderEndpoint, other: ReaderEndpoint, readings: Readings, group: CaseGroup, level: float
 ) -> tuple[str, Estimate]:
     """Gain in the group less gain in the others: the interaction of group and aid, and its analysis."""
-    if patients_of(readings) is not None or np.isnan(endpoint.outcome).any() or np.isnan(other.outcome).any():
-        e = _unbalanced(endpoint, other, readings, group, level)
-        return e.method, e
-    parts = [
-        _fitted(one, readings.cases.truth[mask])
-        for one, mask in ((endpoint, group.mask), (other, group.against))
-    ]
-    theta, covariance, n_cases = zip(*parts)
-    found = effect_differences(theta, covariance, n_cases, level=level)
-    e = difference_in_range(found[leading_mode(found, endpoint.outcome.shape[1])], GREATEST)
-    return f"{e.method}_{FIRST_COVARIANCE}", e
-
-
-def _fitted(endpoint: ReaderEndpoint, truth: NDArray[np.int8]) -> tuple[Floats, Floats, int]:
-    """Every reader's endpoint in both arms, their covariance over cases, and the cases."""
-    outcome = endpoint.outcome
-    if endpoint.name != "auc":
-        return proportions(outcome), proportion_covariance(outcome), outcome.shape[2]
-    positive = truth[truth >= 0] == 1
-    return reader_auc(outcome, positive), auc_covariance(outcome, positive, "jackknife"), outcome.shape[2]
-
-
-def _unbalanced(
-    endpoint: ReaderEndpoint, other: ReaderEndpoint, readings: Readings, group: CaseGroup, level: float
-) -> Estimate:
-    """The same with gaps, or with several cases of a patient.
-
-    Both arms of either group are four arms, empty on the cases of the other group.
-    """
-    n, m = endpoint.outcome.shape[2], other.outcome.shape[2]
-    outcome = np.full((4, endpoint.outcome.shape[1], n + m), np.nan)
-    outcome[:2, :, :n] = endpoint.outcome
-    outcome[2:, :, n:] = other.outcome
+    outcomes, patients = (endpoint.outcome, other.outcome), patients_of(readings)
+    balanced = patients is None and not any(np.isnan(of).any() for of in outcomes)
     truth = readings.cases.truth
     own, rest = (np.flatnonzero(mask & (truth >= 0)) for mask in (group.mask, group.against))
     if endpoint.name in CLASSES:
         own, rest = (rows[truth[rows] == CLASSES[endpoint.name]] for rows in (own, rest))
     rows = np.concatenate([own, rest])
-    positive, cluster, of_areas = truth[rows] == 1, patients_of(readings), endpoint.name == "auc"
-    if cluster is not None:
-        gaps = bool(np.isnan(endpoint.outcome).any() or np.isnan(other.outcome).any())
-        if of_areas:
-            made = areas_of_patients(outcome, positive, cluster[rows], gaps=gaps)
-        else:
-            made = means_of_patients(outcome, cluster[rows], gaps=gaps)
-    elif of_areas:
-        made = auc_ustatistic(outcome, positive, centred=True)
+    cluster = None if patients is None else patients[rows]
+    if endpoint.name != "auc":
+        e = difference_of_changes(*outcomes, cluster, level)
+    elif balanced:
+        theta, covariance, n_cases = zip(
+            *(_areas(of, truth[at] == 1) for of, at in zip(outcomes, (own, rest)))
+        )
+        found = effect_differences(theta, covariance, n_cases, level=level)
+        e = found[leading_mode(found, endpoint.outcome.shape[1])]
     else:
-        made = ustatistic(outcome, centred=True)
-    return difference_in_range(made.contrast(INTERACTION, level=level), GREATEST)
+        outcome, positive = of_two_groups(*outcomes), truth[rows] == 1
+        gaps = any(np.isnan(of).any() for of in outcomes)
+        made = (
+            auc_ustatistic(outcome, positive, centred=True)
+            if cluster is None
+            else areas_of_patients(outcome, positive, cluster, gaps=gaps)
+        )
+        e = made.contrast(INTERACTION, level=level)
+    e = difference_in_range(e, GREATEST)
+    return f"{e.method}_{FIRST_COVARIANCE}" if balanced else e.method, e
+
+
+def _areas(outcome: Floats, positive: NDArray[np.bool_]) -> tuple[Floats, Floats, int]:
+    """Every reader's area in both arms, their covariance over cases, and the cases."""
+    return reader_auc(outcome, positive), auc_covariance(outcome, positive, "jackknife"), outcome.shape[2]
 
 
 def _with_endpoints(

@@ -6,7 +6,7 @@ family, everything else another: looking further does not weaken what was planne
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import isfinite, isnan, nan
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -16,25 +16,31 @@ from trustreport.assessment.dimensions.subgroups.groups import (
     DIFFERENCE,
     MAIN,
     NAME,
-    TOO_FEW_TO_COMPARE,
     VALUE,
-    CaseGroup,
-    Division,
     GroupedCases,
     Least,
-    Mask,
     Measured,
-    closed_groups,
-    divisions,
     with_few,
     with_note,
     without_value,
+)
+from trustreport.assessment.performance.case_groups import (
+    EXPLORATORY,
+    NOT_FIXED,
+    PRESPECIFIED,
+    TOO_FEW_TO_COMPARE,
+    CaseGroup,
+    Division,
+    Mask,
+    closed_groups,
+    divisions,
+    families,
 )
 from trustreport.assessment.performance.cases import ScoredCases, scored_cases
 from trustreport.assessment.performance.keys import case_key, closed, public_cell, suppressed
 from trustreport.assessment.performance.measures import each_alone, lead, worst_of
 from trustreport.assessment.performance.sites import EVENTS, Comparison
-from trustreport.measures.association import equal_shares, holm
+from trustreport.measures.association import equal_shares
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.in_range import difference_in_range
@@ -58,7 +64,6 @@ CELLS = ("tp", "fp", "fn", "tn")
 COMPARED = ("accuracy", "sensitivity", "specificity", "ppv", "npv")
 # What is planned for a group that was fixed in advance; the other measures follow from these.
 PLANNED = MAIN
-PRESPECIFIED, EXPLORATORY = "prespecified", "exploratory"
 # A rate of errors is what is left of a share of right decisions: a comparison of one is that of the other.
 ERRORS = {LEFT_OF[error]: error for error in EVENTS.values()}
 
@@ -212,7 +217,7 @@ def _differences(
 def difference_entry(e: Estimate, place: Place, endpoint: str, group: CaseGroup, **more: Any) -> Result:
     """A comparison of a group; one of a group that was not fixed in advance says so."""
     if group.exploratory:
-        e = with_note(e, note=note("exploratory_not_fixed_in_advance"))
+        e = with_note(e, note=NOT_FIXED)
     more |= {
         "parameters": {"against": group.against_name},
         "details": {"prespecified": not group.exploratory},
@@ -333,34 +338,16 @@ def adjusted(found: GroupedCases) -> GroupedCases:
     Two comparisons that are each other's mirror (women against the rest, men against the rest) are one test,
     and count once. One that was planned is not tested again where somebody looked further.
     """
-    families: dict[str, dict[Any, float]] = {}
     pairs = found.comparisons
-    planned = {test_of(one, r) for one, r in pairs if family_of(one, r) == PRESPECIFIED}
+    tests = [(test_of(one, r), family_of(one, r) == PRESPECIFIED, r.estimate.p) for one, r in pairs]
+    known = {id(r): more for (_, r), more in zip(pairs, families(tests))}
 
-    def family(one: Measured, r: Result) -> str:
-        """Whether a comparison was planned or is exploratory."""
-        return PRESPECIFIED if test_of(one, r) in planned else EXPLORATORY
-
-    for one, r in pairs:
-        if not isnan(r.estimate.p):
-            families.setdefault(family(one, r), {}).setdefault(test_of(one, r), r.estimate.p)
-    by_test = {
-        (name, test): float(p)
-        for name, tests in families.items()
-        for test, p in zip(tests, holm(np.array(list(tests.values()))))
-    }
-
-    def with_family(one: Measured, r: Result) -> Result:
+    def with_family(r: Result) -> Result:
         """A difference with its p-value adjusted within its family; any other result as it is."""
-        if r.id != DIFFERENCE:
-            return r
-        name = family(one, r)
-        p = nan if isnan(r.estimate.p) else by_test[name, test_of(one, r)]
-        more = {"family": name, "comparisons": len(families.get(name, ())), "p_holm": p}
-        return replace(r, details={**r.details, **more})
+        return replace(r, details={**r.details, **known[id(r)]}) if id(r) in known else r
 
     groups = {
-        attribute: tuple(replace(m, results=tuple(with_family(m, r) for r in m.results)) for m in measured)
+        attribute: tuple(replace(m, results=tuple(map(with_family, m.results))) for m in measured)
         for attribute, measured in found.groups.items()
     }
     return replace(found, groups=groups)

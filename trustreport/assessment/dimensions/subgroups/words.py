@@ -9,20 +9,18 @@ from trustreport.assessment.dimensions.subgroups.groups import (
     DIFFERENCE,
     MAIN,
     NAME,
-    REST,
     GroupedCases,
     Measured,
 )
 from trustreport.assessment.dimensions.subgroups.results import (
-    EXPLORATORY,
     ODDS,
-    PRESPECIFIED,
     TEST,
     WORST,
     test_of,
 )
 from trustreport.assessment.finding import Figure, PlainTable
 from trustreport.assessment.narrative.texts import Item, Texts, column_heading, endpoint_name, first_of
+from trustreport.assessment.performance.case_groups import EXPLORATORY, PRESPECIFIED, REST
 from trustreport.assessment.performance.keys import public_cell
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.figures.measure_rows import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
