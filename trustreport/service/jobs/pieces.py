@@ -25,7 +25,7 @@ LARGE = 100_000  # bytes of an array from which on it is sent once for all piece
 MOST_SENT = 4_000_000_000  # bytes of the pieces of one job
 ROOMS = (
     *("measures", "assessment.dimensions", "assessment.performance", "study.plan"),
-    *("vocabulary.results", "vocabulary.place", "vocabulary.quantities", "vocabulary.digits"),
+    *("vocabulary.results", "vocabulary.place", "vocabulary.quantity", "vocabulary.digits"),
 )
 NUMPY = {
     ("numpy", "dtype"),
