@@ -27,7 +27,7 @@ INSIDE = {
         "limits",
         "plan",
         ("study", "definitions", "criteria"),
-        ("clusters", "lock", "answerable"),
+        ("clusters", "lock", "answerable", "plausible"),
         "identity",
         "interop",
         "ingest",

@@ -1,5 +1,6 @@
 """The cases of one task or data set, put together from every table that says something of them."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -217,7 +218,19 @@ def _as_classes(part: CaseRecords, known: dict[str, int], expected: str) -> Bina
 def unknown(table: MappedTable, word: str, lost: Rows, known: "pa.Array", what: str, mend: str) -> None:
     """Problems for names (of records `lost`) that the tables which declare them do not have."""
     pool = known.slice(0, 5000).to_pylist()
-    table.refuse_names(word, lost, what, lambda cell: did_you_mean(cell, pool) or mend)
+    plain = {_without_zeros(name): name for name in pool}
+
+    def mended(cell: str) -> str:
+        other = plain.get(_without_zeros(cell))
+        if other is None:
+            return did_you_mean(cell, pool) or mend
+        return f"It differs from {quoted(other)} by zeros or letter case alone: write one of them everywhere."
+
+    table.refuse_names(word, lost, what, mended)
+
+
+def _without_zeros(name: str) -> str:
+    return re.sub(r"\d+", lambda digits: digits[0].lstrip("0") or "0", name.strip().casefold())
 
 
 def alike(word: str, columns: Iterable[tuple[MappedTable, Names]]) -> None:

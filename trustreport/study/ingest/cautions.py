@@ -15,6 +15,7 @@ from trustreport.study.ingest.contracts import CONTRACTS
 from trustreport.study.ingest.published import TWO, indeterminate
 from trustreport.study.ingest.rules import INLINE
 from trustreport.study.plan import Indicator, Plan, UtilityMatrix
+from trustreport.study.plausible import implausible
 from trustreport.study.study import Dataset, Ratings, Readings, Scores, Study
 
 Caution = tuple[str, Mapping[str, Any]]
@@ -56,6 +57,7 @@ def _every(plan: Plan, tables: Sequence[MappedTable], study: Study) -> Iterator[
         if one.merged:
             names = [t.file for t in tables if t.kind == "marks"]
             yield "marks_merged", {"name": one.name or names[0], "n": one.merged}
+    yield from implausible(study, plan)
     for key, code in doubtful_codes(plan):
         yield "device_code", {"key": key, "code": code}
     given = {word for t in tables for word in (t.kind, *t.headers)}

@@ -400,7 +400,10 @@ def _cannot_fail(criterion: Criterion) -> tuple[str, str, str]:
         return f"{name} has its bound at {said:g}, on the worse side of no effect", expected, mend
     shown = listed([f"{x:g}" for x in said]) if isinstance(said, tuple) else f"{said:g}"
     expected = f"within the range of {row.id}, {row.low:g} to {row.high:g}, so that some result would miss it"
-    return f"{name} has {shown}, which every possible result meets or none does", expected, ""
+    mend = ""
+    if isinstance(said, float) and row.unit in ("proportion", "difference") and 1 < said <= 100:
+        mend = f"If {said:g} per cent is meant, write {said / 100:g}."
+    return f"{name} has {shown}, which every possible result meets or none does", expected, mend
 
 
 def _large_alpha(alpha: float, path: KeyPath, problems: Problems) -> None:
