@@ -31,7 +31,7 @@ INSIDE = {
         "identity",
         "interop",
         "ingest",
-        "proposal",
+        ("proposal", "next_period"),
     ),
     "assessment": (
         "finding",

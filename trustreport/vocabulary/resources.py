@@ -7,7 +7,7 @@ from pathlib import Path
 
 @cache
 def folder(kind: str) -> Path:
-    """The folder ``templates``, ``schemas`` or ``qualification``.
+    """The folder ``templates``, ``schemas``, ``qualification`` or ``examples``.
 
     A built wheel carries them under ``trustreport/_data``; an editable install and a checkout have them
     beside the package.

@@ -1,0 +1,183 @@
+"""The next period of an audit: its data set and dates in the manifest, everything else carried over."""
+
+import datetime as dt
+import io
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trustreport.study.ingest import read
+from trustreport.study.ingest.problems import Problems
+from trustreport.study.ingest.tables import Layout, read_table
+from trustreport.study.plan import FileForm
+from trustreport.vocabulary.errors import StudyError
+
+MANIFEST, TRIED = "study.yaml", "study.next.yaml"
+FORM = tuple(FileForm.model_fields)
+ALIKE = 0.8  # share of the columns of a table that a file of the same kind has
+
+
+class NoNextPeriod(ValueError):
+    """The manifest, or the files, do not say what the next period is; the text says what lacks."""
+
+
+@dataclass(frozen=True)
+class NextPeriod:
+    """What was entered: the name of the period, its first and last day, and the files that hold its data."""
+
+    name: str
+    start: dt.date
+    end: dt.date
+    files: tuple[str, ...]
+
+
+def enter_next_period(
+    folder: Path, data: Sequence[Path], until: dt.date, *, since: dt.date | None = None, name: str = ""
+) -> NextPeriod:
+    """Enter the data of the next period into the manifest of an audit, and copy them beside it.
+
+    The period begins on the day after the last one. Each file is read as the table whose columns it has.
+    Dates of the cut and of the report keep their distance from the end of the period. The manifest is
+    replaced only if the study can be read with it.
+
+    Raises
+    ------
+    NoNextPeriod : the last period has no end, the new one ends before it, or a file is like none of its files
+    StudyError : the study cannot be read with the new data; nothing was changed
+    """
+    from ruamel.yaml import YAML
+
+    yaml = YAML()
+    yaml.preserve_quotes = True
+    yaml.width = 10_000
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    tree = yaml.load((folder / MANIFEST).read_text(encoding="utf-8"))
+    last = _last(tree)
+    start = since or _after(last)
+    if until < start:
+        raise NoNextPeriod(f"the period would end on {until}, before it begins ({start})")
+    new = NextPeriod(name or _name(str(last["dataset"]), until), start, until, tuple(f.name for f in data))
+    if any(str(one["dataset"]) == new.name for one in tree["datasets"]):
+        raise NoNextPeriod(f"there is a data set {new.name} already; name the period by --name")
+    _enter(tree, last, new, data, folder)
+    _move_dates(tree, new)
+    out = io.StringIO()
+    yaml.dump(tree, out)
+    copied = list(_copied(data, folder))
+    tried = folder / TRIED
+    try:
+        tried.write_text(out.getvalue(), encoding="utf-8")
+        read(tried)
+    except StudyError:
+        for file in (*copied, tried):
+            file.unlink()
+        raise
+    tried.replace(folder / MANIFEST)
+    return new
+
+
+def _last(tree: Any) -> Any:
+    """The last period, or the data set that came before any."""
+    sets = tree.get("datasets") or []
+    periods = [one for one in sets if one.get("role") == "period"]
+    dated = [one for one in periods or sets if one.get("end_date")]
+    if not dated:
+        raise NoNextPeriod("no data set of role period has an end_date, from which the next one follows")
+    return max(dated, key=lambda one: _day(one["end_date"]))
+
+
+def _day(value: Any) -> dt.date:
+    return value if isinstance(value, dt.date) else dt.date.fromisoformat(str(value))
+
+
+def _after(last: Any) -> dt.date:
+    return _day(last["end_date"]) + dt.timedelta(days=1)
+
+
+def _name(before: str, until: dt.date) -> str:
+    """A name as the last period has one: 2026-08, 2026-Q3 or 2026; else the last day."""
+    if re.fullmatch(r"\d{4}-\d{2}", before):
+        return f"{until:%Y-%m}"
+    if re.fullmatch(r"\d{4}-?Q\d", before):
+        return f"{until:%Y}{'-' * ('-' in before)}Q{(until.month + 2) // 3}"
+    return f"{until:%Y}" if re.fullmatch(r"\d{4}", before) else until.isoformat()
+
+
+def _enter(tree: Any, last: Any, new: NextPeriod, data: Sequence[Path], folder: Path) -> None:
+    """The data set of the period, and its tables."""
+    entry = {key: deepcopy(last[key]) for key in ("features", *FORM) if key in last}
+    entry = {"dataset": new.name, "role": "period", **entry}
+    entry |= {"start_date": new.start, "end_date": new.end}
+    for file in data:
+        of = _like(file, last, tree, folder)
+        if of is last:
+            entry["file"] = file.name
+            continue
+        kind, number = next((k, t) for k, t in tree["tables"].items() if t is of)[0], 2
+        base = re.sub(r"_\d+$", "", str(kind))
+        while f"{base}_{number}" in tree["tables"]:
+            number += 1
+        table = {
+            key: deepcopy(of[key]) for key in ("kind", "task", "candidate", "measurement", *FORM) if key in of
+        }
+        table = {"file": file.name, "kind": of.get("kind", base), **table}
+        if "dataset" not in _headers(file, folder, of):
+            table["dataset"] = new.name
+        tree["tables"][f"{base}_{number}"] = table
+    tree["datasets"].append(entry)
+
+
+def _like(file: Path, last: Any, tree: Any, folder: Path) -> Any:
+    """What of the manifest a file is to be read as: the last period's own file, or a table."""
+    forms = ([last] if last.get("file") else []) + list((tree.get("tables") or {}).values())
+    shares = []
+    for form in forms:
+        own, given = _headers(folder / form["file"], folder, form), _headers(file, folder, form)
+        shares.append(len(own & given) / max(len(own), 1))
+    if not forms or max(shares) < ALIKE:
+        names = ", ".join(str(form["file"]) for form in forms) or "no file"
+        raise NoNextPeriod(f"{file.name} has not the columns of {names}")
+    return forms[shares.index(max(shares))]
+
+
+def _headers(file: Path, folder: Path, form: Mapping[str, Any]) -> set[str]:
+    """The headers of a file in small letters, read as a form of the manifest says."""
+    path = file if file.is_absolute() or file.exists() else folder / file
+    rows = form.get("header_row")
+    layout = Layout(
+        form.get("delimiter"),
+        form.get("decimal"),
+        form.get("encoding"),
+        form.get("sheet"),
+        tuple(rows) if isinstance(rows, list) else rows,
+    )
+    raw = read_table(path, path.name, layout, Problems())
+    if raw is None:
+        raise NoNextPeriod(f"{path.name} cannot be read as a table")
+    return {header.casefold() for header in raw.header if header}
+
+
+def _move_dates(tree: Any, new: NextPeriod) -> None:
+    """Under `vigilance` the period, its number and its cut, and the date of the report."""
+    vigilance = tree.setdefault("vigilance", {})
+    before = vigilance.get("period_end")
+    # Copies, since what is one object twice is written as an alias.
+    vigilance["period_start"], vigilance["period_end"] = new.start.replace(), new.end.replace()
+    if "period_index" in vigilance:
+        vigilance["period_index"] = int(vigilance["period_index"]) + 1
+    for group, key in ((vigilance, "data_cut"), (tree["report"], "date")):
+        if before is not None and group.get(key) is not None:
+            group[key] = new.end + (_day(group[key]) - _day(before))
+
+
+def _copied(data: Sequence[Path], folder: Path) -> Iterator[Path]:
+    """The files beside the manifest: each is copied there unless it is there; yields those that were."""
+    for file in data:
+        if file.resolve().parent != folder.resolve():
+            if (folder / file.name).exists():
+                raise NoNextPeriod(f"{folder / file.name} is there already; name the file otherwise")
+            yield Path(shutil.copyfile(file, folder / file.name))
