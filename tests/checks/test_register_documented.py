@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -10,8 +11,10 @@ from trustreport.assessment.checks.check import CRITERIA, RELEASE
 from trustreport.commands.schemas import with_facts, with_quantities
 from trustreport.study.limits import LIMITS
 from trustreport.study.plan import LIMIT_ALIASES
+from trustreport.vocabulary.kinds import KINDS, OF_VALUES, Kind
 from trustreport.vocabulary.messages import catalogue
 from trustreport.vocabulary.quantities import ROWS as ROWS_OF_QUANTITIES
+from trustreport.vocabulary.quantities import quantity
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "checks.md").read_text(encoding="utf-8")
@@ -76,3 +79,12 @@ def test_the_table_of_quantities_is_written_from_the_rows() -> None:
     assert row.endswith("| 1 | | from 0 | log | accuracy | R |"), (
         "its best value is 1, and it compares nothing"
     )
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_what_leads_a_kind_claims_what_the_kind_may(name: str) -> None:
+    kind = KINDS[name]
+    assert {quantity(lead).claim for lead in kind.leads[0]} == {kind.claim[0]}
+    if name not in ("ordinal", "count"):  # a mean is one quantity, whatever it is of
+        assert quantity(kind.leads[1][0]).claim == kind.claim[1]
+    assert (name in get_args(Kind)) == (kind.leads == OF_VALUES), "what a table of values may declare"

@@ -19,6 +19,7 @@ from trustreport.assessment.checks.check import Check
 from trustreport.report.results_model import ResultsDocument
 from trustreport.study.limits import Limit
 from trustreport.study.plan import Plan
+from trustreport.vocabulary.kinds import KINDS
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.packs import Pack
 from trustreport.vocabulary.quantities import ROWS
@@ -112,7 +113,35 @@ def with_quantities(text: str, rows: Iterable[Quantity], say: Catalogue) -> str:
     """docs/quantities.md, what is before its table as it is written."""
     heads = ("quantity", "name", "unit", "better", "no effect", "range", "scale", "claim", "")
     lines = [_line(*heads), _line(*["---"] * len(heads)), *(_of_quantity(row, say) for row in rows)]
-    return text.partition("| quantity |")[0] + "\n".join(lines) + "\n"
+    before = text.partition("| kind |")[0].partition("| quantity |")[0]
+    return "\n".join([before + _of_kinds(), "", *lines]) + "\n"
+
+
+def _of_kinds() -> str:
+    """The kinds of endpoints as a table."""
+    heads = (
+        "kind",
+        "a cell holds",
+        "truth",
+        "leads with it",
+        "claim with it",
+        "leads without",
+        "claim without",
+    )
+    rows = [
+        (
+            f"`{name}`",
+            kind.expected,
+            kind.truth or "none",
+            *(cell for leads, claim in zip(kind.leads, kind.claim) for cell in (_coded(leads), claim)),
+        )
+        for name, kind in KINDS.items()
+    ]
+    return "\n".join([_line(*heads), _line(*["---"] * len(heads)), *(_line(*row) for row in rows)])
+
+
+def _coded(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _of_quantity(row: Quantity, say: Catalogue) -> str:

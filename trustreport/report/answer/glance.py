@@ -14,11 +14,12 @@ from trustreport.assessment.dimensions.advice_value.information import utilities
 from trustreport.assessment.dimensions.measurement.words import names_compared
 from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.verdicts.judge import amount
-from trustreport.report.answer.other_evidence import COMPARED, MEAN, MEANS, is_corrected, labels_err
+from trustreport.report.answer.other_evidence import COMPARED, MEAN, is_corrected, labels_err
 from trustreport.report.answer.sentences import MEASURING, known, outside_development, why_not_stated
 from trustreport.report.answer.without_criteria import DECIDED, decided_alike
 from trustreport.report.numbering import ReportPlace
 from trustreport.report.tables import in_words, through_infinity
+from trustreport.vocabulary.kinds import AGAINST_A_VALUE, KINDS, MEANS
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.quantity import DIFFERENCE
 from trustreport.vocabulary.results import Result
@@ -27,15 +28,15 @@ DIMENSIONS = (
     *("source_reliability", "advice_accuracy", "pragmatic_utility"),
     *("advice_value", "decision_benefit", "potential_robustness"),
 )
-OF_VALUES = ("bias", "mean_score", "mean_loss", "mean_value")
+OF_VALUES = (AGAINST_A_VALUE[1], *MEANS[1:], MEANS[0])
 # What is shown of each, and what of it speaks in words: the first that is there.
 SHOWN: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "source_reliability": (("actual_accuracy", "label_accuracy", "krippendorff_alpha"),),
     "advice_accuracy": (
         (
             "label_corrected_sensitivity",
-            "sensitivity",
-            "class_accuracy",
+            *KINDS["yes_no"].leads[0][:1],
+            *KINDS["class"].leads[0],
             "auc",
             "auc_at_horizon",
             "class_sensitivity",

@@ -18,17 +18,17 @@ from trustreport.report.answer.sentences import (
     tested_results,
 )
 from trustreport.report.tables import in_words
+from trustreport.vocabulary.kinds import AGAINST_A_VALUE, MEANS
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.quantity import CORRECTED, DIFFERENCE
 from trustreport.vocabulary.results import Result
 
-MEAN = "mean_value"
-MEANS = (MEAN, "mean_score", "mean_loss")  # one quantity to a reader, by the side that is better
-COMPARED = ("mean_absolute_error", *MEANS)  # whose differences between arms or candidates are stated
+MEAN = MEANS[0]
+COMPARED = (AGAINST_A_VALUE[0], *MEANS)  # whose differences between arms or candidates are stated
 STATED = (*(f"{name}{DIFFERENCE}" for name in COMPARED), "preference_share", "bias", *MEANS)
 MOST_MEASURED = 9  # means and differences on the first page
 PARTS = ("reader", "site", "subgroup", "reference")  # of a place that is not the whole
-WORST_OF = ("mean_absolute_error", "mean_score", "mean_loss")  # of which the worst site is named
+WORST_OF = (AGAINST_A_VALUE[0], *MEANS[1:])  # of which the worst site is named
 LIMITS = ("lower_limit_of_agreement", "upper_limit_of_agreement")
 
 

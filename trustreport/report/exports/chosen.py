@@ -8,13 +8,14 @@ from typing import Any
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.report import declared
-from trustreport.report.answer.other_evidence import COMPARED, MEANS, is_corrected, labels_err
+from trustreport.report.answer.other_evidence import COMPARED, is_corrected, labels_err
 from trustreport.report.answer.sentences import MEASURING
 from trustreport.report.document import canonical, digest, document
 from trustreport.report.elements.annexes import scope_words
 from trustreport.report.write import provenance
 from trustreport.study.plan import Plan
 from trustreport.study.study import DEVELOPMENT_ROLES
+from trustreport.vocabulary.kinds import MEANS
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.quantity import CORRECTED, DIFFERENCE
 from trustreport.vocabulary.results import Result

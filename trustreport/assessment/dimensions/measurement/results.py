@@ -39,13 +39,13 @@ from trustreport.measures.repeatability import OfDifferences, repeated, within_c
 from trustreport.study.clusters import clustering
 from trustreport.study.plan import Measurement, Plan
 from trustreport.study.study import Floats, Study, Values
-from trustreport.vocabulary.kinds import KINDS
+from trustreport.vocabulary.kinds import KINDS, MEANS
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
 NAME, READERS = "measurement", "reader_measurement"
 # The mean where no value is right by itself, by the side that is better.
-MEANS = {None: "mean_value", "up": "mean_score", "down": "mean_loss"}
+BY_SIDE = dict(zip((None, "up", "down"), MEANS))
 CUSUM = "cusum_kolmogorov"
 # Simulated: with fewer, limits of agreement and of the size of readers' errors err to one side too often.
 FEW_CLUSTERS, FEW_CASES = 100, 100
@@ -92,7 +92,7 @@ class MeasuredValues:
     @property
     def mean(self) -> str:
         """The quantity that leads where there is no reference: a mean, named by the side that is better."""
-        return MEANS[self.facts.better]
+        return BY_SIDE[self.facts.better]
 
     @property
     def error(self) -> Floats:

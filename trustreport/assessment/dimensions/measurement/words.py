@@ -18,7 +18,7 @@ from trustreport.assessment.dimensions.measurement.results import NAME, READERS,
 from trustreport.assessment.finding import Column, Part
 from trustreport.assessment.narrative.texts import Item, Texts, quantity_name, side_of
 from trustreport.figures.calibration import AgreementPanel, DifferencePlot, IdentityPlot
-from trustreport.vocabulary.kinds import KINDS
+from trustreport.vocabulary.kinds import AGAINST_A_VALUE, KINDS, MEANS
 from trustreport.vocabulary.messages import Message
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
@@ -30,7 +30,7 @@ LIMITS = ("lower_limit_of_agreement", "upper_limit_of_agreement")
 PARTS = ("site", "subgroup")
 HEADS = {"subgroup": "group"}
 FORMS = {"proportion": "percent", "difference": "points"}
-CHANGES = ("mean_absolute_error", "mean_value", "mean_score", "mean_loss", "acceptable_share")
+CHANGES = (AGAINST_A_VALUE[0], *MEANS, "acceptable_share")
 
 
 def part(one: MeasuredValues, number: int, *, alone: bool) -> Part:
@@ -148,7 +148,7 @@ def _sentences(one: MeasuredValues, whole: Sequence[Result]) -> Iterator[Message
             outer = {"outer_low": below.low, "outer_high": above.high}
             key = "limits" if not isnan(below.low) else "limits_no_interval"
             yield text(key, below=below.value, above=above.value, level=below.level, **outer, **common)
-        for quantity in ("mean_value", "mean_score", "mean_loss"):
+        for quantity in MEANS:
             if quantity in own:
                 yield text.of_estimate("mean", own[quantity], **common)
         if "acceptable_share" in own:
