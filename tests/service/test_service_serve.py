@@ -1,5 +1,6 @@
 """Running the service: its commands, its packaging, names of files, and jobs that end with a reason."""
 
+import dataclasses
 import json
 import re
 import signal
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from fastapi import FastAPI
-from pages import post
+from pages import HTML, get, post
 from ruamel.yaml import YAML
 from running import Api, Process, free_port
 from services import API, MANIFEST, PASSWORD, Client, world
@@ -19,6 +20,7 @@ from sqlalchemy import select, update
 
 from trustreport.commands.cli import main
 from trustreport.service import server
+from trustreport.service.app import create_app
 from trustreport.service.core import Core, open_core
 from trustreport.service.intake import BadName, checked_names, safe_name
 from trustreport.service.jobs import worker_thread
@@ -62,6 +64,34 @@ def test_a_first_start_prints_a_link_and_a_stop_is_graceful(tmp_path: Path) -> N
     said = [json.loads(line) for line in lines]
     assert (said[0]["event"], said[-1]["event"]) == ("start", "stop")
     assert link[1] not in "".join(lines)
+
+
+def test_one_person_comes_in_by_a_link_that_each_start_prints(light: Core) -> None:
+    alone = dataclasses.replace(light, settings=dataclasses.replace(light.settings, single=1))
+    app = create_app(alone)
+    link = server.single_link(alone).partition("#")[2]
+    visitor = Client.on(app)
+    came = post(visitor, "/enter", "/enter", link=link)
+    assert (came.status_code, came.headers["location"]) == (303, "/studies")
+    assert visitor.get("/studies", headers=HTML).status_code == 200
+    assert post(Client.on(app), "/enter", "/enter", link=link).status_code == 403  # it works once
+    assert server.single_link(alone).partition("#")[2] != link
+
+
+def test_where_several_have_accounts_nobody_comes_in_so(light: Core) -> None:
+    visitor = Client.on(create_app(light))
+    page = visitor.get("/enter", headers=HTML, follow_redirects=False)
+    assert page.headers["location"] == "/sign-in"
+    alone = dataclasses.replace(light, settings=dataclasses.replace(light.settings, single=1))
+    link = server.single_link(alone).partition("#")[2]
+    form = get(Client.on(create_app(alone)), "/enter").form("/enter")
+    sent = visitor.post("/enter", data={**form, "link": link}, headers=HTML, follow_redirects=False)
+    assert sent.status_code == 403
+
+
+def test_a_service_for_one_person_is_for_this_machine(tmp_path: Path) -> None:
+    with pytest.raises(Unsuitable, match="for this machine alone"):
+        Settings(tmp_path, host=EVERYWHERE, single=1)
 
 
 @pytest.mark.parametrize("host", [EVERYWHERE, "::", "192.0.2.7"])

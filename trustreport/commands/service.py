@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from trustreport.service.settings import Settings
 
 SERVICE_BACKENDS = ("dask",)
+MONTH = 30 * 24  # hours
 
 data_folder = click.option(
     "--data",
@@ -50,6 +51,11 @@ cluster_backend = click.option(
 @click.option(
     "--workers", type=click.IntRange(min=0), help="Number of reports built at the same time (default: 1)."
 )
+@click.option(
+    "--single",
+    is_flag=True,
+    help="For one person on this machine: no account; the start prints the link to come in by.",
+)
 @cluster_backend
 @click.option(
     "--tls-certificate",
@@ -60,12 +66,14 @@ cluster_backend = click.option(
 @data_folder
 @database_address
 @files_address
-def serve(data: Path, **given: Any) -> None:
+def serve(data: Path, single: bool, **given: Any) -> None:
     """Start the service: web API, pages and a worker.
 
     The first start prints a single-use link for creating the first account. Other settings are environment
     variables TRUSTREPORT_*, listed in docs/service.md.
     """
+    if single:
+        given |= {"single": 1, "session_hours": MONTH, "idle_minutes": 60 * MONTH}
     with service_settings(data, **given) as settings:
         from trustreport.service.server import serve as run
 

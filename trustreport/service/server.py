@@ -9,13 +9,15 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from getpass import getuser
 from pathlib import Path
 from typing import Any
 
 import uvicorn
+from sqlalchemy import select
 
 from trustreport.service import audit
-from trustreport.service.access import accounts
+from trustreport.service.access import accounts, secrets
 from trustreport.service.app import create_app
 from trustreport.service.audit import Verified
 from trustreport.service.core import Core, open_core
@@ -25,11 +27,13 @@ from trustreport.service.log import log, set_up_logs
 from trustreport.service.record import log_heads
 from trustreport.service.record.verification import verify_all
 from trustreport.service.settings import Settings, Unsuitable
+from trustreport.service.storage.models import User
 from trustreport.service.web import connections
 from trustreport.service.web.connections import HeadTimeout
 from trustreport.service.web.telemetry import traces_of
 
 FINISH_SECONDS = 20  # for requests that run when the service stops
+ALONE = "This computer"  # organisation of a service for one person
 ADMIN = ("TRUSTREPORT_ADMIN_EMAIL", "TRUSTREPORT_ADMIN_PASSWORD_FILE", "TRUSTREPORT_ORGANISATION")
 
 
@@ -45,7 +49,7 @@ def serve(settings: Settings) -> None:
     core = replace(open_core(settings), traces=traces)
     try:
         first_account(core)
-        link = setup_link(core)
+        link = single_link(core) if settings.single else setup_link(core)
         if link and not settings.is_loopback:
             raise Unsuitable(
                 f"Nobody has an account yet, so the service does not listen on {settings.host}. "
@@ -54,7 +58,8 @@ def serve(settings: Settings) -> None:
             )
         context = connections.server_context(settings)
         if link:
-            sys.stderr.write(f"Set the service up within {settings.link_hours:g} hours: {link}\n")
+            end = "Open" if settings.single else f"Set the service up within {settings.link_hours:g} hours"
+            sys.stderr.write(f"{end}: {link}\n")
             sys.stderr.flush()
         cluster = cluster_of(settings) if settings.workers else None
         set_up_logs()
@@ -130,6 +135,19 @@ def setup_link(core: Core) -> str:
             return ""
         secret = accounts.new_link(rows, "setup", core.settings)
     return f"{core.settings.url}/setup#{secret}"
+
+
+def single_link(core: Core) -> str:
+    """A link by which the one person who uses it comes in, new with every start; nobody has a password."""
+    with core.store.write() as rows:
+        user = rows.scalar(select(User).order_by(User.created_at).limit(1))
+        if user is None:
+            name = getuser()
+            user = accounts.set_up(
+                rows, ALONE, email=f"{name}@localhost.localdomain", name=name, password=secrets.new_secret()
+            )
+        secret = accounts.new_link(rows, "enter", core.settings, user.id)
+    return f"{core.settings.url}/enter#{secret}"
 
 
 def first_account(core: Core) -> None:

@@ -69,6 +69,8 @@ class Settings:
 
     second_factor: int = 0  # 1: required of every local account
 
+    single: int = 0  # 1: for one person on this machine, who comes in by a link that each start prints
+
     oidc_issuer: str = ""  # the identity provider; empty: accounts with passwords alone
     oidc_client_id: str = ""
     oidc_client_secret: str = ""  # empty: a public client
@@ -118,6 +120,10 @@ class Settings:
             )
         if self.smtp_host and "@" not in self.mail_from:
             wrong.append(f"TRUSTREPORT_MAIL_FROM={self.mail_from!r}: expected the address of the sender")
+        if self.single and not self.is_loopback:
+            wrong.append(
+                f"TRUSTREPORT_SINGLE={self.single}: for this machine alone, found the host {self.host}"
+            )
         if self.language not in offered():
             wrong.append(f"TRUSTREPORT_LANGUAGE={self.language!r}: expected {', '.join(offered())}")
         if wrong:

@@ -38,6 +38,7 @@ from trustreport.vocabulary.messages import say
 OPEN = (
     "/setup",
     "/invitation",
+    "/enter",
     "/sign-in",
     "/sign-in/second",
     "/sign-in/provider",
@@ -108,6 +109,25 @@ def accept(request: Request, core: TheCore, form: SentByAnyone) -> Response:
         if fault.status != 401:
             raise
         return see("/sign-in?done=chosen")
+    return answer
+
+
+@router.get("/enter", dependencies=[Depends(anybody)])
+def enter(request: Request, core: TheCore) -> Response:
+    """The one person who uses a service on their own machine."""
+    return _with_link(request, "enter") if core.settings.single else see("/sign-in")
+
+
+@router.post("/enter")
+@shown_again(partial(_with_link, template="enter"))
+def entered(request: Request, core: TheCore, form: SentByAnyone) -> Response:
+    """Come in by the link that the start printed."""
+    if not core.settings.single:
+        raise Fault(403, say("pages.fault.link_not_valid.link_unknown"))
+    answer = RedirectResponse("/studies", 303)
+    with core.store.write() as rows:
+        link = accounts.use_link(rows, link_secret(form), "enter")
+        _begin(core, rows, str(link.user), request, answer)
     return answer
 
 
