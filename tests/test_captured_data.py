@@ -1,0 +1,254 @@
+"""Captured data as programs export them, to the right number, with no edit of what `init --from` writes."""
+
+import csv
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openpyxl import Workbook
+
+from tests.test_proposal_of_exports import (
+    AIDED,
+    ALONE,
+    AREA,
+    CASES,
+    GAIN,
+    READERS,
+    SCORES,
+    TRUTH,
+    studied,
+    write,
+)
+from trustreport.study.ingest.problems import Problems
+from trustreport.study.ingest.sheet import STATISTICAL
+from trustreport.study.ingest.tables import Layout, Raw, read_table
+
+REFERENCE = Path(__file__).parent / "reference"
+ARMS = ((2, ALONE), (1, AIDED))
+
+
+def castor(folder: Path) -> list[Path]:
+    """The files of Castor's export as CSV: study data, repeating data, lists of variables, field options.
+
+    Their columns are those of https://helpdesk.castoredc.com/export-and-import-data/export-data-formats.
+    """
+    study: list[list[Any]] = [
+        ["Participant Id", "Participant Status", "Site Abbreviation", "Participant Creation Date",
+         "histology", "age"],
+        *(
+            [f"AMC-{k:03}", "Not Set", "AMC", "02-03-2026 10:11:12", 1 if t else 2, 40 + k]
+            for k, t in enumerate(TRUTH)
+        ),
+    ]  # fmt: skip
+    head = ["Participant Id", "Participant Status", "Repeating Data Creation Date",
+            "Repeating data Name Custom", "Repeating data Parent",
+            "who", "cond", "opinion", "sure"]  # fmt: skip
+    readings: list[list[Any]] = [head]
+    for k in range(CASES):
+        for j in range(READERS):
+            for arm, own in ARMS:
+                sure = "##USER_MISSING_99##" if j == k == 0 else 60 + j
+                readings.append(
+                    [f"AMC-{k:03}", "Not Set", "03-03-2026 09:00:00", f"reading {j}", "Reading visit",
+                     f"reader{j}", arm, 1 if own[j][k] else 2, sure]
+                )  # fmt: skip
+    variables = ["Variable name", "Field label", "Original field type", "Optiongroup name"]
+    of_study = [["histology", "Reference standard", "radio", "YesNo"], ["age", "Age", "numeric", ""]]
+    of_readings = [
+        ["who", "Reader", "string", ""],
+        ["cond", "Mode", "radio", "Modes"],
+        ["opinion", "Decision", "radio", "YesNo"],
+        ["sure", "Confidence", "slider", ""],
+    ]
+    options = [
+        ["Option Group Name", "Option Name", "Option Value", "Option Group Id"],
+        ["YesNo", "Yes", 1, "6AE4-1"], ["YesNo", "No", 2, "6AE4-1"],
+        ["Modes", "With AI", 1, "6AE4-2"], ["Modes", "Without AI", 2, "6AE4-2"],
+    ]  # fmt: skip
+    return [
+        write(folder, "study.csv", study, ";"),
+        write(folder, "readings.csv", readings, ";"),
+        write(folder, "study_variablelist.csv", [variables, *of_study], ";"),
+        write(folder, "readings_variablelist.csv", [variables, *of_readings], ";"),
+        write(folder, "field_options.csv", options, ";"),
+    ]
+
+
+def castor_workbook(folder: Path) -> list[Path]:
+    """The same as one workbook, a sheet for each file."""
+    book = Workbook()
+    book.remove(book.active)
+    for file in castor(folder):
+        sheet = book.create_sheet(file.stem.replace("_", " "))
+        with file.open(newline="") as rows:
+            for row in csv.reader(rows, delimiter=";"):
+                sheet.append([int(cell) if cell.isdigit() else cell for cell in row])
+    book.save(folder / "castor.xlsx")
+    return [folder / "castor.xlsx"]
+
+
+def openclinica(folder: Path) -> list[Path]:
+    """OpenClinica's tab-delimited extract, below its table of events and forms, without labels.
+
+    docs.openclinica.com, 2.5.1: an item is called ``name_E1_C2_3`` after its event, form and repeat.
+    """
+    occurrences = range(1, 2 * READERS + 1)
+    items = [f"{item}_E1_C2_{n}" for n in occurrences for item in ("READER", "MODE", "CALL")]
+    top = [
+        ["Dataset Name", "readings"], ["Dataset Description", "all"], ["Study Name", "Reader study"],
+        ["Protocol ID", "RS-1"], ["Date", "2026-Mar-02"], ["Subjects", CASES],
+        ["Study Event Definitions", 1], ["Study Event Definition 1", "Reading", "E1"],
+        ["CRF", "Case", "C1"], ["CRF", "Reading", "C2"], [],
+    ]  # fmt: skip
+    head = ["Study Subject ID", "Protocol ID", "Subject Status", "Location_E1", "StartDate_E1",
+            "SubjectEventStatus_E1", "VersionName_E1_C2", "HISTOLOGY_E1_C1", *items]  # fmt: skip
+    rows = [*top, head]
+    for k, t in enumerate(TRUTH):
+        cells = [
+            x
+            for j in range(READERS)
+            for arm, own in (("without AI", ALONE), ("with AI", AIDED))
+            for x in (f"R{j}", arm, own[j][k])
+        ]
+        rows.append([f"S{k}", "RS-1", "available", "", "02-Mar-2026", "completed", "v1.0", t, *cells])
+    return [write(folder, "readings.tsv", rows, "\t")]
+
+
+def openclinica_spss(folder: Path) -> list[Path]:
+    """OpenClinica's extract for SPSS: tab-delimited data, and syntax with labels and codes."""
+    head = ["SubjID", "ProtocolID", "SubjectStatus", "StartDate_A", "SubjectEventStatus_A",
+            "VersionName_A", "DX_A1"]  # fmt: skip
+    items = {"WHO": "Reader", "COND": "Mode", "OPINION": "Decision"}
+    names = [f"{item}_B1_{n}" for n in range(1, 2 * READERS + 1) for item in items]
+    rows: list[list[Any]] = [[*head, *names]]
+    for k, t in enumerate(TRUTH):
+        cells = [
+            x for j in range(READERS) for arm, own in ARMS for x in (f"R{j}", arm, 1 if own[j][k] else 2)
+        ]
+        first = [f"S{k}", "RS-1", "available", "03/02/2026", "completed", "v1", 1 if t else 2]
+        rows.append([*first, *cells])
+    labels = [f'\t{name} "{items[name.partition("_")[0]]}"' for name in names]
+    coded = {"COND": '\t1 "With AI"\n\t2 "Without AI"', "OPINION": '\t1 "Yes"\n\t2 "No"'}
+    codes = [f"\t{name}\n{coded[item]}\n\t/" for name in names if (item := name.partition("_")[0]) in coded]
+    syntax = "\n".join(
+        ["* NOTE: If you have put this file in a different folder",
+         "GET DATA  /TYPE = TXT/FILE = 'data.dat' /VARIABLES = ", "\tSubjID A7", ".",
+         "VARIABLE LABELS", '\tSubjID "Study Subject ID"', '\tDX_A1 "Reference standard"', *labels, ".",
+         "VALUE LABELS", '\tDX_A1\n\t1 "Yes"\n\t2 "No"\n\t/', *codes, ".", " EXECUTE."]
+    )  # fmt: skip
+    (folder / "data.sps").write_text(syntax)
+    return [write(folder, "data.dat", rows, "\t"), folder / "data.sps"]
+
+
+CHANGES = [castor, castor_workbook, openclinica, openclinica_spss]
+
+
+@pytest.mark.parametrize("export", CHANGES, ids=lambda export: export.__name__)
+def test_a_reader_study_gives_its_change_in_accuracy(
+    tmp_path: Path, export: Callable[[Path], list[Path]]
+) -> None:
+    found = studied(tmp_path, export(tmp_path))
+    assert "UNCERTAIN" not in (tmp_path / "study.yaml").read_text()
+    (change,) = [
+        r for r in found.results
+        if r.id == "decision_benefit.mean_benefit" and r.endpoint == "accuracy" and r.primary
+    ]  # fmt: skip
+    assert change.estimate.value == pytest.approx(GAIN)
+
+
+# ---------------------------------------------------------------- SAS, SPSS, Stata
+
+WRITERS = {".sav": "write_sav", ".zsav": "write_sav", ".dta": "write_dta", ".xpt": "write_xport"}
+
+
+def written(folder: Path, suffix: str, columns: dict[str, list[Any]], **more: Any) -> Path:
+    """A file of SPSS, Stata or SAS as pyreadstat writes it."""
+    pyreadstat = pytest.importorskip("pyreadstat")
+    import pandas as pd
+
+    file = folder / f"registry{suffix}"
+    more |= {"compress": True} if suffix == ".zsav" else {}
+    getattr(pyreadstat, WRITERS[suffix])(pd.DataFrame(columns), str(file), **more)
+    return file
+
+
+def table_of(file: Path) -> Raw:
+    """The table of a file that has no fault."""
+    problems = Problems()
+    raw = read_table(file, file.name, Layout(), problems)
+    assert raw is not None
+    assert not problems
+    return raw
+
+
+def problem_of(file: Path) -> str:
+    """The only problem of a file."""
+    problems = Problems()
+    assert read_table(file, file.name, Layout(), problems) is None
+    (problem,) = problems
+    return str(problem)
+
+
+REGISTRY = {
+    "case_id": [f"{k:03}" for k in range(CASES)],
+    "histo": [float(t) for t in TRUTH],
+    "ai_score": SCORES,
+}
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_a_file_of_a_statistics_program_gives_its_area(tmp_path: Path, suffix: str) -> None:
+    labels: dict[str, Any] = {
+        "column_labels": {"case_id": "", "histo": "Reference standard", "ai_score": "AI score"}
+    }
+    if suffix != ".xpt":  # SAS keeps labels of values apart
+        labels["variable_value_labels"] = {"histo": {0: "Kontrolle", 1: "Fraktur"}}
+    found = studied(tmp_path, [written(tmp_path, suffix, REGISTRY, **labels)])
+    areas = [r for r in found.results if r.id == "advice_accuracy.auc" and r.primary and not r.place.site]
+    assert areas[0].estimate.value == pytest.approx(AREA)
+    if suffix != ".xpt":
+        assert "Fraktur: 1" in (tmp_path / "study.yaml").read_text()
+
+
+def test_labels_are_cells_where_every_value_has_one(tmp_path: Path) -> None:
+    file = written(
+        tmp_path,
+        ".sav",
+        {"case": ["1", "2", "3"], "grade": [1.0, 2.0, None], "pain": [0.0, 3.5, 99.0]},
+        variable_value_labels={"grade": {1: "low", 2: "high", 3: "none"}, "pain": {0: "none", 99: "refused"}},
+        missing_ranges={"pain": [99]},
+    )
+    raw = table_of(file)
+    columns = {name: column.to_pylist() for name, column in zip(raw.header, raw.columns)}
+    assert columns == {"case": ["1", "2", "3"], "grade": ["low", "high", ""], "pain": ["0", "3.5", ""]}
+
+
+def test_a_file_that_sas_wrote_has_its_cells(tmp_path: Path) -> None:
+    """Fisher's irises, species cut to six letters, as the R package haven 2.5.1 has them in examples/."""
+    pytest.importorskip("pyreadstat")
+    file = tmp_path / "iris.sas7bdat"
+    file.write_bytes(gzip.decompress((REFERENCE / "iris.sas7bdat.gz").read_bytes()))
+    raw = table_of(file)
+    assert raw.header == ("Sepal_Length", "Sepal_Width", "Petal_Length", "Petal_Width", "Species")
+    assert [column[149].as_py() for column in raw.columns] == ["5.9", "3", "5.1", "1.8", "virgin"]
+    assert raw.n_rows == 150
+    assert raw.typed == set(raw.header[:4])
+
+
+@pytest.mark.parametrize("suffix", STATISTICAL)
+def test_a_damaged_file_is_one_problem(tmp_path: Path, suffix: str) -> None:
+    pytest.importorskip("pyreadstat")
+    file = tmp_path / f"a{suffix}"
+    file.write_bytes(b"$FL2@(#) SPSS DATA FILE" + bytes(range(256)) * 20)
+    assert "found a damaged" in problem_of(file)
+
+
+def test_without_the_package_one_line_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trustreport.study.ingest.sheet.find_spec", lambda name: None)
+    file = tmp_path / "a.sav"
+    file.write_bytes(b"$FL2")
+    assert "pip install 'trustreport[formats]'" in problem_of(file)
