@@ -2,11 +2,13 @@
 
 import csv
 import gzip
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from openpyxl import Workbook
 
 from tests.test_proposal_of_exports import (
@@ -21,6 +23,8 @@ from tests.test_proposal_of_exports import (
     studied,
     write,
 )
+from trustreport.api import assess, read_study
+from trustreport.commands.cli import main
 from trustreport.study.ingest.problems import Problems
 from trustreport.study.ingest.sheet import STATISTICAL
 from trustreport.study.ingest.tables import Layout, Raw, read_table
@@ -151,11 +155,17 @@ def test_a_reader_study_gives_its_change_in_accuracy(
 ) -> None:
     found = studied(tmp_path, export(tmp_path))
     assert "UNCERTAIN" not in (tmp_path / "study.yaml").read_text()
+    assert change_in_accuracy(found) == pytest.approx(GAIN)
+
+
+def change_in_accuracy(found: Any) -> float:
+    """The primary estimate of a reader study."""
     (change,) = [
         r for r in found.results
         if r.id == "decision_benefit.mean_benefit" and r.endpoint == "accuracy" and r.primary
     ]  # fmt: skip
-    assert change.estimate.value == pytest.approx(GAIN)
+    value: float = change.estimate.value
+    return value
 
 
 # ---------------------------------------------------------------- SAS, SPSS, Stata
@@ -252,3 +262,146 @@ def test_without_the_package_one_line_says_how_to_get_it(
     file = tmp_path / "a.sav"
     file.write_bytes(b"$FL2")
     assert "pip install 'trustreport[formats]'" in problem_of(file)
+
+
+# ---------------------------------------------------------------- COCO
+
+
+def proposed(folder: Path, *files: Path) -> Any:
+    """The assessment of what `init --from` writes, which nobody edits."""
+    study = folder / "study"
+    done = CliRunner().invoke(main, ["init", str(study), "--from", *map(str, files)])
+    assert done.exit_code == 0, done.output
+    return assess(*read_study(study))
+
+
+def boxes(folder: Path) -> list[Path]:
+    """Truth and results of pycocotools' form: 12 images, 8 lesions, two detectors, a crowd."""
+    images = [{"id": k, "file_name": f"im{k:02}.png", "width": 400, "height": 300} for k in range(12)]
+    annotations: list[dict[str, Any]] = [
+        {"id": 100 + k, "image_id": k, "category_id": 1, "bbox": [10.0 * k, 20, 30, 40], "area": 1200,
+         "iscrowd": 0}
+        for k in range(8)
+    ]  # fmt: skip
+    annotations.append(
+        {"id": 200, "image_id": 11, "category_id": 1, "bbox": [0, 0, 90, 90], "area": 1, "iscrowd": 1}
+    )
+    truth = folder / "truth.json"
+    categories = [{"id": 1, "name": "fracture"}, {"id": 2, "name": "implant"}]
+    truth.write_text(json.dumps({"images": images, "annotations": annotations, "categories": categories}))
+
+    def mark(k: int, x: float, score: float, category: int = 1) -> dict[str, Any]:
+        return {"image_id": k, "category_id": category, "bbox": [x, 30, 20, 20], "score": score}
+
+    # A hits lesions 0 to 5, B 0 to 2; each has a false mark, A also one of another kind and one in the crowd.
+    of_a = [mark(k, 10.0 * k + 5, 0.9 - k / 20) for k in range(6)]
+    of_a += [mark(10, 200, 0.4), mark(7, 75, 0.7, 2), mark(11, 20, 0.8)]
+    of_b = [mark(k, 10.0 * k + 5, 0.8) for k in range(3)] + [mark(9, 200, 0.3)]
+    (folder / "A.json").write_text(json.dumps(of_a))
+    (folder / "B.json").write_text(json.dumps(of_b))
+    return [truth, folder / "A.json", folder / "B.json"]
+
+
+def test_boxes_give_the_lesions_that_were_hit(tmp_path: Path) -> None:
+    found = proposed(tmp_path, *boxes(tmp_path))
+    shares = {
+        r.place.candidate: r.estimate.value for r in found.results
+        if r.id == "localisation.lesion_sensitivity" and not r.place.site
+    }  # fmt: skip
+    assert shares == {"A": 6 / 8, "B": 3 / 8}
+    rows = (tmp_path / "study" / "A.csv").read_text().splitlines()
+    assert rows[0] == "candidate,case,lesion,x,y,rating,kind"
+    assert rows[1] == "A,im00.png,100,15,40,0.9,fracture"
+    assert (
+        rows[-1] == "A,im07.png,,85,40,0.7,implant"
+    )  # of another category: a false mark; the crowd's is left out
+
+
+def test_every_fault_of_boxes_is_told(tmp_path: Path) -> None:
+    truth = {"images": [{"id": 1, "file_name": "a.png"}], "annotations": [{"image_id": 1, "bbox": [1, 2, 3]}]}
+    results = [
+        {"image_id": 7, "category_id": 1, "bbox": [1, 2, 3, 4], "score": 0.5},
+        {"image_id": 1, "category_id": 1, "bbox": [1, 2, -3, 4], "score": 0.5},
+        {"image_id": 1, "category_id": 1, "bbox": [1, 2, 3, 4], "score": "high"},
+    ]
+    (tmp_path / "t.json").write_text(json.dumps(truth))
+    (tmp_path / "r.json").write_text(json.dumps(results))
+    said = CliRunner().invoke(main, ["init", "--from", str(tmp_path / "t.json"), str(tmp_path / "r.json")])
+    assert said.exit_code == 1
+    for words in (
+        "t.json, column annotations[0].bbox: found",
+        'r.json, column [0].image_id: found "7", expected the id of an image of the truth',
+        "r.json, column [1].bbox: found",
+        'r.json, column [2].score: found "high", expected a number',
+    ):
+        assert words in said.output
+    alone = CliRunner().invoke(main, ["init", "--from", str(tmp_path / "r.json")])
+    assert "0 files of images and annotations" in alone.output
+
+
+# ---------------------------------------------------------------- FHIR
+
+
+def observation(code: str, patient: str, **more: Any) -> dict[str, Any]:
+    """An Observation of FHIR R4, as a bulk export has it in a line."""
+    return {
+        "resourceType": "Observation", "status": "final", "code": {"text": code},
+        "subject": {"reference": f"Patient/{patient}"}, "effectiveDateTime": "2026-03-02T09:30:00+01:00",
+        **more,
+    }  # fmt: skip
+
+
+def ndjson(file: Path, resources: list[dict[str, Any]]) -> Path:
+    file.write_text("\n".join(map(json.dumps, resources)) + "\n")
+    return file
+
+
+def test_observations_of_a_device_give_its_area(tmp_path: Path) -> None:
+    resources = []
+    for k, t in enumerate(TRUTH):
+        word = {"coding": [{"system": "http://snomed.info/sct", "display": "Positive" if t else "Negative"}]}
+        score = {"valueQuantity": {"value": SCORES[k], "unit": "1"}, "device": {"reference": "Device/ai"}}
+        resources.append(observation("Reference standard", f"p{k}", valueCodeableConcept=word))
+        resources.append(observation("AI score", f"p{k}", **score))
+    resources.append(observation("AI score", "p0", status="entered-in-error", valueInteger=3))
+    found = proposed(tmp_path, ndjson(tmp_path / "Observation.ndjson", resources))
+    areas = [r for r in found.results if r.id == "advice_accuracy.auc" and r.primary and not r.place.site]
+    assert areas[0].estimate.value == pytest.approx(AREA)
+    rows = (tmp_path / "study" / "Observation_cases.csv").read_text().splitlines()
+    assert rows[0] == "case,date,Reference standard,AI score"
+    assert rows[1] == f"p0,2026-03-02,{'Positive' if TRUTH[0] else 'Negative'},{SCORES[0]}"
+
+
+def test_observations_of_readers_give_their_change_in_accuracy(tmp_path: Path) -> None:
+    resources = [observation("Diagnosis", f"p{k}", valueBoolean=bool(t)) for k, t in enumerate(TRUTH)]
+    for k in range(CASES):
+        for j in range(READERS):
+            for used, own in (({}, ALONE), ({"device": {"reference": "Device/ai"}}, AIDED)):
+                who = [{"reference": f"Practitioner/r{j}"}]
+                said = observation("Decision", f"p{k}", performer=who, valueBoolean=bool(own[j][k]), **used)
+                resources.append(said)
+    found = proposed(tmp_path, ndjson(tmp_path / "all.ndjson", resources))
+    assert change_in_accuracy(found) == pytest.approx(GAIN)
+
+
+def test_every_fault_of_observations_is_told(tmp_path: Path) -> None:
+    lines = [
+        json.dumps(observation("Volume", "p1", valueQuantity={"value": 3, "unit": "ml"})),
+        json.dumps(observation("Volume", "p2", valueQuantity={"value": 3, "unit": "cm3"})),
+        "{",
+        json.dumps(observation("", "p2", valueInteger=1)),
+        json.dumps({"resourceType": "Observation", "code": {"text": "Volume"}, "valueInteger": 1}),
+        json.dumps(observation("Decision", "p1", valueBoolean=True)),
+        json.dumps(observation("Decision", "p1", valueBoolean=False)),
+    ]
+    (tmp_path / "o.ndjson").write_text("\n".join(lines))
+    said = CliRunner().invoke(main, ["init", "--from", str(tmp_path / "o.ndjson")])
+    assert said.exit_code == 1
+    for words in (
+        'o.ndjson, rows 1 and 2, column Volume: found the units "ml" and "cm3", expected one unit.',
+        "o.ndjson, row 3: found a line that is no JSON object",
+        "o.ndjson, row 4, column code: found a value without a name",
+        "o.ndjson, row 5: found an observation of nobody",
+        'o.ndjson, rows 6 and 7, column Decision: two values of "Decision" of p1',
+    ):
+        assert words in said.output
