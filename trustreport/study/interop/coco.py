@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from math import hypot, isfinite
 from typing import Any
 
+from trustreport.study.interop.observed import Rows
 from trustreport.vocabulary.errors import Problem
 
-Rows = list[list[str]]
 OF_FILES = ("id", "file_name", "width", "height", "license", "flickr_url", "coco_url", "date_captured")
 RESULT = ("image_id", "bbox", "score")
 

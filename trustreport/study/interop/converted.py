@@ -6,26 +6,33 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from trustreport.study.interop.coco import Rows, is_results, is_truth, read_coco
+from trustreport.study.interop.coco import is_results, is_truth, read_coco
 from trustreport.study.interop.fhir import SUFFIXES, read_observations
+from trustreport.study.interop.observed import Rows
+from trustreport.study.interop.structured_reports import SUFFIX, read_reports
 from trustreport.vocabulary.errors import Problem
 
 
 def converted(paths: Sequence[Path]) -> tuple[dict[str, Rows], list[Path], list[Problem]]:
     """Tables by the name of the file that they become, files that are left as they are, and every fault.
 
-    Boxes of COCO (JSON) and observations of FHIR (NDJSON, or a bundle) become tables.
+    Boxes of COCO (JSON), observations of FHIR (NDJSON, or a bundle) and structured reports of DICOM become
+    tables.
     """
     tables: dict[str, Rows] = {}
     rest: list[Path] = []
     problems: list[Problem] = []
     boxes: dict[str, Any] = {}
+    reports: list[Path] = []
     called = Counter(path.stem for path in paths)
     for path in paths:
         content = _json(path)
         if is_truth(content) or is_results(content):
             alike = called[path.stem] > 1
             boxes[f"{path.resolve().parent.name}_{path.stem}" if alike else path.stem] = content
+            continue
+        if path.suffix.lower() == SUFFIX:
+            reports.append(path)
             continue
         made: Mapping[str, Rows] = {}
         if path.suffix.lower() in SUFFIXES:
@@ -36,6 +43,10 @@ def converted(paths: Sequence[Path]) -> tuple[dict[str, Rows], list[Path], list[
     if boxes:
         made, faults = read_coco(boxes)
         tables |= {f"{name}.csv": rows for name, rows in made.items()}
+        problems += faults
+    if reports:
+        made, faults = read_reports(reports)
+        tables |= made
         problems += faults
     return tables, rest, problems
 
