@@ -411,85 +411,10 @@ def test_every_fault_of_observations_is_told(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- DICOM
 
 
-def report(folder: Path, case: str, who: str, groups: list[dict[str, float]], truth: str = "") -> Path:
-    """A measurement report (TID 1500) as highdicom writes it: a device's, or a reader's of the name `who`."""
-    hd = pytest.importorskip("highdicom")
-    from pydicom.dataset import Dataset, FileMetaDataset
-    from pydicom.sr.codedict import codes
-    from pydicom.uid import ExplicitVRLittleEndian
-
-    image = Dataset()
-    image.file_meta = FileMetaDataset()
-    image.file_meta.TransferSyntaxUID = ExplicitVRLittleEndian
-    image.SOPClassUID, image.SOPInstanceUID = "1.2.840.10008.5.1.4.1.1.1.1", hd.UID()
-    image.StudyInstanceUID, image.SeriesInstanceUID, image.Modality = hd.UID(), hd.UID(), "DX"
-    image.PatientID, image.PatientName, image.PatientBirthDate, image.PatientSex = f"P-{case}", "", "", "O"
-    image.AccessionNumber, image.StudyID, image.ReferringPhysicianName = case, "", ""
-    image.StudyDate, image.StudyTime = "20260302", "093000"
-
-    if who == "device":
-        uid = hd.sr.DeviceObserverIdentifyingAttributes(uid=hd.UID(), name="Device 2.1")
-        observer = hd.sr.ObserverContext(observer_type=codes.DCM.Device, observer_identifying_attributes=uid)
-    else:
-        person = hd.sr.PersonObserverIdentifyingAttributes(name=who)
-        observer = hd.sr.ObserverContext(
-            observer_type=codes.DCM.Person, observer_identifying_attributes=person
-        )
-    concepts = {
-        "AI score": hd.sr.CodedConcept("score", "99TEST", "AI score"),
-        "Diameter": hd.sr.CodedConcept("81827009", "SCT", "Diameter"),
-        "Reference standard": hd.sr.CodedConcept("truth", "99TEST", "Reference standard"),
-    }
-    units = {"AI score": codes.UCUM.NoUnits, "Diameter": codes.UCUM.Millimeter}
-    sites = [codes.SCT.Lung, codes.SCT.Liver]
-    measured = [
-        hd.sr.MeasurementsAndQualitativeEvaluations(
-            source_images=[
-                hd.sr.SourceImageForMeasurementGroup(
-                    referenced_sop_class_uid=image.SOPClassUID,
-                    referenced_sop_instance_uid=image.SOPInstanceUID,
-                )
-            ],
-            tracking_identifier=hd.sr.TrackingIdentifier(uid=hd.UID(), identifier=f"finding {k}"),
-            finding_sites=[hd.sr.FindingSite(anatomic_location=sites[k])],
-            measurements=[
-                hd.sr.Measurement(name=concepts[name], value=value, unit=units[name])
-                for name, value in group.items()
-            ],
-            qualitative_evaluations=[
-                hd.sr.QualitativeEvaluation(
-                    name=concepts["Reference standard"],
-                    value=hd.sr.CodedConcept(truth, "99TEST", truth),
-                )
-            ]
-            if truth
-            else None,
-        )
-        for k, group in enumerate(groups)
-    ]
-    content = hd.sr.MeasurementReport(
-        observation_context=hd.sr.ObservationContext(observer_person_context=observer)
-        if who != "device"
-        else hd.sr.ObservationContext(observer_device_context=observer),
-        procedure_reported=codes.SCT.PlainRadiography if hasattr(codes.SCT, "PlainRadiography")
-        else hd.sr.CodedConcept("168537006", "SCT", "Plain radiography"),
-        imaging_measurements=measured,
-    )  # fmt: skip
-    written = hd.sr.ComprehensiveSR(
-        evidence=[image],
-        content=content,
-        series_instance_uid=hd.UID(),
-        series_number=1,
-        sop_instance_uid=hd.UID(),
-        instance_number=1,
-        manufacturer="Test",
-    )
-    file = folder / f"{case}-{who}.dcm"
-    written.save_as(file)
-    return file
-
-
 def test_reports_of_a_device_and_of_pathology_give_its_area(tmp_path: Path) -> None:
+    pytest.importorskip("highdicom")
+    from tests.reference.measurement_report import report
+
     files = []
     for k, t in enumerate(TRUTH):
         files.append(report(tmp_path, f"A{k}", "device", [{"AI score": SCORES[k]}]))
@@ -500,8 +425,8 @@ def test_reports_of_a_device_and_of_pathology_give_its_area(tmp_path: Path) -> N
 
 
 def test_groups_of_a_report_are_told_apart_by_their_sites(tmp_path: Path) -> None:
-    file = report(tmp_path, "A1", "device", [{"Diameter": 12.5}, {"Diameter": 7.0}])
-    tables, problems = read_reports([file])
+    pytest.importorskip("pydicom")
+    tables, problems = read_reports([REFERENCE / "measurement_report.dcm"])
     assert not problems
     assert tables == {
         "reports_cases.csv": [
