@@ -4,9 +4,12 @@ import csv
 import gzip
 import json
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from openpyxl import Workbook
@@ -177,8 +180,6 @@ WRITERS = {".sav": "write_sav", ".zsav": "write_sav", ".dta": "write_dta", ".xpt
 def written(folder: Path, suffix: str, columns: dict[str, list[Any]], **more: Any) -> Path:
     """A file of SPSS, Stata or SAS as pyreadstat writes it."""
     pyreadstat = pytest.importorskip("pyreadstat")
-    import pandas as pd
-
     file = folder / f"registry{suffix}"
     more |= {"compress": True} if suffix == ".zsav" else {}
     getattr(pyreadstat, WRITERS[suffix])(pd.DataFrame(columns), str(file), **more)
@@ -234,6 +235,19 @@ def test_labels_are_cells_where_every_value_has_one(tmp_path: Path) -> None:
     raw = table_of(file)
     columns = {name: column.to_pylist() for name, column in zip(raw.header, raw.columns)}
     assert columns == {"case": ["1", "2", "3"], "grade": ["low", "high", ""], "pain": ["0", "3.5", ""]}
+
+
+def test_single_precision_of_stata_keeps_the_digits_that_were_typed(tmp_path: Path) -> None:
+    pytest.importorskip("pyreadstat")
+    when = [datetime(2026, 3, 2, 9, 30), datetime(2026, 3, 3, 0, 0)]  # noqa: DTZ001 -- a table has no zone
+    frame = pd.DataFrame({"score": np.array([0.7, 0.1], "float32"), "count": [1, 2], "at": when})
+    frame.to_stata(tmp_path / "a.dta", write_index=False, convert_dates={"at": "tc"})
+    raw = table_of(tmp_path / "a.dta")
+    assert [column.to_pylist() for column in raw.columns] == [
+        ["0.7", "0.1"],
+        ["1", "2"],
+        ["2026-03-02T09:30:00", "2026-03-03T00:00:00"],
+    ]
 
 
 def test_a_file_that_sas_wrote_has_its_cells(tmp_path: Path) -> None:

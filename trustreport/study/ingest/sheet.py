@@ -237,13 +237,15 @@ def main(path: str, header_rows: str = "1", sheet: str | None = None) -> None:
 
 def _statistical(path: str) -> None:
     import pyreadstat
+    from numpy import float32
 
     program, reader = STATISTICAL[Path(path).suffix.lower()]
     read = getattr(pyreadstat, reader)
     try:
         _, about = read(path, metadataonly=True, output_format="dict")
         if (about.number_rows or 0) * about.number_columns > MOST_CELLS:
-            _refuse(f"{about.number_rows:,} rows and {about.number_columns:,} columns", "a smaller table")
+            found = f"{about.number_rows:,} rows and {about.number_columns:,} columns"
+            _refuse(found, f"at most {MOST_CELLS:,} cells", "Leave out columns, or save it as Parquet.")
         # User-defined missing values of SPSS and Stata's .a to .z are read as no value.
         data, about = read(path, output_format="dict")
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OverflowError, ValueError):
@@ -253,6 +255,8 @@ def _statistical(path: str) -> None:
     columns = []
     for name, column in data.items():
         cells = ["" if cell is None or cell != cell else cell for cell in column]
+        if about.readstat_variable_types.get(name) == "float":  # 0.7, not 0.699999988
+            cells = ["" if cell == "" else float(str(float32(cell))) for cell in cells]
         words = about.variable_value_labels.get(name, {})
         present = {cell for cell in cells if cell != ""}
         if present and present <= words.keys():
