@@ -172,6 +172,24 @@ def change_in_accuracy(found: Any) -> float:
     return value
 
 
+def test_predictions_of_ohdsi_give_their_area(tmp_path: Path) -> None:
+    """prediction.csv as savePrediction of PatientLevelPrediction 6 writes it, for its internal test set."""
+    head = ["rowId", "subjectId", "cohortStartDate", "daysFromObsStart", "ageYear", "gender", "outcomeCount",
+            "timeAtRisk", "daysToCohortEnd", "survivalTime", "evaluationType", "value"]  # fmt: skip
+    rows = [
+        [k, 900 + k, "2025-01-02", 400, 40 + k, 8507, t, 365, 365, 300 + k, kind, s if kind == "Test" else t]
+        for kind in ("Test", "Train")
+        for k, (t, s) in enumerate(zip(TRUTH, SCORES), CASES * (kind == "Train"))
+    ]
+    found = studied(tmp_path, [write(tmp_path, "prediction.csv", [head, *rows])])
+    areas = {
+        r.place.dataset: r.estimate.value for r in found.results
+        if r.id == "advice_accuracy.auc" and r.place.dataset == "Test" and r.primary
+    }  # fmt: skip
+    assert areas == {"Test": pytest.approx(AREA)}
+    assert "role: internal test\n" in (tmp_path / "study.yaml").read_text()
+
+
 # ---------------------------------------------------------------- SAS, SPSS, Stata
 
 WRITERS = {".sav": "write_sav", ".zsav": "write_sav", ".dta": "write_dta", ".xpt": "write_xport"}

@@ -77,12 +77,15 @@ def parts_of(raw: Raw) -> Iterator[tuple[Raw, dict[str, Any]]]:
 
 
 def captured_items(raw: Raw) -> dict[str, str]:
-    """What the columns of an export of Castor or OpenClinica hold, by header; empty of another table.
+    """What the columns of an export of Castor, OpenClinica or OHDSI hold, by header; empty of another table.
 
     The subject is the case, and an item of OpenClinica has a name without its event, form and occurrence:
     "call" of ``call_E1_C1_2``, or ``call_A1`` where it is written for SPSS.
     """
     words, known = [squeezed(header) for header in raw.header], vocabulary()["captured"]
+    predicted = vocabulary()["predictions"]
+    if {"row_id", "outcome_count", "value"} <= set(words):
+        return {header: predicted[word] for header, word in zip(raw.header, words) if word in predicted}
     if not any(_is_about_capture(word) for word in words):
         return {}
     subject = [h for h, w in zip(raw.header, words) if w in (*known["castor"], *known["openclinica"])]
