@@ -90,18 +90,19 @@ def read_coco(files: Mapping[str, Any]) -> tuple[dict[str, Rows], list[Problem]]
     files_named = [str(one.get("file_name") or key) for key, one in images.items()]
     cases = dict(zip(images, files_named if len(set(files_named)) == len(images) else map(str, images)))
     more = [key for key in dict.fromkeys(k for one in images.values() for k in one) if key not in OF_FILES]
+    of_kind = ["kind"] if len(kinds) > 1 else []
+
+    def kind(box: Box) -> list[str]:
+        return [kinds.get(box.category, box.category)] if of_kind else []
+
     tables = {
         "cases": [
             ["case", *more],
             *([cases[key], *(_plain(one.get(k))[:200] for k in more)] for key, one in images.items()),
         ],
         "lesions": [
-            ["case", "lesion", "x", "y", "kind"],
-            *(
-                [cases[b.image], b.name, *map(_plain, b.centre), kinds.get(b.category, b.category)]
-                for b in lesions
-                if not b.crowd
-            ),
+            ["case", "lesion", "x", "y", *of_kind],
+            *([cases[b.image], b.name, *map(_plain, b.centre), *kind(b)] for b in lesions if not b.crowd),
         ],
     }
     of_image: dict[Any, list[Box]] = defaultdict(list)
@@ -110,16 +111,11 @@ def read_coco(files: Mapping[str, Any]) -> tuple[dict[str, Rows], list[Problem]]
     for name, content in files.items():
         if name == file:
             continue
-        marks = _boxes(name, "", content, images, problems)
-        rows: Rows = [["candidate", "case", "lesion", "x", "y", "rating", "kind"]]
-        for mark in marks:
+        rows: Rows = [["candidate", "case", "lesion", "x", "y", "rating", *of_kind]]
+        for mark in _boxes(name, "", content, images, problems):
             hit, crowd = _hit(mark, of_image[mark.image])
             if hit or not crowd:
-                cells = [
-                    hit,
-                    *map(_plain, (*mark.centre, mark.score)),
-                    kinds.get(mark.category, mark.category),
-                ]
+                cells = [hit, *map(_plain, (*mark.centre, mark.score)), *kind(mark)]
                 rows.append([name, cases[mark.image], *cells])
         tables[name] = rows
     return tables, problems
