@@ -162,6 +162,13 @@ def test_a_reader_study_gives_its_change_in_accuracy(
     assert change_in_accuracy(found) == pytest.approx(GAIN)
 
 
+def test_a_participant_beside_an_id_of_images_is_no_export_of_castor(tmp_path: Path) -> None:
+    rows = [[f"P{k // 2}", f"I{k}", t, s] for k, (t, s) in enumerate(zip(TRUTH, SCORES))]
+    head = ["participant_id", "image_id", "truth", "score"]
+    studied(tmp_path, [write(tmp_path, "data.csv", [[*head, "unique_id"], *([*r, 1] for r in rows)])])
+    assert "columns: {case: image_id, patient: participant_id}" in (tmp_path / "study.yaml").read_text()
+
+
 def change_in_accuracy(found: Any) -> float:
     """The primary estimate of a reader study."""
     (change,) = [
@@ -286,6 +293,14 @@ def test_a_damaged_file_is_one_problem(tmp_path: Path, suffix: str) -> None:
     file = tmp_path / f"a{suffix}"
     file.write_bytes(b"$FL2@(#) SPSS DATA FILE" + bytes(range(256)) * 20)
     assert "found a damaged" in problem_of(file)
+
+
+def test_a_file_that_claims_to_be_huge_is_refused(tmp_path: Path) -> None:
+    file = written(tmp_path, ".sav", REGISTRY)
+    content = bytearray(file.read_bytes())
+    content[80:84] = (2_000_000_000).to_bytes(4, "little")  # the number of cases in the header
+    file.write_bytes(content)
+    assert "found 2,000,000,000 rows and 3 columns, expected at most 20,000,000 cells" in problem_of(file)
 
 
 def test_without_the_package_one_line_says_how_to_get_it(

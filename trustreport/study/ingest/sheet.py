@@ -85,7 +85,7 @@ def read_statistical(path: Path) -> tuple["pa.Table", dict[str, str], dict[str, 
     """
     program = STATISTICAL[path.suffix.lower()][0]
     if find_spec("pyreadstat") is None:
-        mend = "pip install 'trustreport[formats]', or save the table as CSV."
+        mend = "Install it (pip install 'trustreport[formats]'), or save the table as CSV."
         raise Unreadable(f"a file of {program}, and no package that reads it", "pyreadstat", mend)
     heavy = Unreadable(f"a damaged or too large file of {program}", "a smaller one", "Save the table as CSV.")
     table, said = _run_reader([str(path), "1"], heavy)

@@ -32,7 +32,7 @@ PERSON, DEVICES = "121008", ("121013", "121015", "121012")  # name, model or UID
 def read_reports(paths: Sequence[Path]) -> tuple[dict[str, Rows], list[Problem]]:
     """Tables by file name, and every fault of the files."""
     if find_spec("pydicom") is None:
-        mend = "pip install 'trustreport[dicom]'"
+        mend = "Install it: pip install 'trustreport[dicom]'."
         said = "a file of DICOM, and no package that reads it"
         return {}, [Problem(paths[0].name, f"found {said}", "pydicom", mend)]
     import pydicom

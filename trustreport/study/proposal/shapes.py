@@ -1,7 +1,7 @@
 """Tables in other shapes: headers of two rows, rows of several kinds, answers in rows, captured data."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -82,40 +82,47 @@ def captured_items(raw: Raw) -> dict[str, str]:
     The subject is the case, and an item of OpenClinica has a name without its event, form and occurrence:
     "call" of ``call_E1_C1_2``, or ``call_A1`` where it is written for SPSS.
     """
-    words, known = [squeezed(header) for header in raw.header], vocabulary()["captured"]
-    predicted = vocabulary()["predictions"]
+    words, predicted = [squeezed(header) for header in raw.header], vocabulary()["predictions"]
     if {"row_id", "outcome_count", "value"} <= set(words):
         return {header: predicted[word] for header, word in zip(raw.header, words) if word in predicted}
-    if not any(_is_about_capture(word) for word in words):
+    program, subject = _captured_by(words)
+    if not program:
         return {}
-    subject = [h for h, w in zip(raw.header, words) if w in (*known["castor"], *known["openclinica"])]
-    if len(subject) != 1:
-        return {}
-    castor = squeezed(subject[0]) in known["castor"]
-    items = {} if castor else {h: found[1] for h in raw.header if (found := OF_ITEM.fullmatch(h))}
-    return {subject[0]: "case", **items}
+    items = {}
+    if program == "openclinica":
+        items = {h: found[1] for h in raw.header if (found := OF_ITEM.fullmatch(h))}
+    return {raw.header[words.index(subject)]: "case", **items}
+
+
+def _captured_by(words: Iterable[str]) -> tuple[str, str]:
+    """The program that exports such columns and its column of subjects, in plain letters; or "" and ""."""
+    present = set(words)
+    for program, known in vocabulary()["captured"].items():
+        subject = present.intersection(known["subject"])
+        if len(subject) == 1 and any(_is_about_capture(word, program) for word in present):
+            return program, subject.pop()
+    return "", ""
 
 
 def header_of_capture(top: Sequence[Sequence[str]]) -> int | None:
     """The row of OpenClinica's header below its table of events and forms; None where it is the first."""
-    for row, cells in enumerate(top[1:], 2):
-        words = {squeezed(cell) for cell in cells}
-        if words & {*vocabulary()["captured"]["openclinica"]} and any(map(_is_about_capture, words)):
-            return row
-    return None
+    rows = (row for row, cells in enumerate(top[1:], 2) if _captured_by(map(squeezed, cells))[0])
+    return next(rows, None)
 
 
-def _is_about_capture(word: str) -> bool:
-    return any(re.fullmatch(pattern, word) for pattern in vocabulary()["captured"]["about"])
+def _is_about_capture(word: str, program: str) -> bool:
+    return any(re.fullmatch(pattern, word) for pattern in vocabulary()["captured"][program]["about"])
 
 
 def _captured(raw: Raw, items: Mapping[str, str]) -> tuple[Raw, dict[str, Any]]:
     """The table without columns that are about its capture, and with a row for each occurrence of a form."""
-    raw = _without_empty(raw, *(h for h in raw.header if _is_about_capture(squeezed(h))))
+    program, _ = _captured_by(map(squeezed, raw.header))
+    if program:
+        raw = _without_empty(raw, *(h for h in raw.header if _is_about_capture(squeezed(h), program)))
     own: dict[str, list[str]] = {}
     for header in raw.header:
         own.setdefault(items.get(header, header), []).append(header)
-    most = max(map(len, own.values()))
+    most = max(map(len, own.values()), default=1)
     if most == 1:
         return raw, {}
     repeated = {item: headers for item, headers in own.items() if len(headers) == most}
