@@ -28,6 +28,7 @@ from tests.test_proposal_of_exports import (
 )
 from trustreport.api import assess, read_study
 from trustreport.commands.cli import main
+from trustreport.study.ingest import sheet
 from trustreport.study.ingest.problems import Problems
 from trustreport.study.ingest.sheet import STATISTICAL
 from trustreport.study.ingest.tables import Layout, Raw, read_table
@@ -295,12 +296,16 @@ def test_a_damaged_file_is_one_problem(tmp_path: Path, suffix: str) -> None:
     assert "found a damaged" in problem_of(file)
 
 
-def test_a_file_that_claims_to_be_huge_is_refused(tmp_path: Path) -> None:
-    file = written(tmp_path, ".sav", REGISTRY)
-    content = bytearray(file.read_bytes())
-    content[80:84] = (2_000_000_000).to_bytes(4, "little")  # the number of cases in the header
-    file.write_bytes(content)
-    assert "found 2,000,000,000 rows and 3 columns, expected at most 20,000,000 cells" in problem_of(file)
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_a_file_of_too_many_cells_is_refused(
+    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, suffix, REGISTRY)
+    monkeypatch.setattr(sheet, "MOST_CELLS", 3 * (CASES - 1))
+    monkeypatch.setattr(sheet, "_limit", lambda: None)
+    with pytest.raises(SystemExit, match="2"):
+        sheet.main(str(file))
+    assert f'["more than {CASES - 1} rows", "at most' in capsys.readouterr().out
 
 
 def test_without_the_package_one_line_says_how_to_get_it(

@@ -243,13 +243,15 @@ def _statistical(path: str) -> None:
     read = getattr(pyreadstat, reader)
     try:
         _, about = read(path, metadataonly=True, output_format="dict")
-        if (about.number_rows or 0) * about.number_columns > MOST_CELLS:
-            found = f"{about.number_rows:,} rows and {about.number_columns:,} columns"
-            _refuse(found, f"at most {MOST_CELLS:,} cells", "Leave out columns, or save it as Parquet.")
-        # User-defined missing values of SPSS and Stata's .a to .z are read as no value.
-        data, about = read(path, output_format="dict")
+        most = MOST_CELLS // max(about.number_columns, 1)
+        # User-defined missing values of SPSS and Stata's .a to .z are read as no value. What the file says of
+        # its number of rows need not be true.
+        data, about = read(path, output_format="dict", row_limit=most + 1)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OverflowError, ValueError):
         _refuse(f"a damaged file of {program}", f"a file of {program}", "Save it again, or as CSV.")
+    if any(len(column) > most for column in data.values()):
+        mend = "Leave out columns, or save it as Parquet."
+        _refuse(f"more than {most:,} rows", f"at most {MOST_CELLS:,} cells", mend)
     labels = {name.strip(): label for name, label in about.column_names_to_labels.items() if label}
     codes: dict[str, dict[str, str]] = {}
     columns = []
