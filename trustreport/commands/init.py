@@ -88,24 +88,37 @@ def _init_from(paths: tuple[Path, ...], kind: "Kind") -> None:
 
 
 def _under_own_names(tables: list[Path], work: Path) -> "Iterator[Path]":
-    """The tables, in `work` those that need another name or form: files called alike, nnU-Net's summary."""
-    import csv
+    """The tables, in `work` those that need another name or form: files called alike, what is no table."""
     import shutil
     from collections import Counter
 
+    from trustreport.study.interop.converted import converted
     from trustreport.study.proposal.contours import nnunet_rows
+    from trustreport.vocabulary.errors import StudyError
 
+    made, tables, problems = converted(tables)
+    if problems:
+        print_problems(StudyError(problems))
+        sys.exit(PROBLEMS)
+    for name, rows in made.items():
+        yield _written(work / name, rows)
     called = Counter(table.name for table in tables)
     for table in tables:
         name = table.name if called[table.name] == 1 else f"{table.resolve().parent.name}_{table.name}"
         rows = nnunet_rows(table.read_text("utf-8", "replace")) if table.suffix == ".json" else []
         if rows:
-            table = (work / name).with_suffix(".csv")
-            with table.open("w", encoding="utf-8", newline="") as file:
-                csv.writer(file).writerows(rows)
+            table = _written((work / name).with_suffix(".csv"), rows)
         elif name != table.name:
             table = Path(shutil.copyfile(table, work / name))
         yield table
+
+
+def _written(file: Path, rows: list[list[str]]) -> Path:
+    import csv
+
+    with file.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out).writerows(rows)
+    return file
 
 
 def _choose(doubt: "Doubt") -> str:

@@ -1,10 +1,10 @@
-"""One sheet of an XLSX workbook as an Arrow table of text, read by a process of its own.
+"""One sheet of an XLSX workbook, or a file of SAS, SPSS or Stata, as an Arrow table of text.
 
-A small workbook can unpack to gigabytes, and one cell in the last corner makes a reader reserve the whole
-sheet; neither may take the caller's memory. The process runs this file alone: ``python sheet.py WORKBOOK
-HEADER_ROWS [SHEET]`` exits with 2 and one line of JSON, what is wrong, or writes a line of JSON and then each
-column as Arrow has it in memory: where its texts end, and the texts. Importing Arrow to do so would take six
-times as long as all else that the process imports.
+A small workbook can unpack to gigabytes, one cell in the last corner makes a reader reserve the whole sheet,
+and the readers of the other formats are written in C; none may take the caller's memory. A process of its own
+runs this file alone: ``python sheet.py FILE HEADER_ROWS [SHEET]`` exits with 2 and one line of JSON, what is
+wrong, or writes a line of JSON and then each column as Arrow has it in memory: where its texts end, and the
+texts. Importing Arrow to do so would take six times as long as all else that the process imports.
 """
 
 import json
@@ -13,6 +13,8 @@ import sys
 import zipfile
 import zlib
 from array import array
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -26,8 +28,17 @@ MOST_RATIO = 100  # of unpacked to packed bytes, where it matters
 SMALL = 10_000_000
 MOST_CELLS = 20_000_000
 MOST_MEMORY = 4_000_000_000
+MOST_TEXT = 1_000_000_000
 MOST_SECONDS = 180
 TOP_ROWS, MOST_NAMED = 15, 20  # rows and sheets that are given beside the table
+# Files of statistics programs: who writes each, and the function of pyreadstat that reads it.
+STATISTICAL = {
+    ".sas7bdat": ("SAS", "read_sas7bdat"),
+    ".xpt": ("SAS", "read_xport"),
+    ".sav": ("SPSS", "read_sav"),
+    ".zsav": ("SPSS", "read_sav"),
+    ".dta": ("Stata", "read_dta"),
+}
 
 
 class Unreadable(Exception):
@@ -58,17 +69,32 @@ def read_sheet(
     Raises `Unreadable`.
     """
     check_archive(path)
-    command = [
-        sys.executable,
-        "-P",
-        __file__,
-        str(path),
-        ",".join(map(str, header_rows)),
-        *([sheet] if sheet else []),
-    ]
     heavy = Unreadable(
         "a workbook that is damaged or too large", "an XLSX workbook", "Save the sheet as CSV."
     )
+    rows = ",".join(map(str, header_rows))
+    table, said = _run_reader([str(path), rows, *([sheet] if sheet else [])], heavy)
+    return table, said["top"], tuple(said["others"])
+
+
+def read_statistical(path: Path) -> tuple["pa.Table", dict[str, str], dict[str, dict[str, str]]]:
+    """A file of SAS, SPSS or Stata as text, the labels of its columns, and the codes of labels of values.
+
+    A column whose values all have labels has these as its cells; of others the values stand.
+    Raises `Unreadable`.
+    """
+    program = STATISTICAL[path.suffix.lower()][0]
+    if find_spec("pyreadstat") is None:
+        mend = "Install it (pip install 'trustreport[formats]'), or save the table as CSV."
+        raise Unreadable(f"a file of {program}, and no package that reads it", "pyreadstat", mend)
+    heavy = Unreadable(f"a damaged or too large file of {program}", "a smaller one", "Save the table as CSV.")
+    table, said = _run_reader([str(path), "1"], heavy)
+    return table, said["labels"], said["codes"]
+
+
+def _run_reader(arguments: list[str], heavy: Unreadable) -> tuple["pa.Table", dict[str, Any]]:
+    """The table that the process reads, and what it says of it; `heavy` where it fails or takes too long."""
+    command = [sys.executable, "-P", __file__, *arguments]
     try:
         # The command is this file under this interpreter; the arguments are data.
         done = subprocess.run(command, capture_output=True, timeout=MOST_SECONDS, check=False)  # noqa: S603
@@ -80,7 +106,7 @@ def read_sheet(
         raise heavy
     about, _, _ = done.stdout.partition(b"\n")
     said = json.loads(about)
-    return _table(done.stdout, len(about) + 1, said), said["top"], tuple(said["others"])
+    return _table(done.stdout, len(about) + 1, said), said
 
 
 def _table(written: bytes, start: int, said: dict[str, Any]) -> "pa.Table":
@@ -201,8 +227,48 @@ def joined(rows: list[list[str]], *, fill: bool = True) -> tuple[str, ...]:
 
 
 def main(path: str, header_rows: str = "1", sheet: str | None = None) -> None:
-    """Write the sheet to standard output."""
+    """Write the table to standard output."""
     _limit()
+    if Path(path).suffix.lower() in STATISTICAL:
+        _statistical(path)
+    else:
+        _workbook(path, header_rows, sheet)
+
+
+def _statistical(path: str) -> None:
+    import pyreadstat
+    from numpy import float32
+
+    program, reader = STATISTICAL[Path(path).suffix.lower()]
+    read = getattr(pyreadstat, reader)
+    try:
+        _, about = read(path, metadataonly=True, output_format="dict")
+        most = MOST_CELLS // max(about.number_columns, 1)
+        # User-defined missing values of SPSS and Stata's .a to .z are read as no value. What the file says of
+        # its number of rows need not be true.
+        data, about = read(path, output_format="dict", row_limit=most + 1)
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OverflowError, ValueError):
+        _refuse(f"a damaged file of {program}", f"a file of {program}", "Save it again, or as CSV.")
+    if any(len(column) > most for column in data.values()):
+        mend = "Leave out columns, or save it as Parquet."
+        _refuse(f"more than {most:,} rows", f"at most {MOST_CELLS:,} cells", mend)
+    labels = {name.strip(): label for name, label in about.column_names_to_labels.items() if label}
+    codes: dict[str, dict[str, str]] = {}
+    columns = []
+    for name, column in data.items():
+        cells = ["" if cell is None or cell != cell else cell for cell in column]
+        if about.readstat_variable_types.get(name) == "float":  # 0.7, not 0.699999988
+            cells = ["" if cell == "" else float(str(float32(cell))) for cell in cells]
+        words = about.variable_value_labels.get(name, {})
+        present = {cell for cell in cells if cell != ""}
+        if present and present <= words.keys():
+            codes[name.strip()] = {words[cell].strip(): _text(cell) for cell in words}
+            cells = ["" if cell == "" else words[cell] for cell in cells]
+        columns.append(cells)
+    _write([name.strip() for name in data], columns, {"labels": labels, "codes": codes})
+
+
+def _workbook(path: str, header_rows: str, sheet: str | None) -> None:
     from python_calamine import CalamineError, load_workbook
 
     try:
@@ -233,26 +299,32 @@ def main(path: str, header_rows: str = "1", sheet: str | None = None) -> None:
         joined([[_text(name) for name in rows[row - 1]] for row in named], fill=not merged) if rows else ()
     )
     body = rows[first:]
-    numeric, columns = [], []
-    for i in range(len(header)):
-        cells = [row[i] for row in body]
+    said = {
+        "top": [[_text(c) for c in row] for row in rows[:TOP_ROWS]],
+        "others": [name for name in names[:MOST_NAMED] if name != (sheet or names[0])],
+    }
+    _write(header, ([row[i] for row in body] for i in range(len(header))), said)
+
+
+def _write(header: Sequence[str], columns: Iterable[list[Any]], said: dict[str, Any]) -> None:
+    """Write the columns of a table, whose cells may be of any kind, and what is said of it."""
+    numeric, written, rows, size = [], [], 0, 0
+    for cells in columns:
+        rows = len(cells)
         # A stray cell far below makes a million empty ones, which are gone through as rarely as can be.
         kinds = set(map(type, cells))
         numeric.append(any(issubclass(kind, int | float) for kind in kinds))
         texts = cells if kinds <= {str} else [c if c == "" else _text(c) for c in cells]
         coded = [text.encode() for text in texts]
-        columns.append((array("q", accumulate(map(len, coded), initial=0)), b"".join(coded)))
-    said = {
-        "rows": len(body),
-        "names": list(header),
-        "numeric": numeric,
-        "top": [[_text(c) for c in row] for row in rows[:TOP_ROWS]],
-        "others": [name for name in names[:MOST_NAMED] if name != (sheet or names[0])],
-    }
-    about = json.dumps(said)
+        together = b"".join(coded)
+        size += len(together)
+        if size > MOST_TEXT:
+            _refuse(f"more than {MOST_TEXT // 1_000_000} MB of cells", "a smaller table")
+        written.append((array("q", accumulate(map(len, coded), initial=0)), together))
+    about = json.dumps({"rows": rows, "names": list(header), "numeric": numeric, **said})
     out = sys.stdout.buffer
     out.write((about + " " * _short(len(about) + 1) + "\n").encode())
-    for ends, together in columns:
+    for ends, together in written:
         out.writelines([ends.tobytes(), together, bytes(_short(len(together)))])
 
 

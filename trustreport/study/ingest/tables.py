@@ -1,12 +1,13 @@
-"""A file of any accepted kind (CSV, Parquet, XLSX, iMRMC) as columns of Arrow text, each record with its row.
+"""A file of any accepted kind (CSV, Parquet, XLSX, SAS, SPSS, Stata, iMRMC) as columns of Arrow text.
 
-Nothing is interpreted here: cells keep their characters, so that a message can show them, and 007 stays 007.
+Each record has its row. Nothing is interpreted here: cells keep their characters, so that a message can
+show them, and 007 stays 007.
 """
 
 import csv
 import io
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from trustreport.study.ingest.manifest import BOMS, is_utf8
 from trustreport.study.ingest.problems import CELL, RETYPE, SEEN, Problems, quoted, unseen
-from trustreport.study.ingest.sheet import Unreadable, joined, read_sheet
+from trustreport.study.ingest.sheet import STATISTICAL, Unreadable, joined, read_sheet, read_statistical
 from trustreport.study.interop.imrmc import BEGIN, SUFFIX, NoData, read_imrmc
 
 if TYPE_CHECKING:
@@ -77,6 +78,10 @@ class Raw:
     nested: frozenset[str] = frozenset()  # headers of columns whose cells are no plain values
     guessed_encoding: str = ""
     sheets: tuple[str, ...] = ()  # other sheets of the workbook
+    labels: Mapping[str, str] = field(default_factory=dict)  # what columns hold, where the file says so
+    codes: Mapping[str, Mapping[str, str]] = field(
+        default_factory=dict
+    )  # the code of each label that is a cell
 
     def row(self, index: NDArray[Any]) -> NDArray[np.int64]:
         """The spreadsheet rows of records."""
@@ -96,6 +101,8 @@ def read_table(
             raw = _workbook(path, name, layout, wanted)
         elif magic == b"\xd0\xcf\x11\xe0":
             raise Unreadable("an old Excel or an encrypted workbook", ACCEPTED, "Save it as XLSX or CSV.")
+        elif path.suffix.lower() in STATISTICAL:
+            raw = _statistical(path, name, layout)
         elif path.suffix.lower() == SUFFIX:
             raw = _imrmc(path, name, layout, problems)
         else:
@@ -152,7 +159,9 @@ def top_rows(path: Path, sheet: str | None = None) -> list[list[str]]:
             magic = stream.read(4)
         if magic == b"PK\x03\x04":
             return read_sheet(path, sheet)[1]
-        return [] if magic == b"PAR1" else _top(_head(_utf8(path, None)[0]), None)
+        if magic == b"PAR1" or path.suffix.lower() in STATISTICAL:
+            return []
+        return _top(_head(_utf8(path, None)[0]), None)
     except Unreadable:
         return []
 
@@ -234,8 +243,8 @@ def _parquet(path: Path, name: str) -> Raw:
     except (pa.ArrowException, OSError, MemoryError, OverflowError, UnicodeDecodeError):
         raise Unreadable(*DAMAGED_PARQUET) from None
     columns, typed, nested = [], set(), set()
-    for field, column in zip(table.schema, table.columns):
-        kind = field.type
+    for one, column in zip(table.schema, table.columns):
+        kind = one.type
         if pa.types.is_dictionary(kind):
             try:
                 column = pc.cast(column, kind.value_type)
@@ -244,12 +253,12 @@ def _parquet(path: Path, name: str) -> Raw:
                 raise Unreadable(*DAMAGED_PARQUET) from None
             kind = kind.value_type
         if not is_text(kind):
-            typed.add(field.name.strip())
+            typed.add(one.name.strip())
         if pa.types.is_string_view(kind):
             column = pc.cast(column, pa.large_string())  # what trims text knows no views
         if not _is_plain(kind):
             column = pa.chunked_array([pa.nulls(len(column), pa.string())])
-            nested.add(field.name.strip())
+            nested.add(one.name.strip())
         columns.append(column)
     header = tuple(n.strip() for n in table.schema.names)
     return Raw(name, header, tuple(columns), table.num_rows, typed=frozenset(typed), nested=frozenset(nested))
@@ -258,14 +267,29 @@ def _parquet(path: Path, name: str) -> Raw:
 def _workbook(path: Path, name: str, layout: Layout, wanted: Wanted) -> Raw:
     named = layout.header_rows or (1,)
     table, top, sheets = read_sheet(path, layout.sheet, named)
-    header = tuple(n.strip() for n in table.schema.names)
+    header, typed = _names_of(table)
     if layout.header_row is None:
         _misplaced_header(header, top, wanted)
     first = named[-1] + 1
     rows = None if first == 2 else np.arange(first, first + table.num_rows)
-    typed = frozenset(n for n, f in zip(header, table.schema) if (f.metadata or {}).get(b"numeric") == b"1")
     columns = tuple(table.columns)
     return Raw(name, header, columns, table.num_rows, layout, rows, typed=typed, sheets=sheets)
+
+
+def _statistical(path: Path, name: str, layout: Layout) -> Raw:
+    table, labels, codes = read_statistical(path)
+    if table.num_columns > MOST_COLUMNS:
+        raise Unreadable(f"{table.num_columns:,} columns", f"at most {MOST_COLUMNS:,}")
+    header, typed = _names_of(table)
+    columns = tuple(table.columns)
+    return Raw(name, header, columns, table.num_rows, layout, typed=typed, labels=labels, codes=codes)
+
+
+def _names_of(table: "pa.Table") -> tuple[tuple[str, ...], frozenset[str]]:
+    """The header of a table that was read apart, and the columns of it that held numbers."""
+    header = tuple(n.strip() for n in table.schema.names)
+    numeric = (n for n, f in zip(header, table.schema) if (f.metadata or {}).get(b"numeric") == b"1")
+    return header, frozenset(numeric)
 
 
 def _imrmc(path: Path, name: str, layout: Layout, problems: Problems) -> Raw:

@@ -1,6 +1,6 @@
 """Files, and the sheets of workbooks, to a proposal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from trustreport.study.ingest.problems import Problems
@@ -9,6 +9,13 @@ from trustreport.study.ingest.tables import Layout, Raw, find_header, read_table
 from trustreport.study.plan import Kind
 from trustreport.study.proposal import special
 from trustreport.study.proposal.contours import separate_files
+from trustreport.study.proposal.dictionaries import (
+    SYNTAX,
+    Explained,
+    combined,
+    explained,
+    explained_by_syntax,
+)
 from trustreport.study.proposal.labels import settle_labels
 from trustreport.study.proposal.measured import without_truth
 from trustreport.study.proposal.parts import (
@@ -20,7 +27,7 @@ from trustreport.study.proposal.parts import (
     squeezed,
     vocabulary,
 )
-from trustreport.study.proposal.shapes import dictionary, header_of_two_rows, parts_of
+from trustreport.study.proposal.shapes import captured_items, header_of_capture, header_of_two_rows, parts_of
 from trustreport.study.proposal.table import TableProposal
 
 
@@ -44,6 +51,7 @@ def propose(files: Sequence[Path], kind: Kind, choose: Choose | None = None) -> 
         if raw is None:
             made.unread[path.name] = str(problems[0]) if problems else "it cannot be read"
             continue
+        made.dictionary = made.dictionary.extended(raw, captured_items(raw))
         for part, form in parts_of(raw):
             table = TableProposal(path, part, made, choose, form=form)
             if table.recognise():
@@ -91,7 +99,15 @@ def _workbook(
     for k, sheet in enumerate(sheets):
         problems = Problems()
         raw = _raw(path, sheet if k else None, problems)
-        table = None if raw is None else TableProposal(path, raw, made, choose, sheet=sheet, first=k == 0)
+        if raw is not None and explained(raw):
+            why[sheet] = "it says what columns and codes mean"
+            continue
+        table = None
+        if raw is not None:
+            made.dictionary = made.dictionary.extended(raw, captured_items(raw))
+            # A sheet of several tables is looked at as it stands.
+            part, form = parts[0] if len(parts := list(parts_of(raw))) == 1 else (raw, {})
+            table = TableProposal(path, part, made, choose, sheet=sheet, first=k == 0, form=form)
         if table is not None and table.recognise():
             found[sheet] = table
         elif table is not None:
@@ -132,20 +148,31 @@ def _sheets(path: Path) -> tuple[str, ...]:
 def _raw(path: Path, sheet: str | None, problems: Problems) -> Raw | None:
     names = frozenset(name for word in vocabulary()["columns"] for name in spellings(word))
     top = top_rows(path, sheet)
-    row = find_header(top, names, squeezed)
+    row = header_of_capture(top) or find_header(top, names, squeezed)
     rows = header_of_two_rows(top, row) or row
     return read_table(path, path.name, Layout(header_row=rows, sheet=sheet), problems)
 
 
 def _without_dictionaries(files: Sequence[Path], made: Proposal) -> list[Path]:
-    """The files that are no data dictionary; what one says goes into the proposal."""
-    rest = []
+    """The files that are no data dictionary; what those say goes into the proposal."""
+    rest, said = [], list[Explained]()
     for path in files:
-        raw = None if len(_sheets(path)) > 1 else read_table(path, path.name, Layout(), Problems())
-        found = dictionary(raw) if raw is not None else None
-        if found is None:
-            rest.append(path)
-        else:
-            made.dictionary = found
+        found = list(_explanations(path))
+        own = [one for one in found if one is not None]
+        if own:
             made.notes.append(f"{path.name} says what columns and codes mean")
+        if len(own) < len(found):
+            rest.append(path)
+        said += own
+    made.dictionary = combined(said)
     return rest
+
+
+def _explanations(path: Path) -> Iterator[Explained | None]:
+    """What each table of a file says of the columns of others; None of a table of data."""
+    if path.suffix.lower() == SYNTAX:
+        yield explained_by_syntax(path.read_text("utf-8", "replace"))
+        return
+    for k, sheet in enumerate(_sheets(path) or ("",)):
+        raw = read_table(path, path.name, Layout(sheet=sheet if k else None), Problems())
+        yield explained(raw) if raw is not None else None

@@ -45,14 +45,29 @@ class Entry:
 
 @dataclass(frozen=True)
 class Dictionary:
-    """What a data dictionary says of columns: their labels, and what their codes mean."""
+    """What a data dictionary says of columns: their labels, and what their codes mean.
+
+    `items` are further names of columns, as "call" of OpenClinica's ``call_E1_C1``; `numbers` are the codes
+    of cells that are labels already.
+    """
 
     labels: Mapping[str, str] = field(default_factory=dict)
     codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    items: Mapping[str, str] = field(default_factory=dict)
+    numbers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def names(self, header: str) -> tuple[str, ...]:
-        """How a column is called, by its header and by its label, in plain small letters."""
-        return tuple(dict.fromkeys(filter(None, map(squeezed, (header, self.labels.get(header, ""))))))
+        """How a column is called, by its header, its label and its item, in plain small letters."""
+        told = (header, self.labels.get(header, ""), self.items.get(header, ""))
+        return tuple(dict.fromkeys(filter(None, map(squeezed, told))))
+
+    def extended(self, raw: Raw, items: Mapping[str, str]) -> "Dictionary":
+        """The same with what a table says of its own columns, and further names of them."""
+        labels, codes = {**self.labels, **raw.labels}, dict(self.codes)
+        for header, item in items.items():
+            labels |= {item: labels[header]} if header in labels else {}
+            codes |= {item: codes[header]} if header in codes else {}
+        return Dictionary(labels, codes, {**self.items, **items}, {**self.numbers, **raw.codes})
 
     def meaning(self, header: str, cell: str) -> str:
         """What a cell means in words; the cell itself where it is no code."""
@@ -130,6 +145,7 @@ def is_group(header: str) -> bool:
 
 UNIT_COLUMNS = 2  # columns that only a first row spoils, for it to be taken as one of units
 GLANCE = 20_000  # rows that are looked at
+USER_MISSING = "##USER_MISSING"  # how Castor writes that something was not done, not asked, not known
 
 
 class Cells:
@@ -143,7 +159,10 @@ class Cells:
 
         cells = pc.unique(values.text(column.slice(0, GLANCE))).drop_null().to_pylist()
         self.absent = {
-            c for c in cells if c.casefold() in contracts.MISSING and c not in ("-", "none", "None")
+            c
+            for c in cells
+            if (c.casefold() in contracts.MISSING and c not in ("-", "none", "None"))
+            or c.startswith(USER_MISSING)
         }
         self.distinct = [c for c in cells if c not in self.absent]
         self.indeterminate: set[str] = set()

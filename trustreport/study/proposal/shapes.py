@@ -1,33 +1,21 @@
-"""Tables in other shapes: headers of two rows, rows of several kinds, answers in rows, data dictionaries."""
+"""Tables in other shapes: headers of two rows, rows of several kinds, answers in rows, captured data."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 from trustreport.study.ingest import values
 from trustreport.study.ingest.problems import Problems
 from trustreport.study.ingest.sheet import joined
 from trustreport.study.ingest.tables import Raw, kept
-from trustreport.study.plan import Pivot
-from trustreport.study.proposal.parts import Dictionary, spellings, squeezed, vocabulary
+from trustreport.study.plan import Pivot, Unpivot
+from trustreport.study.proposal.parts import spellings, squeezed, vocabulary
 
-FIELD, CHOICES = "variable_field_name", "choices_calculations_or_slider_labels"  # of REDCap's dictionaries
+# The name of an item of OpenClinica before its event, form and occurrence, as _E1_C1_2 or, for SPSS, _A1_2.
+OF_ITEM = re.compile(r"(.+?)_(?:E\d+(?:_\d+)?_C\d+|[A-Z]\d+)(?:_\d+)?")
 KEYS = ("reader", "rater", "case", "patient", "arm", "candidate")  # what tells answers apart
-
-
-def dictionary(raw: Raw) -> Dictionary | None:
-    """The data dictionary that a table is; None where it is none."""
-    columns = {squeezed(header): column for header, column in zip(raw.header, raw.columns)}
-    if not {FIELD, CHOICES} <= columns.keys():
-        return None
-    names = values.text(columns[FIELD]).to_pylist()
-    told = values.text(columns.get("field_label", columns[FIELD])).to_pylist()
-    codes = {}
-    for name, cell in zip(names, values.text(columns[CHOICES]).to_pylist()):
-        pairs = [part.partition(",") for part in (cell or "").split("|")]
-        if len(pairs) > 1 and all(comma for _, comma, _ in pairs):
-            codes[name] = {code.strip(): word.strip() for code, _, word in pairs}
-    return Dictionary(dict(zip(names, (label or "" for label in told))), codes)
 
 
 def header_of_two_rows(top: Sequence[Sequence[str]], row: int | None) -> tuple[int, int] | None:
@@ -81,8 +69,75 @@ def parts_of(raw: Raw) -> Iterator[tuple[Raw, dict[str, Any]]]:
             if rows.any():
                 yield _without_empty(kept(raw, rows), kinds), {"where": {kinds: name}}
         return
+    if items := captured_items(raw):
+        yield _captured(raw, items)
+        return
     turned = _turned(raw, words)
     yield turned if turned is not None else (raw, {})
+
+
+def captured_items(raw: Raw) -> dict[str, str]:
+    """What the columns of an export of Castor, OpenClinica or OHDSI hold, by header; empty of another table.
+
+    The subject is the case, and an item of OpenClinica has a name without its event, form and occurrence:
+    "call" of ``call_E1_C1_2``, or ``call_A1`` where it is written for SPSS.
+    """
+    words, predicted = [squeezed(header) for header in raw.header], vocabulary()["predictions"]
+    if {"row_id", "outcome_count", "value"} <= set(words):
+        return {header: predicted[word] for header, word in zip(raw.header, words) if word in predicted}
+    program, subject = _captured_by(words)
+    if not program:
+        return {}
+    items = {}
+    if program == "openclinica":
+        items = {h: found[1] for h in raw.header if (found := OF_ITEM.fullmatch(h))}
+    return {raw.header[words.index(subject)]: "case", **items}
+
+
+def _captured_by(words: Iterable[str]) -> tuple[str, str]:
+    """The program that exports such columns and its column of subjects, in plain letters; or "" and ""."""
+    present = set(words)
+    for program, known in vocabulary()["captured"].items():
+        subject = present.intersection(known["subject"])
+        if len(subject) == 1 and any(_is_about_capture(word, program) for word in present):
+            return program, subject.pop()
+    return "", ""
+
+
+def header_of_capture(top: Sequence[Sequence[str]]) -> int | None:
+    """The row of OpenClinica's header below its table of events and forms; None where it is the first."""
+    rows = (row for row, cells in enumerate(top[1:], 2) if _captured_by(map(squeezed, cells))[0])
+    return next(rows, None)
+
+
+def _is_about_capture(word: str, program: str) -> bool:
+    return any(re.fullmatch(pattern, word) for pattern in vocabulary()["captured"][program]["about"])
+
+
+def _captured(raw: Raw, items: Mapping[str, str]) -> tuple[Raw, dict[str, Any]]:
+    """The table without columns that are about its capture, and with a row for each occurrence of a form."""
+    program, _ = _captured_by(map(squeezed, raw.header))
+    if program:
+        raw = _without_empty(raw, *(h for h in raw.header if _is_about_capture(squeezed(h), program)))
+    own: dict[str, list[str]] = {}
+    for header in raw.header:
+        own.setdefault(items.get(header, header), []).append(header)
+    most = max(map(len, own.values()), default=1)
+    if most == 1:
+        return raw, {}
+    repeated = {item: headers for item, headers in own.items() if len(headers) == most}
+    starred = {item: f"{headers[0].rpartition('_')[0]}_*" for item, headers in repeated.items()}
+    whole = all(
+        [h for h in raw.header if fnmatchcase(h, starred[item])] == headers
+        for item, headers in repeated.items()
+    )
+    how = Unpivot(
+        into="occurrence",
+        columns={item: (starred[item],) if whole else tuple(headers) for item, headers in repeated.items()},
+        names=None if whole else tuple(map(str, range(1, most + 1))),
+    )
+    turned = values.unpivoted(raw, how, (), Problems())
+    return (raw, {}) if turned is None else (turned, {"unpivot": how.model_dump(exclude_none=True)})
 
 
 def _without_empty(raw: Raw, *names: str) -> Raw:

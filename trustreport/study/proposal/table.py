@@ -355,6 +355,10 @@ class TableProposal(ExaminedTable):
             known = {name: code or other for name, code in known.items()}
         if len(distinct) == 2 and set(known.values()) == {"0", "1"}:
             return known
+        numbers = self.made.dictionary.numbers.get(header, {})
+        coded = {name: numbers.get(name, "") for name in distinct}
+        if set(coded.values()) == {"0", "1"}:
+            return coded
         question = f"{self.place}, {header}: which value is 1 (positive)?"
         positive = self.settle(Doubt(question, tuple(distinct), distinct[-1]), "values")
         return {name: str(int(name == positive)) for name in distinct}
