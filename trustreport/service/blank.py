@@ -1,6 +1,9 @@
 """A study before anything is declared: what tables are, and the manifest that a form begins with."""
 
-SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx", ".imrmc")
+SUFFIXES = (
+    *(".csv", ".tsv", ".parquet", ".xlsx", ".imrmc"),
+    *(".sas7bdat", ".xpt", ".sav", ".zsav", ".dta"),  # with the extra `formats`
+)
 
 
 def blank() -> str:

@@ -10,6 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trustreport.service.blank import SUFFIXES
 from trustreport.service.engine import DatasetFacts, Plan
 from trustreport.vocabulary.errors import MissingLibrary, Problem, StudyError
 
@@ -20,7 +21,7 @@ OnProgress = Callable[[str, float], None]
 MOST_PROBLEMS = 10_000
 MOST_PRIMARY = 20
 MOST_PROPOSED = 50_000  # characters of a manifest
-TABLES = (".csv", ".tsv", ".parquet", ".xlsx")
+TABLES = tuple(suffix for suffix in SUFFIXES if suffix != ".imrmc")  # that a manifest is proposed from
 NO_MANIFEST = Problem(
     "",
     "tables without a manifest",

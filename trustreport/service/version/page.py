@@ -44,7 +44,7 @@ from trustreport.vocabulary.messages import say
 
 PROBLEMS_A_PAGE = 100
 # Also where the file is missing.
-REPLACEABLE = (".csv", ".tsv", ".parquet", ".xlsx", ".json", ".yaml", ".yml")
+REPLACEABLE = (*SUFFIXES, ".json", ".yaml", ".yml")
 MOST_PARTS = 50  # files that the form takes in place of others
 From = Annotated[int, Query(ge=0, lt=1_000_000)]
 
