@@ -40,7 +40,13 @@ class NextPeriod:
 
 
 def enter_next_period(
-    folder: Path, data: Sequence[Path], until: dt.date, *, since: dt.date | None = None, name: str = ""
+    folder: Path,
+    data: Sequence[Path],
+    until: dt.date,
+    *,
+    since: dt.date | None = None,
+    name: str = "",
+    is_read: bool = True,
 ) -> NextPeriod:
     """Enter the data of the next period into the manifest of an audit, and copy them beside it.
 
@@ -48,7 +54,7 @@ def enter_next_period(
     What the last period has from queries with a parameter `until` is asked for again, with `until` and
     `since` of the new one.
     Dates of the cut and of the report keep their distance from the end of the period. The manifest is
-    replaced only if the study can be read with it.
+    replaced only if the study can be read with it, unless `is_read` is false: a service reads it later.
 
     Raises
     ------
@@ -82,7 +88,8 @@ def enter_next_period(
     tried = folder / TRIED
     try:
         tried.write_text(out.getvalue(), encoding="utf-8")
-        read(tried)
+        if is_read:
+            read(tried)
     except StudyError:
         for file in (*copied, tried):
             file.unlink()
@@ -125,14 +132,12 @@ def _enter(tree: Any, last: Any, new: NextPeriod, data: Sequence[Path], folder: 
     entry |= {"start_date": new.start, "end_date": new.end}
     asked = []
     if _is_of_period(last):
-        entry |= _asked_again(last, new)
+        entry |= _same_query(last, new)
         asked.append(new.name)
     for key, of in list((tree.get("tables") or {}).items()):
         if _is_of_period(of) and _belongs(of, last):
             named = {"dataset": new.name} if "dataset" in of else {}
-            asked.append(
-                _add_table(tree, str(key), {**_asked_again(of, new), **_form(of, str(key)), **named})
-            )
+            asked.append(_add_table(tree, str(key), {**_same_query(of, new), **_form(of, str(key)), **named}))
     for file in data:
         of = _like(file, last, tree, folder)
         if of is last:
@@ -179,7 +184,7 @@ def _belongs(of: Any, last: Any) -> bool:
     return str(of["parameters"][UNTIL]) == str(last["end_date"])
 
 
-def _asked_again(of: Any, new: NextPeriod) -> dict[str, Any]:
+def _same_query(of: Any, new: NextPeriod) -> dict[str, Any]:
     """The query with the days of the new period."""
     source = {key: deepcopy(of[key]) for key in ("sql", "url_env", "connection") if key in of}
     given = deepcopy(dict(of["parameters"]))

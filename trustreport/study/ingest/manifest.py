@@ -304,7 +304,8 @@ class StudyFiles:
         try:
             if not address:
                 expected = f"the address of the database in the environment variable {source.variable}"
-                raise NotFetched(f"{source.variable} is not set", expected)
+                elsewhere = ", and no service has fetched the rows" if source.connection else ""
+                raise NotFetched(f"{source.variable} is not set{elsewhere}", expected)
             self.fetched = self.fetched or TemporaryDirectory(prefix="trustreport-")
             path = Path(self.fetched.name, f"{len(os.listdir(self.fetched.name))}.csv")
             fetch(source.sql, source.parameters, address, path)

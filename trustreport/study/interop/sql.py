@@ -190,11 +190,11 @@ def _write(
 ) -> None:
     given = {name: _value(value) for name, value in parameters.items()}
     streamed = {"stream_results": True, "max_row_buffer": AT_ONCE}
-    result = connection.execute(query, given, execution_options=streamed)
-    header = list(result.keys())
-    out.write(_line(header))
-    lines = _lines(result, header, deadline, limits)
-    out.writelines(lines if ORDERED.search(str(query)) else sorted(lines))
+    with connection.execute(query, given, execution_options=streamed) as result:
+        header = list(result.keys())
+        out.write(_line(header))
+        lines = _lines(result, header, deadline, limits)
+        out.writelines(lines if ORDERED.search(str(query)) else sorted(lines))
 
 
 def _lines(result: Any, header: Sequence[str], deadline: float, limits: QueryLimits) -> Iterator[str]:
