@@ -1,6 +1,7 @@
 """Tables from databases of the operator: who may ask, what is fetched, the next period by itself."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from fastapi.testclient import TestClient
 from services import API, Client, new_core, only, stored
 from sqlalchemy import create_engine, text
 
+from trustreport.api import read_study
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.jobs import schedules
@@ -19,6 +21,7 @@ from trustreport.service.settings import DataConnection, from_environment
 from trustreport.service.storage.collaboration import Mail
 from trustreport.service.storage.models import Audit, Job, Schedule, StoredReport, Version, VersionFile
 from trustreport.study.interop.sql import NotFetched, QueryLimits, fetch
+from trustreport.vocabulary.errors import StudyError
 
 DAYS = ("2026-01-10", "2026-02-10", "2026-03-10", "2026-04-10")
 QUERY = "select case_id, truth, score, day as date from seen where day between :since and :until"
@@ -130,12 +133,35 @@ def test_the_rows_are_fetched_once_and_kept_with_the_version(
         assert str(registry).encode() not in everything(asked)
 
 
+def test_a_version_is_read_elsewhere_without_the_database(
+    asked: Core, author: Client, tmp_path: Path
+) -> None:
+    _, version = upload(author, {"study.yaml": manifest()})
+    work(asked)
+    folder = tmp_path / "downloaded"
+    for file in stored(asked, VersionFile, version=version):
+        (folder / file.name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file.name).write_bytes(asked.blobs.read(file.organisation, file.sha256))
+    found, _ = read_study(folder)
+    assert [len(d.cases.truth) for d in found.datasets] == [10, 10]
+    (folder / "study.yaml").write_bytes(manifest(f"sql: '{QUERY} and score < 0.9', connection: registry"))
+    with pytest.raises(StudyError, match="no service has fetched the rows"):
+        read_study(folder)  # they are of another query
+
+
 def test_a_database_is_only_read(registry: str, tmp_path: Path) -> None:
     written = "with gone as (delete from seen returning 1) select count(*) as n from gone"
     with pytest.raises(NotFetched, match="refused the query"):
         fetch(written, {}, registry, tmp_path / "r")
     fetch("select count(*) as n from seen", {}, registry, tmp_path / "r")
     assert (tmp_path / "r").read_text() == "n\n40\n"
+
+
+def test_a_query_cannot_lift_what_confines_it(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    address = new_database(request.getfixturevalue("postgres"))
+    query = "select set_config('transaction_read_only', 'off', true) as said"
+    with pytest.raises(NotFetched, match="refused the query"):
+        fetch(query, {}, address, tmp_path / "r")
 
 
 def test_time_and_rows_are_limited_on_every_database(registry: str, tmp_path: Path) -> None:
@@ -288,6 +314,20 @@ def test_a_period_without_data_is_told_and_tried_again_with_the_next(
         assert newest.state == state, newest.problems
     assert newest.facts["period_end"] == "2026-04-03"
     assert [m.kind for m in stored(asked, Mail)].count("period_failed") == 1
+
+
+def test_a_schedule_of_periods_is_begun_on_the_page(asked: Core, author: Client) -> None:
+    study, version = upload(author, {"study.yaml": manifest()})
+    work(asked)
+    device = only(asked, Version, id=version).device
+    page = author.get(f"/devices/{device}").text
+    assert 'name="next_period"' in page
+    sent = {"study": study, "every_days": "30", "next_period": "yes", "format": "json"}
+    token = re.search(r'name="csrf" value="([^"]+)"', page)
+    assert token
+    author.post(f"/devices/{device}/schedules", data={**sent, "csrf": token[1]})
+    assert only(asked, Schedule).wishes["next_period"] is True
+    assert "with the next period" in author.get(f"/devices/{device}").text
 
 
 def test_the_log_covers_what_a_schedule_made(

@@ -1,5 +1,6 @@
 """How cases were read, how their truth was established, and the files and data sets that hold them."""
 
+import datetime as dt
 import json
 import re
 from hashlib import sha256
@@ -164,7 +165,9 @@ Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
 ConnectionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,59}$")]
 ParameterName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,59}$")]
 ParameterValue = Annotated[
-    StrictBool | StrictInt | StrictFloat | StrictStr, Field(union_mode="left_to_right")
+    StrictBool | StrictInt | StrictFloat | StrictStr,
+    Field(union_mode="left_to_right"),
+    BeforeValidator(lambda value: value.isoformat() if isinstance(value, dt.date) else value),
 ]
 OF_FILES = ("sheet", "header_row", "skip_rows", "delimiter", "encoding")
 FETCHED = "queried"  # the folder of the tables that queries made
