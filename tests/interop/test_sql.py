@@ -145,6 +145,7 @@ def test_rows_stand_as_the_query_orders_them(tmp_path: Path, database: str) -> N
         ("select * from seen", {"day": 1}, "does not name :day"),
         ("select scor from seen", {}, "no such column: scor"),
         ("with x as (select 1) insert into seen select 'C8', 1, 1, '' from x", {}, "refused the query"),
+        ("select file from pragma_database_list", {}, "refused the query"),
         ("select zeroblob(3) as image", {}, "lists or bytes"),
     ],
 )

@@ -17,6 +17,7 @@ from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.jobs import schedules
 from trustreport.service.jobs.worker_thread import WorkerThread
+from trustreport.service.mail import compose
 from trustreport.service.settings import DataConnection, from_environment
 from trustreport.service.storage.collaboration import Mail
 from trustreport.service.storage.models import Audit, Job, Schedule, StoredReport, Version, VersionFile
@@ -296,6 +297,10 @@ def test_a_schedule_fetches_the_next_period_and_reports_it(
     assert new["used"] == 10
     kinds = [m.kind for m in stored(asked, Mail)]
     assert (kinds.count("audit_due"), kinds.count("report_ready")) == (1, 1)
+    with asked.store.write() as rows:
+        sent = [compose(rows, asked.settings, m) for m in rows.query(Mail).filter_by(kind="audit_due")]
+    assert sent[0] is not None
+    assert "the period up to 31 March 2026 are being fetched" in " ".join(sent[0].get_content().split())
     events = [a.action for a in stored(asked, Audit)]  # which webhooks send
     assert {"schedule.due", "version.valid", "report.made"} <= set(events)
 

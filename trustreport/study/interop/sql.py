@@ -171,8 +171,12 @@ def _confine(connection: "Connection", deadline: float, limits: QueryLimits) -> 
     """Refuse writing, and end what takes too long, as far as the database can."""
     name = connection.dialect.name
     if name == "sqlite":
-        connection.exec_driver_sql("PRAGMA query_only = ON")
+        import sqlite3
+
+        reads = sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE
         sqlite: Any = connection.connection.driver_connection
+        # Neither writes nor pragmas, one of which tells the path of the file.
+        sqlite.set_authorizer(lambda act, *_: sqlite3.SQLITE_OK if act in reads else sqlite3.SQLITE_DENY)
         sqlite.set_progress_handler(lambda: time.monotonic() > deadline, STEPS)
     elif name in READ_ONLY:
         connection.exec_driver_sql("SET TRANSACTION READ ONLY")
