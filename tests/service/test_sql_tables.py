@@ -300,7 +300,7 @@ def test_a_schedule_fetches_the_next_period_and_reports_it(
     with asked.store.write() as rows:
         sent = [compose(rows, asked.settings, m) for m in rows.query(Mail).filter_by(kind="audit_due")]
     assert sent[0] is not None
-    assert "the period up to 31 March 2026 are being fetched" in " ".join(sent[0].get_content().split())
+    assert "the period up to 2026-03-31 are being fetched" in " ".join(sent[0].get_content().split())
     events = [a.action for a in stored(asked, Audit)]  # which webhooks send
     assert {"schedule.due", "version.valid", "report.made"} <= set(events)
 
