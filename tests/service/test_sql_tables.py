@@ -173,6 +173,30 @@ def test_time_and_rows_are_limited_on_every_database(registry: str, tmp_path: Pa
         fetch(crossed.replace("WHAT", "s0.day"), {}, registry, tmp_path / "r", QueryLimits(rows=100))
 
 
+def test_a_folder_of_that_name_is_left_alone_where_nothing_is_asked(asked: Core, author: Client) -> None:
+    head = MANIFEST.partition("  scores:")[0]
+    own = f"{head}  scores: {{dataset: baseline, file: queried/own.csv}}\n".encode()
+    rows = b"case,truth,score\nA,1,0.9\nB,0,0.1\n"
+    _, version = upload(author, {"study.yaml": own, "queried/own.csv": rows})
+    work(asked)
+    row = only(asked, Version, id=version)
+    assert (row.state, row.problems) == ("valid", [])
+
+
+def test_numbers_of_a_manifest_are_plain_numbers_to_a_driver(
+    registry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRUSTREPORT_CONNECTION_REGISTRY", registry)
+    query = "select case_id, truth, score from seen where score > :least and truth >= :from_truth"
+    (tmp_path / "study.yaml").write_text(
+        "report: {kind: certification}\ndevice: {trade_name: Example}\noperating_point: {threshold: 0.5}\n"
+        "datasets:\n  - {dataset: all, role: external}\ntables:\n  scores: "
+        f"{{sql: '{query}', connection: registry, parameters: {{least: 0.30, from_truth: 0}}}}\n"
+    )
+    found, _ = read_study(tmp_path)
+    assert len(found.datasets[0].cases.truth) > 30
+
+
 def test_both_databases_give_the_same_bytes(registry: str, tmp_path: Path) -> None:
     fetch(QUERY, {"since": "2026-01-01", "until": "2026-01-31"}, registry, tmp_path / "r")
     lines = (tmp_path / "r").read_text().splitlines()

@@ -53,12 +53,12 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
             return {"problems": _problems(error.problems), "unpacked": False}
     wrong: list[Problem] = [Problem(**one) for one in task.get("fetched", ())]
     if "fetched" not in task:
-        shutil.rmtree(study / FETCHED, ignore_errors=True)  # of an earlier version, or of anybody's making
         if until := task["wishes"].get("until"):
             wrong = _entered(study, until)
         asked, refused = _queries(study)
         wrong += refused
         if asked and not wrong:
+            _empty(study / FETCHED)  # what is there is of an earlier version, or of anybody's making
             return {"queries": asked}
     on_progress("read", 0.1)
     from trustreport.api import read_study
@@ -74,6 +74,12 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
         without = proposed and not _manifests(study)
         return {**answer, "problems": _problems([NO_MANIFEST] if without else error.problems)}
     return {**answer, "problems": [], "facts": facts_of(plan) | facts, "device": device_of(plan)}
+
+
+def _empty(folder: Path) -> None:
+    """Make a folder without files, whatever is there."""
+    folder.unlink() if folder.is_file() else shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
 
 
 def _entered(study: Path, until: str) -> list[Problem]:
@@ -122,9 +128,7 @@ def fetch(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
     from trustreport.service.engine import NotFetched, QueryLimits
     from trustreport.service.engine import fetch as fetched
 
-    folder = work / "study" / FETCHED
-    folder.mkdir(exist_ok=True)
-    problems = []
+    folder, problems = work / "study" / FETCHED, []
     for i, one in enumerate(task["queries"]):
         on_progress("fetch", i / len(task["queries"]))
         address = task["connections"].get(one["connection"])

@@ -254,7 +254,9 @@ def _value(value: Any) -> Any:
             return dt.date.fromisoformat(value)
         except ValueError:
             return value
-    return value
+    # Drivers know plain numbers, not those that remember how they were typed.
+    plain = next((kind for kind in (bool, int, float) if isinstance(value, kind)), str)
+    return plain(value)
 
 
 def _reason(error: Exception, url: "URL") -> str:
