@@ -17,6 +17,7 @@ from studies import plan
 from trustreport.study import lock
 from trustreport.study.ingest import read_plan
 from trustreport.study.plan import Plan
+from trustreport.study.plan.data import OF_FILES
 from trustreport.study.study import Study
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -59,8 +60,20 @@ FITTING: dict[str, tuple[Any, Any]] = {
     "time_to_event.horizon": ("5 years", "6 years"),
     "intended_use.intended_patient_population.severity": ({"mild": 1.0}, {"severe": 1.0}),
 }
-# Fields that exclude another one.
-ALONE = {"datasets.h_accuracy.complexity_from.above": "top", "utility.matrices.sd": "plus_minus"}
+# Fields that exclude others.
+ALONE = {"datasets.h_accuracy.complexity_from.above": ("top",), "utility.matrices.sd": ("plus_minus",)}
+# Fields of a query, which exclude those of a file and need others of a query.
+QUERY = {
+    "sql": {"url_env": "one"},
+    "url_env": {"sql": "select 1"},
+    "connection": {"sql": "select 1"},
+    "parameters": {"sql": "select 1", "url_env": "one"},
+}
+BESIDE: dict[str, dict[str, str]] = {}
+for of in ("tables", "datasets"):
+    FITTING[f"{of}.sql"] = ("select 1", "select 2")
+    BESIDE |= {f"{of}.{name}": beside for name, beside in QUERY.items()}
+ALONE |= dict.fromkeys(BESIDE, ("file", *OF_FILES))
 
 
 def value(annotation: Any, i: int, path: str) -> Any:
@@ -132,8 +145,9 @@ def with_value(path: str, new: Any) -> Plan:
         if key in ("tables", "precision_targets"):
             place = place["one"]
         place = place[0] if isinstance(place, list) else place
-    if path in ALONE:
-        del place[ALONE[path]]
+    for other in ALONE.get(path, ()):
+        del place[other]
+    place |= BESIDE.get(path, {})
     if new is None:
         place.pop(last, None)
     else:

@@ -2,6 +2,7 @@
 
 import csv
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from trustreport.api import assess, read_study
 from trustreport.commands.cli import main
+from trustreport.study.lock import lock_status
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "vigilance-audit"
 
@@ -104,3 +106,70 @@ def test_without_a_command_the_next_steps_are_said() -> None:
     done = run()
     assert done.exit_code == 0
     assert [line.split()[1] for line in done.stdout.splitlines()[:3]] == ["demo", "init", "build"]
+
+
+QUERY = "select * from seen where date between :since and :until"
+BASELINE = "{sql: 'select * from seen where date < :until', url_env: DB_URL, parameters: {until: 2026-08-01}}"
+
+
+@pytest.fixture
+def registry(audit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The audit with its scores in a database that goes on until September."""
+    with (EXAMPLE / "scores.csv").open(newline="") as file:
+        header, *rows = csv.reader(file)
+    with september(tmp_path).open(newline="") as file:
+        rows += list(csv.reader(file))[1:]
+    with sqlite3.connect(tmp_path / "registry.db") as database:
+        columns, marks = ", ".join(f"[{name}]" for name in header), ", ".join("?" * len(header))
+        database.execute(f"create table seen ({columns})")
+        database.executemany(f"insert into seen values ({marks})", rows)  # noqa: S608 -- of marks alone
+    database.close()
+    monkeypatch.setenv("DB_URL", f"sqlite:///{tmp_path / 'registry.db'}")
+    days = "{since: 2026-08-01, until: 2026-08-31}"
+    last = f"{{kind: scores, dataset: 2026-08, sql: {QUERY!r}, url_env: DB_URL, parameters: {days}}}"
+    text = (audit / "study.yaml").read_text()
+    text = "\n".join(line for line in text.splitlines() if "sha256:" not in line)
+    text = text.replace("  scores: {file: scores.csv}", f"  scores: {BASELINE}\n  scores_2: {last}")
+    (audit / "study.yaml").write_text(text)
+    (audit / "scores.csv").unlink()
+    return audit
+
+
+def test_a_period_from_a_query_fetches_itself(registry: Path) -> None:
+    assert run("lock", registry).exit_code == 0
+    done = run("next", registry, "--until", "2026-09-30")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("2026-09: 2026-09-01 to 2026-09-30, from scores_3")
+    study, plan = read_study(registry)
+    added = plan.tables["scores_3"]
+    assert added.parameters == {"since": "2026-09-01", "until": "2026-09-30"}
+    assert (added.sql, added.url_env, added.dataset) == (QUERY, "DB_URL", "2026-09")
+    sizes = {d.name: len(d.cases.truth) for d in study.datasets}
+    assert sizes["2026-09"] == sizes["2026-08"] > 0
+    assert lock_status(study, plan).state == "locked"  # a later period, read as the one that was locked
+    again = run("next", registry, "--until", "2026-10-31")
+    assert again.exit_code == 1  # the database has no rows of October
+    assert "no rows below the header" in again.stderr
+    assert "scores_4" not in read_study(registry)[1].tables
+
+
+@pytest.mark.parametrize("change", [{"since": "2026-09-10"}, {"sql": f"{QUERY} and score < '0.9'"}])
+def test_a_period_that_asks_otherwise_than_was_locked_is_a_change(
+    registry: Path, change: dict[str, str]
+) -> None:
+    run("lock", registry)
+    run("next", registry, "--until", "2026-09-30")
+    text = (registry / "study.yaml").read_text()
+    head, mark, added = text.partition("scores_3:")
+    for key, value in change.items():
+        old = {"since": "since: 2026-09-01", "sql": QUERY}[key]
+        added = added.replace(old, f"since: {value}" if key == "since" else value.replace("'", "''"))
+    (registry / "study.yaml").write_text(head + mark + added)
+    status = lock_status(*read_study(registry))
+    assert [c.field for c in status.changes] == ["tables.scores_3"]
+
+
+def test_without_files_and_queries_there_is_no_next_period(audit: Path) -> None:
+    done = run("next", audit, "--until", "2026-09-30")
+    assert done.exit_code == 1
+    assert "name its files by --data" in done.stderr

@@ -120,6 +120,8 @@ def test_every_field_of_the_plan_has_a_control_but_those_that_are_known() -> Non
         "reference_standard.rater_accuracy",
         "reference_standard.verification.share",
         "endpoints.parameters",
+        "datasets.parameters",
+        "tables.parameters",
         "datasets.columns",  # controls of their own, one for each word
         "datasets.values",
         "datasets.where",

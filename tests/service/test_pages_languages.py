@@ -192,6 +192,7 @@ def test_mails_are_in_the_language_of_the_service(light: Core, anna: Client, mon
         "reset": {},
         "report_ready": {"report": "0"},
         "report_failed": {"job": "0"},
+        "period_failed": {"version": "0"},
         "review_requested": {"report": "0", "due": "2026-03-31"},
         "audit_due": {"job": "", "new": False, "study": "0"},
     }

@@ -17,8 +17,7 @@ DAY = click.DateTime(["%Y-%m-%d"])
     "--data",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     multiple=True,
-    required=True,
-    help="A table of the new period; once for each.",
+    help="A table of the new period; once for each. Tables from queries need none.",
 )
 @click.option("--until", type=DAY, required=True, help="Last day of the period.")
 @click.option("--since", type=DAY, help="First day.  [default: the day after the last period]")
@@ -28,8 +27,9 @@ def next_period(
 ) -> None:
     """Enter the next period of the audit in STUDY: its tables, data set and dates.
 
-    Signals, incidents, indicators, the lock and the register of looks stay as they are. Nothing is changed
-    unless the study can be read with the new data.
+    A table that the last period has from a query with the parameters since and until is fetched for the
+    new one. Signals, incidents, indicators, the lock and the register of looks stay as they are. Nothing
+    is changed unless the study can be read with the new data.
     """
     from trustreport.study.next_period import NoNextPeriod, enter_next_period
     from trustreport.vocabulary.errors import StudyError

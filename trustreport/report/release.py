@@ -35,7 +35,9 @@ def public(assessment: Assessment) -> Assessment:
     return replace(
         assessment,
         plan=plan.model_copy(update={"readers": ()}),
-        study=replace(study, manifest=b"", sources=tuple(replace(s, columns=()) for s in study.sources)),
+        study=replace(
+            study, manifest=b"", sources=tuple(replace(s, columns=(), query=None) for s in study.sources)
+        ),
         findings=assessment.findings if findings is None else findings,
         case_mixes=tuple(_mix(one, least) for one in assessment.case_mixes),
         errors=tuple(_errors(one, least) for one in assessment.errors),

@@ -239,14 +239,23 @@ class FigureEntry(ResultsModel):
     values: list[dict[str, Any]]
 
 
+class InputQuery(ResultsModel):
+    """The query of a database that a table comes from."""
+
+    sql: str
+    parameters: dict[str, bool | int | float | str]
+    database: str = Field(description="the variable or connection that names it, never its address")
+
+
 class Input(ResultsModel):
     file: str
     table: str
-    sha256: str
+    sha256: str = Field(description="of the file; of a table from a query, of its rows as CSV")
     bytes: int
     rows: int
     used: int
     dropped: dict[str, int]
+    query: InputQuery | None = Field(default=None, description="absent where the table is a file")
 
 
 class Provenance(ResultsModel):

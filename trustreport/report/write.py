@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -126,6 +126,7 @@ def provenance(assessment: Assessment) -> dict[str, Any]:
                 **{name: getattr(source, name) for name in ("file", "table", "sha256")},
                 **{name: getattr(source, f"n_{name}") for name in ("bytes", "rows", "used")},
                 "dropped": dict(source.dropped),
+                **({"query": asdict(source.query)} if source.query else {}),
             }
             for source in assessment.study.sources
         ],

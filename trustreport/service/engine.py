@@ -39,15 +39,20 @@ if TYPE_CHECKING:
     from trustreport.study.ingest.contracts import CONTRACTS, TABLE_WORDS, WORDS, our_word
     from trustreport.study.ingest.manifest import MOST_BYTES, TypedFloat, TypedInt, found_in, parse
     from trustreport.study.ingest.problems import Key, KeyPath, Problems, dotted
+    from trustreport.study.ingest.reading import read_plan
     from trustreport.study.ingest.tables import Layout, read_table
     from trustreport.study.ingest.validation import plan_of
+    from trustreport.study.interop.sql import NotFetched, QueryLimits, fetch, with_driver
+    from trustreport.study.next_period import NoNextPeriod, enter_next_period
     from trustreport.study.plan import (
+        FETCHED,
         FIRST_YEAR,
         LAST_YEAR,
         DatasetFacts,
         FileForm,
         Plan,
         TableFile,
+        TableSource,
         as_coded,
     )
     from trustreport.study.proposal.parts import Cells
@@ -70,9 +75,12 @@ OF_MODULES = {
     "study.ingest.contracts": "CONTRACTS TABLE_WORDS WORDS our_word",
     "study.ingest.manifest": "MOST_BYTES TypedFloat TypedInt found_in parse",
     "study.ingest.problems": "Key KeyPath Problems dotted",
+    "study.ingest.reading": "read_plan",
     "study.ingest.tables": "Layout read_table",
     "study.ingest.validation": "plan_of",
-    "study.plan": "FIRST_YEAR LAST_YEAR DatasetFacts FileForm Plan TableFile as_coded",
+    "study.interop.sql": "NotFetched QueryLimits fetch with_driver",
+    "study.next_period": "NoNextPeriod enter_next_period",
+    "study.plan": "FETCHED FIRST_YEAR LAST_YEAR DatasetFacts FileForm Plan TableFile TableSource as_coded",
     "study.proposal.parts": "Cells",
     "study.study": "Study",
 }

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.service import audit
 from trustreport.service.access.principal import Principal
 from trustreport.service.ids import new_id
 from trustreport.service.storage.blobs import Blob
@@ -89,12 +90,24 @@ def new_version(
     ----------
     based_on : the version that it corrects; whoever made that one has prepared this one too
     """
-    row = who.row_of(rows, StoredStudy, study)
+    return add_version(rows, who.row_of(rows, StoredStudy, study), who.user, files, based_on=based_on)
+
+
+def add_version(
+    rows: Rows,
+    row: StoredStudy,
+    user: str,
+    files: Sequence[UploadedFile],
+    *,
+    based_on: str | None = None,
+    actor: str = "",
+) -> Version:
+    """The same for a user that nobody has to ask for; `actor` is what the log names in their place."""
     rows.refresh(row, with_for_update=True)  # numbers are given one after the other
     last = rows.scalar(select(func.max(Version.number)).where(Version.study == row.id)) or 0
     version = Version(
         id=new_id(),
-        organisation=who.organisation,
+        organisation=row.organisation,
         study=row.id,
         number=last + 1,
         state="checking",
@@ -102,7 +115,7 @@ def new_version(
         facts={},
         problems=[],
         based_on=based_on,
-        created_by=who.user,
+        created_by=user,
         created_at=now(rows),
     )
     rows.add(version)
@@ -111,15 +124,17 @@ def new_version(
         VersionFile(
             version=version.id,
             name=f.name,
-            organisation=who.organisation,
+            organisation=row.organisation,
             sha256=f.blob.sha256,
             size=f.blob.size,
             archive=f.archive,
         )
         for f in files
     )
-    who.audit(
+    audit.write(
         rows,
+        row.organisation,
+        actor or user,
         "version.add",
         version.id,
         study=row.id,

@@ -25,7 +25,9 @@ from trustreport.service.storage.store import now
 from trustreport.service.storage.wakeups import announce
 from trustreport.vocabulary.messages import catalogue
 
-Kind = Literal["invitation", "reset", "report_ready", "report_failed", "audit_due", "review_requested"]
+Kind = Literal[
+    "invitation", "reset", "report_ready", "report_failed", "audit_due", "period_failed", "review_requested"
+]
 ACTOR = "mail"
 MINUTE = 60_000
 LONGEST_WAIT = 6 * 60  # minutes between two attempts
@@ -181,8 +183,9 @@ def compose(rows: Rows, settings: Settings, mail: Mail) -> EmailMessage | None:
         secret = accounts.new_link(rows, "invitation", settings, user.id, made_by=made_by)
         values["link"] = f"{settings.url}/invitation#{secret}"
     words = catalogue(settings.language)
-    if due := values.get("due"):
-        values["due"] = words.numbers.day(date.fromisoformat(due))
+    for name in ("due", "until"):
+        if given := values.get(name):
+            values[name] = words.numbers.day(date.fromisoformat(given))
     text = environment().get_template(f"mail_{mail.kind}.txt.j2").render(say=words, name=user.name, **values)
     subject, _, body = text.partition("\n")
     message = EmailMessage()

@@ -3,11 +3,12 @@
 import ipaddress
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from trustreport.service.engine import with_driver
 from trustreport.service.languages import offered
 
 MB = 1_000_000
@@ -20,8 +21,25 @@ SMTP_SECURITY = ("starttls", "tls", "none")
 BACKENDS = ("dask",)
 
 
+CONNECTION = re.compile(r"TRUSTREPORT_CONNECTION_([A-Z][A-Z0-9_]*?)(_FILE)?")
+ORGANISATIONS = "_ORGANISATIONS"
+
+
 class Unsuitable(ValueError):
     """A setting that cannot be used; the message says which and what is expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataConnection:
+    """A database that studies may ask: how manifests call it, its address, and who may use it by name."""
+
+    name: str
+    address: str = field(repr=False)
+    organisations: tuple[str, ...] = ()  # names; "*" is all
+
+    def is_open_to(self, organisation: str) -> bool:
+        """Whether the studies of an organisation may use it."""
+        return organisation in self.organisations or "*" in self.organisations
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +107,10 @@ class Settings:
     job_wall: int = 5400
     check_wall: int = 600
     job_output: int = 1000 * MB  # the largest file that a job may write
+
+    connections: tuple[DataConnection, ...] = ()  # TRUSTREPORT_CONNECTION_<NAME>
+    query_seconds: int = 300  # of one query of a study
+    query_rows: int = 1_000_000
 
     heads: str = ""  # folder for the signed heads of the log; empty: "heads" in the data folder
     webhook_networks: str = ""  # private networks that webhooks may reach: "10.1.0.0/16, 127.0.0.0/8"
@@ -190,11 +212,12 @@ def from_environment(data: Path, environment: Mapping[str, str] = os.environ, **
     """
     settings = Settings(data.absolute())
     found: dict[str, Any] = {}
-    for field in fields(Settings):
-        text = _value_of(environment, f"TRUSTREPORT_{field.name.upper()}")
-        if field.name == "data" or text is None:
+    for one in fields(Settings):
+        text = _value_of(environment, f"TRUSTREPORT_{one.name.upper()}")
+        if one.name in ("data", "connections") or text is None:
             continue
-        found[field.name] = _read(field.name, text, type(getattr(settings, field.name)))
+        found[one.name] = _read(one.name, text, type(getattr(settings, one.name)))
+    found["connections"] = tuple(_connections(environment))
     found |= {name: value for name, value in given.items() if value is not None}
     if "database" in found:
         found["database"] = with_driver(found["database"])
@@ -203,9 +226,14 @@ def from_environment(data: Path, environment: Mapping[str, str] = os.environ, **
     return made
 
 
-def with_driver(database: str) -> str:
-    """A PostgreSQL address with the driver that the extra `postgres` installs."""
-    return re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", database)
+def _connections(environment: Mapping[str, str]) -> Iterator[DataConnection]:
+    """The databases that studies may ask, of TRUSTREPORT_CONNECTION_<NAME> and ..._<NAME>_ORGANISATIONS."""
+    names = {found[1] for variable in environment if (found := CONNECTION.fullmatch(variable))}
+    for name in sorted(name for name in names if not name.endswith(ORGANISATIONS)):
+        variable = f"TRUSTREPORT_CONNECTION_{name}"
+        open_to = _value_of(environment, f"{variable}{ORGANISATIONS}") or ""
+        organisations = tuple(one.strip() for one in open_to.split(";") if one.strip())
+        yield DataConnection(name.lower(), _value_of(environment, variable) or "", organisations)
 
 
 def _value_of(environment: Mapping[str, str], variable: str) -> str | None:

@@ -6,18 +6,22 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from trustreport.study.ingest import read
 from trustreport.study.ingest.problems import Problems
 from trustreport.study.ingest.tables import Layout, read_table
-from trustreport.study.plan import FileForm
+from trustreport.study.plan import DatasetFacts, FileForm
 from trustreport.vocabulary.errors import StudyError
 
 MANIFEST, TRIED = "study.yaml", "study.next.yaml"
 FORM = tuple(FileForm.model_fields)
+SOURCE = ("file", "sql", "url_env", "connection", "parameters")
+# What a data set has for itself; all else of the last period is declared of the next one too.
+OWN = ("dataset", "role", "start_date", "end_date", "exclusions", "sha256", *SOURCE)
+SINCE, UNTIL = "since", "until"  # parameters that are the first and the last day of a period
 ALIKE = 0.8  # share of the columns of a table that a file of the same kind has
 
 
@@ -27,7 +31,7 @@ class NoNextPeriod(ValueError):
 
 @dataclass(frozen=True)
 class NextPeriod:
-    """What was entered: the name of the period, its first and last day, and the files that hold its data."""
+    """What was entered: the name of the period, its first and last day, its files and queries."""
 
     name: str
     start: dt.date
@@ -36,17 +40,26 @@ class NextPeriod:
 
 
 def enter_next_period(
-    folder: Path, data: Sequence[Path], until: dt.date, *, since: dt.date | None = None, name: str = ""
+    folder: Path,
+    data: Sequence[Path],
+    until: dt.date,
+    *,
+    since: dt.date | None = None,
+    name: str = "",
+    is_read: bool = True,
 ) -> NextPeriod:
     """Enter the data of the next period into the manifest of an audit, and copy them beside it.
 
     The period begins on the day after the last one. Each file is read as the table whose columns it has.
+    What the last period has from queries with a parameter `until` is asked for again, with `until` and
+    `since` of the new one.
     Dates of the cut and of the report keep their distance from the end of the period. The manifest is
-    replaced only if the study can be read with it.
+    replaced only if the study can be read with it, unless `is_read` is false: a service reads it later.
 
     Raises
     ------
-    NoNextPeriod : the last period has no end, the new one ends before it, or a file is like none of its files
+    NoNextPeriod : the last period has no end, the new one ends before it, there is neither a file nor a
+        query, or a file is like none of its files
     StudyError : the study cannot be read with the new data; nothing was changed
     """
     from ruamel.yaml import YAML
@@ -55,15 +68,19 @@ def enter_next_period(
     yaml.preserve_quotes = True
     yaml.width = 10_000
     yaml.indent(mapping=2, sequence=4, offset=2)
-    tree = yaml.load((folder / MANIFEST).read_text(encoding="utf-8"))
+    text = (folder / MANIFEST).read_text(encoding="utf-8") if (folder / MANIFEST).is_file() else ""
+    tree = yaml.load(text)
+    if not isinstance(tree, dict):
+        raise NoNextPeriod(f"there is no {MANIFEST}")
     last = _last(tree)
     start = since or _after(last)
     if until < start:
         raise NoNextPeriod(f"the period would end on {until}, before it begins ({start})")
-    new = NextPeriod(name or _name(str(last["dataset"]), until), start, until, tuple(f.name for f in data))
-    if any(str(one["dataset"]) == new.name for one in tree["datasets"]):
-        raise NoNextPeriod(f"there is a data set {new.name} already; name the period by --name")
-    _enter(tree, last, new, data, folder)
+    own = name or _name(str(last["dataset"]), until)
+    if any(str(one["dataset"]) == own for one in tree["datasets"]):
+        raise NoNextPeriod(f"there is a data set {own} already; name the period by --name")
+    new = NextPeriod(own, start, until, tuple(f.name for f in data))
+    new = replace(new, files=(*new.files, *_enter(tree, last, new, data, folder)))
     _move_dates(tree, new)
     out = io.StringIO()
     yaml.dump(tree, out)
@@ -71,7 +88,8 @@ def enter_next_period(
     tried = folder / TRIED
     try:
         tried.write_text(out.getvalue(), encoding="utf-8")
-        read(tried)
+        if is_read:
+            read(tried)
     except StudyError:
         for file in (*copied, tried):
             file.unlink()
@@ -107,33 +125,76 @@ def _name(before: str, until: dt.date) -> str:
     return f"{until:%Y}" if re.fullmatch(r"\d{4}", before) else until.isoformat()
 
 
-def _enter(tree: Any, last: Any, new: NextPeriod, data: Sequence[Path], folder: Path) -> None:
-    """The data set of the period, and its tables."""
-    entry = {key: deepcopy(last[key]) for key in ("features", *FORM) if key in last}
-    entry = {"dataset": new.name, "role": "period", **entry}
+def _enter(tree: Any, last: Any, new: NextPeriod, data: Sequence[Path], folder: Path) -> list[str]:
+    """The data set of the period, and its tables; what queries make of it, by name."""
+    facts = {key: deepcopy(last[key]) for key in DatasetFacts.model_fields if key in last and key not in OWN}
+    entry = {"dataset": new.name, "role": "period", **facts}
     entry |= {"start_date": new.start, "end_date": new.end}
+    asked = []
+    if _is_of_period(last):
+        entry |= _same_query(last, new)
+        asked.append(new.name)
+    for key, of in list((tree.get("tables") or {}).items()):
+        if _is_of_period(of) and _belongs(of, last):
+            named = {"dataset": new.name} if "dataset" in of else {}
+            asked.append(_add_table(tree, str(key), {**_same_query(of, new), **_form(of, str(key)), **named}))
     for file in data:
         of = _like(file, last, tree, folder)
         if of is last:
             entry["file"] = file.name
             continue
-        kind, number = next((k, t) for k, t in tree["tables"].items() if t is of)[0], 2
-        base = re.sub(r"_\d+$", "", str(kind))
-        while f"{base}_{number}" in tree["tables"]:
-            number += 1
-        table = {
-            key: deepcopy(of[key]) for key in ("kind", "task", "candidate", "measurement", *FORM) if key in of
-        }
-        table = {"file": file.name, "kind": of.get("kind", base), **table}
-        if "dataset" not in _headers(file, folder, of):
-            table["dataset"] = new.name
-        tree["tables"][f"{base}_{number}"] = table
+        key = next(str(k) for k, t in tree["tables"].items() if t is of)
+        named = {"dataset": new.name} if "dataset" not in _headers(file, folder, of) else {}
+        _add_table(tree, key, {"file": file.name, **_form(of, key), **named})
+    if not data and not asked:
+        lacking = "no table of the last period comes from a query with the parameter until"
+        raise NoNextPeriod(f"{lacking}; name its files by --data")
     tree["datasets"].append(entry)
+    return asked
+
+
+def _form(of: Any, key: str) -> dict[str, Any]:
+    """How a table like another is read."""
+    keys = ("task", "candidate", "measurement", *FORM)
+    return {"kind": of.get("kind", _base(key)), **{k: deepcopy(of[k]) for k in keys if k in of}}
+
+
+def _base(key: str) -> str:
+    return re.sub(r"_\d+$", "", key)
+
+
+def _add_table(tree: Any, key: str, table: dict[str, Any]) -> str:
+    """Enter a table under the next free name."""
+    number = 2
+    while f"{_base(key)}_{number}" in tree["tables"]:
+        number += 1
+    tree["tables"][f"{_base(key)}_{number}"] = table
+    return f"{_base(key)}_{number}"
+
+
+def _is_of_period(of: Any) -> bool:
+    """Whether it comes from a query that says until when it asks."""
+    return bool(of.get("sql")) and UNTIL in (of.get("parameters") or {})
+
+
+def _belongs(of: Any, last: Any) -> bool:
+    """Whether a table is of a data set; one that names none is of that until whose last day it asks."""
+    if "dataset" in of:
+        return str(of["dataset"]) == str(last["dataset"])
+    return str(of["parameters"][UNTIL]) == str(last["end_date"])
+
+
+def _same_query(of: Any, new: NextPeriod) -> dict[str, Any]:
+    """The query with the days of the new period."""
+    source = {key: deepcopy(of[key]) for key in ("sql", "url_env", "connection") if key in of}
+    given = deepcopy(dict(of["parameters"]))
+    given |= {key: day.replace() for key, day in ((SINCE, new.start), (UNTIL, new.end)) if key in given}
+    return {**source, "parameters": given}
 
 
 def _like(file: Path, last: Any, tree: Any, folder: Path) -> Any:
     """What of the manifest a file is to be read as: the last period's own file, or a table."""
-    forms = ([last] if last.get("file") else []) + list((tree.get("tables") or {}).values())
+    forms = [form for form in (last, *(tree.get("tables") or {}).values()) if form.get("file")]
     shares = []
     for form in forms:
         own, given = _headers(folder / form["file"], folder, form), _headers(file, folder, form)

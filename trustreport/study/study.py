@@ -365,8 +365,20 @@ class CountsSet:
 
 
 @dataclass(frozen=True, slots=True)
+class Query:
+    """What a table was asked for with: the text of the query, its parameters, and what names the database."""
+
+    sql: str
+    parameters: Mapping[str, bool | int | float | str]
+    database: str
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
-    """One input file: its hash, its rows, the rows used, why the others were not, and all its headers."""
+    """One input file: its hash, its rows, the rows used, why the others were not, and all its headers.
+
+    Of a table that a query made, `sha256` and `n_bytes` are those of its rows as CSV.
+    """
 
     file: str
     table: str
@@ -376,6 +388,7 @@ class Source:
     n_used: int
     dropped: Mapping[str, int] = field(default_factory=lambda: NONE)
     columns: tuple[str, ...] = ()
+    query: Query | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

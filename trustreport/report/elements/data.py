@@ -99,7 +99,7 @@ def read(context: Context) -> Element:
     return Element(
         tuple(finding),
         figures=tuple(context.numbering.figure(figure) for figure in context.assessment.flow_figures),
-        tables=numbered(context, _sources(context), _processed(context)),
+        tables=numbered(context, _sources(context), _queries(context), _processed(context)),
         remarks=tuple(say(f"cautions.{key}", **values) for key, values in study.cautions),
         remarks_title=say("report.read.doubts"),
     )
@@ -119,6 +119,19 @@ def _sources(context: Context) -> Table:
         lines.append(line_of(source.file, source.table, *shown, dropped))
     columns = heads(say, "report.read", "file table rows used dropped", numeric="rows used")
     return Table(say("report.read.caption"), columns, tuple(lines))
+
+
+def _queries(context: Context) -> Table:
+    """What the tables that come from databases were asked for with."""
+    say, lines = context.say, []
+    for source in context.assessment.study.sources:
+        if (query := source.query) is not None:
+            given = "; ".join(f"{name} = {value}" for name, value in query.parameters.items())
+            text = " ".join(query.sql.split())
+            shown = (query.database, text, given or say("table.empty"), source.sha256)
+            lines.append(line_of(source.file, *shown))
+    columns = heads(say, "report.read", "file database query parameters sha256")
+    return Table(say("report.read.queries_caption"), columns, tuple(lines))
 
 
 def _processed(context: Context) -> Table:

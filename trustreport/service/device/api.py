@@ -11,7 +11,14 @@ from trustreport.service.client.records import DeviceResponse, Moment, ScheduleR
 from trustreport.service.engine import LAST_YEAR
 from trustreport.service.ids import PATTERN
 from trustreport.service.pages import filters
-from trustreport.service.storage.models import Attestation, Schedule, StoredDevice, StoredReport, StoredStudy
+from trustreport.service.storage.models import (
+    NEXT_PERIOD,
+    Attestation,
+    Schedule,
+    StoredDevice,
+    StoredReport,
+    StoredStudy,
+)
 from trustreport.service.storage.store import now
 from trustreport.service.web.shapes import Name, Page, ReportOptions, RequestedPage, moment
 
@@ -74,6 +81,10 @@ schedules_router = APIRouter(prefix="/schedules", tags=["schedules"])
 class NewSchedule(ReportOptions):
     study: str = Field(pattern=PATTERN)
     every_days: int = Field(ge=1, le=3660)
+    next_period: bool = Field(
+        default=False,
+        description="first fetch the next period, until the day before, of an audit with tables from queries",
+    )
     first: datetime | None = Field(
         default=None, description="when the first one is due, from 1970 to 2200; now where left out"
     )
@@ -100,8 +111,9 @@ def begin(asked: NewSchedule, who: Author, core: TheCore) -> ScheduleResponse:
         study = who.row_of(rows, StoredStudy, asked.study)
         at = now(rows)
         next_at = max(at, _milliseconds(asked.first)) if asked.first else at
+        wishes = asked.plain() | ({NEXT_PERIOD: True} if asked.next_period else {})
         row = who.new_row(
-            rows, Schedule, study=study.id, wishes=asked.plain(), every_days=asked.every_days, next_at=next_at
+            rows, Schedule, study=study.id, wishes=wishes, every_days=asked.every_days, next_at=next_at
         )
         who.audit(rows, "schedule.add", row.id, study=study.id, every_days=row.every_days)
         return ScheduleResponse.of_row(row)

@@ -147,6 +147,7 @@ def schedule(device: Name, request: Request, who: Author, core: TheCore, form: S
         study=text(form, "study"),
         every_days=text(form, "every_days"),
         first=text(form, "first") or None,
+        next_period=text(form, "next_period") == "yes",
         kind=text(form, "kind") or None,
         formats=texts(form, "format"),
     )

@@ -188,8 +188,8 @@ def _read(study: Path) -> tuple[list[Problem], list[str]]:
 
 def _tables(plan: Plan) -> dict[str, str]:
     """Where the manifest names each file."""
-    found = {d.file: f"datasets[{i}]" for i, d in enumerate(plan.datasets) if d.file}
-    return {**found, **{table.file: dotted(("tables", name)) for name, table in plan.tables.items()}}
+    sets = {file: f"datasets[{i}]" for i, d in enumerate(plan.datasets) if (file := d.file_of(d.dataset))}
+    return {**sets, **{t.file_of(name): dotted(("tables", name)) for name, t in plan.tables.items()}}
 
 
 def _where(problem: Problem, places_of: Mapping[str, str], tables: Mapping[str, str]) -> str:

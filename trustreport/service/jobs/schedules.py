@@ -3,26 +3,32 @@
 import contextlib
 import shutil
 import time
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service import audit, mail
+from trustreport.service import audit, bounds, mail
 from trustreport.service.core import Core
+from trustreport.service.intake import UploadedFile, add_version
 from trustreport.service.jobs import queue
 from trustreport.service.record import log_heads, retention
 from trustreport.service.settings import Settings
+from trustreport.service.storage.blobs import Blob
 from trustreport.service.storage.collaboration import Delivery, Mail
 from trustreport.service.storage.counters import remove_expired
 from trustreport.service.storage.models import (
+    NEXT_PERIOD,
     Audit,
     Job,
     Organisation,
     Removal,
     Schedule,
+    StoredStudy,
     StoredWorker,
     Version,
+    VersionFile,
 )
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
@@ -56,6 +62,9 @@ def tend(core: Core) -> None:
 def run_due(rows: Rows, name: str, settings: Settings) -> None:
     """Ask for the report of a schedule, if it is still due; unchanged inputs are a job done before.
 
+    Where the next period is to come first, a new version is checked, whose check enters the period that ended
+    the day before, fetches it and asks for the report (`worker_thread`).
+
     Where the organisation has too many jobs waiting, or no room, the audit stays due and is tried again.
     """
     query = select(Schedule).where(Schedule.id == name).with_for_update(skip_locked=True)
@@ -68,16 +77,35 @@ def run_due(rows: Rows, name: str, settings: Settings) -> None:
     asked: dict[str, Any] = {"job": None, "new": False}
     if version is not None:
         try:
-            job, new = queue.enqueue(rows, version, schedule.created_by, "report", schedule.wishes, settings)
+            asked = _request_job(rows, schedule, version, at, settings)
         except Fault:
             return
-        asked = {"job": job.id, "new": new}
     missed = (at - schedule.next_at) // (schedule.every_days * DAY)
     schedule.next_at += (missed + 1) * schedule.every_days * DAY
     audit.write(
         rows, schedule.organisation, ACTOR, "schedule.due", schedule.id, study=schedule.study, **asked
     )
     mail.queue_mail(rows, settings, "audit_due", schedule.created_by, study=schedule.study, **asked)
+
+
+def _request_job(
+    rows: Rows, schedule: Schedule, version: Version, at: int, settings: Settings
+) -> dict[str, Any]:
+    """The job of a schedule that is due, whether it is new, and the last day of a period that it fetches."""
+    user, wishes = schedule.created_by, {k: v for k, v in schedule.wishes.items() if k != NEXT_PERIOD}
+    if not schedule.wishes.get(NEXT_PERIOD):
+        job, new = queue.enqueue(rows, version, user, "report", wishes, settings)
+        return {"job": job.id, "new": new}
+    bounds.refuse_more_jobs(rows, version.organisation, settings)
+    bounds.refuse_more_bytes(rows, version.organisation, settings, needed=1)
+    until = (datetime.fromtimestamp(at / 1000, UTC).date() - timedelta(days=1)).isoformat()
+    files = rows.scalars(select(VersionFile).where(VersionFile.version == version.id)).all()
+    handed = [UploadedFile(f.name, Blob(f.sha256, f.size)) for f in files]
+    study = rows.get_one(StoredStudy, schedule.study)
+    made = add_version(rows, study, user, handed, based_on=version.id, actor=ACTOR)
+    wanted = {"until": until, "report": wishes}
+    job, new = queue.enqueue(rows, made, user, "check", wanted, settings)
+    return {"job": job.id, "new": new, "until": until}
 
 
 def run_daily(core: Core) -> None:

@@ -2,16 +2,18 @@
 
 import json
 import os
+import shutil
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
+from datetime import date
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trustreport.service.blank import SUFFIXES
-from trustreport.service.engine import DatasetFacts, Plan
+from trustreport.service.engine import FETCHED, DatasetFacts, Plan, TableSource
 from trustreport.vocabulary.errors import MissingLibrary, Problem, StudyError
 
 if TYPE_CHECKING:  # load numpy
@@ -33,7 +35,11 @@ ASSESSED_UNTIL = 0.4
 
 
 def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str, Any]:
-    """Unpack what came as an archive into ``work/study``, read it all; the facts, or every problem."""
+    """Unpack what came as an archive into ``work/study``, read it all; the facts, or every problem.
+
+    Where tables come from queries, the answer is `queries` at first; once `fetch` has put their rows into the
+    folder, `fetched` of the task has its problems, and the study is read.
+    """
     study = work / "study"
     if archive := task.get("archive"):
         from trustreport.service.jobs.unpack import Refused, unpack
@@ -46,18 +52,97 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
             )
         except Refused as error:
             return {"problems": _problems(error.problems), "unpacked": False}
+    wrong: list[Problem] = [Problem(**one) for one in task.get("fetched", ())]
+    if "fetched" not in task:
+        if until := task["wishes"].get("until"):
+            wrong = _entered(study, until)
+        asked, refused = _queries(study)
+        wrong += refused
+        if asked and not wrong:
+            _empty(study / FETCHED)  # what is there is of an earlier version, or of anybody's making
+            return {"queries": asked}
     on_progress("read", 0.1)
     from trustreport.api import read_study
 
     proposed = _proposed(study)
     facts = {"proposal": proposed} if proposed else {}
     answer = {"facts": facts, "tables": _tables(study), "unpacked": True}
+    if wrong:
+        return {**answer, "problems": _problems(wrong)}
     try:
         _, plan = read_study(study)
     except StudyError as error:
         without = proposed and not _manifests(study)
         return {**answer, "problems": _problems([NO_MANIFEST] if without else error.problems)}
     return {**answer, "problems": [], "facts": facts_of(plan) | facts, "device": device_of(plan)}
+
+
+def _empty(folder: Path) -> None:
+    """Make a folder without files, whatever is there."""
+    folder.unlink() if folder.is_file() else shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+
+
+def _entered(study: Path, until: str) -> list[Problem]:
+    """Enter the next period into the manifest, from queries; why that cannot be, or nothing."""
+    from trustreport.service.engine import NoNextPeriod, enter_next_period
+
+    try:
+        enter_next_period(study, (), date.fromisoformat(until), is_read=False)
+    except NoNextPeriod as error:
+        return [Problem("study.yaml", f"no next period: {error}")]
+    except Exception as error:  # of a manifest that is none; the check says what is wrong with it
+        return [Problem("study.yaml", f"no next period can be entered ({type(error).__name__})")]
+    return []
+
+
+def _queries(study: Path) -> tuple[list[dict[str, Any]], list[Problem]]:
+    """What the tables of a study ask of databases, and what may not be asked; not of a faulty manifest."""
+    from trustreport.service.engine import read_plan
+
+    try:
+        _, plan = read_plan(study)
+    except StudyError:
+        return [], []
+    named: list[tuple[str, str, TableSource]]
+    named = [(f"tables.{name}", name, table) for name, table in plan.tables.items()]
+    named += [(f"datasets[{i}]", d.dataset, d) for i, d in enumerate(plan.datasets)]
+    manifest = _manifests(study)[0].name
+    asked: list[dict[str, Any]] = []
+    refused = []
+    for place, name, source in named:
+        if source.url_env is not None:
+            expected = "connection: with a name that the operator of this service gave to a database"
+            found = "url_env names a variable of the command line"
+            refused.append(Problem(manifest, found, expected, column=f"{place}.url_env"))
+        elif source.sql is not None:
+            keys = source.model_dump(mode="json", include={"sql", "connection", "parameters"})
+            asked.append({"file": source.file_of(name), "manifest": manifest, "place": place, **keys})
+    return asked, refused
+
+
+def fetch(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str, Any]:
+    """Put the rows of queries into ``work/study``; every problem of them.
+
+    This task alone has the network. It reads no file of a user, and of each query only what `check` said.
+    """
+    from trustreport.service.engine import NotFetched, QueryLimits
+    from trustreport.service.engine import fetch as fetched
+
+    folder, problems = work / "study" / FETCHED, []
+    for i, one in enumerate(task["queries"]):
+        on_progress("fetch", i / len(task["queries"]))
+        address = task["connections"].get(one["connection"])
+        file = folder / Path(one["file"]).name
+        try:
+            if not address:
+                found = f"no connection {one['connection']!r} that this organisation may use"
+                raise NotFetched(found, "", "Ask the operator of the service.")
+            fetched(one["sql"], one["parameters"], address, file, QueryLimits(*task["query_limits"]))
+        except NotFetched as error:
+            place = f"{one['place']}.sql"
+            problems.append(Problem(one["manifest"], error.found, error.expected, error.mend, column=place))
+    return {"problems": _problems(problems)}
 
 
 def _manifests(study: Path) -> list[Path]:
@@ -334,6 +419,7 @@ def _key(entry: Entry) -> str:
 
 TASKS: dict[str, Callable[[dict[str, Any], Path, OnProgress], dict[str, Any]]] = {
     "check": check,
+    "fetch": fetch,
     "report": report,
     "edit": edit,
     "pilot": pilot,

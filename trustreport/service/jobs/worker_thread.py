@@ -5,8 +5,8 @@ import shutil
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,17 @@ from trustreport.service.jobs.store_results import store_check, store_report
 from trustreport.service.limited import ChildOutcome, ResourceLimits, run
 from trustreport.service.log import log, place_of
 from trustreport.service.storage.blobs import Damaged, StorageAway
-from trustreport.service.storage.models import Job, StoredReport, StoredStudy, Version, VersionFile
+from trustreport.service.storage.models import (
+    Job,
+    Organisation,
+    StoredReport,
+    StoredStudy,
+    Version,
+    VersionFile,
+)
 from trustreport.service.storage.store import AWAY
 from trustreport.service.storage.wakeups import Wakeups
+from trustreport.service.web.faults import Fault
 
 
 def looks_before(rows: Rows, job: Job) -> dict[str, Any]:
@@ -176,14 +184,22 @@ class WorkerThread:
         cluster = self.cluster if job.task == "report" else None
         with core.traces.steps() as begin, cluster.pipes() if cluster else nullcontext() as pipes:
             heartbeat.begin = begin
-            outcome = run(
-                task,
-                work,
-                ResourceLimits.of_settings(core.settings, job.task),
-                on_progress=heartbeat.on_progress,
-                should_continue=heartbeat.should_continue,
-                **({"pipes": pipes} if pipes else {}),
-            )
+
+            def child(**more: Any) -> ChildOutcome:
+                return run(
+                    task | more,
+                    work,
+                    ResourceLimits.of_settings(core.settings, job.task),
+                    on_progress=heartbeat.on_progress,
+                    should_continue=heartbeat.should_continue,
+                    **({"pipes": pipes} if pipes else {}),
+                )
+
+            outcome = child()
+            if asked := outcome.answer.get("queries"):
+                outcome = child(task="fetch", **_what_is_fetched(core, job, asked))
+                if outcome.kind == "answer" and "problems" in outcome.answer:
+                    outcome = child(archive="", fetched=outcome.answer["problems"])
         return outcome, heartbeat.said
 
     def _settle(self, job: Job, lease: Lease, outcome: ChildOutcome, asked: str, work: Path) -> str:
@@ -210,12 +226,26 @@ class WorkerThread:
             elif failed or kept is None:
                 queue.end(rows, held, "failed", str(failed)[:1000] or "It ended without an answer.")
                 self._write_to_askers(rows, held, "report_failed", job=held.id)
+                self._after_period(rows, held)
             elif held.task == "check":
                 store_check(rows, held, outcome.answer, kept)
+                self._after_period(rows, held)
             else:
                 store_report(rows, held, outcome.answer, kept)
                 self._write_to_askers(rows, held, "report_ready", report=held.report)
             return held.state
+
+    def _after_period(self, rows: Rows, checked: Job) -> None:
+        """After a schedule's check of a new period, ask for its report, or say that there is none."""
+        wishes, settings = checked.wishes.get("report"), self.core.settings
+        if checked.task != "check" or wishes is None:
+            return
+        version = rows.get_one(Version, checked.version)
+        if version.state == "valid":
+            with suppress(Fault):  # the queue is full, or there is no room: the message says so
+                queue.enqueue(rows, version, checked.created_by, "report", wishes, settings)
+                return
+        mail.queue_mail(rows, settings, "period_failed", checked.created_by, version=version.id)
 
     def _write_to_askers(self, rows: Rows, made: Job, kind: mail.Kind, **details: Any) -> None:
         if made.task == "report":
@@ -271,6 +301,16 @@ class _Heartbeat:
         except Exception as error:  # once the lease is over, `leased_job` knows who has the job
             log().error("lease", job=self.lease.job, error=place_of(error))
         return self.said == "go on"
+
+
+def _what_is_fetched(core: Core, job: Job, asked: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the task that fetches needs: queries, addresses of those databases that may be asked, limits."""
+    with core.store.read() as rows:
+        organisation = rows.get_one(Organisation, job.organisation).name
+    wanted = {one["connection"] for one in asked}
+    may = [c for c in core.settings.connections if c.name in wanted and c.is_open_to(organisation)]
+    limits = core.settings.query_seconds, core.settings.query_rows
+    return {"queries": asked, "connections": {c.name: c.address for c in may}, "query_limits": limits}
 
 
 def _lay_out(core: Core, job: Job, files: Sequence[VersionFile], work: Path) -> dict[str, str]:

@@ -338,6 +338,9 @@ class StoredWorker(Base):
     seen_at: Mapped[int]
 
 
+NEXT_PERIOD = "next_period"  # among the wishes of a schedule: fetch the next period first
+
+
 class Schedule(Base):
     """A report to be made again and again, of the newest valid version of a study."""
 

@@ -80,7 +80,7 @@ def pseudonymised(study: Study, plan: Plan) -> tuple[Study, Plan]:
         localisations=tuple(_of_localisation(one, names, text) for one in study.localisations),
         values=tuple(_of_values(one, names, text) for one in study.values),
         preferences=tuple(_of_preferences(one, names) for one in study.preferences),
-        sources=tuple(replace(s, file=text(s.file), columns=()) for s in study.sources),
+        sources=tuple(replace(s, file=text(s.file), columns=(), query=None) for s in study.sources),
         manifest=b"",
         lock_status=_of_lock(found, names, text),
     )

@@ -9,6 +9,7 @@ import hashlib
 import os
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from trustreport.study.ingest.problems import (
@@ -22,6 +23,8 @@ from trustreport.study.ingest.problems import (
     quoted,
     unseen,
 )
+from trustreport.study.interop.sql import NotFetched, fetch
+from trustreport.study.plan import TableSource
 
 MOST_BYTES = 5_000_000
 MOST_NODES = 500_000
@@ -282,6 +285,34 @@ class StudyFiles:
     problems: Problems
     allow_outside: bool = False
     hashes: dict[Path, str] = field(default_factory=dict)
+    fetched: "TemporaryDirectory[str] | None" = None
+
+    def close(self) -> None:
+        """Remove what queries made."""
+        if self.fetched is not None:
+            self.fetched.cleanup()
+
+    def fetch(self, name: str, source: TableSource, column: str, line: int) -> Path | None:
+        """The rows of a query as a file; None where they are not there (the problem is noted).
+
+        Where a service fetched them, and nothing here says where the database is, its file in the folder.
+        """
+        assert source.sql is not None
+        address = os.environ.get(source.variable, "")
+        if not address and source.connection and (self.folder / name).is_file():
+            return self.find(name, column, line)
+        try:
+            if not address:
+                expected = f"the address of the database in the environment variable {source.variable}"
+                elsewhere = ", and no service has fetched the rows" if source.connection else ""
+                raise NotFetched(f"{source.variable} is not set{elsewhere}", expected)
+            self.fetched = self.fetched or TemporaryDirectory(prefix="trustreport-")
+            path = Path(self.fetched.name, f"{len(os.listdir(self.fetched.name))}.csv")
+            fetch(source.sql, source.parameters, address, path)
+            return path
+        except NotFetched as error:
+            self._refuse(error.found, error.expected, error.mend, column, line)
+            return None
 
     def find(self, name: str, column: str, line: int) -> Path | None:
         """The path of a file named in the manifest; None where it may not or cannot be read."""

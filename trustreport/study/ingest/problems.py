@@ -21,6 +21,7 @@ SEEN = "visible characters only"
 RETYPE = (
     "Type it again: copied text can hold control characters and marks that reverse the direction of text."
 )
+OF_AN_ACCOUNT = re.compile(r"(?<=://).*@")  # the name and the password in an address
 SEARCHED = 5000  # names among which a near one is sought
 
 Key = str | int
@@ -28,8 +29,13 @@ KeyPath = tuple[Key, ...]
 
 
 def quoted(cell: object) -> str:
-    """A cell between quotation marks, on one line, cut to the length that a message may repeat."""
+    """A cell between quotation marks, on one line, cut to the length that a message may repeat.
+
+    Of an address, what stands before its host is left out: it may be a password.
+    """
     text = " ".join(str(cell).split()) or str(cell)
+    if "://" in text:
+        text = OF_AN_ACCOUNT.sub("…@", text)
     text = visible(text)
     return f'"{text[:CELL]}…"' if len(text) > CELL else f'"{text}"'
 

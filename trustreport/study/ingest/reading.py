@@ -33,8 +33,8 @@ from trustreport.study.ingest.problems import (
 from trustreport.study.ingest.readings import ratings_of, readings_of
 from trustreport.study.ingest.tables import read_table
 from trustreport.study.ingest.values import shaped
-from trustreport.study.plan import DatasetFacts, Plan, TableFile
-from trustreport.study.study import Ratings, Readings, Source, Study, close
+from trustreport.study.plan import Plan, TableSource
+from trustreport.study.study import Query, Ratings, Readings, Source, Study, close
 from trustreport.vocabulary.errors import Problem, StudyError
 
 # Groups without which nothing can be joined: with a fault there, the files are read one by one only.
@@ -72,7 +72,10 @@ def read(path: str | PathLike[str], *, allow_outside: bool = False) -> tuple[Stu
     if plan is None:
         raise StudyError(problems)
     files = StudyFiles(found.parent, found.name, problems, allow_outside)
-    study = _study(plan, touched, manifest, files, problems)
+    try:
+        study = _study(plan, touched, manifest, files, problems)
+    finally:
+        files.close()
     if problems or study is None:
         raise StudyError(_in_order(problems, manifest.file))
     _give_back()
@@ -149,7 +152,7 @@ def _study(
 
 def _specs(plan: Plan, problems: Problems) -> Iterator[Any]:
     """What the manifest says of every file, in its order."""
-    named: list[TableFile | DatasetFacts] = [*plan.tables.values(), *plan.datasets]
+    named: list[TableSource] = [*plan.tables.values(), *plan.datasets]
     classes = any("class_scores" in t.columns for t in named)
     divided = frozenset(column for group in plan.subgroups for column in columns_of(group))
     for name, table in plan.tables.items():
@@ -162,12 +165,12 @@ def _specs(plan: Plan, problems: Problems) -> Iterator[Any]:
             continue
         features = _features(plan, table.dataset) if kind in ("scores", "features") else ()
         of = table.task, table.candidate, table.dataset
-        yield Spec(table.file, kind, path, table, name, *of, features, divided, classes)
+        yield Spec(table.file_of(name), kind, path, table, name, *of, features, divided, classes)
     for i, facts in enumerate(plan.datasets):
-        if facts.file is not None:
+        if file := facts.file_of(facts.dataset):
             path, features = ("datasets", i), facts.features or ()
             own = facts.dataset
-            yield Spec(facts.file, "dataset", path, facts, own, None, None, own, features, divided, classes)
+            yield Spec(file, "dataset", path, facts, own, None, None, own, features, divided, classes)
 
 
 def _features(plan: Plan, dataset: str | None) -> tuple[str, ...]:
@@ -180,8 +183,10 @@ def _load(
     spec: Any, plan: Plan, files: StudyFiles, manifest: Manifest, problems: Problems
 ) -> tuple[Path | None, Any]:
     """The file and its table; None where it cannot be read (the problem is noted)."""
-    key: KeyPath = (*spec.path, "file")
-    path = files.find(spec.file, dotted(key), manifest.line(key))
+    asked = isinstance(spec.form, TableSource) and spec.form.sql is not None
+    key: KeyPath = (*spec.path, "sql" if asked else "file")
+    at = dotted(key), manifest.line(key)
+    path = files.fetch(spec.file, spec.form, *at) if asked else files.find(spec.file, *at)
     if path is None:
         return None, None
     if spec.kind == "dataset":
@@ -251,12 +256,19 @@ def _with_sources(
                 n_used,
                 {reason: n for reason, n in dropped.items() if n > 0},
                 table.header,
+                _query(spec.form),
             )
         )
     if locked:
         path = files.folder / lock.FILE
         sources.append(Source(lock.FILE, "lock", files.hash(path), len(locked), 0, 0))
     return replace(study, sources=tuple(sources), manifest=own.read_bytes(), lock=locked)
+
+
+def _query(form: Any) -> Query | None:
+    if not isinstance(form, TableSource) or form.sql is None:
+        return None
+    return Query(form.sql, dict(form.parameters), form.connection or form.url_env or "")
 
 
 def _in_order(problems: Problems, manifest: str) -> list[Problem]:

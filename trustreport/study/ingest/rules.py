@@ -89,7 +89,11 @@ def _limits_are_strict(plan: Plan, problems: Problems) -> None:
 
 def there_is_data(plan: Plan, problems: Problems) -> None:
     """A manifest names at least one table or holds published figures."""
-    if plan.tables or any(d.file for d in plan.datasets) or any(getattr(plan, group) for group in INLINE):
+    if (
+        plan.tables
+        or any(d.file_of(d.dataset) for d in plan.datasets)
+        or any(getattr(plan, group) for group in INLINE)
+    ):
         return
     expected = f"tables, a data set with a file, or one of {listed(INLINE)}"
     problems.add_at(

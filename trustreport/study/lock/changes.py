@@ -140,20 +140,32 @@ def _as_locked(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
 def _analysed(facts: Mapping[str, Any]) -> dict[str, Any]:
     """The facts of a data set but for those of its own: what it is called, where and when it is from."""
     own = {"dataset", "role", *(f.removeprefix("datasets.") for f in ADDED_LATER)}
-    return {**{k: v for k, v in facts.items() if k not in own}, "of a file": "file" in facts}
+    kept = {k: v for k, v in _of_its_days(facts, facts).items() if k not in own}
+    return {**kept, "of a file": "file" in facts}
+
+
+def _of_its_days(table: Mapping[str, Any], facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A table as declared, but `since` and `until` of its query as those of its data set, where they are."""
+    given = table.get("parameters")
+    if not given:
+        return table
+    days = {"since": facts.get("start_date"), "until": facts.get("end_date")}
+    own = {k: f"its {k}" if v == days.get(k, "") else v for k, v in given.items()}
+    return {**table, "parameters": own}
 
 
 def _tables_of(periods: set[str], old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Path]:
     """Tables that were added for such periods and are read as a table of the lock is."""
 
-    def reading(name: str, table: Mapping[str, Any]) -> dict[str, Any]:
-        own = {key: value for key, value in table.items() if key not in ("file", "dataset")}
+    def reading(name: str, table: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
+        facts = dict(items(data.get("datasets", []), "datasets")).get(table.get("dataset", ""), {})
+        own = {k: v for k, v in _of_its_days(table, facts).items() if k not in ("file", "dataset")}
         return {"kind": name, **own}
 
-    before = [reading(name, table) for name, table in old.get("tables", {}).items()]
+    before = [reading(name, table, old) for name, table in old.get("tables", {}).items()]
     for name, table in new.get("tables", {}).items():
         added = name not in old.get("tables", {}) and table.get("dataset") in periods
-        if added and reading(name, table) in before:
+        if added and reading(name, table, new) in before:
             yield "tables", PathKey(name)
 
 

@@ -14,6 +14,7 @@ from trustreport.study.plan.analysis import (
     UtilityMatrix,
 )
 from trustreport.study.plan.data import (
+    FETCHED,
     SCALES,
     Complexity,
     DatasetFacts,
@@ -22,10 +23,12 @@ from trustreport.study.plan.data import (
     Measurement,
     Pivot,
     TableFile,
+    TableSource,
     TimeToEvent,
     Unpivot,
     VerificationDesign,
     as_coded,
+    is_one_query,
 )
 from trustreport.study.plan.device import (
     CHOSEN_ELSEWHERE,
@@ -65,6 +68,7 @@ __all__ += ["CHOSEN_ELSEWHERE", "CHOSEN_ON_TESTED", "Amendment", "Claim", "Docum
 __all__ += ["Report", "StudyFacts"]
 __all__ += ["TimeToEvent", "VerificationDesign"]
 __all__ += [
+    "FETCHED",
     "SCALES",
     "Complexity",
     "DatasetFacts",
@@ -73,8 +77,10 @@ __all__ += [
     "Measurement",
     "Pivot",
     "TableFile",
+    "TableSource",
     "Unpivot",
     "as_coded",
+    "is_one_query",
 ]
 __all__ += ["DiagramAxes", "Endpoint", "Family", "RiskLimits", "Similarity", "Subgroup"]
 __all__ += ["UtilityMatrix"]
