@@ -5,7 +5,7 @@ import os
 import shutil
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import date
 from hashlib import sha256
@@ -55,7 +55,7 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
     wrong: list[Problem] = [Problem(**one) for one in task.get("fetched", ())]
     if "fetched" not in task:
         if until := task["wishes"].get("until"):
-            wrong = _entered(study, until)
+            wrong = _entered(study, until, task["wishes"].get("files", ()))
         asked, refused = _queries(study)
         wrong += refused
         if asked and not wrong:
@@ -83,12 +83,13 @@ def _empty(folder: Path) -> None:
     folder.mkdir()
 
 
-def _entered(study: Path, until: str) -> list[Problem]:
-    """Enter the next period into the manifest, from queries; why that cannot be, or nothing."""
+def _entered(study: Path, until: str, files: Sequence[str]) -> list[Problem]:
+    """Enter the next period into the manifest, from files or queries; why that cannot be, or nothing."""
     from trustreport.service.engine import NoNextPeriod, enter_next_period
 
     try:
-        enter_next_period(study, (), date.fromisoformat(until), is_read=False)
+        data = [study / name for name in files]
+        enter_next_period(study, data, date.fromisoformat(until), is_read=False)
     except NoNextPeriod as error:
         return [Problem("study.yaml", f"no next period: {error}")]
     except Exception as error:  # of a manifest that is none; the check says what is wrong with it

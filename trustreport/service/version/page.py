@@ -2,8 +2,9 @@
 
 import io
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import Annotated, Any, BinaryIO
 
 from fastapi import APIRouter, Query, Request, Response
@@ -145,7 +146,9 @@ def faulty(problems: list[dict[str, Any]], files: set[str]) -> list[tuple[str, i
 
 
 NAME = f"[{ALPHABET}]{{{LENGTH}}}"
-UPLOADS = re.compile(rf"/studies|/studies/{NAME}/versions|/versions/{NAME}/(correction|edit)")
+UPLOADS = re.compile(rf"/studies|/studies/{NAME}/versions|/versions/{NAME}/(correction|edit|period)")
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+NO_WISHES: Mapping[str, Any] = MappingProxyType({})
 
 uploads_router = APIRouter()
 
@@ -225,10 +228,37 @@ def correct(version: Name, request: Request, who: Author, core: TheCore, form: S
     return see(f"/versions/{replace_files(core, who, version, new)}")
 
 
+@uploads_router.post("/versions/{version}/period")
+@shown_again(show)
+def next_period(version: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
+    """The next period of an audit: its tables beside all other files, in a version whose check enters it."""
+    until, files = text(form, "until"), sent_files(form, "files")
+    if not DAY.fullmatch(until):
+        raise Fault(422, say("pages.fault.no_day.detail"))
+    if not files:
+        raise Fault(422, say("pages.fault.no_file_came.choose_files"))
+    new = named_streams(files)
+    _, old = _files_of(core.store, who, version)
+    if taken := sorted(new.keys() & {f.name for f in old}):
+        raise Fault(409, say("pages.fault.file_there.detail", name=taken[0]))
+    made = replace_files(core, who, version, new, wishes={"until": until, "files": [*new]})
+    return see(f"/versions/{made}")
+
+
 def replace_files(
-    core: Core, who: Principal, version: str, new: dict[str, BinaryIO], without: Collection[str] = ()
+    core: Core,
+    who: Principal,
+    version: str,
+    new: dict[str, BinaryIO],
+    without: Collection[str] = (),
+    wishes: Mapping[str, Any] = NO_WISHES,
 ) -> str:
-    """The name of a new version: the files of an old one, some replaced and some left out."""
+    """The name of a new version: the files of an old one, some replaced and some left out.
+
+    Parameters
+    ----------
+    wishes : of its check
+    """
     study, all_old = _files_of(core.store, who, version)
     old = [f for f in all_old if f.name not in without]
     checked_names([*new, *(f.name for f in old if f.name not in new)])
@@ -239,7 +269,7 @@ def replace_files(
         raise Fault(422, say("pages.fault.too_many_files.detail", most_files=core.settings.most_files))
     with core.store.write() as rows:
         made = new_version(rows, who, study, handed, based_on=version)
-        queue.enqueue(rows, made, who.user, "check", {}, core.settings)
+        queue.enqueue(rows, made, who.user, "check", dict(wishes), core.settings)
         return made.id
 
 
