@@ -22,6 +22,7 @@ POSTS = sorted({route.path for route in page_routes() if "POST" in route.methods
 ANYBODY = (
     "/setup",
     "/invitation",
+    "/enter",
     "/sign-in",
     "/sign-in/second",
     "/sign-in/provider",
@@ -29,8 +30,8 @@ ANYBODY = (
     "/shared",
     "/language",
 )
-# Of accounts with a second factor or an identity provider, and of several languages: tests of their own
-# look at these.
+# Of accounts with a second factor or an identity provider, of audits, and of several languages: tests of
+# their own look at these.
 ELSEWHERE = {
     "/account/second-factor/*",
     "/account/second-factor/*/removal",
@@ -45,6 +46,7 @@ ELSEWHERE = {
     "/sign-in/provider/callback",
     "/sign-in/second",
     "/language",
+    "/versions/*/period",
 }
 
 
