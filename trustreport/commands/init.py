@@ -49,6 +49,7 @@ def init(paths: tuple[Path, ...], from_tables: bool, kind: "Kind", every: bool) 
 
 def _init_from(paths: tuple[Path, ...], kind: "Kind") -> None:
     import shutil
+    from functools import cache
     from tempfile import TemporaryDirectory
 
     tables = [path for path in paths if path.is_file()]
@@ -65,11 +66,12 @@ def _init_from(paths: tuple[Path, ...], kind: "Kind") -> None:
     file = folder / "study.yaml"
     if file.exists():
         raise click.UsageError(f"{file} is there already; name another folder")
-    from trustreport.study.proposal import propose, text
+    from trustreport.study.proposal import propose, write_proposal
 
     with TemporaryDirectory() as work:
         tables = list(_under_own_names(tables, Path(work)))
-        proposal = propose(tables, kind, _choose if sys.stdin.isatty() else None)
+        choose = cache(_choose) if sys.stdin.isatty() else None
+        proposal = propose(tables, kind, choose)
         if not proposal.entries and not proposal.datasets:
             for name, why in proposal.unread.items():
                 click.echo(f"{name}: {why}", err=True)
@@ -78,7 +80,7 @@ def _init_from(paths: tuple[Path, ...], kind: "Kind") -> None:
         for table in tables:
             if table.parent.resolve() != folder.resolve():
                 shutil.copyfile(table, folder / table.name)
-    file.write_text(text(proposal, folder.resolve().name), encoding="utf-8")
+        proposal = write_proposal(tables, file, kind, choose, proposal)
     click.echo(file)
     for note in proposal.notes:
         click.echo(note, err=True)

@@ -12,9 +12,9 @@ from trustreport.study.ingest.contracts import CONTRACTS, SPELLINGS, Contract, o
 from trustreport.study.ingest.problems import (
     KeyPath,
     Problems,
+    almost,
     did_you_mean,
     dotted,
-    edits,
     listed,
     near,
     quoted,
@@ -321,9 +321,9 @@ class ColumnFinder:
         for _, header in list(self.headers.rest()):
             name = header.casefold().replace(" ", "_")
             for word in self.contract.words:
-                if word in present or word in self.failed or len(word) < 5 or header in self.spec.features:
+                if word in present or word in self.failed or header in self.spec.features:
                     continue
-                if edits(name, word) <= (1 if len(word) < 8 else 2):
+                if almost(name, word):
                     self.problems.add_at(
                         self.raw.file,
                         f"unknown column {quoted(header)}",

@@ -82,6 +82,11 @@ def edits(a: str, b: str) -> int:
     return rows[-1][-1]
 
 
+def almost(name: str, word: str) -> bool:
+    """Whether a name differs from a word of five letters or more by a slip of the pen: ``secnds``."""
+    return len(word) > 4 and edits(name, word) <= (1 if len(word) < 8 else 2)
+
+
 def dotted(path: KeyPath) -> str:
     """A path as the messages write it: ``datasets[2].role``."""
     text = ""

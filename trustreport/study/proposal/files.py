@@ -15,6 +15,7 @@ from trustreport.study.proposal.parts import (
     Choose,
     Doubt,
     Proposal,
+    Refused,
     is_group,
     spellings,
     squeezed,
@@ -24,14 +25,17 @@ from trustreport.study.proposal.shapes import dictionary, header_of_two_rows, pa
 from trustreport.study.proposal.table import TableProposal
 
 
-def propose(files: Sequence[Path], kind: Kind, choose: Choose | None = None) -> Proposal:
+def propose(
+    files: Sequence[Path], kind: Kind, choose: Choose | None = None, refused: Refused | None = None
+) -> Proposal:
     """Look at tables and say what they probably are.
 
     Parameters
     ----------
     choose : answers a doubt; without it the likeliest answer is taken and marked as uncertain
+    refused : what is not proposed again
     """
-    made, others, taken = Proposal(kind), list[TableProposal](), list[TableProposal]()
+    made, others, taken = Proposal(kind, refused=refused or Refused()), list[TableProposal](), list[TableProposal]()
     files = _without_dictionaries(files, made)
     made.of_one_file = len(files) == 1
     for path in files:

@@ -44,6 +44,19 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class Refused:
+    """What earlier readings of the tables were refused for, each with the reason.
+
+    `columns` are not used at all, by file and header; `uses` are columns that are not what their header says,
+    by file, word and header; `kinds` are what a table is not, by file and kind.
+    """
+
+    columns: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    uses: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+    kinds: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Dictionary:
     """What a data dictionary says of columns: their labels, and what their codes mean."""
 
@@ -66,7 +79,7 @@ class Proposal:
     `dictionary` explains headers and codes of all files; `of_one_file` says that there is no other table.
     `thresholds` are examples, by candidate; `about` are the doubts of lines that belong to no table, by key;
     `features` are columns of numbers that nothing else uses, by data set; `unread` says of files that are in
-    none why, and `notes` what else a reader of the manifest should know.
+    none why, `unused` of columns, and `notes` what else a reader of the manifest should know.
     """
 
     kind: Kind
@@ -85,10 +98,12 @@ class Proposal:
     features: dict[str, list[str]] = field(default_factory=dict)
     thresholds: dict[str, str] = field(default_factory=dict)
     about: dict[str, str] = field(default_factory=dict)
+    refused: Refused = Refused()
     dictionary: Dictionary = Dictionary()
     of_one_file: bool = False
     unread: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    unused: list[str] = field(default_factory=list)
 
 
 # What headers add to the word for a column: treatment_name, numero_de_cas.
@@ -240,7 +255,8 @@ class ExaminedTable:
     ) -> None:
         self.path, self.raw, self.made, self.choose = path, raw, made, choose
         self.sheet, self.first, self.only_sheet = sheet, first, True
-        self.headers = [h for h in raw.header if h]
+        named = [h for h in raw.header if h]
+        self.headers = [h for h in named if (path.name, h) not in made.refused.columns]
         self.seen = {h: Cells(c) for h, c in zip(raw.header, raw.columns) if h}
         below = {h: Cells(c.slice(1)) for h, c in zip(raw.header, raw.columns) if h}
         # A row of units or kinds under the header: without it columns are of one kind.
@@ -248,6 +264,8 @@ class ExaminedTable:
         if self.unit_row:
             self.seen = below
         self.entry = Entry(path, "", dict(form or {}))
+        if len(self.headers) < len(named):
+            self.entry.form["ignore"] = [h for h in named if h not in self.headers]
         self.more: list[Entry] = []  # of the same file, one for each other measurement
         self.columns: dict[str, Any] = {}
         self.labels: list[str] = []  # columns of labels, one for each rater
@@ -277,6 +295,10 @@ class ExaminedTable:
         """The file, and its sheet, in questions."""
         return f"{self.path.name}, sheet {self.sheet}" if self.sheet else self.path.name
 
+    def may(self, kind: str) -> bool:
+        """Whether no earlier reading of the table as this kind was refused."""
+        return (self.path.name, kind) not in self.made.refused.kinds
+
     def settle(self, doubt: Doubt, key: str) -> str:
         """The answer to a doubt; without anybody to ask, the likeliest one and a mark at the line `key`."""
         return self._answered(doubt, key, self.entry.about)
@@ -288,5 +310,6 @@ class ExaminedTable:
     def _answered(self, doubt: Doubt, key: str, about: dict[str, str]) -> str:
         if self.choose is not None:
             return self.choose(doubt)
-        about[key] = doubt.question
+        others = " or ".join(name for name in doubt.options if name != doubt.likeliest)
+        about[key] = doubt.question + (f" It could be {others}." if others and key == "columns" else "")
         return doubt.likeliest

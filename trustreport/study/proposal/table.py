@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trustreport.study.ingest import contracts
+from trustreport.study.ingest.problems import almost
 from trustreport.study.proposal import special
 from trustreport.study.proposal.choices import find_choices
 from trustreport.study.proposal.measured import find_values
@@ -41,10 +42,12 @@ class TableProposal(ExaminedTable):
         self._form()
         self._columns()
         have = dict(self.columns)
-        if find_choices(self, have):
+        if self.may("preferences") and find_choices(self, have):
             self.entry.kind = "preferences"
+        elif self.may("values") and find_values(self, have):
+            self.entry.kind = "values"
         else:
-            self.entry.kind = "values" if find_values(self, have) else self._kind()
+            self.entry.kind = self._kind()
         return bool(self.entry.kind)
 
     def unknown(self) -> str:
@@ -53,6 +56,8 @@ class TableProposal(ExaminedTable):
 
     def take(self) -> None:
         """Put the table into the proposal."""
+        words = contracts.CONTRACTS[self.entry.kind].words
+        self.columns = {word: header for word, header in self.columns.items() if word in words}
         self._values()
         self._units()
         renamed = {w: h for w, h in self.columns.items() if w != h}
@@ -128,6 +133,7 @@ class TableProposal(ExaminedTable):
         special.find_follow_up(self, taken)
         self._truth(taken)
         self._scores(taken)
+        self._near_misses(taken)
         patient = self.columns.get("patient", "")
         once = patient and self.seen[patient].n_distinct == self.raw.n_rows
         if once and "case" not in self.columns and "truth" in self.columns:
@@ -135,6 +141,8 @@ class TableProposal(ExaminedTable):
 
     def _may_be(self, word: str, header: str) -> bool:
         cells = self.seen[header]
+        if (self.path.name, word, header) in self.made.refused.uses:
+            return False
         if word == "truth" and squeezed(header) == "y" and "x" in map(squeezed, self.headers):
             return False  # a place, not an outcome
         if word in CODED:
@@ -147,6 +155,15 @@ class TableProposal(ExaminedTable):
         if word in ("arm", "dataset", "candidate", "version", "site"):
             return cells.n_distinct <= 50
         return True
+
+    def _near_misses(self, taken: set[str]) -> None:
+        """Headers that are almost a word: without a place in the manifest the table would be refused."""
+        for header in self.headers:
+            for word in vocabulary()["columns"]:
+                free = word not in self.columns and header not in taken
+                if free and almost(squeezed(header), word) and self._may_be(word, header):
+                    self.columns[word] = header
+                    taken.add(header)
 
     def _by_words(self, taken: set[str]) -> None:
         """A date or a score by one word of its header: specimen_date, risk_10y."""
@@ -167,6 +184,7 @@ class TableProposal(ExaminedTable):
             return
         free = [h for h in self.headers if h not in taken or h == self.columns.get("decision")]
         found = [h for h in free if self.seen[h].is_yes_or_no and not is_group(h)]
+        found = [h for h in found if self._may_be("truth", h)]
         if not found:
             return
         question = f"{self.place}: which column is the reference standard?"
@@ -237,6 +255,7 @@ class TableProposal(ExaminedTable):
             for h in self.headers
             if h not in taken and not is_group(h) and (self.seen[h].is_yes_or_no or self._means_yes_or_no(h))
         ]
+        found = [h for h in found if self._may_be("decision", h)]
         if found:
             question = f"{self.place}: which column is the decision of the readers?"
             doubt = Doubt(question, tuple(found), found[0])
@@ -266,6 +285,9 @@ class TableProposal(ExaminedTable):
             return "reported"
         if len(wide) > 1 and "reader" not in have:
             return self._wide_raters(wide)
+        if "rater" in have and "reader" not in have and not self.may("raters"):
+            self.columns["reader"] = self.columns.pop("rater")
+            have = set(self.columns)
         if {"rater", "case"} <= have and have & {"label", "decision", "truth"}:
             label = next(self.columns[word] for word in ("label", "decision", "truth") if word in have)
             self._only("case", "rater", "confidence")
@@ -276,22 +298,23 @@ class TableProposal(ExaminedTable):
             self.columns["score"] = label  # a rating of a reader, not of one of those who set the truth
             have.add("score")
         self._without("label", "rater")
-        if {"reader", "case"} <= have and have & set(GRADED):
+        if {"reader", "case"} <= have and have & set(GRADED) and self.may("readings"):
             self._without("dataset", "candidate", "version", "site", "date", "set")
             return "readings"
         self._without("arm", "set")
-        if self.made.of_one_file and "truth" in have and "reader" not in have and not have & set(GRADED):
+        alone = self.made.of_one_file or not self.may("cases")
+        if alone and "truth" in have and "reader" not in have and not have & set(GRADED):
             # What the device says of cases that nobody read is not advice to readers.
             for word, ours in (("advice_score", "score"), ("advice", "decision")):
                 if word in have:
                     self.columns[ours] = self.columns.pop(word)
             have = set(self.columns)
-        if have & {"truth", "follow_up"} and have & {*GRADED, "class_scores"}:
+        if have & {"truth", "follow_up"} and have & {*GRADED, "class_scores"} and self.may("dataset"):
             return "dataset"
-        if "case" in have and have & set(GRADED):
+        if "case" in have and have & set(GRADED) and self.may("scores"):
             return "scores"
         # One row for each case, or reader: else it is a table of something else.
-        if {"case", "truth"} <= have and self.once("case"):
+        if {"case", "truth"} <= have and self.once("case") and self.may("cases"):
             return "cases"
         return "readers" if "reader" in have and "case" not in have and self.once("reader") else ""
 
