@@ -136,9 +136,16 @@ def _sheets(path: Path) -> tuple[str, ...]:
 def _raw(path: Path, sheet: str | None, problems: Problems) -> Raw | None:
     names = frozenset(name for word in vocabulary()["columns"] for name in spellings(word))
     top = top_rows(path, sheet)
-    row = find_header(top, names, squeezed)
+    row = find_header(top, names, squeezed) or _below_titles(top)
     rows = header_of_two_rows(top, row) or row
     return read_table(path, path.name, Layout(header_row=rows, sheet=sheet), problems)
+
+
+def _below_titles(top: Sequence[Sequence[str]]) -> int | None:
+    """The row below titles of one cell each that names the columns; None where the first row has several."""
+    filled = [sum(bool(cell.strip()) for cell in row) for row in top]
+    several = next((i for i, n in enumerate(filled) if n > 1), 0)
+    return several + 1 if several and filled[several] == max(filled) else None
 
 
 def _without_dictionaries(files: Sequence[Path], made: Proposal) -> list[Path]:

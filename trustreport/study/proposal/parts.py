@@ -108,7 +108,9 @@ class Proposal:
 
 # What headers add to the word for a column: treatment_name, numero_de_cas.
 ENDS = ("", "_id", "_name", "_no", "_nr", "_number", "_code")
-STARTS = ("numero_de_", "numero_", "no_", "nr_", "id_")
+STARTS = ("numero_de_", "numero_di_", "numero_do_", "numero_", "no_", "nr_", "n_", "id_", "id_do_", "id_di_", "id_del_")
+# Letters that are no letter with an accent.
+LETTERS = str.maketrans({"ł": "l", "Ł": "L", "ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "œ": "oe", "đ": "d"})
 
 
 @cache
@@ -128,7 +130,7 @@ def spellings(word: str) -> tuple[str, ...]:
 
 def squeezed(header: str) -> str:
     """A header in plain small letters, its words joined by one underscore."""
-    plain = unicodedata.normalize("NFKD", header).encode("ascii", "ignore").decode()
+    plain = unicodedata.normalize("NFKD", header.translate(LETTERS)).encode("ascii", "ignore").decode()
     plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", plain)
     return re.sub(r"[^a-z0-9]+", "_", plain.casefold()).strip("_")
 

@@ -22,7 +22,7 @@ from trustreport.study.proposal.parts import (
     squeezed,
     vocabulary,
 )
-from trustreport.study.proposal.shapes import readers_in_columns
+from trustreport.study.proposal.shapes import arms_in_columns
 
 if TYPE_CHECKING:
     pass
@@ -127,6 +127,7 @@ class TableProposal(ExaminedTable):
                     taken.add(found)
                     break
         self._per_arm(taken)
+        self._calls_per_arm(taken)
         self._readers_in_columns(taken)
         self._by_words(taken)
         self._judgement(taken)
@@ -167,7 +168,9 @@ class TableProposal(ExaminedTable):
 
     def _by_words(self, taken: set[str]) -> None:
         """A date or a score by one word of its header: specimen_date, risk_10y."""
-        for word in ("date", "score", "confidence"):
+        if "case" not in self.columns and "set" in self.columns and not {"metric", "tp"} & self.columns.keys():
+            self.columns["case"] = self.columns.pop("set")  # a study of a patient, not an article
+        for word in ("date", "score", "confidence", *(("seconds",) if "reader" in self.columns else ())):
             found = [
                 h
                 for h in self.headers
@@ -230,11 +233,21 @@ class TableProposal(ExaminedTable):
                 self.columns[word] = {arm: found[arm] for arm in ("unaided", "aided")}
                 taken |= set(found.values())
 
+    def _calls_per_arm(self, taken: set[str]) -> None:
+        """Two columns of yes and no that differ by the arm alone, in a table of readers."""
+        if "reader" not in self.columns or {*GRADED, "label"} & self.columns.keys():
+            return
+        free = [h for h in self.headers if h not in taken and self.seen[h].pair]
+        found = list(arms_in_columns(free).values())
+        if len(found) == 1:
+            self.columns["decision"] = {arm: found[0][arm] for arm in ("unaided", "aided")}
+            taken |= set(found[0].values())
+
     def _readers_in_columns(self, taken: set[str]) -> None:
         """Columns that name a reader and an arm, as Smith_noAI: a row for each reader and case."""
         free = [h for h in self.headers if h not in taken and (self.seen[h].numeric or self.seen[h].pair)]
-        found = readers_in_columns(free)
-        if not found or "reader" in self.columns or {"decision", "score"} & self.columns.keys():
+        found = arms_in_columns(free)
+        if len(found) < 2 or "reader" in self.columns or {"decision", "score"} & self.columns.keys():
             return
         own = {arm: [columns[arm] for columns in found.values()] for arm in ("unaided", "aided")}
         every = [h for headers in own.values() for h in headers]
