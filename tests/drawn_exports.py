@@ -133,6 +133,11 @@ EXTRAS = {
     "secnds": lambda i: "n/d",
     "Sex": lambda i: "FM"[i % 2],
     "status_code": lambda i: "ok",
+    "Smoker": lambda i: ("yes", "no")[i * 5 % 7 % 2],
+    "Age": lambda i: 40 + i * 3 % 31,
+    "Hospital": lambda i: "NS"[i % 2],
+    "AI result": lambda i: i * 3 % 5 % 2,
+    "Comment of reader": lambda i: ("", "unclear")[i % 2],
 }
 SHAPES = ("long", "arms in columns", "readers and arms in columns", "scores", "calls")
 DICTIONARY = ["Variable / Field Name", "Form Name", "Section Header", "Field Type", "Field Label",
@@ -185,8 +190,15 @@ def exports(draw: st.DrawFn) -> Export:
     explained = shape == "long" and draw(st.integers(0, 4)) == 0
     if explained:
         codes = {1: 1, 0: 2}
+    elif not known_codes and draw(st.integers(0, 5)) == 0:
+        codes = draw(st.sampled_from(({1: 2, 0: 1}, {1: "A", 0: "B"})))
+    hidden = draw(st.sampled_from(("", "", "truth", "decision", "score")))
+    if hidden and not explained:
+        words[hidden] = "Q7"
     pair = draw(st.integers(0, min(map(len, (WORDS[language]["unaided"], WORDS[language]["aided"]))) - 1))
     arms = [WORDS[language][word][pair] for word in ("unaided", "aided")]
+    if shape == "long" and draw(st.integers(0, 3)) == 0:
+        arms = draw(st.sampled_from((["0", "1"], ["A", "B"], ["no", "yes"])))
     n = draw(st.integers(9, 14))
     readers = [f"R{j}" for j in range(1, draw(st.integers(2, 3)) + 1)]
     bits = st.lists(st.integers(0, 1), min_size=n, max_size=n)
@@ -194,14 +206,21 @@ def exports(draw: st.DrawFn) -> Export:
     called = {(r, a): draw(bits) for r in readers for a in (0, 1)}
     cases = [f"P-{i:03}" for i in range(n)]
     head, rows, number = _rows(shape, words, arms, cases, readers, truth, called, codes, draw)
-    for name in draw(st.lists(st.sampled_from(sorted(EXTRAS)), unique=True, max_size=3)):
+    extras = sorted(EXTRAS if shape != "calls" else EXTRAS.keys() - {"AI result"})  # it would be the decision
+    for name in draw(st.lists(st.sampled_from(extras), unique=True, max_size=3)):
         head.append(name)
         for i, row in enumerate(rows):
             row.append(EXTRAS[name](i))
-    order = draw(st.permutations(range(len(head))))
+    apart = words["truth"] in head and shape == "long" and not explained and draw(st.integers(0, 2)) == 0
+    apart = apart and hidden != "truth"
+    truths = [[row[head.index(words[w])] for w in ("case", "truth")] for row in rows]
+    order = draw(st.permutations([i for i, h in enumerate(head) if not (apart and h == words["truth"])]))
     table = [[row[i] for i in order] for row in (head, *rows)]
     title = [[words["title"]], []][: draw(st.integers(0, 2))]
     tables = {"export": [*title, *table]}
+    if apart:
+        unique = [list(row) for row in dict.fromkeys(map(tuple, truths))]
+        tables["cases"] = [[words["case"], words["truth"]], *unique]
     if explained:
         meant = f"1, {said[1]} | 2, {said[0]}"
         asked = [[h, "form", "", "radio", h, meant if h in (words["truth"], words["decision"]) else ""]

@@ -77,6 +77,7 @@ class Proposal:
     """A manifest in the making.
 
     `dictionary` explains headers and codes of all files; `of_one_file` says that there is no other table.
+    `positives` are the cells taken as 1, by all cells of such a column;
     `thresholds` are examples, by candidate; `about` are the doubts of lines that belong to no table, by key;
     `features` are columns of numbers that nothing else uses, by data set; `unread` says of files that are in
     none why, `unused` of columns, and `notes` what else a reader of the manifest should know.
@@ -104,6 +105,7 @@ class Proposal:
     unread: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
+    positives: dict[frozenset[str], str] = field(default_factory=dict)
 
 
 # What headers add to the word for a column: treatment_name, numero_de_cas.

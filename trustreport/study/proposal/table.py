@@ -44,7 +44,7 @@ class TableProposal(ExaminedTable):
         have = dict(self.columns)
         if self.may("preferences") and find_choices(self, have):
             self.entry.kind = "preferences"
-        elif self.may("values") and find_values(self, have):
+        elif "unpivot" not in self.entry.form and self.may("values") and find_values(self, have):
             self.entry.kind = "values"
         else:
             self.entry.kind = self._kind()
@@ -181,13 +181,41 @@ class TableProposal(ExaminedTable):
                 taken.add(found[0])
 
     def _truth(self, taken: set[str]) -> None:
-        """The truth of scores by its cells, where no header names it."""
-        graded = "score" in self.columns or any(self._is_output(h) for h in self.headers if h not in taken)
-        if {"truth", "follow_up", "reader", "rater"} & self.columns.keys() or not graded:
+        """The truth by its cells, where no header names it."""
+        if "reader" in self.columns:
+            self._truth_of_readings(taken)
             return
-        free = [h for h in self.headers if h not in taken or h == self.columns.get("decision")]
-        found = [h for h in free if self.seen[h].is_yes_or_no and not is_group(h)]
-        found = [h for h in found if self._may_be("truth", h)]
+        graded = "score" in self.columns or any(self._is_output(h) for h in self.headers if h not in taken)
+        unanswered = not self.may("scores")  # without a truth
+        if {"truth", "follow_up", "reader", "rater"} & self.columns.keys() or not (graded or unanswered):
+            return
+        free = [h for h in self.headers if h not in taken and not is_group(h)]
+        if graded and "decision" in self.columns:
+            free.append(self.columns["decision"])
+        found = [h for h in free if self.seen[h].is_yes_or_no]
+        if not found and unanswered:
+            found = [h for h in free if self.seen[h].pair]
+        self._ask_truth([h for h in found if self._may_be("truth", h)], taken)
+
+    def _truth_of_readings(self, taken: set[str]) -> None:
+        """The column with the cells of the decisions that is the same in all readings of a case."""
+        import pyarrow as pa
+
+        have = self.columns
+        if not self.made.of_one_file or "truth" in have or not {"decision", "case"} <= have.keys():
+            return
+        per_arm = have["decision"].values() if isinstance(have["decision"], dict) else [have["decision"]]
+        calls = {cell for arm in per_arm for cell in self.seen[self.spread.get(arm, arm)].distinct}
+        free = [h for h in self.headers if h not in taken and set(self.seen[h].distinct) == calls]
+
+        def is_of_cases(header: str) -> bool:
+            table = pa.table([self.column(have["case"]), self.column(header)], names=["case", "cell"])
+            counts = table.group_by("case").aggregate([("cell", "count_distinct")])["cell_count_distinct"]
+            return max(counts.to_pylist(), default=0) == 1
+
+        self._ask_truth([h for h in free if self._may_be("truth", h) and is_of_cases(h)], taken)
+
+    def _ask_truth(self, found: Sequence[str], taken: set[str]) -> None:
         if not found:
             return
         question = f"{self.place}: which column is the reference standard?"
@@ -252,7 +280,9 @@ class TableProposal(ExaminedTable):
         own = {arm: [columns[arm] for columns in found.values()] for arm in ("unaided", "aided")}
         every = [h for headers in own.values() for h in headers]
         names = [header for headers in found.values() for header in headers.values()]
-        calls = all(self.seen[h].is_yes_or_no or self.seen[h].coded for h in names)
+        cells = [self.seen[h] for h in names]
+        pairs = all(c.pair for c in cells) and len({frozenset(c.distinct) for c in cells}) == 1
+        calls = pairs or all(c.is_yes_or_no or c.coded for c in cells)
         self.entry.form["unpivot"] = {"into": "reader", "columns": own, "names": list(found)}
         self.columns["decision" if calls else "score"] = {arm: arm for arm in own}
         self.columns["reader"] = "reader"
@@ -278,7 +308,8 @@ class TableProposal(ExaminedTable):
 
     def _means_yes_or_no(self, header: str) -> bool:
         """Whether the codes of a column of two are words for yes or no in the dictionary."""
-        words = [self.made.dictionary.meaning(header, cell) for cell in self.seen[header].pair]
+        meant = self.made.dictionary.codes.get(header, {})
+        words = [meant.get(cell, "") for cell in self.seen[header].pair]
         return any(word.casefold() in contracts.CODES for word in words)
 
     # ------------------------------------------------------------ kinds
@@ -321,6 +352,7 @@ class TableProposal(ExaminedTable):
             for word, ours in (("advice_score", "score"), ("advice", "decision")):
                 if word in have:
                     self.columns[ours] = self.columns.pop(word)
+            self._calls_of_device()
             have = set(self.columns)
         if have & {"truth", "follow_up"} and have & {*GRADED, "class_scores"} and self.may("dataset"):
             return "dataset"
@@ -330,6 +362,19 @@ class TableProposal(ExaminedTable):
         if {"case", "truth"} <= have and self.once("case") and self.may("cases"):
             return "cases"
         return "readers" if "reader" in have and "case" not in have and self.once("reader") else ""
+
+    def _calls_of_device(self) -> None:
+        """What the device says of each case, where no header names it: a column of yes and no."""
+        if not self.columns.keys().isdisjoint((*GRADED, "class_scores")):
+            return
+        truth = set(self.seen[self.columns["truth"]].distinct)
+        used = self.columns.values()
+        free = [h for h in self.headers if h not in used and not is_group(h) and self.seen[h].pair]
+        found = [h for h in free if set(self.seen[h].distinct) == truth]
+        found = found or [h for h in free if self.seen[h].is_yes_or_no]
+        if found:
+            question = f"{self.place}: which column is the decision of the device?"
+            self.columns["decision"] = self.settle(Doubt(question, tuple(found), found[0]), "columns")
 
     def _only(self, *words: str) -> None:
         self.columns = {w: h for w, h in self.columns.items() if w in words}
@@ -392,7 +437,10 @@ class TableProposal(ExaminedTable):
         if len(distinct) == 2 and set(known.values()) == {"0", "1"}:
             return known
         question = f"{self.place}, {header}: which value is 1 (positive)?"
-        positive = self.settle(Doubt(question, tuple(distinct), distinct[-1]), "values")
+        # Columns of the same cells mean the same by them.
+        likeliest = self.made.positives.setdefault(frozenset(distinct), distinct[-1])
+        positive = self.settle(Doubt(question, tuple(distinct), likeliest), "values")
+        self.made.positives[frozenset(distinct)] = positive
         return {name: str(int(name == positive)) for name in distinct}
 
     def _arms(self) -> None:
