@@ -1,4 +1,4 @@
-"""Of tables of eight languages and many forms, `init` makes a manifest that is read and gives the right number."""
+"""Of tables in eight languages and many forms `init` makes a manifest with the right number."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

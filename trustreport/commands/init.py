@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from trustreport.study.plan import Kind
     from trustreport.study.proposal import Doubt
 
+BY_HAND = (
+    "docs/study.md (Tables) lists the columns of every kind of table. In a manifest of your own name yours: "
+    "columns: {reader: <your header>, case: <your header>}"
+)
 KINDS = ("certification", "procurement", "vigilance")
 
 
@@ -75,6 +79,7 @@ def _init_from(paths: tuple[Path, ...], kind: "Kind") -> None:
         if not proposal.entries and not proposal.datasets:
             for name, why in proposal.unread.items():
                 click.echo(f"{name}: {why}", err=True)
+            click.echo(BY_HAND, err=True)
             sys.exit(PROBLEMS)
         folder.mkdir(parents=True, exist_ok=True)
         for table in tables:

@@ -1,5 +1,6 @@
 """The gathering of problems: words for them, near names, and rows grouped by the value at fault."""
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,12 @@ def quoted(cell: object) -> str:
     text = " ".join(str(cell).split()) or str(cell)
     text = visible(text)
     return f'"{text[:CELL]}…"' if len(text) > CELL else f'"{text}"'
+
+
+def yaml_word(word: str) -> str:
+    """A word as the manifest takes it: between quotation marks where YAML would read something else."""
+    plain = re.fullmatch(r"[A-Za-z][\w .-]*", word) and word.lower() not in ("true", "false", "null")
+    return word if plain else json.dumps(word, ensure_ascii=False)
 
 
 def unseen(text: str) -> bool:

@@ -9,4 +9,14 @@ from trustreport.study.proposal.files import propose
 from trustreport.study.proposal.manifest import text
 from trustreport.study.proposal.parts import Choose, Doubt, Proposal, spellings, squeezed, vocabulary
 
-__all__ = ["Choose", "Doubt", "Proposal", "propose", "spellings", "squeezed", "text", "vocabulary", "write_proposal"]
+__all__ = [
+    "Choose",
+    "Doubt",
+    "Proposal",
+    "propose",
+    "spellings",
+    "squeezed",
+    "text",
+    "vocabulary",
+    "write_proposal",
+]

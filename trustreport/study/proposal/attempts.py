@@ -9,7 +9,7 @@ from trustreport.study.ingest.contracts import CONTRACTS
 from trustreport.study.plan import Kind
 from trustreport.study.proposal.files import propose
 from trustreport.study.proposal.manifest import text
-from trustreport.study.proposal.parts import Choose, Proposal, Refused
+from trustreport.study.proposal.parts import Choose, Proposal, RefusedReadings
 from trustreport.vocabulary.errors import Problem, StudyError
 from trustreport.vocabulary.messages import catalogue
 
@@ -50,7 +50,7 @@ def write_proposal(
             again = propose(files, kind, choose, refused)
             if len(again.unread) <= len(first.unread) and (again.entries or again.datasets):
                 waiting.append(again)
-    best.notes += _said(best.refused)
+    best.notes += _reasons(best.refused)
     manifest.write_text(text(best, manifest.resolve().parent.name), encoding="utf-8")
     return best
 
@@ -67,7 +67,7 @@ def _faults(made: Proposal, manifest: Path) -> tuple[Sequence[Problem], str]:
     return (), " ".join(sentence for key, sentence in said if key in UNANSWERED)
 
 
-def _without_columns(made: Proposal, problems: Iterable[Problem]) -> Refused | None:
+def _without_columns(made: Proposal, problems: Iterable[Problem]) -> RefusedReadings | None:
     """The same without the columns that are refused and that no table needs; None where there are none."""
     refused, columns = made.refused, dict(made.refused.columns)
     for problem in problems:
@@ -99,7 +99,7 @@ def _headers(mapped: object) -> Iterable[object]:
     return mapped.values() if isinstance(mapped, dict) else mapped if isinstance(mapped, list) else (mapped,)
 
 
-def _other_readings(made: Proposal, problems: Sequence[Problem], lacks: str) -> Iterator[Refused]:
+def _other_readings(made: Proposal, problems: Sequence[Problem], lacks: str) -> Iterator[RefusedReadings]:
     """The tables at fault as another kind, then with another column for the truth, a decision or a score."""
     refused, why = made.refused, {p.file: _reason(p) for p in reversed(problems)}
     tables = {path.name: (kind, columns) for path, kind, columns in _tables(made)}
@@ -119,7 +119,7 @@ def _reason(problem: Problem) -> str:
     return problem.found + (f", expected {problem.expected}" if problem.expected else "")
 
 
-def _said(refused: Refused) -> Iterator[str]:
+def _reasons(refused: RefusedReadings) -> Iterator[str]:
     for (file, header), why in refused.columns.items():
         yield f"{file}: the column {header} is not used: {why}"
     for (file, kind), why in refused.kinds.items():

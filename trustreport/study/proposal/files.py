@@ -15,7 +15,7 @@ from trustreport.study.proposal.parts import (
     Choose,
     Doubt,
     Proposal,
-    Refused,
+    RefusedReadings,
     is_group,
     spellings,
     squeezed,
@@ -26,7 +26,7 @@ from trustreport.study.proposal.table import TableProposal
 
 
 def propose(
-    files: Sequence[Path], kind: Kind, choose: Choose | None = None, refused: Refused | None = None
+    files: Sequence[Path], kind: Kind, choose: Choose | None = None, refused: RefusedReadings | None = None
 ) -> Proposal:
     """Look at tables and say what they probably are.
 
@@ -35,7 +35,11 @@ def propose(
     choose : answers a doubt; without it the likeliest answer is taken and marked as uncertain
     refused : what is not proposed again
     """
-    made, others, taken = Proposal(kind, refused=refused or Refused()), list[TableProposal](), list[TableProposal]()
+    made, others, taken = (
+        Proposal(kind, refused=refused or RefusedReadings()),
+        list[TableProposal](),
+        list[TableProposal](),
+    )
     files = _without_dictionaries(files, made)
     made.of_one_file = len(files) == 1
     for path in files:
@@ -46,7 +50,8 @@ def propose(
         problems = Problems()
         raw = _raw(path, None, problems)
         if raw is None:
-            made.unread[path.name] = str(problems[0]) if problems else "it cannot be read"
+            why = str(problems[0]) if problems else "it cannot be read"
+            made.unread[path.name] = why.removeprefix(path.name).lstrip(":, ")
             continue
         for part, form in parts_of(raw):
             table = TableProposal(path, part, made, choose, form=form)
@@ -142,10 +147,13 @@ def _raw(path: Path, sheet: str | None, problems: Problems) -> Raw | None:
 
 
 def _below_titles(top: Sequence[Sequence[str]]) -> int | None:
-    """The row below titles of one cell each that names the columns; None where the first row has several."""
+    """The first row with a cell in every column, where those above it have a cell or two; None elsewhere."""
     filled = [sum(bool(cell.strip()) for cell in row) for row in top]
-    several = next((i for i, n in enumerate(filled) if n > 1), 0)
-    return several + 1 if several and filled[several] == max(filled) else None
+    first = filled.index(max(filled)) if filled else 0
+    # A whole header in one cell: the rows were divided at another sign.
+    whole = any(sign in cell for row in top[:first] for cell in row for sign in ";\t|")
+    titles = first > 0 and not whole and all(2 * n < filled[first] for n in filled[:first])
+    return first + 1 if titles else None
 
 
 def _without_dictionaries(files: Sequence[Path], made: Proposal) -> list[Path]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from trustreport.study.ingest.cells import yaml_word
+from trustreport.study.ingest.problems import yaml_word
 from trustreport.study.plan import Kind, Plan
 from trustreport.study.proposal.parts import Entry, Proposal
 from trustreport.vocabulary.messages import Catalogue, catalogue

@@ -44,7 +44,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedReadings:
     """What earlier readings of the tables were refused for, each with the reason.
 
     `columns` are not used at all, by file and header; `uses` are columns that are not what their header says,
@@ -99,7 +99,7 @@ class Proposal:
     features: dict[str, list[str]] = field(default_factory=dict)
     thresholds: dict[str, str] = field(default_factory=dict)
     about: dict[str, str] = field(default_factory=dict)
-    refused: Refused = Refused()
+    refused: RefusedReadings = RefusedReadings()
     dictionary: Dictionary = Dictionary()
     of_one_file: bool = False
     unread: dict[str, str] = field(default_factory=dict)
@@ -110,7 +110,19 @@ class Proposal:
 
 # What headers add to the word for a column: treatment_name, numero_de_cas.
 ENDS = ("", "_id", "_name", "_no", "_nr", "_number", "_code")
-STARTS = ("numero_de_", "numero_di_", "numero_do_", "numero_", "no_", "nr_", "n_", "id_", "id_do_", "id_di_", "id_del_")
+STARTS = (
+    "numero_de_",
+    "numero_di_",
+    "numero_do_",
+    "numero_",
+    "no_",
+    "nr_",
+    "n_",
+    "id_",
+    "id_do_",
+    "id_di_",
+    "id_del_",
+)
 # Letters that are no letter with an accent.
 LETTERS = str.maketrans({"ł": "l", "Ł": "L", "ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "œ": "oe", "đ": "d"})
 
@@ -272,6 +284,7 @@ class ExaminedTable:
             self.entry.form["ignore"] = [h for h in named if h not in self.headers]
         self.more: list[Entry] = []  # of the same file, one for each other measurement
         self.columns: dict[str, Any] = {}
+        self.known: frozenset[str] = frozenset()  # words with a column, whatever the table is
         self.labels: list[str] = []  # columns of labels, one for each rater
         self.spread: dict[str, str] = {}  # of readers in columns, one column of each arm
 

@@ -10,11 +10,11 @@ from trustreport.study.ingest import contracts
 from trustreport.study.ingest.problems import almost
 from trustreport.study.proposal import special
 from trustreport.study.proposal.choices import find_choices
+from trustreport.study.proposal.judgements import CODED, GRADED, TableByCells
 from trustreport.study.proposal.measured import find_values
 from trustreport.study.proposal.parts import (
     Cells,
     Doubt,
-    ExaminedTable,
     day,
     has_word,
     is_group,
@@ -27,14 +27,18 @@ from trustreport.study.proposal.shapes import arms_in_columns
 if TYPE_CHECKING:
     pass
 
-FEW = 12  # values of a column of groups
-CODED = ("truth", "decision", "advice")
-GRADED = ("score", "decision")
+# What each kind of table must have, by our words; of several in one place any one.
+NEEDS = {
+    "readings": ("reader", "case", "decision or score"),
+    "scores": ("case", "truth", "score or decision"),
+    "raters": ("case", "rater", "label"),
+    "values": ("case", "measured"),
+}
 FEWEST_RANKS = 3
 LONGEST, RANKED = 7200, 10  # seconds of a reading, and ranks of confidence: more are of another unit
 
 
-class TableProposal(ExaminedTable):
+class TableProposal(TableByCells):
     """A table while it is being recognised; `take` puts it into the proposal."""
 
     def recognise(self) -> bool:
@@ -42,6 +46,7 @@ class TableProposal(ExaminedTable):
         self._form()
         self._columns()
         have = dict(self.columns)
+        self.known = frozenset(have)
         if self.may("preferences") and find_choices(self, have):
             self.entry.kind = "preferences"
         elif "unpivot" not in self.entry.form and self.may("values") and find_values(self, have):
@@ -51,8 +56,19 @@ class TableProposal(ExaminedTable):
         return bool(self.entry.kind)
 
     def unknown(self) -> str:
-        """Why it is not."""
-        return f"its columns ({', '.join(self.headers[:8])}) are of no table that is known"
+        """Why it is not, and what the kind of table that is nearest lacks."""
+        said = f"its columns ({', '.join(self.headers[:8])}) are of no table that is known"
+        lacks = {
+            kind: [word for word in words if self.known.isdisjoint(word.split(" or "))]
+            for kind, words in NEEDS.items()
+        }
+        kind = min(lacks, key=lambda kind: len(lacks[kind]) / len(NEEDS[kind]))
+        if len(lacks[kind]) == len(NEEDS[kind]):
+            return said
+        if not lacks[kind]:
+            return f"{said}; for one of {kind} its rows are of several kinds, or a case has several"
+        also = " and a column ".join(lacks[kind])
+        return f"{said}; nearest is one of {kind}, which also needs a column {also}"
 
     def take(self) -> None:
         """Put the table into the proposal."""
@@ -127,6 +143,8 @@ class TableProposal(ExaminedTable):
                     taken.add(found)
                     break
         self._per_arm(taken)
+        if {"set", "case", "metric", "tp", "errors"} & self.columns.keys() == {"set"}:
+            self.columns["case"] = self.columns.pop("set")  # a study of a patient, not an article
         self._calls_per_arm(taken)
         self._readers_in_columns(taken)
         self._by_words(taken)
@@ -140,23 +158,6 @@ class TableProposal(ExaminedTable):
         if once and "case" not in self.columns and "truth" in self.columns:
             self.columns["case"] = self.columns.pop("patient")
 
-    def _may_be(self, word: str, header: str) -> bool:
-        cells = self.seen[header]
-        if (self.path.name, word, header) in self.made.refused.uses:
-            return False
-        if word == "truth" and squeezed(header) == "y" and "x" in map(squeezed, self.headers):
-            return False  # a place, not an outcome
-        if word in CODED:
-            several = word == "truth" and cells.n_distinct <= FEW and not cells.numeric
-            return cells.n_distinct <= 2 or bool(cells.pair) or several
-        if word in ("score", "advice_score", "seconds", "confidence", *special.COORDINATES):
-            return cells.numeric and (word != "score" or cells.n_distinct > 2)
-        if word in ("date", "read_at"):
-            return cells.is_date
-        if word in ("arm", "dataset", "candidate", "version", "site"):
-            return cells.n_distinct <= 50
-        return True
-
     def _near_misses(self, taken: set[str]) -> None:
         """Headers that are almost a word: without a place in the manifest the table would be refused."""
         for header in self.headers:
@@ -168,8 +169,6 @@ class TableProposal(ExaminedTable):
 
     def _by_words(self, taken: set[str]) -> None:
         """A date or a score by one word of its header: specimen_date, risk_10y."""
-        if "case" not in self.columns and "set" in self.columns and not {"metric", "tp"} & self.columns.keys():
-            self.columns["case"] = self.columns.pop("set")  # a study of a patient, not an article
         for word in ("date", "score", "confidence", *(("seconds",) if "reader" in self.columns else ())):
             found = [
                 h
@@ -179,56 +178,6 @@ class TableProposal(ExaminedTable):
             if word not in self.columns and len(found) == 1:
                 self.columns[word] = found[0]
                 taken.add(found[0])
-
-    def _truth(self, taken: set[str]) -> None:
-        """The truth by its cells, where no header names it."""
-        if "reader" in self.columns:
-            self._truth_of_readings(taken)
-            return
-        graded = "score" in self.columns or any(self._is_output(h) for h in self.headers if h not in taken)
-        unanswered = not self.may("scores")  # without a truth
-        if {"truth", "follow_up", "reader", "rater"} & self.columns.keys() or not (graded or unanswered):
-            return
-        free = [h for h in self.headers if h not in taken and not is_group(h)]
-        if graded and "decision" in self.columns:
-            free.append(self.columns["decision"])
-        found = [h for h in free if self.seen[h].is_yes_or_no]
-        if not found and unanswered:
-            found = [h for h in free if self.seen[h].pair]
-        self._ask_truth([h for h in found if self._may_be("truth", h)], taken)
-
-    def _truth_of_readings(self, taken: set[str]) -> None:
-        """The column with the cells of the decisions that is the same in all readings of a case."""
-        import pyarrow as pa
-
-        have = self.columns
-        if not self.made.of_one_file or "truth" in have or not {"decision", "case"} <= have.keys():
-            return
-        per_arm = have["decision"].values() if isinstance(have["decision"], dict) else [have["decision"]]
-        calls = {cell for arm in per_arm for cell in self.seen[self.spread.get(arm, arm)].distinct}
-        free = [h for h in self.headers if h not in taken and set(self.seen[h].distinct) == calls]
-
-        def is_of_cases(header: str) -> bool:
-            table = pa.table([self.column(have["case"]), self.column(header)], names=["case", "cell"])
-            counts = table.group_by("case").aggregate([("cell", "count_distinct")])["cell_count_distinct"]
-            return max(counts.to_pylist(), default=0) == 1
-
-        self._ask_truth([h for h in free if self._may_be("truth", h) and is_of_cases(h)], taken)
-
-    def _ask_truth(self, found: Sequence[str], taken: set[str]) -> None:
-        if not found:
-            return
-        question = f"{self.place}: which column is the reference standard?"
-        header = self.settle(Doubt(question, tuple(found), found[0]), "columns")
-        if header == self.columns.get("decision"):
-            del self.columns["decision"]
-        self.columns["truth"] = header
-        taken.add(header)
-
-    def _is_output(self, header: str) -> bool:
-        """Whether a column looks like what a model gives for each case."""
-        cells = self.seen[header]
-        return cells.is_share or (cells.numeric and cells.n_distinct > 2 and has_word(header, "score"))
 
     def _scores(self, taken: set[str]) -> None:
         """Scores of classes or of several candidates, and decisions of several candidates."""
@@ -289,29 +238,6 @@ class TableProposal(ExaminedTable):
         self.spread = {arm: headers[0] for arm, headers in own.items()}
         taken |= set(every)
 
-    def _judgement(self, taken: set[str]) -> None:
-        """What readers decided, where no header names it: the column of yes and no, or which of several."""
-        if not {"reader", "case"} <= self.columns.keys() or {*GRADED, "label"} & self.columns.keys():
-            return
-        found = [
-            h
-            for h in self.headers
-            if h not in taken and not is_group(h) and (self.seen[h].is_yes_or_no or self._means_yes_or_no(h))
-        ]
-        found = [h for h in found if self._may_be("decision", h)]
-        if found:
-            question = f"{self.place}: which column is the decision of the readers?"
-            doubt = Doubt(question, tuple(found), found[0])
-            one = found[0] if len(found) == 1 else self.settle(doubt, "columns")
-            self.columns["decision"] = one
-            taken.add(one)
-
-    def _means_yes_or_no(self, header: str) -> bool:
-        """Whether the codes of a column of two are words for yes or no in the dictionary."""
-        meant = self.made.dictionary.codes.get(header, {})
-        words = [meant.get(cell, "") for cell in self.seen[header].pair]
-        return any(word.casefold() in contracts.CODES for word in words)
-
     # ------------------------------------------------------------ kinds
 
     def _kind(self) -> str:
@@ -362,19 +288,6 @@ class TableProposal(ExaminedTable):
         if {"case", "truth"} <= have and self.once("case") and self.may("cases"):
             return "cases"
         return "readers" if "reader" in have and "case" not in have and self.once("reader") else ""
-
-    def _calls_of_device(self) -> None:
-        """What the device says of each case, where no header names it: a column of yes and no."""
-        if not self.columns.keys().isdisjoint((*GRADED, "class_scores")):
-            return
-        truth = set(self.seen[self.columns["truth"]].distinct)
-        used = self.columns.values()
-        free = [h for h in self.headers if h not in used and not is_group(h) and self.seen[h].pair]
-        found = [h for h in free if set(self.seen[h].distinct) == truth]
-        found = found or [h for h in free if self.seen[h].is_yes_or_no]
-        if found:
-            question = f"{self.place}: which column is the decision of the device?"
-            self.columns["decision"] = self.settle(Doubt(question, tuple(found), found[0]), "columns")
 
     def _only(self, *words: str) -> None:
         self.columns = {w: h for w, h in self.columns.items() if w in words}
