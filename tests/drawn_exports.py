@@ -212,7 +212,7 @@ def exports(draw: st.DrawFn) -> Export:
         for i, row in enumerate(rows):
             row.append(EXTRAS[name](i))
     apart = words["truth"] in head and shape == "long" and not explained and draw(st.integers(0, 2)) == 0
-    apart = apart and hidden != "truth"
+    apart = apart and hidden not in ("truth", "decision")
     truths = [[row[head.index(words[w])] for w in ("case", "truth")] for row in rows]
     order = draw(st.permutations([i for i, h in enumerate(head) if not (apart and h == words["truth"])]))
     table = [[row[i] for i in order] for row in (head, *rows)]

@@ -1,4 +1,4 @@
-"""`init --from` proposes no manifest that is refused, and none that answers nothing where another one would."""
+"""`init --from` proposes no manifest that is refused, or answers nothing where another would."""
 
 from pathlib import Path
 
@@ -103,7 +103,7 @@ def test_a_column_that_is_ignored_is_not_there(tmp_path: Path) -> None:
     study, _ = read(tmp_path)
     assert "columns_ignored" not in dict(study.cautions)
     file.write_text(head + "tables: {readings: {file: r.csv, ignore: [confidnce]}}\n")
-    with pytest.raises(StudyError, match='no column "confidnce" in r.csv. Did you mean "confidence"'):
+    with pytest.raises(StudyError, match=r'no column "confidnce" in r\.csv\. Did you mean "confidence"'):
         read(tmp_path)
 
 

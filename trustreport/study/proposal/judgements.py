@@ -9,6 +9,7 @@ from trustreport.study.proposal.parts import Doubt, ExaminedTable, has_word, is_
 FEW = 12  # values of a column of groups
 CODED = ("truth", "decision", "advice")
 GRADED = ("score", "decision")
+CODED_CELLS = {"1", "2"}  # codes that say nothing of yes and no
 
 
 class TableByCells(ExaminedTable):
@@ -40,16 +41,15 @@ class TableByCells(ExaminedTable):
         """What readers decided, where no header names it: the column of yes and no, or which of several."""
         if not {"reader", "case"} <= self.columns.keys() or {*GRADED, "label"} & self.columns.keys():
             return
-        found = [
-            h
-            for h in self.headers
-            if h not in taken and not is_group(h) and (self.seen[h].is_yes_or_no or self._means_yes_or_no(h))
-        ]
-        found = [h for h in found if self._may_be("decision", h)]
+        free = [h for h in self.headers if h not in taken and not is_group(h) and self._may_be("decision", h)]
+        clear = [h for h in free if self.seen[h].is_yes_or_no or self._means_yes_or_no(h)]
+        truth = self.seen[self.columns["truth"]].pair if "truth" in self.columns else ()
+        alike = [h for h in free if self.seen[h].pair and set(self.seen[h].pair) in (set(truth), CODED_CELLS)]
+        found = list(dict.fromkeys([*clear, *alike]))
         if found:
             question = f"{self.place}: which column is the decision of the readers?"
             doubt = Doubt(question, tuple(found), found[0])
-            one = found[0] if len(found) == 1 else self.settle(doubt, "columns")
+            one = found[0] if found == clear and len(clear) == 1 else self.settle(doubt, "columns")
             self.columns["decision"] = one
             taken.add(one)
 
