@@ -117,3 +117,11 @@ def test_a_lost_column_is_one_problem(tmp_path: Path) -> None:
     with pytest.raises(StudyError) as refused:
         read(tmp_path)
     assert [p.mend for p in refused.value.problems] == ['Did you mean "outcome"?']
+
+
+def test_two_columns_with_a_name_for_the_truth_are_a_doubt(tmp_path: Path) -> None:
+    rows = [(f"c{i}", i % 2, i // 2 % 2, i / 20) for i in range(20)]
+    manifest, said = init(tmp_path, {"v.csv": [("case", "biopsy", "diagnosis", "score"), *rows]})
+    question = "v.csv: which column is the reference standard? It could be biopsy."
+    assert f"columns: {{truth: diagnosis}}  # UNCERTAIN: {question}" in manifest
+    assert f"uncertain: {question}" in said

@@ -153,10 +153,21 @@ class TableProposal(TableByCells):
         self._truth(taken)
         self._scores(taken)
         self._near_misses(taken)
+        self._other_names(taken)
         patient = self.columns.get("patient", "")
         once = patient and self.seen[patient].n_distinct == self.raw.n_rows
         if once and "case" not in self.columns and "truth" in self.columns:
             self.columns["case"] = self.columns.pop("patient")
+
+    def _other_names(self, taken: set[str]) -> None:
+        """Ask where a second column has a name for the truth or the decision too."""
+        for word, what in (("truth", "reference standard"), ("decision", "decision")):
+            header = self.columns.get(word)
+            free = [h for h in self.headers if h not in taken and self._may_be(word, h)]
+            others = [h for h in free if self.seen[h].pair and set(self.names(h)) & set(spellings(word))]
+            if isinstance(header, str) and squeezed(header) != word and others:
+                doubt = Doubt(f"{self.place}: which column is the {what}?", (header, *others), header)
+                self.columns[word] = self.settle(doubt, "columns")
 
     def _near_misses(self, taken: set[str]) -> None:
         """Headers that are almost a word: without a place in the manifest the table would be refused."""
