@@ -256,7 +256,8 @@ def _rows(
         ]  # fmt: skip
         if timed:
             head.append(words["seconds"])
-            rows = [[*row, 20.5 + i % 30] for i, row in enumerate(rows)]
+            gap = draw(st.sampled_from(("", "NA", 20.5, 20.5)))
+            rows = [[*row, 20.5 + i % 30 if i % 6 else gap] for i, row in enumerate(rows)]
         return head, rows, gain
     if shape == "arms in columns":
         head = [*(words[w] for w in ("reader", "case", "truth")), *(f"{words['decision']} {a}" for a in arms)]
@@ -281,7 +282,9 @@ def _rows(
     head = [words[w] for w in ("case", "truth", "score")]
     pairs = [(a, b) for a, t in zip(scores, truth) if t for b, s in zip(scores, truth) if not s]
     area = sum((a > b) + (a == b) / 2 for a, b in pairs) / len(pairs)
-    return head, [[case, codes[t], scores[i] / 100] for i, (case, t) in at], area
+    signed = draw(st.sampled_from((0, 0, 1, 2)))
+    written = [(s / 100, s + 0.5, f"{s} %")[signed] for s in scores]
+    return head, [[case, codes[t], written[i]] for i, (case, t) in at], area
 
 
 def _varied(scores: list[int]) -> bool:

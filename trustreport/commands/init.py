@@ -32,8 +32,8 @@ def init(paths: tuple[Path, ...], from_tables: bool, kind: "Kind", every: bool) 
     """Write a first manifest into FOLDER, with empty tables or from those that you have.
 
     With --from the manifest is written beside the first table, or into FOLDER, with copies of the tables.
-    What the tables do not settle is asked on a terminal, and marked UNCERTAIN elsewhere. The study is read with
-    the manifest: what is refused, or answers no question, is read another way, and said.
+    What the tables do not settle is asked on a terminal, and marked UNCERTAIN elsewhere. The study is read
+    with the manifest: what is refused, or answers no question, is read another way, and said.
     """
     if from_tables:
         _init_from(paths, kind)

@@ -35,7 +35,11 @@ class TableByCells(ExaminedTable):
     def _is_output(self, header: str) -> bool:
         """Whether a column looks like what a model gives for each case."""
         cells = self.seen[header]
-        return cells.is_share or (cells.numeric and cells.n_distinct > 2 and has_word(header, "score"))
+        return (
+            cells.is_share
+            or (cells.percent and cells.numeric)
+            or (cells.numeric and cells.n_distinct > 2 and has_word(header, "score"))
+        )
 
     def _judgement(self, taken: set[str]) -> None:
         """What readers decided, where no header names it: the column of yes and no, or which of several."""
@@ -106,7 +110,7 @@ class TableByCells(ExaminedTable):
         taken.add(header)
 
     def _calls_of_device(self) -> None:
-        """What the device says of each case, where no header names it: a column of yes and no."""
+        """What the device says of each case, where no header names it: yes and no, else a number."""
         if not self.columns.keys().isdisjoint((*GRADED, "class_scores")):
             return
         truth = set(self.seen[self.columns["truth"]].distinct)
@@ -117,3 +121,9 @@ class TableByCells(ExaminedTable):
         if found:
             question = f"{self.place}: which column is the decision of the device?"
             self.columns["decision"] = self.settle(Doubt(question, tuple(found), found[0]), "columns")
+            return
+        numbers = [h for h in self.headers if h not in used and self._may_be("score", h) and not is_group(h)]
+        if numbers and not self.may("cases"):  # as a table of cases it answered nothing
+            question = f"{self.place}: which column is the score of the device?"
+            likeliest = next((h for h in numbers if not self.seen[h].is_whole), numbers[0])
+            self.columns["score"] = self.settle(Doubt(question, tuple(numbers), likeliest), "columns")

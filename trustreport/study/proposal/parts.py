@@ -191,8 +191,10 @@ class Cells:
         self.tidy = self.numeric or self.is_date or self.n_distinct == 2
 
     def _numbers(self) -> None:
-        plain = [_number(c) for c in self.distinct]
-        commas = [_number(c.replace(",", ".", 1)) for c in self.distinct]
+        self.percent = bool(self.distinct) and all(c.endswith("%") for c in self.distinct)
+        cells = [c.rstrip("% \N{NO-BREAK SPACE}") for c in self.distinct] if self.percent else self.distinct
+        plain = [_number(c) for c in cells]
+        commas = [_number(c.replace(",", ".", 1)) for c in cells]
         self.numeric = bool(plain) and None not in plain
         self.comma = not self.numeric and bool(commas) and None not in commas
         self.numeric = self.numeric or self.comma

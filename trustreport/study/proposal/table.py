@@ -1,8 +1,7 @@
 """One table: its form, the columns that are known, the kind of table that it then is."""
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -23,9 +22,6 @@ from trustreport.study.proposal.parts import (
     vocabulary,
 )
 from trustreport.study.proposal.shapes import arms_in_columns
-
-if TYPE_CHECKING:
-    pass
 
 # What each kind of table must have, by our words; of several in one place any one.
 NEEDS = {
@@ -321,9 +317,7 @@ class TableProposal(TableByCells):
     def _values(self) -> None:
         """What the cells of columns of two values mean."""
         for word in CODED:
-            column = self.columns.get(word)
-            named = column.values() if isinstance(column, dict) else [column] if column else ()
-            for header in (self.spread.get(str(name), str(name)) for name in named):
+            for header in self._mapped(word):
                 cells = self.seen[header]
                 if cells.pair and cells.indeterminate:
                     self._no_result(header, cells)
@@ -333,13 +327,20 @@ class TableProposal(TableByCells):
                 codes = self._codes(word, header, cells.distinct)
                 self.entry.form.setdefault("values", {}).setdefault(word, {}).update(codes)
 
+    def _mapped(self, word: str) -> Iterator[str]:
+        """The headers of a word, where it has several one for each arm, reader or candidate."""
+        column = self.columns.get(word)
+        named = column.values() if isinstance(column, dict) else [column] if column else ()
+        return (self.spread.get(str(name), str(name)) for name in named)
+
     def _units(self) -> None:
-        """Times in milliseconds, and confidence in per cent."""
+        """Times in milliseconds, confidence in per cent, scores with the sign of it."""
         for word, unit, most in (("seconds", "milliseconds", LONGEST), ("confidence", "percent", RANKED)):
-            column = self.columns.get(word)
-            named = column.values() if isinstance(column, dict) else [column] if column else ()
-            if any(self.seen[header].largest > most for header in named):
+            if any(self.seen[header].largest > most for header in self._mapped(word)):
                 self.entry.form.setdefault("scale", {})[word] = unit
+        for word in ("score", "advice_score"):
+            if any(self.seen[header].percent for header in self._mapped(word)):
+                self.entry.form.setdefault("scale", {})[word] = "percent"
 
     def _no_result(self, header: str, cells: Cells) -> None:
         """Words such as "invalid" as missing values."""
@@ -441,7 +442,7 @@ class TableProposal(TableByCells):
 
     def _threshold(self, header: str) -> str:
         """Where a threshold could be: the middle of shares, or of percentages."""
-        high = self.seen[header].largest
+        high = self.seen[header].largest / (100 if self.seen[header].percent else 1)
         return "0.5" if high <= 1 else "50" if high <= 100 else "0"
 
     def _days(self, column: str) -> dict[str, tuple[str, str]]:
