@@ -65,7 +65,7 @@ def test_a_study_is_read(files: list[File], tmp_path: Path) -> None:
         head = HEAD if name == "study.yaml" and "report:" not in content else ""
         (tmp_path / name).write_text(head + content, "utf-8")
     study, _ = read(tmp_path)
-    assert study.readings or study.datasets or study.raters or study.localisations
+    assert study.readings or study.datasets or study.raters or study.localisations or study.confusion
 
 
 def pieces() -> Iterator[Any]:

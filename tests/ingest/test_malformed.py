@@ -87,7 +87,8 @@ CASES = [
         "confidence in percent",
         "R1,c1,unaided,0,0,85\nR1,c1,aided,0,0,90\n",
         'readings.csv, rows 2 and 3, column confidence: found "85" or "90", expected numbers from 0 to 1. '
-        "Rescale the column (divide percentages by 100).",
+        "Of percentages add scale: {confidence: percent} to tables.readings in the manifest; a column that is "
+        "something else goes under ignore: [<column>].",
         header="reader,case,arm,truth,decision,confidence\n",
     ),
     readings(
@@ -189,7 +190,8 @@ CASES = [
         "near miss",
         "R1,c1,unaided,0,0,3\nR1,c1,aided,0,0,4\n",
         'readings.csv, row 1, column secnds: unknown column "secnds". '
-        'Did you mean "seconds"? Rename it, or map it in the manifest.',
+        'Did you mean "seconds"? Then add columns: {seconds: secnds} to tables.readings in the manifest, '
+        "otherwise ignore: [secnds].",
         header="reader,case,arm,truth,decision,secnds\n",
     ),
     readings(

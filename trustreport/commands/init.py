@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from trustreport.study.plan import Kind
     from trustreport.study.proposal import Doubt
 
+BY_HAND = (
+    "docs/study.md (Tables) lists the columns of every kind of table. In a manifest of your own name yours: "
+    "columns: {reader: <your header>, case: <your header>}"
+)
 KINDS = ("certification", "procurement", "vigilance")
 
 
@@ -28,7 +32,8 @@ def init(paths: tuple[Path, ...], from_tables: bool, kind: "Kind", every: bool) 
     """Write a first manifest into FOLDER, with empty tables or from those that you have.
 
     With --from the manifest is written beside the first table, or into FOLDER, with copies of the tables.
-    What the tables do not settle is asked on a terminal, and marked UNCERTAIN elsewhere.
+    What the tables do not settle is asked on a terminal, and marked UNCERTAIN elsewhere. The study is read
+    with the manifest: what is refused, or answers no question, is read another way, and said.
     """
     if from_tables:
         _init_from(paths, kind)
@@ -49,6 +54,7 @@ def init(paths: tuple[Path, ...], from_tables: bool, kind: "Kind", every: bool) 
 
 def _init_from(paths: tuple[Path, ...], kind: "Kind") -> None:
     import shutil
+    from functools import cache
     from tempfile import TemporaryDirectory
 
     tables = [path for path in paths if path.is_file()]
@@ -65,20 +71,22 @@ def _init_from(paths: tuple[Path, ...], kind: "Kind") -> None:
     file = folder / "study.yaml"
     if file.exists():
         raise click.UsageError(f"{file} is there already; name another folder")
-    from trustreport.study.proposal import propose, text
+    from trustreport.study.proposal import propose, write_proposal
 
     with TemporaryDirectory() as work:
         tables = list(_under_own_names(tables, Path(work)))
-        proposal = propose(tables, kind, _choose if sys.stdin.isatty() else None)
+        choose = cache(_choose) if sys.stdin.isatty() else None
+        proposal = propose(tables, kind, choose)
         if not proposal.entries and not proposal.datasets:
             for name, why in proposal.unread.items():
                 click.echo(f"{name}: {why}", err=True)
+            click.echo(BY_HAND, err=True)
             sys.exit(PROBLEMS)
         folder.mkdir(parents=True, exist_ok=True)
         for table in tables:
             if table.parent.resolve() != folder.resolve():
                 shutil.copyfile(table, folder / table.name)
-    file.write_text(text(proposal, folder.resolve().name), encoding="utf-8")
+        proposal = write_proposal(tables, file, kind, choose, proposal)
     click.echo(file)
     for note in proposal.notes:
         click.echo(note, err=True)

@@ -21,6 +21,7 @@ from trustreport.study.study import Dataset, Ratings, Readings, Scores, Study
 Caution = tuple[str, Mapping[str, Any]]
 
 MOST_NAMED = 8
+MOST_UNUSED = 40  # columns that are named
 FEW_MISSING = 0.05  # of the cases; fewer without a feature are left out without a word
 FAR = 1.96  # standard errors between a declared rate and that of the baseline
 FEWEST_RANKS = 3  # labels that are whole numbers
@@ -84,7 +85,7 @@ def _of_table(table: MappedTable, others: Sequence[MappedTable]) -> Iterator[Cau
         yield "weights_unused", {"file": file, "names": weights, "name": weights[0]}
     rest = [h for h in unused if h not in weights]
     if rest:
-        values = {"file": file, "n": len(rest), "names": rest[:MOST_NAMED], "most": FEW_LEVELS}
+        values = {"file": file, "n": len(rest), "names": rest[:MOST_UNUSED], "most": FEW_LEVELS}
         ignored = CONTRACTS[table.kind].extra in ("ignored", "divided")
         yield "columns_ignored" if ignored else "columns_not_groups", values
 

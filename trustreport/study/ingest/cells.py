@@ -1,7 +1,5 @@
 """The cells of one file as arrays: converted, and checked against the contract of their column."""
 
-import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -12,7 +10,7 @@ from numpy.typing import NDArray
 from trustreport.study.ingest import contracts, values
 from trustreport.study.ingest.columns import ColumnFinder, MappedTable, Names, Spec
 from trustreport.study.ingest.contracts import CONTRACTS, WORDS, our_word
-from trustreport.study.ingest.problems import RETYPE, SEEN, Manifest, Problems, listed, quoted
+from trustreport.study.ingest.problems import RETYPE, SEEN, Manifest, Problems, listed, quoted, yaml_word
 from trustreport.study.ingest.tables import Layout, Raw
 from trustreport.vocabulary.errors import UNSEEN
 
@@ -162,6 +160,7 @@ class _CellLoader:
             distinct = pc.unique(cells).to_pylist()
             found = f"found {listed(distinct, 3)}"
             mend = check.mend if isinstance(check.mend, str) else ""
+            mend = mend.format(where=where, word=finder.found[key][0])
             table.refuse(found, check.expected, mend, at=at, column=header)
         elif len(at):
             said = check.mend
@@ -228,12 +227,6 @@ class _CellLoader:
             if pc.any(mask).as_py():
                 at = np.flatnonzero(mask)
                 table.problems.by_value(table.file, header, cells.filter(mask), table.row(at), SEEN, RETYPE)
-
-
-def yaml_word(word: str) -> str:
-    """A word as the manifest takes it: between quotation marks where YAML would read something else."""
-    plain = re.fullmatch(r"[A-Za-z][\w .-]*", word) and word.lower() not in ("true", "false", "null")
-    return word if plain else json.dumps(word, ensure_ascii=False)
 
 
 def _group_cells(column: "Column", decimal: str | None) -> "Column":

@@ -12,12 +12,13 @@ from trustreport.study.ingest.contracts import CONTRACTS, SPELLINGS, Contract, o
 from trustreport.study.ingest.problems import (
     KeyPath,
     Problems,
+    almost,
     did_you_mean,
     dotted,
-    edits,
     listed,
     near,
     quoted,
+    yaml_word,
 )
 from trustreport.study.ingest.tables import Layout, Raw, Wanted
 from trustreport.study.plan import SCALES, FileForm
@@ -239,8 +240,9 @@ class ColumnFinder:
         at = {position for own, position in self.found.values() if own == word}
         named = self.renamed.get(key, self.headers.index(key))
         at |= {named} if not at and named is not None else set()
-        if not at:
-            mend = did_you_mean(key, (*self.contract.words, *self.raw.header))
+        if not at and word not in self.failed:  # else that the column is not there has been said
+            there = {own for own, _ in self.found.values()}
+            mend = did_you_mean(key, (*there, *self.raw.header))
             found = f"no column {quoted(key)} in {self.raw.file} whose values could be replaced"
             self._refuse(found, "", mend, (*self.spec.path, field, key))
         return at
@@ -321,16 +323,16 @@ class ColumnFinder:
         for _, header in list(self.headers.rest()):
             name = header.casefold().replace(" ", "_")
             for word in self.contract.words:
-                if word in present or word in self.failed or len(word) < 5 or header in self.spec.features:
+                if word in present or word in self.failed or header in self.spec.features:
                     continue
-                if edits(name, word) <= (1 if len(word) < 8 else 2):
-                    self.problems.add_at(
-                        self.raw.file,
-                        f"unknown column {quoted(header)}",
-                        mend=f"Did you mean {quoted(word)}? Rename it, or map it in the manifest.",
-                        rows=(1,),
-                        column=header,
+                if almost(name, word):
+                    where, cell = self.spec.where, yaml_word(header)
+                    mend = (
+                        f"Did you mean {quoted(word)}? Then add columns: {{{word}: {cell}}} to {where} in the"
                     )
+                    mend = f"{mend} manifest, otherwise ignore: [{cell}]."
+                    found = f"unknown column {quoted(header)}"
+                    self.problems.add_at(self.raw.file, found, mend=mend, rows=(1,), column=header)
                     self.failed.add(word)
                     break
 

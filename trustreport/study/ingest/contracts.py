@@ -72,6 +72,18 @@ CODES = {
             *("y", "t", "j", "o", "s", "yes", "true", "oui", "ja", "si", "sí", "sì", "sim", "tak", "ano"),
             *("pos", "positive", "positif", "positiv", "positivo", "+", "present", "disease", "diseased"),
             *("m", "malignant", "maligne", "abnormal", "case", "event", "bad", "sick", "cancer"),
+            *(
+                "positiva",
+                "positief",
+                "pozytywny",
+                "dodatni",
+                "dodatnia",
+                "krank",
+                "malade",
+                "malato",
+                "enfermo",
+            ),
+            *("doente", "ziek", "chory", "bösartig", "maligno", "kwaadaardig", "złośliwy", "pathologisch"),
         ),
         "1",
     ),
@@ -80,6 +92,8 @@ CODES = {
             *("n", "f", "no", "false", "non", "nein", "nee", "não", "nao", "nie", "ne"),
             *("neg", "negative", "négatif", "negatif", "negativ", "negativo", "-", "absent", "healthy"),
             *("b", "benign", "bénin", "benigne", "normal", "control", "censored", "good", "well"),
+            *("negativa", "négative", "negatief", "negatywny", "ujemny", "ujemna", "gesund", "sain", "sano"),
+            *("saudável", "gezond", "zdrowy", "gutartig", "benigno", "goedaardig", "łagodny", "unauffällig"),
         ),
         "0",
     ),
@@ -133,7 +147,8 @@ TRUTH = ColumnCheck(lambda x: x >= -1, "0 or 1 (1 = condition present)", fix_bin
 UNIT = ColumnCheck(
     lambda x: ~np.isfinite(x) | ((x >= 0) & (x <= 1)),
     "numbers from 0 to 1",
-    "Rescale the column (divide percentages by 100).",
+    "Of percentages add scale: {{{word}: percent}} to {where} in the manifest; a column that is something "
+    "else goes under ignore: [<column>].",
     together=True,
 )
 A_SHARE = ColumnCheck(lambda x: ~np.isfinite(x) | ((x >= 0) & (x <= 1)), "a number from 0 to 1", fix_number)

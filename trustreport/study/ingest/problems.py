@@ -1,5 +1,6 @@
 """The gathering of problems: words for them, near names, and rows grouped by the value at fault."""
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,6 +39,12 @@ def quoted(cell: object) -> str:
         text = OF_AN_ACCOUNT.sub("…@", text)
     text = visible(text)
     return f'"{text[:CELL]}…"' if len(text) > CELL else f'"{text}"'
+
+
+def yaml_word(word: str) -> str:
+    """A word as the manifest takes it: between quotation marks where YAML would read something else."""
+    plain = re.fullmatch(r"[A-Za-z][\w .-]*", word) and word.lower() not in ("true", "false", "null")
+    return word if plain else json.dumps(word, ensure_ascii=False)
 
 
 def unseen(text: str) -> bool:
@@ -86,6 +93,11 @@ def edits(a: str, b: str) -> int:
                 least = min(least, rows[i - 2][j - 2] + 1)
             rows[i].append(least)
     return rows[-1][-1]
+
+
+def almost(name: str, word: str) -> bool:
+    """Whether a name differs from a word of five letters or more by a slip of the pen: ``secnds``."""
+    return len(word) > 4 and edits(name, word) <= (1 if len(word) < 8 else 2)
 
 
 def dotted(path: KeyPath) -> str:

@@ -99,6 +99,9 @@ def read_table(
             raw = _parquet(path, name)
         elif magic == b"PK\x03\x04":
             raw = _workbook(path, name, layout, wanted)
+        elif magic == b"%PDF":
+            mend = "Export the table itself, from the program that made the document."
+            raise Unreadable("a PDF document", ACCEPTED, mend)
         elif magic == b"\xd0\xcf\x11\xe0":
             raise Unreadable("an old Excel or an encrypted workbook", ACCEPTED, "Save it as XLSX or CSV.")
         elif path.suffix.lower() in STATISTICAL:

@@ -246,7 +246,22 @@ def shaped(raw: Raw, form: FileForm, path: KeyPath, problems: Problems) -> Raw |
     raw = turned
     if form.unpivot and "case" not in form.columns:
         raw = _with_cases(raw)
-    return unpivoted(raw, form.unpivot, path, problems) if form.unpivot else raw
+    rows = unpivoted(raw, form.unpivot, path, problems) if form.unpivot else raw
+    return rows and _without_columns(rows, form.ignore, path, problems)
+
+
+def _without_columns(raw: Raw, names: Sequence[str], path: KeyPath, problems: Problems) -> Raw:
+    """The table without the columns that the manifest says are not used."""
+    unwanted = {name.strip().casefold() for name in names}
+    there = {header.casefold() for header in raw.header}
+    for name in names:
+        if name.strip().casefold() not in there:
+            mend = did_you_mean(name, raw.header)
+            problems.declared((*path, "ignore"), f"no column {quoted(name)} in {raw.file}", "", mend)
+    keep = [i for i, header in enumerate(raw.header) if header.casefold() not in unwanted]
+    return replace(
+        raw, header=tuple(raw.header[i] for i in keep), columns=tuple(raw.columns[i] for i in keep)
+    )
 
 
 def _with_cases(raw: Raw) -> Raw:

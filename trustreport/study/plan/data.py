@@ -125,6 +125,7 @@ class FileForm(Group):
     columns: dict[str, Text | tuple[Text, ...] | dict[str, Text]] = Field(default_factory=dict)
     values: dict[str, dict[Text, Annotated[str, BeforeValidator(as_coded)]]] = Field(default_factory=dict)
     missing: Annotated[tuple[Text, ...], BeforeValidator(as_several)] = ()
+    ignore: Annotated[tuple[Text, ...], BeforeValidator(as_several)] = ()
     where: dict[str, Annotated[tuple[Text, ...], BeforeValidator(as_several)]] = Field(default_factory=dict)
     pivot: Pivot | None = None
     unpivot: Unpivot | None = None

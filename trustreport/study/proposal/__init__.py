@@ -4,8 +4,19 @@ Nothing is computed. What the words of a table do not settle is a `Doubt`: someb
 answer is taken and marked.
 """
 
+from trustreport.study.proposal.attempts import write_proposal
 from trustreport.study.proposal.files import propose
 from trustreport.study.proposal.manifest import text
 from trustreport.study.proposal.parts import Choose, Doubt, Proposal, spellings, squeezed, vocabulary
 
-__all__ = ["Choose", "Doubt", "Proposal", "propose", "spellings", "squeezed", "text", "vocabulary"]
+__all__ = [
+    "Choose",
+    "Doubt",
+    "Proposal",
+    "propose",
+    "spellings",
+    "squeezed",
+    "text",
+    "vocabulary",
+    "write_proposal",
+]

@@ -22,6 +22,7 @@ from trustreport.study.proposal.parts import (
     Choose,
     Doubt,
     Proposal,
+    RefusedReadings,
     is_group,
     spellings,
     squeezed,
@@ -31,14 +32,21 @@ from trustreport.study.proposal.shapes import captured_items, header_of_capture,
 from trustreport.study.proposal.table import TableProposal
 
 
-def propose(files: Sequence[Path], kind: Kind, choose: Choose | None = None) -> Proposal:
+def propose(
+    files: Sequence[Path], kind: Kind, choose: Choose | None = None, refused: RefusedReadings | None = None
+) -> Proposal:
     """Look at tables and say what they probably are.
 
     Parameters
     ----------
     choose : answers a doubt; without it the likeliest answer is taken and marked as uncertain
+    refused : what is not proposed again
     """
-    made, others, taken = Proposal(kind), list[TableProposal](), list[TableProposal]()
+    made, others, taken = (
+        Proposal(kind, refused=refused or RefusedReadings()),
+        list[TableProposal](),
+        list[TableProposal](),
+    )
     files = _without_dictionaries(files, made)
     made.of_one_file = len(files) == 1
     for path in files:
@@ -49,7 +57,8 @@ def propose(files: Sequence[Path], kind: Kind, choose: Choose | None = None) -> 
         problems = Problems()
         raw = _raw(path, None, problems)
         if raw is None:
-            made.unread[path.name] = str(problems[0]) if problems else "it cannot be read"
+            why = str(problems[0]) if problems else "it cannot be read"
+            made.unread[path.name] = why.removeprefix(path.name).lstrip(":, ")
             continue
         made.dictionary = made.dictionary.extended(raw, captured_items(raw))
         for part, form in parts_of(raw):
@@ -148,9 +157,19 @@ def _sheets(path: Path) -> tuple[str, ...]:
 def _raw(path: Path, sheet: str | None, problems: Problems) -> Raw | None:
     names = frozenset(name for word in vocabulary()["columns"] for name in spellings(word))
     top = top_rows(path, sheet)
-    row = header_of_capture(top) or find_header(top, names, squeezed)
+    row = header_of_capture(top) or find_header(top, names, squeezed) or _below_titles(top)
     rows = header_of_two_rows(top, row) or row
     return read_table(path, path.name, Layout(header_row=rows, sheet=sheet), problems)
+
+
+def _below_titles(top: Sequence[Sequence[str]]) -> int | None:
+    """The first row with a cell in every column, where those above it have a cell or two; None elsewhere."""
+    filled = [sum(bool(cell.strip()) for cell in row) for row in top]
+    first = filled.index(max(filled)) if filled else 0
+    # A whole header in one cell: the rows were divided at another sign.
+    whole = any(sign in cell for row in top[:first] for cell in row for sign in ";\t|")
+    titles = first > 0 and not whole and all(2 * n < filled[first] for n in filled[:first])
+    return first + 1 if titles else None
 
 
 def _without_dictionaries(files: Sequence[Path], made: Proposal) -> list[Path]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from trustreport.study.ingest.cells import yaml_word
+from trustreport.study.ingest.problems import yaml_word
 from trustreport.study.plan import Kind, Plan
 from trustreport.study.proposal.parts import Entry, Proposal
 from trustreport.vocabulary.messages import Catalogue, catalogue
@@ -125,7 +125,7 @@ def _hints(proposal: Proposal) -> Iterator[str]:
     if proposal.groups:
         names = ", ".join(f"{{name: {yaml_word(name)}}}" for name in proposal.groups)
         yield f"# subgroups: [{names}]"
-    for note in proposal.notes:
+    for note in (*proposal.notes, *proposal.unused):
         yield f"# {note}"
     for name, why in proposal.unread.items():
         yield f"# {name} is not used: {' '.join(why.split())}"

@@ -44,6 +44,19 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class RefusedReadings:
+    """What earlier readings of the tables were refused for, each with the reason.
+
+    `columns` are not used at all, by file and header; `uses` are columns that are not what their header says,
+    by file, word and header; `kinds` are what a table is not, by file and kind.
+    """
+
+    columns: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    uses: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+    kinds: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Dictionary:
     """What a data dictionary says of columns: their labels, and what their codes mean.
 
@@ -79,9 +92,10 @@ class Proposal:
     """A manifest in the making.
 
     `dictionary` explains headers and codes of all files; `of_one_file` says that there is no other table.
+    `positives` are the cells taken as 1, by all cells of such a column;
     `thresholds` are examples, by candidate; `about` are the doubts of lines that belong to no table, by key;
     `features` are columns of numbers that nothing else uses, by data set; `unread` says of files that are in
-    none why, and `notes` what else a reader of the manifest should know.
+    none why, `unused` of columns, and `notes` what else a reader of the manifest should know.
     """
 
     kind: Kind
@@ -100,15 +114,32 @@ class Proposal:
     features: dict[str, list[str]] = field(default_factory=dict)
     thresholds: dict[str, str] = field(default_factory=dict)
     about: dict[str, str] = field(default_factory=dict)
+    refused: RefusedReadings = RefusedReadings()
     dictionary: Dictionary = Dictionary()
     of_one_file: bool = False
     unread: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    unused: list[str] = field(default_factory=list)
+    positives: dict[frozenset[str], str] = field(default_factory=dict)
 
 
 # What headers add to the word for a column: treatment_name, numero_de_cas.
 ENDS = ("", "_id", "_name", "_no", "_nr", "_number", "_code")
-STARTS = ("numero_de_", "numero_", "no_", "nr_", "id_")
+STARTS = (
+    "numero_de_",
+    "numero_di_",
+    "numero_do_",
+    "numero_",
+    "no_",
+    "nr_",
+    "n_",
+    "id_",
+    "id_do_",
+    "id_di_",
+    "id_del_",
+)
+# Letters that are no letter with an accent.
+LETTERS = str.maketrans({"ł": "l", "Ł": "L", "ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "œ": "oe", "đ": "d"})
 
 
 @cache
@@ -128,7 +159,7 @@ def spellings(word: str) -> tuple[str, ...]:
 
 def squeezed(header: str) -> str:
     """A header in plain small letters, its words joined by one underscore."""
-    plain = unicodedata.normalize("NFKD", header).encode("ascii", "ignore").decode()
+    plain = unicodedata.normalize("NFKD", header.translate(LETTERS)).encode("ascii", "ignore").decode()
     plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", plain)
     return re.sub(r"[^a-z0-9]+", "_", plain.casefold()).strip("_")
 
@@ -179,8 +210,10 @@ class Cells:
         self.tidy = self.numeric or self.is_date or self.n_distinct == 2
 
     def _numbers(self) -> None:
-        plain = [_number(c) for c in self.distinct]
-        commas = [_number(c.replace(",", ".", 1)) for c in self.distinct]
+        self.percent = bool(self.distinct) and all(c.endswith("%") for c in self.distinct)
+        cells = [c.rstrip("% \N{NO-BREAK SPACE}") for c in self.distinct] if self.percent else self.distinct
+        plain = [_number(c) for c in cells]
+        commas = [_number(c.replace(",", ".", 1)) for c in cells]
         self.numeric = bool(plain) and None not in plain
         self.comma = not self.numeric and bool(commas) and None not in commas
         self.numeric = self.numeric or self.comma
@@ -259,7 +292,8 @@ class ExaminedTable:
     ) -> None:
         self.path, self.raw, self.made, self.choose = path, raw, made, choose
         self.sheet, self.first, self.only_sheet = sheet, first, True
-        self.headers = [h for h in raw.header if h]
+        named = [h for h in raw.header if h]
+        self.headers = [h for h in named if (path.name, h) not in made.refused.columns]
         self.seen = {h: Cells(c) for h, c in zip(raw.header, raw.columns) if h}
         below = {h: Cells(c.slice(1)) for h, c in zip(raw.header, raw.columns) if h}
         # A row of units or kinds under the header: without it columns are of one kind.
@@ -267,8 +301,11 @@ class ExaminedTable:
         if self.unit_row:
             self.seen = below
         self.entry = Entry(path, "", dict(form or {}))
+        if len(self.headers) < len(named):
+            self.entry.form["ignore"] = [h for h in named if h not in self.headers]
         self.more: list[Entry] = []  # of the same file, one for each other measurement
         self.columns: dict[str, Any] = {}
+        self.known: frozenset[str] = frozenset()  # words with a column, whatever the table is
         self.labels: list[str] = []  # columns of labels, one for each rater
         self.spread: dict[str, str] = {}  # of readers in columns, one column of each arm
 
@@ -296,6 +333,10 @@ class ExaminedTable:
         """The file, and its sheet, in questions."""
         return f"{self.path.name}, sheet {self.sheet}" if self.sheet else self.path.name
 
+    def may(self, kind: str) -> bool:
+        """Whether no earlier reading of the table as this kind was refused."""
+        return (self.path.name, kind) not in self.made.refused.kinds
+
     def settle(self, doubt: Doubt, key: str) -> str:
         """The answer to a doubt; without anybody to ask, the likeliest one and a mark at the line `key`."""
         return self._answered(doubt, key, self.entry.about)
@@ -307,5 +348,6 @@ class ExaminedTable:
     def _answered(self, doubt: Doubt, key: str, about: dict[str, str]) -> str:
         if self.choose is not None:
             return self.choose(doubt)
-        about[key] = doubt.question
+        others = " or ".join(name for name in doubt.options if name != doubt.likeliest)
+        about[key] = doubt.question + (f" It could be {others}." if others and key == "columns" else "")
         return doubt.likeliest

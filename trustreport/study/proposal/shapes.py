@@ -172,10 +172,10 @@ def _turned(raw: Raw, words: Mapping[str, str]) -> tuple[Raw, dict[str, Any]] | 
     return None if found is None else (found, {"pivot": {"question": question, "answer": answer, "by": by}})
 
 
-def readers_in_columns(headers: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Of headers that name a reader and an arm, as ``Smith_noAI``: the header of each arm, by reader.
+def arms_in_columns(headers: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Of headers that name an arm and something else, as ``Smith_noAI``: the header of each arm, by the rest.
 
-    Empty unless at least two readers have a column for both arms.
+    Only what has a column for both arms.
     """
     arms = [(word, arm) for arm in ("unaided", "aided") for word in vocabulary()["arms"][arm]]
     arms.sort(key=lambda pair: -len(pair[0]))  # "without_ai" before "ai"
@@ -194,5 +194,4 @@ def readers_in_columns(headers: Sequence[str]) -> dict[str, dict[str, str]]:
             if rest:
                 found.setdefault(rest, {}).setdefault(arm, header)
                 break
-    whole = {name: own for name, own in found.items() if len(own) == 2}
-    return whole if len(whole) > 1 else {}
+    return {name: own for name, own in found.items() if len(own) == 2}

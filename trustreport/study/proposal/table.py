@@ -1,19 +1,19 @@
 """One table: its form, the columns that are known, the kind of table that it then is."""
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from trustreport.study.ingest import contracts
+from trustreport.study.ingest.problems import almost
 from trustreport.study.proposal import special
 from trustreport.study.proposal.choices import find_choices
+from trustreport.study.proposal.judgements import CODED, GRADED, TableByCells
 from trustreport.study.proposal.measured import find_values
 from trustreport.study.proposal.parts import (
     Cells,
     Doubt,
-    ExaminedTable,
     day,
     has_word,
     is_group,
@@ -21,19 +21,20 @@ from trustreport.study.proposal.parts import (
     squeezed,
     vocabulary,
 )
-from trustreport.study.proposal.shapes import readers_in_columns
+from trustreport.study.proposal.shapes import arms_in_columns
 
-if TYPE_CHECKING:
-    pass
-
-FEW = 12  # values of a column of groups
-CODED = ("truth", "decision", "advice")
-GRADED = ("score", "decision")
+# What each kind of table must have, by our words; of several in one place any one.
+NEEDS = {
+    "readings": ("reader", "case", "decision or score"),
+    "scores": ("case", "truth", "score or decision"),
+    "raters": ("case", "rater", "label"),
+    "values": ("case", "measured"),
+}
 FEWEST_RANKS = 3
 LONGEST, RANKED = 7200, 10  # seconds of a reading, and ranks of confidence: more are of another unit
 
 
-class TableProposal(ExaminedTable):
+class TableProposal(TableByCells):
     """A table while it is being recognised; `take` puts it into the proposal."""
 
     def recognise(self) -> bool:
@@ -41,18 +42,34 @@ class TableProposal(ExaminedTable):
         self._form()
         self._columns()
         have = dict(self.columns)
-        if find_choices(self, have):
+        self.known = frozenset(have)
+        if self.may("preferences") and find_choices(self, have):
             self.entry.kind = "preferences"
+        elif "unpivot" not in self.entry.form and self.may("values") and find_values(self, have):
+            self.entry.kind = "values"
         else:
-            self.entry.kind = "values" if find_values(self, have) else self._kind()
+            self.entry.kind = self._kind()
         return bool(self.entry.kind)
 
     def unknown(self) -> str:
-        """Why it is not."""
-        return f"its columns ({', '.join(self.headers[:8])}) are of no table that is known"
+        """Why it is not, and what the kind of table that is nearest lacks."""
+        said = f"its columns ({', '.join(self.headers[:8])}) are of no table that is known"
+        lacks = {
+            kind: [word for word in words if self.known.isdisjoint(word.split(" or "))]
+            for kind, words in NEEDS.items()
+        }
+        kind = min(lacks, key=lambda kind: len(lacks[kind]) / len(NEEDS[kind]))
+        if len(lacks[kind]) == len(NEEDS[kind]):
+            return said
+        if not lacks[kind]:
+            return f"{said}; for one of {kind} its rows are of several kinds, or a case has several"
+        also = " and a column ".join(lacks[kind])
+        return f"{said}; nearest is one of {kind}, which also needs a column {also}"
 
     def take(self) -> None:
         """Put the table into the proposal."""
+        words = contracts.CONTRACTS[self.entry.kind].words
+        self.columns = {word: header for word, header in self.columns.items() if word in words}
         self._values()
         self._units()
         renamed = {w: h for w, h in self.columns.items() if w != h}
@@ -122,35 +139,44 @@ class TableProposal(ExaminedTable):
                     taken.add(found)
                     break
         self._per_arm(taken)
+        if {"set", "case", "metric", "tp", "errors"} & self.columns.keys() == {"set"}:
+            self.columns["case"] = self.columns.pop("set")  # a study of a patient, not an article
+        self._calls_per_arm(taken)
         self._readers_in_columns(taken)
         self._by_words(taken)
         self._judgement(taken)
         special.find_follow_up(self, taken)
         self._truth(taken)
         self._scores(taken)
+        self._near_misses(taken)
+        self._other_names(taken)
         patient = self.columns.get("patient", "")
         once = patient and self.seen[patient].n_distinct == self.raw.n_rows
         if once and "case" not in self.columns and "truth" in self.columns:
             self.columns["case"] = self.columns.pop("patient")
 
-    def _may_be(self, word: str, header: str) -> bool:
-        cells = self.seen[header]
-        if word == "truth" and squeezed(header) == "y" and "x" in map(squeezed, self.headers):
-            return False  # a place, not an outcome
-        if word in CODED:
-            several = word == "truth" and cells.n_distinct <= FEW and not cells.numeric
-            return cells.n_distinct <= 2 or bool(cells.pair) or several
-        if word in ("score", "advice_score", "seconds", "confidence", *special.COORDINATES):
-            return cells.numeric and (word != "score" or cells.n_distinct > 2)
-        if word in ("date", "read_at"):
-            return cells.is_date
-        if word in ("arm", "dataset", "candidate", "version", "site"):
-            return cells.n_distinct <= 50
-        return True
+    def _other_names(self, taken: set[str]) -> None:
+        """Ask where a second column has a name for the truth or the decision too."""
+        for word, what in (("truth", "reference standard"), ("decision", "decision")):
+            header = self.columns.get(word)
+            free = [h for h in self.headers if h not in taken and self._may_be(word, h)]
+            others = [h for h in free if self.seen[h].pair and set(self.names(h)) & set(spellings(word))]
+            if isinstance(header, str) and squeezed(header) != word and others:
+                doubt = Doubt(f"{self.place}: which column is the {what}?", (header, *others), header)
+                self.columns[word] = self.settle(doubt, "columns")
+
+    def _near_misses(self, taken: set[str]) -> None:
+        """Headers that are almost a word: without a place in the manifest the table would be refused."""
+        for header in self.headers:
+            for word in vocabulary()["columns"]:
+                free = word not in self.columns and header not in taken
+                if free and almost(squeezed(header), word) and self._may_be(word, header):
+                    self.columns[word] = header
+                    taken.add(header)
 
     def _by_words(self, taken: set[str]) -> None:
         """A date or a score by one word of its header: specimen_date, risk_10y."""
-        for word in ("date", "score", "confidence"):
+        for word in ("date", "score", "confidence", *(("seconds",) if "reader" in self.columns else ())):
             found = [
                 h
                 for h in self.headers
@@ -159,27 +185,6 @@ class TableProposal(ExaminedTable):
             if word not in self.columns and len(found) == 1:
                 self.columns[word] = found[0]
                 taken.add(found[0])
-
-    def _truth(self, taken: set[str]) -> None:
-        """The truth of scores by its cells, where no header names it."""
-        graded = "score" in self.columns or any(self._is_output(h) for h in self.headers if h not in taken)
-        if {"truth", "follow_up", "reader", "rater"} & self.columns.keys() or not graded:
-            return
-        free = [h for h in self.headers if h not in taken or h == self.columns.get("decision")]
-        found = [h for h in free if self.seen[h].is_yes_or_no and not is_group(h)]
-        if not found:
-            return
-        question = f"{self.place}: which column is the reference standard?"
-        header = self.settle(Doubt(question, tuple(found), found[0]), "columns")
-        if header == self.columns.get("decision"):
-            del self.columns["decision"]
-        self.columns["truth"] = header
-        taken.add(header)
-
-    def _is_output(self, header: str) -> bool:
-        """Whether a column looks like what a model gives for each case."""
-        cells = self.seen[header]
-        return cells.is_share or (cells.numeric and cells.n_distinct > 2 and has_word(header, "score"))
 
     def _scores(self, taken: set[str]) -> None:
         """Scores of classes or of several candidates, and decisions of several candidates."""
@@ -212,42 +217,33 @@ class TableProposal(ExaminedTable):
                 self.columns[word] = {arm: found[arm] for arm in ("unaided", "aided")}
                 taken |= set(found.values())
 
+    def _calls_per_arm(self, taken: set[str]) -> None:
+        """Two columns of yes and no that differ by the arm alone, in a table of readers."""
+        if "reader" not in self.columns or {*GRADED, "label"} & self.columns.keys():
+            return
+        free = [h for h in self.headers if h not in taken and self.seen[h].pair]
+        found = list(arms_in_columns(free).values())
+        if len(found) == 1:
+            self.columns["decision"] = {arm: found[0][arm] for arm in ("unaided", "aided")}
+            taken |= set(found[0].values())
+
     def _readers_in_columns(self, taken: set[str]) -> None:
         """Columns that name a reader and an arm, as Smith_noAI: a row for each reader and case."""
         free = [h for h in self.headers if h not in taken and (self.seen[h].numeric or self.seen[h].pair)]
-        found = readers_in_columns(free)
-        if not found or "reader" in self.columns or {"decision", "score"} & self.columns.keys():
+        found = arms_in_columns(free)
+        if len(found) < 2 or "reader" in self.columns or {"decision", "score"} & self.columns.keys():
             return
         own = {arm: [columns[arm] for columns in found.values()] for arm in ("unaided", "aided")}
         every = [h for headers in own.values() for h in headers]
         names = [header for headers in found.values() for header in headers.values()]
-        calls = all(self.seen[h].is_yes_or_no or self.seen[h].coded for h in names)
+        cells = [self.seen[h] for h in names]
+        pairs = all(c.pair for c in cells) and len({frozenset(c.distinct) for c in cells}) == 1
+        calls = pairs or all(c.is_yes_or_no or c.coded for c in cells)
         self.entry.form["unpivot"] = {"into": "reader", "columns": own, "names": list(found)}
         self.columns["decision" if calls else "score"] = {arm: arm for arm in own}
         self.columns["reader"] = "reader"
         self.spread = {arm: headers[0] for arm, headers in own.items()}
         taken |= set(every)
-
-    def _judgement(self, taken: set[str]) -> None:
-        """What readers decided, where no header names it: the column of yes and no, or which of several."""
-        if not {"reader", "case"} <= self.columns.keys() or {*GRADED, "label"} & self.columns.keys():
-            return
-        found = [
-            h
-            for h in self.headers
-            if h not in taken and not is_group(h) and (self.seen[h].is_yes_or_no or self._means_yes_or_no(h))
-        ]
-        if found:
-            question = f"{self.place}: which column is the decision of the readers?"
-            doubt = Doubt(question, tuple(found), found[0])
-            one = found[0] if len(found) == 1 else self.settle(doubt, "columns")
-            self.columns["decision"] = one
-            taken.add(one)
-
-    def _means_yes_or_no(self, header: str) -> bool:
-        """Whether the codes of a column of two are words for yes or no in the dictionary."""
-        words = [self.made.dictionary.meaning(header, cell) for cell in self.seen[header].pair]
-        return any(word.casefold() in contracts.CODES for word in words)
 
     # ------------------------------------------------------------ kinds
 
@@ -266,6 +262,9 @@ class TableProposal(ExaminedTable):
             return "reported"
         if len(wide) > 1 and "reader" not in have:
             return self._wide_raters(wide)
+        if "rater" in have and "reader" not in have and not self.may("raters"):
+            self.columns["reader"] = self.columns.pop("rater")
+            have = set(self.columns)
         if {"rater", "case"} <= have and have & {"label", "decision", "truth"}:
             label = next(self.columns[word] for word in ("label", "decision", "truth") if word in have)
             self._only("case", "rater", "confidence")
@@ -276,22 +275,24 @@ class TableProposal(ExaminedTable):
             self.columns["score"] = label  # a rating of a reader, not of one of those who set the truth
             have.add("score")
         self._without("label", "rater")
-        if {"reader", "case"} <= have and have & set(GRADED):
+        if {"reader", "case"} <= have and have & set(GRADED) and self.may("readings"):
             self._without("dataset", "candidate", "version", "site", "date", "set")
             return "readings"
         self._without("arm", "set")
-        if self.made.of_one_file and "truth" in have and "reader" not in have and not have & set(GRADED):
+        alone = self.made.of_one_file or not self.may("cases")
+        if alone and "truth" in have and "reader" not in have and not have & set(GRADED):
             # What the device says of cases that nobody read is not advice to readers.
             for word, ours in (("advice_score", "score"), ("advice", "decision")):
                 if word in have:
                     self.columns[ours] = self.columns.pop(word)
+            self._calls_of_device()
             have = set(self.columns)
-        if have & {"truth", "follow_up"} and have & {*GRADED, "class_scores"}:
+        if have & {"truth", "follow_up"} and have & {*GRADED, "class_scores"} and self.may("dataset"):
             return "dataset"
-        if "case" in have and have & set(GRADED):
+        if "case" in have and have & set(GRADED) and self.may("scores"):
             return "scores"
         # One row for each case, or reader: else it is a table of something else.
-        if {"case", "truth"} <= have and self.once("case"):
+        if {"case", "truth"} <= have and self.once("case") and self.may("cases"):
             return "cases"
         return "readers" if "reader" in have and "case" not in have and self.once("reader") else ""
 
@@ -316,9 +317,7 @@ class TableProposal(ExaminedTable):
     def _values(self) -> None:
         """What the cells of columns of two values mean."""
         for word in CODED:
-            column = self.columns.get(word)
-            named = column.values() if isinstance(column, dict) else [column] if column else ()
-            for header in (self.spread.get(str(name), str(name)) for name in named):
+            for header in self._mapped(word):
                 cells = self.seen[header]
                 if cells.pair and cells.indeterminate:
                     self._no_result(header, cells)
@@ -328,13 +327,20 @@ class TableProposal(ExaminedTable):
                 codes = self._codes(word, header, cells.distinct)
                 self.entry.form.setdefault("values", {}).setdefault(word, {}).update(codes)
 
+    def _mapped(self, word: str) -> Iterator[str]:
+        """The headers of a word, where it has several one for each arm, reader or candidate."""
+        column = self.columns.get(word)
+        named = column.values() if isinstance(column, dict) else [column] if column else ()
+        return (self.spread.get(str(name), str(name)) for name in named)
+
     def _units(self) -> None:
-        """Times in milliseconds, and confidence in per cent."""
+        """Times in milliseconds, confidence in per cent, scores with the sign of it."""
         for word, unit, most in (("seconds", "milliseconds", LONGEST), ("confidence", "percent", RANKED)):
-            column = self.columns.get(word)
-            named = column.values() if isinstance(column, dict) else [column] if column else ()
-            if any(self.seen[header].largest > most for header in named):
+            if any(self.seen[header].largest > most for header in self._mapped(word)):
                 self.entry.form.setdefault("scale", {})[word] = unit
+        for word in ("score", "advice_score"):
+            if any(self.seen[header].percent for header in self._mapped(word)):
+                self.entry.form.setdefault("scale", {})[word] = "percent"
 
     def _no_result(self, header: str, cells: Cells) -> None:
         """Words such as "invalid" as missing values."""
@@ -360,7 +366,10 @@ class TableProposal(ExaminedTable):
         if set(coded.values()) == {"0", "1"}:
             return coded
         question = f"{self.place}, {header}: which value is 1 (positive)?"
-        positive = self.settle(Doubt(question, tuple(distinct), distinct[-1]), "values")
+        # Columns of the same cells mean the same by them.
+        likeliest = self.made.positives.setdefault(frozenset(distinct), distinct[-1])
+        positive = self.settle(Doubt(question, tuple(distinct), likeliest), "values")
+        self.made.positives[frozenset(distinct)] = positive
         return {name: str(int(name == positive)) for name in distinct}
 
     def _arms(self) -> None:
@@ -437,7 +446,7 @@ class TableProposal(ExaminedTable):
 
     def _threshold(self, header: str) -> str:
         """Where a threshold could be: the middle of shares, or of percentages."""
-        high = self.seen[header].largest
+        high = self.seen[header].largest / (100 if self.seen[header].percent else 1)
         return "0.5" if high <= 1 else "50" if high <= 100 else "0"
 
     def _days(self, column: str) -> dict[str, tuple[str, str]]:
