@@ -53,6 +53,10 @@ SHOWN: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "advice_accuracy.h_accuracy": (("h_accuracy",),),
     "advice_accuracy.utility_yield": (("utility_yield",),),
 }
+# What is said in the words of another: of a publication as of a study, of each mean as of one.
+SAID_AS = {"published_mean_benefit": "mean_benefit"} | {
+    f"{m}{DIFFERENCE}": f"{MEAN}{DIFFERENCE}" for m in MEANS
+}
 OF_P = ("degree_of_correspondence", "spr")
 NARROW = ("subgroup", "site", "reader", "class", "raters", "complexity", "version", "advice_type")
 
@@ -157,9 +161,7 @@ def _words(lead: Result, assessment: Assessment, say: Catalogue) -> Iterator[str
     if lead.quantity.no_effect is not None:
         shown = e.low > lead.quantity.no_effect or e.high < lead.quantity.no_effect
         side = "better" if e.value > lead.quantity.no_effect else "worse"
-        name = lead.name.removeprefix("published_")
-        if name.removesuffix(DIFFERENCE) in MEANS:
-            name = f"{MEAN}{DIFFERENCE}"
+        name = SAID_AS.get(lead.name, lead.name)
         compared, baseline = names_compared(lead.place)
         side = side if shown else "unclear"
         yield say(f"glance.says.{name}_{side}", compared=compared, baseline=baseline)

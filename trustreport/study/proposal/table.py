@@ -285,6 +285,7 @@ class TableProposal(TableByCells):
             for word, ours in (("advice_score", "score"), ("advice", "decision")):
                 if word in have:
                     self.columns[ours] = self.columns.pop(word)
+            self._score_beside_decision()
             self._calls_of_device()
             have = set(self.columns)
         if have & {"truth", "follow_up"} and have & {*GRADED, "class_scores"} and self.may("dataset"):
@@ -295,6 +296,20 @@ class TableProposal(TableByCells):
         if {"case", "truth"} <= have and self.once("case") and self.may("cases"):
             return "cases"
         return "readers" if "reader" in have and "case" not in have and self.once("reader") else ""
+
+    def _score_beside_decision(self) -> None:
+        """Ask whether a column of numbers of no known name is the score, where only a decision has one."""
+        decision = self.columns.get("decision")
+        used = {h for h in self.columns.values() if isinstance(h, str)}
+        numbers = [
+            h for h in self.headers if h not in used and self.seen[h].numeric and self.seen[h].n_distinct > 2
+        ]
+        numbers = [h for h in numbers if not is_group(h)]
+        if isinstance(decision, str) and "score" not in self.columns and numbers:
+            question = f"{self.place}: which column is what the device says?"
+            said = self.settle(Doubt(question, (decision, *numbers), decision), "columns")
+            if said != decision:
+                self.columns["score"] = said
 
     def _only(self, *words: str) -> None:
         self.columns = {w: h for w, h in self.columns.items() if w in words}
