@@ -129,6 +129,32 @@ def french(folder: Path) -> list[Path]:
     return [write(folder, "étude.csv", rows, ";", "cp1252")]
 
 
+def dutch(folder: Path) -> list[Path]:
+    """Dutch readings that call cases patients, and a column of remarks that is empty."""
+    head = ["Lezer", "Patiëntnummer", "Conditie", "Gouden standaard", "Oordeel lezer", "Leestijd (sec)"]
+    head += ["Opmerking"]
+    rows: list[list[Any]] = [head]
+    for j in range(READERS):
+        for k, t in enumerate(TRUTH):
+            for arm, own in (("zonder AI", ALONE), ("met AI", AIDED)):
+                yes = "ja" if own[j][k] else "nee"
+                rows.append([f"L{j}", f"P{k:03}", arm, "ja" if t else "nee", yes, f"{20 + k},5", ""])
+    return [write(folder, "lezingen.csv", rows, ";")]
+
+
+def spanish(folder: Path) -> list[Path]:
+    """Answers in rows, in Spanish."""
+    rows: list[list[Any]] = [["usuario", "imagen", "modo", "pregunta", "respuesta"]]
+    for j in range(READERS):
+        for k in range(CASES):
+            for arm, own in (("sin IA", ALONE), ("con IA", AIDED)):
+                at = [f"U{j}", f"img{k}", arm]
+                rows.append([*at, "¿Hay fractura?", "Sí" if own[j][k] else "No"])
+                rows.append([*at, "Confianza (0-100)", 50 + (k + j) % 50])
+    truth = [["imagen", "fractura"], *([f"img{k}", "Sí" if t else "No"] for k, t in enumerate(TRUTH))]
+    return [write(folder, "respuestas.csv", rows), write(folder, "verdad.csv", truth)]
+
+
 def hospital(folder: Path) -> list[Path]:
     """A workbook with title rows and a second sheet: cases with a score of the device."""
     book = Workbook()
@@ -156,7 +182,7 @@ def vendor(folder: Path) -> list[Path]:
     return [write(folder, "worklist.csv", rows)]
 
 
-CHANGES = [redcap, answers, merged, wide, french]
+CHANGES = [redcap, answers, merged, wide, french, dutch, spanish]
 AREAS = [hospital, vendor]
 
 

@@ -163,13 +163,25 @@ def _turned(raw: Raw, words: Mapping[str, str]) -> tuple[Raw, dict[str, Any]] | 
     if question is None or answer is None:
         return None
     known = {name for key in KEYS for name in spellings(key)}
-    by = tuple(h for h in raw.header if h not in (question, answer) and squeezed(h) in known)
+    others = [h for h in raw.header if h and h not in (question, answer)]
+    keys = tuple(h for h in others if squeezed(h) in known)
     _, asked = values.encoded(raw.columns[raw.header.index(question)])
-    if not by or not 1 < len(asked) <= shapes["most_questions"]:
+    if not keys or not 1 < len(asked) <= shapes["most_questions"]:
         return None
-    problems = Problems()
-    found = values.pivoted(raw, Pivot(question=question, answer=answer, by=by), (), problems)
-    return None if found is None else (found, {"pivot": {"question": question, "answer": answer, "by": by}})
+    # Where names that are known do not tell records apart, those that are not known do, but not times.
+    names = tuple(h for h in others if h in keys or not _is_time(raw, h))
+    for by in dict.fromkeys((keys, names)):
+        found = values.pivoted(raw, Pivot(question=question, answer=answer, by=by), (), Problems())
+        if found is not None:
+            return found, {"pivot": {"question": question, "answer": answer, "by": by}}
+    return None
+
+
+def _is_time(raw: Raw, header: str) -> bool:
+    """Whether cells of a column are times, or of one value each row."""
+    _, distinct = values.encoded(raw.columns[raw.header.index(header)])
+    some = distinct.slice(0, 20).to_pylist()
+    return len(distinct) == raw.n_rows or all(re.match(r"\d{1,4}[-/.:]\d{1,2}", cell) for cell in some)
 
 
 def arms_in_columns(headers: Sequence[str]) -> dict[str, dict[str, str]]:

@@ -141,6 +141,8 @@ class TableProposal(TableByCells):
         self._per_arm(taken)
         if {"set", "case", "metric", "tp", "errors"} & self.columns.keys() == {"set"}:
             self.columns["case"] = self.columns.pop("set")  # a study of a patient, not an article
+        if "case" not in self.columns and {"reader", "patient"} <= self.columns.keys():
+            self.columns["case"] = self.columns.pop("patient")  # who reads patients calls them so
         self._calls_per_arm(taken)
         self._readers_in_columns(taken)
         self._by_words(taken)
