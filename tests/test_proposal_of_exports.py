@@ -155,6 +155,19 @@ def spanish(folder: Path) -> list[Path]:
     return [write(folder, "respuestas.csv", rows), write(folder, "verdad.csv", truth)]
 
 
+def platform(folder: Path) -> list[Path]:
+    """What a platform of challenges exports: id and time of each answer, a question that names a disease."""
+    rows: list[list[Any]] = [["pk", "created", "creator", "with_ai", "question", "answer", "image"]]
+    for j in range(READERS):
+        for k in range(CASES):
+            for arm, own in (("no", ALONE), ("yes", AIDED)):
+                for question, said in (("Malignant?", str(bool(own[j][k]))), ("Comment", "x")):
+                    at = f"2026-03-02T09:{k:02}:{j:02}Z"
+                    rows.append([len(rows), at, f"reader{j}", arm, question, said, f"case_{k}.mha"])
+    truth = [["image", "ground_truth"], *([f"case_{k}.mha", t] for k, t in enumerate(TRUTH))]
+    return [write(folder, "platform.csv", rows), write(folder, "gt.csv", truth)]
+
+
 def hospital(folder: Path) -> list[Path]:
     """A workbook with title rows and a second sheet: cases with a score of the device."""
     book = Workbook()
@@ -182,7 +195,7 @@ def vendor(folder: Path) -> list[Path]:
     return [write(folder, "worklist.csv", rows)]
 
 
-CHANGES = [redcap, answers, merged, wide, french, dutch, spanish]
+CHANGES = [redcap, answers, merged, wide, french, dutch, spanish, platform]
 AREAS = [hospital, vendor]
 
 

@@ -141,6 +141,9 @@ class TableProposal(TableByCells):
         self._per_arm(taken)
         if {"set", "case", "metric", "tp", "errors"} & self.columns.keys() == {"set"}:
             self.columns["case"] = self.columns.pop("set")  # a study of a patient, not an article
+        asked = "pivot" in self.entry.form and {"reader", "truth"} <= self.columns.keys()
+        if asked and "decision" not in self.columns:
+            self.columns["decision"] = self.columns.pop("truth")  # a reader's answer
         if "case" not in self.columns and {"reader", "patient"} <= self.columns.keys():
             self.columns["case"] = self.columns.pop("patient")  # who reads patients calls them so
         self._calls_per_arm(taken)
