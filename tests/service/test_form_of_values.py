@@ -18,7 +18,7 @@ from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.study.ingest.contracts import CONTRACTS
 from trustreport.study.plan import Language
 from trustreport.study.plan.data import Measurement, ReferenceStandard
-from trustreport.vocabulary.kinds import KINDS
+from trustreport.vocabulary.kinds import Kind
 from trustreport.vocabulary.messages import catalogue
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "endpoints"
@@ -109,7 +109,7 @@ def test_every_control_has_its_words_in_each_language(language: str) -> None:
     words = {w for kind in ("values", "preferences") for w in CONTRACTS[kind].words}
     keys = {f"editor.column.{word}" for word in words} | {"pages.editor.rate_hint", "pages.editor.scale_hint"}
     assert not [key for key in keys if key not in say]
-    choices = {*KINDS, "values", "preferences", "up", "down"}
+    choices = {*get_args(Kind), "values", "preferences", "up", "down"}
     choices |= set(get_args(get_args(ReferenceStandard.model_fields["kind"].annotation)[0]))
     assert not [w for w in choices if f"value.{w}" not in say and f"editor.choice.{w}" not in say]
     for model, group in ((Measurement, "measurements"), (ReferenceStandard, "reference_standard")):

@@ -119,8 +119,9 @@ def _joined(fields: Iterable[tuple[str, str]]) -> str:
 
 
 def _fields(group: BaseModel, path: str, say: Catalogue) -> Iterator[tuple[str, str]]:
-    """The fields of a group that were given, nested groups spelled out."""
-    for name in type(group).model_fields:
+    """The fields of a group that were given, nested groups spelled out; first what it is called."""
+    own = path.rpartition(".")[2].removesuffix("s")  # the field dataset of datasets
+    for name in sorted(type(group).model_fields, key=lambda name: name != own):
         value = getattr(group, name)
         if name not in group.model_fields_set or value is None or name in READING_OF_FILES | ANSWERED:
             continue
@@ -161,7 +162,7 @@ def _missing(plan: Plan, paths: Iterable[str], say: Catalogue) -> dict[str, list
 
 def _name_of(plan: Plan, group: str, i: int, say: Catalogue) -> str:
     item = getattr(plan, group)[i]
-    first = getattr(item, next(iter(type(item).model_fields)))
+    first = getattr(item, group.removesuffix("s"), None) or getattr(item, next(iter(type(item).model_fields)))
     return shorten(str(first), NAME, say) if first else say("report.declared.numbered", n=i + 1)
 
 

@@ -290,7 +290,7 @@ class TableProposal(TableByCells):
             for word, ours in (("advice_score", "score"), ("advice", "decision")):
                 if word in have:
                     self.columns[ours] = self.columns.pop(word)
-            self._score_beside_decision()
+            self._score_without_name()
             self._calls_of_device()
             have = set(self.columns)
         if have & {"truth", "follow_up"} and have & {*GRADED, "class_scores"} and self.may("dataset"):
@@ -302,7 +302,7 @@ class TableProposal(TableByCells):
             return "cases"
         return "readers" if "reader" in have and "case" not in have and self.once("reader") else ""
 
-    def _score_beside_decision(self) -> None:
+    def _score_without_name(self) -> None:
         """Ask whether a column of numbers of no known name is the score, where only a decision has one."""
         decision = self.columns.get("decision")
         used = {h for h in self.columns.values() if isinstance(h, str)}
