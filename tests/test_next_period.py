@@ -61,6 +61,20 @@ def test_the_next_period_is_entered_and_everything_else_kept(
     assert "2026-09" in periods
 
 
+def test_scores_and_readings_are_entered_together(audit: Path, tmp_path: Path) -> None:
+    with (EXAMPLE / "readings.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    readings = tmp_path / "september_readings.csv"
+    with readings.open("w", newline="") as out:
+        made = csv.DictWriter(out, rows[0])
+        made.writeheader()
+        made.writerows(row | {"case": f"N{row['case']}"} for row in rows[-40:])
+    done = run("next", audit, "--data", september(tmp_path), "--data", readings, "--until", "2026-09-30")
+    assert done.exit_code == 0, done.stderr
+    tables = read_study(audit)[1].tables
+    assert (tables["scores_2"].file, tables["readings_2"].file) == ("september.csv", readings.name)
+
+
 def test_a_second_table_gets_a_name_of_its_own(audit: Path, tmp_path: Path) -> None:
     run("next", audit, "--data", september(tmp_path), "--until", "2026-09-30")
     other = september(tmp_path, "october.csv")
@@ -173,3 +187,21 @@ def test_without_files_and_queries_there_is_no_next_period(audit: Path) -> None:
     done = run("next", audit, "--until", "2026-09-30")
     assert done.exit_code == 1
     assert "name its files by --data" in done.stderr
+
+
+def test_a_file_that_is_there_already_leaves_no_copy_of_the_others(audit: Path, tmp_path: Path) -> None:
+    taken = september(tmp_path, "readings.csv")
+    before = {f.name: f.read_bytes() for f in audit.iterdir()}
+    done = run("next", audit, "--data", september(tmp_path), "--data", taken, "--until", "2026-09-30")
+    assert done.exit_code == 1
+    assert "readings.csv is there already" in done.stderr
+    assert {f.name: f.read_bytes() for f in audit.iterdir()} == before
+
+
+@pytest.mark.parametrize("text", ["report: [\n", "report: {kind: vigilance}\n"])
+def test_a_manifest_that_is_none_is_refused_with_its_problems(audit: Path, tmp_path: Path, text: str) -> None:
+    (audit / "study.yaml").write_text(text)
+    done = run("next", audit, "--data", september(tmp_path), "--until", "2026-09-30")
+    assert done.exit_code == 1
+    assert "study.yaml" in done.stderr
+    assert (audit / "study.yaml").read_text() == text

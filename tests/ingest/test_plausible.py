@@ -4,10 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import mannwhitneyu
 
 from trustreport.api import read_study
-from trustreport.study.plausible import _area
 from trustreport.vocabulary.errors import StudyError
 
 HEAD = "report: {kind: certification}\ndevice: {trade_name: D}\n"
@@ -71,12 +69,11 @@ def test_scores_below_chance_are_named(tmp_path: Path, sign: int, direction: str
     assert ("scores_below_chance" in said(tmp_path, manifest, d=table)) == turned
 
 
-def test_the_area_is_that_of_mann_and_whitney() -> None:
-    rng = np.random.default_rng(2)
-    positive = rng.random(300) < 0.3
-    score = rng.normal(positive, 1).round(1)  # with ties
-    u = mannwhitneyu(score[positive], score[~positive]).statistic
-    assert _area(score, positive)[0] == pytest.approx(u / (positive.sum() * (~positive).sum()))
+@pytest.mark.parametrize(("n", "named"), [(40, True), (4, False)], ids=["forty", "four"])
+def test_scores_that_separate_the_wrong_way_round_are_named(tmp_path: Path, n: int, named: bool) -> None:
+    rows = "".join(f"c{k},{k % 2},{0.9 - 0.8 * (k % 2)}\n" for k in range(n))
+    manifest = "datasets: [{dataset: d, role: external, file: d.csv}]\n"
+    assert ("scores_below_chance" in said(tmp_path, manifest, d="case,truth,score\n" + rows)) == named
 
 
 def test_a_margin_in_per_cent_is_recognised(tmp_path: Path) -> None:

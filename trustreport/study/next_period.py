@@ -4,17 +4,16 @@ import datetime as dt
 import io
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from trustreport.study.ingest import read
+from trustreport.study.ingest import read, read_plan
 from trustreport.study.ingest.problems import Problems
 from trustreport.study.ingest.tables import Layout, read_table
 from trustreport.study.plan import DatasetFacts, FileForm
-from trustreport.vocabulary.errors import StudyError
 
 MANIFEST, TRIED = "study.yaml", "study.next.yaml"
 FORM = tuple(FileForm.model_fields)
@@ -64,6 +63,8 @@ def enter_next_period(
     """
     from ruamel.yaml import YAML
 
+    if is_read:
+        read_plan(folder)  # a manifest that is none is refused with every problem of it
     yaml = YAML()
     yaml.preserve_quotes = True
     yaml.width = 10_000
@@ -84,17 +85,18 @@ def enter_next_period(
     _move_dates(tree, new)
     out = io.StringIO()
     yaml.dump(tree, out)
-    copied = list(_copied(data, folder))
-    tried = folder / TRIED
+    copied, tried = _copies(data, folder), folder / TRIED
     try:
+        for file, copy in copied.items():
+            shutil.copyfile(file, copy)
         tried.write_text(out.getvalue(), encoding="utf-8")
         if is_read:
             read(tried)
-    except StudyError:
-        for file in (*copied, tried):
-            file.unlink()
+        tried.replace(folder / MANIFEST)
+    except BaseException:
+        for file in (*copied.values(), tried):
+            file.unlink(missing_ok=True)
         raise
-    tried.replace(folder / MANIFEST)
     return new
 
 
@@ -130,6 +132,7 @@ def _enter(tree: Any, last: Any, new: NextPeriod, data: Sequence[Path], folder: 
     facts = {key: deepcopy(last[key]) for key in DatasetFacts.model_fields if key in last and key not in OWN}
     entry = {"dataset": new.name, "role": "period", **facts}
     entry |= {"start_date": new.start, "end_date": new.end}
+    like = {file: _like(file, last, tree, folder) for file in data}  # before there are tables of this period
     asked = []
     if _is_of_period(last):
         entry |= _same_query(last, new)
@@ -138,8 +141,7 @@ def _enter(tree: Any, last: Any, new: NextPeriod, data: Sequence[Path], folder: 
         if _is_of_period(of) and _belongs(of, last):
             named = {"dataset": new.name} if "dataset" in of else {}
             asked.append(_add_table(tree, str(key), {**_same_query(of, new), **_form(of, str(key)), **named}))
-    for file in data:
-        of = _like(file, last, tree, folder)
+    for file, of in like.items():
         if of is last:
             entry["file"] = file.name
             continue
@@ -235,10 +237,11 @@ def _move_dates(tree: Any, new: NextPeriod) -> None:
             group[key] = new.end + (_day(group[key]) - _day(before))
 
 
-def _copied(data: Sequence[Path], folder: Path) -> Iterator[Path]:
-    """The files beside the manifest: each is copied there unless it is there; yields those that were."""
-    for file in data:
-        if file.resolve().parent != folder.resolve():
-            if (folder / file.name).exists():
-                raise NoNextPeriod(f"{folder / file.name} is there already; name the file otherwise")
-            yield Path(shutil.copyfile(file, folder / file.name))
+def _copies(data: Sequence[Path], folder: Path) -> dict[Path, Path]:
+    """Where each file is copied to that is not beside the manifest."""
+    found = {file: folder / file.name for file in data if file.resolve().parent != folder.resolve()}
+    taken = [copy for copy in found.values() if copy.exists()]
+    if taken or len(set(found.values())) < len(found):
+        name = taken[0] if taken else next(iter(found.values()))
+        raise NoNextPeriod(f"{name} is there already; name the file otherwise")
+    return found

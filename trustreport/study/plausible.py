@@ -5,13 +5,14 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trustreport.measures.roc.auc import delong
 from trustreport.study.plan import Plan
 from trustreport.study.study import Dataset, Readings, Study
 
 Doubtful = tuple[str, Mapping[str, Any]]
-SURE = 3.0  # standard errors below chance
+SURE, LEVEL = 3.0, 0.9973  # standard errors below chance, and the level of an interval of as many
+CHANCE, FEWEST = 0.5, 5  # the area of guesses, and cases of a class of which an area of 0 is no chance
 LOOKED_AT = 200_000  # scores
 LONGEST = 3600.0  # seconds: half of the readings of a study take no longer
 
@@ -54,22 +55,9 @@ def _of_scores(dataset: Dataset, plan: Plan) -> Iterator[Doubtful]:
         step = -(-len(scores.score) // LOOKED_AT)
         score, truth = scores.score[::step], dataset.cases.truth[::step]
         known = np.isfinite(score) & (truth >= 0)
-        area, spread = _area(score[known], truth[known] == 1)
         higher = plan.operating_point.score_direction != "lower_is_positive"
-        area = area if higher else 1 - area
-        if area + SURE * spread < 0.5:
+        area = delong(truth[known] == 1, score[known] if higher else -score[known], level=LEVEL)
+        few = min(area.details.values(), default=0.0) < FEWEST  # of a class
+        if area.high < CHANCE or (area.value == 0 and not few):  # which has no limits
             name = f"{dataset.name}, {candidate}" if candidate else dataset.name
-            yield "scores_below_chance", {"name": name, "area": area}
-
-
-def _area(score: NDArray[np.float64], positive: NDArray[np.bool_]) -> tuple[float, float]:
-    """Area under the ROC curve and its standard error after Hanley and McNeil; 1/2 and 1 with one class."""
-    m, n = int(positive.sum()), int((~positive).sum())
-    if not (m and n):
-        return 0.5, 1.0
-    _, place, count = np.unique(score, return_inverse=True, return_counts=True)
-    rank = np.cumsum(count) - (count - 1) / 2
-    area = (float(rank[place][positive].sum()) - m * (m + 1) / 2) / (m * n)
-    twice = area / (2 - area), 2 * area * area / (1 + area)
-    variance = area * (1 - area) + (m - 1) * (twice[0] - area**2) + (n - 1) * (twice[1] - area**2)
-    return area, sqrt(max(variance, 0.0) / (m * n))
+            yield "scores_below_chance", {"name": name, "area": area.value}

@@ -11,7 +11,7 @@ from typing import Literal
 Kind = Literal["number", "ordinal", "count"]  # of a table of values
 # What a number can show at most. Accuracy needs a truth that is right; against labels that are wrong at times
 # the same number is concordance. A rating and a preference are what people think; a description is of values
-# that nothing is held against.
+# without a reference.
 Claim = Literal[
     "accuracy", "agreement", "concordance", "rating", "preference", "description", "workflow", "stability"
 ]

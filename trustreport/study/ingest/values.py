@@ -343,6 +343,7 @@ def pivoted(raw: Raw, how: Pivot, path: KeyPath, problems: Problems) -> Raw | No
     first, record = _by_appearance(record)
     asked, questions = encoded(question)
     given, answers = encoded(answer)
+    texts = pa.array([*answers.to_pylist(), None], pa.string())
     columns = []
     for k in range(len(questions)):
         rows = np.flatnonzero((asked == k) & (given >= 0))
@@ -354,16 +355,14 @@ def pivoted(raw: Raw, how: Pivot, path: KeyPath, problems: Problems) -> Raw | No
             found = f"two answers to {quoted(questions[k].as_py())} in one record"
             problems.add_at(raw.file, found, "one", _more_keys(how), rows=raw.row(twice), column=how.answer)
             return None
-        columns.append(
-            pa.array([*answers.to_pylist(), None], pa.string()).take(np.where(told < 0, len(answers), told))
-        )
+        columns.append(texts.take(np.where(told < 0, len(answers), told)))
     header = (*how.by, *questions.to_pylist())
     own = tuple(_plain(text(column)).take(first) for column in by)
     return replace(raw, header=header, columns=(*own, *columns), n_rows=len(first), rows=raw.row(first))
 
 
 def _more_keys(how: Pivot) -> str:
-    """How records are told apart that the declared columns do not tell apart."""
+    """What to add to `by` where records with the same cells have different answers."""
     return f"Add to pivot.by what tells them apart; it has {listed(how.by)}."
 
 

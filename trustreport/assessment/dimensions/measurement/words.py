@@ -104,10 +104,12 @@ def _id(one: MeasuredValues) -> str:
 
 
 def named(one: MeasuredValues) -> Message | str:
+    """The measurement by its name; "value" where it has none."""
     return one.facts.measurement or text("value")
 
 
 def unit_of(one: MeasuredValues) -> str:
+    """The unit behind a number, with the space between them; empty where there is none."""
     return f"\N{NO-BREAK SPACE}{one.facts.unit}" if one.facts.unit else ""
 
 
@@ -174,6 +176,7 @@ def _whose(one: MeasuredValues, own: dict[str, Result]) -> Message | str:
 
 
 def label(r: Result) -> Message:
+    """The quantity of a row, and what it is of: a condition, two of them, or a period and its baseline."""
     name = quantity_name(r.name)
     if r.place.reference:
         return text("label_since", measure=name, reference=r.place.reference)
