@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.measures.roc.auc import delong
 from trustreport.study.plan import Plan
 from trustreport.study.study import Dataset, Readings, Study
 
@@ -49,6 +48,8 @@ def _of_readings(readings: Readings, plan: Plan) -> Iterator[Doubtful]:
 def _of_scores(dataset: Dataset, plan: Plan) -> Iterator[Doubtful]:
     if len(dataset.cases.classes) != 2:
         return
+    from trustreport.measures.roc.auc import delong  # it brings scipy, which readings alone do not need
+
     for candidate, scores in dataset.scores.items():
         if scores.score is None:
             continue
