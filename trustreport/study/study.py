@@ -207,7 +207,8 @@ class Scores:
 
     `class_scores` is (n_cases, n_classes), negative class first. `status` tells processed from failed.
     `second_score` and `second_decision` are of a second run on the same case; `confidence` is how certain the
-    candidate was of its decision.
+    candidate was of its decision. `shared` is what sites hand over of their scores
+    (`trustreport.measures.sites.shared.SharedScores`) where the scores themselves stay with them.
     """
 
     score: Floats | None = None
@@ -219,6 +220,7 @@ class Scores:
     second_score: Floats | None = None
     second_decision: Binary | None = None
     confidence: Floats | None = None
+    shared: Any = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -377,7 +379,8 @@ class Query:
 class Source:
     """One input file: its hash, its rows, the rows used, why the others were not, and all its headers.
 
-    Of a table that a query made, `sha256` and `n_bytes` are those of its rows as CSV.
+    Of a table that a query made, `sha256` and `n_bytes` are those of its rows as CSV. `signer` signed it, where
+    somebody known did.
     """
 
     file: str
@@ -389,6 +392,7 @@ class Source:
     dropped: Mapping[str, int] = field(default_factory=lambda: NONE)
     columns: tuple[str, ...] = ()
     query: Query | None = None
+    signer: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -401,7 +405,8 @@ class Study:
     what it declares (`trustreport.study.lock`), empty without one; `looks` the register of uses of the data
     beside it; `lock_status` what was found of the lock where names were replaced since, so that it cannot be
     compared again. `cautions` are doubts that ingest met and that no check can see afterwards, as message
-    keys with parameters. `memo` keeps what was made of the study once.
+    keys with parameters. `pooled` is what is known of the sites (`trustreport.study.pooled.pool.PooledSites`)
+    where these gave files in place of data. `memo` keeps what was made of the study once.
     """
 
     arms: tuple[str, ...] = ()
@@ -423,6 +428,7 @@ class Study:
     looks: bytes = b""
     lock_status: Any = None
     cautions: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    pooled: Any = None
     memo: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
 

@@ -23,6 +23,7 @@ from trustreport.assessment.performance.keys import case_key, is_mature
 from trustreport.measures.cluster import Clusters, Order, ascending, together
 from trustreport.measures.confusion.clustered import cluster_cells
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
+from trustreport.measures.sites.shared import SharedScores
 from trustreport.study.clusters import clusters_of
 from trustreport.study.plan import Plan
 from trustreport.study.study import Binary, Codes, Dataset, Floats, Scores, Study
@@ -130,6 +131,7 @@ class ScoredCases:
     threshold, risk_threshold : of the operating point, in the unit of the scores and as a probability
     risk_range : the scores that mean probability 0 and 1; None where they are declared to be none
     reversed : whether a lower score speaks for the condition
+    shared : what sites hand over of the scores, where these stay with them; None of a part of the cases
     """
 
     place: Place
@@ -149,6 +151,7 @@ class ScoredCases:
     risk_range: tuple[float, float] | None = (0.0, 1.0)
     by_threshold: bool = False
     reversed: bool = False
+    shared: SharedScores | None = None
     memo: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -169,6 +172,11 @@ class ScoredCases:
     def n_failed(self) -> int:
         """Cases without a usable output."""
         return int(np.count_nonzero(self.failed))
+
+    @property
+    def ranks(self) -> bool:
+        """Whether anything is known of scores: the scores, or what sites hand over of them."""
+        return self.score is not None or self.shared is not None
 
     @cached_property
     def scored(self) -> Mask:
@@ -287,6 +295,7 @@ class ScoredCases:
             decision=some(self.decision),
             failed=self.failed[of],
             cluster=together(cluster, of),
+            shared=None,
             memo={},
         )
 
@@ -315,6 +324,7 @@ class ScoredCases:
                 decision=decision,
                 failed=failed,
                 cluster=together(of, np.ones(len(rows), bool)),
+                shared=None,
                 memo={},
             )
             for place, rows, truth, score, decision, failed, of in zip(places.values(), *columns)
@@ -361,7 +371,7 @@ def _of_dataset(dataset: Dataset, study: Study, plan: Plan) -> Iterator[ScoredCa
     several = len(dataset.scores) > 1
     for candidate, scores in dataset.scores.items():
         found = outputs(scores, len(dataset.cases), plan, candidate)
-        if found.scores or found.decides:
+        if found.scores or found.decides or scores.shared is not None:
             place = place_of_set(dataset, candidate if several else None)
             yield made(place, dataset, candidate, found, counted, cluster, plan)
 
@@ -407,6 +417,7 @@ def made(
         plan.risk_range_of(candidate),
         found.by_threshold,
         point.score_direction == "lower_is_positive",
+        dataset.scores[candidate].shared if candidate in dataset.scores else None,
     )
 
 

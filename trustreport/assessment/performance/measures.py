@@ -23,6 +23,7 @@ from trustreport.measures.monitoring import change
 from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.measures.proportion import clopper_pearson, wilson
 from trustreport.measures.score_measure import SCORES, ScoreMeasure
+from trustreport.measures.sites.shared import CLUSTERS_NOT_SHARED, NOT_SHARED, SharedScores
 from trustreport.study.clusters import clusters_of, clusters_over
 from trustreport.study.plan import Plan
 from trustreport.study.study import Dataset, Floats
@@ -106,6 +107,8 @@ def _why_no_risk(case: ScoredCases) -> Note:
 
 def _of_cells(case: ScoredCases, name: str, level: float, prevalence: float | None = None) -> list[Estimate]:
     counts, cells = case.counts, case.cells
+    if case.shared is not None and case.shared.clusters:
+        return _of_shared_clusters(case, case.shared, name, level, prevalence)
     if counts is None:
         return [undefined(len(case), NO_DECISION, level=level, method="wilson")]
     if prevalence is None:
@@ -135,6 +138,8 @@ def _of_scores(
     case: ScoredCases, measure: ScoreMeasure, level: float, threshold: float | None = None
 ) -> Sequence[Estimate]:
     at = case.risk_threshold if threshold is None else threshold
+    if case.score is None and case.shared is not None:
+        return _of_shared(case, case.shared, measure, level, at)
     needs, n = measure.needs, len(case)
     more: tuple[Any, ...] = ()
     if needs == "scores":
@@ -158,6 +163,40 @@ def _of_scores(
     if needs == "scores":
         given["order"] = case.ranked_order
     return measure.function()(truth, score, *more, **given)
+
+
+def _of_shared_clusters(
+    case: ScoredCases, shared: SharedScores, name: str, level: float, prevalence: float | None
+) -> list[Estimate]:
+    """A measure of the four cells where the clusters of the cases stay at their sites.
+
+    Of a site it is its own; of all sites, or of another prevalence, nothing tells the interval.
+    """
+    if prevalence is None and not shared.whole:
+        return list(shared.estimate(name, len(case), level))
+    if case.counts is None:
+        return [undefined(len(case), NO_DECISION, level=level, method="wilson")]
+    if prevalence is None:
+        e = estimated(MEASURES[name], case.counts, level=level)
+    else:
+        e = at_prevalence(name, case.counts, prevalence, level=level)
+    return [without_interval(e, CLUSTERS_NOT_SHARED)]
+
+
+def _of_shared(
+    case: ScoredCases, shared: SharedScores, measure: ScoreMeasure, level: float, at: float | None
+) -> Sequence[Estimate]:
+    """A measure of scores that stay at their sites, of what these hand over."""
+    if measure.needs != "threshold":
+        return shared.estimate(measure.id, len(case), level)
+    cells = None if at is None else shared.cells(at)
+    if at is None or cells is None:
+        why = NO_THRESHOLD if at is None else NOT_SHARED
+        return [undefined(len(case), why, level=level, method=measure.primary)]
+    tp, fp, fn, tn = cells
+    truth = np.repeat([True, False, True, False], cells)
+    called = np.repeat([at, at, -np.inf, -np.inf], cells)
+    return measure.function()(truth, called, at, cluster=None, intervals=measure.intervals, level=level)
 
 
 def relevance_and_thresholds(case: ScoredCases, threshold: float) -> tuple[Floats, Floats] | None:

@@ -74,6 +74,9 @@ def sites_in(case: ScoredCases, plan: Plan, most: float = MOST_SITES) -> list[Si
         names = {int(one): sites.labels[int(one)] for one in present}
         places = {one: case.place.narrowed(site=name) for one, name in names.items()}
         parts = case.parts(np.asarray(sites.codes)[case.rows], places, apart=apart)
+        if case.shared is not None:
+            own = [case.shared.site(name) for name in names.values()]
+            parts = [replace(part, shared=shared) for part, shared in zip(parts, own)]
         case.memo[made] = [SiteOf(name, part) for name, part in zip(names.values(), parts)]
     cut: list[SiteOf] = case.memo[made]
     shut = _closed([one.case for one in cut], public_cell(plan))

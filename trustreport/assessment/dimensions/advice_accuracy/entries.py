@@ -258,7 +258,7 @@ def score_results(
     Net benefit at the declared thresholds, or `at` others; of parts of the curve by so many `resamples`.
     """
     if case.score is None:
-        return []
+        return _shared_results(case, plan)
     level, (truth, score, cluster) = plan.report.confidence_level, case.ranked
     results = entries(f"{ID}.auc", case, "auc", level)
     results += entries(f"{ID}.average_precision", case, "average_precision", level)
@@ -281,6 +281,19 @@ def score_results(
     wanted = thresholds(plan) if at is None else at
     for threshold in wanted if are_risks(case) else ():
         results += _at_threshold(case, threshold, level)
+    return results
+
+
+def _shared_results(case: ScoredCases, plan: Plan) -> list[Result]:
+    """The same of what sites hand over: the area, and net benefit where their cells are known."""
+    if case.shared is None:
+        return []
+    level = plan.report.confidence_level
+    results = entries(f"{ID}.auc", case, "auc", level)
+    for threshold in thresholds(plan):
+        if case.shared.cells(threshold) is not None:
+            for name in ("net_benefit", "standardized_net_benefit"):
+                results += entries(f"{ID}.{name}", case, name, level, threshold=threshold)
     return results
 
 

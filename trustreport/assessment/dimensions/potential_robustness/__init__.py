@@ -63,7 +63,7 @@ def answer(study: Study, plan: Plan, *, run: Run = one_by_one) -> Finding:
         return text.finding(last, further, not_shown if as_published else ())
     training, compared = training_sets(study), compared_sets(study)
     results = similarity_results([paired(training, d, plan) for d in compared], plan, run)
-    cases = [one for one in scored_cases(study, plan) if one.dataset.role in SIZED and one.score is not None]
+    cases = [one for one in scored_cases(study, plan) if one.dataset.role in SIZED and one.ranks]
     scored = []
     for case in cases:
         reached = performance(case, plan)
@@ -83,7 +83,7 @@ def answer(study: Study, plan: Plan, *, run: Run = one_by_one) -> Finding:
     if training:
         not_shown.append("training")
     said = (*parts(results, compared, scored, study, plan), *last)
-    updated = recalibrated_sets(scored, plan)
+    updated = recalibrated_sets([one for one in scored if one.case.score is not None], plan)
     if updated:
         said = (*said, recalibration_part(updated))
         results += [r for one in updated for r in one.results]

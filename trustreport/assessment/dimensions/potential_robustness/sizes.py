@@ -28,6 +28,7 @@ from trustreport.measures.sample_size import (
     mss_oe,
     planning_quantile,
 )
+from trustreport.measures.sites.shared import NOT_SHARED
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.quantities import quantity
 from trustreport.vocabulary.results import Result
@@ -106,10 +107,12 @@ def _classes(case: ScoredCases) -> dict[str, float]:
 
 def _needed(name: str, case: ScoredCases, reached: CandidatePerformance, plan: Plan) -> Estimate:
     level, n, wanted = plan.report.confidence_level, len(case), width(name, plan)
-    why = NO_NOTE if name == "auc" else why_no_risk(case)
+    why = NO_NOTE if name == "auc" or case.shared is not None else why_no_risk(case)
     of = {"auc": reached.auc, "net_benefit": reached.net_benefit, "brier": reached.brier}.get(name)
     if why or (of is not None and np.isnan(of.value)) or n == 0:
         return undefined(n, why or (of.note if of else NO_CASE), level=level, method=METHODS[name])
+    if case.score is None and name in ("net_benefit", "calibration_slope"):
+        return undefined(n, NOT_SHARED, level=level, method=METHODS[name])
     prevalence = float(case.truth.mean())
     chosen: dict[str, Any] = {"width": wanted, "n": n, "level": level}
     match name:

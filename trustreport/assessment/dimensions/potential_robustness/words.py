@@ -345,7 +345,7 @@ def _site_tables(case: ScoredCases, number: str, plan: Plan) -> Iterator[PlainTa
     """A row a site, for a set that names several."""
     level, sites, first = plan.report.confidence_level, sites_in(case, plan), True
     for name, wanted in TABLES.items():
-        there = case.decision is not None if name == "advice" else case.score is not None
+        there = case.decision is not None if name == "advice" else case.ranks
         found = {m: [lead(one.case, m, level) for one in sites] for m in (wanted if there else ())}
         shown = [m for m, of in found.items() if not all(isnan(e.value) for e in of)]
         if not shown:

@@ -1,0 +1,1 @@
+"""What a site hands over: made of its assessment, held against its own rules, and attacked before it leaves."""
