@@ -16,6 +16,7 @@ from trustreport.commands.init import init
 from trustreport.commands.lock import lock
 from trustreport.commands.next_period import next_period
 from trustreport.commands.plan import plan_study
+from trustreport.commands.pooling import pool, site
 from trustreport.commands.service import audit_log, backup, restore, serve, worker
 from trustreport.commands.signatures import sign, verify
 from trustreport.report.layout.pipes import seldom_collect
@@ -47,7 +48,7 @@ def main(context: click.Context) -> None:
 
 
 OF_STUDIES = (
-    *(demo, init, check, lock, build, next_period, fleet),
+    *(demo, init, check, lock, build, next_period, fleet, site, pool),
     *(compare, export, sign, verify, plan_study, calculate),
 )
 OF_THE_SERVICE = (serve, worker, audit_log, backup, restore)

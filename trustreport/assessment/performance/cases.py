@@ -243,6 +243,19 @@ class ScoredCases:
         of = self.scored | self.failed
         return self.truth[of], filled[of], together(self.cluster, of)
 
+    def acted_at(self, threshold: float) -> tuple[Mask, Floats, Clusters | None] | None:
+        """The same where one threshold is all that is asked; None where it is not known who is above it.
+
+        Of scores that stay at their sites, 1 stands for those above the threshold and 0 for the others.
+        """
+        if self.shared is None or self.score is not None:
+            return self.acted_on if self.score is not None and self.risk is not None else None
+        cells = self.shared.cells(threshold)
+        if cells is None:
+            return None
+        truth = np.repeat([True, False, True, False], cells)
+        return truth, np.repeat([threshold, threshold, -np.inf, -np.inf], cells), None
+
     @property
     def _called(self) -> Mask:
         """How the rule decides each case, were it failed."""

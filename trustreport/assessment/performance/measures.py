@@ -189,13 +189,11 @@ def _of_shared(
     """A measure of scores that stay at their sites, of what these hand over."""
     if measure.needs != "threshold":
         return shared.estimate(measure.id, len(case), level)
-    cells = None if at is None else shared.cells(at)
-    if at is None or cells is None:
+    acted = None if at is None else case.acted_at(at)
+    if at is None or acted is None:
         why = NO_THRESHOLD if at is None else NOT_SHARED
         return [undefined(len(case), why, level=level, method=measure.primary)]
-    tp, fp, fn, tn = cells
-    truth = np.repeat([True, False, True, False], cells)
-    called = np.repeat([at, at, -np.inf, -np.inf], cells)
+    truth, called, _ = acted
     return measure.function()(truth, called, at, cluster=None, intervals=measure.intervals, level=level)
 
 

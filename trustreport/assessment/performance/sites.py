@@ -226,7 +226,9 @@ def _clusters(parts: Sequence[ScoredCases], plan: Plan, *, within_site: bool = F
 
 def _characteristics(parts: Sequence[ScoredCases], of_set: Codes, *, in_time: bool) -> Iterator[PooledColumn]:
     """Every column with a few names, at least two of them here; the sets last, unless they are the sites."""
-    names = dict.fromkeys(name for part in parts for name in part.dataset.cases.groups)
+    # Sites that keep their rows say how many cases are in each group, not how many are in two of them.
+    known = [part for part in parts if part.shared is None]
+    names = dict.fromkeys(name for part in known for name in part.dataset.cases.groups)
     columns: list[tuple[str, ColumnKind, list[Coded | None]]] = [
         ("site", "site", [part.dataset.cases.site for part in parts]),
         *((name, "group", [part.dataset.cases.groups.get(name) for part in parts]) for name in names),

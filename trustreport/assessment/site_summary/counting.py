@@ -1,12 +1,13 @@
 """The cases of a data set by truth and outcome, and by the columns that declared groups are made of."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.assessment.performance.case_groups import CaseColumn, columns_of
+from trustreport.assessment.performance.case_groups import CaseColumn, columns_of, divisions
 from trustreport.assessment.performance.cases import outputs
 from trustreport.assessment.performance.keys import is_mature
 from trustreport.study.definitions import conditions, number
@@ -42,6 +43,22 @@ class CountedCases:
             for names in _together(plan, columns)
             if (found := self._by(tuple(_coarse(columns[name], plan) for name in names))) is not None
         )
+
+    def groups_with(self, group: GroupCounts, hidden: Iterable[GroupLevel], plan: Plan) -> list[str]:
+        """The declared groups that hold a case of some levels, by name."""
+        columns = columns_of(self.dataset.cases, self.dataset)
+        own = [_coarse(columns[name.casefold()], plan) for name in group.columns]
+        inside = np.zeros(len(self.rows), bool)
+        for level in hidden:
+            match = self.truth == bool(level.truth)
+            for (_, texts, codes), value in zip(own, level.values):
+                wanted = -1 if value is None else texts.index(value)
+                match &= codes[self.rows] == wanted
+            inside |= match
+        whole = np.zeros(len(self.dataset.cases), bool)
+        whole[self.rows[inside]] = True
+        every = divisions(plan, self.dataset.cases, self.dataset)
+        return [one.name for d in every for one in d.groups if (one.mask & whole).any()]
 
     def _by(self, columns: Sequence[tuple[str, tuple[str | None, ...], Codes]]) -> GroupCounts | None:
         own = np.stack([codes[self.rows] for _, _, codes in columns], axis=1)
@@ -91,26 +108,36 @@ def _together(plan: Plan, columns: Mapping[str, CaseColumn]) -> Iterator[tuple[s
     yield from (tuple(sorted(one)) for one in joined)
 
 
+# On which side of a bound the bound itself is, by how a group compares a number with it.
+SIDES = {">=": "above", "<": "above", "<=": "below", ">": "below"}
+
+
 def _coarse(column: CaseColumn, plan: Plan) -> tuple[str, tuple[str | None, ...], Codes]:
     """A column with a number in the place of all those that no declared group tells from it."""
-    bounds = sorted(set(_bounds(column.name, plan)))
+    sides: dict[float, set[str]] = {}
+    for bound, side in _bounds(column.name, plan):
+        sides.setdefault(bound, set()).add(side)
+    bounds = sorted(sides)
     if column.numbers is None or not bounds:
         return column.name, column.levels, column.codes
-    below, above = np.searchsorted(bounds, column.numbers, "left"), np.searchsorted(bounds, column.numbers, "right")
-    code = np.where(np.isnan(column.numbers), -1, below + above)  # odd: on a bound, even: between two
-    ends = [bounds[0] - 1, *bounds, bounds[-1] + 1]
-    inner = [(low + high) / 2 for low, high in zip(bounds, bounds[1:])]
-    between = [ends[0], *inner, ends[-1]]
+    below, above = (np.searchsorted(bounds, column.numbers, side) for side in ("left", "right"))
+    code = below + above  # odd: on a bound, even: between two
+    for i, bound in enumerate(bounds):
+        if sides[bound] in ({"above"}, {"below"}):
+            code[code == 2 * i + 1] += 1 if "above" in sides[bound] else -1
+    inner = [(low + high) / 2 for low, high in pairwise(bounds)]
+    between = [bounds[0] - 1, *inner, bounds[-1] + 1]
     texts = [f"{between[i // 2] if i % 2 == 0 else bounds[i // 2]:.12g}" for i in range(2 * len(bounds) + 1)]
-    return column.name, tuple(texts), code.astype(np.int64)
+    return column.name, tuple(texts), np.where(np.isnan(column.numbers), -1, code).astype(np.int64)
 
 
-def _bounds(name: str, plan: Plan) -> Iterator[float]:
-    """The numbers with which declared groups compare a column."""
+def _bounds(name: str, plan: Plan) -> Iterator[tuple[float, str]]:
+    """The numbers with which declared groups compare a column, and the side on which each itself is."""
     for declared in plan.subgroups:
         if declared.breaks and name.casefold() in columns_named(declared):
-            yield from declared.breaks
+            yield from ((bound, "above") for bound in declared.breaks)
         for condition in conditions((declared.definition or "").strip()):
             if condition.column.casefold() == name.casefold():
                 parts = condition.value.split(",") if "in" in condition.op else [condition.value]
-                yield from (x for part in parts if (x := number(part.strip())) is not None)
+                side = SIDES.get(condition.op, "")
+                yield from ((x, side) for part in parts if (x := number(part.strip())) is not None)

@@ -87,7 +87,7 @@ def site_summary(
         site=site,
         software={"trustreport": __version__, **{name: metadata.version(name) for name in ("numpy", "scipy")}},
         lock=study.lock.decode(),
-        manifest=_declared(plan),
+        manifest=_declared(plan, lock.read(study.lock).first.criteria),
         rules=rules,
         data=tuple(sorted(lock.data_of(study).values())),
         looks=_looks(study),
@@ -131,11 +131,15 @@ def _obstacles(study: Study, plan: Plan, manifest: str) -> Iterator[Problem]:
         yield Problem(manifest, "no data set with outputs of the device", "one at least")
 
 
-def _declared(plan: Plan) -> dict[str, Any]:
-    """The manifest without what it says of people, files and papers of the site."""
+def _declared(plan: Plan, locked: Mapping[str, Any]) -> dict[str, Any]:
+    """The manifest without what it says of people, files and papers of the site, unless the lock has it."""
     said = plan.model_dump(mode="json", exclude_unset=True, exclude_none=True)
-    kept = {name: value for name, value in said.items() if name not in STAYS}
-    kept["datasets"] = [{k: v for k, v in one.items() if k in OF_A_SET} for one in said.get("datasets", ())]
+    kept = {name: value for name, value in said.items() if name not in STAYS or name in locked}
+    shared = {one["dataset"]: set(one) for one in locked.get("datasets", ())}
+    kept["datasets"] = [
+        {key: value for key, value in one.items() if key in OF_A_SET or key in shared.get(one["dataset"], ())}
+        for one in said.get("datasets", ())
+    ]
     return kept
 
 
@@ -163,7 +167,7 @@ def _set(
         said = [Withheld(dataset=dataset.name, what="cells", reason="clustered_candidates")]
         return SetCounts(dataset=dataset.name, candidates=names, clusters=True), said
     groups = () if clustered else counted.groups(plan)
-    kept = kept_counts(counted, groups, rules.fewest)
+    kept = kept_counts(counted, groups, plan, rules.fewest)
     withheld = [replace_set(one, dataset.name) for one in kept.withheld]
     if clustered and plan.subgroups:
         withheld.append(Withheld(dataset=dataset.name, what="group", reason="clusters"))

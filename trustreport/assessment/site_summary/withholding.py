@@ -8,6 +8,7 @@ import numpy as np
 from trustreport.assessment.site_summary.counting import CountedCases
 from trustreport.measures.disclosure.counts import Count
 from trustreport.measures.disclosure.invert import recovered
+from trustreport.study.plan import Plan
 from trustreport.study.pooled.site_file import (
     CandidateScores,
     GroupCounts,
@@ -35,7 +36,7 @@ class Kept:
         return any(one.what == "cells" for one in self.withheld)
 
 
-def kept_counts(counted: CountedCases, groups: Sequence[GroupCounts], least: int) -> Kept:
+def kept_counts(counted: CountedCases, groups: Sequence[GroupCounts], plan: Plan, least: int) -> Kept:
     """The counts that may leave: all cells of a class or none, all cells of a group in a class or none.
 
     Where a group is withheld, so many others are, the smallest first, that what is left for all of them
@@ -54,17 +55,16 @@ def kept_counts(counted: CountedCases, groups: Sequence[GroupCounts], least: int
             patterns += own
     kept = []
     for group in groups:
-        levels = []
-        for truth in {one.truth for one in patterns}:
+        levels, apart = [], []
+        for truth in (0, 1):
             own_levels = [level for level in group.levels if level.truth == truth]
-            shown, hidden = _shown(own_levels, least)
+            known = any(one.truth == truth for one in patterns)
+            shown, hidden = _shown(own_levels, least) if known else ([], own_levels)
             levels += shown
-            withheld += [
-                Withheld(dataset="", what="group", name=_called(group, level), reason=FEW)
-                for level in hidden
-                if sum(level.n)
-            ]
+            apart += [level for level in hidden if sum(level.n)]
         kept.append(GroupCounts(columns=group.columns, levels=tuple(levels)))
+        names = counted.groups_with(group, apart, plan) if apart else []
+        withheld += [Withheld(dataset="", what="group", name=name, reason=FEW) for name in names]
     unique = {(one.what, one.name): one for one in withheld}
     ordered = tuple(one for one in counted.patterns if one in patterns)
     return Kept(ordered, tuple(kept), tuple(unique.values()))

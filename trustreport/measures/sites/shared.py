@@ -230,16 +230,19 @@ class SiteScores:
 class SharedScores:
     """The scores of a candidate on a data set at several sites, or at one of them (`whole` is then false).
 
-    Where cases come in `clusters` there are estimates of the measures of the four cells too.
+    Where cases come in `clusters` there are estimates of the measures of the four cells too. `withheld_groups`
+    are those of which a site withheld cases, the largest of the sites' limits being `fewest`.
     """
 
     sites: Mapping[str, SiteScores]
     whole: bool = True
     clusters: bool = False
+    withheld_groups: frozenset[str] = frozenset()
+    fewest: int = 0
 
     def site(self, name: str) -> "SharedScores | None":
         """Those of one site; None where it handed none over."""
-        return SharedScores({name: self.sites[name]}, False, self.clusters) if name in self.sites else None
+        return replace(self, sites={name: self.sites[name]}, whole=False) if name in self.sites else None
 
     def cells(self, threshold: float) -> tuple[int, int, int, int] | None:
         """The four cells over the sites at a probability; None where one did not hand them over."""

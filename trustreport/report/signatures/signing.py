@@ -185,17 +185,20 @@ class SignedEnvelope:
         return {one["name"]: one["digest"]["sha256"] for one in self.statement["subject"]}
 
 
-def files_statement(subjects: Mapping[str, str], predicate: Mapping[str, Any]) -> bytes:
+def files_statement(
+    subjects: Mapping[str, str], predicate: Mapping[str, Any], kind: str = PREDICATE
+) -> bytes:
     """A statement of in-toto on files, as JSON.
 
     Parameters
     ----------
     subjects : SHA-256 of each file, in hexadecimal
+    kind : what is said of them, as a URI
     """
     said = {
         "_type": STATEMENT,
         "subject": [{"name": name, "digest": {"sha256": subjects[name]}} for name in sorted(subjects)],
-        "predicateType": PREDICATE,
+        "predicateType": kind,
         "predicate": predicate,
     }
     return json.dumps(said, sort_keys=True, ensure_ascii=False, allow_nan=False).encode()

@@ -85,7 +85,7 @@ def pooled_study(files: Sequence[ReceivedFile], *, report: Mapping[str, Any] | N
     order = [facts.dataset for facts in plan.datasets]
     named = sorted({name for name, _ in blocks}, key=lambda name: order.index(name))
     datasets = tuple(
-        _dataset(name, {site: found for (own, site), found in blocks.items() if own == name}, plan)
+        _dataset(name, {site: found for (own, site), found in blocks.items() if own == name}, plan, files)
         for name in named
     )
     study = Study(
@@ -191,7 +191,9 @@ def _source(one: ReceivedFile) -> Source:
 # ---------------------------------------------------------------- cases of counts
 
 
-def _dataset(name: str, sites: Mapping[str, SetCounts], plan: Plan) -> Dataset:
+def _dataset(
+    name: str, sites: Mapping[str, SetCounts], plan: Plan, files: Sequence[ReceivedFile]
+) -> Dataset:
     """A data set of all sites, its cases in the order of sites, classes and outcomes."""
     facts = next(one for one in plan.datasets if one.dataset == name)
     candidates = tuple(dict.fromkeys(c for counts in sites.values() for c in counts.candidates))
@@ -225,7 +227,7 @@ def _dataset(name: str, sites: Mapping[str, SetCounts], plan: Plan) -> Dataset:
         candidate: Scores(
             decision=_joined(decisions[candidate], np.int8),
             status=Coded(_joined(status[candidate], np.int32), Labels(STATUSES)),
-            shared=_shared(candidate, sites),
+            shared=_shared(candidate, sites, files, name),
         )
         for candidate in candidates
     }
@@ -266,14 +268,19 @@ def _values(column: str, counts: SetCounts) -> list[str | None]:
     return found
 
 
-def _shared(candidate: str, sites: Mapping[str, SetCounts]) -> SharedScores:
+def _shared(
+    candidate: str, sites: Mapping[str, SetCounts], files: Sequence[ReceivedFile], dataset: str
+) -> SharedScores:
     """What the sites hand over of the scores of a candidate; a site that does not is there without any."""
+    groups = (w for one in files for w in one.summary.withheld if w.what == "group" and w.dataset == dataset)
     return SharedScores(
         {
             where: _site_scores(counts.scores[candidate]) if candidate in counts.scores else SiteScores()
             for where, counts in sites.items()
         },
         clusters=_clustered(sites),
+        withheld_groups=frozenset(one.name for one in groups),
+        fewest=max(one.summary.rules.fewest for one in files),
     )
 
 

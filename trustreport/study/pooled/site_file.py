@@ -26,7 +26,9 @@ def _as_word(value: float) -> Any:
     return value if isfinite(value) else None if isnan(value) else "inf" if value > 0 else "-inf"
 
 
-Number = Annotated[float, BeforeValidator(_as_number), PlainSerializer(_as_word)]
+Number = Annotated[
+    float, Field(allow_inf_nan=True), BeforeValidator(_as_number), PlainSerializer(_as_word, when_used="json")
+]
 """A number that may be undefined, which JSON writes as null, or have no bound."""
 
 

@@ -289,12 +289,9 @@ def _shared_results(case: ScoredCases, plan: Plan) -> list[Result]:
     if case.shared is None:
         return []
     level = plan.report.confidence_level
-    results = entries(f"{ID}.auc", case, "auc", level)
-    for threshold in thresholds(plan):
-        if case.shared.cells(threshold) is not None:
-            for name in ("net_benefit", "standardized_net_benefit"):
-                results += entries(f"{ID}.{name}", case, name, level, threshold=threshold)
-    return results
+    known = [threshold for threshold in thresholds(plan) if case.acted_at(threshold) is not None]
+    at_each = [r for threshold in known for r in _at_threshold(case, threshold, level)]
+    return [*entries(f"{ID}.auc", case, "auc", level), *at_each]
 
 
 def _at_threshold(case: ScoredCases, threshold: float, level: float) -> list[Result]:
@@ -302,7 +299,9 @@ def _at_threshold(case: ScoredCases, threshold: float, level: float) -> list[Res
     results = []
     for name in ("net_benefit", "standardized_net_benefit"):
         results += entries(f"{ID}.{name}", case, name, level, threshold=threshold)
-    truth, score, cluster = case.acted_on
+    acted = case.acted_at(threshold)
+    assert acted is not None
+    truth, score, cluster = acted
     place = case.place.narrowed(threshold=threshold)
 
     def add(name: str, measure: Callable[..., Estimate], *given: Any, parameters: dict[str, Any]) -> None:
@@ -319,7 +318,7 @@ def _at_threshold(case: ScoredCases, threshold: float, level: float) -> list[Res
         results.append(
             Result(f"{ID}.net_benefit", place, nobody, parameters=strategy, primary=True, cases=case.key)
         )
-    weighing = relevance_and_thresholds(case, threshold)
+    weighing = None if case.score is None else relevance_and_thresholds(case, threshold)
     if weighing is not None:
         weights = [word for word in ("relevance", "case_threshold") if case.number(word) is not None]
         add("weighted_utility", weighted_utility, truth, score, *weighing, parameters={"weights": weights})

@@ -1,6 +1,6 @@
 """Advice value: do the scores mean what they say, and what is advice of such confidence worth?"""
 
-from trustreport.assessment.dimensions.advice_value.entries import ID, calibrated, results_of
+from trustreport.assessment.dimensions.advice_value.entries import ID, calibrated, results_of, shared_results
 from trustreport.assessment.dimensions.advice_value.information import (
     compares,
     of_advice,
@@ -13,6 +13,7 @@ from trustreport.assessment.dimensions.advice_value.words import (
     not_assessed,
     overview,
     part,
+    shared_part,
     text,
 )
 from trustreport.assessment.dimensions.dimension import Dimension
@@ -32,7 +33,7 @@ WEIGHTS = ("relevance", "case_threshold")
 
 def has_data(study: Study, plan: Plan) -> bool:
     """Whether there are scores of known truth, or utilities and readings in two arms."""
-    if any(case.score is not None for _, case in advised(study, plan)):
+    if any(case.ranks for _, case in advised(study, plan)):
         return True
     return bool(utilities(plan)) and any(compares(readings, plan) for readings in study.readings)
 
@@ -47,6 +48,8 @@ def site_results(study: Study, plan: Plan) -> list[Result]:
             one, own = site.case, []
             if one.score is not None:
                 own += results_of(one, plan, resamples=resamples, of_site=True)
+            elif one.shared is not None:
+                own += shared_results(one, plan)
             own += [r for informed in of_advice([(name, one)], plan) for r in informed.results]
             results += site.shown(own, plan)
     return results
@@ -69,11 +72,14 @@ def answer(study: Study, plan: Plan) -> Finding:
         alone = not several and not informed
         parts += [part(one, single=single, alone=alone, named=several) for one in read]
     parts += not_assessed([one for one in sets if one.why_not], all_of_them=not read)
+    shared = [(n, shared_results(c, plan)) for n, c in advised(study, plan) if c.shared is not None]
+    parts += [shared_part(name, own, i) for i, (name, own) in enumerate(shared, 1)]
     if informed:
         parts.append(information_part(informed, alone=not sets))
     if any(case.number(word) is not None for _, case in advised(study, plan) for word in WEIGHTS):
         parts.append(text.part((text("weighted_utility"),)))
     results: list[Result] = [r for one in sets for r in one.results]
+    results += [r for _, own in shared for r in own]
     results += [r for one in informed for r in one.results]
     results += site_results(study, plan)
     not_shown = ["training"] if any(one.dataset.role == "training" for one in sets) else []

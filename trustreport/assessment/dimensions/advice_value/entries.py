@@ -148,6 +148,12 @@ def results_of(
     return found
 
 
+def shared_results(case: ScoredCases, plan: Plan) -> list[Result]:
+    """The same of scores that stay at their sites, by what these hand over: no curve and no bins."""
+    level = plan.report.confidence_level
+    return [r for name in OF_CASES for r in entries(f"{ID}.{name}", case, name, level)]
+
+
 def advice_threshold(case: ScoredCases, plan: Plan) -> float:
     """The probability from which the advice is positive: that of the operating point, .5 without one.
 

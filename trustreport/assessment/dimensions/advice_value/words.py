@@ -13,7 +13,7 @@ from trustreport.assessment.dimensions.advice_value.entries import (
 )
 from trustreport.assessment.dimensions.advice_value.information import Informed
 from trustreport.assessment.finding import Column, EstimateTable, Figure, Part, PlainTable
-from trustreport.assessment.narrative.texts import Item, Texts, as_cell, side_of
+from trustreport.assessment.narrative.texts import Item, Texts, as_cell, quantity_name, side_of
 from trustreport.figures.calibration import CalibrationFigure, CalibrationPanel, Histogram
 from trustreport.figures.panels import MOST_PANELS
 from trustreport.measures.calibration.advice import MIDDLE
@@ -123,6 +123,16 @@ def not_assessed(sets: Sequence[Calibrated], *, all_of_them: bool) -> Iterator[P
         else:
             low, high = (float(f"{end:g}") for end in ends)  # six digits
             yield text.part((text("not_probabilities", of=of, low=low, high=high),))
+
+
+def shared_part(name: Message | str, results: Sequence[Result], number: int) -> Part:
+    """A set of which the scores stay at their sites: what is known over all cases, and why no more."""
+    known = [r for r in results if r.primary and not isnan(r.estimate.value)]
+    why = [r for r in results if r.primary and isnan(r.estimate.value)]
+    labelled = [(text(f"label.{r.name}"), r) for r in known]
+    table = text.labelled(f"shared_calibration_{number}", text("table_shared"), labelled, lambda r: r.name in LEADS)
+    said = [text("shared_unknown", measures=[quantity_name(r.name) for r in why])] if why else []
+    return text.part((text("shared", name=name), *said, *([table] if known else [])))
 
 
 def information_part(informed: Sequence[Informed], *, alone: bool) -> Part:

@@ -111,7 +111,8 @@ def _needed(name: str, case: ScoredCases, reached: CandidatePerformance, plan: P
     of = {"auc": reached.auc, "net_benefit": reached.net_benefit, "brier": reached.brier}.get(name)
     if why or (of is not None and np.isnan(of.value)) or n == 0:
         return undefined(n, why or (of.note if of else NO_CASE), level=level, method=METHODS[name])
-    if case.score is None and name in ("net_benefit", "calibration_slope"):
+    acted = None if plan.risk_threshold is None else case.acted_at(plan.risk_threshold)
+    if case.score is None and (name == "calibration_slope" or (name == "net_benefit" and acted is None)):
         return undefined(n, NOT_SHARED, level=level, method=METHODS[name])
     prevalence = float(case.truth.mean())
     chosen: dict[str, Any] = {"width": wanted, "n": n, "level": level}
@@ -121,7 +122,8 @@ def _needed(name: str, case: ScoredCases, reached: CandidatePerformance, plan: P
         case "net_benefit":
             threshold = plan.risk_threshold
             assert threshold is not None
-            truth, score, _ = case.acted_on
+            assert acted is not None
+            truth, score, _ = acted
             called = score >= threshold
             present, absent = called[truth], called[~truth]
             sensitivity = float(present.mean()) if present.size else np.nan

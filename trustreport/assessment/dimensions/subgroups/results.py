@@ -86,7 +86,10 @@ def _measurement(case: ScoredCases, plan: Plan) -> GroupedCases:
     for d in found:
         n = int(np.count_nonzero(case.among(d.unknown)))
         chosen = {"attribute": d.attribute}
-        unknown[d.attribute] = unknown_entry(n, len(case), case.place, plan, chosen, case.key)
+        entry = unknown_entry(n, len(case), case.place, plan, chosen, case.key)
+        if case.shared is not None and any(one.closed for one in groups[d.attribute]):
+            entry = replace(entry, estimate=suppressed(entry.estimate, case.shared.fewest))
+        unknown[d.attribute] = entry
     return GroupedCases(
         name=case.name,
         place=case.place,
@@ -126,12 +129,16 @@ def _measured(case: ScoredCases, division: Division, plan: Plan) -> Iterator[Mea
         return *own, *class_counts(part.truth)
 
     shut = closed_groups(division, public_cell(plan), counts, size)
+    if case.shared is not None and any(g.name in case.shared.withheld_groups for g in division.groups):
+        shut = {group.name for group in division.groups}  # what they are compared with is not known either
     for group in division.groups:
         yield _measured_group(case, group, plan, shut=group.name in shut)
 
 
 def _measured_group(case: ScoredCases, group: CaseGroup, plan: Plan, *, shut: bool) -> Measured:
     level, least = plan.report.confidence_level, Least.of_group(plan, group)
+    if shut and case.shared is not None:
+        least = replace(least, cell=max(least.cell, case.shared.fewest))
     part = case.part(case.among(group.mask), case.place.narrowed(subgroup=group.name))
     positives, negatives = class_counts(part.truth)
     facts = {
