@@ -35,6 +35,8 @@ from trustreport.assessment.checks import CHECKS, Evidence
 from trustreport.assessment.finding import CheckOutcome
 from trustreport.study import lock
 from trustreport.study.plan import Plan
+from trustreport.study.pooled.pool import PooledSites, ReceivedFile
+from trustreport.study.pooled.site_file import SiteFile
 from trustreport.study.study import Source, Study
 from trustreport.vocabulary.messages import catalogue
 
@@ -354,7 +356,19 @@ PAIRS: dict[str, Pair] = {
         alone(Study(), plan(reference_standard={"definition": "read by a language model"})),
         alone(Study(), plan(reference_standard={"definition": "biopsy"})),
     ),
+    "P74": lambda: (alone(of_sites("cells")), alone(of_sites())),
 }
+
+
+def of_sites(*what: str) -> Study:
+    """A study pooled from two sites, of which one withheld something."""
+    kept = tuple({"dataset": "external", "what": one, "name": "positives", "reason": "few_cases"} for one in what)
+    files = [
+        {"site": site, "software": {}, "lock": "", "manifest": {}, "rules": {}, "data": (), "datasets": ()}
+        for site in ("A", "B")
+    ]
+    files[0]["withheld"] = kept
+    return Study(pooled=PooledSites(tuple(ReceivedFile(f["site"], SiteFile(**f)) for f in files)))
 
 
 def run(check: str, evidence: Evidence) -> list[CheckOutcome]:
@@ -362,7 +376,7 @@ def run(check: str, evidence: Evidence) -> list[CheckOutcome]:
 
 
 def test_the_register_is_whole_and_every_check_has_its_pair() -> None:
-    assert sorted(BY_ID) == [f"P{k:02d}" for k in range(1, 74)]
+    assert sorted(BY_ID) == [f"P{k:02d}" for k in range(1, 75)]
     assert set(PAIRS) == set(BY_ID)
 
 

@@ -15,6 +15,7 @@ from trustreport.assessment.case_mix import (
     task_flows,
 )
 from trustreport.assessment.checks import CHECKS, Evidence
+from trustreport.assessment.checks.sites import with_those_of_sites
 from trustreport.assessment.dimensions import DIMENSIONS
 from trustreport.assessment.finding import CheckOutcome, Figure, Finding, Unanswered
 from trustreport.assessment.verdicts import AtLevel, Verdict, verdicts
@@ -130,7 +131,8 @@ def assess(
     results = tuple(r for f in findings for r in f.results)
     contradicted = contradictions(results, plan.operating_point.threshold)
     evidence = Evidence(study, plan, results)
-    checks = tuple(outcome for check in CHECKS for outcome in check.run(evidence))
+    own = (outcome for check in CHECKS for outcome in check.run(evidence))
+    checks = with_those_of_sites(study, own)
     if progress:
         progress("checks", 1.0)
     return Assessment(

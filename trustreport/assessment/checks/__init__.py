@@ -14,6 +14,7 @@ from trustreport.assessment.checks import (
     reference,
     release,
     reliance,
+    sites,
     vigilance,
 )
 from trustreport.assessment.checks.check import Check, Evidence
@@ -23,6 +24,6 @@ __all__ = ["CHECKS", "Check", "Evidence"]
 GROUPS = (
     *(advice_accuracy, candidates, contradictions, independence, other_truths, population),
     *(potential_robustness, pragmatic_utility, prespecification, reader_study, reference),
-    *(release, reliance, vigilance),
+    *(release, reliance, sites, vigilance),
 )
 CHECKS: tuple[Check, ...] = tuple(sorted((c for group in GROUPS for c in group.CHECKS), key=lambda c: c.id))
