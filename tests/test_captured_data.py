@@ -198,6 +198,61 @@ def test_predictions_of_ohdsi_give_their_area(tmp_path: Path) -> None:
     assert "role: internal test\n" in (tmp_path / "study.yaml").read_text()
 
 
+def shared_results(folder: Path, *, least: int = 0) -> list[Path]:
+    """What a site shares of PatientLevelPrediction: its result tables, computed as that package does.
+
+    Counts below `least` are -1, as where a site shares none so small.
+    """
+    truth, score = np.asarray(TRUTH, int), np.asarray(SCORES, float)
+    head = ["evaluation", "predictionThreshold", "preferenceThreshold", "positiveCount", "negativeCount",
+            "trueCount", "falseCount", "truePositiveCount", "trueNegativeCount", "falsePositiveCount",
+            "falseNegativeCount", "sensitivity"]  # fmt: skip
+    rows: list[list[Any]] = []
+    for kind in ("Test", "Train"):
+        for at in sorted(set(score), reverse=True):
+            called = score >= at  # `>=`, as getThresholdSummary_binary has it
+            tp, fp = int((called & (truth == 1)).sum()), int((called & (truth == 0)).sum())
+            fn, tn = int(truth.sum()) - tp, int((1 - truth).sum()) - fp
+            cells = [n if n >= least else -1 for n in (tp, tn, fp, fn)]
+            totals = [tp + fp, fn + tn, tp + fn, fp + tn]
+            rows.append([kind, repr(float(at)), 0.5, *totals, *cells, tp / (tp + fn)])
+    statistics = [
+        ["Test", "populationSize", len(truth)], ["Test", "outcomeCount", int(truth.sum())],
+        ["Test", "AUROC", 0.7123], ["Test", "95% lower AUROC", 0.6012], ["Test", "95% upper AUROC", 0.8234],
+        ["Test", "AUPRC", 0.55], ["Test", "brier score", 0.19],
+    ]  # fmt: skip
+    groups = ["evaluation", "ageGroup", "genGroup", "PersonCountAtRisk", "PersonCountWithOutcome"]
+    calibration = ["evaluation", "predictionThreshold", "averagePredictedProbability", "observedIncidence"]
+    return [
+        write(folder, "thresholdSummary.csv", [head, *rows]),
+        write(folder, "evaluationStatistics.csv", [["evaluation", "metric", "value"], *statistics]),
+        write(folder, "demographicSummary.csv", [groups, ["Test", "Age group: 40-44", "Male", 12, 5]]),
+        write(folder, "calibrationSummary.csv", [calibration, ["Test", 0.1, 0.12, 0.11]]),
+    ]
+
+
+def test_shared_results_of_ohdsi_give_the_table_at_a_threshold(tmp_path: Path) -> None:
+    found = studied(tmp_path, shared_results(tmp_path))
+    truth, score = np.asarray(TRUTH, bool), np.asarray(SCORES, float)
+    at = min(set(score), key=lambda t: abs(t - truth.mean()))
+    said = {r.id: r.estimate.value for r in found.results if r.place.set == "Test" and r.primary}
+    assert said["advice_accuracy.sensitivity"] == pytest.approx((score >= at)[truth].mean())
+    assert said["advice_accuracy.specificity"] == pytest.approx((score < at)[~truth].mean())
+    assert not [r for r in found.results if r.place.set == "Train"]
+    text = (tmp_path / "study.yaml").read_text()
+    assert "UNCERTAIN: which threshold is used on Test?" in text
+    assert "evaluationStatistics.csv is not used" in text
+    assert "Test 0.7123 (0.6012 to 0.8234)" in text
+    assert "calibrationSummary.csv is not used" in text
+    assert "demographicSummary.csv is not used" in text
+
+
+def test_small_counts_that_a_site_does_not_share_are_no_counts(tmp_path: Path) -> None:
+    found = studied(tmp_path, shared_results(tmp_path, least=2))
+    assert all(min(one.tp, one.fp, one.fn, one.tn) >= 2 for one in found.study.confusion)
+    assert len(found.study.confusion) == 1
+
+
 # ---------------------------------------------------------------- SAS, SPSS, Stata
 
 WRITERS = {".sav": "write_sav", ".zsav": "write_sav", ".dta": "write_dta", ".xpt": "write_xport"}

@@ -17,7 +17,7 @@ from studies import plan
 from trustreport.study import lock
 from trustreport.study.ingest import read_plan
 from trustreport.study.plan import Plan
-from trustreport.study.plan.data import OF_FILES
+from trustreport.study.plan.sources import OF_FILES
 from trustreport.study.study import Study
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -69,11 +69,18 @@ QUERY = {
     "connection": {"sql": "select 1"},
     "parameters": {"sql": "select 1", "url_env": "one"},
 }
+# Fields of an export, which exclude the name of a file and need others.
+NEWEST = {"newest": "e/*.csv", "connection": "one"}
+EXPORT = {"newest": {"connection": "one"}, "after": NEWEST, "taken": NEWEST}
+MOMENTS = ("2026-01-01T01:00:00Z", "2026-01-02T01:00:00Z")
 BESIDE: dict[str, dict[str, str]] = {}
 for of in ("tables", "datasets"):
     FITTING[f"{of}.sql"] = ("select 1", "select 2")
-    BESIDE |= {f"{of}.{name}": beside for name, beside in QUERY.items()}
-ALONE |= dict.fromkeys(BESIDE, ("file", *OF_FILES))
+    FITTING |= {f"{of}.newest": ("e/*.csv", "f/*.csv"), f"{of}.after": MOMENTS}
+    FITTING |= {f"{of}.taken.modified": MOMENTS, f"{of}.taken.sha256": ("0" * 64, "1" * 64)}
+    BESIDE |= {f"{of}.{name}": beside for name, beside in (QUERY | EXPORT).items()}
+    ALONE |= {f"{of}.{name}": ("file", *OF_FILES) for name in QUERY}
+    ALONE |= {f"{of}.{name}": ("file",) for name in EXPORT}
 
 
 def value(annotation: Any, i: int, path: str) -> Any:
@@ -140,7 +147,11 @@ def with_value(path: str, new: Any) -> Plan:
     whole = group(Plan)
     *above, last = path.split(".")
     place: Any = whole
-    for key in above:
+    for i, key in enumerate(above):
+        owner = ".".join(path.split(".")[: i + 1])
+        if key == "taken":
+            del place["file"]
+            place |= BESIDE[owner] | {key: {"file": "e/1.csv"}}
         place = place[key]
         if key in ("tables", "precision_targets"):
             place = place["one"]

@@ -1,8 +1,10 @@
 """The next period of an audit in one command, and the demonstration."""
 
 import csv
+import os
 import shutil
 import sqlite3
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -181,6 +183,73 @@ def test_a_period_that_asks_otherwise_than_was_locked_is_a_change(
     (registry / "study.yaml").write_text(head + mark + added)
     status = lock_status(*read_study(registry))
     assert [c.field for c in status.changes] == ["tables.scores_3"]
+
+
+@pytest.fixture
+def ward(audit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The audit with August read from an export in a folder, named by a variable; the folder."""
+    exports = tmp_path / "ward" / "nightly"
+    exports.mkdir(parents=True)
+    with (EXAMPLE / "scores.csv").open(newline="") as file:
+        header, *rows = csv.reader(file)
+    august = [row for row in rows if row[header.index("dataset")] == "2026-08"]
+    for name, own in (
+        ("ward/nightly/s-08.csv", august),
+        ("audit/scores.csv", [r for r in rows if r not in august]),
+    ):
+        with (tmp_path / name).open("w", newline="") as out:
+            csv.writer(out).writerows([header, *own])
+    drop(exports / "s-08.csv", "2026-09-01")
+    monkeypatch.setenv("WARD", str(tmp_path / "ward"))
+    taken = "{file: nightly/s-08.csv, modified: 2026-09-01T00:00:00Z}"
+    source = f"newest: nightly/s-*.csv, url_env: WARD, taken: {taken}"
+    text = (audit / "study.yaml").read_text()
+    text = "\n".join(line for line in text.splitlines() if "sha256:" not in line)
+    own = f"  scores: {{file: scores.csv}}\n  scores_2: {{kind: scores, dataset: 2026-08, {source}}}"
+    (audit / "study.yaml").write_text(text.replace("  scores: {file: scores.csv}", own))
+    return exports
+
+
+def drop(file: Path, day: str) -> None:
+    """Let a file have changed at the beginning of a day, in UTC."""
+    at = datetime.fromisoformat(f"{day}T00:00:00+00:00").timestamp()
+    os.utime(file, (at, at))
+
+
+def test_a_period_from_exports_takes_the_newest(audit: Path, ward: Path, tmp_path: Path) -> None:
+    assert run("lock", audit).exit_code == 0
+    before = (audit / "study.yaml").read_text()
+    none = run("next", audit, "--until", "2026-09-30")
+    assert none.exit_code == 1
+    assert "no new file nightly/s-*.csv: the newest, nightly/s-08.csv, is of 2026-09-01" in none.stderr
+    september(ward, "s-09.csv")
+    drop(ward / "s-09.csv", "2026-09-29")
+    assert "one that changed" not in run("next", audit, "--until", "2026-09-30").stdout
+    assert (audit / "study.yaml").read_text() == before  # an export before the last day has not all of it
+    drop(ward / "s-09.csv", "2026-10-01")
+    done = run("next", audit, "--until", "2026-09-30")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("2026-09: 2026-09-01 to 2026-09-30, from scores_3")
+    (ward / "s-09.csv").unlink()  # the copy is read
+    study, plan = read_study(audit)
+    added = plan.tables["scores_3"]
+    assert added.taken is not None
+    assert (added.taken.file, added.taken.modified) == ("nightly/s-09.csv", "2026-10-01T00:00:00Z")
+    (source,) = [s for s in study.sources if s.export and s.export.file == "nightly/s-09.csv"]
+    assert source.sha256 == added.taken.sha256
+    assert lock_status(study, plan).state == "locked"
+    (copy,) = (audit / "queried").iterdir()
+    copy.write_text(copy.read_text() + "\n")
+    assert "is not the file that was taken" in run("check", audit).stderr
+
+
+def test_a_report_says_which_export_was_read(audit: Path, ward: Path, tmp_path: Path) -> None:
+    done = run("build", audit, "-o", tmp_path / "out", "--formats", "html,json")
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "out" / "report.html").read_text().replace("<wbr>", "")
+    assert "Exports in folders and buckets" in page
+    assert "nightly/s-08.csv" in page
+    assert str(ward.parent) not in page
 
 
 def test_without_files_and_queries_there_is_no_next_period(audit: Path) -> None:

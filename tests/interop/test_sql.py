@@ -179,9 +179,9 @@ def test_a_missing_library_is_named_with_the_line_that_installs_it(
     [
         ("{sql: select 1}", "url_env or connection"),
         ("{sql: drop table x, url_env: DB_URL}", "begins with select or with"),
-        ("{file: scores.csv, sql: select 1, url_env: DB_URL}", "file or sql, not both"),
+        ("{file: scores.csv, sql: select 1, url_env: DB_URL}", "file, sql or newest, one of them"),
         ("{sql: select 1, url_env: DB_URL, delimiter: ';'}", "which are of files"),
-        ("{file: scores.csv, parameters: {until: 1}}", "beside url_env"),
+        ("{file: scores.csv, parameters: {until: 1}}", "beside parameters"),
         ("{kind: scores}", "file, or sql"),
         ("{sql: select 1, connection: registry}", "TRUSTREPORT_CONNECTION_REGISTRY is not set"),
     ],

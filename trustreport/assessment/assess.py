@@ -159,6 +159,9 @@ def _dimensions_named(only: Iterable[str]) -> tuple[str, ...]:
     return asked
 
 
+OVER_SITES = "potential_robustness"
+
+
 def _at_level(study: Study, plan: Plan, run: Run) -> AtLevel:
     """The results of a dimension at another level: it answers again, once for each level that is asked."""
     by_name = {dimension.name: dimension for dimension in DIMENSIONS}
@@ -168,7 +171,10 @@ def _at_level(study: Study, plan: Plan, run: Run) -> AtLevel:
         """The results of one dimension, computed anew at this confidence level."""
         dimension = by_name[name]
         if dimension.lacks(study, plan) is not None:
-            return ()
+            if study.pooled is None or name == OVER_SITES:
+                return ()
+            # What sites hand over as it is stands in the dimension that compares sites.
+            return tuple(r for r in results_at_level(OVER_SITES, level) if r.dimension == name)
         report = plan.report.model_copy(update={"confidence_level": level})
         shared = {"run": run} if dimension.shared else {}
         return dimension.answer(study, plan.model_copy(update={"report": report}), **shared).results

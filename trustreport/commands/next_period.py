@@ -8,6 +8,11 @@ import click
 
 from trustreport.commands.output import PROBLEMS, print_problems
 
+MIXED = (
+    "{files}: not every row says that it is of {name}. The table is a change of the lock, because rows of a "
+    "locked period could change its numbers. To keep the lock, restore the manifest, leave only the rows of "
+    "{name} in the file and run this again. Otherwise declare the change under amendments."
+)
 DAY = click.DateTime(["%Y-%m-%d"])
 
 
@@ -17,7 +22,7 @@ DAY = click.DateTime(["%Y-%m-%d"])
     "--data",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     multiple=True,
-    help="A table of the new period; once for each. Tables from queries need none.",
+    help="A table of the new period; once for each. Tables from queries and exports need none.",
 )
 @click.option("--until", type=DAY, required=True, help="Last day of the period.")
 @click.option("--since", type=DAY, help="First day.  [default: the day after the last period]")
@@ -28,9 +33,11 @@ def next_period(
     """Enter the next period of the audit in STUDY: its tables, data set and dates.
 
     A table that the last period has from a query with the parameters since and until is fetched for the
-    new one. Signals, incidents, indicators, the lock and the register of looks stay as they are. Nothing
-    is changed unless the study can be read with the new data.
+    new one; of exports in a folder or bucket the newest is taken. Signals, incidents, indicators, the lock
+    and the register of looks stay as they are. Nothing is changed unless the study can be read with the new
+    data.
     """
+    from trustreport.study.lock.file import FILE
     from trustreport.study.next_period import NoNextPeriod, enter_next_period
     from trustreport.vocabulary.errors import StudyError
 
@@ -43,4 +50,6 @@ def next_period(
         print_problems(error)
         sys.exit(PROBLEMS)
     click.echo(f"{new.name}: {new.start} to {new.end}, from {', '.join(new.files)}")
+    if new.mixed and (study / FILE).is_file():
+        click.echo(MIXED.format(files=", ".join(new.mixed), name=new.name), err=True)
     click.echo(f"Update signals and incidents, then run: trustreport build {study} -o OUT", err=True)

@@ -247,6 +247,15 @@ class InputQuery(ResultsModel):
     database: str = Field(description="the variable or connection that names it, never its address")
 
 
+class InputExport(ResultsModel):
+    """The export in a folder or bucket that a table was read from."""
+
+    newest: str = Field(description="the pattern that it was the newest of")
+    file: str = Field(description="its path below the folder or bucket")
+    modified: str = Field(description="when it was changed last, in UTC; empty where nobody said so")
+    source: str = Field(description="the variable or connection that names the folder or bucket")
+
+
 class Input(ResultsModel):
     file: str
     table: str
@@ -256,6 +265,7 @@ class Input(ResultsModel):
     used: int
     dropped: dict[str, int]
     query: InputQuery | None = Field(default=None, description="absent where the table is a file")
+    export: InputExport | None = Field(default=None, description="absent where the table is no export")
 
 
 class Provenance(ResultsModel):

@@ -127,6 +127,7 @@ def provenance(assessment: Assessment) -> dict[str, Any]:
                 **{name: getattr(source, f"n_{name}") for name in ("bytes", "rows", "used")},
                 "dropped": dict(source.dropped),
                 **({"query": asdict(source.query)} if source.query else {}),
+                **({"export": asdict(source.export)} if source.export else {}),
             }
             for source in assessment.study.sources
         ],

@@ -31,7 +31,7 @@ class Unsuitable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class DataConnection:
-    """A database that studies may ask: how manifests call it, its address, and who may use it by name."""
+    """A database, folder or bucket that studies may read: its name in manifests, its address, its users."""
 
     name: str
     address: str = field(repr=False)
@@ -40,6 +40,14 @@ class DataConnection:
     def is_open_to(self, organisation: str) -> bool:
         """Whether the studies of an organisation may use it."""
         return organisation in self.organisations or "*" in self.organisations
+
+    def holds(self, data: Path) -> bool:
+        """Whether it is a folder that has, or is within, the data of the service."""
+        path = Path(self.address.strip().removeprefix("file://"))
+        if not path.is_absolute():
+            return False
+        folder, data = path.resolve(), data.resolve()
+        return folder.is_relative_to(data) or data.is_relative_to(folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +119,9 @@ class Settings:
     connections: tuple[DataConnection, ...] = ()  # TRUSTREPORT_CONNECTION_<NAME>
     query_seconds: int = 300  # of one query of a study
     query_rows: int = 1_000_000
+    export_bytes: int = 500 * MB  # the largest export that is taken from a folder or bucket
+    export_quiet: int = 60  # seconds for which it must not have changed
+    retry_seconds: int = 6 * 3600  # for which a scheduled period waits for its data
 
     heads: str = ""  # folder for the signed heads of the log; empty: "heads" in the data folder
     webhook_networks: str = ""  # private networks that webhooks may reach: "10.1.0.0/16, 127.0.0.0/8"
@@ -148,6 +159,11 @@ class Settings:
             )
         if self.language not in offered():
             wrong.append(f"TRUSTREPORT_LANGUAGE={self.language!r}: expected {', '.join(offered())}")
+        wrong += [
+            f"TRUSTREPORT_CONNECTION_{one.name.upper()}: expected a folder outside of the data folder"
+            for one in self.connections
+            if one.holds(self.data)
+        ]
         if wrong:
             raise Unsuitable("; ".join(wrong))
 
@@ -227,7 +243,7 @@ def from_environment(data: Path, environment: Mapping[str, str] = os.environ, **
 
 
 def _connections(environment: Mapping[str, str]) -> Iterator[DataConnection]:
-    """The databases that studies may ask, of TRUSTREPORT_CONNECTION_<NAME> and ..._<NAME>_ORGANISATIONS."""
+    """What studies may read, of TRUSTREPORT_CONNECTION_<NAME> and ..._<NAME>_ORGANISATIONS."""
     names = {found[1] for variable in environment if (found := CONNECTION.fullmatch(variable))}
     for name in sorted(name for name in names if not name.endswith(ORGANISATIONS)):
         variable = f"TRUSTREPORT_CONNECTION_{name}"

@@ -2,6 +2,8 @@
 
 import datetime as dt
 import io
+import json
+import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -12,12 +14,15 @@ from typing import Any
 
 from trustreport.study.ingest import read, read_plan
 from trustreport.study.ingest.problems import Problems
-from trustreport.study.ingest.tables import Layout, read_table
-from trustreport.study.plan import DatasetFacts, FileForm
+from trustreport.study.ingest.tables import Layout, Raw, read_table
+from trustreport.study.interop.exports import take_export
+from trustreport.study.interop.sql import NotFetched
+from trustreport.study.plan import DatasetFacts, FileForm, TableSource, as_moment
 
 MANIFEST, TRIED = "study.yaml", "study.next.yaml"
 FORM = tuple(FileForm.model_fields)
-SOURCE = ("file", "sql", "url_env", "connection", "parameters")
+ASKED = ("sql", "newest", "url_env", "connection")
+SOURCE = ("file", *ASKED, "parameters", "after", "taken")
 # What a data set has for itself; all else of the last period is declared of the next one too.
 OWN = ("dataset", "role", "start_date", "end_date", "exclusions", "sha256", *SOURCE)
 SINCE, UNTIL = "since", "until"  # parameters that are the first and the last day of a period
@@ -30,12 +35,16 @@ class NoNextPeriod(ValueError):
 
 @dataclass(frozen=True)
 class NextPeriod:
-    """What was entered: the name of the period, its first and last day, its files and queries."""
+    """What was entered: the name of the period, its first and last day, its files, queries and exports.
+
+    `mixed` are the files of which not every row says that it is of the period.
+    """
 
     name: str
     start: dt.date
     end: dt.date
     files: tuple[str, ...]
+    mixed: tuple[str, ...] = ()
 
 
 def enter_next_period(
@@ -51,28 +60,20 @@ def enter_next_period(
 
     The period begins on the day after the last one. Each file is read as the table whose columns it has.
     What the last period has from queries with a parameter `until` is asked for again, with `until` and
-    `since` of the new one.
+    `since` of the new one; from exports the newest is taken and copied, if it changed after that of the last
+    period and not before the last day.
     Dates of the cut and of the report keep their distance from the end of the period. The manifest is
     replaced only if the study can be read with it, unless `is_read` is false: a service reads it later.
 
     Raises
     ------
     NoNextPeriod : the last period has no end, the new one ends before it, there is neither a file nor a
-        query, or a file is like none of its files
+        query nor an export, or a file is like none of its files
     StudyError : the study cannot be read with the new data; nothing was changed
     """
-    from ruamel.yaml import YAML
-
     if is_read:
         read_plan(folder)  # a manifest that is none is refused with every problem of it
-    yaml = YAML()
-    yaml.preserve_quotes = True
-    yaml.width = 10_000
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    text = (folder / MANIFEST).read_text(encoding="utf-8") if (folder / MANIFEST).is_file() else ""
-    tree = yaml.load(text)
-    if not isinstance(tree, dict):
-        raise NoNextPeriod(f"there is no {MANIFEST}")
+    tree = _tree(folder / MANIFEST)
     last = _last(tree)
     start = since or _after(last)
     if until < start:
@@ -81,23 +82,82 @@ def enter_next_period(
     if any(str(one["dataset"]) == own for one in tree["datasets"]):
         raise NoNextPeriod(f"there is a data set {own} already; name the period by --name")
     new = NextPeriod(own, start, until, tuple(f.name for f in data))
-    new = replace(new, files=(*new.files, *_enter(tree, last, new, data, folder)))
+    asked, mixed = _enter(tree, last, new, data, folder)
+    new = replace(new, files=(*new.files, *asked), mixed=tuple(mixed))
     _move_dates(tree, new)
-    out = io.StringIO()
-    yaml.dump(tree, out)
     copied, tried = _copies(data, folder), folder / TRIED
+    made = [*copied.values(), tried]
     try:
         for file, copy in copied.items():
             shutil.copyfile(file, copy)
-        tried.write_text(out.getvalue(), encoding="utf-8")
+        if is_read:
+            made += _take_exports(tree, asked, folder)
+        tried.write_text(_as_text(tree), encoding="utf-8")
         if is_read:
             read(tried)
         tried.replace(folder / MANIFEST)
     except BaseException:
-        for file in (*copied.values(), tried):
+        for file in made:
             file.unlink(missing_ok=True)
         raise
     return new
+
+
+def enter_taken(manifest: Path, taken: Mapping[str, Mapping[str, str]]) -> None:
+    """Enter which exports the tables of a manifest were read from, by their places as in messages."""
+    tree = _tree(manifest)
+    for place, export in taken.items():
+        group, _, key = place.partition("." if place.startswith("tables.") else "[")
+        of = tree[group][int(key.rstrip("]")) if group == "datasets" else key]
+        of["taken"] = dict(export)
+    text = json.dumps(tree, indent=2, ensure_ascii=False) if manifest.suffix == ".json" else _as_text(tree)
+    manifest.write_text(text, encoding="utf-8")
+
+
+def _yaml() -> Any:
+    from ruamel.yaml import YAML
+
+    yaml = YAML()
+    yaml.preserve_quotes = True
+    yaml.width = 10_000
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    return yaml
+
+
+def _tree(manifest: Path) -> Any:
+    """A manifest as a tree that is written as it was typed."""
+    text = manifest.read_text(encoding="utf-8") if manifest.is_file() else ""
+    tree = json.loads(text) if manifest.suffix == ".json" else _yaml().load(text)
+    if not isinstance(tree, dict):
+        raise NoNextPeriod(f"there is no {manifest.name}")
+    return tree
+
+
+def _as_text(tree: Any) -> str:
+    out = io.StringIO()
+    _yaml().dump(tree, out)
+    return out.getvalue()
+
+
+def _take_exports(tree: Any, asked: Sequence[str], folder: Path) -> list[Path]:
+    """Copy the newest exports that the new tables ask for, and enter them; the copies."""
+    made = []
+    for name in asked:
+        of = tree["tables"].get(name) or next(one for one in tree["datasets"] if one["dataset"] == name)
+        if not of.get("newest"):
+            continue
+        source = TableSource.model_validate({key: of[key] for key in SOURCE if key in of})
+        copy = folder / source.file_of(name)
+        copy.parent.mkdir(exist_ok=True)
+        made.append(copy)
+        try:
+            address = os.environ.get(source.variable, "")
+            if not address:
+                raise NotFetched(f"{source.variable} is not set, which says where the exports are")
+            of["taken"] = take_export(address, of["newest"], copy, after=of.get("after", ""))
+        except NotFetched as error:
+            raise NoNextPeriod(". ".join(filter(None, (error.found, error.mend)))) from None
+    return made
 
 
 def _last(tree: Any) -> Any:
@@ -127,32 +187,38 @@ def _name(before: str, until: dt.date) -> str:
     return f"{until:%Y}" if re.fullmatch(r"\d{4}", before) else until.isoformat()
 
 
-def _enter(tree: Any, last: Any, new: NextPeriod, data: Sequence[Path], folder: Path) -> list[str]:
-    """The data set of the period, and its tables; what queries make of it, by name."""
+def _enter(
+    tree: Any, last: Any, new: NextPeriod, data: Sequence[Path], folder: Path
+) -> tuple[list[str], list[str]]:
+    """The data set of the period, and its tables: what is fetched of it, by name, and files of mixed rows."""
     facts = {key: deepcopy(last[key]) for key in DatasetFacts.model_fields if key in last and key not in OWN}
     entry = {"dataset": new.name, "role": "period", **facts}
     entry |= {"start_date": new.start, "end_date": new.end}
     like = {file: _like(file, last, tree, folder) for file in data}  # before there are tables of this period
-    asked = []
+    asked, mixed = list[str](), list[str]()
     if _is_of_period(last):
-        entry |= _same_query(last, new)
+        entry |= _renewed_source(last, new)
         asked.append(new.name)
     for key, of in list((tree.get("tables") or {}).items()):
         if _is_of_period(of) and _belongs(of, last):
             named = {"dataset": new.name} if "dataset" in of else {}
-            asked.append(_add_table(tree, str(key), {**_same_query(of, new), **_form(of, str(key)), **named}))
+            asked.append(
+                _add_table(tree, str(key), {**_renewed_source(of, new), **_form(of, str(key)), **named})
+            )
     for file, of in like.items():
         if of is last:
             entry["file"] = file.name
             continue
         key = next(str(k) for k, t in tree["tables"].items() if t is of)
-        named = {"dataset": new.name} if "dataset" not in _headers(file, folder, of) else {}
+        named = {"dataset": new.name}
+        if _others(file, folder, of, new.name):
+            named, mixed = {}, [*mixed, file.name]
         _add_table(tree, key, {"file": file.name, **_form(of, key), **named})
     if not data and not asked:
-        lacking = "no table of the last period comes from a query with the parameter until"
+        lacking = "no table of the last period comes from a query with the parameter until, or from exports"
         raise NoNextPeriod(f"{lacking}; name its files by --data")
     tree["datasets"].append(entry)
-    return asked
+    return asked, mixed
 
 
 def _form(of: Any, key: str) -> dict[str, Any]:
@@ -175,20 +241,28 @@ def _add_table(tree: Any, key: str, table: dict[str, Any]) -> str:
 
 
 def _is_of_period(of: Any) -> bool:
-    """Whether it comes from a query that says until when it asks."""
-    return bool(of.get("sql")) and UNTIL in (of.get("parameters") or {})
+    """Whether it comes from a query that says until when it asks, or from exports."""
+    return bool(of.get("newest")) or (bool(of.get("sql")) and UNTIL in (of.get("parameters") or {}))
 
 
 def _belongs(of: Any, last: Any) -> bool:
     """Whether a table is of a data set; one that names none is of that until whose last day it asks."""
     if "dataset" in of:
         return str(of["dataset"]) == str(last["dataset"])
-    return str(of["parameters"][UNTIL]) == str(last["end_date"])
+    return not of.get("newest") and str(of["parameters"][UNTIL]) == str(last["end_date"])
 
 
-def _same_query(of: Any, new: NextPeriod) -> dict[str, Any]:
-    """The query with the days of the new period."""
-    source = {key: deepcopy(of[key]) for key in ("sql", "url_env", "connection") if key in of}
+def _renewed_source(of: Any, new: NextPeriod) -> dict[str, Any]:
+    """The query with the days of the new period; of exports, those that are newer than the last one taken."""
+    source = {key: deepcopy(of[key]) for key in ASKED if key in of}
+    if of.get("newest"):
+        if not of.get("taken"):
+            raise NoNextPeriod(
+                f"which export {of['newest']} the last period was read from is not said; add to its table "
+                "taken: {file: ...}, the path below the folder"
+            )
+        before = as_moment(of["taken"].get("modified", ""))
+        return {**source, "after": max(before, f"{new.end}T00:00:00Z")}
     given = deepcopy(dict(of["parameters"]))
     given |= {key: day.replace() for key, day in ((SINCE, new.start), (UNTIL, new.end)) if key in given}
     return {**source, "parameters": given}
@@ -207,8 +281,24 @@ def _like(file: Path, last: Any, tree: Any, folder: Path) -> Any:
     return forms[shares.index(max(shares))]
 
 
+def _others(file: Path, folder: Path, form: Mapping[str, Any], name: str) -> bool:
+    """Whether a file says of rows that they are of another data set than the one named."""
+    raw = _table(file, folder, form)
+    mapped = (form.get("columns") or {}).get("dataset")
+    known = {"dataset", "dataset_id"} if mapped is None else {str(mapped).casefold()}
+    codes = (form.get("values") or {}).get("dataset") or {}
+    found = [column for header, column in zip(raw.header, raw.columns) if (header or "").casefold() in known]
+    said = {str(cell or "").strip() for column in found for cell in column.unique().to_pylist()}
+    return bool({str(codes.get(cell, cell)) for cell in said} - {name})
+
+
 def _headers(file: Path, folder: Path, form: Mapping[str, Any]) -> set[str]:
     """The headers of a file in small letters, read as a form of the manifest says."""
+    return {header.casefold() for header in _table(file, folder, form).header if header}
+
+
+def _table(file: Path, folder: Path, form: Mapping[str, Any]) -> Raw:
+    """A file, read as a form of the manifest says."""
     path = file if file.is_absolute() or file.exists() else folder / file
     rows = form.get("header_row")
     layout = Layout(
@@ -221,7 +311,7 @@ def _headers(file: Path, folder: Path, form: Mapping[str, Any]) -> set[str]:
     raw = read_table(path, path.name, layout, Problems())
     if raw is None:
         raise NoNextPeriod(f"{path.name} cannot be read as a table")
-    return {header.casefold() for header in raw.header if header}
+    return raw
 
 
 def _move_dates(tree: Any, new: NextPeriod) -> None:

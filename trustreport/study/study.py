@@ -376,6 +376,16 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
+class Export:
+    """The export that a table was read from: pattern, path, time, and the name of its folder or bucket."""
+
+    newest: str
+    file: str
+    modified: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """One input file: its hash, its rows, the rows used, why the others were not, and all its headers.
 
@@ -392,6 +402,7 @@ class Source:
     dropped: Mapping[str, int] = field(default_factory=lambda: NONE)
     columns: tuple[str, ...] = ()
     query: Query | None = None
+    export: Export | None = None
     signer: str = ""
 
 

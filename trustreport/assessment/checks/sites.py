@@ -4,15 +4,17 @@ from collections.abc import Iterable, Iterator
 
 from trustreport.assessment.checks.check import EVERYTHING, Check, Evidence, Remark
 from trustreport.assessment.finding import CheckOutcome
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.measures.score_measure import SCORES
 from trustreport.study.study import Study
 from trustreport.vocabulary.messages import Message, say
-from trustreport.vocabulary.place import Place, place_of
+from trustreport.vocabulary.place import NOWHERE, Place, place_of
+from trustreport.vocabulary.quantities import known
 
 DIMENSION = "potential_robustness"
 # Checks that look at rows of cases, which stay at the sites: what these found stands in their place.
 OF_ROWS = (
-    *("P09", "P10", "P11", "P12", "P13", "P14", "P15", "P33", "P40", "P41", "P42", "P43"),
+    *("P03", "P09", "P10", "P11", "P12", "P13", "P14", "P15", "P33", "P40", "P41", "P42", "P43"),
     *("P48", "P49", "P50", "P53", "P61", "P68", "P69"),
 )
 
@@ -24,7 +26,7 @@ def withheld_by_sites(evidence: Evidence) -> Iterator[Remark]:
         return
     found = {}
     for site, one in pooled.withheld():
-        if one.what == "number":
+        if one.what == "number" and not known(one.name.rpartition(".")[2]):
             continue
         place = Place(dataset=one.dataset, site=site, candidate=one.candidate or None)
         given = {"site": site, "name": one.name, "why": say(f"checks.P74.why.{one.reason or 'few_cases'}")}
@@ -32,6 +34,9 @@ def withheld_by_sites(evidence: Evidence) -> Iterator[Remark]:
             remark = Remark(place.narrowed(subgroup=one.name), say("checks.P74.group", **given), severity="N")
         elif one.what == "cut":
             remark = Remark(place, say("checks.P74.cut", **given), severity="N")
+        elif one.what == "number":
+            of = (one.name.rpartition(".")[2],)
+            remark = Remark(NOWHERE, say("checks.P74.number", **given, measure=quantity_name(of[0])), of)
         elif one.what == "scores":
             remark = Remark(place, say("checks.P74.scores", **given), tuple(SCORES))
         else:
@@ -50,7 +55,7 @@ def with_those_of_sites(study: Study, outcomes: Iterable[CheckOutcome]) -> tuple
     for file in study.pooled.files:
         for one in file.summary.checks:
             if one.check in blind and one.status != "cannot run":
-                place = place_of(one.scope).narrowed(site=file.summary.site)
+                place = place_of(one.scope)  # with all rows it would concern every site of these data
                 title = Message(f"checks.{one.check}.title")
                 said = Message(f"checks.{one.check}.clear")
                 if one.status == "fired":

@@ -37,7 +37,7 @@ from trustreport.vocabulary.version import __version__
 
 # Results of a site that are handed over as they are, where no counts of it make them again.
 ALONE = ("potential_robustness.degree_of_correspondence",)
-OF_DIMENSIONS = ("measurement", "measurement_readers", "pragmatic_utility", "decision_benefit")
+OF_DIMENSIONS = ("measurement", "reader_measurement", "pragmatic_utility", "decision_benefit")
 # What a manifest says of people, files and papers of the site, and what goes on after the lock.
 STAYS = (
     *("readers", "tables", "approvals", "documents", "incidents", "signals", "counts", "paired_counts"),

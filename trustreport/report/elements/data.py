@@ -99,7 +99,9 @@ def read(context: Context) -> Element:
     return Element(
         tuple(finding),
         figures=tuple(context.numbering.figure(figure) for figure in context.assessment.flow_figures),
-        tables=numbered(context, _sources(context), _queries(context), _processed(context)),
+        tables=numbered(
+            context, _sources(context), _queries(context), _exports(context), _processed(context)
+        ),
         remarks=tuple(say(f"cautions.{key}", **values) for key, values in study.cautions),
         remarks_title=say("report.read.doubts"),
     )
@@ -132,6 +134,17 @@ def _queries(context: Context) -> Table:
             lines.append(line_of(source.file, *shown))
     columns = heads(say, "report.read", "file database query parameters sha256")
     return Table(say("report.read.queries_caption"), columns, tuple(lines))
+
+
+def _exports(context: Context) -> Table:
+    """The exports in folders and buckets that tables were read from."""
+    say, lines = context.say, []
+    for source in context.assessment.study.sources:
+        if (export := source.export) is not None:
+            shown = (export.source, export.newest, export.file, export.modified or say("table.empty"))
+            lines.append(line_of(source.file, *shown, source.sha256))
+    columns = heads(say, "report.read", "file export_source newest export modified sha256")
+    return Table(say("report.read.exports_caption"), columns, tuple(lines))
 
 
 def _processed(context: Context) -> Table:

@@ -27,6 +27,8 @@ Task = Literal["check", "report"]
 LIVE = ("queued", "running", "done")
 ASKED = "job.ask"
 ENDED = ("done", "failed", "cancelled")
+FIRST_PAUSE = 60_000
+WAITING = "wait"  # the step of a job that is postponed
 FAR_AHEAD = 2  # leases from now, beyond which the end of one is no end of ours
 
 
@@ -168,6 +170,25 @@ def give_back(rows: Rows, lease: Lease) -> None:
         announce(rows, "jobs")
 
 
+def postpone(rows: Rows, lease: Lease, settings: Settings) -> bool:
+    """Put a job back for a while whose data are not there yet; whether it is still worth waiting.
+
+    A pause is as long as the job has waited so far, so that pauses double: 1, 2, 4, 8 ... minutes. The last
+    attempt is within `Settings.retry_seconds`. Until a pause is over, `lease_until` is its end.
+    """
+    job, at = leased_job(rows, lease), now(rows)
+    if job is None or job.cancel_asked:
+        return False
+    waited = max(at - job.created_at, 0)
+    pause = max(waited, FIRST_PAUSE)
+    if waited + pause > settings.retry_seconds * 1000:
+        return False
+    job.state, job.attempts, job.worker, job.lease_until = "queued", job.attempts - 1, "", at + pause
+    job.step, job.progress = WAITING, 0.0
+    audit.write(rows, job.organisation, lease.worker, "job.postpone", job.id, seconds=pause // 1000)
+    return True
+
+
 def end(rows: Rows, job: Job, state: Literal["done", "failed", "cancelled"], reason: str = "") -> None:
     """End a job; the audit log says how."""
     job.state, job.reason, job.finished_at = state, reason, now(rows)
@@ -231,11 +252,13 @@ def _waiting(rows: Rows, tasks: Sequence[Task], settings: Settings) -> Select[Jo
 
 
 def _is_free(rows: Rows, tasks: Sequence[Task], settings: Settings) -> tuple[Any, ...]:
-    """It waits, or its lease is over; one that ends further ahead than any does shows a clock set back."""
+    """Its pause is over, or its lease; an end further ahead than any shows a clock that was set back."""
     at = now(rows)
     far = at + round(FAR_AHEAD * settings.lease * 1000)
     lapsed = and_(Job.state == "running", or_(Job.lease_until < at, Job.lease_until > far))
-    return (or_(Job.state == "queued", lapsed), Job.task.in_(tasks))
+    longest = at + settings.retry_seconds * 1000
+    waits = and_(Job.state == "queued", or_(Job.lease_until <= at, Job.lease_until > longest))
+    return (or_(waits, lapsed), Job.task.in_(tasks))
 
 
 def _is_leased(lease: Lease) -> tuple[Any, ...]:

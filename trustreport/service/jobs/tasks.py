@@ -5,7 +5,7 @@ import os
 import shutil
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, replace
 from datetime import date
 from hashlib import sha256
@@ -30,6 +30,7 @@ NO_MANIFEST = Problem(
     "study.yaml, study.yml or study.json with the tables",
     "Complete the manifest that is proposed from the tables, and add it.",
 )
+OF_SOURCE = {"sql", "parameters", "newest", "after", "taken", "connection"}
 READ_UNTIL = 0.1  # shares of the work, as the command line tells them
 ASSESSED_UNTIL = 0.4
 
@@ -37,8 +38,8 @@ ASSESSED_UNTIL = 0.4
 def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str, Any]:
     """Unpack what came as an archive into ``work/study``, read it all; the facts, or every problem.
 
-    Where tables come from queries, the answer is `queries` at first; once `fetch` has put their rows into the
-    folder, `fetched` of the task has its problems, and the study is read.
+    Where tables come from queries or exports, the answer is `queries` at first; once `fetch` has put them
+    into the folder, `fetched` of the task has its problems and `taken` the exports, and the study is read.
     """
     study = work / "study"
     if archive := task.get("archive"):
@@ -59,8 +60,11 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
         asked, refused = _queries(study)
         wrong += refused
         if asked and not wrong:
-            _empty(study / FETCHED)  # what is there is of an earlier version, or of anybody's making
             return {"queries": asked}
+    elif taken := task.get("taken"):
+        from trustreport.service.engine import enter_taken
+
+        enter_taken(_manifests(study)[0], taken)
     on_progress("read", 0.1)
     from trustreport.api import read_study
 
@@ -68,7 +72,7 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
     facts = {"proposal": proposed} if proposed else {}
     answer = {"facts": facts, "tables": _tables(study), "unpacked": True}
     if wrong:
-        return {**answer, "problems": _problems(wrong)}
+        return {**answer, "problems": _problems(wrong), "passing": bool(task.get("passing"))}
     try:
         _, plan = read_study(study)
     except StudyError as error:
@@ -77,10 +81,13 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
     return {**answer, "problems": [], "facts": facts_of(plan) | facts, "device": device_of(plan)}
 
 
-def _empty(folder: Path) -> None:
-    """Make a folder without files, whatever is there."""
-    folder.unlink() if folder.is_file() else shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
+def _keep_only(folder: Path, names: Set[str]) -> None:
+    """Make a folder without other files: what is there is of an earlier version, or of anybody's making."""
+    folder.mkdir(exist_ok=True) if folder.is_dir() else folder.unlink(missing_ok=True)
+    folder.mkdir(exist_ok=True)
+    for file in folder.iterdir():
+        if file.name not in names:
+            shutil.rmtree(file) if file.is_dir() and not file.is_symlink() else file.unlink()
 
 
 def _entered(study: Path, until: str, files: Sequence[str]) -> list[Problem]:
@@ -98,8 +105,11 @@ def _entered(study: Path, until: str, files: Sequence[str]) -> list[Problem]:
 
 
 def _queries(study: Path) -> tuple[list[dict[str, Any]], list[Problem]]:
-    """What the tables of a study ask of databases, and what may not be asked; not of a faulty manifest."""
-    from trustreport.service.engine import read_plan
+    """What the tables of a study ask of databases, folders and buckets, and what may not be asked.
+
+    Not of a faulty manifest. An export that was taken is not asked for where its copy is there, unchanged.
+    """
+    from trustreport.service.engine import is_export, read_plan
 
     try:
         _, plan = read_plan(study)
@@ -110,27 +120,35 @@ def _queries(study: Path) -> tuple[list[dict[str, Any]], list[Problem]]:
     named += [(f"datasets[{i}]", d.dataset, d) for i, d in enumerate(plan.datasets)]
     manifest = _manifests(study)[0].name
     asked: list[dict[str, Any]] = []
-    refused = []
+    refused, kept = list[Problem](), set[str]()
     for place, name, source in named:
         if source.url_env is not None:
-            expected = "connection: with a name that the operator of this service gave to a database"
+            expected = "connection: with a name that the operator of this service gave to its source"
             found = "url_env names a variable of the command line"
             refused.append(Problem(manifest, found, expected, column=f"{place}.url_env"))
-        elif source.sql is not None:
-            keys = source.model_dump(mode="json", include={"sql", "connection", "parameters"})
-            asked.append({"file": source.file_of(name), "manifest": manifest, "place": place, **keys})
+        elif source.is_fetched:
+            taken, file = source.taken, source.file_of(name)
+            if taken and taken.sha256 and is_export(study / file, taken.sha256):
+                kept.add(Path(file).name)
+                continue
+            keys = source.model_dump(mode="json", include=OF_SOURCE)
+            asked.append({"file": file, "manifest": manifest, "place": place, **keys})
+    if asked:
+        _keep_only(study / FETCHED, kept)
     return asked, refused
 
 
 def fetch(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str, Any]:
-    """Put the rows of queries into ``work/study``; every problem of them.
+    """Put the rows of queries, and exports, into ``work/study``: every problem of them, which were taken.
 
-    This task alone has the network. It reads no file of a user, and of each query only what `check` said.
+    The answer is `passing` where each problem may pass. This task alone has the network. It reads no file of
+    a user, and of each query only what `check` said.
     """
-    from trustreport.service.engine import NotFetched, QueryLimits
+    from trustreport.service.engine import ExportLimits, NotFetched, QueryLimits, take_export
     from trustreport.service.engine import fetch as fetched
 
-    folder, problems = work / "study" / FETCHED, []
+    folder, problems = work / "study" / FETCHED, list[Problem]()
+    taken, passing = dict[str, Mapping[str, str]](), list[bool]()
     for i, one in enumerate(task["queries"]):
         on_progress("fetch", i / len(task["queries"]))
         address = task["connections"].get(one["connection"])
@@ -139,11 +157,20 @@ def fetch(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
             if not address:
                 found = f"no connection {one['connection']!r} that this organisation may use"
                 raise NotFetched(found, "", "Ask the operator of the service.")
-            fetched(one["sql"], one["parameters"], address, file, QueryLimits(*task["query_limits"]))
+            if one["sql"]:
+                fetched(one["sql"], one["parameters"], address, file, QueryLimits(*task["query_limits"]))
+                continue
+            known, limits = one["taken"] or {}, ExportLimits(*task["export_limits"])
+            how = {"after": one["after"] or "", "file": known.get("file", ""), "limits": limits}
+            export = take_export(address, one["newest"], file, **how)
+            if known.get("sha256") not in (None, export["sha256"]):
+                raise NotFetched(f"{export['file']} is not the file that was taken", known["sha256"])
+            taken[one["place"]] = export
         except NotFetched as error:
-            place = f"{one['place']}.sql"
+            place = f"{one['place']}.{'sql' if one['sql'] else 'newest'}"
             problems.append(Problem(one["manifest"], error.found, error.expected, error.mend, column=place))
-    return {"problems": _problems(problems)}
+            passing.append(error.passing)
+    return {"problems": _problems(problems), "taken": taken, "passing": bool(passing) and all(passing)}
 
 
 def _manifests(study: Path) -> list[Path]:

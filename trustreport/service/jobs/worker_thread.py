@@ -199,7 +199,9 @@ class WorkerThread:
             if asked := outcome.answer.get("queries"):
                 outcome = child(task="fetch", **_what_is_fetched(core, job, asked))
                 if outcome.kind == "answer" and "problems" in outcome.answer:
-                    outcome = child(archive="", fetched=outcome.answer["problems"])
+                    said = outcome.answer
+                    more = {"taken": said["taken"], "passing": said["passing"]}
+                    outcome = child(archive="", fetched=said["problems"], **more)
         return outcome, heartbeat.said
 
     def _settle(self, job: Job, lease: Lease, outcome: ChildOutcome, asked: str, work: Path) -> str:
@@ -210,6 +212,10 @@ class WorkerThread:
                 queue.give_back(rows, lease)
             return "given back"
         failed = outcome.reason or outcome.answer.get("failed", "")
+        if outcome.answer.get("passing") and asked == "go on" and job.wishes.get("report") is not None:
+            with core.store.write() as rows:
+                if queue.postpone(rows, lease, core.settings):
+                    return "postponed"
         kept = None
         if outcome.kind == "answer" and not failed:
             try:
@@ -229,13 +235,13 @@ class WorkerThread:
                 self._after_period(rows, held)
             elif held.task == "check":
                 store_check(rows, held, outcome.answer, kept)
-                self._after_period(rows, held)
+                self._after_period(rows, held, absent=bool(outcome.answer.get("passing")))
             else:
                 store_report(rows, held, outcome.answer, kept)
                 self._write_to_askers(rows, held, "report_ready", report=held.report)
             return held.state
 
-    def _after_period(self, rows: Rows, checked: Job) -> None:
+    def _after_period(self, rows: Rows, checked: Job, *, absent: bool = False) -> None:
         """After a schedule's check of a new period, ask for its report, or say that there is none."""
         wishes, settings = checked.wishes.get("report"), self.core.settings
         if checked.task != "check" or wishes is None:
@@ -245,7 +251,9 @@ class WorkerThread:
             with suppress(Fault):  # the queue is full, or there is no room: the message says so
                 queue.enqueue(rows, version, checked.created_by, "report", wishes, settings)
                 return
-        mail.queue_mail(rows, settings, "period_failed", checked.created_by, version=version.id)
+        mail.queue_mail(
+            rows, settings, "period_failed", checked.created_by, version=version.id, absent=absent
+        )
 
     def _write_to_askers(self, rows: Rows, made: Job, kind: mail.Kind, **details: Any) -> None:
         if made.task == "report":
@@ -304,13 +312,18 @@ class _Heartbeat:
 
 
 def _what_is_fetched(core: Core, job: Job, asked: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What the task that fetches needs: queries, addresses of those databases that may be asked, limits."""
+    """What the task that fetches needs: queries, addresses of those sources that may be asked, limits."""
     with core.store.read() as rows:
         organisation = rows.get_one(Organisation, job.organisation).name
     wanted = {one["connection"] for one in asked}
     may = [c for c in core.settings.connections if c.name in wanted and c.is_open_to(organisation)]
-    limits = core.settings.query_seconds, core.settings.query_rows
-    return {"queries": asked, "connections": {c.name: c.address for c in may}, "query_limits": limits}
+    settings = core.settings
+    return {
+        "queries": asked,
+        "connections": {c.name: c.address for c in may},
+        "query_limits": (settings.query_seconds, settings.query_rows),
+        "export_limits": (settings.export_bytes, settings.export_quiet),
+    }
 
 
 def _lay_out(core: Core, job: Job, files: Sequence[VersionFile], work: Path) -> dict[str, str]:

@@ -65,7 +65,7 @@ class Metrics:
             self._queue.labels(task, state).set(n)
         alive = select(func.count()).select_from(StoredWorker).where(StoredWorker.seen_at >= alive_since)
         self._workers.set(rows.scalar(alive) or 0)
-        oldest = rows.scalar(select(func.min(Job.created_at)).where(Job.state == "queued"))
+        oldest = rows.scalar(select(func.min(Job.created_at)).where(Job.state == "queued", Job.step == ""))
         self._waiting.set(0 if oldest is None else (moment - oldest) / 1000)
         self._free.set(disk_usage(folder).free)
         return generate_latest(self.registry)

@@ -23,8 +23,10 @@ from trustreport.study.ingest.problems import (
     quoted,
     unseen,
 )
+from trustreport.study.interop.exports import take_export
 from trustreport.study.interop.sql import NotFetched, fetch
-from trustreport.study.plan import TableSource
+from trustreport.study.plan import TableSource, TakenExport
+from trustreport.study.study import Export
 
 MOST_BYTES = 5_000_000
 MOST_NODES = 500_000
@@ -286,33 +288,53 @@ class StudyFiles:
     allow_outside: bool = False
     hashes: dict[Path, str] = field(default_factory=dict)
     fetched: "TemporaryDirectory[str] | None" = None
+    exports: dict[Path, Export] = field(default_factory=dict)  # that tables were read from
 
     def close(self) -> None:
-        """Remove what queries made."""
+        """Remove what was fetched."""
         if self.fetched is not None:
             self.fetched.cleanup()
 
     def fetch(self, name: str, source: TableSource, column: str, line: int) -> Path | None:
-        """The rows of a query as a file; None where they are not there (the problem is noted).
+        """The rows of a query, or an export, as a file; None where it is not there (the problem is noted).
 
-        Where a service fetched them, and nothing here says where the database is, its file in the folder.
+        Where a service fetched them, and nothing here says from where, and of an export that was taken and is
+        kept, its file in the folder.
         """
-        assert source.sql is not None
-        address = os.environ.get(source.variable, "")
-        if not address and source.connection and (self.folder / name).is_file():
-            return self.find(name, column, line)
+        address, kept = os.environ.get(source.variable, ""), (self.folder / name).is_file()
+        if kept and (source.taken or (source.connection and not address)):
+            path = self.find(name, column, line)
+            return path if path is None or source.sql else self._as_taken(path, source, column, line)
         try:
             if not address:
-                expected = f"the address of the database in the environment variable {source.variable}"
+                what = "database" if source.sql else "folder or bucket"
+                expected = f"the address of the {what} in the environment variable {source.variable}"
                 elsewhere = ", and no service has fetched the rows" if source.connection else ""
                 raise NotFetched(f"{source.variable} is not set{elsewhere}", expected)
             self.fetched = self.fetched or TemporaryDirectory(prefix="trustreport-")
-            path = Path(self.fetched.name, f"{len(os.listdir(self.fetched.name))}.csv")
-            fetch(source.sql, source.parameters, address, path)
-            return path
+            path = Path(self.fetched.name, f"{len(os.listdir(self.fetched.name))}{Path(name).suffix}")
+            if source.sql:
+                fetch(source.sql, source.parameters, address, path)
+                return path
+            known = source.taken.model_dump(exclude_none=True) if source.taken else {}
+            how = {"after": source.after or "", "file": known.get("file", "")}
+            taken = TakenExport(**(take_export(address, source.newest or "", path, **how) | known))
+            return self._as_taken(path, source.model_copy(update={"taken": taken}), column, line)
         except NotFetched as error:
             self._refuse(error.found, error.expected, error.mend, column, line)
             return None
+
+    def _as_taken(self, path: Path, source: TableSource, column: str, line: int) -> Path | None:
+        """The path of an export, if its content is still the one that was taken."""
+        taken = source.taken
+        if taken is not None and taken.sha256 and taken.sha256 != self.hash(path):
+            found = f"{taken.file} is not the file that was taken"
+            self._refuse(found, f"the SHA-256 {taken.sha256}", "Restore it.", column, line)
+            return None
+        name = source.connection or source.url_env or ""
+        file, modified = (taken.file, taken.modified or "") if taken else ("", "")
+        self.exports[path] = Export(source.newest or "", file, modified, name)
+        return path
 
     def find(self, name: str, column: str, line: int) -> Path | None:
         """The path of a file named in the manifest; None where it may not or cannot be read."""

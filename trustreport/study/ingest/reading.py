@@ -183,8 +183,8 @@ def _load(
     spec: Any, plan: Plan, files: StudyFiles, manifest: Manifest, problems: Problems
 ) -> tuple[Path | None, Any]:
     """The file and its table; None where it cannot be read (the problem is noted)."""
-    asked = isinstance(spec.form, TableSource) and spec.form.sql is not None
-    key: KeyPath = (*spec.path, "sql" if asked else "file")
+    asked = isinstance(spec.form, TableSource) and spec.form.is_fetched
+    key: KeyPath = (*spec.path, ("sql" if spec.form.sql else "newest") if asked else "file")
     at = dotted(key), manifest.line(key)
     path = files.fetch(spec.file, spec.form, *at) if asked else files.find(spec.file, *at)
     if path is None:
@@ -257,6 +257,7 @@ def _with_sources(
                 {reason: n for reason, n in dropped.items() if n > 0},
                 table.header,
                 _query(spec.form),
+                files.exports.get(path),
             )
         )
     if locked:

@@ -34,11 +34,14 @@ ADDRESS = "an address such as postgresql://user:password@host/database"
 
 
 class NotFetched(Exception):
-    """The rows of a query are not there; the text never holds anything of the address."""
+    """The rows of a query, or a file, are not there; the text never holds anything of the address.
 
-    def __init__(self, found: str, expected: str = "", mend: str = "") -> None:
+    `passing` says that it may be there a little later.
+    """
+
+    def __init__(self, found: str, expected: str = "", mend: str = "", *, passing: bool = False) -> None:
         super().__init__(found)
-        self.found, self.expected, self.mend = found, expected, mend
+        self.found, self.expected, self.mend, self.passing = found, expected, mend, passing
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +137,7 @@ def _engine(address: str) -> "Engine":
         if backend == "sqlite":
             path = Path(url.database or "").absolute()
             if not path.is_file():
-                raise NotFetched("there is no such SQLite file", ADDRESS)
+                raise NotFetched("there is no such SQLite file", ADDRESS, passing=True)
             file = f"file:{quote(str(path))}?mode=ro"
             return create_engine("sqlite://", creator=lambda: sqlite3.connect(file, uri=True), **more)
         if backend in ("postgresql", "mysql", "mariadb"):
@@ -154,7 +157,8 @@ def _connected(engine: "Engine") -> "Connection":
         return engine.connect()
     except Exception:  # a driver may repeat what it was given
         mend = "Check the address, the account and the network."
-        raise NotFetched("the database cannot be reached, or refused the account", "", mend) from None
+        found = "the database cannot be reached, or refused the account"
+        raise NotFetched(found, "", mend, passing=True) from None
 
 
 def _close(connection: "Connection") -> None:

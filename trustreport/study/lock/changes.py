@@ -40,6 +40,8 @@ RENAMED = {
     "positive_from": "reading.positive_from",
     "indicators": "vigilance.indicators",
 }
+# What a table of a new period has for itself, and is no other way of reading.
+OF_ITS_PERIOD = ("file", "dataset", "after", "taken")
 NOTHING = ("", "-", "none", "null", "nothing", "absent", "removed", "deleted", "not declared")
 
 
@@ -139,7 +141,7 @@ def _as_locked(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
 
 def _analysed(facts: Mapping[str, Any]) -> dict[str, Any]:
     """The facts of a data set but for those of its own: what it is called, where and when it is from."""
-    own = {"dataset", "role", *(f.removeprefix("datasets.") for f in ADDED_LATER)}
+    own = {"dataset", "role", "after", *(f.removeprefix("datasets.") for f in ADDED_LATER)}
     kept = {k: v for k, v in _of_its_days(facts, facts).items() if k not in own}
     return {**kept, "of a file": "file" in facts}
 
@@ -159,7 +161,7 @@ def _tables_of(periods: set[str], old: Mapping[str, Any], new: Mapping[str, Any]
 
     def reading(name: str, table: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
         facts = dict(items(data.get("datasets", []), "datasets")).get(table.get("dataset", ""), {})
-        own = {k: v for k, v in _of_its_days(table, facts).items() if k not in ("file", "dataset")}
+        own = {k: v for k, v in _of_its_days(table, facts).items() if k not in OF_ITS_PERIOD}
         return {"kind": name, **own}
 
     before = [reading(name, table, old) for name, table in old.get("tables", {}).items()]

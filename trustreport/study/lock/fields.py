@@ -50,7 +50,7 @@ ADDED_LATER = (
     *("published_readers", "published_sites"),
     *("performance_claims", "readers", "incidents"),
     *("datasets.file", "datasets.sites", "datasets.country", "datasets.start_date", "datasets.end_date"),
-    *("datasets.exclusions", "datasets.sha256", "candidates.run_date"),
+    *("datasets.exclusions", "datasets.sha256", "datasets.taken", "tables.taken", "candidates.run_date"),
     *("vigilance.period_start", "vigilance.period_end", "vigilance.period_index", "vigilance.data_cut"),
 )
 # Published tables by set: one more beside those that were there is a choice of what is pooled.

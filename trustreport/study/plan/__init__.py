@@ -14,21 +14,13 @@ from trustreport.study.plan.analysis import (
     UtilityMatrix,
 )
 from trustreport.study.plan.data import (
-    FETCHED,
-    SCALES,
     Complexity,
     DatasetFacts,
-    FileForm,
     HAccuracy,
     Measurement,
-    Pivot,
     TableFile,
-    TableSource,
     TimeToEvent,
-    Unpivot,
     VerificationDesign,
-    as_coded,
-    is_one_query,
 )
 from trustreport.study.plan.device import (
     CHOSEN_ELSEWHERE,
@@ -62,6 +54,18 @@ from trustreport.study.plan.published import (
     Reported,
     StudyPool,
 )
+from trustreport.study.plan.sources import (
+    FETCHED,
+    SCALES,
+    FileForm,
+    Pivot,
+    TableSource,
+    TakenExport,
+    Unpivot,
+    as_coded,
+    as_moment,
+    is_one_query,
+)
 
 __all__ = ["FIRST_YEAR", "LAST_YEAR", "MOST_CANDIDATES", "NOT_DECLARED", "Kind", "Protocol"]
 __all__ += ["CHOSEN_ELSEWHERE", "CHOSEN_ON_TESTED", "Amendment", "Claim", "Document", "Language"]
@@ -78,8 +82,10 @@ __all__ += [
     "Pivot",
     "TableFile",
     "TableSource",
+    "TakenExport",
     "Unpivot",
     "as_coded",
+    "as_moment",
     "is_one_query",
 ]
 __all__ += ["DiagramAxes", "Endpoint", "Family", "RiskLimits", "Similarity", "Subgroup"]

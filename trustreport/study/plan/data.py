@@ -1,18 +1,11 @@
 """How cases were read, how their truth was established, and the files and data sets that hold them."""
 
-import datetime as dt
-import json
 import re
-from hashlib import sha256
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import (
     BeforeValidator,
     Field,
-    StrictBool,
-    StrictFloat,
-    StrictInt,
-    StrictStr,
     field_validator,
     model_validator,
 )
@@ -26,16 +19,11 @@ from trustreport.study.plan.fields import (
     Text,
     VerifiedShare,
     as_several,
-    as_typed,
     declared,
     named,
 )
+from trustreport.study.plan.sources import TableSource
 from trustreport.vocabulary.kinds import Kind
-
-
-def as_coded(value: Any) -> Any:
-    """What stands for a cell: true and false as 1 and 0, nothing as an empty cell."""
-    return "" if value is None else str(int(value)) if isinstance(value, bool) else as_typed(value)
 
 
 class Exclusion(Group):
@@ -92,138 +80,6 @@ class HAccuracy(Group):
         return self
 
 
-class Unpivot(Group):
-    """Columns that repeat, turned into rows: one for each reader, rater or candidate.
-
-    `columns` lists those of each word, or gives their pattern with one ``*`` (``{decision: dec_*}``).
-    `names` says what each stands for, where it is not what the star stands for, or the header itself.
-    """
-
-    into: Text
-    columns: dict[str, Annotated[tuple[Text, ...], BeforeValidator(as_several)]] = Field(min_length=1)
-    names: tuple[Text, ...] | None = None
-
-
-class Pivot(Group):
-    """Answers in rows, turned into columns, one for each question; the cells of `by` make a record."""
-
-    question: Text
-    answer: Text
-    by: tuple[Text, ...] = Field(min_length=1)
-
-
-# What cells are in, and what each is multiplied by to be in ours: seconds, and shares of 1.
-SCALES = {"milliseconds": 0.001, "minutes": 60.0, "percent": 0.01}
-
-
-HeaderRow = Annotated[int, Field(ge=1, le=1000)]
-
-
-class FileForm(Group):
-    """How a file was written, and what its columns are under our words."""
-
-    columns: dict[str, Text | tuple[Text, ...] | dict[str, Text]] = Field(default_factory=dict)
-    values: dict[str, dict[Text, Annotated[str, BeforeValidator(as_coded)]]] = Field(default_factory=dict)
-    missing: Annotated[tuple[Text, ...], BeforeValidator(as_several)] = ()
-    ignore: Annotated[tuple[Text, ...], BeforeValidator(as_several)] = ()
-    where: dict[str, Annotated[tuple[Text, ...], BeforeValidator(as_several)]] = Field(default_factory=dict)
-    pivot: Pivot | None = None
-    unpivot: Unpivot | None = None
-    scale: dict[str, Literal["milliseconds", "minutes", "percent"]] = Field(default_factory=dict)
-    sheet: Text | None = None
-    header_row: HeaderRow | tuple[HeaderRow, ...] | None = None
-    skip_rows: tuple[Annotated[int, Field(ge=1)], ...] = ()
-    date_format: Text | None = None
-    delimiter: str | None = None
-    decimal: Literal[".", ","] | None = None
-    encoding: str | None = None
-
-    @field_validator("header_row")
-    @classmethod
-    def _below_each_other(cls, value: int | tuple[int, ...] | None) -> int | tuple[int, ...] | None:
-        if isinstance(value, tuple) and (not value or list(value) != list(range(value[0], value[-1] + 1))):
-            raise ValueError("a row, or rows below each other: [2, 3]")
-        return value
-
-
-BEGINS = re.compile(r"\s*(select|with)\b", re.IGNORECASE)
-
-
-def is_one_query(sql: str) -> bool:
-    """Whether a text begins as a query does, and holds no second statement.
-
-    A semicolon is refused wherever it stands but at the end: what a database takes for a literal or a comment
-    differs from one to the next.
-
-    >>> is_one_query("select 1;"), is_one_query("select 1; drop table t"), is_one_query("delete from t")
-    (True, False, False)
-    """
-    return BEGINS.match(sql) is not None and ";" not in sql.rstrip().removesuffix(";")
-
-
-# A word, not an address: what holds a password stays out of the manifest.
-Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
-ConnectionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,59}$")]
-ParameterName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,59}$")]
-ParameterValue = Annotated[
-    StrictBool | StrictInt | StrictFloat | StrictStr,
-    Field(union_mode="left_to_right"),
-    BeforeValidator(lambda value: value.isoformat() if isinstance(value, dt.date) else value),
-]
-OF_FILES = ("sheet", "header_row", "skip_rows", "delimiter", "encoding")
-FETCHED = "queried"  # the folder of the tables that queries made
-
-
-class TableSource(FileForm):
-    """Where a table comes from: a file, or a query of a database that a variable or an operator names.
-
-    `url_env` is the variable of the environment that holds the address. `connection` is a name that the
-    operator of a service gave to a database; on the command line the variable
-    ``TRUSTREPORT_CONNECTION_<NAME>`` holds its address.
-    """
-
-    file: Text | None = None
-    sql: Text | None = None
-    url_env: Variable | None = None
-    connection: ConnectionName | None = None
-    parameters: dict[ParameterName, ParameterValue] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _of_one_source(self) -> "TableSource":
-        if self.sql is None:
-            if self.url_env or self.connection or self.parameters:
-                raise ValueError("sql: a query, beside url_env, connection and parameters")
-            return self
-        if self.file is not None:
-            raise ValueError("file or sql, not both")
-        if (self.url_env is None) == (self.connection is None):
-            raise ValueError("url_env or connection beside sql, one of the two")
-        if not is_one_query(self.sql):
-            raise ValueError("sql: one statement that begins with select or with, and no further semicolon")
-        if said := [name for name in OF_FILES if name in self.model_fields_set]:
-            raise ValueError(f"without {', '.join(said)}, which are of files")
-        return self
-
-    @property
-    def variable(self) -> str:
-        """The variable of the environment that holds the address of the database; empty for a file."""
-        return self.url_env or (
-            f"TRUSTREPORT_CONNECTION_{self.connection.upper()}" if self.connection else ""
-        )
-
-    def file_of(self, name: str) -> str:
-        """The file of a table, where `name` is what the manifest calls it; empty without a source.
-
-        Of a query it is the file that its rows are written to, with the beginning of a hash of all that they
-        depend on.
-        """
-        if self.sql is None:
-            return self.file or ""
-        asked = json.dumps([self.sql, self.parameters, self.connection, self.url_env], sort_keys=True)
-        plain = re.sub(r"[^\w.-]+", "-", name)[:60].lstrip(".")
-        return f"{FETCHED}/{plain}-{sha256(asked.encode()).hexdigest()[:8]}.csv"
-
-
 class TableFile(TableSource):
     """A table of the study: where it comes from, and what it holds."""
 
@@ -235,8 +91,8 @@ class TableFile(TableSource):
 
     @model_validator(mode="after")
     def _from_somewhere(self) -> "TableFile":
-        if self.file is None and self.sql is None:
-            raise ValueError("file, or sql with url_env or connection")
+        if self.file is None and not self.is_fetched:
+            raise ValueError("file, or sql or newest with url_env or connection")
         return self
 
 

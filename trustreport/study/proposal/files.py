@@ -28,6 +28,7 @@ from trustreport.study.proposal.parts import (
     squeezed,
     vocabulary,
 )
+from trustreport.study.proposal.prediction_results import take_results
 from trustreport.study.proposal.shapes import captured_items, header_of_capture, header_of_two_rows, parts_of
 from trustreport.study.proposal.table import TableProposal
 
@@ -59,6 +60,8 @@ def propose(
         if raw is None:
             why = str(problems[0]) if problems else "it cannot be read"
             made.unread[path.name] = why.removeprefix(path.name).lstrip(":, ")
+            continue
+        if take_results(path, raw, made):
             continue
         made.dictionary = made.dictionary.extended(raw, captured_items(raw))
         for part, form in parts_of(raw):

@@ -2,6 +2,10 @@
 
 from trustreport.assessment.dimensions.dimension import Dimension
 from trustreport.assessment.dimensions.potential_robustness.axes import on_axes
+from trustreport.assessment.dimensions.potential_robustness.handed_over import (
+    numbers_of_sites,
+    numbers_part,
+)
 from trustreport.assessment.dimensions.potential_robustness.published import (
     published_sites,
     published_sites_part,
@@ -37,7 +41,8 @@ SIZED = ("training", *COMPARED)
 def has_data(study: Study, plan: Plan) -> bool:
     """Whether a set is from elsewhere, or comparable with training data, or run twice, or published."""
     twice = any(has_second(scores) for dataset in study.datasets for scores in dataset.scores.values())
-    return twice or bool(plan.published_sites) or _compares(study)
+    handed_over = study.pooled is not None and any(one.summary.results for one in study.pooled.files)
+    return twice or handed_over or bool(plan.published_sites) or _compares(study)
 
 
 def _compares(study: Study) -> bool:
@@ -51,10 +56,14 @@ def answer(study: Study, plan: Plan, *, run: Run = one_by_one) -> Finding:
     level = plan.report.confidence_level
     twice = [(one, repeat_results(ID, one, level)) for one in repeated_cases(study, plan)]
     as_published = published_sites(plan)
-    further = tuple(r for _, own in twice for r in own) + tuple(
-        r for one in as_published for r in one.results
+    of_sites = numbers_of_sites(study, plan)
+    further = (
+        *(r for _, own in twice for r in own),
+        *(r for one in as_published for r in one.results),
+        *(r for one in of_sites for r in one.results),
     )
     last = (
+        *((numbers_part(of_sites),) if of_sites else ()),
         *(published_sites_part(one, plan, i) for i, one in enumerate(as_published, 1)),
         *repeat_parts(twice),
     )

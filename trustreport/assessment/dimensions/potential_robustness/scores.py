@@ -201,7 +201,7 @@ def between_sites(
             e = site.shown(name, plan)
             results.append(Result(f"{ID}.site_performance", there, e, cases=site.case.key, **more))
     found, known, about = (_of_counts if is_share(name) else _weighed)(name, once if several else (), plan)
-    found = _informative(found)
+    found = informative(found)
     left_out = len(sites) - known if several else 0
     if twice:
         about += note("cases_patients_who_at_earlier_site", n=twice)
@@ -223,7 +223,7 @@ def between_sites(
     return results
 
 
-def _informative(found: Heterogeneity) -> Heterogeneity:
+def informative(found: Heterogeneity) -> Heterogeneity:
     """The same without what so few sites cannot show.
 
     Over three sites the interval for a new site rests on one degree of freedom (t = 12.7), that of I^2 runs
