@@ -24,7 +24,7 @@ from trustreport.study.study import Study
 from trustreport.vocabulary.digits import as_declared, as_written, clear_of, places_in, rounded
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.one_number import number
-from trustreport.vocabulary.quantities import known, quantity
+from trustreport.vocabulary.quantities import VALUES, known, quantity
 from trustreport.vocabulary.quantity import Quantity
 from trustreport.vocabulary.results import Result
 
@@ -38,6 +38,7 @@ CLASS_OF: dict[tuple[Need, ...], str] = {
 DECIDED: tuple[Word, ...] = ("pass", "fail")
 BARE = ("difference", "seconds")  # units that are written once for both ends of an interval
 MOST_NEEDED = 10**7
+NEW_SITE = "new site"
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +262,9 @@ def measure(lead: Result) -> Message:
     """What an entry is of, with its place: "sensitivity in local"."""
     name = quantity_name(lead.name, lead.endpoint)
     where = places(lead.scope)
+    if lead.place.population is not None and lead.name not in VALUES:  # the names of those say it
+        key = "new_site" if lead.place.population == NEW_SITE else "typical_site"
+        where.append(say(f"verdicts.{key}"))
     if not where:
         return name
     listed = reduce(lambda one, other: say("word.pair", first=one, second=other), where)
@@ -348,7 +352,7 @@ def _of_cases(lead: Result) -> bool:
     Then more of them narrow the interval as the square root says. With readers as random as cases, no number
     of cases alone does; nor do more cases of a judge that people did not rate.
     """
-    if "both_rated" in lead.estimate.details:
+    if "both_rated" in lead.estimate.details or lead.place.population is not None:
         return False
     return lead.place.task is None and not lead.place.datasets and bool(lead.place.dataset or lead.place.set)
 
