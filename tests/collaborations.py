@@ -22,20 +22,24 @@ def plan_of(**more: Any) -> Plan:
     """A plan with criteria of every kind that a pool can judge."""
     goals = [
         {
-            "endpoint": name, "role": "secondary", "measure": f"advice_accuracy.{name}", "dataset": "external",
-            "hypothesis": "performance goal", "bound_or_margin": bound, "alpha": 0.025,
+            "endpoint": name, "role": "secondary", "measure": f"advice_accuracy.{name}",
+            "dataset": "external", "hypothesis": "performance goal", "bound_or_margin": bound, "alpha": 0.025,
         }
         for name, bound in BOUNDS.items()
     ]  # fmt: skip
-    mean = {"measure": "potential_robustness.pooled_performance", "hypothesis": "performance goal", "alpha": 0.025}
+    mean = {
+        "measure": "potential_robustness.pooled_performance",
+        "hypothesis": "performance goal",
+        "alpha": 0.025,
+    }
     goals += [
         {"endpoint": f"mean {of}", "role": "secondary", "of": of, "bound_or_margin": bound, **mean}
         for of, bound in (("auc", 0.7), ("sensitivity", 0.6), ("specificity", 0.55))
     ]
     goals += [
         {
-            "endpoint": f"{of} at a new site", "role": "secondary", "of": of, "bound_or_margin": 0.5, "alpha": 0.025,
-            "measure": "potential_robustness.prediction_interval", "hypothesis": "performance goal",
+            "endpoint": f"{of} at a new site", "role": "secondary", "of": of, "bound_or_margin": 0.5,
+            "alpha": 0.025, "measure": "potential_robustness.prediction_interval", "hypothesis": "performance goal",
         }
         for of in ("sensitivity", "specificity")
     ]  # fmt: skip
@@ -49,7 +53,10 @@ def plan_of(**more: Any) -> Plan:
         "operating_point": {"threshold": 0.5, "score_range": [0, 1], "threshold_origin": "fixed by M"},
         "utility": {"thresholds": [0.2, 0.5, 0.7]},
         "reference_standard": {"definition": "biopsy", "type": "histology", "applied_to": "all"},
-        "subgroups": [{"name": "sex", "prespecified": True}, {"name": "age", "breaks": [50, 70], "prespecified": True}],
+        "subgroups": [
+            {"name": "sex", "prespecified": True},
+            {"name": "age", "breaks": [50, 70], "prespecified": True},
+        ],
         "datasets": [{"dataset": "external", "role": "external"}],
         "endpoints": goals,
     }

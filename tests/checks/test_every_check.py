@@ -362,7 +362,9 @@ PAIRS: dict[str, Pair] = {
 
 def of_sites(*what: str) -> Study:
     """A study pooled from two sites, of which one withheld something."""
-    kept = tuple({"dataset": "external", "what": one, "name": "positives", "reason": "few_cases"} for one in what)
+    kept = tuple(
+        {"dataset": "external", "what": one, "name": "positives", "reason": "few_cases"} for one in what
+    )
     files = [
         {"site": site, "software": {}, "lock": "", "manifest": {}, "rules": {}, "data": (), "datasets": ()}
         for site in ("A", "B")

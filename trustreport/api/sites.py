@@ -32,7 +32,11 @@ class Signers:
 
 
 def summarise_site(
-    source: str | PathLike[str], site: str, rules: DisclosureRules | None = None, *, allow_outside: bool = False
+    source: str | PathLike[str],
+    site: str,
+    rules: DisclosureRules | None = None,
+    *,
+    allow_outside: bool = False,
 ) -> SiteFile:
     """The summary of one site, made of its own study under the shared lock.
 
@@ -55,7 +59,12 @@ def summarise_site(
     study, plan = read_study(source, allow_outside=allow_outside)
     manifest = study.sources[0].file if study.sources else "study.yaml"
     report = plan.report.model_copy(update={"release": "internal"})
-    return site_summary(assess(study, plan.model_copy(update={"report": report})), site, rules or DisclosureRules(), manifest=manifest)
+    return site_summary(
+        assess(study, plan.model_copy(update={"report": report})),
+        site,
+        rules or DisclosureRules(),
+        manifest=manifest,
+    )
 
 
 def site_bytes(summary: SiteFile, signer: "Signer | None" = None) -> bytes:
@@ -128,13 +137,17 @@ def read_sites(paths: Sequence[str | PathLike[str]], signers: Signers) -> list[R
         except OSError as error:
             problems.append(Problem(path.name, f"cannot be read: {error.strerror or error}"))
         except ValueError as error:
-            problems.append(Problem(path.name, str(error), "a file that trustreport site wrote and a known key signed"))
+            problems.append(
+                Problem(path.name, str(error), "a file that trustreport site wrote and a known key signed")
+            )
     if problems:
         raise StudyError(problems)
     return found
 
 
-def pool_sites(files: Sequence[ReceivedFile], *, report: Mapping[str, Any] | None = None) -> tuple[Study, Plan]:
+def pool_sites(
+    files: Sequence[ReceivedFile], *, report: Mapping[str, Any] | None = None
+) -> tuple[Study, Plan]:
     """The study that the files of several sites make, which `assess` and `write_report` take as any other.
 
     Raises

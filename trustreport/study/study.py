@@ -389,8 +389,8 @@ class Export:
 class Source:
     """One input file: its hash, its rows, the rows used, why the others were not, and all its headers.
 
-    Of a table that a query made, `sha256` and `n_bytes` are those of its rows as CSV. `signer` signed it, where
-    somebody known did.
+    Of a table that a query made, `sha256` and `n_bytes` are those of its rows as CSV. `signer` signed it,
+    where somebody known did.
     """
 
     file: str

@@ -1,4 +1,4 @@
-"""Pitfalls of evidence that sites hand over without rows: what they withheld, and what only they could check."""
+"""Pitfalls of evidence without rows: what sites withheld, and what only they could check."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,1 +1,1 @@
-"""What a site hands over: made of its assessment, held against its own rules, and attacked before it leaves."""
+"""What a site hands over: made of its assessment, within its rules, attacked before it leaves."""

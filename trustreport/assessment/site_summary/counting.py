@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from trustreport.assessment.performance.case_groups import CaseColumn, columns_of, divisions
 from trustreport.assessment.performance.cases import outputs
 from trustreport.assessment.performance.keys import is_mature
-from trustreport.study.definitions import conditions, number
 from trustreport.study.definitions import columns_of as columns_named
+from trustreport.study.definitions import conditions, number
 from trustreport.study.plan import Plan
 from trustreport.study.pooled.site_file import GroupCounts, GroupLevel, Outcome, Pattern
 from trustreport.study.study import Dataset, Study

@@ -85,7 +85,9 @@ def _acted(
     """The four cells at each wanted probability that leaves no few cases between it and the next."""
     truth, risk, _ = case.acted_on
     wanted = [t for t in wanted_thresholds(plan) if 0 <= t <= 1]
-    above = {k: np.array([int(np.count_nonzero(risk[truth == k] >= t)) for t in wanted]) for k in (True, False)}
+    above = {
+        k: np.array([int(np.count_nonzero(risk[truth == k] >= t)) for t in wanted]) for k in (True, False)
+    }
     n1, n0 = int(truth.sum()), int((~truth).sum())
     must = [wanted.index(plan.risk_threshold)] if plan.risk_threshold in wanted else []
     chosen = kept_cuts(above[True], above[False], least, must, totals=(n1, n0))
@@ -95,7 +97,9 @@ def _acted(
         for tp, fp in [(int(above[True][i]), int(above[False][i]))]
     )
     left = [
-        Withheld(dataset=case.dataset.name, what="cut", name=f"{t:g}", candidate=case.candidate, reason="few_cases")
+        Withheld(
+            dataset=case.dataset.name, what="cut", name=f"{t:g}", candidate=case.candidate, reason="few_cases"
+        )
         for i, t in enumerate(wanted)
         if i not in chosen.kept
     ]
@@ -111,10 +115,14 @@ def _bins(
     """
     truth, score, _ = case.ranked
     low, high = case.risk_range or (0.0, 1.0)
-    fixed = [low + t * (high - low) for t in cuts] if case.risk_range is not None and not case.reversed else []
+    fixed = (
+        [low + t * (high - low) for t in cuts] if case.risk_range is not None and not case.reversed else []
+    )
     if case.threshold is not None:
         fixed.append(-case.threshold if case.reversed else case.threshold)
-    positives, negatives = (_binned(np.sort(score[truth == k]), sorted(set(fixed)), least) for k in (True, False))
+    positives, negatives = (
+        _binned(np.sort(score[truth == k]), sorted(set(fixed)), least) for k in (True, False)
+    )
     return positives, negatives
 
 
@@ -155,9 +163,7 @@ def tells_values(case: ScoredCases, least: int) -> bool:
     return bool(((counts > 0) & (counts < least)).any())
 
 
-def consistent_cells(
-    scores: CandidateScores, cells: Mapping[str, int], threshold: float | None
-) -> bool:
+def consistent_cells(scores: CandidateScores, cells: Mapping[str, int], threshold: float | None) -> bool:
     """Whether other cells than these agree with the area and the sums, so that they do not tell them.
 
     Only cells with the same classes are tried, one case more or less that is missed, or that is an alarm.
@@ -185,6 +191,8 @@ def _agrees(scores: CandidateScores, cells: tuple[int, int, int, int], threshold
     if s is None or t is None:
         return True
     least, most = fn * (1 - t) ** 2 + fp * t * t, fn + tp * (1 - t) ** 2 + fp + tn * t * t
-    return least <= s.squares <= most and t * tp <= s.hits <= tp + t * fn and (
-        t * (tp + fp) <= s.expected <= tp + fp + t * (fn + tn)
+    return (
+        least <= s.squares <= most
+        and t * tp <= s.hits <= tp + t * fn
+        and (t * (tp + fp) <= s.expected <= tp + fp + t * (fn + tn))
     )

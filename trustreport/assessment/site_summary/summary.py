@@ -44,8 +44,10 @@ STAYS = (
     *("confusion", "confusion_tables", "joint_decisions", "reliance_counts", "nomogram", "reported"),
     *("published_readers", "published_sites"),
 )
-OF_A_SET = ("dataset", "role", "source", "start_date", "end_date", "sampling", "enrichment", "eligibility")
-OF_A_SET = (*OF_A_SET, "unit_of_analysis", "cluster_keys", "features")
+OF_A_SET = (
+    *("dataset", "role", "source", "start_date", "end_date", "sampling", "enrichment", "eligibility"),
+    *("unit_of_analysis", "cluster_keys", "features"),
+)
 
 
 class DisclosureError(Exception):
@@ -85,7 +87,10 @@ def site_summary(
     numbers, few = _numbers(assessment, rules)
     summary = SiteFile(
         site=site,
-        software={"trustreport": __version__, **{name: metadata.version(name) for name in ("numpy", "scipy")}},
+        software={
+            "trustreport": __version__,
+            **{name: metadata.version(name) for name in ("numpy", "scipy")},
+        },
         lock=study.lock.decode(),
         manifest=_declared(plan, lock.read(study.lock).first.criteria),
         rules=rules,
@@ -113,10 +118,15 @@ def _obstacles(study: Study, plan: Plan, manifest: str) -> Iterator[Problem]:
     changed = [change.field for change in found.changes]
     if changed:
         said = ", ".join(changed[: lock.file.MOST_NAMED])
-        yield Problem(manifest, f"differs from the lock in {said}", "what was locked", "Declare what was locked.")
+        yield Problem(
+            manifest, f"differs from the lock in {said}", "what was locked", "Declare what was locked."
+        )
     if plan.report.release == "public":
         yield Problem(
-            manifest, "the report is public", "an internal one", "A site file has rules of its own: leave out report.release."
+            manifest,
+            "the report is public",
+            "an internal one",
+            "A site file has rules of its own: leave out report.release.",
         )
     for dataset in study.datasets:
         sites = dataset.cases.site
@@ -127,7 +137,11 @@ def _obstacles(study: Study, plan: Plan, manifest: str) -> Iterator[Problem]:
                 "the cases of one",
                 "Choose them with where, or make a file at each site.",
             )
-    if not any(d.scores and d.role not in DEVELOPMENT_ROLES for d in study.datasets) and not study.values and not study.readings:
+    if (
+        not any(d.scores and d.role not in DEVELOPMENT_ROLES for d in study.datasets)
+        and not study.values
+        and not study.readings
+    ):
         yield Problem(manifest, "no data set with outputs of the device", "one at least")
 
 

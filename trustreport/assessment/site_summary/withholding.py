@@ -1,6 +1,6 @@
 """Which counts of a data set stay at its site, and the attack that nothing that leaves gives them back."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,7 +85,9 @@ def _called(group: GroupCounts, level: GroupLevel) -> str:
     return ", ".join(f"{name}: {value}" for name, value in zip(group.columns, level.values))
 
 
-def recovered_counts(handed_over: SetCounts, counted: CountedCases, groups: Sequence[GroupCounts], least: int) -> dict[str, int]:
+def recovered_counts(
+    handed_over: SetCounts, counted: CountedCases, groups: Sequence[GroupCounts], least: int
+) -> dict[str, int]:
     """Every small count that follows from what is handed over; empty where none does.
 
     The attacker knows which columns and outcomes there are, but no count that is not handed over.
@@ -130,7 +132,9 @@ def _of_groups(
 def _of_cuts(scores: CandidateScores, truth: int) -> tuple[list[Count], dict[str, int]]:
     """Counts of a class above each cut and in each bin, by the smallest intervals that they make."""
     bins = scores.positives if truth else scores.negatives
-    acted = [(one.threshold, one.cells[0 if truth else 1], one.cells[2 if truth else 3]) for one in scores.acted]
+    acted = [
+        (one.threshold, one.cells[0 if truth else 1], one.cells[2 if truth else 3]) for one in scores.acted
+    ]
     cuts = sorted({end for one in bins for end in (one.low, one.high)} | {t for t, *_ in acted})
     if not cuts:
         return [], {}

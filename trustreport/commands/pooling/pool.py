@@ -44,7 +44,9 @@ def pool(
     rests on it is not assessable.
     """
     if signers is None and not unverified:
-        raise click.UsageError("name the keys of the sites with --signers, or take any file with --unverified")
+        raise click.UsageError(
+            "name the keys of the sites with --signers, or take any file with --unverified"
+        )
     from trustreport.api import assess, write_report
     from trustreport.api.sites import Signers, pool_sites, read_sites
 
@@ -53,7 +55,9 @@ def pool(
     wanted = None if formats is None else [word.strip() for word in formats.split(",") if word.strip()]
     unknown = [word for word in wanted or () if word not in FORMATS]
     if unknown:
-        raise click.BadParameter(f"{', '.join(unknown)}; choose from {', '.join(FORMATS)}", param_hint="--formats")
+        raise click.BadParameter(
+            f"{', '.join(unknown)}; choose from {', '.join(FORMATS)}", param_hint="--formats"
+        )
     with steps() as tell:
         tell("read", 0.0)
         with problems_on_stderr():

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("study", type=click.Path(path_type=Path, exists=True))
-@click.option("-o", "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Site file.")
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Site file."
+)
 @click.option("--site", "name", required=True, help="Name of the site in the pooled report.")
 @click.option(
     "--key",
@@ -32,7 +34,9 @@ if TYPE_CHECKING:
     help="Counts of fewer cases are withheld, and what would give them back.",
 )
 @click.option(
-    "--digits", type=click.IntRange(min=2, max=17), help="Significant digits of sums and estimates.  [default: all]"
+    "--digits",
+    type=click.IntRange(min=2, max=17),
+    help="Significant digits of sums and estimates.  [default: all]",
 )
 @allow_outside_option
 def site(
@@ -76,4 +80,7 @@ def _tell(summary: "SiteFile", *, signed: bool) -> None:
         what = " ".join(word for word in (kept.what, kept.name, kept.candidate) if word)
         click.echo(f"{kept.dataset}: {what} withheld ({kept.reason.replace('_', ' ')})", err=True)
     if not signed:
-        click.echo("The file is not signed. Sign it with --key KEY.pem; see: openssl genpkey -algorithm ed25519", err=True)
+        click.echo(
+            "The file is not signed. Sign it with --key KEY.pem; see: openssl genpkey -algorithm ed25519",
+            err=True,
+        )

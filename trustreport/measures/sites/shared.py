@@ -60,7 +60,9 @@ class SharedEstimate:
         for form in FORMS:
             if all(_is_given_back(replace(shared, form=form), one) for one in (e, *others)):
                 return replace(shared, form=form)
-        return replace(shared, limits={level: (one.low, one.high) for level in LEVELS for one in [made(level)]})
+        return replace(
+            shared, limits={level: (one.low, one.high) for level in LEVELS for one in [made(level)]}
+        )
 
     def at(self, level: float) -> Estimate:
         """The estimate at a level; without limits, and a note, where they were not handed over."""
@@ -230,8 +232,8 @@ class SiteScores:
 class SharedScores:
     """The scores of a candidate on a data set at several sites, or at one of them (`whole` is then false).
 
-    Where cases come in `clusters` there are estimates of the measures of the four cells too. `withheld_groups`
-    are those of which a site withheld cases, the largest of the sites' limits being `fewest`.
+    Where cases come in `clusters` there are estimates of the measures of the four cells too.
+    `withheld_groups` are those of which a site withheld cases, the largest of the sites' limits being `fewest`.
     """
 
     sites: Mapping[str, SiteScores]

@@ -58,7 +58,9 @@ class PooledSites:
                 yield one.summary.site, said
 
 
-def pooled_study(files: Sequence[ReceivedFile], *, report: Mapping[str, Any] | None = None) -> tuple[Study, Plan]:
+def pooled_study(
+    files: Sequence[ReceivedFile], *, report: Mapping[str, Any] | None = None
+) -> tuple[Study, Plan]:
     """One study of the files of several sites under the same lock.
 
     A site may have several files: of other periods. A data set or period of a site is in one of them, or the
@@ -191,9 +193,7 @@ def _source(one: ReceivedFile) -> Source:
 # ---------------------------------------------------------------- cases of counts
 
 
-def _dataset(
-    name: str, sites: Mapping[str, SetCounts], plan: Plan, files: Sequence[ReceivedFile]
-) -> Dataset:
+def _dataset(name: str, sites: Mapping[str, SetCounts], plan: Plan, files: Sequence[ReceivedFile]) -> Dataset:
     """A data set of all sites, its cases in the order of sites, classes and outcomes."""
     facts = next(one for one in plan.datasets if one.dataset == name)
     candidates = tuple(dict.fromkeys(c for counts in sites.values() for c in counts.candidates))
@@ -201,7 +201,8 @@ def _dataset(
         dict.fromkeys(c for counts in sites.values() for group in counts.groups for c in group.columns)
     )
     names = sorted(sites)
-    truth, site, of_group = [], [], {column: [] for column in columns}
+    truth, site = [], []
+    of_group: dict[str, list[str | None]] = {column: [] for column in columns}
     decisions: dict[str, list[Any]] = {c: [] for c in candidates}
     status: dict[str, list[Any]] = {c: [] for c in candidates}
     for i, where in enumerate(names):

@@ -7,11 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, ValidationError, model_validator
 
-from trustreport.measures.estimate import Estimate
 from trustreport.measures.note import Message, Note
 from trustreport.study.plan.fields import Count, Date, Group, Share, Text
 
-FORM = "trustreport site summary 1"
 Outcome = Literal["positive", "negative", "scored", "failed", "not run"]
 """What a candidate put out for a case; scored: a score, where no threshold makes a decision of it."""
 
@@ -43,7 +41,7 @@ class SharedMessage(Group):
     """A text of the catalogue with its values."""
 
     key: Text
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = Field(default_factory=dict)
 
     @classmethod
     def from_message(cls, said: Message) -> "SharedMessage":
@@ -66,7 +64,7 @@ class SharedNumber(Group):
     df: Number = nan
     p: Number = nan
     note: tuple[SharedMessage, ...] = ()
-    details: dict[str, Number] = {}
+    details: dict[str, Number] = Field(default_factory=dict)
     limits: tuple[tuple[float, Number, Number], ...] = ()
 
     def noted(self) -> Note:
@@ -127,7 +125,7 @@ class ActedCells(Group):
 class CandidateScores(Group):
     """What is handed over of the scores of one candidate."""
 
-    estimates: dict[str, tuple[SharedNumber, ...]] = {}
+    estimates: dict[str, tuple[SharedNumber, ...]] = Field(default_factory=dict)
     sums: SharedSums | None = None
     acted: tuple[ActedCells, ...] = ()
     positives: tuple[SharedBin, ...] = ()
@@ -145,7 +143,7 @@ class SetCounts(Group):
     candidates: tuple[Text, ...]
     patterns: tuple[Pattern, ...] = ()
     groups: tuple[GroupCounts, ...] = ()
-    scores: dict[str, CandidateScores] = {}
+    scores: dict[str, CandidateScores] = Field(default_factory=dict)
     clusters: bool = False
 
     @model_validator(mode="after")
@@ -166,7 +164,7 @@ class SiteNumber(Group):
     id: Text
     scope: dict[str, Any]
     endpoint: Text = ""
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] = Field(default_factory=dict)
     number: SharedNumber
 
 
@@ -178,7 +176,7 @@ class SiteCheck(Group):
     severity: Literal["B", "W", "N"]
     status: Literal["fired", "clear", "cannot run"]
     message: SharedMessage
-    scope: dict[str, Any] = {}
+    scope: dict[str, Any] = Field(default_factory=dict)
     quantities: tuple[Text, ...] = ()
 
 
@@ -198,14 +196,14 @@ class Withheld(Group):
 class SiteFile(Group):
     """Everything that a site hands over."""
 
-    form: Literal["trustreport site summary 1"] = FORM
+    form: Literal["trustreport site summary 1"] = "trustreport site summary 1"
     site: Text
     software: dict[str, str]
     lock: Text
     manifest: dict[str, Any]
     rules: DisclosureRules
     data: tuple[Text, ...]
-    looks: dict[str, Any] = {}
+    looks: dict[str, Any] = Field(default_factory=dict)
     until: Date | None = None
     datasets: tuple[SetCounts, ...]
     results: tuple[SiteNumber, ...] = ()

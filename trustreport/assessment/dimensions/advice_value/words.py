@@ -130,7 +130,9 @@ def shared_part(name: Message | str, results: Sequence[Result], number: int) -> 
     known = [r for r in results if r.primary and not isnan(r.estimate.value)]
     why = [r for r in results if r.primary and isnan(r.estimate.value)]
     labelled = [(text(f"label.{r.name}"), r) for r in known]
-    table = text.labelled(f"shared_calibration_{number}", text("table_shared"), labelled, lambda r: r.name in LEADS)
+    table = text.labelled(
+        f"shared_calibration_{number}", text("table_shared"), labelled, lambda r: r.name in LEADS
+    )
     said = [text("shared_unknown", measures=[quantity_name(r.name) for r in why])] if why else []
     return text.part((text("shared", name=name), *said, *([table] if known else [])))
 

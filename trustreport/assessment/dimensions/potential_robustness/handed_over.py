@@ -1,4 +1,4 @@
-"""Numbers that sites hand over as they are, where their rows stay: each site, the mean over sites, a new one."""
+"""Numbers that sites hand over as they are: of each site, the mean over sites, and a further site."""
 
 import json
 from collections.abc import Iterator
@@ -23,7 +23,6 @@ from trustreport.vocabulary.place import place_of
 from trustreport.vocabulary.results import Result
 
 LEFT_OUT = note("sites_without_variance_or_at_end")
-SCALES = ("identity", "log", "logit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ def numbers_of_sites(study: Study, plan: Plan) -> list[NumberOfSites]:
 def _over(by_site: dict[str, Result], plan: Plan) -> Iterator[Result]:
     """The mean over sites and what to expect at a new one, by the variance of each site."""
     first = next(iter(by_site.values()))
-    scale = first.quantity.scale if first.quantity.scale in SCALES else "identity"
+    scale = "identity" if first.quantity.scale == "atanh" else first.quantity.scale
     name = first.quantity.id
     known = [r.estimate for r in by_site.values() if weighable(name, r.estimate)]
     if len(known) < 2:
@@ -77,12 +76,18 @@ def numbers_part(found: list[NumberOfSites]) -> Part:
     items: list[Any] = [text("handed_over", n=len(found))]
     for i, one in enumerate(found, 1):
         rows: list[tuple[Message | str, Result]] = list(one.by_site.items())
-        rows += [(text(f"handed_over_{r.place.population.split()[0]}"), r) for r in one.over if r.place.population]
+        rows += [
+            (text(f"handed_over_{r.place.population.split()[0]}"), r) for r in one.over if r.place.population
+        ]
         shown = [(label, r) for label, r in rows if not isnan(r.estimate.value)]
         first = next(iter(one.by_site.values()))
         caption = text("table_handed_over", name=quantity_name(first.quantity.id), where=_where(first))
-        labelled = [(label if isinstance(label, Message) else say("word.name", name=label), r) for label, r in shown]
-        items.append(text.labelled(f"handed_over_{i}", caption, labelled, lambda r: r.place.population == TYPICAL))
+        labelled = [
+            (label if isinstance(label, Message) else say("word.name", name=label), r) for label, r in shown
+        ]
+        items.append(
+            text.labelled(f"handed_over_{i}", caption, labelled, lambda r: r.place.population == TYPICAL)
+        )
     return text.part(items, text("title_handed_over"))
 
 
