@@ -64,16 +64,16 @@ class TableByCells(ExaminedTable):
             return
         keys = [have[word] for word in ("case", "arm") if word in have]
 
-        def is_apart(headers: Sequence[str]) -> bool:
+        def separates(headers: Sequence[str]) -> bool:
             rows = pa.table([self.column(h) for h in headers], names=[str(i) for i, _ in enumerate(headers)])
             return rows.num_rows == rows.group_by(rows.column_names).aggregate([]).num_rows
 
-        if is_apart(keys):
+        if separates(keys):
             return
         of_arms = [h for own in per_arm.values() for h in own.values()]
         free = [h for h in self.headers if h not in taken and h not in of_arms and not is_group(h)]
         free = [h for h in free if 1 < self.seen[h].n_distinct <= MOST_READERS and not self.seen[h].is_date]
-        found = [h for h in free if is_apart([*keys, h])]
+        found = [h for h in free if separates([*keys, h])]
         if found:
             question = f"{self.place}: which column is the reader?"
             found.sort(key=lambda h: not h.startswith(BY_PLACE))
