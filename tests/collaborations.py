@@ -39,7 +39,8 @@ def plan_of(**more: Any) -> Plan:
     goals += [
         {
             "endpoint": f"{of} at a new site", "role": "secondary", "of": of, "bound_or_margin": 0.5,
-            "alpha": 0.025, "measure": "potential_robustness.prediction_interval", "hypothesis": "performance goal",
+            "alpha": 0.025, "measure": "potential_robustness.prediction_interval",
+            "hypothesis": "performance goal",
         }
         for of in ("sensitivity", "specificity")
     ]  # fmt: skip

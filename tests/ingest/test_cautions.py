@@ -40,6 +40,13 @@ def test_percent_scores_with_a_threshold_of_a_share(tmp_path: Path) -> None:
     assert not warned(tmp_path, "operating_point: {threshold: 50}\n" + ONE, a_csv=PERCENT)
 
 
+def test_a_threshold_of_another_scale_beside_decisions(tmp_path: Path) -> None:
+    text = scores("1,80,1", "0,20,0", head="truth,score,decision")
+    assert "threshold_of_another_scale" in warned(
+        tmp_path, "operating_point: {threshold: 0.5}\n" + ONE, a_csv=text
+    )
+
+
 def test_a_threshold_beyond_all_scores(tmp_path: Path) -> None:
     said = warned(tmp_path, "operating_point: {threshold: 3}\n" + ONE, a_csv=scores("1,.8", "0,.2"))
     assert set(said) == {"threshold_beyond_scores"}

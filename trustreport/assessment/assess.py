@@ -18,6 +18,8 @@ from trustreport.assessment.checks import CHECKS, Evidence
 from trustreport.assessment.checks.sites import with_those_of_sites
 from trustreport.assessment.dimensions import DIMENSIONS
 from trustreport.assessment.finding import CheckOutcome, Figure, Finding, Unanswered
+from trustreport.assessment.narrative.against_labels import mark_check, mark_finding
+from trustreport.assessment.performance.labels import why_labels_err
 from trustreport.assessment.verdicts import AtLevel, Verdict, verdicts
 from trustreport.measures.similarity.features import Run, one_by_one
 from trustreport.study.identity.pseudonyms import released
@@ -109,6 +111,7 @@ def assess(
     """
     asked = _dimensions_named(only)
     study, plan = released(study, plan)
+    labels_err = why_labels_err(plan) is not None
     findings: list[Finding] = []
     unanswered: list[Unanswered] = []
     for i, dimension in enumerate(DIMENSIONS):
@@ -123,7 +126,8 @@ def assess(
             unanswered.append(lacking)
         else:
             shared = {"run": run} if dimension.shared else {}
-            findings.append(dimension.answer(study, plan, **shared))
+            finding = dimension.answer(study, plan, **shared)
+            findings.append(mark_finding(finding) if labels_err else finding)
             if seen:
                 seen(figures_of(findings[-1]))
     if progress:
@@ -131,8 +135,9 @@ def assess(
     results = tuple(r for f in findings for r in f.results)
     contradicted = contradictions(results, plan.operating_point.threshold)
     evidence = Evidence(study, plan, results)
-    own = (outcome for check in CHECKS for outcome in check.run(evidence))
-    checks = with_those_of_sites(study, own)
+    checks = with_those_of_sites(study, (outcome for check in CHECKS for outcome in check.run(evidence)))
+    if labels_err:
+        checks = tuple(mark_check(outcome) for outcome in checks)
     if progress:
         progress("checks", 1.0)
     return Assessment(

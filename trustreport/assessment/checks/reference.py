@@ -1,6 +1,5 @@
 """Pitfalls of the reference standard: not independent, missing by decision, late, or weak."""
 
-import re
 from collections.abc import Iterator
 from math import exp, isnan, lgamma
 from typing import Any
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from trustreport.assessment.checks.check import Check, Evidence, Remark, Withholding, outputs
 from trustreport.assessment.checks.independence import Mask, tested
 from trustreport.assessment.performance.keys import is_mature
-from trustreport.assessment.performance.labels import label_error
+from trustreport.assessment.performance.labels import why_labels_err, words_on_labels
 from trustreport.measures.association import fisher_exact
 from trustreport.measures.proportion import clopper_pearson
 from trustreport.measures.roc.auc import logit_delong
@@ -352,13 +351,6 @@ def _blinding(evidence: Evidence) -> Iterator[Remark]:
 
 
 # What stands in the definition of labels that were read from reports or codes and not from the cases.
-READ = re.compile(
-    r"language model|\bllms?\b|\bgpt|\bnlp\b|natural language|report[- ]derived|(label|read|extract|min)\w* "
-    r"(automatically )?(from|of) (the )?(radiology |pathology |free-text |clinical )?reports?"
-    r"|report labels?|billing codes?|\bicd\b|sprachmodell|aus (den )?befundtexten|modèle de langage"
-    r"|comptes rendus|modello linguistico|dai referti",
-    re.IGNORECASE,
-)
 AGAINST_LABELS = Withholding(
     "every number against these labels that is not corrected for their error",
     "labels",
@@ -368,18 +360,11 @@ AGAINST_LABELS = Withholding(
 
 def labels_with_error(evidence: Evidence) -> Iterator[Remark]:
     """P73: labels that are wrong at times, whose error is not declared or not taken into account."""
-    standard = evidence.plan.reference_standard
-    said = [standard.definition, standard.type, *(d.labels_provenance for d in evidence.plan.datasets)]
-    read = next((found[0] for text in said if text and (found := READ.search(text))), None)
-    error = label_error(evidence.plan)
-    if error is not None:
-        values = {"se": error.sensitivity, "sp": error.specificity}
-        yield Remark(NOWHERE, say("checks.P73.declared", **values))
-    elif standard.kind in ("error_prone", "surrogate", "none"):
-        yield Remark(NOWHERE, say("checks.P73.fired"))
-    elif standard.kind is None and read is not None:
-        yield Remark(NOWHERE, say("checks.P73.read", words=read))
-    elif standard.kind is not None or any(said):
+    plan = evidence.plan
+    why = why_labels_err(plan)
+    if why is not None:
+        yield Remark(NOWHERE, why)
+    elif plan.reference_standard.kind is not None or any(words_on_labels(plan)):
         yield Remark()
 
 

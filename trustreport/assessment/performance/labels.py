@@ -1,5 +1,6 @@
 """A reference that is itself wrong at times: its declared error, and what follows for a device."""
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,6 +15,15 @@ from trustreport.measures.confusion.label_error import (
 )
 from trustreport.measures.estimate import Estimate
 from trustreport.study.plan import Plan
+from trustreport.vocabulary.messages import Message, say
+
+READ = re.compile(
+    r"language model|\bllms?\b|\bgpt|\bnlp\b|natural language|report[- ]derived|(label|read|extract|min)\w* "
+    r"(automatically )?(from|of) (the )?(radiology |pathology |free-text |clinical )?reports?"
+    r"|report labels?|billing codes?|\bicd\b|sprachmodell|aus (den )?befundtexten|modèle de langage"
+    r"|comptes rendus|modello linguistico|dai referti",
+    re.IGNORECASE,
+)
 
 
 def label_error(plan: Plan) -> LabelError | None:
@@ -27,6 +37,26 @@ def label_error(plan: Plan) -> LabelError | None:
 
 def _rate(said: float | tuple[int, int]) -> tuple[float, int | None]:
     return (said[0] / said[1], said[1]) if isinstance(said, tuple) else (said, None)
+
+
+def words_on_labels(plan: Plan) -> list[str | None]:
+    """What the manifest says in words of where the truth comes from."""
+    standard = plan.reference_standard
+    return [standard.definition, standard.type, *(d.labels_provenance for d in plan.datasets)]
+
+
+def why_labels_err(plan: Plan) -> Message | None:
+    """Why the truth is to be taken as a label that is wrong at times; None where nothing says so."""
+    standard, error = plan.reference_standard, label_error(plan)
+    if error is not None:
+        return say("checks.P73.declared", se=error.sensitivity, sp=error.specificity)
+    if standard.kind in ("error_prone", "surrogate", "none"):
+        return say("checks.P73.fired")
+    if standard.kind is not None:
+        return None
+    found = (READ.search(words) for words in words_on_labels(plan) if words)
+    read = next((one[0] for one in found if one), None)
+    return None if read is None else say("checks.P73.read", words=read)
 
 
 def corrected_measures(case: ScoredCases, plan: Plan) -> Iterator[tuple[str, Estimate]]:

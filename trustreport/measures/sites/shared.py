@@ -233,7 +233,7 @@ class SharedScores:
     """The scores of a candidate on a data set at several sites, or at one of them (`whole` is then false).
 
     Where cases come in `clusters` there are estimates of the measures of the four cells too.
-    `withheld_groups` are those of which a site withheld cases, the largest of the sites' limits being `fewest`.
+    `withheld_groups` are those of which a site withheld cases; `fewest` is the largest limit of the sites.
     """
 
     sites: Mapping[str, SiteScores]

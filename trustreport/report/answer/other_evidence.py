@@ -7,9 +7,8 @@ from math import isnan
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.dimensions.measurement.words import names_compared
 from trustreport.assessment.narrative.texts import quantity_name, side_of
-from trustreport.assessment.performance.labels import label_error
+from trustreport.assessment.performance.labels import label_error, why_labels_err
 from trustreport.assessment.verdicts.judge import amount
-from trustreport.report.answer.limits import LABELS
 from trustreport.report.answer.sentences import (
     MEASURING,
     Statement,
@@ -34,7 +33,7 @@ LIMITS = ("lower_limit_of_agreement", "upper_limit_of_agreement")
 
 def labels_err(assessment: Assessment) -> bool:
     """Whether the labels are known, or declared, to be wrong at times."""
-    return any(outcome.check == LABELS for outcome in assessment.fired())
+    return why_labels_err(assessment.plan) is not None
 
 
 def against_labels(assessment: Assessment) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from trustreport.assessment.case_mix import CaseMix, Characteristic, Errors
 from trustreport.assessment.narrative.periods import immature
+from trustreport.assessment.performance.labels import why_labels_err
 from trustreport.measures.proportion import wilson
 from trustreport.report import declared
 from trustreport.report.answer.limits import listed
@@ -71,6 +72,11 @@ def sets(context: Context) -> Element | None:
         "set cases positive negative without sampling dates",
         numeric="cases positive negative without",
     )
+    if why_labels_err(assessment.plan) is not None:
+        by_labels = heads(
+            say, "element.E03", "label_positive label_negative", "label_positive label_negative"
+        )
+        columns = (*columns[:2], *by_labels, *columns[4:])
     groups = groups_of(context, "E03")
     if not lines and not groups:
         return None
@@ -287,7 +293,10 @@ def failures(context: Context) -> Element | None:
     total = sum(one.missed + one.false_alarms for one in found)
     finding = say("element.E23.finding", n=total, of=sum(one.positives + one.negatives for one in found))
     young = (say(one) for one in immature(context.assessment.study, context.assessment.plan))
-    table = Table(say("element.E23.caption"), columns, lines)
+    caption = say("element.E23.caption")
+    if why_labels_err(context.assessment.plan) is not None:
+        caption = say("against_labels.caption", caption=caption)
+    table = Table(caption, columns, lines)
     # Crossed with the rest of what is known, the group that stands out is named there, and may be another.
     crossed = any(part.element == "where" for f in context.assessment.findings for part in f.parts)
     apart = () if crossed else _largest_gaps(context)

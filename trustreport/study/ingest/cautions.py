@@ -120,7 +120,7 @@ def _of_scores(dataset: Dataset, plan: Plan) -> Iterator[Caution]:
     for candidate, scores in dataset.scores.items():
         values = {"dataset": dataset.name, "candidate": candidate}
         threshold = plan.threshold_of(candidate)
-        if scores.score is None or threshold is None or scores.decision is not None:
+        if scores.score is None or threshold is None:
             continue
         given = scores.score[np.isfinite(scores.score)]
         if not len(given):
@@ -129,7 +129,7 @@ def _of_scores(dataset: Dataset, plan: Plan) -> Iterator[Caution]:
         said = {**values, "low": f"{low:g}", "high": f"{high:g}", "threshold": f"{threshold:g}"}
         if high > 1 and 0 < threshold < 1:
             yield "threshold_of_another_scale", said
-        elif not low <= threshold <= high:
+        elif scores.decision is None and not low <= threshold <= high:
             yield "threshold_beyond_scores", said
 
 

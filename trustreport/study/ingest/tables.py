@@ -31,6 +31,7 @@ BLOCK = 1 << 23  # bytes that the CSV reader takes at once; no record may be lon
 HEAD = 1 << 16
 MOST_COLUMNS = 20_000
 TOP_ROWS = 15  # among which a header is looked for
+BY_PLACE = "column "  # and its number: what a column without a header is called
 FEWEST_NAMED = 2  # columns that a row names for it to be taken as the header
 ACCEPTED = "CSV, Parquet or XLSX"
 DAMAGED_PARQUET = ("a damaged Parquet file", "Parquet, CSV or XLSX", "Write it again.")
@@ -116,6 +117,7 @@ def read_table(
         return None
     if not _header_holds(raw, problems):
         return None
+    raw = _named_by_place(raw)
     if layout.skip_rows:  # units, notes, totals
         raw = kept(raw, ~np.isin(raw.row(np.arange(raw.n_rows)), layout.skip_rows))
     raw = _without_blank_rows(raw)
@@ -137,6 +139,21 @@ def _header_holds(raw: Raw, problems: Problems) -> bool:
     if not named:
         problems.add_at(raw.file, "found no header", "a first row that names the columns", rows=(1,))
     return bool(named)
+
+
+def _named_by_place(raw: Raw) -> Raw:
+    """The table whose columns without a header are called by their place, as "column 3", if not empty."""
+    if all(raw.header):
+        return raw
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    def name(place: int) -> str:
+        cells = pc.utf8_trim_whitespace(raw.columns[place - 1].cast(pa.string()))
+        own = f"{BY_PLACE}{place}"
+        return own if own not in raw.header and pc.any(pc.not_equal(cells, "")).as_py() else ""
+
+    return replace(raw, header=tuple(h or name(i) for i, h in enumerate(raw.header, 1)))
 
 
 def _misplaced_header(header: Sequence[str], top: Sequence[Sequence[str]], wanted: Wanted) -> None:

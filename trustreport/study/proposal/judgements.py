@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 
 from trustreport.study.ingest import contracts
+from trustreport.study.ingest.tables import BY_PLACE
 from trustreport.study.proposal import special
-from trustreport.study.proposal.parts import Doubt, ExaminedTable, has_word, is_group, squeezed
+from trustreport.study.proposal.parts import GLANCE, Doubt, ExaminedTable, has_word, is_group, squeezed
+from trustreport.study.proposal.shapes import arms_in_columns
 
 FEW = 12  # values of a column of groups
 CODED = ("truth", "decision", "advice")
 GRADED = ("score", "decision")
+MOST_READERS = 50
 CODED_CELLS = {"1", "2"}  # codes that say nothing of yes and no
 
 
@@ -40,6 +43,42 @@ class TableByCells(ExaminedTable):
             or (cells.percent and cells.numeric)
             or (cells.numeric and cells.n_distinct > 2 and has_word(header, "score"))
         )
+
+    def _case(self, taken: set[str]) -> None:
+        """The case, where no header names it: a column without a header that has another cell in each row."""
+        free = [h for h in self.headers if h.startswith(BY_PLACE) and h not in taken]
+        found = [h for h in free if self.seen[h].n_distinct == min(self.raw.n_rows - self.unit_row, GLANCE)]
+        if found and {"case", "patient"}.isdisjoint(self.columns):
+            question = f"{self.place}: which column is the case? {found[0]} has no header"
+            self.columns["case"] = self.settle(Doubt(question, tuple(found), found[0]), "columns")
+            taken.add(self.columns["case"])
+
+    def _reader(self, taken: set[str]) -> None:
+        """The reader, where no header names it: with two arms, what tells the rows of a case apart."""
+        import pyarrow as pa
+
+        have = self.columns
+        per_arm = arms_in_columns([h for h in self.headers if h not in taken and self.seen[h].pair])
+        per_arm = per_arm or {w: h for w, h in have.items() if isinstance(h, dict)}
+        if "case" not in have or {"reader", "rater"} & have.keys() or not ("arm" in have or per_arm):
+            return
+        keys = [have[word] for word in ("case", "arm") if word in have]
+
+        def separates(headers: Sequence[str]) -> bool:
+            rows = pa.table([self.column(h) for h in headers], names=[str(i) for i, _ in enumerate(headers)])
+            return rows.num_rows == rows.group_by(rows.column_names).aggregate([]).num_rows
+
+        if separates(keys):
+            return
+        of_arms = [h for own in per_arm.values() for h in own.values()]
+        free = [h for h in self.headers if h not in taken and h not in of_arms and not is_group(h)]
+        free = [h for h in free if 1 < self.seen[h].n_distinct <= MOST_READERS and not self.seen[h].is_date]
+        found = [h for h in free if separates([*keys, h])]
+        if found:
+            question = f"{self.place}: which column is the reader?"
+            found.sort(key=lambda h: not h.startswith(BY_PLACE))
+            have["reader"] = self.settle(Doubt(question, tuple(found), found[0]), "columns")
+            taken.add(have["reader"])
 
     def _judgement(self, taken: set[str]) -> None:
         """What readers decided, where no header names it: the column of yes and no, or which of several."""

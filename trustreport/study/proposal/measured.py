@@ -56,6 +56,10 @@ def find_values(table: ExaminedTable, have: dict[str, object]) -> bool:
         if measured:
             return _against_reference(table, keys, reference[0], measured)
     rated = [h for h in free if _better(h)]
+    if not metrics and not reference and not {"reader", "decision", "score"} & have.keys():
+        makers = _by_maker(free)
+        if makers:
+            return _of_makers(table, keys, makers, rated)
     if metrics:
         _of_contours(table, keys, metrics)
     elif rated and not reference and "decision" not in have:
@@ -131,6 +135,51 @@ def _against_reference(
     table.columns = columns
     table.entry.form["measurement"] = name
     table.made.measurements.append(facts)
+    return True
+
+
+def _by_maker(headers: Sequence[str]) -> dict[str, str]:
+    """Headers that name a reader, or the device, and what is alike in all: ``reader1_mm``, ``qualité R2``.
+
+    Each with the word that differs; empty where what is alike is no unit and no rating.
+    """
+    words = [squeezed(h).split("_") for h in headers]
+    shared = set.intersection(*map(set, words)) if len(words) > 1 else set()
+    rest = ["_".join(w for w in own if w not in shared) for own in words]
+    people = re.compile(rf"(r|{'|'.join(vocabulary()['wide']['names'])})_?(\d+|[a-d])")
+    numbered = [bool(people.fullmatch(name)) for name in rest]
+    alike = [h for h in headers if shared & _units() or _better(h)]
+    named = all(known or name in MAKERS for known, name in zip(numbered, rest))
+    if len(alike) != len(headers) or not named or sum(numbered) < 2:
+        return {}
+    return dict(zip(headers, rest))
+
+
+def _of_makers(
+    table: ExaminedTable, keys: dict[str, str], makers: Mapping[str, str], rated: Sequence[str]
+) -> bool:
+    """A row for each reader of columns that name them; the device is one of those who measured."""
+    first = next(iter(makers))
+    name, unit = _without_unit(first)
+    words = [w for w in _words_of(name) if squeezed(w) not in (*makers[first].split("_"), makers[first])]
+    name = " ".join(words) or "value"
+    facts: dict[str, Any] = {"measurement": name, "kind": "number"}
+    if rated:
+        facts = of_cells(table, first, name, _better(first))
+    if facts["kind"] == "ordinal" and not _scale_of(first):
+        cells = [table.seen[h] for h in makers]
+        low, high = min(c.smallest for c in cells), max(c.largest for c in cells)
+        facts["scale"] = [min(1, int(low)), int(high)]
+    table.made.measurements.append(facts | ({"unit": unit} if unit else {}))
+    table.entry.form["measurement"] = name
+    table.entry.form["unpivot"] = {
+        "into": "reader", "columns": {"measured": list(makers)}, "names": list(makers.values())
+    }  # fmt: skip
+    whose = f"{table.place}: are these columns one for each reader, and is none of them the reference?"
+    doubt = Doubt(whose, ("yes", "no"), "yes")
+    if table.choose is None or table.choose(doubt) != "yes":
+        table.entry.about["unpivot"] = f"{whose} That is reference_value: in columns"
+    table.columns = keys
     return True
 
 

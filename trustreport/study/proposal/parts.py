@@ -71,7 +71,9 @@ class Dictionary:
 
     def names(self, header: str) -> tuple[str, ...]:
         """How a column is called, by its header, its label and its item, in plain small letters."""
-        told = (header, self.labels.get(header, ""), self.items.get(header, ""))
+        label = self.labels.get(header, "")
+        plain = re.sub(r"\s*[(\[].*", "", label)  # without what it explains in brackets
+        told = (header, label, plain, self.items.get(header, ""))
         return tuple(dict.fromkeys(filter(None, map(squeezed, told))))
 
     def extended(self, raw: Raw, items: Mapping[str, str]) -> "Dictionary":

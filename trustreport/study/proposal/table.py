@@ -7,6 +7,7 @@ import numpy as np
 
 from trustreport.study.ingest import contracts
 from trustreport.study.ingest.problems import almost
+from trustreport.study.ingest.tables import BY_PLACE
 from trustreport.study.proposal import special
 from trustreport.study.proposal.choices import find_choices
 from trustreport.study.proposal.judgements import CODED, GRADED, TableByCells
@@ -103,7 +104,8 @@ class TableProposal(TableByCells):
             for c in self.columns.values()
             for h in (c.values() if isinstance(c, dict) else c if isinstance(c, list) else [c])
         }
-        return [h for h in self.headers if h not in used and self.seen[h].numeric and not is_group(h)]
+        free = [h for h in self.headers if h not in used and not h.startswith(BY_PLACE)]
+        return [h for h in free if self.seen[h].numeric and not is_group(h)]
 
     def _form(self) -> None:
         """How the file was written: sheet, header, words for missing values, decimals."""
@@ -146,6 +148,8 @@ class TableProposal(TableByCells):
             self.columns["decision"] = self.columns.pop("truth")  # a reader's answer
         if "case" not in self.columns and {"reader", "patient"} <= self.columns.keys():
             self.columns["case"] = self.columns.pop("patient")  # who reads patients calls them so
+        self._case(taken)
+        self._reader(taken)
         self._calls_per_arm(taken)
         self._readers_in_columns(taken)
         self._by_words(taken)
@@ -437,6 +441,9 @@ class TableProposal(TableByCells):
         if all(c.is_whole for c in cells) and len({v for c in cells for v in c.distinct}) >= FEWEST_RANKS:
             question = f"{self.place}: are the labels ranks (ordinal) or names (nominal)?"
             self.made.label_scale = self.of_all(Doubt(question, ("ordinal", "nominal"), "ordinal"), "labels")
+            if self.labels:
+                about = "do these raters set the reference? Ratings, as of quality, are a table of values"
+                self.entry.about.setdefault("unpivot", f"{self.place}: {about}")
 
     def _dataset(self) -> None:
         form, column = self.entry.form, self.columns.get("dataset")

@@ -56,6 +56,7 @@ from trustreport.assessment.finding import Finding
 from trustreport.assessment.narrative.periods import immature, not_plotted, prepend_sentences
 from trustreport.assessment.performance.cases import ScoredCases, by_set, in_common, scored_cases
 from trustreport.assessment.performance.decision_table import decision_table_results
+from trustreport.assessment.performance.labels import why_labels_err
 from trustreport.assessment.performance.sites import FEWER, resamples, sites_in
 from trustreport.assessment.performance.time_to_event import followed_cases
 from trustreport.study.clusters import clusters_of
@@ -96,10 +97,11 @@ def _called(cases: Sequence[ScoredCases]) -> list[Called]:
 def answer(study: Study, plan: Plan) -> Finding:
     """Results, sentences, tables and figures of every published table and data set."""
     views = []
+    labels_err = why_labels_err(plan) is not None
     for counts in study.confusion:
         for place, cells, own in published(counts, plan):
             own += utility_results(cells, place, plan)
-            views.append(ResultView(place.data_name, place, tuple(own)))
+            views.append(ResultView(place.data_name, place, tuple(own), labels_err=labels_err))
     n_published = len(views)
     cases = scored_cases(study, plan)
     for case in cases:
@@ -115,7 +117,7 @@ def answer(study: Study, plan: Plan) -> Finding:
             *reweighed(own),
             *corrected_for_label_error(own, plan),
         )
-        views.append(ResultView(case.name, case.place, tuple(own), remarks, case.dataset.role))
+        views.append(ResultView(case.name, case.place, tuple(own), remarks, case.dataset.role, labels_err))
     not_drawn = not_plotted(study)
     sets = [one for one in scored(cases, views[n_published:]) if one.name not in not_drawn]
     drawn = [one for one in views if one.place.dataset not in not_drawn]

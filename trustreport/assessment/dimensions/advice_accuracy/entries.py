@@ -398,7 +398,8 @@ def difference_results(compared: ScoredCases, baseline: ScoredCases, plan: Plan)
 class ResultView:
     """A published table, or a data set and candidate, with its results.
 
-    `remarks` are printed with them, `role` is that of the data set.
+    `remarks` are printed with them, `role` is that of the data set; `labels_err` says that the truth is a
+    label that is wrong at times.
     """
 
     name: str
@@ -406,6 +407,7 @@ class ResultView:
     results: tuple[Result, ...]
     remarks: tuple[Message, ...] = ()
     role: str = ""
+    labels_err: bool = False
 
     @property
     def label(self) -> Message | str:

@@ -40,6 +40,9 @@ BOTH_WAYS = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "auc", "ave
 # Where a set has several analyses: those that take its cases as independent.
 INDEPENDENT = ("wilson", "delong", "logit_influence")
 
+# How keys of sentences begin that correct for a truth with errors, or for one that is known of some cases.
+CORRECTIONS = (f"{ID}.label_", f"{ID}.corrected_", f"{ID}.not_corrected")
+
 
 text = Texts(ID)
 
@@ -195,6 +198,10 @@ def _value(view: ResultView, name: str, **scope: Any) -> float | None:
 
 
 def _sentences(view: ResultView) -> Iterator[Message]:
+    """What is corrected for the truth first, then what was counted, and what is to be known of both."""
+    corrected = [one for one in view.remarks if one.key.startswith(CORRECTIONS)]
+    against = "label_" if view.labels_err else "verified_" if corrected else ""
+    yield from corrected
     sensitivity, specificity = view.estimate("sensitivity"), view.estimate("specificity")
     cells = {name: view.estimate(name) for name in CELLS}
     if sensitivity and specificity:
@@ -203,16 +210,16 @@ def _sentences(view: ResultView) -> Iterator[Message]:
             if isnan(e.value) or count is None:
                 yield text("undefined", measure=heading(name), reason=e.note)
             else:
-                yield text(name, e, n=e.n, right=count.value)
+                yield text(f"{against}{name}", e, n=e.n, right=count.value)
     area = view.estimate("auc")
     if area:
         if isnan(area.value):
             yield text("undefined", measure=heading("auc"), reason=area.note)
         elif isnan(area.low):
-            yield text("auc_without_interval", value=area.value, reason=area.note)
+            yield text(f"{against}auc_without_interval", value=area.value, reason=area.note)
         else:
-            yield text("auc", area)
-    yield from view.remarks
+            yield text(f"{against}auc", area)
+    yield from (one for one in view.remarks if one not in corrected)
 
 
 def _tables(view: ResultView, number: int) -> Iterator[EstimateTable | PlainTable]:
@@ -221,7 +228,8 @@ def _tables(view: ResultView, number: int) -> Iterator[EstimateTable | PlainTabl
     ]
     if rows:
         leads = ("sensitivity", "specificity")
-        yield text.labelled(f"advice_accuracy_{number}", text("table"), rows, lambda r: r.name in leads)
+        caption = text("label_table" if view.labels_err else "table")
+        yield text.labelled(f"advice_accuracy_{number}", caption, rows, lambda r: r.name in leads)
     yield from _secondary_tables(view, number)
     if view.estimate("accuracy", parameters=_rule("all_positive")):
         yield text.table(
