@@ -17,6 +17,7 @@ from trustreport.assessment.case_mix import (
 from trustreport.assessment.checks import CHECKS, Evidence
 from trustreport.assessment.dimensions import DIMENSIONS
 from trustreport.assessment.finding import CheckOutcome, Figure, Finding, Unanswered
+from trustreport.assessment.release.guard import guarded, guarded_checks, guarded_results
 from trustreport.assessment.verdicts import AtLevel, Verdict, verdicts
 from trustreport.measures.similarity.features import Run, one_by_one
 from trustreport.study.identity.pseudonyms import released
@@ -131,12 +132,16 @@ def assess(
     contradicted = contradictions(results, plan.operating_point.threshold)
     evidence = Evidence(study, plan, results)
     checks = tuple(outcome for check in CHECKS for outcome in check.run(evidence))
+    # Checks see every number; what is said and judged of it in public is only what may be shown.
+    shown = guarded(findings, study, plan)
+    results = tuple(r for f in shown for r in f.results)
+    checks = guarded_checks(checks, shown, plan)
     if progress:
         progress("checks", 1.0)
     return Assessment(
         study,
         plan,
-        findings=tuple(findings),
+        findings=shown,
         checks=checks,
         unanswered=tuple(unanswered),
         flows=task_flows(study, plan),
@@ -169,6 +174,7 @@ def _at_level(study: Study, plan: Plan, run: Run) -> AtLevel:
             return ()
         report = plan.report.model_copy(update={"confidence_level": level})
         shared = {"run": run} if dimension.shared else {}
-        return dimension.answer(study, plan.model_copy(update={"report": report}), **shared).results
+        found = dimension.answer(study, plan.model_copy(update={"report": report}), **shared).results
+        return guarded_results(found, study, plan)
 
     return results_at_level

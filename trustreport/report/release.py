@@ -4,15 +4,13 @@ The names are hidden before anything is computed (`study.identity`), small group
 makes them; this is the second net, through which no number of a small part of the data falls.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass, replace
-from math import isnan
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import replace
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.case_mix import CaseMix, Errors
 from trustreport.assessment.performance.keys import public_cell, suppressed
-from trustreport.measures.estimate import Estimate
+from trustreport.assessment.release.guard import key_of, without_small
 from trustreport.vocabulary.results import Result
 
 
@@ -30,8 +28,10 @@ def public(assessment: Assessment) -> Assessment:
     """
     plan, study = assessment.plan, assessment.study
     least = public_cell(plan)
-    small = {id(r.estimate): suppressed(r.estimate, least) for r in assessment.results if is_small(r, least)}
-    findings = tuple(_without(finding, small) for finding in assessment.findings) if small else None
+    small = {
+        key_of(r.estimate): suppressed(r.estimate, least) for r in assessment.results if is_small(r, least)
+    }
+    findings = tuple(without_small(finding, small) for finding in assessment.findings) if small else None
     return replace(
         assessment,
         plan=plan.model_copy(update={"readers": ()}),
@@ -71,21 +71,3 @@ def is_small(result: Result, least: int) -> bool:
     e = result.estimate
     counted = result.unit == "count" and 0 < e.value < least
     return counted or 0 < e.n < least
-
-
-def _without(value: Any, small: Mapping[int, Estimate]) -> Any:
-    """The same with estimates replaced by identity, at any depth of frozen results, tables and figures."""
-    if isinstance(value, Estimate):
-        return small.get(id(value), value)
-    if isinstance(value, Result):
-        estimate = _without(value.estimate, small)
-        same = estimate is value.estimate or isnan(value.estimate.value)
-        return value if same else replace(value, estimate=estimate, details={})
-    if isinstance(value, tuple):
-        made = tuple(_without(item, small) for item in value)
-        return value if all(new is old for new, old in zip(made, value)) else made
-    if is_dataclass(value) and not isinstance(value, type):
-        held = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
-        changed = {name: new for name, old in held.items() if (new := _without(old, small)) is not old}
-        return replace(value, **changed) if changed else value
-    return value
