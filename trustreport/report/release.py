@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.case_mix import CaseMix, Errors
+from trustreport.assessment.case_mix import CaseMix, Errors, TaskFlow
 from trustreport.assessment.performance.keys import public_cell, suppressed
-from trustreport.assessment.release.guard import key_of, without_small
+from trustreport.assessment.release.guard import draws_few, key_of, without_small
 from trustreport.vocabulary.results import Result
 
 
@@ -24,7 +24,8 @@ def public(assessment: Assessment) -> Assessment:
 
     A number of a group or site with fewer cases than the limit, or a count below it, has no value and says
     why, in results, tables and figures alike; of the case mix and of where the errors lie, characteristics
-    with a small cell are left out. What is public already stays as it is.
+    with a small cell are left out, and so are the numbers of a set or a flow that has one. What is public
+    already stays as it is. What the findings of whole sets withhold, `assess` has left out before.
     """
     plan, study = assessment.plan, assessment.study
     least = public_cell(plan)
@@ -39,15 +40,35 @@ def public(assessment: Assessment) -> Assessment:
             study, manifest=b"", sources=tuple(replace(s, columns=(), query=None) for s in study.sources)
         ),
         findings=assessment.findings if findings is None else findings,
-        case_mixes=tuple(_mix(one, least) for one in assessment.case_mixes),
-        errors=tuple(_errors(one, least) for one in assessment.errors),
+        flows=tuple(flow for flow in assessment.flows if not _any_small(_counts_of(flow), least)),
+        flow_figures=tuple(f for f in assessment.flow_figures if not draws_few(f.drawing, least)),
+        case_mixes=tuple(
+            _mix(one, least)
+            for one in assessment.case_mixes
+            if not _any_small((one.n, one.positive, one.negative, one.without_truth), least)
+        ),
+        errors=tuple(
+            _errors(one, least)
+            for one in assessment.errors
+            if not _any_small(_cells(one.positives, one.missed, one.negatives, one.false_alarms), least)
+        ),
     )
 
 
 def _mix(mix: CaseMix, least: int) -> CaseMix:
     """The mix without characteristics of which a level, or what is unknown, is small."""
     kept = tuple(c for c in mix.characteristics if not _any_small((*c.levels.values(), c.unknown), least))
-    return replace(mix, characteristics=kept)
+    statuses = {} if _any_small(mix.statuses.values(), least) else mix.statuses
+    return replace(mix, characteristics=kept, statuses=statuses)
+
+
+def _counts_of(flow: TaskFlow) -> tuple[int, ...]:
+    missing = flow.missing.values() if flow.missing else ()
+    return (flow.n_cases, flow.n_positive, flow.n_negative, flow.n_without_truth, *missing)
+
+
+def _cells(positives: int, missed: int, negatives: int, alarms: int) -> tuple[int, int, int, int]:
+    return missed, positives - missed, alarms, negatives - alarms
 
 
 def _errors(errors: Errors, least: int) -> Errors:
@@ -55,7 +76,7 @@ def _errors(errors: Errors, least: int) -> Errors:
     small = {
         name
         for name, _, positives, missed, negatives, alarms in errors.by
-        if _any_small((missed, positives - missed, alarms, negatives - alarms), least)
+        if _any_small(_cells(positives, missed, negatives, alarms), least)
     }
     return replace(errors, by=tuple(row for row in errors.by if row[0] not in small))
 

@@ -49,7 +49,9 @@ def public_cuts(case: ScoredCases, plan: Plan, least: int) -> Floats:
     must = [int(np.searchsorted(at, t)) for t in wished]
     found = kept_cuts(counts[0], counts[1], least, must, totals=totals)
     kept = [
-        i for i in found.kept if own is None or at[i] == own or _beside(i, must[0], counts, totals, least)
+        i
+        for i in found.kept
+        if own is None or at[i] == own or _fits_operating_point(i, must[0], counts, totals, least)
     ]
     return np.asarray(at[kept])
 
@@ -64,7 +66,9 @@ def _at_or_above(score: Floats, at: Floats) -> NDArray[np.intp]:
     return len(score) - np.searchsorted(np.sort(score), at, side="left")
 
 
-def _beside(i: int, own: int, counts: Sequence[NDArray[np.intp]], totals: Sequence[int], least: int) -> bool:
+def _fits_operating_point(
+    i: int, own: int, counts: Sequence[NDArray[np.intp]], totals: Sequence[int], least: int
+) -> bool:
     """Whether a cut may be shown beside the classes of the operating point whose cells are published."""
     return all(
         closed((count[own], total - count[own]), least) or not 0 < abs(int(count[i] - count[own])) < least

@@ -35,8 +35,9 @@ KEPT = (
 )
 # Details that may stay where they count enough cases; any other may be of single cases or of cells.
 DETAILS = frozenset(
-    "positives negatives prevalence sites sites_without_interval q q_df q_p scale_value expected observed scaled"
-    " uncertainty replicates iterations comparisons family p_holm prespecified readers cases figures measured slope".split()
+    "positives negatives prevalence sites sites_without_interval q q_df q_p scale_value expected observed"
+    " scaled uncertainty replicates iterations comparisons family p_holm prespecified readers cases figures"
+    " measured slope".split()
 )
 NOT_PEOPLE = frozenset(("k", "level", "least", "q_df", "df", "sites", "comparisons", "iterations", "folds"))
 Key = tuple[float, float, float, int]
@@ -45,7 +46,7 @@ Key = tuple[float, float, float, int]
 def guarded(findings: Sequence[Finding], study: Study, plan: Plan) -> tuple[Finding, ...]:
     """The findings as they are; of a public report without what gives cells of a few cases back."""
     least = public_cell(plan)
-    if not least:
+    if least < 2:
         return tuple(findings)
     results = [r for finding in findings for r in finding.results]
     hidden = saying_too_much(results, least, shown_thresholds(study, plan))
@@ -56,7 +57,7 @@ def guarded(findings: Sequence[Finding], study: Study, plan: Plan) -> tuple[Find
 def guarded_results(results: Sequence[Result], study: Study, plan: Plan) -> tuple[Result, ...]:
     """The results of one dimension as a public report may use them."""
     least = public_cell(plan)
-    if not least:
+    if least < 2:
         return tuple(results)
     hidden = saying_too_much(results, least, shown_thresholds(study, plan))
     small = {key_of(r.estimate): suppressed(r.estimate, least) for r in results if id(r) in hidden}
@@ -129,11 +130,11 @@ def _plain_details(r: Result, least: int) -> Result:
 
 
 def _few(value: Any, least: int) -> bool:
-    whole = isinstance(value, int | float) and not isinstance(value, bool) and value == int_of(value)
+    whole = isinstance(value, int | float) and not isinstance(value, bool) and value == _whole(value)
     return whole and 0 < value < least
 
 
-def int_of(value: float) -> int | None:
+def _whole(value: float) -> int | None:
     """The whole number nearest to a number; None where it has none."""
     return None if isnan(value) or value in (float("inf"), -float("inf")) else round(value)
 
@@ -151,7 +152,7 @@ def _part(part: Part, touched: bool, small: Mapping[Key, Estimate], least: int) 
     figures, lost = [], 0
     for figure in part.figures:
         drawing = without_small(figure.drawing, small)
-        if not isinstance(drawing, KEPT) or _draws_few(drawing, least):
+        if not isinstance(drawing, KEPT) or draws_few(drawing, least):
             lost += 1
             continue
         alt = figure.caption if touched and any(_numbers(figure.alt)) else figure.alt
@@ -172,7 +173,8 @@ def _part(part: Part, touched: bool, small: Mapping[Key, Estimate], least: int) 
     return replace(part, finding=said, tables=tables, figures=tuple(figures))
 
 
-def _draws_few(drawing: Any, least: int) -> bool:
+def draws_few(drawing: Any, least: int) -> bool:
+    """Whether a drawing states numbers of few people, or is made of groups that may be few."""
     if isinstance(drawing, CalibrationFigure):
         return drawing.at_horizon
     if isinstance(drawing, FlowFigure):
@@ -215,7 +217,7 @@ def guarded_checks(
 ) -> tuple[CheckOutcome, ...]:
     """The checks as they are; of a public report without the small numbers of their messages."""
     least = public_cell(plan)
-    if not least:
+    if least < 2:
         return tuple(checks)
     gone = [
         r
@@ -224,12 +226,13 @@ def guarded_checks(
         if r.estimate.note.has("suppressed_fewer_than") and r.place.data
     ]
 
-    def tells(outcome: CheckOutcome) -> bool:
+    def states_small(outcome: CheckOutcome) -> bool:
         if says_few(outcome.message, least):
             return True
         on_withheld = any(r.place.rests_on(outcome.place) for r in gone)
         return on_withheld and any(isinstance(n, float) for _, n in _numbers(outcome.message))
 
     return tuple(
-        replace(one, message=say("report.release.check", k=least)) if tells(one) else one for one in checks
+        replace(one, message=say("report.release.check", k=least)) if states_small(one) else one
+        for one in checks
     )
