@@ -91,6 +91,18 @@ def test_a_withheld_number_says_so_and_its_verdict_is_no_pass(tmp_path: Path) ->
     assert most_vertices(page) <= 2 * listed + 2
 
 
+@pytest.mark.parametrize(
+    "name", ["certification-dossier", "procurement-triage", "vigilance-audit", "knee-mri"]
+)
+def test_an_attacker_finds_nothing_in_public_reports_of_examples(name: str, tmp_path: Path) -> None:
+    folder = Path(__file__).parents[2] / "examples" / name
+    study, plan = read_study(folder)
+    public = plan.model_copy(update={"report": plan.report.model_copy(update={"release": "public"})})
+    write_report(assess(study, public), tmp_path / "out", formats=("html", "json"))
+    assert found_by_attack(results(tmp_path / "out")) == []
+    assert found_in_page((tmp_path / "out" / "report.html").read_text()) == []
+
+
 def test_internal_reports_withhold_nothing(tmp_path: Path) -> None:
     data = results(written(tmp_path / "study", 1, 60, "internal"))
     assert not any("suppressed" in entry["note"] for entry in data["results"])

@@ -22,6 +22,7 @@ POOLED = ("pooled_performance", "prediction_interval", "heterogeneity", "between
 FEW_CLOSED = 3  # with fewer sites withheld, the others and the mean give theirs back
 NEAR = 1e-6
 REPORTED = "reported"  # numbers of publications are public already
+OF_ALL = ("accuracy", "error_rate")  # of decisions, and over all cases
 ASKS_NO_DEVICE = ("treat_all", "treat_none", "all_positive", "all_negative")
 
 
@@ -53,7 +54,7 @@ def saying_too_much(results: Sequence[Result], least: int, shown: Shown) -> set[
     tables = tables_of(seen)
     shut = closed_classes(tables, least)
     found = {id(r) for r in seen if _is_small(r, least) or _rests_on_closed(r, shut) or _at_hidden(r, shown)}
-    found |= _of_series(seen, least)
+    found |= _of_series(seen, least) | _without_a_few(seen, least)
     gone = [r for r in results if id(r) in found or r.estimate.note.has("suppressed_fewer_than")]
     found |= {id(r) for r in seen if _gives_sites_back(r, gone)}
     return found
@@ -244,6 +245,24 @@ def _of_series(results: Iterable[Result], least: int) -> set[int]:
         kept = {sizes[i] for i in kept_cuts(counts, wrong, least).kept} if monotone else set()
         found |= {id(r) for r in some if r.estimate.n not in kept}
     return found
+
+
+def _without_a_few(results: Iterable[Result], least: int) -> set[int]:
+    """Of numbers of all cases of a place, those that rest on a few cases less: these are the failed ones."""
+    by_place: dict[tuple[Place, str], list[Result]] = {}
+    for r in results:
+        of_groups = r.name in OF_GROUPS or r.place.datasets or r.place.sets or r.place.reference
+        needs = r.quantity.needs
+        of_class = needs[0] if len(needs) == 1 and needs[0] in ("positives", "negatives") else ""
+        comparable = of_class or r.name in OF_ALL or not r.counts_decisions
+        if not of_groups and r.place.threshold is None and comparable:
+            by_place.setdefault((r.place, of_class), []).append(r)
+    return {
+        id(r)
+        for some in by_place.values()
+        for r in some
+        if 0 < max(one.estimate.n for one in some) - r.estimate.n < least
+    }
 
 
 def _gives_sites_back(r: Result, gone: Sequence[Result]) -> bool:

@@ -98,6 +98,9 @@ def public_bins(case: ScoredCases, plan: Plan, least: int) -> Bins:
     of = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, len(edges) - 2)
     n, events = (np.bincount(some, minlength=len(edges) - 1) for some in (of, of[truth]))
     total = np.bincount(of, weights=score, minlength=len(edges) - 1).astype(np.float64)
-    if any(closed((int(present), int(cases - present)), least) for cases, present in zip(n, events)):
+    few_failed = closed((int((case.truth == t).sum() - (truth == t).sum()) for t in (True, False)), least)
+    if few_failed or any(
+        closed((int(present), int(cases - present)), least) for cases, present in zip(n, events)
+    ):
         return Bins(n[:0], events[:0], total[:0], edges[:0], edges[:0])
     return Bins(n, events, total, edges[:-1], edges[1:])
