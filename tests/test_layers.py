@@ -36,6 +36,7 @@ INSIDE = {
     "assessment": (
         "finding",
         "performance",
+        "release",
         "narrative",
         ("claims", "infer", "case_mix"),
         ("dimensions", "checks"),

@@ -20,6 +20,7 @@ from trustreport.assessment.dimensions import DIMENSIONS
 from trustreport.assessment.finding import CheckOutcome, Figure, Finding, Unanswered
 from trustreport.assessment.narrative.against_labels import mark_check, mark_finding
 from trustreport.assessment.performance.labels import why_labels_err
+from trustreport.assessment.release.guard import guarded, guarded_checks, guarded_results
 from trustreport.assessment.verdicts import AtLevel, Verdict, verdicts
 from trustreport.measures.similarity.features import Run, one_by_one
 from trustreport.study.identity.pseudonyms import released
@@ -138,12 +139,16 @@ def assess(
     checks = with_those_of_sites(study, (outcome for check in CHECKS for outcome in check.run(evidence)))
     if labels_err:
         checks = tuple(mark_check(outcome) for outcome in checks)
+    # Checks see every number; what is said and judged of it in public is only what may be shown.
+    shown = guarded(findings, study, plan)
+    results = tuple(r for f in shown for r in f.results)
+    checks = guarded_checks(checks, shown, plan)
     if progress:
         progress("checks", 1.0)
     return Assessment(
         study,
         plan,
-        findings=tuple(findings),
+        findings=shown,
         checks=checks,
         unanswered=tuple(unanswered),
         flows=task_flows(study, plan),
@@ -182,6 +187,7 @@ def _at_level(study: Study, plan: Plan, run: Run) -> AtLevel:
             return tuple(r for r in results_at_level(OVER_SITES, level) if r.dimension == name)
         report = plan.report.model_copy(update={"confidence_level": level})
         shared = {"run": run} if dimension.shared else {}
-        return dimension.answer(study, plan.model_copy(update={"report": report}), **shared).results
+        found = dimension.answer(study, plan.model_copy(update={"report": report}), **shared).results
+        return guarded_results(found, study, plan)
 
     return results_at_level

@@ -98,7 +98,8 @@ def tables(results: Iterable[Result]) -> dict[Place, ConfusionCounts]:
     cells: dict[Place, dict[str, int]] = {}
     for r in results:
         name = r.id.removeprefix(f"{ACCURACY}.")
-        if name in CELLS and r.scope.keys() <= {"set", "dataset", "candidate"}:
+        known = name in CELLS and not isnan(r.estimate.value)
+        if known and r.scope.keys() <= {"set", "dataset", "candidate"}:
             cells.setdefault(r.place, {})[name] = int(r.estimate.value)
     return {place: ConfusionCounts(**found) for place, found in cells.items() if len(found) == 4}
 

@@ -4,15 +4,13 @@ The names are hidden before anything is computed (`study.identity`), small group
 makes them; this is the second net, through which no number of a small part of the data falls.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass, replace
-from math import isnan
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import replace
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.case_mix import CaseMix, Errors
+from trustreport.assessment.case_mix import CaseMix, Errors, TaskFlow
 from trustreport.assessment.performance.keys import public_cell, suppressed
-from trustreport.measures.estimate import Estimate
+from trustreport.assessment.release.guard import draws_few, key_of, without_small
 from trustreport.vocabulary.results import Result
 
 
@@ -26,12 +24,15 @@ def public(assessment: Assessment) -> Assessment:
 
     A number of a group or site with fewer cases than the limit, or a count below it, has no value and says
     why, in results, tables and figures alike; of the case mix and of where the errors lie, characteristics
-    with a small cell are left out. What is public already stays as it is.
+    with a small cell are left out, and so are the numbers of a set or a flow that has one. What is public
+    already stays as it is. What the findings of whole sets withhold, `assess` has left out before.
     """
     plan, study = assessment.plan, assessment.study
     least = public_cell(plan)
-    small = {id(r.estimate): suppressed(r.estimate, least) for r in assessment.results if is_small(r, least)}
-    findings = tuple(_without(finding, small) for finding in assessment.findings) if small else None
+    small = {
+        key_of(r.estimate): suppressed(r.estimate, least) for r in assessment.results if is_small(r, least)
+    }
+    findings = tuple(without_small(finding, small) for finding in assessment.findings) if small else None
     return replace(
         assessment,
         plan=plan.model_copy(update={"readers": ()}),
@@ -39,15 +40,35 @@ def public(assessment: Assessment) -> Assessment:
             study, manifest=b"", sources=tuple(replace(s, columns=(), query=None) for s in study.sources)
         ),
         findings=assessment.findings if findings is None else findings,
-        case_mixes=tuple(_mix(one, least) for one in assessment.case_mixes),
-        errors=tuple(_errors(one, least) for one in assessment.errors),
+        flows=tuple(flow for flow in assessment.flows if not _any_small(_counts_of(flow), least)),
+        flow_figures=tuple(f for f in assessment.flow_figures if not draws_few(f.drawing, least)),
+        case_mixes=tuple(
+            _mix(one, least)
+            for one in assessment.case_mixes
+            if not _any_small((one.n, one.positive, one.negative, one.without_truth), least)
+        ),
+        errors=tuple(
+            _errors(one, least)
+            for one in assessment.errors
+            if not _any_small(_cells(one.positives, one.missed, one.negatives, one.false_alarms), least)
+        ),
     )
 
 
 def _mix(mix: CaseMix, least: int) -> CaseMix:
     """The mix without characteristics of which a level, or what is unknown, is small."""
     kept = tuple(c for c in mix.characteristics if not _any_small((*c.levels.values(), c.unknown), least))
-    return replace(mix, characteristics=kept)
+    statuses = {} if _any_small(mix.statuses.values(), least) else mix.statuses
+    return replace(mix, characteristics=kept, statuses=statuses)
+
+
+def _counts_of(flow: TaskFlow) -> tuple[int, ...]:
+    missing = flow.missing.values() if flow.missing else ()
+    return (flow.n_cases, flow.n_positive, flow.n_negative, flow.n_without_truth, *missing)
+
+
+def _cells(positives: int, missed: int, negatives: int, alarms: int) -> tuple[int, int, int, int]:
+    return missed, positives - missed, alarms, negatives - alarms
 
 
 def _errors(errors: Errors, least: int) -> Errors:
@@ -55,7 +76,7 @@ def _errors(errors: Errors, least: int) -> Errors:
     small = {
         name
         for name, _, positives, missed, negatives, alarms in errors.by
-        if _any_small((missed, positives - missed, alarms, negatives - alarms), least)
+        if _any_small(_cells(positives, missed, negatives, alarms), least)
     }
     return replace(errors, by=tuple(row for row in errors.by if row[0] not in small))
 
@@ -71,21 +92,3 @@ def is_small(result: Result, least: int) -> bool:
     e = result.estimate
     counted = result.unit == "count" and 0 < e.value < least
     return counted or 0 < e.n < least
-
-
-def _without(value: Any, small: Mapping[int, Estimate]) -> Any:
-    """The same with estimates replaced by identity, at any depth of frozen results, tables and figures."""
-    if isinstance(value, Estimate):
-        return small.get(id(value), value)
-    if isinstance(value, Result):
-        estimate = _without(value.estimate, small)
-        same = estimate is value.estimate or isnan(value.estimate.value)
-        return value if same else replace(value, estimate=estimate, details={})
-    if isinstance(value, tuple):
-        made = tuple(_without(item, small) for item in value)
-        return value if all(new is old for new, old in zip(made, value)) else made
-    if is_dataclass(value) and not isinstance(value, type):
-        held = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
-        changed = {name: new for name, old in held.items() if (new := _without(old, small)) is not old}
-        return replace(value, **changed) if changed else value
-    return value

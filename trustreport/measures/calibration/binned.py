@@ -432,6 +432,11 @@ def calibration_curve(
     check(truth, score)
     check_level(level)
     within = equal_mass(truth, score, bins) if binning == "equal_mass" else equal_width(truth, score, bins)
+    return curve_of(within, level)
+
+
+def curve_of(within: Bins, level: float = 0.95) -> tuple[CurvePoint, ...]:
+    """Share of events observed in each of these bins, as `calibration_curve` has it."""
     return tuple(
         CurvePoint(
             float(within.low[b]),

@@ -26,7 +26,6 @@ from trustreport.assessment.dimensions.advice_accuracy.entries import (
     pairs,
     published,
     score_results,
-    thresholds,
     weighted_results,
 )
 from trustreport.assessment.dimensions.advice_accuracy.h_accuracy import candidates_compared, weighed
@@ -59,6 +58,7 @@ from trustreport.assessment.performance.decision_table import decision_table_res
 from trustreport.assessment.performance.labels import why_labels_err
 from trustreport.assessment.performance.sites import FEWER, resamples, sites_in
 from trustreport.assessment.performance.time_to_event import followed_cases
+from trustreport.assessment.release.cuts import declared_thresholds as thresholds
 from trustreport.study.clusters import clusters_of
 from trustreport.study.plan import Plan
 from trustreport.study.study import Study

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.assessment.dimensions.advice_accuracy.entries import ID, ResultView, are_risks, thresholds
+from trustreport.assessment.dimensions.advice_accuracy.entries import ID, ResultView, are_risks
 from trustreport.assessment.dimensions.advice_accuracy.utility import to_rank_by, two_class
 from trustreport.assessment.finding import Figure
 from trustreport.assessment.narrative.texts import Texts, set_label
 from trustreport.assessment.performance.cases import ScoredCases
+from trustreport.assessment.performance.keys import public_cell
+from trustreport.assessment.release.cuts import declared_thresholds as thresholds
+from trustreport.assessment.release.cuts import public_cuts, public_roc
 from trustreport.figures.curves import MOST_POINTS, DecisionCurves, DecisionPanel, LineOver, LinePoint, Points
 from trustreport.figures.measure_rows import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
 from trustreport.figures.panels import MOST_PANELS
@@ -94,14 +97,16 @@ def _label(case: ScoredCases) -> str:
 
 def _roc(one: CandidatesOnSet, study: Study, plan: Plan, *, named: bool) -> RocPanel:
     most = MOST_POINTS if not named and len(one.candidates) == 1 else FEWER_POINTS
+    least = public_cell(plan)
     lines = []
     for case, view in one.candidates:
         curve = roc_curve(*case.ranked[:2], order=case.ranked_order).corners()
         area = view.estimate("auc")
         assert area is not None
         point = _point(case, view)
-        lines.append(RocLine.of_curve(_label(case), curve.fpr, curve.tpr, area, point, most=most))
-    touching = tuple(_equal_yield(one, plan, alone=not named))
+        fpr, tpr = (curve.fpr, curve.tpr) if not least else public_roc(case, plan, least)
+        lines.append(RocLine.of_curve(_label(case), fpr, tpr, area, point, most=most))
+    touching = tuple(_equal_yield(one, plan, alone=not named)) if not least else ()
     return RocPanel(
         one.label if named else "", tuple(lines), tuple(_readers(one.name, study, plan)), touching
     )
@@ -160,7 +165,7 @@ def _points(readings: Readings, arm: str, plan: Plan, *, aided: bool) -> Iterato
 
 
 def _decisions(one: CandidatesOnSet, plan: Plan, *, named: bool) -> DecisionPanel:
-    level, at = plan.report.confidence_level, _grid(plan)
+    level, at, least = plan.report.confidence_level, _grid(plan), public_cell(plan)
     declared = [t for t in thresholds(plan) if at[0] <= t <= at[-1]]
     lines: list[LineOver] = []
     everybody: Points = ()
@@ -170,7 +175,11 @@ def _decisions(one: CandidatesOnSet, plan: Plan, *, named: bool) -> DecisionPane
         marked = None
         if declared:
             marked = decision_curve(truth, score, declared, cluster=cluster, level=level)
-        lines.append(LineOver(_label(case), _curve(found), _curve(marked) if marked else ()))
+        points = [_curve(found), _curve(marked) if marked else ()]
+        if least:
+            kept = public_cuts(case, plan, least)
+            points = [tuple(p for p in some if np.isclose(kept, p.x, atol=1e-9).any()) for some in points]
+        lines.append(LineOver(_label(case), points[0], points[1]))
         everybody = tuple(zip(found.threshold.tolist(), found.treat_all.tolist()))
     return DecisionPanel(one.label if named else "", tuple(lines), everybody)
 

@@ -29,6 +29,7 @@ from trustreport.assessment.performance.measures import (
 )
 from trustreport.assessment.performance.weighted import MEASURES as VERIFIED_MEASURES
 from trustreport.assessment.performance.weighted import partly_verified
+from trustreport.assessment.release.cuts import declared_thresholds as thresholds
 from trustreport.measures.confusion.clustered import clustered
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
 from trustreport.measures.confusion.independent import at_prevalence, estimated
@@ -328,15 +329,6 @@ def _at_threshold(case: ScoredCases, threshold: float, level: float) -> list[Res
 def are_risks(case: ScoredCases) -> bool:
     """Whether net benefit makes sense for the scores: it weighs errors by the risk at which one acts."""
     return case.score is not None and not why_no_risk(case)
-
-
-def thresholds(plan: Plan) -> Sequence[float]:
-    """Where net benefit is wanted: the declared list, else the operating point and the ends of a range."""
-    if plan.utility.thresholds:
-        return plan.utility.thresholds
-    point = plan.risk_threshold
-    ends = plan.utility.threshold_range or ()
-    return sorted({*ends, *(() if point is None else (point,))})
 
 
 def few_thresholds(plan: Plan) -> Sequence[float]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from trustreport.assessment.narrative.texts import set_label
 from trustreport.assessment.performance.cases import ScoredCases
+from trustreport.assessment.performance.keys import public_cell
 from trustreport.assessment.performance.measures import (
     NOT_RISKS,
     each_alone,
@@ -18,6 +19,7 @@ from trustreport.assessment.performance.measures import (
     without_interval,
 )
 from trustreport.assessment.performance.weighted import of_risks
+from trustreport.assessment.release.cuts import public_bins
 from trustreport.measures.calibration.advice import (
     AT_AN_END,
     MIDDLE,
@@ -34,6 +36,7 @@ from trustreport.measures.calibration.binned import (
     CurvePoint,
     binned,
     calibration_curve,
+    curve_of,
     ece,
     gici,
 )
@@ -317,6 +320,19 @@ def calibrated(name: Message | str, case: ScoredCases, results: list[Result], pl
         drawn = tuple(zip(score[some].tolist(), np.clip(smooth[some], 0, 1).tolist()))
     threshold = advice_threshold(case, plan)
     undecided = threshold != threshold
+    least = public_cell(plan)
+    if least:
+        bins = public_bins(case, plan, least)
+        return Calibrated(
+            name,
+            case.place,
+            case.dataset,
+            tuple(results),
+            curve_of(bins, level),
+            bins,
+            threshold=threshold,
+            declared=plan.threshold_of(case.candidate) is not None,
+        )
     return Calibrated(
         name,
         case.place,

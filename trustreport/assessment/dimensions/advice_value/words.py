@@ -217,8 +217,9 @@ def _figures(sets: Sequence[Calibrated], *, named: bool = False) -> Iterator[Fig
 def _panel(one: Calibrated, *, named: bool) -> CalibrationPanel:
     bins = one.histogram
     assert bins is not None
+    even = len(bins.n) == HISTOGRAM_BINS
     histogram = Histogram(
-        tuple(i / HISTOGRAM_BINS for i in range(HISTOGRAM_BINS + 1)),
+        tuple(i / HISTOGRAM_BINS for i in range(HISTOGRAM_BINS + 1)) if even else (*bins.low, bins.high[-1]),
         tuple(int(x) for x in bins.events),
         tuple(int(x) for x in bins.n - bins.events),
     )
