@@ -31,7 +31,7 @@ INSIDE = {
         "identity",
         "interop",
         "ingest",
-        ("proposal", "next_period"),
+        ("proposal", "next_period", "pooled"),
     ),
     "assessment": (
         "finding",
@@ -42,6 +42,7 @@ INSIDE = {
         ("dimensions", "checks"),
         "verdicts",
         "assess",
+        "site_summary",
     ),
 }
 # What every dimension may use within their room.

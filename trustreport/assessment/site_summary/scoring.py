@@ -19,7 +19,7 @@ from trustreport.study.pooled.site_file import (
     CandidateScores,
     SharedBin,
     SharedSums,
-    Withheld,
+    KeptAtSite,
     shared_number,
 )
 
@@ -29,7 +29,7 @@ BINS, DIGITS = 60, 2  # bins of a class at most, decimals of their ends
 FEW_VALUES = 50  # scores with fewer values than this are a table of their values
 
 
-def scores_of(case: ScoredCases, plan: Plan, least: int) -> tuple[CandidateScores, list[Withheld]]:
+def scores_of(case: ScoredCases, plan: Plan, least: int) -> tuple[CandidateScores, list[KeptAtSite]]:
     """What is handed over of the scores of one candidate on a data set, and which cuts are not."""
     clustered = case.cluster is not None
     named = [*(MEASURES if clustered else ()), *(("auc",) if case.score is not None else ())]
@@ -41,7 +41,7 @@ def scores_of(case: ScoredCases, plan: Plan, least: int) -> tuple[CandidateScore
         truth, risk, _ = case.with_scores
         sums = SharedSums(**_fields(ScoreSums.of_cases(truth, risk.astype(np.float64))))
     kept: list[float] = []
-    withheld: list[Withheld] = []
+    withheld: list[KeptAtSite] = []
     acted: tuple[ActedCells, ...] = ()
     if risks:
         kept, acted, withheld = _acted(case, plan, least)
@@ -60,12 +60,13 @@ def _fields(sums: ScoreSums) -> dict[str, float]:
 def _shared(case: ScoredCases, name: str) -> tuple[SharedEstimate, ...]:
     """The primary estimate of a measure, and those on which tests rest."""
 
-    def at(place: int) -> SharedEstimate:
+    def shared(place: int) -> SharedEstimate:
+        """What is handed over of one of the estimates."""
         return SharedEstimate.from_estimates(lambda level: _made(case, name, level)[place])
 
     found = _made(case, name, 0.95)
     wanted = [0, *(i for i, e in enumerate(found) if i and e.method in BESIDES.get(name, ()))]
-    return tuple(at(i) for i in wanted)
+    return tuple(map(shared, wanted))
 
 
 def _made(case: ScoredCases, name: str, level: float) -> Sequence[Estimate]:
@@ -81,7 +82,7 @@ def wanted_thresholds(plan: Plan) -> list[float]:
 
 def _acted(
     case: ScoredCases, plan: Plan, least: int
-) -> tuple[list[float], tuple[ActedCells, ...], list[Withheld]]:
+) -> tuple[list[float], tuple[ActedCells, ...], list[KeptAtSite]]:
     """The four cells at each wanted probability that leaves no few cases between it and the next."""
     truth, risk, _ = case.acted_on
     wanted = [t for t in wanted_thresholds(plan) if 0 <= t <= 1]
@@ -97,7 +98,7 @@ def _acted(
         for tp, fp in [(int(above[True][i]), int(above[False][i]))]
     )
     left = [
-        Withheld(
+        KeptAtSite(
             dataset=case.dataset.name, what="cut", name=f"{t:g}", candidate=case.candidate, reason="few_cases"
         )
         for i, t in enumerate(wanted)
@@ -151,7 +152,7 @@ def _outer(value: float, digits: int, side: int) -> float:
     return float(round((np.floor(value / step) + side) * step, max(digits, 0)))
 
 
-def tells_values(case: ScoredCases, least: int) -> bool:
+def shows_values(case: ScoredCases, least: int) -> bool:
     """Whether the scores have so few values that sums of them would tell how many cases have one."""
     if case.score is None:
         return False

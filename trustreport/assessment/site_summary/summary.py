@@ -9,7 +9,7 @@ from typing import Any
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.performance.cases import ScoredCases, of_dataset
 from trustreport.assessment.site_summary.counting import CountedCases, counted_cases
-from trustreport.assessment.site_summary.scoring import consistent_cells, scores_of, tells_values
+from trustreport.assessment.site_summary.scoring import consistent_cells, scores_of, shows_values
 from trustreport.assessment.site_summary.withholding import (
     Kept,
     kept_counts,
@@ -27,7 +27,7 @@ from trustreport.study.pooled.site_file import (
     SiteCheck,
     SiteFile,
     SiteNumber,
-    Withheld,
+    KeptAtSite,
     shared_number,
 )
 from trustreport.study.study import DEVELOPMENT_ROLES, Dataset, Study
@@ -172,19 +172,19 @@ def _looks(study: Study) -> dict[str, Any]:
 
 def _set(
     dataset: Dataset, study: Study, plan: Plan, rules: DisclosureRules
-) -> tuple[SetCounts, list[Withheld]]:
+) -> tuple[SetCounts, list[KeptAtSite]]:
     counted = counted_cases(dataset, study, plan)
     cases = {one.candidate: one for one in of_dataset(dataset, study, plan)}
     clustered = any(one.cluster is not None for one in cases.values())
     names = tuple(dataset.scores)
     if clustered and len(names) > 1:
-        said = [Withheld(dataset=dataset.name, what="cells", reason="clustered_candidates")]
+        said = [KeptAtSite(dataset=dataset.name, what="cells", reason="clustered_candidates")]
         return SetCounts(dataset=dataset.name, candidates=names, clusters=True), said
     groups = () if clustered else counted.groups(plan)
     kept = kept_counts(counted, groups, plan, rules.fewest)
     withheld = [replace_set(one, dataset.name) for one in kept.withheld]
     if clustered and plan.subgroups:
-        withheld.append(Withheld(dataset=dataset.name, what="group", reason="clusters"))
+        withheld.append(KeptAtSite(dataset=dataset.name, what="group", reason="clusters"))
     scores = {}
     for candidate, case in cases.items():
         own, cuts = _scores(case, counted, kept, plan, rules)
@@ -205,19 +205,19 @@ def _set(
     return made, withheld
 
 
-def replace_set(one: Withheld, dataset: str) -> Withheld:
+def replace_set(one: KeptAtSite, dataset: str) -> KeptAtSite:
     """What is withheld, as of a data set."""
     return one.model_copy(update={"dataset": dataset})
 
 
 def _scores(
     case: ScoredCases, counted: CountedCases, kept: Kept, plan: Plan, rules: DisclosureRules
-) -> tuple[CandidateScores | None, list[Withheld]]:
+) -> tuple[CandidateScores | None, list[KeptAtSite]]:
     """What is handed over of scores, unless it would tell a count that is withheld."""
     least = rules.fewest
     positives = int(case.truth.sum())
     few = any(0 < n < least for n in (positives, len(case) - positives))
-    reason = "few_cases" if few else "few_values" if tells_values(case, least) else ""
+    reason = "few_cases" if few else "few_values" if shows_values(case, least) else ""
     if not reason:
         scores, cuts = scores_of(case, plan, least)
         if not kept.withheld_cells:
@@ -230,7 +230,7 @@ def _scores(
         reason = "would_tell_cells"
     if case.score is None and case.cluster is None:
         return None, []
-    said = Withheld(dataset=case.dataset.name, what="scores", candidate=case.candidate, reason=reason)
+    said = KeptAtSite(dataset=case.dataset.name, what="scores", candidate=case.candidate, reason=reason)
     return None, [said]
 
 
@@ -242,7 +242,7 @@ def vars_of(counts: Any) -> Mapping[str, int]:
 # ---------------------------------------------------------------- numbers and checks of the site
 
 
-def _numbers(assessment: Assessment, rules: DisclosureRules) -> tuple[list[SiteNumber], list[Withheld]]:
+def _numbers(assessment: Assessment, rules: DisclosureRules) -> tuple[list[SiteNumber], list[KeptAtSite]]:
     """Results that no counts make again, each with what its limits at any level are made of."""
     found, withheld = [], []
     for r in assessment.results:
@@ -251,7 +251,9 @@ def _numbers(assessment: Assessment, rules: DisclosureRules) -> tuple[list[SiteN
         if r.place.reader is not None or r.place.site is not None or isnan(r.estimate.value):
             continue
         if r.estimate.n < rules.fewest or (r.unit == "count" and r.estimate.value < rules.fewest):
-            withheld.append(Withheld(dataset=r.place.dataset or r.place.task or "", what="number", name=r.id))
+            withheld.append(
+                KeptAtSite(dataset=r.place.dataset or r.place.task or "", what="number", name=r.id)
+            )
             continue
         found.append(
             SiteNumber(

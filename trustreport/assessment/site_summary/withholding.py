@@ -15,7 +15,7 @@ from trustreport.study.pooled.site_file import (
     GroupLevel,
     Pattern,
     SetCounts,
-    Withheld,
+    KeptAtSite,
 )
 
 CLASS = {1: "positives", 0: "negatives"}
@@ -28,7 +28,7 @@ class Kept:
 
     patterns: tuple[Pattern, ...]
     groups: tuple[GroupCounts, ...]
-    withheld: tuple[Withheld, ...]
+    withheld: tuple[KeptAtSite, ...]
 
     @property
     def withheld_cells(self) -> bool:
@@ -47,10 +47,10 @@ def kept_counts(counted: CountedCases, groups: Sequence[GroupCounts], plan: Plan
         own = [one for one in counted.patterns if one.truth == truth]
         absent = [one for one in own if set(one.outcomes) == {"not run"} and one.n < least]
         if absent:  # no number but that of cases without output rests on them
-            withheld.append(Withheld(dataset="", what="number", name="not run", reason=FEW))
+            withheld.append(KeptAtSite(dataset="", what="number", name="not run", reason=FEW))
         own = [one for one in own if one not in absent]
         if any(0 < one.n < least for one in own):
-            withheld.append(Withheld(dataset="", what="cells", name=CLASS[truth], reason=FEW))
+            withheld.append(KeptAtSite(dataset="", what="cells", name=CLASS[truth], reason=FEW))
         else:
             patterns += own
     kept = []
@@ -64,7 +64,7 @@ def kept_counts(counted: CountedCases, groups: Sequence[GroupCounts], plan: Plan
             apart += [level for level in hidden if sum(level.n)]
         kept.append(GroupCounts(columns=group.columns, levels=tuple(levels)))
         names = counted.groups_with(group, apart, plan) if apart else []
-        withheld += [Withheld(dataset="", what="group", name=name, reason=FEW) for name in names]
+        withheld += [KeptAtSite(dataset="", what="group", name=name, reason=FEW) for name in names]
     unique = {(one.what, one.name): one for one in withheld}
     ordered = tuple(one for one in counted.patterns if one in patterns)
     return Kept(ordered, tuple(kept), tuple(unique.values()))

@@ -8,7 +8,6 @@ from trustreport.commands.build import FORMATS
 from trustreport.commands.fleet import LANGUAGES
 from trustreport.commands.init import KINDS
 from trustreport.commands.output import problems_on_stderr, steps
-from trustreport.commands.signing import signers_of
 
 
 @click.command()
@@ -49,6 +48,7 @@ def pool(
         )
     from trustreport.api import assess, write_report
     from trustreport.api.sites import Signers, pool_sites, read_sites
+    from trustreport.commands.signing import signers_of
 
     known = {} if signers is None else signers_of(signers)
     said = {"kind": kind, "title": title, "language": language}

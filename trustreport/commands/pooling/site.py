@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from trustreport.commands.output import PROBLEMS, allow_outside_option, problems_on_stderr
-from trustreport.commands.signing import signer_of
 
 if TYPE_CHECKING:
     from trustreport.study.pooled.site_file import SiteFile
@@ -49,6 +48,7 @@ def site(
     """
     from trustreport.api.sites import site_bytes, summarise_site
     from trustreport.assessment.site_summary.summary import DisclosureError
+    from trustreport.commands.signing import signer_of
     from trustreport.study.pooled.site_file import DisclosureRules
 
     signer = None if key is None else signer_of(key)
@@ -68,10 +68,10 @@ def site(
     finally:
         new.unlink(missing_ok=True)
     click.echo(out)
-    _tell(summary, signed=signer is not None)
+    _print_withheld(summary, signed=signer is not None)
 
 
-def _tell(summary: "SiteFile", *, signed: bool) -> None:
+def _print_withheld(summary: "SiteFile", *, signed: bool) -> None:
     """What leaves and what does not, on the error stream."""
     for one in summary.datasets:
         n = sum(pattern.n for pattern in one.patterns)

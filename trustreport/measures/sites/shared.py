@@ -64,7 +64,7 @@ class SharedEstimate:
             shared, limits={level: (one.low, one.high) for level in LEVELS for one in [made(level)]}
         )
 
-    def at(self, level: float) -> Estimate:
+    def estimate(self, level: float) -> Estimate:
         """The estimate at a level; without limits, and a note, where they were not handed over."""
         e = Estimate(
             self.value, nan, nan, self.n, level, self.method, self.note,
@@ -82,7 +82,7 @@ class SharedEstimate:
 
 
 def _is_given_back(shared: SharedEstimate, e: Estimate) -> bool:
-    again = shared.at(e.level)
+    again = shared.estimate(e.level)
     return bool(np.allclose((again.low, again.high), (e.low, e.high), rtol=ALIKE, atol=ALIKE))
 
 
@@ -169,7 +169,7 @@ class ScoreSums:
             return Estimate(value, nan, nan, n, level, method, why, details=details)
         se, df = sqrt(variance / (n - 1)), float(n - 1)
         shared = SharedEstimate(value, n, method, "logit", se, df, details=details)
-        return shared.at(level)
+        return shared.estimate(level)
 
     def oe_ratio(self, level: float) -> Estimate:
         """Events over expected events with the interval ``oe_delta`` of `calibration.overall.oe_ratio`."""
@@ -188,7 +188,7 @@ class ScoreSums:
         )
         se = sqrt(max(influence, 0.0) * n / (n - 1))
         shared = SharedEstimate(value, n, method, "own log", se, float(n - 1), details=details)
-        e = shared.at(level)
+        e = shared.estimate(level)
         from trustreport.measures.mrmc.interval import two_sided_p
 
         return replace(e, p=two_sided_p(float(np.log(value)) / se, n - 1) if se else nan)
@@ -262,7 +262,7 @@ class SharedScores:
         """
         if not self.whole:
             own = next(iter(self.sites.values())).estimates.get(name, ())
-            return tuple(one.at(level) for one in own) or (undefined(n, NOT_SHARED, level=level),)
+            return tuple(one.estimate(level) for one in own) or (undefined(n, NOT_SHARED, level=level),)
         if name in ("brier", "oe_ratio"):
             sums = [one.sums for one in self.sites.values()]
             if sums and all(one is not None for one in sums):

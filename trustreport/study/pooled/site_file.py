@@ -180,7 +180,7 @@ class SiteCheck(Group):
     quantities: tuple[Text, ...] = ()
 
 
-class Withheld(Group):
+class KeptAtSite(Group):
     """Something that the rules of the site keep there.
 
     `what`: "cells" of a class of a data set, "scores" of a candidate, "group" of cases, "cut" of the scores.
@@ -208,7 +208,7 @@ class SiteFile(Group):
     datasets: tuple[SetCounts, ...]
     results: tuple[SiteNumber, ...] = ()
     checks: tuple[SiteCheck, ...] = ()
-    withheld: tuple[Withheld, ...] = ()
+    withheld: tuple[KeptAtSite, ...] = ()
 
 
 def written(summary: SiteFile) -> bytes:

@@ -46,7 +46,7 @@ def numbers_of_sites(study: Study, plan: Plan) -> list[NumberOfSites]:
     for file in study.pooled.files:
         for one in file.summary.results:
             place = place_of(one.scope)
-            e = as_estimate(one.number).at(plan.report.confidence_level)
+            e = as_estimate(one.number).estimate(plan.report.confidence_level)
             more: dict[str, Any] = {"endpoint": one.endpoint, "parameters": one.parameters, "primary": True}
             result = Result(one.id, place.narrowed(site=file.summary.site), e, **more)
             key = json.dumps([one.id, one.scope, one.endpoint, one.parameters], sort_keys=True, default=str)
