@@ -29,10 +29,15 @@ BINS, DIGITS = 60, 2  # bins of a class at most, decimals of their ends
 FEW_VALUES = 50  # scores with fewer values than this are a table of their values
 
 
-def scores_of(case: ScoredCases, plan: Plan, least: int) -> tuple[CandidateScores, list[KeptAtSite]]:
-    """What is handed over of the scores of one candidate on a data set, and which cuts are not."""
+def scores_of(
+    case: ScoredCases, plan: Plan, least: int, *, shares: bool
+) -> tuple[CandidateScores, list[KeptAtSite]]:
+    """What is handed over of the scores of one candidate on a data set, and which cuts are not.
+
+    Where cases come in clusters, with the measures of the four cells unless these are withheld (`shares`).
+    """
     clustered = case.cluster is not None
-    named = [*(MEASURES if clustered else ()), *(("auc",) if case.score is not None else ())]
+    named = [*(MEASURES if clustered and shares else ()), *(("auc",) if case.score is not None else ())]
     risks = case.score is not None and not why_no_risk(case)
     named += OF_RISKS if risks else ()
     found = {name: shared for name in named if (shared := _shared(case, name))}

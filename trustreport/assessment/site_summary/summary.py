@@ -216,10 +216,11 @@ def _scores(
     """What is handed over of scores, unless it would tell a count that is withheld."""
     least = rules.fewest
     positives = int(case.truth.sum())
-    few = any(0 < n < least for n in (positives, len(case) - positives))
+    failed = int((case.truth & case.failed).sum()), int((~case.truth & case.failed).sum())
+    few = any(0 < n < least for n in (positives, len(case) - positives, *failed))
     reason = "few_cases" if few else "few_values" if shows_values(case, least) else ""
     if not reason:
-        scores, cuts = scores_of(case, plan, least)
+        scores, cuts = scores_of(case, plan, least, shares=not kept.withheld_cells)
         if not kept.withheld_cells:
             return scores, cuts
         scores = scores.model_copy(update={"acted": (), "positives": (), "negatives": ()})
@@ -250,7 +251,7 @@ def _numbers(assessment: Assessment, rules: DisclosureRules) -> tuple[list[SiteN
             continue
         if r.place.reader is not None or r.place.site is not None or isnan(r.estimate.value):
             continue
-        if r.estimate.n < rules.fewest or (r.unit == "count" and r.estimate.value < rules.fewest):
+        if _holds_few(r, rules.fewest):
             withheld.append(
                 KeptAtSite(dataset=r.place.dataset or r.place.task or "", what="number", name=r.id)
             )
@@ -262,6 +263,17 @@ def _numbers(assessment: Assessment, rules: DisclosureRules) -> tuple[list[SiteN
             )
         )  # fmt: skip
     return found, withheld
+
+
+def _holds_few(r: Result, least: int) -> bool:
+    """Whether a result is of a few cases, or a count or share of a few."""
+    e = r.estimate
+    if e.n < least:
+        return True
+    counts = [e.value] if r.unit == "count" else []
+    if r.written == "proportion":
+        counts = [e.value * e.n, (1 - e.value) * e.n]
+    return any(0 < round(n) < least for n in counts)
 
 
 def _of_result(r: Result) -> SharedEstimate:

@@ -96,7 +96,11 @@ def recovered_counts(
     for group in groups or (None,):
         wanted, published = _of_groups(handed_over, counted, group)
         found |= recovered(wanted, published, least)
-    for candidate, scores in handed_over.scores.items():
+    for place, (candidate, scores) in enumerate(handed_over.scores.items()):
+        wanted, published = _of_groups(handed_over, counted, None)
+        more = list(_of_totals(scores, counted, place))
+        published |= {count.name: n for count, n in more}
+        found |= recovered([*wanted, *(count for count, _ in more)], published, least)
         for truth in (1, 0):
             wanted, published = _of_cuts(scores, truth)
             if wanted:
@@ -127,6 +131,30 @@ def _of_groups(
                 if level.values in known:
                     published[cell] = known[level.values][i]
     return wanted, published
+
+
+def _of_totals(
+    scores: CandidateScores, counted: CountedCases, place: int
+) -> Iterator[tuple[Count, int]]:
+    """What the numbers of cases of estimates and sums say of the patterns of one candidate."""
+
+    def some(truths: tuple[int, ...], without: tuple[str, ...]) -> frozenset[str]:
+        """The atoms of patterns of these classes and without these outcomes."""
+        return frozenset(
+            f"{CLASS[one.truth]} {'/'.join(one.outcomes)} all"
+            for one in counted.patterns
+            if one.truth in truths and one.outcomes[place] not in without
+        )
+
+    area = scores.estimates.get("auc")
+    if area:
+        for truth, word in CLASS.items():
+            if word in area[0].details:
+                yield Count(f"ranked {word}", some((truth,), ("not run",))), round(area[0].details[word])
+    if scores.sums is not None:
+        unused = ("not run", "failed")
+        yield Count("with a score", some((0, 1), unused)), scores.sums.n
+        yield Count("events with a score", some((1,), unused)), scores.sums.events
 
 
 def _of_cuts(scores: CandidateScores, truth: int) -> tuple[list[Count], dict[str, int]]:

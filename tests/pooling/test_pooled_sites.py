@@ -1,0 +1,275 @@
+"""Site files made of data sets with sites: the report of the pool against that of all rows."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from tests.pooling.collaborations import drawn_rows, plan_of, pooled, study_of, summaries
+from trustreport.api import read_study
+from trustreport.api.sites import Signers, pool_sites, read_sites, summarise_site
+from trustreport.assessment.assess import Assessment, assess
+from trustreport.commands.cli import main
+from trustreport.study.pooled.site_file import DisclosureRules
+from trustreport.vocabulary.errors import StudyError
+from trustreport.vocabulary.results import Result
+
+REAL = Path(__file__).resolve().parents[1] / "reference" / "contract"
+ANYBODY = Signers({}, unverified=True)
+MANIFEST = """\
+report: {{kind: certification, title: real, date: 2026-11-01, confidence_level: 0.95}}
+device: {{trade_name: X, software_version: "1", manufacturer: none}}
+operating_point: {{threshold: {threshold}, score_range: [0, 1], threshold_origin: fixed by the manufacturer}}
+utility: {{thresholds: [0.3, 0.5]}}
+reference_standard: {{definition: follow-up, type: follow-up, applied_to: all}}
+subgroups: [{{name: age, breaks: [55], prespecified: true}}]
+datasets: [{{dataset: external, role: external, columns: {{truth: label}}}}]
+endpoints:
+  - &goal
+    {{endpoint: finds, measure: advice_accuracy.sensitivity, dataset: external, alpha: 0.025, role: primary,
+     hypothesis: performance goal, bound_or_margin: 0.55}}
+  - {{<<: *goal, endpoint: clears, measure: advice_accuracy.specificity, bound_or_margin: 0.6}}
+  - {{<<: *goal, endpoint: high, measure: advice_accuracy.ppv, bound_or_margin: 0.8}}
+  - {{<<: *goal, endpoint: older, subgroup: age >= 55, bound_or_margin: 0.5}}
+  - {{<<: *goal, endpoint: expected, measure: advice_value.oe_ratio, hypothesis: equivalence,
+     bound_or_margin: [0.5, 2]}}
+  - {{<<: *goal, endpoint: mean, measure: potential_robustness.pooled_performance, of: auc, dataset: null,
+     bound_or_margin: 0.6}}
+  - {{<<: *goal, endpoint: further, measure: potential_robustness.prediction_interval, of: sensitivity,
+     dataset: null, bound_or_margin: 0.5}}
+"""
+
+
+def rows_of(case: str) -> list[dict[str, str]]:
+    """The cases of all external sets of a data set, each with its hospital."""
+    found = []
+    for file in sorted((REAL / case).glob("*ext*.csv")):
+        found += list(csv.DictReader(file.read_text().splitlines()))
+    sites = sorted({row["site"] for row in found})
+    rng = np.random.default_rng(3)
+    for row in found:
+        # five sites: those of the set, the large ones parted at random
+        part = rng.integers(0, 5) if len(sites) < 3 else sites.index(row["site"]) + (rng.random() < 0.5) * 2
+        row["hospital"] = "ABCDE"[int(part)]
+    return found
+
+
+def write(folder: Path, rows: list[dict[str, str]], *, site: bool, threshold: float) -> Path:
+    folder.mkdir()
+    columns = ["label", "score", "age", *(["hospital"] if site else [])]
+    with (folder / "data.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, columns, extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    text = MANIFEST.format(threshold=threshold)
+    (folder / "study.yaml").write_text(text)
+    return folder
+
+
+def locked(folders: list[Path], run: Callable[..., Any]) -> None:
+    """The lock of the declarations alone; then each folder says which file it has."""
+    run("lock", folders[0])
+    lock = (folders[0] / "criteria.lock.json").read_bytes()
+    for folder in folders:
+        (folder / "criteria.lock.json").write_bytes(lock)
+        manifest = folder / "study.yaml"
+        where = ", site: hospital" if folder.name == "all" else ""
+        text = manifest.read_text().replace("role: external, ", "role: external, file: data.csv, ")
+        manifest.write_text(text.replace("truth: label", f"truth: label{where}"))
+
+
+def run(*words: object) -> str:
+    done = CliRunner().invoke(main, [str(word) for word in words])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+@pytest.fixture(scope="module", params=[("heart", 0.5), ("breast", 0.3)], ids=["heart", "breast"])
+def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
+    """The assessments of a real data set with all rows, and of five site files."""
+    case, threshold = request.param
+    home, rows = tmp_path_factory.mktemp(case), rows_of(case)
+    folders = [write(home / "all", rows, site=True, threshold=threshold)]
+    for site in "ABCDE":
+        own = [row for row in rows if row["hospital"] == site]
+        folders.append(write(home / site, own, site=False, threshold=threshold))
+    locked(folders, run)
+    files = [run("site", f, "--site", f.name, "-o", home / f"{f.name}.json") and home / f"{f.name}.json" for f in folders[1:]]
+    whole = assess(*read_study(folders[0]))
+    return whole, assess(*pool_sites(read_sites(files, ANYBODY)))
+
+
+def primary(assessment: Assessment) -> dict[str, Result]:
+    return {
+        json.dumps([r.id, r.scope, r.analysis, r.method], sort_keys=True, default=str): r
+        for r in assessment.results
+        if r.primary
+    }
+
+
+def test_verdicts_of_real_sites_are_those_of_all_rows(both: tuple[Assessment, Assessment]) -> None:
+    words = [{v.criterion.endpoint: v.word for v in one.verdicts} for one in both]
+    withheld = {o.place.subgroup for o in both[1].checks if o.check == "P74" and o.status == "fired"}
+    for name, word in words[0].items():
+        if name == "older" and withheld:
+            assert words[1][name] == "not assessable"
+        else:
+            assert words[1][name] == word, name
+
+
+def test_numbers_of_real_sites_are_those_of_all_rows(both: tuple[Assessment, Assessment]) -> None:
+    rows, sites = map(primary, both)
+    shared = [key for key in sites if key in rows and not np.isnan(sites[key].estimate.value)]
+    assert len(shared) > 200
+    for key in shared:
+        a, b = rows[key].estimate, sites[key].estimate
+        numbers = [(e.value, e.low, e.high) for e in (a, b)]
+        assert numbers[0] == pytest.approx(numbers[1], rel=1e-9, abs=1e-12, nan_ok=True), key
+        assert a.n == b.n, key
+
+
+def test_the_area_of_all_cases_lies_between_its_printed_bounds(both: tuple[Assessment, Assessment]) -> None:
+    rows, sites = (
+        next(r for r in one.results if r.id == "advice_accuracy.auc" and r.primary and r.place.site is None)
+        for one in both
+    )
+    said = next(m for m in sites.estimate.note.messages if m.key == "note.area_over_all_between")
+    assert said.values["low"] <= rows.estimate.value <= said.values["high"]
+    assert said.values["high"] - said.values["low"] < 0.2
+
+
+# ---------------------------------------------------------------- drawn collaborations
+
+ASKED = ("advice_accuracy", "potential_robustness", "subgroups")
+ORDER = ("not assessable", "not tested", "fail", "inconclusive", "pass")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_verdict_is_better_than_with_all_rows(seed: int) -> None:
+    """The same for 2,000 draws: benchmarks/collaborations.py."""
+    rng = np.random.default_rng(seed)
+    plan, rows = plan_of(), drawn_rows(rng, 3, (40, 260) if seed % 2 else (150, 700))
+    files = summaries(rows, plan, DisclosureRules(fewest=int(rng.choice([0, 3, 5]))), ("reported",))
+    with_rows = {v.criterion.endpoint: v.word for v in assess(study_of(rows, plan), plan, only=ASKED).verdicts}
+    for verdict in pooled(files, ASKED).verdicts:
+        word = with_rows[verdict.criterion.endpoint]
+        assert verdict.word != "pass" or word == "pass", verdict.criterion.endpoint
+        assert verdict.word != "inconclusive" or word != "fail", verdict.criterion.endpoint
+
+
+def test_without_a_limit_everything_is_handed_over(seed: int = 5) -> None:
+    rows = drawn_rows(np.random.default_rng(seed), 3, (40, 90))
+    files = summaries(rows, plan_of(), DisclosureRules(fewest=0), ("reported",))
+    assert [one.withheld for one in files] == [(), (), ()]
+
+
+# ---------------------------------------------------------------- what does not fit
+
+
+@pytest.fixture
+def sites(tmp_path: Path) -> list[Path]:
+    """Folders of two sites under one lock."""
+    rows = rows_of("heart")
+    folders = []
+    for site in "AB":
+        own = [row for row in rows if row["hospital"] == site]
+        folders.append(write(tmp_path / site, own, site=False, threshold=0.5))
+    locked(folders, run)
+    return folders
+
+
+def refused(*words: object) -> str:
+    done = CliRunner().invoke(main, [str(word) for word in words])
+    assert done.exit_code == 1, done.output
+    return done.output
+
+
+def key_of(folder: Path, name: str) -> tuple[Path, str]:
+    """A private key in a file, and its public key under a name."""
+    from cryptography.hazmat.primitives import serialization as form
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    key = Ed25519PrivateKey.generate()
+    private = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
+    (folder / f"{name}.pem").write_bytes(private)
+    public = key.public_key().public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo)
+    return folder / f"{name}.pem", f"{name}\n{public.decode()}"
+
+
+def test_only_signed_files_of_known_keys_are_taken(sites: list[Path], tmp_path: Path) -> None:
+    (own, public), (stranger, _) = key_of(tmp_path, "North"), key_of(tmp_path, "Stranger")
+    (tmp_path / "signers.pem").write_text(public)
+    files = [tmp_path / f"{one.name}.json" for one in sites]
+    for folder, file in zip(sites, files):
+        run("site", folder, "--site", folder.name, "-o", file, "--key", own)
+    pool = ("pool", *files, "-o", tmp_path / "out", "--formats", "json", "--signers", tmp_path / "signers.pem")
+    run(*pool)
+    inputs = json.loads((tmp_path / "out" / "results.json").read_text())["provenance"]["inputs"]
+    assert [one["signer"] for one in inputs] == ["North", "North"]
+    run("site", sites[0], "--site", "A", "-o", files[0], "--key", stranger)
+    assert "A.json: no signature in it is of one of the signers" in refused(*pool)
+    run("site", sites[0], "--site", "A", "-o", files[0])
+    assert "A.json: nobody signed it" in refused(*pool)
+    text = files[1].read_text()
+    files[1].write_text(text.replace('"payload": "ey', '"payload": "ez'))
+    assert "B.json" in refused(*pool)
+
+
+def test_a_changed_manifest_makes_no_site_file(sites: list[Path], tmp_path: Path) -> None:
+    manifest = sites[0] / "study.yaml"
+    manifest.write_text(manifest.read_text().replace("bound_or_margin: 0.55", "bound_or_margin: 0.5"))
+    said = refused("site", sites[0], "--site", "A", "-o", tmp_path / "A.json")
+    assert "differs from the lock in endpoints[finds].bound_or_margin" in said
+    assert not (tmp_path / "A.json").exists()
+    (sites[1] / "criteria.lock.json").unlink()
+    assert "there is no lock" in refused("site", sites[1], "--site", "B", "-o", tmp_path / "B.json")
+
+
+def test_files_that_do_not_fit_are_refused_by_name(sites: list[Path], tmp_path: Path) -> None:
+    files = [tmp_path / f"{one.name}.json" for one in sites]
+    for folder, file in zip(sites, files):
+        run("site", folder, "--site", folder.name, "-o", file)
+    pool = ("--unverified", "-o", tmp_path / "out", "--formats", "json")
+    assert "files of two sites at least" in refused("pool", files[0], *pool)
+    said = json.loads(files[1].read_text())
+    other = json.dumps({**said, "software": {**said["software"], "trustreport": "0.0.1"}})
+    files[1].write_text(other)
+    assert "used trustreport 0.0.1" in refused("pool", *files, *pool)
+    files[1].write_text(json.dumps({**said, "data": json.loads(files[0].read_text())["data"]}))
+    assert "B counted the same data file as A" in refused("pool", *files, *pool)
+    again = json.loads(files[0].read_text())
+    again["datasets"][0]["patterns"][0]["n"] += 1
+    (tmp_path / "A2.json").write_text(json.dumps(again))
+    files[1].write_text(json.dumps(said))
+    assert "A answers external otherwise than in" in refused("pool", *files, tmp_path / "A2.json", *pool)
+    files[1].write_text("{}")
+    assert "B.json: " in refused("pool", *files, *pool)
+    assert not (tmp_path / "out").exists()
+
+
+def test_files_under_another_lock_are_refused(sites: list[Path], tmp_path: Path) -> None:
+    manifest = sites[1] / "study.yaml"
+    manifest.write_text(manifest.read_text().replace("bound_or_margin: 0.55", "bound_or_margin: 0.5"))
+    (sites[1] / "criteria.lock.json").unlink()
+    run("lock", sites[1])
+    for folder in sites:
+        run("site", folder, "--site", folder.name, "-o", tmp_path / f"{folder.name}.json")
+    said = refused("pool", tmp_path / "A.json", tmp_path / "B.json", "--unverified", "-o", tmp_path / "out")
+    assert "is under the lock" in said
+
+
+def test_data_of_several_sites_make_no_site_file(sites: list[Path]) -> None:
+    manifest, data = sites[0] / "study.yaml", sites[0] / "data.csv"
+    lines = data.read_text().splitlines()
+    data.write_text("\n".join([lines[0] + ",where", *(f"{line},{i % 2}" for i, line in enumerate(lines[1:]))]))
+    text = manifest.read_text().replace("truth: label", "truth: label, site: where")
+    manifest.write_text(text)
+    (sites[0] / "criteria.lock.json").unlink()
+    run("lock", sites[0])
+    with pytest.raises(StudyError, match="is of several sites"):
+        summarise_site(sites[0], "A")
