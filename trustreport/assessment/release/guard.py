@@ -29,9 +29,10 @@ from trustreport.vocabulary.results import Result
 
 # Drawings of estimates alone, which lose those that are withheld, and curves that are thinned where they
 # are made. Any other drawing may show single cases or small groups, and is left out.
+THINNED = (RocFigure, DecisionCurves, CalibrationFigure)
 KEPT = (
     *(SlopePlot, EffectPlot, ErrorRates, PlaneChart, GroupRows, MeasuresChart, Forest, SampleSizes, Trend),
-    *(RocFigure, DecisionCurves, CalibrationFigure, FlowFigure),
+    *(*THINNED, FlowFigure),
 )
 # Details that may stay where they count enough cases; any other may be of single cases or of cells.
 DETAILS = frozenset(
@@ -40,6 +41,7 @@ DETAILS = frozenset(
     " measured slope".split()
 )
 NOT_PEOPLE = frozenset(("k", "level", "least", "q_df", "df", "sites", "comparisons", "iterations", "folds"))
+SAYS_WHAT_IS_SUPPRESSED = "P59"
 Key = tuple[float, float, float, int]
 
 
@@ -166,6 +168,8 @@ def _part(part: Part, touched: bool, small: Mapping[Key, Estimate], least: int) 
     said = () if touched else tuple(m for m in part.finding if not says_few(m, least))
     if len(said) < len(part.finding):
         said = (*said, say("report.release.sentences", k=least))
+    if any(isinstance(figure.drawing, THINNED) for figure in figures):
+        said = (*said, say("report.release.curves", k=least))
     if lost:
         said = (*said, say("report.release.figures", n=lost, k=least))
     if len(tables) < len(part.tables):
@@ -227,6 +231,8 @@ def guarded_checks(
     ]
 
     def states_small(outcome: CheckOutcome) -> bool:
+        if outcome.check == SAYS_WHAT_IS_SUPPRESSED:
+            return False
         if says_few(outcome.message, least):
             return True
         on_withheld = any(r.place.rests_on(outcome.place) for r in gone)

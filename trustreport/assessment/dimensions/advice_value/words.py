@@ -17,6 +17,7 @@ from trustreport.assessment.narrative.texts import Item, Texts, as_cell, quantit
 from trustreport.figures.calibration import CalibrationFigure, CalibrationPanel, Histogram
 from trustreport.figures.panels import MOST_PANELS
 from trustreport.measures.calibration.advice import MIDDLE
+from trustreport.measures.calibration.bins import Bins
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.note import Note
 from trustreport.vocabulary.messages import Message, say
@@ -209,15 +210,25 @@ def _figures(sets: Sequence[Calibrated], *, named: bool = False) -> Iterator[Fig
             "calibration",
             n=len(some),
             level=some[0].curve[0].observed.level,
-            bins=BINS,
+            bins=_bins_drawn(some[0]),
             names=[one.name for one in some],
         )
+
+
+def _bins_drawn(one: Calibrated) -> int:
+    """How many bins a panel has; a public report may show fewer than usual."""
+    return BINS if one.histogram is not None and _is_usual(one.histogram) else len(one.curve)
+
+
+def _is_usual(bins: Bins) -> bool:
+    n = len(bins.low)
+    return n == HISTOGRAM_BINS and all(abs(low - i / n) < 1e-9 for i, low in enumerate(bins.low))
 
 
 def _panel(one: Calibrated, *, named: bool) -> CalibrationPanel:
     bins = one.histogram
     assert bins is not None
-    even = len(bins.n) == HISTOGRAM_BINS
+    even = _is_usual(bins)
     histogram = Histogram(
         tuple(i / HISTOGRAM_BINS for i in range(HISTOGRAM_BINS + 1)) if even else (*bins.low, bins.high[-1]),
         tuple(int(x) for x in bins.events),
