@@ -1,5 +1,7 @@
 """What sites hand over of scores gives back what the scores give, or bounds that hold it."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -29,7 +31,9 @@ def test_a_perfect_area_keeps_its_limits() -> None:
     truth = np.arange(20) > 12
     shared = SharedEstimate.from_estimates(lambda at: auc_logit_larger(truth, np.arange(20.0), level=at))
     assert shared.form == "newcombe"
-    assert shared.estimate(0.97).low == pytest.approx(auc_logit_larger(truth, np.arange(20.0), level=0.97).low)
+    assert shared.estimate(0.97).low == pytest.approx(
+        auc_logit_larger(truth, np.arange(20.0), level=0.97).low
+    )
 
 
 def test_limits_that_no_formula_gives_back_are_known_at_some_levels_only() -> None:
@@ -67,12 +71,12 @@ def test_sums_without_cases_or_events_are_undefined() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_bounds_of_the_area_hold_it(seed: int) -> None:
     truth, score = drawn(seed)
-    edges = np.unique(np.round(np.quantile(score, [0, 0.2, 0.5, 0.7, 1]), 2)) + [0, 0, 0, 0, 0.01]
-    own = [
-        [(a, b, int(((score[truth == k] >= a) & (score[truth == k] < b)).sum())) for a, b in zip(ends, ends[1:])]
-        for k, ends in ((True, [0.0, *edges[1:-1], 1.0]), (False, [0.0, *edges[2:-1], 1.0]))
-    ]
-    low, high = area_bounds(*own)
+    inner = np.round(np.quantile(score, [0.2, 0.5, 0.7]), 2).tolist()
+
+    def bins(own: np.ndarray, ends: list[float]) -> list[tuple[float, float, int]]:
+        return [(a, b, int(((own >= a) & (own < b)).sum())) for a, b in pairwise([0.0, *ends, 1.0])]
+
+    low, high = area_bounds(bins(score[truth], inner), bins(score[~truth], inner[1:]))
     area = area_and_variance(truth, score)[0]
     assert low <= area <= high
     assert high - low < 1

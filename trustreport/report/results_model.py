@@ -266,6 +266,9 @@ class Input(ResultsModel):
     dropped: dict[str, int]
     query: InputQuery | None = Field(default=None, description="absent where the table is a file")
     export: InputExport | None = Field(default=None, description="absent where the table is no export")
+    signer: str | None = Field(
+        default=None, description="of a file that a site signed: whose known key it is"
+    )
 
 
 class Provenance(ResultsModel):

@@ -128,6 +128,7 @@ def provenance(assessment: Assessment) -> dict[str, Any]:
                 "dropped": dict(source.dropped),
                 **({"query": asdict(source.query)} if source.query else {}),
                 **({"export": asdict(source.export)} if source.export else {}),
+                **({"signer": source.signer} if source.signer else {}),
             }
             for source in assessment.study.sources
         ],

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from trustreport.assessment.checks.check import EVERYTHING, Check, Evidence, Remark
 from trustreport.assessment.finding import CheckOutcome
 from trustreport.assessment.narrative.texts import quantity_name
+from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.score_measure import SCORES
 from trustreport.study.study import Study
 from trustreport.vocabulary.messages import Message, say
@@ -17,6 +18,9 @@ OF_ROWS = (
     *("P03", "P09", "P10", "P11", "P12", "P13", "P14", "P15", "P33", "P40", "P41", "P42", "P43"),
     *("P48", "P49", "P50", "P53", "P61", "P68", "P69"),
 )
+
+
+OF_DECISIONS = (*MEASURES, *(name for name, one in SCORES.items() if one.counts_decisions))
 
 
 def withheld_by_sites(evidence: Evidence) -> Iterator[Remark]:
@@ -40,7 +44,7 @@ def withheld_by_sites(evidence: Evidence) -> Iterator[Remark]:
         elif one.what == "scores":
             remark = Remark(place, say("checks.P74.scores", **given), tuple(SCORES))
         else:
-            remark = Remark(place, say("checks.P74.cells", **given))
+            remark = Remark(place, say("checks.P74.cells", **given), OF_DECISIONS)
         found[one.dataset, site, one.what, one.name, one.candidate] = remark
     yield from found.values() or [Remark()]
 

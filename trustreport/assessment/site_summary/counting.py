@@ -26,7 +26,8 @@ Codes = NDArray[np.int64]
 class CountedCases:
     """The cases of a data set whose truth counts, (n,): truth, and the pattern of outcomes of each.
 
-    `patterns` are the distinct rows of truth and outcomes, which `code` indexes.
+    `patterns` are the distinct rows of truth and outcomes, which `code` indexes. `dropped`: the cases that no
+    candidate was given are not among them, since they are few; no other number rests on them.
     """
 
     dataset: Dataset
@@ -34,6 +35,7 @@ class CountedCases:
     truth: NDArray[np.bool_]
     patterns: tuple[Pattern, ...]
     code: Codes
+    dropped: bool = False
 
     def groups(self, plan: Plan) -> tuple[GroupCounts, ...]:
         """The cases of each value of the columns that declared groups need, by pattern."""
@@ -75,8 +77,11 @@ class CountedCases:
         return GroupCounts(columns=tuple(name for name, *_ in columns), levels=tuple(levels))
 
 
-def counted_cases(dataset: Dataset, study: Study, plan: Plan) -> CountedCases:
-    """The cases of a data set by truth and by what each candidate put out."""
+def counted_cases(dataset: Dataset, study: Study, plan: Plan, least: int) -> CountedCases:
+    """The cases of a data set by truth and by what each candidate put out.
+
+    Fewer than `least` cases of a class that no candidate was given are left out.
+    """
     n = len(dataset.cases)
     rows = np.flatnonzero((dataset.cases.truth >= 0) & is_mature(dataset, study, plan))
     truth = dataset.cases.truth[rows] == 1
@@ -87,12 +92,18 @@ def counted_cases(dataset: Dataset, study: Study, plan: Plan) -> CountedCases:
         code = np.where(found.failed, 3, code)
         columns.append(np.where(found.given, code, 4)[rows])
     table = np.stack(columns, axis=1)
+    absent = (table[:, 1:] == OUTCOMES.index("not run")).all(axis=1)
+    few = np.zeros(len(rows), bool)
+    for k in (True, False):
+        own = absent & (truth == k)
+        few |= own if own.sum() < least else False
+    rows, truth, table = rows[~few], truth[~few], table[~few]
     kinds, at, counts = np.unique(table, axis=0, return_inverse=True, return_counts=True)
     patterns = tuple(
         Pattern(truth=int(kind[0]), outcomes=tuple(OUTCOMES[int(k)] for k in kind[1:]), n=int(count))
         for kind, count in zip(kinds, counts)
     )
-    return CountedCases(dataset, rows, truth, patterns, at.ravel().astype(np.int64))
+    return CountedCases(dataset, rows, truth, patterns, at.ravel().astype(np.int64), bool(few.any()))
 
 
 def _together(plan: Plan, columns: Mapping[str, CaseColumn]) -> Iterator[tuple[str, ...]]:

@@ -22,12 +22,12 @@ from trustreport.study.plan import Plan
 from trustreport.study.pooled.site_file import (
     CandidateScores,
     DisclosureRules,
+    KeptAtSite,
     SetCounts,
     SharedMessage,
     SiteCheck,
     SiteFile,
     SiteNumber,
-    KeptAtSite,
     shared_number,
 )
 from trustreport.study.study import DEVELOPMENT_ROLES, Dataset, Study
@@ -173,7 +173,7 @@ def _looks(study: Study) -> dict[str, Any]:
 def _set(
     dataset: Dataset, study: Study, plan: Plan, rules: DisclosureRules
 ) -> tuple[SetCounts, list[KeptAtSite]]:
-    counted = counted_cases(dataset, study, plan)
+    counted = counted_cases(dataset, study, plan, rules.fewest)
     cases = {one.candidate: one for one in of_dataset(dataset, study, plan)}
     clustered = any(one.cluster is not None for one in cases.values())
     names = tuple(dataset.scores)

@@ -13,9 +13,9 @@ from trustreport.study.pooled.site_file import (
     CandidateScores,
     GroupCounts,
     GroupLevel,
+    KeptAtSite,
     Pattern,
     SetCounts,
-    KeptAtSite,
 )
 
 CLASS = {1: "positives", 0: "negatives"}
@@ -37,22 +37,18 @@ class Kept:
 
 
 def kept_counts(counted: CountedCases, groups: Sequence[GroupCounts], plan: Plan, least: int) -> Kept:
-    """The counts that may leave: all cells of a class or none, all cells of a group in a class or none.
+    """The counts that may leave: all cells or none, all cells of a group in a class or none.
 
     Where a group is withheld, so many others are, the smallest first, that what is left for all of them
     together is in no cell a few cases.
     """
-    patterns, withheld = [], []
-    for truth in (1, 0):
-        own = [one for one in counted.patterns if one.truth == truth]
-        absent = [one for one in own if set(one.outcomes) == {"not run"} and one.n < least]
-        if absent:  # no number but that of cases without output rests on them
-            withheld.append(KeptAtSite(dataset="", what="number", name="not run", reason=FEW))
-        own = [one for one in own if one not in absent]
-        if any(0 < one.n < least for one in own):
-            withheld.append(KeptAtSite(dataset="", what="cells", name=CLASS[truth], reason=FEW))
-        else:
-            patterns += own
+    withheld = []
+    patterns = list(counted.patterns)
+    if counted.dropped:
+        withheld.append(KeptAtSite(dataset="", what="number", name="not run", reason=FEW))
+    if any(0 < one.n < least for one in patterns):
+        withheld.append(KeptAtSite(dataset="", what="cells", reason=FEW))
+        patterns = []
     kept = []
     for group in groups:
         levels, apart = [], []
@@ -66,8 +62,7 @@ def kept_counts(counted: CountedCases, groups: Sequence[GroupCounts], plan: Plan
         names = counted.groups_with(group, apart, plan) if apart else []
         withheld += [KeptAtSite(dataset="", what="group", name=name, reason=FEW) for name in names]
     unique = {(one.what, one.name): one for one in withheld}
-    ordered = tuple(one for one in counted.patterns if one in patterns)
-    return Kept(ordered, tuple(kept), tuple(unique.values()))
+    return Kept(tuple(patterns), tuple(kept), tuple(unique.values()))
 
 
 def _shown(levels: Sequence[GroupLevel], least: int) -> tuple[list[GroupLevel], list[GroupLevel]]:
@@ -133,9 +128,7 @@ def _of_groups(
     return wanted, published
 
 
-def _of_totals(
-    scores: CandidateScores, counted: CountedCases, place: int
-) -> Iterator[tuple[Count, int]]:
+def _of_totals(scores: CandidateScores, counted: CountedCases, place: int) -> Iterator[tuple[Count, int]]:
     """What the numbers of cases of estimates and sums say of the patterns of one candidate."""
 
     def some(truths: tuple[int, ...], without: tuple[str, ...]) -> frozenset[str]:

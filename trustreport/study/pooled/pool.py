@@ -200,7 +200,7 @@ def _dataset(name: str, sites: Mapping[str, SetCounts], plan: Plan, files: Seque
     columns = tuple(
         dict.fromkeys(c for counts in sites.values() for group in counts.groups for c in group.columns)
     )
-    names = sorted(sites)
+    names = sorted(site for site, counts in sites.items() if counts.patterns)
     truth, site = [], []
     of_group: dict[str, list[str | None]] = {column: [] for column in columns}
     decisions: dict[str, list[Any]] = {c: [] for c in candidates}

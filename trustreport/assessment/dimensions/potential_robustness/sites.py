@@ -49,9 +49,21 @@ def sites_of(case: ScoredCases, plan: Plan) -> list[Site]:
     sites, name = case.dataset.cases.site, case.dataset.name
     whole = sites is None or bool((sites.codes[case.rows] < 0).any())
     cut = [] if whole else [one for one in sites_in(case, plan, inf) if len(one.case)]
-    if len(cut) < 2:
+    if len(cut) < 2 and case.shared is None:
         return [Site(name, case)]
-    return [Site(f"{name}: {one.name}", one.case, one.closed) for one in cut]
+    return [Site(f"{name}: {one.name}", one.case, one.closed) for one in cut] + _without_cells(case, name)
+
+
+def _without_cells(case: ScoredCases, name: str) -> list[Site]:
+    """The sites that hand over numbers of scores, but not the counts that their cases are made of."""
+    shared, sites = case.shared, case.dataset.cases.site
+    if shared is None or sites is None:
+        return []
+    nobody, found = np.zeros(len(case), bool), []
+    for one in sorted(set(shared.sites) - set(sites.labels)):
+        there = case.part(nobody, case.place.narrowed(site=one))
+        found.append(Site(f"{name}: {one}", replace(there, shared=shared.site(one))))
+    return found
 
 
 def each_patient_once(sites: Sequence[Site], plan: Plan) -> list[Site]:
