@@ -1,6 +1,8 @@
 """Drawn collaborations: sites with their own cases under one lock, and the study with all their rows."""
 
+from collections import Counter
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -115,3 +117,15 @@ def pooled(files: list[SiteFile], only: tuple[str, ...] = ()) -> Assessment:
     """The assessment of what the sites handed over, after the way through the bytes of their files."""
     received = [read_site_file(f"{one.site}.site.json", site_bytes(one), ANYBODY) for one in files]
     return assess(*pool_sites(received), only=only)
+
+
+def table_of(rows: Mapping[str, np.ndarray], plan: Plan, site: int) -> Counter[tuple[Any, ...]]:
+    """The cases of a site by truth, outcome, sex and group of age: what an attacker looks for."""
+    own = {name: column[rows["site"] == site] for name, column in rows.items()}
+    silent = "not run" if plan.operating_point.indeterminate_as is None else "failed"
+    outcome = np.where(np.isnan(own["score"]), silent, np.where(own["score"] >= 0.5, "positive", "negative"))
+    age = np.select([own["age"] < 50, own["age"] < 70], ["49", "60"], "71")
+    sex = np.array(["F", "M"])[own["sex"]]
+    columns = (own["truth"].tolist(), outcome.tolist(), sex.tolist(), age.tolist())
+    table = Counter(zip(*columns))
+    return Counter({key: table[key] for key in product(*(sorted(set(c), key=str) for c in columns))})

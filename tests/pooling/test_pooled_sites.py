@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from tests.pooling.collaborations import drawn_rows, plan_of, pooled, study_of, summaries
+from tests.pooling.attacker import recovered_cells
+from tests.pooling.collaborations import drawn_rows, plan_of, pooled, study_of, summaries, table_of
 from trustreport.api import read_study
 from trustreport.api.sites import Signers, pool_sites, read_sites, summarise_site
 from trustreport.assessment.assess import Assessment, assess
@@ -165,6 +166,29 @@ def test_no_verdict_is_better_than_with_all_rows(seed: int) -> None:
         word = with_rows[verdict.criterion.endpoint]
         assert verdict.word != "pass" or word == "pass", verdict.criterion.endpoint
         assert verdict.word != "inconclusive" or word != "fail", verdict.criterion.endpoint
+
+
+@pytest.mark.parametrize("seed", range(100, 112))
+def test_no_withheld_count_is_given_back(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    plan = (
+        plan_of(operating_point={"threshold": 0.5, "indeterminate_as": "positive"}) if seed % 2 else plan_of()
+    )
+    rows, fewest = drawn_rows(rng, 2, (20, 200)), int(rng.choice([3, 5, 10]))
+    for i, file in enumerate(summaries(rows, plan, DisclosureRules(fewest=fewest), ("reported",))):
+        assert recovered_cells(file.datasets[0], table_of(rows, plan, i), fewest) == []
+
+
+def test_the_attacker_finds_what_is_left_by_a_difference() -> None:
+    rows, plan = drawn_rows(np.random.default_rng(9), 2, (60, 90)), plan_of()
+    file = summaries(rows, plan, DisclosureRules(fewest=0), ("reported",))[0].datasets[0]
+    assert recovered_cells(file, table_of(rows, plan, 0), 5)
+    sex = next(one for one in file.groups if one.columns == ("sex",))
+    men = sex.model_copy(update={"levels": tuple(level for level in sex.levels if level.values != ("F",))})
+    less = file.model_copy(update={"groups": (men,), "scores": {}})
+    women = {key: n for key, n in table_of(rows, plan, 0).items() if key[2] == "F"}
+    small = min(sum(n for key, n in women.items() if key[:2] == cell) for cell in {key[:2] for key in women})
+    assert any(" F: " in found for found in recovered_cells(less, table_of(rows, plan, 0), small + 1))
 
 
 def test_without_a_limit_everything_is_handed_over() -> None:
