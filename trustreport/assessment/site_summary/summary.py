@@ -149,9 +149,9 @@ def _declared(plan: Plan, locked: Mapping[str, Any]) -> dict[str, Any]:
     """The manifest without what it says of people, files and papers of the site, unless the lock has it."""
     said = plan.model_dump(mode="json", exclude_unset=True, exclude_none=True)
     kept = {name: value for name, value in said.items() if name not in STAYS or name in locked}
-    shared = {one["dataset"]: set(one) for one in locked.get("datasets", ())}
+    shared = {key for one in locked.get("datasets", ()) for key in one}
     kept["datasets"] = [
-        {key: value for key, value in one.items() if key in OF_A_SET or key in shared.get(one["dataset"], ())}
+        {key: value for key, value in one.items() if key in OF_A_SET or key in shared}
         for one in said.get("datasets", ())
     ]
     return kept

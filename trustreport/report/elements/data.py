@@ -106,7 +106,12 @@ def read(context: Context) -> Element:
         tuple(finding),
         figures=tuple(context.numbering.figure(figure) for figure in context.assessment.flow_figures),
         tables=numbered(
-            context, _sources(context), _queries(context), _exports(context), _processed(context)
+            context,
+            _sources(context),
+            _sites(context),
+            _queries(context),
+            _exports(context),
+            _processed(context),
         ),
         remarks=tuple(say(f"cautions.{key}", **values) for key, values in study.cautions),
         remarks_title=say("report.read.doubts"),
@@ -127,6 +132,25 @@ def _sources(context: Context) -> Table:
         lines.append(line_of(source.file, source.table, *shown, dropped))
     columns = heads(say, "report.read", "file table rows used dropped", numeric="rows used")
     return Table(say("report.read.caption"), columns, tuple(lines))
+
+
+def _sites(context: Context) -> Table | None:
+    """The sites that gave files in place of rows: who signed each, and what it withheld."""
+    say, pooled = context.say, context.assessment.study.pooled
+    if pooled is None:
+        return None
+    lines = []
+    for one in pooled.files:
+        kept = {(w.dataset, w.what) for w in one.summary.withheld}
+        withheld = [
+            say("report.sites.of_set", what=say(f"report.sites.{w}"), name=d) for d, w in sorted(kept)
+        ]
+        rule = say.numbers.count(one.summary.rules.fewest)
+        signer = one.signer or say("report.sites.unverified")
+        shown = "; ".join(withheld) or say("report.sites.nothing")
+        lines.append(line_of(one.summary.site, one.name, signer, *number_cells([rule]), shown))
+    columns = heads(say, "report.sites", "site file signer fewest withheld", numeric="fewest")
+    return Table(say("report.sites.caption"), columns, tuple(lines))
 
 
 def _queries(context: Context) -> Table:
