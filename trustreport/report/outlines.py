@@ -60,7 +60,7 @@ REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
 PRINTED = (
     *("advice_accuracy_sets", "classes_*", "each_class_*", "horizon_*", "roc_*", "reported_sets"),
     *("h_accuracy_chart_1", "h_accuracy_differences"),
-    *("summary_roc_*", "pooled_forest_*"),
+    *("summary_roc_*", "pooled_forest_*", "pooled_sites_*"),
     *("utility_space_*", "utility_ranking_*", "class_utility_*"),
     "nomogram_*",
     *("external_performance_*", "potential_robustness_performance_*", "potential_robustness_scores_*"),

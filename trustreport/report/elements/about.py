@@ -104,6 +104,7 @@ def tested(assessment: Assessment, say: Catalogue) -> list[tuple[str, str]]:
         ("arms", ", ".join(labels.get(name, name) for name in study.arms)),
         ("design", ", ".join(dict.fromkeys(filter(None, designs))) or none),
         ("datasets", _datasets(study, say)),
+        ("sites", say("report.tested.n_sites", n=len(study.pooled.sites)) if study.pooled else ""),
         ("reference", _reference(plan, say)),
         ("locked", day(locked, say) if locked else none),
     ]

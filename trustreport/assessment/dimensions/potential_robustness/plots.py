@@ -112,7 +112,8 @@ def _forest(view: SetsOfCandidate) -> Iterator[Figure]:
         chart = Forest(tuple(site.label for site in some), tuple(_column(view, name, some) for name in drawn))
         key = "forest" if chart.expects else "forest_mean"
         caption = text(f"figure.{key}", n=len(sites))
-        id = f"forest_{view.number}_{start // MOST_OF_FOREST + 1}"
+        kind = "pooled_sites" if any(one.case.shared for one in view.scored) else "forest"
+        id = f"{kind}_{view.number}_{start // MOST_OF_FOREST + 1}"
         yield text.figure(id, chart, key, caption, n=len(some))
 
 

@@ -81,12 +81,13 @@ def _items(view: SetsOfCandidate, study: Study) -> Iterator[Item]:
 
 def _sentences(view: SetsOfCandidate) -> Iterator[Message]:
     results, scored = view.results, view.scored
-    if scored:
-        enough = [one for one in scored if reached(view.sized("auc", one)) >= 1]
+    sized = [one for one in scored if one.case.score is not None]  # else no area is known to size it by
+    if sized:
+        enough = [one for one in sized if reached(view.sized("auc", one)) >= 1]
         names = [one.case.dataset.name for one in enough]
-        key = ("enough_all" if len(enough) == len(scored) else "enough") if enough else "enough_none"
-        yield text(key, n=len(scored), k=len(enough), names=names, width=width("auc", view.plan))
-    else:
+        key = ("enough_all" if len(enough) == len(sized) else "enough") if enough else "enough_none"
+        yield text(key, n=len(sized), k=len(enough), names=names, width=width("auc", view.plan))
+    elif not scored:
         yield text("no_scores", n=len(view.compared))
     if len(scored) <= SENTENCES:
         for one in scored:
