@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -99,6 +100,9 @@ def study_of(rows: Mapping[str, np.ndarray], plan: Plan, site: int | None = None
             "age": Coded(np.searchsorted(ages, own["age"]).astype(np.int32), Labels(tuple(map(str, ages)))),
         },
     )
+    if "patient" in own:
+        names, codes = np.unique(own["patient"], return_inverse=True)
+        cases = replace(cases, patient=Coded(codes.astype(np.int32), Labels(tuple(map(str, names)))))
     dataset = Dataset("external", "external", cases, {"": Scores(score=own["score"])})
     return with_clusters(Study(datasets=(dataset,), lock=lock.written(lock.renewed(plan))), plan)
 

@@ -168,6 +168,35 @@ def test_no_verdict_is_better_than_with_all_rows(seed: int) -> None:
         assert verdict.word != "inconclusive" or word != "fail", verdict.criterion.endpoint
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_patients_with_several_cases_make_no_interval_narrower(seed: int) -> None:
+    plan = plan_of(
+        subgroups=[],
+        datasets=[{"dataset": "external", "role": "external", "cluster_keys": ["patient"]}],
+        endpoints=[
+            e
+            for e in plan_of().model_dump(mode="json", exclude_none=True)["endpoints"]
+            if "subgroup" not in e
+        ],
+    )
+    rows = drawn_rows(np.random.default_rng(seed), 4, (150, 300))
+    rows["score"] = np.where(np.isnan(rows["score"]), 0.3, rows["score"])
+    rows["patient"] = np.arange(len(rows["site"])) // 3 + 10_000 * rows["site"]
+    sites, whole = (
+        pooled(summaries(rows, plan, DisclosureRules(fewest=3), ())),
+        assess(study_of(rows, plan), plan),
+    )
+    words = {v.criterion.endpoint: v.word for v in whole.verdicts}
+    assert all(v.word != "pass" or words[v.criterion.endpoint] == "pass" for v in sites.verdicts)
+    every, compared = primary(whole), 0
+    for key, r in primary(sites).items():
+        a, b = (one.estimate for one in (every.get(key, r), r))
+        if key in every and r.place.population is None and not np.isnan([a.low, a.high, b.low, b.high]).any():
+            assert b.high - b.low >= (a.high - a.low) * (1 - 1e-9), key
+            compared += 1
+    assert compared > 10
+
+
 @pytest.mark.parametrize("seed", range(100, 112))
 def test_no_withheld_count_is_given_back(seed: int) -> None:
     rng = np.random.default_rng(seed)

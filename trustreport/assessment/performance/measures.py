@@ -187,7 +187,7 @@ def _of_shared(
     case: ScoredCases, shared: SharedScores, measure: ScoreMeasure, level: float, at: float | None
 ) -> Sequence[Estimate]:
     """A measure of scores that stay at their sites, of what these hand over."""
-    if measure.needs != "threshold":
+    if measure.needs != "threshold" or (shared.clusters and at == case.risk_threshold):
         return shared.estimate(measure.id, len(case), level)
     acted = None if at is None else case.acted_at(at)
     if at is None or acted is None:

@@ -23,6 +23,7 @@ from trustreport.study.pooled.site_file import (
     shared_number,
 )
 
+AT_THRESHOLD = ("net_benefit", "standardized_net_benefit")
 OF_RISKS = ("brier", "oe_ratio", "calibration_intercept", "calibration_slope")
 BESIDES = {"auc": ("delong", "obuchowski_clustered")}  # methods on which tests between sites rest
 BINS, DIGITS = 60, 2  # bins of a class at most, decimals of their ends
@@ -40,6 +41,7 @@ def scores_of(
     named = [*(MEASURES if clustered and shares else ()), *(("auc",) if case.score is not None else ())]
     risks = case.score is not None and not why_no_risk(case)
     named += OF_RISKS if risks else ()
+    named += AT_THRESHOLD if risks and clustered and case.risk_threshold is not None else ()
     found = {name: shared for name in named if (shared := _shared(case, name))}
     sums = None
     if risks and not clustered:
@@ -48,7 +50,7 @@ def scores_of(
     kept: list[float] = []
     withheld: list[KeptAtSite] = []
     acted: tuple[ActedCells, ...] = ()
-    if risks:
+    if risks and not clustered:  # cells without the clusters would make too narrow intervals
         kept, acted, withheld = _acted(case, plan, least)
     positives, negatives = _bins(case, kept, least) if case.score is not None else ((), ())
     scores = CandidateScores(
