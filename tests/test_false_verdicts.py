@@ -13,7 +13,7 @@ from tests.programs import loaded
 
 ROOT = Path(__file__).resolve().parents[1]
 BENCHMARKS = ROOT / "benchmarks"
-DRAWN_HERE, DRAWN_ONCE = 120, 5000
+DRAWN_HERE, DRAWN_ONCE = 200, 5000
 
 
 @pytest.fixture(scope="module")
