@@ -17,9 +17,9 @@ from trustreport.study.plan import Plan
 from trustreport.study.pooled.site_file import (
     ActedCells,
     CandidateScores,
+    KeptAtSite,
     SharedBin,
     SharedSums,
-    KeptAtSite,
     shared_number,
 )
 

@@ -22,12 +22,12 @@ from trustreport.study.plan import Plan
 from trustreport.study.pooled.site_file import (
     CandidateScores,
     DisclosureRules,
+    KeptAtSite,
     SetCounts,
     SharedMessage,
     SiteCheck,
     SiteFile,
     SiteNumber,
-    KeptAtSite,
     shared_number,
 )
 from trustreport.study.study import DEVELOPMENT_ROLES, Dataset, Study

@@ -13,9 +13,9 @@ from trustreport.study.pooled.site_file import (
     CandidateScores,
     GroupCounts,
     GroupLevel,
+    KeptAtSite,
     Pattern,
     SetCounts,
-    KeptAtSite,
 )
 
 CLASS = {1: "positives", 0: "negatives"}
