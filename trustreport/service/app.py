@@ -71,7 +71,7 @@ TAGS = {
     "comments": "What people write about versions and reports.",
     "review requests": "Who is asked to review a report, and by when.",
     "shares": "Links to one report for readers from outside.",
-    "collaborations": "Evidence of several hospitals without a patient's row: invitations, uploads, the pool.",
+    "collaborations": "Evidence of several sites without a row of a patient: invitations, uploads, the pool.",
     "exports": "Lists as CSV.",
     "comparisons": "Two reports side by side.",
     "devices": "What was reported of a device over time.",
@@ -190,7 +190,7 @@ def create_app(
     app.add_middleware(
         BodyLimit,
         most=most_bytes(core.settings),
-        is_open=lambda path: path in OPEN or path.startswith((shared_page.PREFIX, site_page.PREFIX)),
+        is_open=_is_open,
         is_known=lambda scope: _is_known(core, scope),
         admit=lambda method, path: _admit(core.settings, method, path),
         answer=_answer_scope,
@@ -206,6 +206,12 @@ def create_app(
         app.add_middleware(Traced, traces=core.traces, prefix=PREFIX)
     _complete_document(app)
     return app
+
+
+def _is_open(path: str) -> bool:
+    """Whether a path takes requests of strangers; the file of a site comes from its own browser alone."""
+    of_links = path.startswith((shared_page.PREFIX, site_page.PREFIX))
+    return path in OPEN or (of_links and not site_page.is_site_upload("POST", path))
 
 
 async def _is_known(core: Core, scope: Scope) -> bool:

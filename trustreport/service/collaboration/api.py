@@ -3,6 +3,7 @@
 import io
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
@@ -27,6 +28,7 @@ from trustreport.service.collaboration.sites import (
     state_of,
 )
 from trustreport.service.core import Core
+from trustreport.service.editor.run import carried_out
 from trustreport.service.engine import pem_of
 from trustreport.service.ids import PATTERN
 from trustreport.service.intake import LOCK, MANIFESTS, UploadedFile, add_version
@@ -78,7 +80,7 @@ class NewCollaboration(RequestBody):
     version: str | None = described(
         default=None,
         pattern=PATTERN,
-        description=f"a version with {LOCK}; default: the newest valid one that has it",
+        description=f"a version with {LOCK}, data may be missing; default: the newest that has it",
     )
 
 
@@ -102,6 +104,7 @@ class CollaborationResponse(ResponseBody):
     study: str
     version: str = described(description="has the lock and the manifest that are handed out")
     title: str
+    lock: str = described(description="what the first entry of the lock hashes to")
     created_by: str
     created_at: datetime
 
@@ -158,11 +161,16 @@ def of_study(study: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Pa
 @router.post("/studies/{study}/collaborations", status_code=201)
 def begin(study: Name, wanted: NewCollaboration, who: Author, core: TheCore) -> CollaborationResponse:
     """Ask several sites for evidence of a study that has a lock."""
+    with core.store.read() as rows:
+        row = who.row_of(rows, StoredStudy, study)
+        version, lock = _locked_version(rows, who, row, wanted.version)
+    digest = _read_lock(core, lock)
     with core.store.write() as rows:
         row = who.row_of(rows, StoredStudy, study)
-        version = _locked_version(rows, who, row, wanted.version)
-        made = who.new_row(rows, StoredCollaboration, study=row.id, version=version.id, title=wanted.title)
-        said = {"study": row.id, "version": version.id, "digest": version.digest}
+        made = who.new_row(
+            rows, StoredCollaboration, study=row.id, version=version.id, title=wanted.title, lock=digest
+        )
+        said = {"study": row.id, "version": version.id, "lock": digest}
         who.audit(rows, "collaboration.add", made.id, **said)
         return CollaborationResponse.of_row(made)
 
@@ -324,16 +332,33 @@ def _accepted(rows: Rows, row: StoredCollaboration) -> list[tuple[InvitedSite, S
     return [(site, upload) for site, upload in found]
 
 
-def _locked_version(rows: Rows, who: Principal, study: StoredStudy, name: str | None) -> Version:
-    """The version whose lock and manifest are handed out."""
-    locked = select(VersionFile.version).where(VersionFile.name == LOCK, VersionFile.archive.is_(False))
-    query = who.rows_of(Version).where(Version.study == study.id, Version.state == "valid")
+def _locked_version(
+    rows: Rows, who: Principal, study: StoredStudy, name: str | None
+) -> tuple[Version, VersionFile]:
+    """The version whose lock and manifest are handed out, and its lock."""
+    query = who.rows_of(Version).where(Version.study == study.id, Version.state.in_(("valid", "invalid")))
     if name is not None:
         query = query.where(Version.id == name)
-    newest = query.where(Version.id.in_(locked)).order_by(Version.number.desc()).limit(1)
-    if (found := rows.scalar(newest)) is None:
+    locked = select(VersionFile.version).where(VersionFile.name == LOCK)
+    manifests = select(VersionFile.version).where(VersionFile.name.in_(MANIFESTS))
+    query = query.where(Version.id.in_(locked), Version.id.in_(manifests))
+    found = rows.scalar(query.order_by(Version.number.desc()).limit(1))
+    if found is None:
         raise Fault(409, say("pages.fault.no_lock.detail", lock=LOCK))
-    return found
+    return found, rows.get_one(VersionFile, (found.id, LOCK))
+
+
+def _read_lock(core: Core, lock: VersionFile) -> str:
+    """What its lock hashes to, read in a limited process; refuses (409) what is no lock."""
+    task = {"task": "lock", "closed": [str(core.settings.data)]}
+
+    def fill(work: Path) -> None:
+        core.blobs.copy(lock.organisation, lock.sha256, work / "lock")
+
+    digest = carried_out(core, task, fill).answer.get("lock")
+    if not digest:
+        raise Fault(409, say("pages.fault.no_lock.detail", lock=LOCK))
+    return str(digest)
 
 
 def _sites_of(row: StoredCollaboration) -> Select[InvitedSite]:

@@ -37,7 +37,7 @@ from trustreport.service.web.shapes import Name
 from trustreport.vocabulary.messages import say
 from trustreport.vocabulary.version import __version__
 
-PREFIX = "/site/"  # what follows names a site, whose secret is in a cookie: whoever has it needs no session
+PREFIX = "/site/"  # what follows names a site, whose secret is in a cookie
 COOKIE = "__Host-trustreport-site-"  # and the site's name: one for each that was opened
 UPLOAD = re.compile(rf"/site/([{ALPHABET}]{{{LENGTH}}})/file")
 MOST_BODY = MOST_BYTES + 100_000  # bytes of the form that brings a file

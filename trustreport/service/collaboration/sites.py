@@ -15,8 +15,6 @@ from trustreport.service.core import Core
 from trustreport.service.editor.run import carried_out
 from trustreport.service.engine import name_of, read_signers
 from trustreport.service.ids import new_id
-from trustreport.service.intake import LOCK
-from trustreport.service.storage.models import VersionFile
 from trustreport.service.storage.pooling import InvitedSite, SiteUpload, StoredCollaboration
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault, Field
@@ -96,7 +94,7 @@ def store_site_file(core: Core, site: str, stream: BinaryIO, key: str) -> SiteUp
     stream.seek(0)
     with core.store.read() as rows:
         row = rows.get_one(InvitedSite, site)
-        lock = _lock_of(rows, row)
+        lock = rows.get_one(StoredCollaboration, row.collaboration).lock
         n = rows.scalar(select(func.count()).select_from(SiteUpload).where(SiteUpload.site == site)) or 0
         refuse_more_bytes(rows, row.organisation, core.settings, needed=size)
     if size > MOST_BYTES:
@@ -153,22 +151,16 @@ def _values(why: Mapping[str, Any]) -> dict[str, str]:
     return {name: text for name, text in why.items() if name != "reason"}
 
 
-def _lock_of(rows: Rows, site: InvitedSite) -> str:
-    version = rows.get_one(StoredCollaboration, site.collaboration).version
-    return rows.get_one(VersionFile, (version, LOCK)).sha256
-
-
 def _verified(core: Core, site: InvitedSite, lock: str, key: str, stream: BinaryIO) -> dict[str, Any]:
     """What the limited process says of a file."""
 
     def fill(work: Path) -> None:
-        core.blobs.copy(site.organisation, lock, work / "lock")
         with (work / "upload").open("xb") as out:
             while block := stream.read(1 << 20):
                 out.write(block)
 
-    task = {"task": "site", "closed": [str(core.settings.data)], "site": site.name, "key": key}
-    outcome = carried_out(core, task, fill)
+    about = {"site": site.name, "key": key, "lock": lock}
+    outcome = carried_out(core, {"task": "site", "closed": [str(core.settings.data)], **about}, fill)
     failed = outcome.reason or outcome.answer.get("failed", "")
     if outcome.kind != "answer" or failed:
         return {"refused": {"reason": "form", "said": str(failed)[:300]}}

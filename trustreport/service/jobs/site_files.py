@@ -42,18 +42,28 @@ def study_of(folder: Path) -> "tuple[Study, Plan]":
     return pool_sites(read_sites(files, Signers(signers)))
 
 
+def read_lock(task: dict[str, Any], work: Path, on_progress: Callable[[str, float], None]) -> dict[str, Any]:
+    """The hash of the first entry of ``work/lock``, by which locks are compared; nothing where it is none."""
+    from trustreport.service.engine import lock
+
+    try:
+        return {"lock": lock.read((work / "lock").read_bytes()).first.sha256}
+    except (ValueError, RecursionError):
+        return {}
+
+
 def verify_site(
     task: dict[str, Any], work: Path, on_progress: Callable[[str, float], None]
 ) -> dict[str, Any]:
-    """Whether ``work/upload`` is the file of a site under the lock ``work/lock``: `facts`, or why it is not.
+    """Whether ``work/upload`` is the file of a site under the shared lock: `facts`, or why it is not.
 
     Parameters
     ----------
-    task : `site`, its name as invited; `key`, its public key in base64
+    task : `site`, its name as invited; `key`, its public key in base64; `lock`, what `read_lock` gave
     """
-    from trustreport.service.engine import Signers, lock, read_site_file
+    from trustreport.service.engine import Signers, read_site_file
 
-    shared = lock.read((work / "lock").read_bytes()).first.sha256
+    shared = task["lock"]
     data, key = (work / "upload").read_bytes(), b64decode(task["key"])
     try:
         found = read_site_file("upload", data, Signers({key: task["site"]}, unverified=True))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from trustreport.service.blank import SUFFIXES
 from trustreport.service.engine import FETCHED, DatasetFacts, Plan, TableSource
-from trustreport.service.jobs.site_files import study_of, verify_site
+from trustreport.service.jobs.site_files import read_lock, study_of, verify_site
 from trustreport.vocabulary.errors import MissingLibrary, Problem, StudyError
 
 if TYPE_CHECKING:  # load numpy
@@ -451,5 +451,6 @@ TASKS: dict[str, Callable[[dict[str, Any], Path, OnProgress], dict[str, Any]]] =
     "edit": edit,
     "pilot": pilot,
     "section": section,
+    "lock": read_lock,
     "site": verify_site,
 }

@@ -19,6 +19,7 @@ class StoredCollaboration(Base):
     study: Mapped[str] = foreign_key("studies")
     version: Mapped[str] = foreign_key("versions")
     title: Mapped[str] = mapped_column(String(200))
+    lock: Mapped[str] = mapped_column(SHA)  # what the first entry of the lock hashes to
     created_by: Mapped[str] = foreign_key("users", index=False)
     created_at: Mapped[int]
 

@@ -436,6 +436,7 @@ def collaborations() -> None:
         sa.Column("study", ID, sa.ForeignKey("studies.id"), nullable=False, index=True),
         sa.Column("version", ID, sa.ForeignKey("versions.id"), nullable=False, index=True),
         sa.Column("title", sa.String(200), nullable=False),
+        sa.Column("lock", SHA, nullable=False),
         sa.Column("created_by", ID, sa.ForeignKey("users.id"), nullable=False),
         sa.Column("created_at", WHEN, nullable=False),
     )

@@ -106,7 +106,7 @@ def show(request: Request, who: Principal, core: Core, study: str, fault: Fault 
         schedules = rows.scalars(select(Schedule).where(Schedule.study == row.id)).all()
         asked = who.rows_of(StoredCollaboration).where(StoredCollaboration.study == row.id)
         lock = select(VersionFile.name).join(Version, Version.id == VersionFile.version)
-        lock = lock.where(Version.study == row.id, Version.state == "valid", VersionFile.name == LOCK)
+        lock = lock.where(Version.study == row.id, VersionFile.name == LOCK)
         numbers = select(Version.id, Version.number).where(Version.study == row.id)
         made_by = {v.created_by for v in versions} | {r.created_by for r in reports} | {row.created_by}
         return page(
