@@ -102,10 +102,16 @@ def collaboration_to_see(core: Core, client: Client, folder: Path) -> dict[str, 
             signer = Signer(Ed25519PrivateKey.generate())
             key = b64encode(signer.public).decode()
             row.key = "" if state == "uploaded" else key
-            for own in dict.fromkeys((state, "accepted" if state == "superseded" else state)):
+            for later, own in enumerate(
+                dict.fromkeys((state, "accepted" if state == "superseded" else state))
+            ):
                 blob = core.blobs.put(row.organisation, io.BytesIO(f"{site} {own}".encode()))
                 said = {"site": row.id, "sha256": blob.sha256, "size": blob.size, "key": key, "state": own}
-                told = {"id": new_id(), "organisation": row.organisation, "created_at": row.created_at + 1}
+                told = {
+                    "id": new_id(),
+                    "organisation": row.organisation,
+                    "created_at": row.created_at + later,
+                }
                 rows.add(SiteUpload(**told, **said, facts=FACTS))
         last = rows.get_one(InvitedSite, sites[2]["site"]["id"])
         last.refused_at = last.created_at + 2

@@ -256,7 +256,7 @@ def uploads(invited_site: Name, who: Reader, core: TheCore, turn: RequestedPage)
 def accept(site_upload: Name, who: Author, core: TheCore) -> SiteUploadResponse:
     """Accept the key that signed the first file of a site, and with it the file."""
     with core.store.write() as rows:
-        upload = _undecided(rows, who, site_upload)
+        upload = _waiting_upload(rows, who, site_upload)
         site = rows.get_one(InvitedSite, upload.site)
         row = rows.get_one(StoredCollaboration, site.collaboration)
         rows.refresh(row, with_for_update=True)
@@ -270,7 +270,7 @@ def accept(site_upload: Name, who: Author, core: TheCore) -> SiteUploadResponse:
 def decline(site_upload: Name, who: Author, core: TheCore) -> SiteUploadResponse:
     """Decline a file whose key is not that of the site; the site can upload another."""
     with core.store.write() as rows:
-        return _decide(rows, who, _undecided(rows, who, site_upload), "declined")
+        return _decide(rows, who, _waiting_upload(rows, who, site_upload), "declined")
 
 
 @router.post(
@@ -374,7 +374,7 @@ def _days(core: Core, asked: int | None) -> int:
     return days
 
 
-def _undecided(rows: Rows, who: Principal, name: str) -> SiteUpload:
+def _waiting_upload(rows: Rows, who: Principal, name: str) -> SiteUpload:
     upload: SiteUpload = who.row_of(rows, SiteUpload, name)
     rows.refresh(upload, with_for_update=True)
     if upload.state != UPLOADED:

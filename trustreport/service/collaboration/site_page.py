@@ -41,6 +41,10 @@ PREFIX = "/site/"  # what follows names a site, whose secret is in a cookie
 COOKIE = "__Host-trustreport-site-"  # and the site's name: one for each that was opened
 UPLOAD = re.compile(rf"/site/([{ALPHABET}]{{{LENGTH}}})/file")
 MOST_BODY = MOST_BYTES + 100_000  # bytes of the form that brings a file
+TO_MAKE_KEY = """openssl genpkey -algorithm ed25519 -out key.pem
+openssl pkey -in key.pem -pubout -out public.pem"""
+TO_MAKE_FILE = """pip install trustreport=={version}
+trustreport site . -o "{site}.site.json" --site "{site}" --key key.pem"""
 
 router = APIRouter(prefix="/site", dependencies=[Depends(anybody)])
 
@@ -142,6 +146,8 @@ def _show(
             uploads=latest_uploads(rows, [site.id])[site.id][:20],
             fingerprint=fingerprint,
             trustreport=__version__,
+            to_make_key=TO_MAKE_KEY,
+            to_make_file=TO_MAKE_FILE.format(version=__version__, site=site.name),
             address=f"{PREFIX}{site.id}",
             most=MOST_BYTES,
             fault=fault,

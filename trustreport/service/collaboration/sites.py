@@ -54,7 +54,8 @@ def key_taken(others: Iterable[InvitedSite], key: str) -> bool:
 def latest_uploads(rows: Rows, sites: Collection[str]) -> Mapping[str, Sequence[SiteUpload]]:
     """The files of each site, the newest first."""
     found: dict[str, list[SiteUpload]] = defaultdict(list)
-    query = select(SiteUpload).where(SiteUpload.site.in_(sites)).order_by(SiteUpload.id.desc())
+    query = select(SiteUpload).where(SiteUpload.site.in_(sites))
+    query = query.order_by(SiteUpload.created_at.desc(), SiteUpload.id.desc())
     for upload in rows.scalars(query):
         found[upload.site].append(upload)
     return found
@@ -70,7 +71,9 @@ def state_of(site: InvitedSite, last: Sequence[SiteUpload], at: int) -> str:
     """
     if site.revoked_at is not None:
         return "revoked"
-    if site.refused_at is not None and not (last and last[0].created_at >= site.refused_at):
+    if last and last[0].state == ACCEPTED:
+        return ACCEPTED  # also where a later file was refused
+    if site.refused_at is not None:
         return "refused"
     if last:
         return last[0].state
