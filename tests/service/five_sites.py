@@ -52,7 +52,8 @@ class FiveSites:
     files: dict[str, bytes]
     unsigned: bytes
     other_lock: bytes
-    later: bytes  # another file of the first site, with more cases
+    later: bytes  # another file of the first site, of other cases
+    older: bytes  # of the second site, made by an older trustreport
 
 
 def five_sites(folder: Path) -> FiveSites:
@@ -79,6 +80,9 @@ def five_sites(folder: Path) -> FiveSites:
         site_bytes(summaries["North"]),
         site_bytes(summarise_site(other, "North"), north),
         site_bytes(summarise_site(more, "North"), north),
+        site_bytes(
+            summaries["South"].model_copy(update={"software": {"trustreport": "0.0.1"}}), signers["South"]
+        ),
     )
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 from base64 import b64decode
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,12 +15,24 @@ from pages import HTML, Taken, get, post
 from services import API, Client, only, stored, tasks_here, zipped
 
 from trustreport.report.signatures.signing import read_signers
-from trustreport.service import mail
-from trustreport.service.core import Core
+from trustreport.service import limited, mail
+from trustreport.service.app import create_app
+from trustreport.service.core import Core, open_core
+from trustreport.service.editor import run as editor_run
 from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.record import retention
+from trustreport.service.record.backup import backup, restore
+from trustreport.service.settings import Settings
 from trustreport.service.storage.collaboration import Mail
-from trustreport.service.storage.models import Removal, StoredReport, StoredStudy, User
+from trustreport.service.storage.models import (
+    Job,
+    Organisation,
+    Removal,
+    StoredReport,
+    StoredStudy,
+    User,
+    Version,
+)
 from trustreport.service.storage.pooling import InvitedSite, SiteUpload, StoredCollaboration
 from trustreport.vocabulary.version import __version__
 
@@ -141,8 +154,23 @@ def test_five_hospitals_make_one_report(
     again = post(anna, page, f"{page}/pool", format=["html"]).headers["location"]
     assert again == version
     assert not worker.once("report")
+    # A later file of a site is another version: the report of it says that the others were seen before.
+    with light.store.read() as rows:
+        north = rows.query(InvitedSite).filter_by(name="North").one().id
+    renewed = anna.post(f"{API}/invited-sites/{north}/link").json()["link"]
+    assert Site(app, renewed).sends(five.later).status_code == 303
+    newer = post(anna, page, f"{page}/pool", format=["html"]).headers["location"]
+    assert newer != version
+    assert worker.once("check")
+    assert worker.once("report")
+    first, second = sorted(stored(light, StoredReport), key=lambda one: one.created_at)
+    assert first.facts["look"]["data"] != second.facts["look"]["data"]
+    assert second.version == newer.rpartition("/")[2]
+    fired = anna.get(f"{API}/reports/{second.id}/results").json()["checks"]
+    (look,) = [c for c in fired if c["check"] == "P68"]
+    assert (look["status"], "one earlier look" in look["message"]) == ("fired", True)
     said = [details for _, subject, details in log(light, "collaboration.pool") if subject == collaboration]
-    assert [len(details["sites"]) for details in said] == [5, 5]
+    assert [len(details["sites"]) for details in said] == [5, 5, 5]
     assert is_intact(light)
 
 
@@ -325,6 +353,63 @@ def test_roles_and_names_of_sites(light: Core, anna: Client, study: str, collabo
     bare = anna.study("No lock")
     made = anna.post(f"{API}/studies/{bare}/collaborations", json={"title": "x"})
     assert (made.status_code, made.json()["title"]) == (409, "No lock")
+
+
+def test_a_file_is_read_in_the_limited_process(
+    app: FastAPI, anna: Client, collaboration: str, five: FiveSites, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(editor_run, "run", limited.run)
+    _, link = invite(anna, collaboration, "North", key=five.signers["North"].public_pem)
+    site = Site(app, link)
+    refused = site.sends(five.files["South"])
+    assert "No signature in it is by the key of your site" in title(refused)
+    assert site.sends(five.files["North"]).status_code == 303
+
+
+def test_files_that_do_not_fit_together_are_problems_of_the_version(
+    light: Core, app: FastAPI, anna: Client, collaboration: str, five: FiveSites
+) -> None:
+    north, south = five.signers["North"], five.signers["South"]
+    _, link = invite(anna, collaboration, "North", key=north.public_pem)
+    assert Site(app, link).sends(five.files["North"]).status_code == 303
+    _, link = invite(anna, collaboration, "South", key=south.public_pem)
+    assert Site(app, link).sends(five.older).status_code == 303
+    version = anna.post(f"{API}/collaborations/{collaboration}/pool", json={}).json()["id"]
+    assert WorkerThread(light, "worker").once("check")
+    assert anna.get(f"{API}/versions/{version}").json()["state"] == "invalid"
+    (problem,) = anna.get(f"{API}/versions/{version}/problems").json()["items"]
+    assert "used trustreport 0.0.1" in problem["found"]
+    assert stored(light, Job, task="report") == []
+
+
+def test_a_restored_copy_has_no_open_links_and_new_files_postpone_removal(
+    light: Core, app: FastAPI, anna: Client, collaboration: str, five: FiveSites, tmp_path: Path
+) -> None:
+    name, link = invite(anna, collaboration, "North", key=five.signers["North"].public_pem)
+    assert Site(app, link).sends(five.files["North"]).status_code == 303
+    backup(light.settings, tmp_path / "b.tar.gz")
+    settings = Settings(tmp_path / "restored", requests_a_minute=1_000_000)
+    assert all(not chain.faults for chain in restore(settings, tmp_path / "b.tar.gz"))
+    again = open_core(settings)
+    kept = only(again, SiteUpload)
+    assert again.blobs.read(kept.organisation, kept.sha256) == five.files["North"]
+    copy = create_app(again)
+    assert Site(copy, link).answer.status_code == 404
+    there = Client.logged_in(copy, "anna@hospital.test")
+    renewed = there.post(f"{API}/invited-sites/{name}/link").json()["link"]
+    assert Site(copy, renewed).answer.status_code == 303
+    again.close()
+    day = 86_400_000
+    with light.store.write() as rows:
+        organisation = rows.query(Organisation).one()
+        organisation.retention = {"days": 10}
+        at = rows.query(SiteUpload).one().created_at
+        for model in (StoredStudy, Version, StoredCollaboration):
+            rows.query(model).update({model.created_at: at - 20 * day})
+        until = at + 9 * day
+        assert retention.expiries(rows, organisation.id, until=until) == []
+        ((_, over),) = retention.expiries(rows, organisation.id, until=at + 11 * day)
+        assert over == at + 10 * day
 
 
 def test_all_of_it_goes_with_its_study(
