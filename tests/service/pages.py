@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -14,6 +15,7 @@ import uvicorn
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
+from five_sites import collaboration_to_see
 from running import free_port, threaded
 from services import API, MANIFEST, Client, new_core
 
@@ -156,6 +158,8 @@ def signed_report(core: Core, anna: Client) -> dict[str, str]:
     asked = {"reviewer": eve.me["user"], "due": "2027-02-01"}
     assert anna.post(f"{report}/review-requests", json=asked).status_code == 201
     names["link"] = anna.post(f"{report}/shares", json={}).json()["link"].rpartition("#")[2]
+    with TemporaryDirectory() as folder:
+        names |= collaboration_to_see(core, anna, Path(folder))
     queued = anna.post(f"{API}/versions/{names['version']}/jobs", json={"formats": ["csv"]}).json()
     names["queued"] = queued["id"]
     return names

@@ -38,6 +38,7 @@ from trustreport.service.storage.models import (
     Version,
     VersionFile,
 )
+from trustreport.service.storage.pooling import InvitedSite, SiteUpload, StoredCollaboration
 
 R = TypeVar("R")
 DURABLE = store.PRAGMAS
@@ -227,6 +228,9 @@ def log_of(rows: Rows, client: Client, names: dict[str, str], results: str) -> N
         "report": ("report.made", {"results_sha256": results}),
         "schedule": ("schedule.add", {"study": names["study"]}),
         "webhook": ("webhook.add", {"url_sha256": sha256(RECEIVER.encode()).hexdigest()}),
+        "collaboration": ("collaboration.add", {"study": names["study"]}),
+        "invited_site": ("site.invite", {"study": names["study"]}),
+        "site_upload": ("site.upload", {"study": names["study"]}),
     }
     for kind, (action, details) in told.items():
         audit.write(rows, client.me["organisation"], client.me["user"], action, names[kind], **details)
@@ -238,6 +242,7 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
     mine = {"organisation": me["organisation"]}
     blob = core.blobs.put(me["organisation"], io.BytesIO(f'{{"secret of": "{me["organisation"]}"}}'.encode()))
     kinds = "device study version job report schedule webhook delivery".split()
+    kinds += ["collaboration", "invited_site", "site_upload"]
     names = {kind: new_id() for kind in kinds}
     made = {"created_at": at, **mine}
     made_by = {"created_by": me["user"], **made}
@@ -253,6 +258,9 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
     result = {"kind": "certification", "facts": {"title": name}, "results_sha256": blob.sha256}
     result |= {"device": names["device"]}
     told = {"kind": "webhook.test", "details": {"secret of": me["organisation"]}, "queued_at": at}
+    shared = {"title": f"Secret of {me['organisation']}", "lock": "0" * 64}
+    invited = {"name": "Secret site", "email": "secret@site.test", "refused": {}, "expires_at": at * 2}
+    uploaded = {"key": "A" * 43 + "=", "state": "uploaded", "facts": {}, "site": names["invited_site"]}
     failed = {"attempts": 1, "reason": "answered 500", "failed_at": at, "next_at": at}
     with core.store.write() as rows:
         for row in (
@@ -266,6 +274,9 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
             Schedule(id=names["schedule"], study=names["study"], **audits, **made_by),
             Webhook(id=names["webhook"], url=RECEIVER, events=["study.remove"], tried_at=0, **made_by),
             Delivery(id=names["delivery"], webhook=names["webhook"], **told, **failed, **made),
+            StoredCollaboration(id=names["collaboration"], **of, **shared, **made_by),
+            InvitedSite(id=names["invited_site"], collaboration=names["collaboration"], **invited, **made_by),
+            SiteUpload(id=names["site_upload"], **uploaded, **kept, created_at=at),
         ):
             rows.add(row)
             rows.flush()

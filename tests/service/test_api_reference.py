@@ -186,7 +186,7 @@ SENT = 2_000_000
 MOST_ANONYMOUS = 65_536
 # Whoever has no account yet, or is not logged in, sends these forms.
 OPEN = {f"{API}/{name}" for name in ("setup", "invitations", "session", "resets")}
-OPEN |= {"/setup", "/invitation", "/enter", "/sign-in", "/forgotten", "/shared"}
+OPEN |= {"/setup", "/invitation", "/enter", "/sign-in", "/forgotten", "/shared", "/site"}
 OPEN |= {"/sign-in/second", "/sign-in/provider", "/language"}
 TYPES = {
     "form": "multipart/form-data; boundary=x",

@@ -22,6 +22,8 @@ def addresses(names: dict[str, str]) -> list[str]:
         "/studies?q=nowhere",
         "/studies/new",
         f"/studies/{names['study']}",
+        f"/studies/{names['locked']}",
+        f"/collaborations/{names['collaboration']}",
         f"/versions/{names['version']}",
         f"/versions/{names['wrong']}",
         f"/versions/{names['wrong']}/edit",
@@ -90,6 +92,10 @@ def test_axe_finds_no_violation_on_any_page(page: Any, shown: Shown) -> None:
     look("/forgotten")
     page.goto(f"{shown.url}/shared#{shown.names['link']}")
     page.wait_for_url(re.compile(r"/shared/\w{26}$"))
+    look(urlsplit(page.url).path)
+    look("/site")
+    page.goto(f"{shown.url}/site#{shown.names['site_link']}")
+    page.wait_for_url(re.compile(r"/site/\w{26}$"))
     look(urlsplit(page.url).path)
     page.goto(f"{shown.url}/sign-in")
     sign_in(page)

@@ -28,6 +28,7 @@ ANYBODY = (
     "/sign-in/provider",
     "/forgotten",
     "/shared",
+    "/site",
     "/language",
 )
 # Of accounts with a second factor or an identity provider, of audits, and of several languages: tests of
@@ -47,7 +48,9 @@ ELSEWHERE = {
     "/sign-in/second",
     "/language",
     "/versions/*/period",
+    "/site/*/file",
 }
+OF_SITES = "/site/{invited_site}/file"  # bound to the cookie of a link
 
 
 def test_every_page_is_free_of_inline_code_and_binds_its_forms(shown: Shown) -> None:
@@ -61,6 +64,7 @@ def test_every_page_is_free_of_inline_code_and_binds_its_forms(shown: Shown) -> 
         "/jobs/*",
         "/shared", "/planning/protocol.*",
         "/shared/*", "/shared/*/document", "/shared/*/zip", "/shared/*/files/{name:path}", *ELSEWHERE,
+        "/site", "/site/*", "/site/*/files/*",
     }  # fmt: skip
     pages[f"/jobs/{names['queued']}"] = anna.get(f"/jobs/{names['queued']}", headers=HTML).text
     forms = set()
@@ -90,7 +94,7 @@ def test_no_form_is_taken_without_its_token(
     names = {**world(light, anna), **dict.fromkeys(absent, "0" * 26)}
     anna.headers.pop("X-CSRF-Token")
     entries = len(stored(light, Audit))
-    for path in (p for p in POSTS if p not in ANYBODY):
+    for path in (p for p in POSTS if p not in (*ANYBODY, OF_SITES)):
         with subtests.test(path):
             address = re.sub(r"\{(\w+)\}", lambda m: names[m[1]], path)
             for data in ({}, {"csrf": "0" * 64}, {"csrf": "\N{SNOWMAN}"}):

@@ -30,7 +30,7 @@ FIELDS = re.compile(r"(\{[^{}]*\})")
 TELLING = ("aria-label", "alt", "title", "placeholder", "data-label")
 # What the pages of the test show beside their own words: names, addresses, times and formats.
 GIVEN = re.compile(
-    r"trustreport|Anna\b|Example aid|Chest readings|With faults|Chrome on Linux|testclient"
+    r"trustreport|Anna\b|Example aid|Chest readings|Five hospitals|Breast, five hospitals|With faults|Chrome on Linux|testclient"
     r"|UTC|Markdown|iMRMC"
     r"|HTML|PDF|XLSX|CSV|Parquet|\bkB\b|[\w.]+@[\w.]+|[\w.]+\.(csv|yaml|json|made|failed)|arm_reader|cov\d"
     r"|components\.|reader\b|error\b|cases\b|No difference in errors .*? points\.|https:\S+"
@@ -123,7 +123,16 @@ def test_no_text_of_a_page_escapes_the_catalogue(shown: Shown, made_up: Catalogu
 
 
 def test_entrances_and_refusals_are_in_the_language_that_is_asked_for(reader: TestClient) -> None:
-    for path in ("/sign-in", "/forgotten", "/invitation", "/shared", "/shared/nothing", "/nothing"):
+    for path in (
+        "/sign-in",
+        "/forgotten",
+        "/invitation",
+        "/shared",
+        "/shared/nothing",
+        "/site",
+        "/site/no",
+        "/nothing",
+    ):
         answer = reader.get(path)
         assert f'<html lang="{MADE_UP}"' in answer.text, path
         assert not unmarked(answer.text), path

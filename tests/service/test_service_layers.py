@@ -25,6 +25,7 @@ ORDER = (
     ("review",),
     ("version",),
     ("report",),
+    ("collaboration",),
     ("app",),
     ("server",),
 )

@@ -28,6 +28,9 @@ from trustreport.service.account import (
     tokens,
 )
 from trustreport.service.account import page as account_page
+from trustreport.service.collaboration import api as collaboration_api
+from trustreport.service.collaboration import page as collaboration_page
+from trustreport.service.collaboration import site_page
 from trustreport.service.core import Core
 from trustreport.service.device import api as device_api
 from trustreport.service.device import page as device_page
@@ -68,6 +71,7 @@ TAGS = {
     "comments": "What people write about versions and reports.",
     "review requests": "Who is asked to review a report, and by when.",
     "shares": "Links to one report for readers from outside.",
+    "collaborations": "Evidence of several sites without a row of a patient: invitations, uploads, the pool.",
     "exports": "Lists as CSV.",
     "comparisons": "Two reports side by side.",
     "devices": "What was reported of a device over time.",
@@ -109,6 +113,7 @@ for resource in (
     requests.router,
     comments.router,
     shares.router,
+    collaboration_api.router,
     comparison.router,
     device_api.router,
     device_api.schedules_router,
@@ -132,6 +137,8 @@ PAGES = (
     report_page.router,
     report_page.collaboration_router,
     shared_page.router,
+    collaboration_page.router,
+    site_page.router,
     comparison.page_router,
     device_page.router,
     planning.router,
@@ -183,8 +190,8 @@ def create_app(
     app.add_middleware(
         BodyLimit,
         most=most_bytes(core.settings),
-        is_open=lambda path: path in OPEN or path.startswith(shared_page.PREFIX),
-        is_known=lambda scope: is_known(core, scope),
+        is_open=_is_open,
+        is_known=lambda scope: _is_known(core, scope),
         admit=lambda method, path: _admit(core.settings, method, path),
         answer=_answer_scope,
     )
@@ -201,6 +208,17 @@ def create_app(
     return app
 
 
+def _is_open(path: str) -> bool:
+    """Whether a path takes requests of strangers; the file of a site comes from its own browser alone."""
+    of_links = path.startswith((shared_page.PREFIX, site_page.PREFIX))
+    return path in OPEN or (of_links and not site_page.is_site_upload("POST", path))
+
+
+async def _is_known(core: Core, scope: Scope) -> bool:
+    """Whether a request is of somebody with an account, or brings the file of an invited site."""
+    return await is_known(core, scope) or await site_page.is_invited(core, scope)
+
+
 @cache
 def _routes() -> list[BaseRoute]:
     """All routes; what FastAPI makes of them, at the first request, serves every application of a process."""
@@ -214,6 +232,8 @@ def most_bytes(settings: Settings) -> Callable[[str, str], int]:
     """How many bytes a request may have, by its method and path."""
 
     def most(method: str, path: str) -> int:
+        if site_page.is_site_upload(method, path):
+            return min(settings.most_body, site_page.MOST_BODY)
         if not _is_upload(method, path):
             return min(settings.most_json, MOST_FORM)
         return settings.most_json if path.endswith("/versions/json") else settings.most_body
@@ -230,7 +250,8 @@ def _is_upload(method: str, path: str) -> bool:
 
 def _admit(settings: Settings, method: str, path: str) -> None:
     """Refuse files (507) where the disk is nearly full: what is left is for what goes on already."""
-    if _is_upload(method, path) and not has_room(settings.data, settings.least_free):
+    brings_files = _is_upload(method, path) or site_page.is_site_upload(method, path)
+    if brings_files and not has_room(settings.data, settings.least_free):
         raise disk_full()
 
 

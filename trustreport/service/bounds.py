@@ -11,6 +11,7 @@ from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Job, ReportFile, VersionFile
+from trustreport.service.storage.pooling import SiteUpload
 from trustreport.service.web.faults import Fault
 from trustreport.vocabulary.messages import say
 
@@ -27,7 +28,7 @@ def stored_bytes(rows: Rows, organisation: str) -> int:
     """How many bytes its files have, equal ones counted once."""
     files = [
         select(model.sha256, model.size).where(model.organisation == organisation)
-        for model in (VersionFile, ReportFile)
+        for model in (VersionFile, ReportFile, SiteUpload)
     ]
     return int(rows.scalar(select(func.sum(union(*files).subquery().c.size))) or 0)
 

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from trustreport.api.sites import Signers, pool_sites, read_site_file, read_sites
     from trustreport.measures.reported.printed import OF_ONE_CLASS, printed
     from trustreport.measures.similarity.features import Run, one_by_one
     from trustreport.planning import SizingRequest, StudySizes, protocol
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from trustreport.report.declared import label_keys
     from trustreport.report.layout.pipes import seldom_collect
     from trustreport.report.signatures import signing
-    from trustreport.report.signatures.signing import Signer, is_signed
+    from trustreport.report.signatures.signing import Signer, is_signed, name_of, pem_of, read_signers
     from trustreport.report.spreadsheets import cell
     from trustreport.study import lock, proposal
     from trustreport.study.criteria import Bound, bound_of, confirmatory
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from trustreport.study.study import Study
 
 OF_MODULES = {
+    "api.sites": "Signers pool_sites read_site_file read_sites",
     "measures.reported.printed": "OF_ONE_CLASS printed",
     "measures.similarity.features": "Run one_by_one",
     "planning": "SizingRequest StudySizes",
@@ -68,7 +70,7 @@ OF_MODULES = {
     "report.compare": "compare",
     "report.declared": "label_keys",
     "report.layout.pipes": "seldom_collect",
-    "report.signatures.signing": "Signer is_signed",
+    "report.signatures.signing": "Signer is_signed name_of pem_of read_signers",
     "report.spreadsheets": "cell",
     "study.criteria": "Bound bound_of confirmatory",
     "study.identity.pseudonyms": "released",

@@ -21,6 +21,7 @@ from trustreport.vocabulary.messages import say
 LONGEST_NAME = 200
 # Invisible signs by which a name reads otherwise than it is.
 TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+LOCK = "criteria.lock.json"
 MANIFESTS = ("study.yaml", "study.yml", "study.json")
 
 

@@ -14,19 +14,29 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
-from trustreport.service.access import accounts
+from trustreport.service.access import accounts, secrets
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
 from trustreport.service.log import log
 from trustreport.service.settings import Settings
 from trustreport.service.storage.collaboration import Mail
-from trustreport.service.storage.models import User
+from trustreport.service.storage.models import Organisation, User
+from trustreport.service.storage.pooling import InvitedSite, StoredCollaboration
 from trustreport.service.storage.store import now
 from trustreport.service.storage.wakeups import announce
 from trustreport.vocabulary.messages import catalogue
 
 Kind = Literal[
-    "invitation", "reset", "report_ready", "report_failed", "audit_due", "period_failed", "review_requested"
+    "invitation",
+    "reset",
+    "report_ready",
+    "report_failed",
+    "audit_due",
+    "period_failed",
+    "pool_failed",
+    "review_requested",
+    "site_invited",
+    "site_uploaded",
 ]
 ACTOR = "mail"
 MINUTE = 60_000
@@ -55,6 +65,24 @@ def invite(rows: Rows, settings: Settings, user: User, made_by: str) -> str | No
     if queue_mail(rows, settings, "invitation", user.id, made_by=made_by):
         return None
     return accounts.new_link(rows, "invitation", settings, user.id, made_by=made_by)
+
+
+def invite_site(rows: Rows, settings: Settings, site: InvitedSite) -> str | None:
+    """The link with which a site comes in; None where it goes by mail, to the site and nobody else.
+
+    An earlier link of the site works no more.
+    """
+    site.hash = None
+    if settings.sends_mail:
+        _write(rows, "site_invited", site.organisation, None, "", {"site": site.id})
+        return None
+    return _link_of_site(settings, site)
+
+
+def _link_of_site(settings: Settings, site: InvitedSite) -> str:
+    secret = secrets.new_secret()
+    site.hash = secrets.fingerprint(secret)
+    return f"{settings.url}/site#{secret}"
 
 
 def add_reset(rows: Rows, address: str) -> None:
@@ -96,10 +124,10 @@ def end(rows: Rows, name: str, reason: str = "", *, final: bool = True) -> None:
         mail.failed_at = at
     else:
         return
-    if mail.organisation and mail.user:
+    if mail.organisation and (to := mail.user or mail.details.get("site")):
         act = "mail.failed" if reason else "mail.sent"
         said = {"reason": mail.reason} if reason else {}
-        audit.write(rows, mail.organisation, ACTOR, act, mail.user, kind=mail.kind, mail=mail.id, **said)
+        audit.write(rows, mail.organisation, ACTOR, act, to, kind=mail.kind, mail=mail.id, **said)
 
 
 def _write(
@@ -169,29 +197,49 @@ def send_next(core: Core) -> bool:
 
 
 def compose(rows: Rows, settings: Settings, mail: Mail) -> EmailMessage | None:
-    """The message of a row; None where its user may no longer have it.
+    """The message of a row; None where whom it is for may no longer have it.
 
     The link of an invitation or a reset is made here, so that the database never holds it. With every
     attempt it is a new one, and the earlier ones work no more.
     """
+    values: dict[str, Any] = {"url": settings.url, "hours": round(settings.link_hours), **mail.details}
+    if mail.kind == "site_invited":
+        site = rows.get(InvitedSite, mail.details["site"])
+        if site is None or site.revoked_at is not None:
+            return None
+        values |= _of_invitation(rows, settings, site)
+        return _message(settings, mail, site.name, site.email, values)
     user = rows.get(User, mail.user)
     if user is None or user.disabled_at is not None:
         return None
-    values: dict[str, Any] = {"url": settings.url, "hours": round(settings.link_hours), **mail.details}
     if mail.kind in ("invitation", "reset"):
         made_by = mail.details.get("made_by", ACTOR)
         secret = accounts.new_link(rows, "invitation", settings, user.id, made_by=made_by)
         values["link"] = f"{settings.url}/invitation#{secret}"
+    return _message(settings, mail, user.name, user.email, values)
+
+
+def _of_invitation(rows: Rows, settings: Settings, site: InvitedSite) -> dict[str, Any]:
+    """What the message to a site says; its link is a new one."""
+    return {
+        "organisation": rows.get_one(Organisation, site.organisation).name,
+        "title": rows.get_one(StoredCollaboration, site.collaboration).title,
+        "until": datetime.fromtimestamp(site.expires_at / 1000, UTC).date().isoformat(),
+        "link": _link_of_site(settings, site),
+    }
+
+
+def _message(settings: Settings, mail: Mail, who: str, email: str, values: dict[str, Any]) -> EmailMessage:
     words = catalogue(settings.language)
     for name in ("due", "until"):
         if given := values.get(name):
             values[name] = words.numbers.day(date.fromisoformat(given))
-    text = environment().get_template(f"mail_{mail.kind}.txt.j2").render(say=words, name=user.name, **values)
+    text = environment().get_template(f"mail_{mail.kind}.txt.j2").render(say=words, name=who, **values)
     subject, _, body = text.partition("\n")
     message = EmailMessage()
     sender = Address("trustreport", addr_spec=settings.mail_from)
-    name, _, domain = user.email.rpartition("@")
-    message["From"], message["To"] = sender, Address(user.name, name, domain)
+    name, _, domain = email.rpartition("@")
+    message["From"], message["To"] = sender, Address(who, name, domain)
     message["Subject"] = subject.strip()
     message["Date"] = format_datetime(datetime.fromtimestamp(mail.created_at / 1000, UTC))
     message["Message-ID"] = f"<{mail.id}@{sender.domain}>"

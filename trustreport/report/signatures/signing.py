@@ -99,8 +99,7 @@ class Signer:
     @property
     def public_pem(self) -> str:
         """The public key as OpenSSL reads it."""
-        encoded = self.key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-        return encoded.decode()
+        return pem_of(self.public)
 
     def derived(self, purpose: str) -> bytes:
         """A secret of 32 bytes for one purpose, which shows nothing of the key."""
@@ -115,6 +114,12 @@ class Signer:
 def raw(key: Ed25519PublicKey) -> bytes:
     """A public key as its 32 bytes."""
     return key.public_bytes(Encoding.Raw, PublicFormat.Raw)
+
+
+def pem_of(public: bytes) -> str:
+    """A public key (32 bytes) as OpenSSL reads it."""
+    key = Ed25519PublicKey.from_public_bytes(public)
+    return key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
 
 
 def name_of(public: bytes) -> str:

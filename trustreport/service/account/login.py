@@ -44,6 +44,7 @@ OPEN = (
     "/sign-in/provider",
     "/forgotten",
     "/shared",
+    "/site",
     "/language",
 )  # forms of those who are not signed in
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from trustreport.service.blank import SUFFIXES
 from trustreport.service.engine import FETCHED, DatasetFacts, Plan, TableSource
+from trustreport.service.jobs.site_files import read_lock, study_of, verify_site
 from trustreport.vocabulary.errors import MissingLibrary, Problem, StudyError
 
 if TYPE_CHECKING:  # load numpy
@@ -66,15 +67,13 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
 
         enter_taken(_manifests(study)[0], taken)
     on_progress("read", 0.1)
-    from trustreport.api import read_study
-
     proposed = _proposed(study)
     facts = {"proposal": proposed} if proposed else {}
     answer = {"facts": facts, "tables": _tables(study), "unpacked": True}
     if wrong:
         return {**answer, "problems": _problems(wrong), "passing": bool(task.get("passing"))}
     try:
-        _, plan = read_study(study)
+        _, plan = study_of(study)
     except StudyError as error:
         without = proposed and not _manifests(study)
         return {**answer, "problems": _problems([NO_MANIFEST] if without else error.problems)}
@@ -211,10 +210,10 @@ def _proposed(study: Path) -> str:
 def report(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str, Any]:
     """Write the report of ``work/study`` into ``work/out``; what lists and timelines show of it."""
     on_progress("read", 0.0)
-    from trustreport.api import assess, read_study, write_report
+    from trustreport.api import assess, write_report
     from trustreport.service.jobs.pieces import NotComputed
 
-    study, plan = read_study(work / "study")
+    study, plan = study_of(work / "study")
     study, look = with_looks(study, plan, task["looks"])
     wishes = task["wishes"]
     if of_report := {name: wishes[name] for name in ("kind", "release") if wishes[name]}:
@@ -452,4 +451,6 @@ TASKS: dict[str, Callable[[dict[str, Any], Path, OnProgress], dict[str, Any]]] =
     "edit": edit,
     "pilot": pilot,
     "section": section,
+    "lock": read_lock,
+    "site": verify_site,
 }

@@ -242,7 +242,7 @@ class WorkerThread:
             return held.state
 
     def _after_period(self, rows: Rows, checked: Job, *, absent: bool = False) -> None:
-        """After a schedule's check of a new period, ask for its report, or say that there is none."""
+        """After the check of a new period or a pool, ask for the report, or say that there is none."""
         wishes, settings = checked.wishes.get("report"), self.core.settings
         if checked.task != "check" or wishes is None:
             return
@@ -251,9 +251,11 @@ class WorkerThread:
             with suppress(Fault):  # the queue is full, or there is no room: the message says so
                 queue.enqueue(rows, version, checked.created_by, "report", wishes, settings)
                 return
-        mail.queue_mail(
-            rows, settings, "period_failed", checked.created_by, version=version.id, absent=absent
-        )
+        if "until" in checked.wishes:
+            said = {"version": version.id, "absent": absent}
+            mail.queue_mail(rows, settings, "period_failed", checked.created_by, **said)
+        else:
+            mail.queue_mail(rows, settings, "pool_failed", checked.created_by, version=version.id)
 
     def _write_to_askers(self, rows: Rows, made: Job, kind: mail.Kind, **details: Any) -> None:
         if made.task == "report":

@@ -26,13 +26,15 @@ from trustreport.service.audit import Verified
 from trustreport.service.core import Core, open_core
 from trustreport.service.engine import signing
 from trustreport.service.record import log_heads
+from trustreport.service.record.retention import FILES
 from trustreport.service.record.verification import verify_all
 from trustreport.service.settings import Settings
 from trustreport.service.storage.blobs import SHA, Blobs
 from trustreport.service.storage.collaboration import StoredShare, Webhook
 from trustreport.service.storage.locations import open_blobs
 from trustreport.service.storage.migrate import current, migrate
-from trustreport.service.storage.models import Attestation, ReportFile, Token, VersionFile
+from trustreport.service.storage.models import Token
+from trustreport.service.storage.pooling import InvitedSite
 from trustreport.service.storage.store import Store, now
 
 BEGIN = b"age-encryption.org/v1\n"
@@ -301,6 +303,9 @@ def _revoke_tokens(rows: Rows) -> None:
     for share in rows.scalars(select(StoredShare).where(StoredShare.revoked_at.is_(None))).all():
         share.revoked_at = now(rows)
         audit.write(rows, share.organisation, "restore", "share.revoke", share.id)
+    for site in rows.scalars(select(InvitedSite).where(InvitedSite.hash.is_not(None))).all():
+        site.hash = None  # its link is gone, not its place: a new one can be made
+        audit.write(rows, site.organisation, "restore", "site.close", site.id)
 
 
 def _pause_webhooks(rows: Rows) -> None:
@@ -389,7 +394,7 @@ def _load(rows: Rows, table: Table, lines: bytes) -> None:
 
 def _named(rows: Rows) -> list[tuple[str, str]]:
     named: set[tuple[str, str]] = set()
-    for model in (VersionFile, ReportFile, Attestation):
+    for model in FILES:
         named |= {(o, s) for o, s in rows.execute(select(model.organisation, model.sha256))}
     return sorted(named)
 

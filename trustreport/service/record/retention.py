@@ -31,9 +31,11 @@ from trustreport.service.storage.models import (
     Version,
     VersionFile,
 )
+from trustreport.service.storage.pooling import InvitedSite, SiteUpload, StoredCollaboration
 from trustreport.service.storage.store import Store, now
 
 ERASED = "Erased person"
+FILES = (VersionFile, ReportFile, Attestation, SiteUpload)  # rows that name a blob
 
 
 def erase_person(rows: Rows, user: User, actor: str) -> None:
@@ -97,10 +99,17 @@ def expiries(rows: Rows, organisation: str, *, until: int) -> list[tuple[StoredS
     policy = rows.get_one(Organisation, organisation).retention
     if not policy.get("days"):
         return []
+    uploaded = (
+        select(StoredCollaboration.study, func.max(SiteUpload.created_at).label("at"))
+        .join(InvitedSite, InvitedSite.collaboration == StoredCollaboration.id)
+        .join(SiteUpload, SiteUpload.site == InvitedSite.id)
+        .group_by(StoredCollaboration.study)
+    )
     added = [
         select(model.study, func.max(model.created_at).label("at")).group_by(model.study).subquery()
-        for model in (Version, StoredReport)
+        for model in (Version, StoredReport, StoredCollaboration)
     ]
+    added.append(uploaded.subquery())
     query = select(StoredStudy, *(latest.c.at for latest in added))
     for latest in added:
         query = query.outerjoin(latest, latest.c.study == StoredStudy.id)
@@ -125,6 +134,7 @@ def remove(rows: Rows, study: StoredStudy, actor: str, **why: Any) -> None:
     _note_files(rows, study.organisation, in_versions, in_reports)
     for of_report in (Attestation, ReviewRequest, StoredShare):
         rows.execute(delete(of_report).where(of_report.report.in_(in_reports)))
+    _remove_collaborations(rows, study)
     rows.execute(delete(Comment).where(Comment.version.in_(in_versions)))
     rows.execute(delete(ReportFile).where(ReportFile.report.in_(in_reports)))
     for model in (StoredReport, Job, Schedule):
@@ -139,6 +149,17 @@ def remove(rows: Rows, study: StoredStudy, actor: str, **why: Any) -> None:
         )
     )
     audit.write(rows, study.organisation, actor, "study.remove", study.id, **tombstone, **why)
+
+
+def _remove_collaborations(rows: Rows, study: StoredStudy) -> None:
+    """Remove what sites were asked for this study, their addresses and what they uploaded."""
+    of_study = select(StoredCollaboration.id).where(StoredCollaboration.study == study.id)
+    sites = select(InvitedSite.id).where(InvitedSite.collaboration.in_(of_study))
+    for sha256 in rows.scalars(select(SiteUpload.sha256).where(SiteUpload.site.in_(sites))).all():
+        rows.merge(Removal(organisation=study.organisation, sha256=sha256))
+    rows.execute(delete(SiteUpload).where(SiteUpload.site.in_(sites)))
+    rows.execute(delete(InvitedSite).where(InvitedSite.collaboration.in_(of_study)))
+    rows.execute(delete(StoredCollaboration).where(StoredCollaboration.study == study.id))
 
 
 def _note_files(rows: Rows, organisation: str, versions: list[str], reports: list[str]) -> None:
@@ -175,7 +196,7 @@ def remove_files(rows: Rows, blobs: Blobs, actor: str) -> int:
 
 
 def _is_named(rows: Rows, organisation: str, sha256: str) -> bool:
-    for model in (VersionFile, ReportFile, Attestation):
+    for model in FILES:
         query = select(model.sha256).where(model.organisation == organisation, model.sha256 == sha256)
         if rows.scalar(query.limit(1)) is not None:
             return True
@@ -187,7 +208,7 @@ def sweep(store: Store, blobs: Blobs, *, older: float = GRACE_SECONDS) -> int:
     with store.read() as rows:
         wanted = {
             (organisation, sha256)
-            for model in (VersionFile, ReportFile, Attestation)
+            for model in FILES
             for organisation, sha256 in rows.execute(select(model.organisation, model.sha256))
         }
     return len(blobs.sweep(wanted, older=older))

@@ -27,6 +27,7 @@ from trustreport.service.storage.models import (
     User,
     Version,
 )
+from trustreport.service.storage.pooling import InvitedSite, SiteUpload, StoredCollaboration
 
 FOUNDED = "organisation.found"
 ADDED: tuple[tuple[Any, str, str], ...] = (
@@ -40,8 +41,11 @@ ADDED: tuple[tuple[Any, str, str], ...] = (
     (Comment, "comment", "comment.add"),
     (ReviewRequest, "review request", "review.request"),
     (StoredShare, "share", "share.add"),
+    (StoredCollaboration, "collaboration", "collaboration.add"),
+    (InvitedSite, "site", "site.invite"),
+    (SiteUpload, "upload of a site", "site.upload"),
 )
-OF_STUDIES = (("schedule", "schedule.add"), *((word, action) for _, word, action in ADDED[-3:]))
+OF_STUDIES = (("schedule", "schedule.add"), *((word, action) for _, word, action in ADDED[-6:]))
 SIGNED = ("report.review", "report.approval", "report.rejection")
 CHECKED = ("version.add", "version.valid", "version.invalid")
 READ = (
@@ -88,6 +92,9 @@ def faults(rows: Rows, organisation: str) -> Iterator[str]:
         logged = entries["comment.add"].get(comment.id, {}).get("sha256", comment.sha256)
         if comment.sha256 != logged or is_written not in (False, logged):
             yield f"comment {comment.id} is not the one in the log"
+    for upload in rows.scalars(select(SiteUpload).where(SiteUpload.organisation == organisation)):
+        if entries["site.upload"].get(upload.id, {}).get("sha256", upload.sha256) != upload.sha256:
+            yield f"upload of a site {upload.id} is not the one in the log"
     for webhook in rows.scalars(select(Webhook).where(Webhook.organisation == organisation)):
         added = entries["webhook.add"].get(webhook.id, {})
         digest = sha256(webhook.url.encode()).hexdigest()

@@ -428,6 +428,49 @@ def several_servers() -> None:
     op.add_column("jobs", sa.Column("trace", sa.String(55), nullable=False, server_default=""))
 
 
+def collaborations() -> None:
+    """Studies that several sites answer: who is invited, and what they uploaded."""
+    op.create_table(
+        "collaborations",
+        *_row(),
+        sa.Column("study", ID, sa.ForeignKey("studies.id"), nullable=False, index=True),
+        sa.Column("version", ID, sa.ForeignKey("versions.id"), nullable=False, index=True),
+        sa.Column("title", sa.String(200), nullable=False),
+        sa.Column("lock", SHA, nullable=False),
+        sa.Column("created_by", ID, sa.ForeignKey("users.id"), nullable=False),
+        sa.Column("created_at", WHEN, nullable=False),
+    )
+    op.create_table(
+        "invited_sites",
+        *_row(),
+        sa.Column("collaboration", ID, sa.ForeignKey("collaborations.id"), nullable=False, index=True),
+        sa.Column("name", sa.String(100), nullable=False),
+        sa.Column("email", sa.String(254), nullable=False),
+        sa.Column("key", sa.String(44), nullable=False),
+        sa.Column("hash", SHA, unique=True),
+        sa.Column("created_by", ID, sa.ForeignKey("users.id"), nullable=False),
+        sa.Column("created_at", WHEN, nullable=False),
+        sa.Column("expires_at", WHEN, nullable=False),
+        sa.Column("revoked_at", WHEN),
+        sa.Column("opened_at", WHEN),
+        sa.Column("refused_at", WHEN),
+        sa.Column("refused", sa.Text(), nullable=False),
+    )
+    op.create_table(
+        "site_uploads",
+        *_row(),
+        sa.Column("site", ID, sa.ForeignKey("invited_sites.id"), nullable=False, index=True),
+        sa.Column("sha256", SHA, nullable=False, index=True),
+        sa.Column("size", sa.BigInteger(), nullable=False),
+        sa.Column("key", sa.String(44), nullable=False),
+        sa.Column("state", sa.String(20), nullable=False),
+        sa.Column("facts", sa.Text(), nullable=False),
+        sa.Column("decided_by", ACTOR),
+        sa.Column("decided_at", WHEN),
+        sa.Column("created_at", WHEN, nullable=False),
+    )
+
+
 STEPS: dict[str, Callable[[], None]] = {
     "0001": accounts,
     "0002": studies,
@@ -442,4 +485,5 @@ STEPS: dict[str, Callable[[], None]] = {
     "0011": working_together,
     "0012": webhooks,
     "0013": several_servers,
+    "0014": collaborations,
 }

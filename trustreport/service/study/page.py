@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.service.access.guard import TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
+from trustreport.service.intake import LOCK
 from trustreport.service.pages import filters
 from trustreport.service.pages.page_context import (
     Admin,
@@ -27,7 +28,15 @@ from trustreport.service.pages.page_context import (
     user_names,
 )
 from trustreport.service.pages.render import page
-from trustreport.service.storage.models import Job, Schedule, StoredReport, StoredStudy, Version
+from trustreport.service.storage.models import (
+    Job,
+    Schedule,
+    StoredReport,
+    StoredStudy,
+    Version,
+    VersionFile,
+)
+from trustreport.service.storage.pooling import StoredCollaboration
 from trustreport.service.study import api
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.shapes import Name
@@ -95,6 +104,9 @@ def show(request: Request, who: Principal, core: Core, study: str, fault: Fault 
             .limit(10)
         ).all()
         schedules = rows.scalars(select(Schedule).where(Schedule.study == row.id)).all()
+        asked = who.rows_of(StoredCollaboration).where(StoredCollaboration.study == row.id)
+        lock = select(VersionFile.name).join(Version, Version.id == VersionFile.version)
+        lock = lock.where(Version.study == row.id, VersionFile.name == LOCK)
         numbers = select(Version.id, Version.number).where(Version.study == row.id)
         made_by = {v.created_by for v in versions} | {r.created_by for r in reports} | {row.created_by}
         return page(
@@ -106,6 +118,8 @@ def show(request: Request, who: Principal, core: Core, study: str, fault: Fault 
             numbers=dict(pairs(rows, numbers)),
             jobs=jobs,
             schedules=schedules,
+            collaborations=rows.scalars(asked.order_by(StoredCollaboration.id.desc()).limit(LATEST)).all(),
+            is_locked=rows.scalar(lock.limit(1)) is not None,
             signed=signed_acts(rows, [r.id for r in reports]),
             people=user_names(rows, who, made_by),
             most=core.settings.most_body,
