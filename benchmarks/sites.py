@@ -1,8 +1,8 @@
-"""Files of many simulated sites: bytes, time and memory to make and to pool them, and whether they give all rows.
+"""Files of many simulated sites: bytes, seconds and memory, and whether their pool gives what all rows give.
 
-Each site is a study of its own under one lock. `exact` builds the report of all files and that of all rows and
-compares their primary results; `site` times one large site; `pool` times the pool of as many such files
-(the file of one large site under other names, with other counts of nothing: sites differ in name alone).
+Each site is a study of its own under one lock. `exact` builds the report of all files and that of all rows
+and compares their primary results. `large` makes the file of one large site, and pools it with copies of
+itself under other names: what takes time is the same as of sites that differ.
 Every step is a process of its own. Wall time depends on what else the machine does: CPU time is beside it.
 
     python benchmarks/sites.py FOLDER [--sites 50] [--cases 20000] [--large 1000000] [--out FILE]
@@ -44,7 +44,8 @@ start = time.perf_counter(), time.process_time()
 def say(**more):
     spent = time.perf_counter() - start[0], time.process_time() - start[1]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-    print(json.dumps({"seconds": round(spent[0], 1), "cpu_seconds": round(spent[1], 1), "peak_mb": round(peak), **more}))
+    found = {"seconds": round(spent[0], 1), "cpu_seconds": round(spent[1], 1), "peak_mb": round(peak)}
+    print(json.dumps({**found, **more}))
 """
 SITE = """
 data = site_bytes(summarise_site(sys.argv[1], sys.argv[3]))

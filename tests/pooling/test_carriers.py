@@ -1,7 +1,7 @@
 """Site files carried by Flower, MedPerf and vantage6: each brings the bytes that `trustreport site` writes.
 
-Folders and variables are laid out as these engines do: MedPerf's chest X-ray tutorial (container_config.yaml of
-its metrics), vantage6 4.15 (its wrapper, where it is installed) and 5 (session folder).
+Folders and variables are laid out as these engines do: MedPerf's chest X-ray tutorial (container_config.yaml
+of its metrics), vantage6 4.15 (its wrapper where installed) and 5 (session folder).
 """
 
 import base64
@@ -184,7 +184,7 @@ def test_vantage6_4_without_its_wrapper(
     own = study(tmp_path / "A", shared, rows)
     assert said == {"site": "A", "site_file": site_bytes(summarise_site(own, "A")).decode()}
     monkeypatch.setenv("USER_REQUESTED_DATABASE_LABELS", "../data")
-    with pytest.raises(NoSiteFileError, match="StudyError|plain word|NoSiteFileError"):
+    with pytest.raises(NoSiteFileError, match="plain word"):
         vantage6.site_file()
 
 

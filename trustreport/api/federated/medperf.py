@@ -1,8 +1,9 @@
 """Site files as the metrics container of a MedPerf benchmark: its task `evaluate`.
 
 The image holds the shared manifest and lock (TRUSTREPORT_STUDY). MedPerf mounts the tables of the site in
-`labels`, those of the model in `predictions`; tables of one name are joined by the column `case`. `site.txt` of `labels`, which the data preparation wrote, has the
-name of the site. The results, which the site sees before it sends them, hold the site file as text.
+`labels`, those of the model in `predictions`; tables of one name are joined by the column `case`. The file
+`site.txt` of `labels`, which the data preparation wrote, has the name of the site. The results, which the site
+sees before it sends them, include the site file as text.
 
     python -m trustreport.api.federated.medperf [evaluate --labels ... --predictions ...]
 """

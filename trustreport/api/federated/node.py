@@ -56,11 +56,11 @@ class NodeSettings:
 
 
 def node_file(settings: NodeSettings, tables: Iterable[tuple[str, Path]] = ()) -> bytes:
-    """The file of the site, of its own study or of the shared manifest with the tables that the engine brings.
+    """The file of the site: of its own study, or of the shared manifest with the engine's tables.
 
     Parameters
     ----------
-    tables : name in the folder of the study, and file; laid beside manifest and lock in a folder that is removed
+    tables : name in the folder of the study, and file; copied beside manifest and lock, then removed
 
     Raises
     ------
@@ -82,6 +82,8 @@ def node_file(settings: NodeSettings, tables: Iterable[tuple[str, Path]] = ()) -
                     shutil.copyfile(file, folder / name)
             rules = DisclosureRules(fewest=settings.fewest)
             return site_bytes(summarise_site(folder, settings.site, rules), signer)
+    except NoSiteFileError:
+        raise
     except Exception as error:  # whatever it is, its text must not leave with the engine's messages
         kind = type(error).__name__
     raise NoSiteFileError(f"no file was made at this node: {kind}; `trustreport site` says why there")

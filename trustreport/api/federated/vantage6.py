@@ -1,8 +1,8 @@
 """Site files as an algorithm of vantage6: its wrapper calls `site_file` of the module in PKG_NAME.
 
-The image holds the shared manifest and lock (TRUSTREPORT_STUDY); the node brings the tables: files of databases
-in version 4, data frames of a session in version 5. A table has the name of its label with the ending of its
-file: a database `data` of a CSV file is `data.csv` in the manifest.
+The image holds the shared manifest and lock (TRUSTREPORT_STUDY); the node brings the tables: files of
+databases in version 4, data frames of a session in version 5. A table has the name of its label with the
+ending of its file: a database `data` of a CSV file is `data.csv` in the manifest.
 """
 
 import os
