@@ -2,8 +2,8 @@
 
 The image holds the shared manifest and lock (TRUSTREPORT_STUDY). MedPerf mounts the tables of the site in
 `labels`, those of the model in `predictions`; tables of one name are joined by the column `case`. The file
-`site.txt` of `labels`, which the data preparation wrote, has the name of the site. The results, which the site
-sees before it sends them, include the site file as text.
+`site.txt` of `labels`, which the data preparation wrote, has the name of the site. The results, which the
+site sees before it sends them, include the site file as text.
 
     python -m trustreport.api.federated.medperf [evaluate --labels ... --predictions ...]
 """
