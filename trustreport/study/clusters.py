@@ -95,6 +95,11 @@ def clusters_over(datasets: Sequence[Dataset], plan: Plan, *, within_site: bool 
     return made
 
 
+def are_distinct(codes: Clusters) -> bool:
+    """Whether no number of a cluster occurs twice; the numbers have few gaps, so that counting is quick."""
+    return len(codes) < 2 or int(np.bincount(codes - codes.min()).max()) == 1
+
+
 def _declared(name: str, plan: Plan) -> tuple[str, ...]:
     facts = next((d for d in plan.datasets if d.dataset == name), None)
     return tuple(facts.cluster_keys) if facts and facts.cluster_keys else ()
@@ -137,7 +142,7 @@ def _clusterings(tables: Sequence[_Table]) -> Iterator[Clustering]:
 
 def _several(code: Clusters | None) -> Clusters | None:
     """The clusters; None where every case is a cluster of its own."""
-    return None if code is None or len(np.unique(code)) == len(code) else code
+    return None if code is None or are_distinct(code) else code
 
 
 def _joined(tables: Sequence[_Table], apart: str) -> list[Clusters | None]:

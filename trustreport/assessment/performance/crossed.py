@@ -37,6 +37,7 @@ from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.note import note
 from trustreport.measures.proportion import wilson
 from trustreport.measures.subgroups import clustered_share_difference, share_difference
+from trustreport.study.clusters import are_distinct
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
@@ -138,7 +139,7 @@ class Crossed:
         if cluster is None:
             return None
         own = cluster[mask & self.among]
-        return None if len(np.unique(own)) == len(own) else cluster
+        return None if are_distinct(own) else cluster
 
     def _alone(self, mask: Mask, *, by_site: bool) -> dict[str, Any]:
         """Says of clustered data that none of these cases belong together."""

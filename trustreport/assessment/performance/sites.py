@@ -14,7 +14,7 @@ from trustreport.assessment.performance.cases import Mask, ScoredCases
 from trustreport.assessment.performance.keys import case_key, closed, joined_key, public_cell, suppressed
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate
-from trustreport.study.clusters import clusters_of, clusters_over
+from trustreport.study.clusters import are_distinct, clusters_of, clusters_over
 from trustreport.study.plan import Plan
 from trustreport.study.study import Coded, Dataset
 from trustreport.vocabulary.place import Place
@@ -218,7 +218,7 @@ def _clusters(parts: Sequence[ScoredCases], plan: Plan, *, within_site: bool = F
     """The clusters of the cases of all parts; None where every case is a cluster of its own."""
     codes = clusters_over([part.dataset for part in parts], plan, within_site=within_site)
     found = np.concatenate([code[part.rows] for code, part in zip(codes, parts)])
-    return None if len(np.unique(found)) == len(found) else found
+    return None if are_distinct(found) else found
 
 
 # ---------------------------------------------------------------- characteristics
@@ -261,7 +261,9 @@ def _joined_column(
         here = {
             int(c): levels.setdefault(column.labels[int(c)], len(levels)) for c in np.unique(own) if c >= 0
         }
-        codes.append(np.array([here.get(int(c), -1) for c in own], np.int64))
+        level = np.full(len(column.labels) + 1, -1, np.int64)  # the last is of -1
+        level[list(here)] = list(here.values())
+        codes.append(level[own])
     if not 2 <= len(levels) <= MOST_LEVELS:
         return None
     order = sorted(levels)

@@ -202,7 +202,7 @@ def _dataset(name: str, sites: Mapping[str, SetCounts], plan: Plan, files: Seque
     )
     names = sorted(site for site, counts in sites.items() if counts.patterns)
     truth, site = [], []
-    of_group: dict[str, list[str | None]] = {column: [] for column in columns}
+    of_group: dict[str, list[tuple[str | None, int]]] = {column: [] for column in columns}
     decisions: dict[str, list[Any]] = {c: [] for c in candidates}
     status: dict[str, list[Any]] = {c: [] for c in candidates}
     for i, where in enumerate(names):
@@ -243,15 +243,17 @@ def _joined(parts: Sequence[Any], kind: Any) -> Any:
     return np.concatenate(parts) if parts else np.zeros(0, kind)
 
 
-def _coded(values: Sequence[str | None]) -> Coded:
-    labels = sorted({value for value in values if value is not None})
+def _coded(runs: Sequence[tuple[str | None, int]]) -> Coded:
+    """A column of values that so many cases in turn have."""
+    labels = sorted({value for value, n in runs if value is not None and n})
     place = {label: i for i, label in enumerate(labels)}
-    return Coded(np.array([-1 if v is None else place[v] for v in values], np.int32), Labels(tuple(labels)))
+    codes = np.array([-1 if value is None else place.get(value, -1) for value, _ in runs], np.int32)
+    return Coded(np.repeat(codes, [n for _, n in runs]), Labels(tuple(labels)))
 
 
-def _values(column: str, counts: SetCounts) -> list[str | None]:
-    """The value of a column of each case, in the order of the patterns; None where it is not handed over."""
-    found: list[str | None] = []
+def _values(column: str, counts: SetCounts) -> list[tuple[str | None, int]]:
+    """The values of a column with their cases, in the order of the patterns; None where not handed over."""
+    found: list[tuple[str | None, int]] = []
     group = next((one for one in counts.groups if column in one.columns), None)
     place = {0: 0, 1: 0}
     for pattern in counts.patterns:
@@ -262,10 +264,10 @@ def _values(column: str, counts: SetCounts) -> list[str | None]:
                 if level.truth == pattern.truth:
                     n = level.n[place[pattern.truth]]
                     value = level.values[at]
-                    found += [None if value is None else str(value)] * n
+                    found.append((None if value is None else str(value), n))
                     left -= n
         place[pattern.truth] += 1
-        found += [None] * left
+        found.append((None, max(left, 0)))
     return found
 
 

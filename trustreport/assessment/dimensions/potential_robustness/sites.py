@@ -70,11 +70,13 @@ def each_patient_once(sites: Sequence[Site], plan: Plan) -> list[Site]:
     """The sites with every patient at the first of them that has a case of his; sites without cases go."""
     datasets = {site.case.dataset.name: site.case.dataset for site in sites}
     codes = dict(zip(datasets, clusters_over(list(datasets.values()), plan, within_site=True)))
-    seen, found = np.zeros(0, np.int64), []
+    least = min((int(code.min()) for code in codes.values() if len(code)), default=0)
+    most = max((int(code.max()) for code in codes.values() if len(code)), default=0)
+    seen, found = np.zeros(most - least + 1, bool), []
     for site in sites:
-        own = codes[site.case.dataset.name][site.case.rows]
-        again = np.isin(own, seen)
-        seen = np.union1d(seen, own)
+        own = codes[site.case.dataset.name][site.case.rows] - least
+        again = seen[own]
+        seen[own] = True
         if not again.any():
             found.append(site)
         elif not again.all():
