@@ -19,6 +19,7 @@ from trustreport.assessment.checks.check import Check
 from trustreport.report.results_model import ResultsDocument
 from trustreport.study.limits import Limit
 from trustreport.study.plan import Plan
+from trustreport.study.pooled.site_file import SiteFile
 from trustreport.vocabulary.kinds import KINDS
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.packs import Pack
@@ -27,11 +28,16 @@ from trustreport.vocabulary.quantity import Quantity
 from trustreport.vocabulary.resources import folder
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-MODELS: dict[str, type[BaseModel]] = {"manifest": Plan, "results": ResultsDocument, "pack": Pack}
+MODELS: dict[str, type[BaseModel]] = {
+    "manifest": Plan,
+    "results": ResultsDocument,
+    "pack": Pack,
+    "site": SiteFile,
+}
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The schema of ``manifest``, ``results`` or ``pack``."""
+    """The schema of ``manifest``, ``results``, ``pack`` or ``site``."""
     model = MODELS[name]
     body = model.model_json_schema(by_alias=True)
     return {"$schema": DIALECT, "$id": f"urn:trustreport:{name}:1", **body}

@@ -1,0 +1,61 @@
+"""The example of five hospitals, and the page that says what leaves each."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from pydantic import BaseModel
+
+from trustreport.commands.cli import main
+from trustreport.study.pooled import site_file
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples" / "five-hospitals"
+PAGE = ROOT / "docs" / "reference" / "site-file.md"
+VERDICTS = {
+    "recurrences found": "pass",
+    "mean discrimination": "pass",
+    "discrimination at every hospital": "pass",
+    "sensitivity at a further hospital": "pass",
+    "expected and observed recurrences": "pass",
+    "recurrences found from 50 years on": "not assessable",
+}
+
+
+@pytest.mark.pdf
+def test_the_files_of_the_example_make_the_report_of_all_five(tmp_path: Path) -> None:
+    files = sorted(map(str, EXAMPLE.glob("*.site.json")))
+    out = tmp_path / "out"
+    asked = ["pool", *files, "--signers", str(EXAMPLE / "signers.pem"), "-o", str(out)]
+    done = CliRunner().invoke(main, asked)
+    assert done.exit_code == 0, done.output
+    results = json.loads((out / "results.json").read_bytes())
+    assert {v["endpoint"]: v["verdict"] for v in results["verdicts"]} == VERDICTS
+    assert [one["signer"] for one in results["provenance"]["inputs"]] == [
+        f"{name} hospital" for name in ("Coast", "East", "North", "South", "West")
+    ]
+    said = subprocess.run(
+        ["pdftotext", "-layout", str(out / "report.pdf"), "-"], capture_output=True, text=True, check=True
+    ).stdout
+    assert "5, which share counts and sums; no patient’s row" in " ".join(said.split())
+    assert "West withholds the counts of the group age < 50" in (out / "report.html").read_text()
+
+
+def test_no_file_of_the_example_has_a_count_below_its_limit() -> None:
+    from trustreport.api.sites import Signers, read_sites
+    from trustreport.assessment.site_summary.withholding import small_counts
+
+    for one in read_sites(sorted(EXAMPLE.glob("*.site.json")), Signers({}, unverified=True)):
+        fewest = one.summary.rules.fewest
+        assert fewest == (20 if one.summary.site == "West" else 5)
+        assert [list(small_counts(counts, fewest)) for counts in one.summary.datasets] == [[]]
+
+
+def test_the_page_names_every_field_of_the_file() -> None:
+    said = set(re.findall(r"`(\w+)`", PAGE.read_text()))
+    models = [m for m in vars(site_file).values() if isinstance(m, type) and issubclass(m, BaseModel)]
+    own = {name for m in models if m.__module__ == site_file.__name__ for name in m.model_fields}
+    assert own - said == set()
