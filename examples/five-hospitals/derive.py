@@ -41,7 +41,9 @@ def tables() -> None:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(COLUMNS)
             for i, row in enumerate(own, 1):
-                writer.writerow([f"{name[0]}{i:03d}", *(row[c] for c in ("truth", "score", "age", "menopause"))])
+                writer.writerow(
+                    [f"{name[0]}{i:03d}", *(row[c] for c in ("truth", "score", "age", "menopause"))]
+                )
 
 
 def site_files() -> None:
