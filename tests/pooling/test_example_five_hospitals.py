@@ -38,9 +38,9 @@ def test_the_files_of_the_example_make_the_report_of_all_five(tmp_path: Path) ->
         f"{name} hospital" for name in ("Coast", "East", "North", "South", "West")
     ]
     said = subprocess.run(
-        ["pdftotext", "-layout", str(out / "report.pdf"), "-"], capture_output=True, text=True, check=True
+        ["pdftotext", str(out / "report.pdf"), "-"], capture_output=True, text=True, check=True
     ).stdout
-    assert "5, which share counts and sums; no patient’s row" in " ".join(said.split())
+    assert "which share counts and sums; no patient’s row" in " ".join(said.split())
     assert "West withholds the counts of the group age < 50" in (out / "report.html").read_text()
 
 
