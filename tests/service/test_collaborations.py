@@ -100,7 +100,7 @@ def state(anna: Client, collaboration: str, site: str) -> str:
     return str(next(one["state"] for one in found if one["id"] == site))
 
 
-def title(answer: Any) -> str:
+def words_of(answer: Any) -> str:
     return Taken(answer.text).words
 
 
@@ -200,7 +200,7 @@ def test_what_does_not_fit_is_refused_with_its_reason_and_not_kept(
         (five.other_lock, "lock", "the shared lock is"),
     ):
         refused = site.sends(data)
-        assert (refused.status_code, words in title(refused)) == (422, True), (reason, refused.text[-900:])
+        assert (refused.status_code, words in words_of(refused)) == (422, True), (reason, refused.text[-900:])
         assert stored(light, SiteUpload) == []
         assert state(anna, collaboration, name) == "refused"
         assert log(light, "site.refuse")[-1][2] == {"reason": reason}
@@ -208,7 +208,7 @@ def test_what_does_not_fit_is_refused_with_its_reason_and_not_kept(
     assert site.sends(json.dumps(forged).encode()).status_code == 422
     _other, link = invite(anna, collaboration, "South")
     wrong = Site(app, link).sends(five.files["North"], north.public_pem)
-    assert "It is the file of “North”; this link is for “South”" in title(wrong)
+    assert "It is the file of “North”; this link is for “South”" in words_of(wrong)
     assert site.sends(five.files["North"]).status_code == 303
     assert state(anna, collaboration, name) == "accepted"
     again = site.sends(five.files["North"])
@@ -336,7 +336,9 @@ def test_a_link_goes_by_mail_and_nowhere_else(
     assert only(light, Mail, reason="the account is closed").failed_at
 
 
-def test_roles_and_names_of_sites(light: Core, anna: Client, study: str, collaboration: str) -> None:
+def test_roles_and_names_of_sites(
+    light: Core, anna: Client, study: str, collaboration: str, five: FiveSites
+) -> None:
     path = f"{API}/collaborations/{collaboration}"
     for name in ("", "a/b", 'a"b', "$(id)", ".hidden", "a:b", "a\u202eb", "x" * 101):
         wanted = {"name": name, "email": "a@a.test"}
@@ -350,6 +352,16 @@ def test_roles_and_names_of_sites(light: Core, anna: Client, study: str, collabo
     assert reader.post(f"{path}/pool", json={}).status_code == 403
     shown = get(reader, f"/collaborations/{collaboration}")
     assert [f["action"] for f in shown.forms if f["method"] == "post"] == ["/sign-out", "/language"]
+    for manifest, lock, why in (
+        (five.manifest.replace(b"0.55", b"0.45"), five.lock, "Lock and manifest differ"),
+        (five.manifest, b"{}", "No lock"),
+        (b"a: [", five.lock, "No lock"),
+    ):
+        files = [("files", ("study.yaml", manifest)), ("files", ("criteria.lock.json", lock))]
+        assert anna.post(f"{API}/studies/{study}/versions", files=files).status_code == 202
+        assert WorkerThread(light, "worker").once("check")
+        made = anna.post(f"{API}/studies/{study}/collaborations", json={"title": "x"})
+        assert (made.status_code, made.json()["title"]) == (409, why)
     bare = anna.study("No lock")
     made = anna.post(f"{API}/studies/{bare}/collaborations", json={"title": "x"})
     assert (made.status_code, made.json()["title"]) == (409, "No lock")
@@ -362,7 +374,7 @@ def test_a_file_is_read_in_the_limited_process(
     _, link = invite(anna, collaboration, "North", key=five.signers["North"].public_pem)
     site = Site(app, link)
     refused = site.sends(five.files["South"])
-    assert "No signature in it is by the key of your site" in title(refused)
+    assert "No signature in it is by the key of your site" in words_of(refused)
     assert site.sends(five.files["North"]).status_code == 303
 
 
