@@ -379,16 +379,27 @@ def test_a_file_is_read_in_the_limited_process(
 
 
 def test_files_that_do_not_fit_together_are_problems_of_the_version(
-    light: Core, app: FastAPI, anna: Client, collaboration: str, five: FiveSites
+    light: Core,
+    app: FastAPI,
+    anna: Client,
+    collaboration: str,
+    five: FiveSites,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     north, south = five.signers["North"], five.signers["South"]
     _, link = invite(anna, collaboration, "North", key=north.public_pem)
     assert Site(app, link).sends(five.files["North"]).status_code == 303
     _, link = invite(anna, collaboration, "South", key=south.public_pem)
     assert Site(app, link).sends(five.older).status_code == 303
+    monkeypatch.setattr(type(light.settings), "sends_mail", property(lambda self: True))
+    object.__setattr__(light.settings, "mail_from", "t@hospital.test")
     version = anna.post(f"{API}/collaborations/{collaboration}/pool", json={}).json()["id"]
     assert WorkerThread(light, "worker").once("check")
     assert anna.get(f"{API}/versions/{version}").json()["state"] == "invalid"
+    with light.store.write() as rows:
+        message = mail.compose(rows, light.settings, rows.query(Mail).filter_by(kind="pool_failed").one())
+    assert message is not None
+    assert f"/versions/{version}" in message.get_content()
     (problem,) = anna.get(f"{API}/versions/{version}/problems").json()["items"]
     assert "used trustreport 0.0.1" in problem["found"]
     assert stored(light, Job, task="report") == []
@@ -422,6 +433,33 @@ def test_a_restored_copy_has_no_open_links_and_new_files_postpone_removal(
         assert retention.expiries(rows, organisation.id, until=until) == []
         ((_, over),) = retention.expiries(rows, organisation.id, until=at + 11 * day)
         assert over == at + 10 * day
+
+
+def test_either_database_keeps_and_removes_all_of_it(core: Core, five: FiveSites) -> None:
+    app = create_app(core)
+    anna = Client.set_up(app, core)
+    study = anna.study("Five hospitals")
+    files = [("files", ("study.yaml", five.manifest)), ("files", ("criteria.lock.json", five.lock))]
+    assert anna.post(f"{API}/studies/{study}/versions", files=files).status_code == 202
+    worker = WorkerThread(core, "worker")
+    assert worker.once("check")
+    made = anna.post(f"{API}/studies/{study}/collaborations", json={"title": "x"}).json()["id"]
+    for name in ("North", "South"):
+        _, link = invite(anna, made, name, key=five.signers[name].public_pem)
+        assert Site(app, link).sends(five.files[name]).status_code == 303
+    _, link = invite(anna, made, "East")
+    site = Site(app, link)
+    assert site.sends(five.files["East"], five.signers["East"].public_pem).status_code == 303
+    assert anna.post(f"{API}/collaborations/{made}/pool", json={"formats": ["json"]}).status_code == 202
+    assert worker.once("check")
+    assert worker.once("report")
+    assert is_intact(core)
+    with core.store.write() as rows:
+        retention.remove(rows, rows.query(StoredStudy).one(), "x")
+    for model in (StoredCollaboration, InvitedSite, SiteUpload, StoredReport):
+        assert stored(core, model) == []
+    assert site.http.get(site.path, headers=HTML).status_code == 404
+    assert is_intact(core)
 
 
 def test_all_of_it_goes_with_its_study(
