@@ -41,7 +41,7 @@ def test_the_files_of_the_example_make_the_report_of_all_five(tmp_path: Path) ->
         ["pdftotext", str(out / "report.pdf"), "-"], capture_output=True, text=True, check=True
     ).stdout
     assert "which share counts and sums; no patient’s row" in " ".join(said.split())
-    assert "West withholds the counts of the group age < 50" in (out / "report.html").read_text()
+    assert "West withholds the counts of the group age &lt; 50" in (out / "report.html").read_text()
 
 
 def test_no_file_of_the_example_has_a_count_below_its_limit() -> None:

@@ -100,7 +100,7 @@ def state(anna: Client, collaboration: str, site: str) -> str:
     return str(next(one["state"] for one in found if one["id"] == site))
 
 
-def title(answer: Any) -> str:
+def words_of(answer: Any) -> str:
     return Taken(answer.text).words
 
 
@@ -200,7 +200,7 @@ def test_what_does_not_fit_is_refused_with_its_reason_and_not_kept(
         (five.other_lock, "lock", "the shared lock is"),
     ):
         refused = site.sends(data)
-        assert (refused.status_code, words in title(refused)) == (422, True), (reason, refused.text[-900:])
+        assert (refused.status_code, words in words_of(refused)) == (422, True), (reason, refused.text[-900:])
         assert stored(light, SiteUpload) == []
         assert state(anna, collaboration, name) == "refused"
         assert log(light, "site.refuse")[-1][2] == {"reason": reason}
@@ -208,7 +208,7 @@ def test_what_does_not_fit_is_refused_with_its_reason_and_not_kept(
     assert site.sends(json.dumps(forged).encode()).status_code == 422
     _other, link = invite(anna, collaboration, "South")
     wrong = Site(app, link).sends(five.files["North"], north.public_pem)
-    assert "It is the file of “North”; this link is for “South”" in title(wrong)
+    assert "It is the file of “North”; this link is for “South”" in words_of(wrong)
     assert site.sends(five.files["North"]).status_code == 303
     assert state(anna, collaboration, name) == "accepted"
     again = site.sends(five.files["North"])
@@ -336,7 +336,9 @@ def test_a_link_goes_by_mail_and_nowhere_else(
     assert only(light, Mail, reason="the account is closed").failed_at
 
 
-def test_roles_and_names_of_sites(light: Core, anna: Client, study: str, collaboration: str) -> None:
+def test_roles_and_names_of_sites(
+    light: Core, anna: Client, study: str, collaboration: str, five: FiveSites
+) -> None:
     path = f"{API}/collaborations/{collaboration}"
     for name in ("", "a/b", 'a"b', "$(id)", ".hidden", "a:b", "a\u202eb", "x" * 101):
         wanted = {"name": name, "email": "a@a.test"}
@@ -350,6 +352,16 @@ def test_roles_and_names_of_sites(light: Core, anna: Client, study: str, collabo
     assert reader.post(f"{path}/pool", json={}).status_code == 403
     shown = get(reader, f"/collaborations/{collaboration}")
     assert [f["action"] for f in shown.forms if f["method"] == "post"] == ["/sign-out", "/language"]
+    for manifest, lock, why in (
+        (five.manifest.replace(b"0.55", b"0.45"), five.lock, "Lock and manifest differ"),
+        (five.manifest, b"{}", "No lock"),
+        (b"a: [", five.lock, "No lock"),
+    ):
+        files = [("files", ("study.yaml", manifest)), ("files", ("criteria.lock.json", lock))]
+        assert anna.post(f"{API}/studies/{study}/versions", files=files).status_code == 202
+        assert WorkerThread(light, "worker").once("check")
+        made = anna.post(f"{API}/studies/{study}/collaborations", json={"title": "x"})
+        assert (made.status_code, made.json()["title"]) == (409, why)
     bare = anna.study("No lock")
     made = anna.post(f"{API}/studies/{bare}/collaborations", json={"title": "x"})
     assert (made.status_code, made.json()["title"]) == (409, "No lock")
@@ -362,21 +374,32 @@ def test_a_file_is_read_in_the_limited_process(
     _, link = invite(anna, collaboration, "North", key=five.signers["North"].public_pem)
     site = Site(app, link)
     refused = site.sends(five.files["South"])
-    assert "No signature in it is by the key of your site" in title(refused)
+    assert "No signature in it is by the key of your site" in words_of(refused)
     assert site.sends(five.files["North"]).status_code == 303
 
 
 def test_files_that_do_not_fit_together_are_problems_of_the_version(
-    light: Core, app: FastAPI, anna: Client, collaboration: str, five: FiveSites
+    light: Core,
+    app: FastAPI,
+    anna: Client,
+    collaboration: str,
+    five: FiveSites,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     north, south = five.signers["North"], five.signers["South"]
     _, link = invite(anna, collaboration, "North", key=north.public_pem)
     assert Site(app, link).sends(five.files["North"]).status_code == 303
     _, link = invite(anna, collaboration, "South", key=south.public_pem)
     assert Site(app, link).sends(five.older).status_code == 303
+    monkeypatch.setattr(type(light.settings), "sends_mail", property(lambda self: True))
+    object.__setattr__(light.settings, "mail_from", "t@hospital.test")
     version = anna.post(f"{API}/collaborations/{collaboration}/pool", json={}).json()["id"]
     assert WorkerThread(light, "worker").once("check")
     assert anna.get(f"{API}/versions/{version}").json()["state"] == "invalid"
+    with light.store.write() as rows:
+        message = mail.compose(rows, light.settings, rows.query(Mail).filter_by(kind="pool_failed").one())
+    assert message is not None
+    assert f"/versions/{version}" in message.get_content()
     (problem,) = anna.get(f"{API}/versions/{version}/problems").json()["items"]
     assert "used trustreport 0.0.1" in problem["found"]
     assert stored(light, Job, task="report") == []
@@ -410,6 +433,33 @@ def test_a_restored_copy_has_no_open_links_and_new_files_postpone_removal(
         assert retention.expiries(rows, organisation.id, until=until) == []
         ((_, over),) = retention.expiries(rows, organisation.id, until=at + 11 * day)
         assert over == at + 10 * day
+
+
+def test_either_database_keeps_and_removes_all_of_it(core: Core, five: FiveSites) -> None:
+    app = create_app(core)
+    anna = Client.set_up(app, core)
+    study = anna.study("Five hospitals")
+    files = [("files", ("study.yaml", five.manifest)), ("files", ("criteria.lock.json", five.lock))]
+    assert anna.post(f"{API}/studies/{study}/versions", files=files).status_code == 202
+    worker = WorkerThread(core, "worker")
+    assert worker.once("check")
+    made = anna.post(f"{API}/studies/{study}/collaborations", json={"title": "x"}).json()["id"]
+    for name in ("North", "South"):
+        _, link = invite(anna, made, name, key=five.signers[name].public_pem)
+        assert Site(app, link).sends(five.files[name]).status_code == 303
+    _, link = invite(anna, made, "East")
+    site = Site(app, link)
+    assert site.sends(five.files["East"], five.signers["East"].public_pem).status_code == 303
+    assert anna.post(f"{API}/collaborations/{made}/pool", json={"formats": ["json"]}).status_code == 202
+    assert worker.once("check")
+    assert worker.once("report")
+    assert is_intact(core)
+    with core.store.write() as rows:
+        retention.remove(rows, rows.query(StoredStudy).one(), "x")
+    for model in (StoredCollaboration, InvitedSite, SiteUpload, StoredReport):
+        assert stored(core, model) == []
+    assert site.http.get(site.path, headers=HTML).status_code == 404
+    assert is_intact(core)
 
 
 def test_all_of_it_goes_with_its_study(

@@ -3,7 +3,6 @@
 import io
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
@@ -28,7 +27,7 @@ from trustreport.service.collaboration.sites import (
     state_of,
 )
 from trustreport.service.core import Core
-from trustreport.service.editor.run import carried_out
+from trustreport.service.editor.run import carried_out, lay_out
 from trustreport.service.engine import pem_of
 from trustreport.service.ids import PATTERN
 from trustreport.service.intake import LOCK, MANIFESTS, UploadedFile, add_version
@@ -163,8 +162,9 @@ def begin(study: Name, wanted: NewCollaboration, who: Author, core: TheCore) -> 
     """Ask several sites for evidence of a study that has a lock."""
     with core.store.read() as rows:
         row = who.row_of(rows, StoredStudy, study)
-        version, lock = _locked_version(rows, who, row, wanted.version)
-    digest = _read_lock(core, lock)
+        version = _locked_version(rows, who, row, wanted.version)
+        files = handed_out(rows, version.id)
+    digest = _read_lock(core, version, [*files.values()])
     with core.store.write() as rows:
         row = who.row_of(rows, StoredStudy, study)
         made = who.new_row(
@@ -319,9 +319,9 @@ def shown_sites(rows: Rows, row: StoredCollaboration) -> list[tuple[InvitedSite,
     return [(site, state_of(site, files[site.id][:1], at), files[site.id]) for site in found]
 
 
-def handed_out(rows: Rows, row: StoredCollaboration) -> dict[str, VersionFile]:
-    """The lock and the manifest that sites get, by the name under which each is sent."""
-    files = rows.scalars(select(VersionFile).where(VersionFile.version == row.version)).all()
+def handed_out(rows: Rows, version: str) -> dict[str, VersionFile]:
+    """The lock and the manifest of a version, which sites get, by name."""
+    files = rows.scalars(select(VersionFile).where(VersionFile.version == version)).all()
     return {file.name: file for file in files if file.name == LOCK or file.name in MANIFESTS}
 
 
@@ -332,33 +332,29 @@ def _accepted(rows: Rows, row: StoredCollaboration) -> list[tuple[InvitedSite, S
     return [(site, upload) for site, upload in found]
 
 
-def _locked_version(
-    rows: Rows, who: Principal, study: StoredStudy, name: str | None
-) -> tuple[Version, VersionFile]:
-    """The version whose lock and manifest are handed out, and its lock."""
+def _locked_version(rows: Rows, who: Principal, study: StoredStudy, name: str | None) -> Version:
+    """The version whose lock and manifest are handed out."""
     query = who.rows_of(Version).where(Version.study == study.id, Version.state.in_(("valid", "invalid")))
     if name is not None:
         query = query.where(Version.id == name)
     locked = select(VersionFile.version).where(VersionFile.name == LOCK)
     manifests = select(VersionFile.version).where(VersionFile.name.in_(MANIFESTS))
     query = query.where(Version.id.in_(locked), Version.id.in_(manifests))
-    found = rows.scalar(query.order_by(Version.number.desc()).limit(1))
+    found: Version | None = rows.scalar(query.order_by(Version.number.desc()).limit(1))
     if found is None:
         raise Fault(409, say("pages.fault.no_lock.detail", lock=LOCK))
-    return found, rows.get_one(VersionFile, (found.id, LOCK))
+    return found
 
 
-def _read_lock(core: Core, lock: VersionFile) -> str:
-    """What its lock hashes to, read in a limited process; refuses (409) what is no lock."""
+def _read_lock(core: Core, version: Version, files: Sequence[VersionFile]) -> str:
+    """What a lock hashes to, read in a limited process; refuses (409) what is none or not of its manifest."""
     task = {"task": "lock", "closed": [str(core.settings.data)]}
-
-    def fill(work: Path) -> None:
-        core.blobs.copy(lock.organisation, lock.sha256, work / "lock")
-
-    digest = carried_out(core, task, fill).answer.get("lock")
-    if not digest:
+    said = carried_out(core, task, lambda work: lay_out(core, version, files, work / "study")).answer
+    if not said.get("lock"):
         raise Fault(409, say("pages.fault.no_lock.detail", lock=LOCK))
-    return str(digest)
+    if said["changed"]:
+        raise Fault(409, say("pages.fault.lock_differs.detail", fields=str(said["changed"])))
+    return str(said["lock"])
 
 
 def _sites_of(row: StoredCollaboration) -> Select[InvitedSite]:

@@ -54,7 +54,7 @@ def show(
             collaboration=row,
             study=rows.get_one(StoredStudy, row.study),
             version=rows.get_one(Version, row.version),
-            files=sorted(api.handed_out(rows, row)),
+            files=sorted(api.handed_out(rows, row.version)),
             sites=sites,
             n_accepted=sum(
                 state != "revoked" and any(f.state == "accepted" for f in files) for _, state, files in sites

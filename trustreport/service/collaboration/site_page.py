@@ -80,7 +80,8 @@ def file(invited_site: Name, name: str, request: Request, core: TheCore) -> Resp
     """The lock or the manifest."""
     with core.store.write() as rows:
         site = _opened(core, rows, request, invited_site)
-        kept = handed_out(rows, rows.get_one(StoredCollaboration, site.collaboration)).get(name)
+        version = rows.get_one(StoredCollaboration, site.collaboration).version
+        kept = handed_out(rows, version).get(name)
         if kept is None:
             raise Fault(404, say("pages.fault.not_found.version_no"), headers=HIDDEN)
         audit.write(rows, site.organisation, ACTOR, "site.take", site.id, sha256=kept.sha256)
@@ -142,7 +143,7 @@ def _show(
             site=site,
             collaboration=row,
             organisation=rows.get_one(Organisation, site.organisation).name,
-            files=sorted(handed_out(rows, row).values(), key=lambda one: one.name),
+            files=sorted(handed_out(rows, row.version).values(), key=lambda one: one.name),
             uploads=latest_uploads(rows, [site.id])[site.id][:20],
             fingerprint=fingerprint,
             trustreport=__version__,

@@ -43,13 +43,21 @@ def study_of(folder: Path) -> "tuple[Study, Plan]":
 
 
 def read_lock(task: dict[str, Any], work: Path, on_progress: Callable[[str, float], None]) -> dict[str, Any]:
-    """The hash of the first entry of ``work/lock``, by which locks are compared; nothing where it is none."""
-    from trustreport.service.engine import lock
+    """The hash of the first entry of the lock in ``work/study``, by which locks are compared.
+
+    The answer has `changed`, fields of the manifest there that are no longer what was locked, and no `lock`
+    where one of the two cannot be read.
+    """
+    from trustreport.service.engine import Study, lock, read_plan
 
     try:
-        return {"lock": lock.read((work / "lock").read_bytes()).first.sha256}
-    except (ValueError, RecursionError):
+        _, plan = read_plan(work / "study")
+        status = lock.lock_status(Study(lock=(work / "study" / lock.FILE).read_bytes()), plan)
+    except (StudyError, ValueError, OSError, RecursionError):
         return {}
+    assert status.lock is not None
+    changed = [change.field for change in status.changes]
+    return {"lock": status.lock.first.sha256, "changed": ", ".join(changed)[:LONGEST]}
 
 
 def verify_site(
