@@ -30,14 +30,9 @@ FIELDS = re.compile(r"(\{[^{}]*\})")
 TELLING = ("aria-label", "alt", "title", "placeholder", "data-label")
 # What the pages of the test show beside their own words: names, addresses, times and formats.
 GIVEN = re.compile(
-<<<<<<< HEAD
     r"trustreport|Anna\b|Example aid|Chest readings|Five hospitals|Breast, five hospitals|With faults"
     r"|Chrome on Linux|testclient"
     r"|UTC|Markdown|iMRMC"
-=======
-    r"trustreport|Anna\b|Example aid|Chest readings|With faults|Chrome on Linux|testclient"
-    r"|UTC|Markdown|iMRMC|Five hospitals|Breast, five hospitals"
->>>>>>> collab
     r"|HTML|PDF|XLSX|CSV|Parquet|\bkB\b|[\w.]+@[\w.]+|[\w.]+\.(csv|yaml|json|made|failed)|arm_reader|cov\d"
     r"|components\.|reader\b|error\b|cases\b|No difference in errors .*? points\.|https:\S+"
 )
