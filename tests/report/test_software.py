@@ -18,7 +18,7 @@ ROOTS = ("trustreport.study.ingest", "trustreport.assessment.assess", "trustrepo
 
 
 # Of files of statistics programs and of databases alone, which a study without them does not read.
-OF_EXTRAS = ("pyreadstat", "sqlalchemy")
+OF_EXTRAS = ("obstore", "pyreadstat", "sqlalchemy")
 
 
 def file_of(module: str) -> Path | None:

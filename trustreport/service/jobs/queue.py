@@ -18,7 +18,7 @@ from trustreport.service import audit, bounds
 from trustreport.service.ids import new_id
 from trustreport.service.jobs.code import code_version
 from trustreport.service.settings import Settings
-from trustreport.service.storage.models import Audit, Job, StoredWorker, Version, canonical
+from trustreport.service.storage.models import WAITING, Audit, Job, StoredWorker, Version, canonical
 from trustreport.service.storage.store import now
 from trustreport.service.storage.wakeups import announce
 from trustreport.service.web import telemetry
@@ -28,7 +28,6 @@ LIVE = ("queued", "running", "done")
 ASKED = "job.ask"
 ENDED = ("done", "failed", "cancelled")
 FIRST_PAUSE = 60_000
-WAITING = "wait"  # the step of a job that is postponed
 FAR_AHEAD = 2  # leases from now, beyond which the end of one is no end of ours
 
 

@@ -289,6 +289,9 @@ class VersionFile(Base):
     archive: Mapped[bool] = mapped_column(Boolean)  # still to be unpacked
 
 
+WAITING = "wait"  # the step of a job that is postponed
+
+
 class Job(Base):
     """A piece of work: `check` reads what was uploaded, `report` computes and writes."""
 

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session as Rows
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trustreport.service.settings import Settings, Unsuitable
-from trustreport.service.storage.models import Job, StoredWorker
+from trustreport.service.storage.models import WAITING, Job, StoredWorker
 from trustreport.vocabulary.version import __version__
 
 SECONDS = (0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1800)
@@ -65,7 +65,9 @@ class Metrics:
             self._queue.labels(task, state).set(n)
         alive = select(func.count()).select_from(StoredWorker).where(StoredWorker.seen_at >= alive_since)
         self._workers.set(rows.scalar(alive) or 0)
-        oldest = rows.scalar(select(func.min(Job.created_at)).where(Job.state == "queued", Job.step == ""))
+        oldest = rows.scalar(
+            select(func.min(Job.created_at)).where(Job.state == "queued", Job.step != WAITING)
+        )
         self._waiting.set(0 if oldest is None else (moment - oldest) / 1000)
         self._free.set(disk_usage(folder).free)
         return generate_latest(self.registry)
