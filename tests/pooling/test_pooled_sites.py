@@ -226,6 +226,49 @@ def test_without_a_limit_everything_is_handed_over() -> None:
     assert [one.withheld for one in files] == [(), (), ()]
 
 
+def test_each_site_compares_itself_with_training_data_that_all_were_sent(tmp_path: Path) -> None:
+    columns = "label,score,age,thalach"
+    manifest = MANIFEST.format(threshold=0.5).replace(
+        "datasets: [",
+        "similarity: {standardise: training, permutations: 99, seed: 1}\n"
+        "datasets: [{dataset: sent, role: training, file: sent.csv, columns: {truth: label},"
+        " features: [age, thalach]}, ",
+    )
+    manifest = manifest.replace(
+        "truth: label}}]", "truth: label}, file: data.csv, features: [age, thalach]}]"
+    )
+    files = []
+    for site, name in (("A", "hungarian"), ("B", "va")):
+        home = tmp_path / site
+        home.mkdir()
+        (home / "study.yaml").write_text(manifest)
+        for file, source in (("sent.csv", "heart_train.csv"), ("data.csv", f"heart_ext_{name}.csv")):
+            rows = csv.DictReader((REAL / "heart" / source).read_text().splitlines())
+            lines = [",".join(row[c] for c in columns.split(",")) for row in rows]
+            (home / file).write_text("\n".join([columns, *lines]))
+        if site == "A":
+            run("lock", home)
+        (home / "criteria.lock.json").write_bytes((tmp_path / "A" / "criteria.lock.json").read_bytes())
+        files.append(tmp_path / f"{site}.json")
+        run("site", home, "--site", site, "-o", files[-1], "--fewest", 0)
+    found = assess(*pool_sites(read_sites(files, ANYBODY)))
+    degrees = {
+        r.place.site: r.estimate.value
+        for r in found.results
+        if r.name == "degree_of_correspondence" and r.place.site and "subsample" not in r.parameters
+    }
+    for site in "AB":
+        alone = assess(*read_study(tmp_path / site), only=("potential_robustness",))
+        own = [
+            r
+            for r in alone.results
+            if r.name == "degree_of_correspondence" and "subsample" not in r.parameters
+        ]
+        assert degrees[site] == own[0].estimate.value
+    means = [r for r in found.results if r.name == "degree_of_correspondence" and r.place.population]
+    assert means == []
+
+
 # ---------------------------------------------------------------- what does not fit
 
 

@@ -94,7 +94,7 @@ def site_summary(
         lock=study.lock.decode(),
         manifest=_declared(plan, lock.read(study.lock).first.criteria),
         rules=rules,
-        data=tuple(sorted(lock.data_of(study).values())),
+        data=_own_data(study, plan),
         looks=_looks(study),
         until=plan.vigilance.period_end if plan.vigilance else None,
         datasets=tuple(sets),
@@ -126,7 +126,7 @@ def _obstacles(study: Study, plan: Plan, manifest: str) -> Iterator[Problem]:
             manifest,
             "the report is public",
             "an internal one",
-            "A site file has rules of its own: leave out report.release.",
+            "Leave out report.release: a site file has rules of its own.",
         )
     for dataset in study.datasets:
         sites = dataset.cases.site
@@ -143,6 +143,12 @@ def _obstacles(study: Study, plan: Plan, manifest: str) -> Iterator[Problem]:
         and not study.readings
     ):
         yield Problem(manifest, "no data set with outputs of the device", "one at least")
+
+
+def _own_data(study: Study, plan: Plan) -> tuple[str, ...]:
+    """The SHA-256 of the data files that are the site's own: sets that the model was made with are not."""
+    sent = {facts.file for facts in plan.datasets if facts.role in DEVELOPMENT_ROLES}
+    return tuple(sorted(digest for file, digest in lock.data_of(study).items() if file not in sent))
 
 
 def _declared(plan: Plan, locked: Mapping[str, Any]) -> dict[str, Any]:

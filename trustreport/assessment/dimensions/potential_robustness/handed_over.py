@@ -13,6 +13,7 @@ from trustreport.assessment.dimensions.potential_robustness.sites import varianc
 from trustreport.assessment.dimensions.potential_robustness.words import text
 from trustreport.assessment.finding import Part
 from trustreport.assessment.narrative.texts import quantity_name
+from trustreport.assessment.performance.features import ID
 from trustreport.measures.note import NO_NOTE, note
 from trustreport.measures.sites.heterogeneity import heterogeneity
 from trustreport.study.plan import Plan
@@ -60,7 +61,7 @@ def _over(by_site: dict[str, Result], plan: Plan) -> Iterator[Result]:
     scale = "identity" if first.quantity.scale == "atanh" else first.quantity.scale
     name = first.quantity.id
     known = [r.estimate for r in by_site.values() if weighable(name, r.estimate)]
-    if len(known) < 2:
+    if len(known) < 2 or first.dimension == ID:  # degrees of correspondence are p-values, which have no mean
         return
     columns = np.array([e.value for e in known]), np.array([variance(name, e) for e in known])
     model = informative(heterogeneity(*columns, scale=scale, level=plan.report.confidence_level))
