@@ -181,6 +181,9 @@ def _measure_of(id: str, place: Place, say: Catalogue, measurement: str = "") ->
     return say("answer.change_in", measure=name(base))
 
 
+OVER_SITES = ("typical_site", "new_site", "worst_site")
+
+
 def title(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
     """What a criterion is about, without the candidate: "Sensitivity, internal test"."""
     criterion, found = verdict.criterion, estimate_of(verdict, assessment)
@@ -192,7 +195,11 @@ def title(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
         measure, at = _measure_of(id, found.place, say, measurement), found.place
         several = len({v.result.place.dataset for v in assessment.verdicts if v.result is not None}) > 1
         group = (at.subgroup or "").rpartition(": ")[2]
-        names = (at.task, at.set, at.dataset if several else None, at.site, group)
+        over = (
+            "worst_site" if found.name == "worst_site" else at.population and at.population.replace(" ", "_")
+        )
+        sites = say(f"verdicts.{over}") if over in OVER_SITES else None
+        names = (at.task, at.set, at.dataset if several else None, at.site, sites, group)
         place = ", ".join(dict.fromkeys(name for name in names if name))
     elif criterion.measure:
         measure = first_letter(measured(criterion, say))
