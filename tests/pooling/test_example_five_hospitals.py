@@ -54,8 +54,24 @@ def test_no_file_of_the_example_has_a_count_below_its_limit() -> None:
         assert [list(small_counts(counts, fewest)) for counts in one.summary.datasets] == [[]]
 
 
-def test_the_page_names_every_field_of_the_file() -> None:
-    said = set(re.findall(r"`(\w+)`", PAGE.read_text()))
-    models = [m for m in vars(site_file).values() if isinstance(m, type) and issubclass(m, BaseModel)]
-    own = {name for m in models if m.__module__ == site_file.__name__ for name in m.model_fields}
-    assert own - said == set()
+SECTIONS = {
+    "The file": ("SiteFile", "DisclosureRules", "SiteNumber", "SiteCheck", "KeptAtSite"),
+    "Of each data set": ("SetCounts", "Pattern", "GroupCounts", "GroupLevel"),
+    "Of the scores of a device": (
+        *("CandidateScores", "SharedNumber", "SharedMessage", "SharedSums", "ActedCells", "SharedBin"),
+    ),
+}
+
+
+def test_the_page_names_every_field_where_it_belongs() -> None:
+    models = {
+        name: model
+        for name, model in vars(site_file).items()
+        if isinstance(model, type) and issubclass(model, BaseModel) and model.__module__ == site_file.__name__
+    }
+    assert sorted(models) == sorted(name for names in SECTIONS.values() for name in names)
+    page = PAGE.read_text("utf-8")
+    for title, names in SECTIONS.items():
+        section = page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+        said = set(re.findall(r"`(\w+)`", section))
+        assert {field for name in names for field in models[name].model_fields} - said == set(), title
