@@ -27,9 +27,10 @@ FILES = ("results.json", "report.html", "report.pdf", "annex.pdf")
 
 
 def studies() -> Iterator[tuple[str, Path]]:
-    """Name and folder of every example and of every study of the qualification."""
-    for manifest in sorted((PROJECT / "examples").glob("*/study.yaml")):
-        yield manifest.parent.name, manifest.parent
+    """Name and folder of every example, pooled ones too, and of every study of the qualification."""
+    examples = PROJECT / "examples"
+    for file in sorted([*examples.glob("*/study.yaml"), *examples.glob("*/signers.pem")]):
+        yield file.parent.name, file.parent
     for manifest in sorted((PROJECT / "qualification" / "studies").glob("*/study.yaml")):
         yield f"qualification-{manifest.parent.name}", manifest.parent
 
@@ -40,7 +41,11 @@ def built(out: Path) -> dict[str, str]:
 
     def build(study: tuple[str, Path]) -> None:
         name, folder = study
-        command = [sys.executable, "-m", "trustreport", "build", str(folder), "-o", str(out / name)]
+        signers = folder / "signers.pem"
+        given: list[Path | str] = ["build", folder]
+        if signers.is_file():
+            given = ["pool", *sorted(folder.glob("*.site.json")), "--signers", signers]
+        command = [sys.executable, "-m", "trustreport", *map(str, given), "-o", str(out / name)]
         command += ["--formats", "html,pdf,annex,json"]
         subprocess.run(command, env=environment, check=False, capture_output=True, cwd=PROJECT)
 

@@ -1,4 +1,4 @@
-"""The tutorial does what it says: its commands are run in a folder of their own, and print what it shows."""
+"""Tutorials do what they say: their commands run in a folder of their own, and print what the page shows."""
 
 import os
 import re
@@ -10,7 +10,17 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-PAGE = (DOCS / "tutorial.md").read_text("utf-8")
+EXAMPLE = DOCS.parent / "examples" / "five-hospitals"
+# A page, what its reader has at the start, the programs that it uses, and what is there at the end.
+PAGES = {
+    "tutorial.md": ([DOCS / "tutorial" / "reader-study.csv"], ["openssl"], ["out/report.pdf"]),
+    "tutorial/five-hospitals.md": (
+        [EXAMPLE / "hospitals"],
+        ["openssl", "jq"],
+        ["out/report.pdf", "out-2027/report.pdf"],
+    ),
+    "reference/site-file.md": ([EXAMPLE / f"{name}.site.json" for name in ("North", "West")], ["jq"], []),
+}
 # A file to write, after its name; or commands with what they print.
 BLOCK = re.compile(
     r"^(?:`(?P<file>[\w./-]+)`\n\n```\w+\n(?P<content>.*?)|```console\n(?P<console>.*?))^```", re.M | re.S
@@ -51,15 +61,20 @@ def environment(folder: Path) -> dict[str, str]:
 
 @pytest.mark.slow
 @pytest.mark.pdf
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="the tutorial signs with openssl")
-def test_every_command_of_the_tutorial_prints_what_it_shows(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", PAGES)
+def test_every_command_of_a_page_prints_what_it_shows(name: str, tmp_path: Path) -> None:
+    given, programs, made = PAGES[name]
+    if missing := [program for program in programs if shutil.which(program) is None]:
+        pytest.skip(f"the page uses {', '.join(missing)}")
     env = environment(tmp_path)
     work = tmp_path / "work"
     work.mkdir()
-    shutil.copyfile(DOCS / "tutorial" / "reader-study.csv", work / "reader-study.csv")
+    for path in given:
+        (shutil.copytree if path.is_dir() else shutil.copyfile)(path, work / path.name)
     run = 0
-    for block in BLOCK.finditer(PAGE):
+    for block in BLOCK.finditer((DOCS / name).read_text("utf-8")):
         if block["file"]:
+            (work / block["file"]).parent.mkdir(exist_ok=True)
             (work / block["file"]).write_text(block["content"], "utf-8")
             continue
         for command, shown in typed(block["console"]):
@@ -76,8 +91,8 @@ def test_every_command_of_the_tutorial_prints_what_it_shows(tmp_path: Path) -> N
             assert done.returncode == 0, f"$ {command}\n{done.stdout}"
             assert same(shown, done.stdout.splitlines()), f"$ {command}\n{done.stdout}"
             run += 1
-    assert run > 10
-    assert (work / "out" / "report.pdf").stat().st_size > 10_000
+    assert run > (10 if made else 4)
+    assert all((work / file).stat().st_size > 10_000 for file in made)
 
 
 def test_the_table_of_the_tutorial_is_what_its_script_draws(tmp_path: Path) -> None:

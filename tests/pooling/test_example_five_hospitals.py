@@ -1,14 +1,21 @@
 """The example of five hospitals, and the page that says what leaves each."""
 
+import base64
 import json
+import os
 import re
+import shutil
 import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
 from click.testing import CliRunner
 from pydantic import BaseModel
 
+from trustreport.commands import schemas
 from trustreport.commands.cli import main
 from trustreport.study.pooled import site_file
 
@@ -54,8 +61,55 @@ def test_no_file_of_the_example_has_a_count_below_its_limit() -> None:
         assert [list(small_counts(counts, fewest)) for counts in one.summary.datasets] == [[]]
 
 
-def test_the_page_names_every_field_of_the_file() -> None:
-    said = set(re.findall(r"`(\w+)`", PAGE.read_text()))
-    models = [m for m in vars(site_file).values() if isinstance(m, type) and issubclass(m, BaseModel)]
-    own = {name for m in models if m.__module__ == site_file.__name__ for name in m.model_fields}
-    assert own - said == set()
+def statement(file: Path) -> Any:
+    """What is in the envelope of a site file."""
+    return json.loads(base64.b64decode(json.loads(file.read_bytes())["payload"]))["predicate"]
+
+
+def test_files_of_sites_are_of_the_schema_that_is_kept() -> None:
+    schema = json.loads((ROOT / "schemas" / "site.schema.json").read_bytes())
+    assert schema == schemas.schema("site")
+    files = sorted(EXAMPLE.glob("*.site.json"))
+    assert len(files) == 5
+    for file in files:
+        jsonschema.validate(statement(file), schema)
+
+
+@pytest.mark.slow
+def test_made_again_tables_and_files_say_the_same(tmp_path: Path) -> None:
+    for name in ("five-hospitals", "breast-recurrence"):
+        shutil.copytree(ROOT / "examples" / name, tmp_path / name)
+    again = tmp_path / "five-hospitals"
+    for old in [*again.glob("*.site.json"), *again.glob("hospitals/*.csv")]:
+        old.unlink()
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, again / "derive.py"], check=True, env=environment)
+    for table in sorted((EXAMPLE / "hospitals").glob("*.csv")):
+        assert (again / "hospitals" / table.name).read_bytes() == table.read_bytes(), table.name
+    for file in sorted(EXAMPLE.glob("*.site.json")):
+        made, kept = statement(again / file.name), statement(file)
+        assert made.pop("software").keys() == kept.pop("software").keys()
+        assert made == kept, file.name
+
+
+SECTIONS = {
+    "The file": ("SiteFile", "DisclosureRules", "SiteNumber", "SiteCheck", "KeptAtSite"),
+    "Of each data set": ("SetCounts", "Pattern", "GroupCounts", "GroupLevel"),
+    "Of the scores of a device": (
+        *("CandidateScores", "SharedNumber", "SharedMessage", "SharedSums", "ActedCells", "SharedBin"),
+    ),
+}
+
+
+def test_the_page_names_every_field_where_it_belongs() -> None:
+    models = {
+        name: model
+        for name, model in vars(site_file).items()
+        if isinstance(model, type) and issubclass(model, BaseModel) and model.__module__ == site_file.__name__
+    }
+    assert sorted(models) == sorted(name for names in SECTIONS.values() for name in names)
+    page = PAGE.read_text("utf-8")
+    for title, names in SECTIONS.items():
+        section = page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+        said = set(re.findall(r"`(\w+)`", section))
+        assert {field for name in names for field in models[name].model_fields} - said == set(), title

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,40 @@ def test_numbers_of_real_sites_are_those_of_all_rows(both: tuple[Assessment, Ass
         numbers = [(e.value, e.low, e.high) for e in (a, b)]
         assert numbers[0] == pytest.approx(numbers[1], rel=1e-9, abs=1e-12, nan_ok=True), key
         assert a.n == b.n, key
+
+
+def documented() -> list[tuple[str, str, list[str]]]:
+    """Rows of the table of numbers of a pool: what becomes of them, of what they are, their keys."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "statistics.md").read_text("utf-8")
+    section = page.partition("## Numbers of pooled site files")[2].partition("\n## ")[0]
+    found = re.findall(r"^\| (equal|bounded|not given) \| ([^|]+) \| (.+) \|$", section, re.M)
+    return [(word, place, re.findall(r"`(\w+)`", keys)) for word, place, keys in found]
+
+
+def test_every_number_is_as_documented(both: tuple[Assessment, Assessment]) -> None:
+    rows, sites = map(primary, both)
+    named = set()
+    for word, place, keys in documented():
+        for key in keys:
+            named.add(key)
+            own = {
+                name: r.estimate
+                for name, r in {**rows, **sites}.items()
+                if r.id.rpartition(".")[2] == key
+                and (place != "each hospital" or r.place.site is not None)
+                and (place != "all cases" or r.place.site is None)
+            }
+            given = [name for name in own if name in sites and not np.isnan(sites[name].estimate.value)]
+            if word != "equal":
+                assert given == [], key
+                assert own, key
+                continue
+            assert given, key
+            for name in given:
+                numbers = [(e.value, e.low, e.high) for e in (rows[name].estimate, sites[name].estimate)]
+                assert numbers[1] == pytest.approx(numbers[0], rel=1e-12, abs=1e-14, nan_ok=True), name
+    known = {r.id.rpartition(".")[2] for r in rows.values() if not np.isnan(r.estimate.value)}
+    assert known <= named
 
 
 def test_the_area_of_all_cases_lies_between_its_printed_bounds(both: tuple[Assessment, Assessment]) -> None:

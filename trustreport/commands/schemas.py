@@ -45,7 +45,7 @@ def schema(name: str) -> dict[str, Any]:
 
 def text(name: str) -> str:
     """The schema as the file that is kept."""
-    return json.dumps(schema(name), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(schema(name), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def generated(root: Path) -> dict[Path, str]:

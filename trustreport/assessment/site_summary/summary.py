@@ -1,6 +1,6 @@
 """The summary of a site: what is counted, what its rules keep there, and an attack on what would leave."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import metadata
 from math import isfinite, isnan
@@ -304,24 +304,37 @@ def _checks(assessment: Assessment) -> Iterator[SiteCheck]:
 
 # ---------------------------------------------------------------- rounding
 
+ROUNDED = ("value", "se", "p", "expected", "expected_squares", "hits", "squares", "fourth")
+
 
 def _rounded(summary: SiteFile, digits: int) -> SiteFile:
     """The summary with its real numbers at so many significant digits; counts and ends of bins stay."""
     said = summary.model_dump()
 
-    def rounded(value: Any, names: Iterable[str]) -> None:
-        """Numbers of these names at any depth."""
+    def short(number: Any) -> Any:
+        """A number at so many digits."""
+        known = isinstance(number, float) and isfinite(number)
+        return float(f"{number:.{digits}g}") if known else number
+
+    def rounded(value: Any) -> None:
+        """Numbers with a name of `ROUNDED`, limits, and details that are no counts, at any depth."""
         if isinstance(value, dict):
             for key, inner in value.items():
-                if key in names and isinstance(inner, float) and isfinite(inner):
-                    value[key] = float(f"{inner:.{digits}g}")
+                if key in ROUNDED:
+                    value[key] = short(inner)
+                elif key == "limits":  # their level stays
+                    value[key] = [(level, short(low), short(high)) for level, low, high in inner]
+                elif key == "details":
+                    value[key] = {
+                        name: x if name not in ROUNDED and float(x).is_integer() else short(x)
+                        for name, x in inner.items()
+                    }
                 else:
-                    rounded(inner, names)
+                    rounded(inner)
         elif isinstance(value, list | tuple):
             for inner in value:
-                rounded(inner, names)
+                rounded(inner)
 
-    names = ("value", "se", "p", "expected", "expected_squares", "hits", "squares", "fourth")
     for part in ("datasets", "results"):
-        rounded(said[part], names)
+        rounded(said[part])
     return SiteFile.model_validate(said)

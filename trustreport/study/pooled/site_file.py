@@ -5,7 +5,14 @@ from collections.abc import Mapping
 from math import inf, isfinite, isnan, nan
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PlainSerializer, ValidationError, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 
 from trustreport.measures.note import Message, Note
 from trustreport.study.plan.fields import Count, Date, Group, Share, Text
@@ -24,8 +31,18 @@ def _as_word(value: float) -> Any:
     return value if isfinite(value) else None if isnan(value) else "inf" if value > 0 else "-inf"
 
 
+def _null_default(schema: dict[str, Any]) -> None:
+    """The default as JSON writes it, which has no NaN."""
+    if "default" in schema:
+        schema["default"] = None
+
+
 Number = Annotated[
-    float, Field(allow_inf_nan=True), BeforeValidator(_as_number), PlainSerializer(_as_word, when_used="json")
+    float,
+    Field(allow_inf_nan=True, json_schema_extra=_null_default),
+    BeforeValidator(_as_number),
+    PlainSerializer(_as_word, when_used="json"),
+    WithJsonSchema({"anyOf": [{"type": ["number", "null"]}, {"enum": ["inf", "-inf"]}]}),
 ]
 """A number that may be undefined, which JSON writes as null, or have no bound."""
 
