@@ -72,6 +72,8 @@ def main() -> None:
         wrong += [*found, *better]
         words += own
         files += n
+        if (seed - given.first) % 100 == 99:
+            print(f"{seed - given.first + 1} draws, {len(wrong)} wrong", file=sys.stderr, flush=True)
     print(f"{given.draws} collaborations, {files} site files, {perf_counter() - start:.0f} s")
     for (rows, pool), n in sorted(words.items()):
         print(f"all rows {rows}, pooled {pool}: {n}")
