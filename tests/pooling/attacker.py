@@ -1,6 +1,6 @@
 """An attacker of site files: all that a file says of one joint table of cases, by linear programs.
 
-He shares no code with the disclosure rules. What he knows: which columns and outcomes there are, every
+It shares no code with the disclosure rules. What it knows: which columns and outcomes there are, every
 number of the file, and that cases are whole numbers.
 """
 

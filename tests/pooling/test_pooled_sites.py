@@ -16,6 +16,7 @@ from tests.pooling.collaborations import drawn_rows, plan_of, pooled, study_of, 
 from trustreport.api import read_study
 from trustreport.api.sites import Signers, pool_sites, read_sites, summarise_site
 from trustreport.assessment.assess import Assessment, assess
+from trustreport.assessment.site_summary.scoring import OF_RISKS
 from trustreport.commands.cli import main
 from trustreport.study.pooled.site_file import DisclosureRules
 from trustreport.vocabulary.errors import StudyError
@@ -322,6 +323,7 @@ def sites(tmp_path: Path) -> list[Path]:
 def refused(*words: object) -> str:
     done = CliRunner().invoke(main, [str(word) for word in words])
     assert done.exit_code == 1, done.output
+    assert isinstance(done.exception, SystemExit), repr(done.exception)
     return done.output
 
 
@@ -395,6 +397,49 @@ def test_files_that_do_not_fit_are_refused_by_name(sites: list[Path], tmp_path: 
     files[1].write_text("{}")
     assert "B.json: " in refused("pool", *files, *pool)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        (("checks", 0, "message", "key"), "checks.P99.clear", "is no text of this version"),
+        (("datasets", 0, "patterns", 0, "n"), -1, "patterns.0.n"),
+        (("datasets", 0, "patterns", 0, "truth"), 2, "patterns.0.truth"),
+        (("form",), "trustreport site summary 9", "form"),
+        (("more",), 1, "more"),
+    ],
+)
+def test_what_a_file_may_not_hold_is_named(
+    sites: list[Path], tmp_path: Path, path: tuple[Any, ...], value: Any, said: str
+) -> None:
+    for folder in sites:
+        run("site", folder, "--site", folder.name, "-o", tmp_path / f"{folder.name}.json")
+    file = tmp_path / "A.json"
+    whole = held = json.loads(file.read_text())
+    for key in path[:-1]:
+        held = held[key]
+    held[path[-1]] = value
+    file.write_text(json.dumps(whole))
+    done = refused("pool", file, tmp_path / "B.json", "--unverified", "-o", tmp_path / "out")
+    assert "A.json" in done
+    assert said in done
+
+
+def test_clusters_without_cells_hand_over_nothing_that_is_made_of_cells() -> None:
+    plan = plan_of(
+        subgroups=[],
+        datasets=[{"dataset": "external", "role": "external", "cluster_keys": ["patient"]}],
+        endpoints=[{"endpoint": "finds", "measure": "advice_accuracy.sensitivity", "role": "primary",
+                    "hypothesis": "performance goal", "bound_or_margin": 0.5, "alpha": 0.025}],
+    )  # fmt: skip
+    rows = drawn_rows(np.random.default_rng(2), 2, (200, 300))
+    rows["score"] = np.where(rows["truth"] == 1, 0.9, 0.1) + np.arange(len(rows["site"])) * 1e-5
+    rows["score"][np.flatnonzero(rows["truth"] == 1)[::40]] = 0.2  # a few are missed
+    rows["patient"] = np.arange(len(rows["site"])) // 3
+    for one in summaries(rows, plan, DisclosureRules(fewest=10), ("reported",)):
+        assert [w.what for w in one.withheld if w.what in ("cells", "scores")] != []
+        for scores in one.datasets[0].scores.values():
+            assert set(scores.estimates) <= {"auc", *OF_RISKS}
 
 
 def test_files_under_another_lock_are_refused(sites: list[Path], tmp_path: Path) -> None:

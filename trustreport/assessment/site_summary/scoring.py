@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.assessment.performance.measures import estimates, why_no_risk
+from trustreport.assessment.release.cuts import declared_thresholds
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.disclosure.cuts import class_bins, kept_cuts
 from trustreport.measures.estimate import Estimate
@@ -41,7 +42,7 @@ def scores_of(
     named = [*(MEASURES if clustered and shares else ()), *(("auc",) if case.score is not None else ())]
     risks = case.score is not None and not why_no_risk(case)
     named += OF_RISKS if risks else ()
-    named += AT_THRESHOLD if risks and clustered and case.risk_threshold is not None else ()
+    named += AT_THRESHOLD if risks and clustered and shares and case.risk_threshold is not None else ()
     found = {name: shared for name in named if (shared := _shared(case, name))}
     sums = None
     if risks and not clustered:
@@ -82,9 +83,8 @@ def _made(case: ScoredCases, name: str, level: float) -> Sequence[Estimate]:
 
 def wanted_thresholds(plan: Plan) -> list[float]:
     """The probabilities at which the four cells are wanted: those declared, and the operating point."""
-    declared = (*(plan.utility.thresholds or ()), *(plan.utility.threshold_range or ()))
     point = plan.risk_threshold
-    return sorted({*declared, *(() if point is None else (point,))})
+    return sorted({*declared_thresholds(plan), *(() if point is None else (point,))})
 
 
 def _acted(

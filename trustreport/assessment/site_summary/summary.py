@@ -1,5 +1,6 @@
 """The summary of a site: what is counted, what its rules keep there, and an attack on what would leave."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import metadata
@@ -35,6 +36,7 @@ from trustreport.vocabulary.errors import Problem, StudyError
 from trustreport.vocabulary.results import Result
 from trustreport.vocabulary.version import __version__
 
+CELLS = ("tp", "fp", "fn", "tn")
 # Results of a site that are handed over as they are, where no counts of it make them again.
 ALONE = ("potential_robustness.degree_of_correspondence",)
 OF_DIMENSIONS = ("measurement", "reader_measurement", "pragmatic_utility", "decision_benefit")
@@ -168,8 +170,6 @@ def _looks(study: Study) -> dict[str, Any]:
     looks = study.looks.splitlines()
     if not looks:
         return {"n": 0}
-    import json
-
     return {"n": len(lock.read_looks(study.looks)), "sha256": json.loads(looks[-1]).get("sha256", "")}
 
 
@@ -188,7 +188,7 @@ def _set(
         return SetCounts(dataset=dataset.name, candidates=names, clusters=True), said
     groups = () if clustered else counted.groups(plan)
     kept = kept_counts(counted, groups, plan, rules.fewest)
-    withheld = [replace_set(one, dataset.name) for one in kept.withheld]
+    withheld = [one.model_copy(update={"dataset": dataset.name}) for one in kept.withheld]
     if clustered and plan.subgroups:
         withheld.append(KeptAtSite(dataset=dataset.name, what="group", reason="clusters"))
     scores = {}
@@ -211,11 +211,6 @@ def _set(
     return made, withheld
 
 
-def replace_set(one: KeptAtSite, dataset: str) -> KeptAtSite:
-    """What is withheld, as of a data set."""
-    return one.model_copy(update={"dataset": dataset})
-
-
 def _scores(
     case: ScoredCases, counted: CountedCases, kept: Kept, plan: Plan, rules: DisclosureRules
 ) -> tuple[CandidateScores | None, list[KeptAtSite]]:
@@ -232,18 +227,14 @@ def _scores(
         scores = scores.model_copy(update={"acted": (), "positives": (), "negatives": ()})
         counts = case.counts
         at = case.risk_threshold if case.by_threshold and case.risk is not None else None
-        if counts is None or consistent_cells(scores, vars_of(counts), at):
+        cells = None if counts is None else {name: int(getattr(counts, name)) for name in CELLS}
+        if cells is None or consistent_cells(scores, cells, at):
             return scores, []
         reason = "would_tell_cells"
     if case.score is None and case.cluster is None:
         return None, []
     said = KeptAtSite(dataset=case.dataset.name, what="scores", candidate=case.candidate, reason=reason)
     return None, [said]
-
-
-def vars_of(counts: Any) -> Mapping[str, int]:
-    """The four cells by name."""
-    return {name: int(getattr(counts, name)) for name in ("tp", "fp", "fn", "tn")}
 
 
 # ---------------------------------------------------------------- numbers and checks of the site

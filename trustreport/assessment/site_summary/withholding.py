@@ -32,7 +32,7 @@ class Kept:
 
     @property
     def withheld_cells(self) -> bool:
-        """Whether the cells of a class are withheld."""
+        """Whether the counts of decisions are withheld."""
         return any(one.what == "cells" for one in self.withheld)
 
 

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 
 from trustreport.measures.calibration import notes
 from trustreport.measures.estimate import Estimate, undefined
-from trustreport.measures.mrmc.interval import quantile
+from trustreport.measures.mrmc.interval import quantile, two_sided_p
 from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.measures.roc.auc import AUC_NEWCOMBE, newcombe_limits
 
@@ -189,8 +189,6 @@ class ScoreSums:
         se = sqrt(max(influence, 0.0) * n / (n - 1))
         shared = SharedEstimate(value, n, method, "own log", se, float(n - 1), details=details)
         e = shared.estimate(level)
-        from trustreport.measures.mrmc.interval import two_sided_p
-
         return replace(e, p=two_sided_p(float(np.log(value)) / se, n - 1) if se else nan)
 
 

@@ -180,7 +180,8 @@ def _plan(files: Sequence[ReceivedFile], report: Mapping[str, Any]) -> Plan:
     if "vigilance" in said:
         last = max(files, key=lambda one: str(one.summary.until or "")).summary.manifest.get("vigilance", {})
         said["vigilance"] = {**said["vigilance"], **last}
-    said.pop("site_context", None) if said["report"].get("kind") != "procurement" else None
+    if said["report"].get("kind") != "procurement":
+        said.pop("site_context", None)
     return Plan.model_validate(said)
 
 

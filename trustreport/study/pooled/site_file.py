@@ -16,6 +16,8 @@ from pydantic import (
 
 from trustreport.measures.note import Message, Note
 from trustreport.study.plan.fields import Count, Date, Group, Share, Text
+from trustreport.vocabulary.messages import catalogue
+from trustreport.vocabulary.quantities import known
 
 Outcome = Literal["positive", "negative", "scored", "failed", "not run"]
 """What a candidate put out for a case; scored: a score, where no threshold makes a decision of it."""
@@ -64,6 +66,16 @@ class SharedMessage(Group):
     def from_message(cls, said: Message) -> "SharedMessage":
         """The message without what is no plain data."""
         return cls(key=said.key, values=json.loads(json.dumps(dict(said.values), default=str)))
+
+    @model_validator(mode="after")
+    def _is_text(self) -> "SharedMessage":
+        if self.key not in (texts := catalogue("en")):
+            raise ValueError(f"{self.key} is no text of this version")
+        try:
+            texts(self.message())
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            raise ValueError(f"the values of {self.key} are not those of this version") from error
+        return self
 
     def message(self) -> Message:
         """The message again."""
@@ -184,6 +196,12 @@ class SiteNumber(Group):
     parameters: dict[str, Any] = Field(default_factory=dict)
     number: SharedNumber
 
+    @model_validator(mode="after")
+    def _is_known(self) -> "SiteNumber":
+        if not known(self.id.rpartition(".")[2]):
+            raise ValueError(f"{self.id} is no quantity of this version")
+        return self
+
 
 class SiteCheck(Group):
     """What a check of the register found at the site."""
@@ -200,7 +218,7 @@ class SiteCheck(Group):
 class KeptAtSite(Group):
     """Something that the rules of the site keep there.
 
-    `what`: "cells" of a class of a data set, "scores" of a candidate, "group" of cases, "cut" of the scores.
+    `what`: "cells" of the decisions on a set, "scores" of a candidate, "group" of cases, "cut" of the scores.
     """
 
     dataset: Text

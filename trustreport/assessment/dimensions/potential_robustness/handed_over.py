@@ -19,10 +19,11 @@ from trustreport.measures.sites.heterogeneity import heterogeneity
 from trustreport.study.plan import Plan
 from trustreport.study.pooled.pool import as_estimate
 from trustreport.study.study import Study
-from trustreport.vocabulary.messages import Message, say
+from trustreport.vocabulary.messages import say
 from trustreport.vocabulary.place import place_of
 from trustreport.vocabulary.results import Result
 
+POPULATIONS = {TYPICAL: "typical", NEW: "new"}
 LEFT_OUT = note("sites_without_variance_or_at_end")
 
 
@@ -76,18 +77,13 @@ def numbers_part(found: list[NumberOfSites]) -> Part:
     """The numbers of sites as a table each: sites first, then what is over them."""
     items: list[Any] = [text("handed_over", n=len(found))]
     for i, one in enumerate(found, 1):
-        rows: list[tuple[Message | str, Result]] = list(one.by_site.items())
-        rows += [
-            (text(f"handed_over_{r.place.population.split()[0]}"), r) for r in one.over if r.place.population
-        ]
+        rows = [(say("word.name", name=site), r) for site, r in one.by_site.items()]
+        rows += [(text(f"handed_over_{POPULATIONS[r.place.population or TYPICAL]}"), r) for r in one.over]
         shown = [(label, r) for label, r in rows if not isnan(r.estimate.value)]
         first = next(iter(one.by_site.values()))
         caption = text("table_handed_over", name=quantity_name(first.quantity.id), where=_where(first))
-        labelled = [
-            (label if isinstance(label, Message) else say("word.name", name=label), r) for label, r in shown
-        ]
         items.append(
-            text.labelled(f"handed_over_{i}", caption, labelled, lambda r: r.place.population == TYPICAL)
+            text.labelled(f"handed_over_{i}", caption, shown, lambda r: r.place.population == TYPICAL)
         )
     return text.part(items, text("title_handed_over"))
 
