@@ -141,11 +141,21 @@ def chapters(
     *,
     on_screen: bool,
     provenance: Mapping[str, Any],
+    annexed: str = "file",
 ) -> Chapters:
     """The chapters of a report of this kind and of its annex; a table or figure stands in one of them."""
     kind = assessment.plan.report.kind
     standing: dict[str, ReportPlace] = {}
-    context = Context(assessment, drawn, say, Numbering("", drawn, say), on_screen, provenance, standing)
+    context = Context(
+        assessment,
+        drawn,
+        say,
+        Numbering("", drawn, say),
+        on_screen,
+        provenance,
+        standing,
+        annexed=annexed,
+    )
     report = _drafts("report", REPORT[kind], context)
     annex = _drafts("annex", ANNEX[kind], context)
     for draft in (*report, *annex):
@@ -168,7 +178,9 @@ def _drafts(volume: Volume, outline: Mapping[str, tuple[str, ...]], context: Con
             number = say("report.annex.number", number=number)
         own = replace(
             context,
-            numbering=Numbering(number, context.drawn, say, most, cut, brief=volume == "report"),
+            numbering=Numbering(
+                number, context.drawn, say, most, cut, brief=volume == "report", where=context.within
+            ),
             placed=placed,
             in_annex=volume == "annex",
         )

@@ -24,7 +24,8 @@ NAME_IN_HEAD, NOTICE_IN_HEAD = 60, 110  # characters
 
 EMPTY = Markup("")
 
-Annexed = Literal["file", "page", ""]  # in a file of its own, at the end of the page, nowhere
+# What holds all that the report leaves out: annex.pdf, the end of report.html, or results.json alone.
+Annexed = Literal["file", "page", "results"]
 Medium = Literal["screen", "page"]
 Volume = Literal["report", "annex", "both"]
 
@@ -63,7 +64,7 @@ def answered(assessment: Assessment) -> str:
 class Documents:
     """What the documents of an assessment are made from, on one medium; `drawn` is the SVG of each figure.
 
-    `annexed` is where the annex is written too; where it is not, the report says so.
+    `annexed` says which file holds what the report leaves out, so that no report names one that was not written.
     """
 
     assessment: Assessment
@@ -82,6 +83,7 @@ class Documents:
             self._say,
             on_screen=self.medium == "screen",
             provenance=self.provenance,
+            annexed=self.annexed,
         )
 
     @cached_property

@@ -129,8 +129,8 @@ class NumberedFigure:
 class Numbering:
     """Numbers the tables and figures of a chapter: 3.1, 3.2 ...; `drawn` is the SVG of each figure.
 
-    A table of more than `most` rows is cut; the text `cut` says where the others are. `brief` is whether
-    tables of estimates name their methods below.
+    A table of more than `most` rows is cut; the text `cut` says that the others are `where`. `brief` is
+    whether tables of estimates name their methods below.
     """
 
     def __init__(
@@ -142,9 +142,10 @@ class Numbering:
         cut: str = "table.cut",
         *,
         brief: bool = False,
+        where: str = "",
     ) -> None:
         self.chapter, self._drawn, self._say, self._most, self._cut = chapter, drawn, say, most, cut
-        self.brief = brief
+        self.brief, self._where = brief, where
         self._tables = self._figures = 0
 
     def table(self, source: Table) -> NumberedTable:
@@ -153,7 +154,7 @@ class Numbering:
         number = f"{self.chapter}.{self._tables}"
         n, cut = len(source.lines), ""
         if self._most is not None and n > self._most:
-            cut = self._say(self._cut, shown=self._most, n=n)
+            cut = self._say(self._cut, shown=self._most, n=n, where=self._where)
             source = replace(source, lines=source.lines[: self._most])
         return NumberedTable(number, source, f"table-{number.replace('.', '-')}", cut)
 

@@ -77,7 +77,7 @@ def found(context: Context) -> Element | None:
     if not every:
         return Element((say("report.found.none"),))
     notes = len(every) - len(heavy[:MOST_FOUND])
-    quiet = (say("report.found.more", n=notes),) if notes else ()
+    quiet = (say("report.found.more", n=notes, where=context.within),) if notes else ()
     return Element(
         limits=tuple(
             replace(one, text=shorten(one.text, LONG, say).removesuffix(".")) for one in heavy[:MOST_FOUND]
@@ -96,9 +96,9 @@ def left_out(context: Context) -> Element | None:
     sentences = []
     if n:
         of = len(list(required(assessment.plan, assessment.plan.report.kind)))
-        sentences.append(say("report.left_out.undeclared", n=n, of=of))
+        sentences.append(say("report.left_out.undeclared", n=n, of=of, where=context.within))
     if idle:
-        sentences.append(say("report.left_out.idle", n=len(idle)))
+        sentences.append(say("report.left_out.idle", n=len(idle), where=context.within))
     names = [say(f"{u.dimension}.short") for u in assessment.unanswered]
     if names:
         sentences.append(say("report.left_out.open", n=len(names), names=names))
