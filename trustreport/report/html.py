@@ -14,7 +14,8 @@ from trustreport.assessment.assess import Assessment
 from trustreport.report import contents
 from trustreport.report.answer import front, glance
 from trustreport.report.declared import breakable, shorten, together
-from trustreport.report.elements.about import approvals, cover, device_name, terms, tested
+from trustreport.report.elements.about import approvals, cover, device_name, terms
+from trustreport.report.elements.intended_use import purpose_line, use_box
 from trustreport.report.layout.figures import Drawn, Pages
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.resources import folder
@@ -64,7 +65,7 @@ def answered(assessment: Assessment) -> str:
 class Documents:
     """What the documents of an assessment are made from, on one medium; `drawn` is the SVG of each figure.
 
-    `annexed` says which file holds what the report leaves out, so that no report names one that was not written.
+    `annexed` says which file holds what the report leaves out: none is named that was not written.
     """
 
     assessment: Assessment
@@ -127,7 +128,8 @@ class Documents:
             glance=glance.glance(self.assessment, {**chapters.standing, **everywhere}, say),
             landmarks=marks,
             annexed=self.annexed,
-            tested=[(say(f"report.tested.{k}"), v) for k, v in tested(self.assessment, say) if v],
+            use=use_box(self.assessment, say),
+            purpose=purpose_line(plan, say),
             glossary=terms(self.assessment, say),
             report=report,
             annex=annex,
