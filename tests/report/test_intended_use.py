@@ -20,6 +20,10 @@ USE = {
     "decision_role": "triage",
     "out_of_scope_uses": "Children",
 }
+TRIAGE = (
+    "Intended purpose: Put urgent films first (Pneumothorax). A case that the device misses keeps its place "
+    "in the worklist and waits longer."
+)
 
 
 def declaring(**use: Any) -> Plan:
@@ -31,8 +35,7 @@ def declaring(**use: Any) -> Plan:
     [
         (
             USE,
-            "Intended purpose: Put urgent films first (Pneumothorax). A case that the device misses keeps its "
-            "place in the worklist and waits longer.",
+            TRIAGE,
         ),
         (USE | {"decision_role": "concurrent"}, "Intended purpose: Put urgent films first (Pneumothorax)."),
         (

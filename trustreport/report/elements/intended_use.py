@@ -1,4 +1,4 @@
-"""What the device is for, as declared, and on whom it was tested: the facts that stand before the chapters."""
+"""What the device is for, as declared, and on whom it was tested: facts that stand before the chapters."""
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
