@@ -20,7 +20,7 @@ from trustreport.report.elements import (
 )
 from trustreport.report.elements.element import GROUPS_OF, Context, Element
 from trustreport.report.numbering import ROWS_ON_PAPER, NumberedFigure, NumberedTable, Numbering, ReportPlace
-from trustreport.report.outlines import ANNEX, REPORT, SENTENCES_ALONE, WHOLE_IN_ANNEX, is_printed
+from trustreport.report.outlines import ANNEX, FRONT, REPORT, SENTENCES_ALONE, WHOLE_IN_ANNEX, is_printed
 from trustreport.report.tables import table
 from trustreport.study.plan import Kind
 from trustreport.vocabulary.messages import Catalogue
@@ -173,7 +173,9 @@ def _drafts(volume: Volume, outline: Mapping[str, tuple[str, ...]], context: Con
     most = ROWS_IN_REPORT if volume == "report" else None if context.on_screen else ROWS_ON_PAPER
     cut = "table.cut_in_report" if volume == "report" else "table.cut"
     for name, words in outline.items():
-        number = str(len(drafts) + 1)
+        number = str(1 + sum(draft.name != FRONT for draft in drafts))
+        if name == FRONT:
+            number = say("report.front_number")
         if volume == "annex":
             number = say("report.annex.number", number=number)
         own = replace(

@@ -15,9 +15,13 @@ OF_READERS = (
     "reliance",
 )
 
+# A chapter of data before those that argue; it has a letter, and they keep their numbers.
+FRONT = "participants"
+
 # The report: what a decision rests on. Elements by their names, sections of a dimension by its name.
 REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
     "certification": {
+        "participants": ("E07", "participants"),
         "claims": ("matrix", "E34"),
         "accuracy": (*OF_DEVICE, "advice_value", "reported", "source_reliability"),
         "external": ("potential_robustness", "recalibration", "versions"),
@@ -26,6 +30,7 @@ REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
         "limits": ("found", "feedback", "left_out"),
     },
     "procurement": {
+        "participants": ("E07", "participants"),
         "grid": ("grid",),
         "questions": ("questions",),
         "candidates": ("candidate_table", "candidates", "versions", *OF_DEVICE, "reported"),
@@ -105,7 +110,7 @@ ANNEX: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
     "certification": {
         "device": ("E01", "E02"),
         "prespecification": ("E05", "E44"),
-        "data": ("E03", "E06", "E07", "E08", "source_reliability", "E09", "E10", "E11"),
+        "data": ("E03", "E06", "E08", "source_reliability", "E09", "E10", "E11"),
         "technical": (*OF_DEVICE, "reported", "advice_value", "candidates", "E22"),
         "external": ("potential_robustness", "recalibration", "versions", "vigilance"),
         "readers": ("E04", "E24", *OF_READERS),
@@ -115,7 +120,7 @@ ANNEX: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
         "annexes": ("local_readers", "E46", "E47", "E48", "E49", "E50", "rest"),
     },
     "procurement": {
-        "fit": ("E01", "E02", "E07"),
+        "fit": ("E01", "E02"),
         "claims": ("E34", *OF_DEVICE, "reported", "advice_value"),
         "candidates": ("candidates", "versions", "E09"),
         "readers": ("local_readers", "E04", "E24", *OF_READERS),

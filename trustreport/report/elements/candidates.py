@@ -171,7 +171,7 @@ def _rows(dataset: str, review: Review) -> Iterator[_CandidateRow]:
 
 
 def conditions(context: Context) -> Element | None:
-    """For each candidate that may be bought what a contract asks of it; none for one that fails."""
+    """What a contract asks of each candidate that no requirement rules out; nothing for one that fails."""
     review, say = Review(context.assessment, context.say), context.say
     if review.plan.report.kind != "procurement" or not review.required or not _asks_each(review):
         return None

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.case_mix import CaseMix
+from trustreport.assessment.case_mix import MAKING, CaseMix
 from trustreport.report import declared
 from trustreport.report.declared import day
 from trustreport.report.elements.about import counted, device_line, n_published, n_raters, reference
@@ -14,7 +14,6 @@ from trustreport.vocabulary.digits import share
 from trustreport.vocabulary.messages import Catalogue
 
 BETWEEN = " · "
-MAKING = ("training", "tuning")  # roles of data that made the device and do not test it
 MOST_SITES = 6  # named; of more the number is said
 
 Rows = list[tuple[str, str]]
