@@ -190,10 +190,11 @@ def _drafts(volume: Volume, outline: Mapping[str, tuple[str, ...]], context: Con
         open_ = volume == "annex" and any(u.dimension in words for u in context.assessment.unanswered)
         if any(items.values()) or open_ or _last(words, volume, own):
             drafts.append(_Draft(name, words, own, items))
+            heading = _heading(drafts[-1], say)
             for word, views in items.items():
                 for view in views:
                     # `standing` is one for both volumes: what the report holds is pointed to there.
-                    context.standing.setdefault(word, _place(number, view))
+                    context.standing.setdefault(word, _place(drafts[-1], view, heading))
     return drafts
 
 
@@ -207,25 +208,36 @@ def _volume(
     volume: Volume, drafts: list[_Draft], assessment: Assessment, say: Catalogue
 ) -> Iterator[Chapter]:
     """The chapters of a volume that hold something or leave a question open."""
-    kind = assessment.plan.report.kind
     for draft in drafts:
         items = tuple(item for word in draft.words for item in draft.items[word])
         name, number = draft.name, draft.context.numbering.chapter
         if volume == "report":
-            held = [word for word, views in draft.items.items() if views]
-            alone = len(held) == 1 and held[0] in ALONE
-            key = f"outline.alone.{held[0]}" if alone else f"outline.{kind}.{name}"
+            key = _texts_of(draft)
             question, limitations = say(f"{key}.question"), say(f"{key}.limitations")
             chapter = Chapter(
-                f"chapter-{name}", number, say(f"{key}.title"), question, items, (), limitations
+                f"chapter-{name}", number, _heading(draft, say), question, items, (), limitations
             )
         else:
             left = tuple(u for u in assessment.unanswered if u.dimension in draft.words)
             open_ = tuple((say(f"{u.dimension}.title"), say(u.reason)) for u in left)
-            title = say(f"outline.annex.{kind}.{name}.title")
-            chapter = Chapter(f"annex-chapter-{name}", number, title, "", items, open_, "")
+            chapter = Chapter(f"annex-chapter-{name}", number, _heading(draft, say), "", items, open_, "")
         if chapter.items or chapter.open:
             yield chapter
+
+
+def _heading(draft: _Draft, say: Catalogue) -> str:
+    """The title of a chapter."""
+    return say(f"{_texts_of(draft)}.title")
+
+
+def _texts_of(draft: _Draft) -> str:
+    """Where the catalogue has the texts of a chapter; one that holds a single question has those of it."""
+    kind = draft.context.assessment.plan.report.kind
+    held = [word for word, views in draft.items.items() if views]
+    if draft.context.in_annex:
+        return f"outline.annex.{kind}.{draft.name}"
+    alone = len(held) == 1 and held[0] in ALONE
+    return f"outline.alone.{held[0]}" if alone else f"outline.{kind}.{draft.name}"
 
 
 def _items(word: str, volume: Volume, context: Context) -> Items:
@@ -304,10 +316,10 @@ def _of_volume(part: Part, dimension: str, volume: Volume, kind: Kind) -> Part |
     return replace(part, finding=finding, tables=tables, figures=figures)
 
 
-def _place(chapter: str, view: Section | ElementView) -> ReportPlace:
-    if isinstance(view, Section):
-        return ReportPlace(chapter, view.anchor, view.short)
-    return ReportPlace(chapter, view.anchor, view.short, bool(view.parts) or view.element.holds)
+def _place(draft: _Draft, view: Section | ElementView, heading: str) -> ReportPlace:
+    holds = isinstance(view, Section) or bool(view.parts) or view.element.holds
+    number, in_annex = draft.context.numbering.chapter, draft.context.in_annex
+    return ReportPlace(number, view.anchor, view.short, holds, heading, in_annex)
 
 
 def _rest(context: Context) -> Element | None:

@@ -59,15 +59,17 @@ _ID = re.compile(r'(?<= id=")(?=c\d+")|(?<=="url\(#)(?=c\d+\))')
 
 @dataclass(frozen=True, slots=True)
 class ReportPlace:
-    """Where something stands in this report: chapter, anchor, title.
+    """Where something stands in this report: number of the chapter, anchor, title.
 
-    `holds` says whether it holds anything but sentences.
+    `holds` says whether it holds anything but sentences; `heading` is the title of the chapter, as printed.
     """
 
     chapter: str
     anchor: str
     title: str
     holds: bool = True
+    heading: str = ""
+    in_annex: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -245,7 +245,7 @@ def _update(context: Context) -> Table:
     lines = []
     for item, words in UPDATE.items():
         places = [context.standing[word] for word in words if word in context.standing]
-        named = [say("element.feedback.place", chapter=p.chapter, title=p.title) for p in places]
+        named = [say("element.feedback.place", chapter=p.chapter, title=p.heading) for p in places]
         where = "; ".join(named) or say("table.empty")
         key = f"element.feedback.update.{item}"
         lines.append(line_of(say(key), where, say(f"element.feedback.update.{item}_lacks")))
