@@ -24,6 +24,7 @@ COUNTED = frozenset({"sensitivity", "specificity"})  # of labels: how many were 
 SHORT = {"oe": "oe_ratio"}
 MOST_ITEMS = 60
 MOST_NAMES = 3
+HASH_DIGITS = 12  # of 64
 NAME = 40  # characters of a name in a list
 INDEX = re.compile(r"\[(\d+)\]")
 BLANKS = re.compile(r"[ \t\r\n]+")
@@ -139,7 +140,13 @@ def _fields(group: BaseModel, path: str, say: Catalogue) -> Iterator[tuple[str, 
         elif name in COUNTED and isinstance(value, tuple):
             yield label(here, say), say("report.declared.counted", k=value[0], n=value[1])
         else:
-            yield label(here, say), text(value, say)
+            shown = short_hash(value) if name == "sha256" else text(value, say)
+            yield label(here, say), shown
+
+
+def short_hash(sha256: str) -> str:
+    """The first digits of a hash, which tell files apart; results.json has all of them."""
+    return sha256[:HASH_DIGITS] + ("…" if len(sha256) > HASH_DIGITS else "")
 
 
 def _missing(plan: Plan, paths: Iterable[str], say: Catalogue) -> dict[str, list[str]]:

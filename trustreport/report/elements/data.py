@@ -176,7 +176,7 @@ def _queries(context: Context) -> Table:
         if (query := source.query) is not None:
             given = "; ".join(f"{name} = {value}" for name, value in query.parameters.items())
             text = " ".join(query.sql.split())
-            shown = (query.database, text, given or say("table.empty"), source.sha256)
+            shown = (query.database, text, given or say("table.empty"), declared.short_hash(source.sha256))
             lines.append(line_of(source.file, *shown))
     columns = heads(say, "report.read", "file database query parameters sha256")
     return Table(say("report.read.queries_caption"), columns, tuple(lines))
@@ -188,7 +188,7 @@ def _exports(context: Context) -> Table:
     for source in context.assessment.study.sources:
         if (export := source.export) is not None:
             shown = (export.source, export.newest, export.file, export.modified or say("table.empty"))
-            lines.append(line_of(source.file, *shown, source.sha256))
+            lines.append(line_of(source.file, *shown, declared.short_hash(source.sha256)))
     columns = heads(say, "report.read", "file export_source newest export modified sha256")
     return Table(say("report.read.exports_caption"), columns, tuple(lines))
 
@@ -312,6 +312,10 @@ def checked(context: Context, checks: Sequence[str]) -> Element | None:
     ]
     if not outcomes:
         return None
+    if not context.on_screen:
+        # On paper each warning is printed once, with the question that it is about.
+        answered = {finding.dimension for finding in context.assessment.findings}
+        fired = [o for o in fired if o.dimension not in answered]
     return Element(limits=tuple(listed(fired, say)), quiet=tuple(quiet))
 
 

@@ -271,6 +271,8 @@ def _row(answer: FrameworkAnswer, say: Catalogue, *, apart: bool) -> FrameworkRo
 
 def _name(place: ReportPlace, say: Catalogue, *, apart: bool) -> str:
     """Number and title of the chapter as the contents have them; with the report where that is apart."""
+    if not place.anchor:
+        return place.title
     if not place.chapter:
         return say("element.E46.front", title=place.title) if apart else place.title
     key = "place_in_report" if apart and not place.in_annex else "place"
