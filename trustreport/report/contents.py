@@ -243,15 +243,15 @@ def _volume(
 
 def _heading(draft: _Draft, say: Catalogue) -> str:
     """The title of a chapter."""
+    if draft.context.in_annex:
+        return say(f"outline.annex.{draft.context.assessment.plan.report.kind}.{draft.name}.title")
     return say(f"{_texts_of(draft)}.title")
 
 
 def _texts_of(draft: _Draft) -> str:
-    """Where the catalogue has the texts of a chapter; one that holds a single question has those of it."""
+    """Where the catalogue has the texts of a chapter of the report; a single question has its own."""
     kind = draft.context.assessment.plan.report.kind
     held = [word for word, views in draft.items.items() if views]
-    if draft.context.in_annex:
-        return f"outline.annex.{kind}.{draft.name}"
     alone = len(held) == 1 and held[0] in ALONE
     return f"outline.alone.{held[0]}" if alone else f"outline.{kind}.{draft.name}"
 

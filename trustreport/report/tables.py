@@ -219,14 +219,15 @@ def plain(source: PlainTable, say: Catalogue) -> Table:
 
 
 def _alike(cells: list[Any], form: str) -> list[Any]:
-    """The estimates of a column with one number of decimals, at most one more than the fewest need.
+    """The estimates of a column with one number of decimals: that of the fifth that need the most.
 
-    One that needs more keeps them: it would else be written as a value that it is not.
+    It is at most one more than the fewest need. An estimate that needs more keeps its own: it would else be
+    written as a value that it is not.
     """
     own = [places for cell in cells if isinstance(cell, Estimate) and (places := _places(cell, form))]
     if form == "text" or not own:
         return cells
-    most = min(max(own), min(own) + 1)
+    most = min(sorted(own, reverse=True)[len(own) // 5], min(own) + 1)
     return [
         rounded(cell, max(_places(cell, form), most))
         if isinstance(cell, Estimate) and not isnan(cell.value)

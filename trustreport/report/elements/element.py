@@ -89,7 +89,7 @@ class Element:
     @property
     def holds(self) -> bool:
         """Whether it holds anything but sentences: data, or something that was declared."""
-        stated = any(group.stated for group in self.groups)
+        stated = any(group.stated or group.table for group in self.groups)
         more = (self.figures, self.tables, self.limits, self.remarks, *self.extra.values())
         return stated or any(map(bool, more))
 
