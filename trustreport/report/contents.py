@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.finding import Column, Finding, Part, PlainTable
+from trustreport.assessment.finding import Column, EstimateTable, Finding, Part, PlainTable
 from trustreport.report.answer.glance import DIMENSIONS
 from trustreport.report.answer.limits import REMARKS, Limitation, listed
 from trustreport.report.elements import (
@@ -58,6 +58,7 @@ SHOWING: Mapping[str, str] = {
 }
 # Tables of which each set has one; on paper they are one table.
 ONE_TABLE = ("subgroups_main_",)
+PRIMARY_ALONE = ("source_reliability_",)
 SENTENCES = 4  # of a part that the report prints; the others stand in the annex
 ROWS_IN_REPORT = 20  # of a table; a longer one is cut, and whole in the annex
 
@@ -344,7 +345,7 @@ def _on_paper(parts: Iterable[Part]) -> tuple[Part, ...]:
     """
     kept, alike = [], dict[tuple[str, tuple[Column, ...]], list[tuple[Part, PlainTable]]]()
     for part in parts:
-        tables = [t for t in part.tables if not on_screen_alone(t.id)]
+        tables = [_primary(t) for t in part.tables if not on_screen_alone(t.id)]
         figures = tuple(f for f in part.figures if not on_screen_alone(f.id))
         for t in [t for t in tables if isinstance(t, PlainTable) and t.id.startswith(ONE_TABLE)]:
             alike.setdefault((t.id.rpartition("_")[0], t.columns), []).append((part, t))
@@ -357,6 +358,13 @@ def _on_paper(parts: Iterable[Part]) -> tuple[Part, ...]:
         rows = tuple((part.title or "", *row) for part, t in of_sets for row in t.rows)
         kept.append(Part((), tables=(PlainTable(f"{id}_sets", of_sets[0][1].caption, heads, rows),)))
     return tuple(kept)
+
+
+def _primary(table: EstimateTable | PlainTable) -> EstimateTable | PlainTable:
+    """A table of coefficients of agreement without the analyses that stand beside the primary ones."""
+    if not (isinstance(table, EstimateTable) and table.id.startswith(PRIMARY_ALONE)):
+        return table
+    return replace(table, rows=tuple(row for row in table.rows if row.result.primary))
 
 
 def _place(draft: _Draft, view: Section | ElementView, heading: str) -> ReportPlace:
