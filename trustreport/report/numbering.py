@@ -21,6 +21,7 @@ from trustreport.report.tables import Cell, Head, Line, Table, align
 from trustreport.vocabulary.messages import Catalogue
 
 SHORT_TABLE = 8  # rows of one line; a table that takes no more room is not split between pages
+WIDE = 145  # characters of a row that fit beside each other where an interval stands below its estimate
 # Characters that a row holds on one line, over all columns; a further line takes this part of a row.
 ON_A_LINE, FURTHER = 90, 0.6
 # Rows of a table on paper: tagged PDF grows faster than its rows, and nobody reads more of them in print.
@@ -80,6 +81,11 @@ class NumberedTable:
     table: Table
     anchor: str
     cut: str = ""
+
+    @property
+    def wide(self) -> bool:
+        """Whether a row is so long that its intervals have to break."""
+        return any(sum(len(cell.text) for cell in line.cells) > WIDE for line in self.table.lines)
 
     @property
     def short(self) -> bool:
