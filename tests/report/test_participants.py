@@ -23,7 +23,7 @@ def test_every_box_is_a_value() -> None:
         ("Eligible", 106),
         ("no tomography", 6),
         ("Analysed", 100),
-        ("no output, counted as errors", 2),
+        ("no output, analysed as wrong", 2),
         ("Device positive", 49),
         ("with the condition", 40),
         ("without the condition", 9),
