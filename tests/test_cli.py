@@ -125,7 +125,7 @@ def test_two_builds_are_the_same_bytes(tmp_path: Path) -> None:
     for out in (tmp_path / "one", tmp_path / "two"):
         status, said, err = run("build", EXAMPLES / "knee-mri", "-o", out)
         assert status == 0, err
-        written = ("report.pdf", "report.html", "results.json")
+        written = ("report.pdf", "annex.pdf", "report.html", "results.json")
         assert said.split() == [str(out / f) for f in written]
         files = sorted(p for p in out.rglob("*") if p.is_file() and p.name != "run.json")
         digests.append({p.relative_to(out): hashlib.sha256(p.read_bytes()).hexdigest() for p in files})

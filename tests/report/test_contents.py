@@ -164,8 +164,8 @@ def test_what_goes_back_has_an_owner_or_says_that_none_is_declared():
         "vigilance": {"period_index": 8, "planned_looks": 12},
     }
     page = text_of(rendered("vigilance", **stated))
-    assert "S-7 signal still open. Look again Officer A 2026-10-12" in page
-    assert "I-9 incident, status: open NOT DECLARED 2026-09-15" in page
+    assert "S-7 signal still open – Look again Officer A 2026-10-12" in page
+    assert "I-9 incident, status: open – – owner not declared 2026-09-15" in page
     assert "S-6 signal" not in page
     assert "I-8 incident" not in page
     assert "Looks at the data 8 of 12 planned are done" in page

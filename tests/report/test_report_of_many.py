@@ -91,7 +91,7 @@ def test_on_paper_no_table_has_more_rows_and_on_screen_each_has_all(
     assert paper.count("<tr") < 1500
     screen = html.render(assessed, **about)
     assert READERS in rows_of(screen)
-    assert "20 of 250 rows are shown; the annex has all of them." in screen
+    assert "20 of 250 rows are shown; all of them are in the annex." in screen
 
 
 @pytest.mark.pdf

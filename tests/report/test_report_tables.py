@@ -7,9 +7,11 @@ import pytest
 from made_up import comparison, result, words
 
 from trustreport.assessment.finding import Column, EstimateTable, PlainTable
+from trustreport.measures.estimate import Estimate
 from trustreport.measures.note import note
 from trustreport.report.numbering import SHORT_TABLE, NumberedTable
-from trustreport.report.tables import Cell, Line, Table, align, in_words, table, value_text
+from trustreport.report.tables import Cell, Line, Table, align, in_words, plain, table, value_text
+from trustreport.vocabulary.digits import Rounded
 from trustreport.vocabulary.messages import catalogue
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.resources import folder
@@ -164,3 +166,14 @@ def _words(page: object) -> list[str]:
         found += [box.text] if hasattr(box, "text") else []
         waiting += getattr(box, "children", ())
     return " ".join(found).split()
+
+
+def test_estimates_of_a_column_have_one_number_of_decimals() -> None:
+    """One more than the fewest at most, and each as many as it needs."""
+    cells = [
+        Estimate(*(Rounded(x, places) for x in (0.912, 0.83, 0.958)), n)
+        for places, n in ((2, 91), (3, 320), (5, 10**6))
+    ]
+    source = PlainTable("t", words("t"), (Column(words("c"), "percent"),), tuple((e,) for e in cells))
+    shown = plain(source, say)
+    assert [line.cells[0].text.partition(" ")[0] for line in shown.lines] == ["91.2%", "91.2%", "91.200%"]

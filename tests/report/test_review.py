@@ -308,8 +308,8 @@ def test_each_bound_is_written_as_in_the_table_of_criteria(triage: Assessment) -
         ["Specificity", "above 75%"],
         ["To be explained by the supplier: specificity", "claimed 88%"],
         ["To be explained by the supplier: sensitivity (unit: portable)", "–"],
-        ["Watched in use: Sensitivity (CUSUM)", "in control 90% and to detect 80%"],
-        ["Watched in use: Failure rate (CUSUM)", "in control 1% and to detect 5%"],
+        ["Watched in use: Sensitivity (CUSUM, in control 90%, and to detect 80%)", "–"],
+        ["Watched in use: Failure rate (CUSUM, in control 1%, and to detect 5%)", "–"],
     ]
     first = rows(one, 1)[0]
     assert first[0].startswith("To be shown first: Sensitivity (About 125 cases with the condition would")

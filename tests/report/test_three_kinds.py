@@ -36,6 +36,8 @@ BUDGETS = {
     "vigilance-audit": 14,
     "certification-dossier": 20,
 }
+# Pages of an annex on paper, where it has grown too long to be read.
+MOST_OF_ANNEX = {"certification-dossier": 28}
 # Millimetres: head and foot of a page, and the margin beside its text, less one for the edges of marks.
 HEAD, FOOT, BEYOND = 24, 20, 19
 # Of the height of a page: the box of limitations and the line below it alone would be .09.
@@ -79,6 +81,8 @@ def test_the_others_conform_and_keep_their_pages(name: str, example: Callable[[s
 def conforms(out: Path, name: str) -> None:
     """Report and annex are PDF/A-3a and PDF/UA-1, the report within its pages, each of them well filled."""
     assert len(pikepdf.open(out / "report.pdf").pages) <= BUDGETS[name]
+    if name in MOST_OF_ANNEX:
+        assert len(pikepdf.open(out / "annex.pdf").pages) <= MOST_OF_ANNEX[name]
     said = first_page(out / "report.pdf")
     assert FIRST_PAGE.get(name, "") in said
     filled = [body(page) for page in page_pictures(out / "report.pdf")]

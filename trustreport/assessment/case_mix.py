@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.assessment.finding import Figure
-from trustreport.assessment.performance.cases import of_dataset
-from trustreport.figures.flow import FlowFigure, Step
+from trustreport.assessment.performance.cases import ScoredCases, of_dataset
+from trustreport.figures.flow import FlowFigure, ParticipantColumn, ParticipantFlow, Step
 from trustreport.study.plan import Plan
 from trustreport.study.study import Cases, Coded, Readings, Study
 from trustreport.vocabulary.messages import Message, say
 
+MAKING = ("training", "tuning")  # roles of data that made the device and do not test it
+PARTICIPANTS = "participants_"  # how ids of figures of participants begin
+COLUMNS, MOST_COLUMNS = 4, 8  # of a figure of participants, and of all of them
 MOST_LEVELS = 12  # a column with more is described by its quartiles, if it holds numbers
 # Designs in which a reader is not meant to read every case in every arm.
 PARTIAL_DESIGNS = ("split-plot", "parallel")
@@ -219,8 +222,51 @@ def task_flows(study: Study, plan: Plan) -> tuple[TaskFlow, ...]:
 
 
 def flow_figures(study: Study, plan: Plan) -> tuple[Figure, ...]:
-    """A flow figure per task: rows handed in, what was set aside, readings expected and present per arm."""
-    return tuple(_flow_figure(study, flow, i) for i, flow in enumerate(task_flows(study, plan), 1))
+    """A flow figure per task, then the participants of the sets that test the device."""
+    tasks = (_flow_figure(study, flow, i) for i, flow in enumerate(task_flows(study, plan), 1))
+    return (*tasks, *_participant_figures(study, plan))
+
+
+def _participant_figures(study: Study, plan: Plan) -> Iterator[Figure]:
+    """From the eligible cases of a test set to the four cells; none in an audit, which compares periods."""
+    if plan.report.kind == "vigilance":
+        return
+    cases = [
+        case
+        for dataset in study.datasets
+        if dataset.role not in MAKING
+        for case in of_dataset(dataset, study, plan)
+        if case.decision is not None and not dataset.cases.followed
+    ]
+    for i in range(0, min(len(cases), MOST_COLUMNS), COLUMNS):
+        columns = tuple(_participants(case, plan) for case in cases[i : i + COLUMNS])
+        names = [column.name for column in columns]
+        yield Figure(
+            f"{PARTICIPANTS}{i // COLUMNS + 1}",
+            ParticipantFlow(columns),
+            say("flow.participants"),
+            say("flow.participants_alt", names=names, n=sum(column.analysed for column in columns)),
+        )
+
+
+def _participants(case: ScoredCases, plan: Plan) -> ParticipantColumn:
+    """The column of one device on one set; who was excluded before the table was made is declared."""
+    facts = next((d for d in plan.datasets if d.dataset == case.dataset.name), None)
+    excluded = [(e.reason, e.n) for e in (facts.exclusions if facts else None) or ()]
+    n = len(case.dataset.cases)
+    unknown = (say("flow.without_truth"), n - case.n_counted), (say("flow.not_given"), case.n_not_given)
+    decision = case.truth if case.decision is None else case.decision
+    cells = [int(np.count_nonzero(mask)) for mask in (case.truth & decision, case.truth & ~decision)]
+    cells += [int(np.count_nonzero(mask)) for mask in (~case.truth & decision, ~case.truth & ~decision)]
+    rule = {"wrong": "failed_wrong", "positive": "failed_positive", "negative": "failed_negative"}[case.rule]
+    return ParticipantColumn(
+        " · ".join(filter(None, (case.dataset.name, case.place.candidate))),
+        n + sum(k for _, k in excluded),
+        (*excluded, *unknown),
+        len(case.rows),
+        (say(f"flow.{rule}"), int(case.failed.sum())),
+        *cells,
+    )
 
 
 def _flow_figure(study: Study, flow: TaskFlow, number: int) -> Figure:

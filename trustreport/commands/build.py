@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FAILED = 3
 VERDICTS = ("fail", "inconclusive", "not-assessable", "not-tested")
 FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv", "figures", "questions")
-DEFAULT_FORMATS = ("html", "pdf", "json")
+DEFAULT_FORMATS = ("html", "pdf", "annex", "json")
 DRAWING = {"html", "pdf", "annex", "figures", "questions"}
 RELEASES = ("internal", "public")
 
@@ -41,7 +41,7 @@ RELEASES = ("internal", "public")
     "--formats",
     default=None,
     help=f"Comma-separated list of formats: {', '.join(FORMATS)}. "
-    f"[default: {','.join(DEFAULT_FORMATS)}; annex too where criteria are declared]",
+    f"[default: {','.join(DEFAULT_FORMATS)}]",
 )
 @click.option(
     "--release",
@@ -114,7 +114,6 @@ def build(
         steps() as tell,
     ):
         from trustreport.api import assess, read_study, workers, write_report
-        from trustreport.report.write import default_formats
         from trustreport.vocabulary.errors import MissingLibrary
 
         imported = perf_counter()
@@ -128,7 +127,7 @@ def build(
             plan = plan.model_copy(update={"report": plan.report.model_copy(update=of_report)})
         if seed is not None:
             plan = plan.model_copy(update={"similarity": plan.similarity.model_copy(update={"seed": seed})})
-        layout.start(len({"pdf", "annex"} & set(wanted or default_formats(plan))))
+        layout.start(len({"pdf", "annex"} & set(wanted or DEFAULT_FORMATS)))
         ingested = perf_counter()
         try:
             with workers(jobs, backend) as run, problems_on_stderr():

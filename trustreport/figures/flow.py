@@ -169,6 +169,81 @@ def _list_arms(sheet: PlotSheet, arms: list[_Box], left: float, y: float, width:
     sheet.plot([trunk, trunk], [start, end], color=style.MUTE, lw=style.THIN, solid_capstyle="projecting")
 
 
+GUTTER, NAME_ROW = 4.0, 5.0  # between the columns of sets, and the height of their names
+
+
+@dataclass(frozen=True, slots=True)
+class ParticipantColumn:
+    """The cases of one set from those that were eligible to the four cells of device by reference.
+
+    `left_out` are the reasons why eligible cases are not analysed; `failed` says how cases without an output
+    are analysed, and how many they are.
+    """
+
+    name: str
+    eligible: int
+    left_out: tuple[tuple[Message | str, int], ...]
+    analysed: int
+    failed: tuple[Message, int]
+    tp: int
+    fn: int
+    fp: int
+    tn: int
+
+
+@dataclass(frozen=True, slots=True)
+class ParticipantFlow(Chart):
+    """The flow of participants as STARD draws it, a column for each data set or candidate."""
+
+    columns: tuple[ParticipantColumn, ...]
+
+    def values(self, say: Catalogue) -> list[dict[str, Any]]:
+        """A row for each box of each column."""
+        return [
+            {"label": column.name, "place": style.label(say, label), "value": n}
+            for column in self.columns
+            for parts in self._boxes(column)
+            for label, n, _ in parts
+        ]
+
+    def counts(self) -> list[int]:
+        """Every number that is drawn."""
+        return [n for column in self.columns for parts in self._boxes(column) for _, n, _ in parts]
+
+    def _boxes(self, column: ParticipantColumn) -> list[list[tuple[Message | str, int, bool]]]:
+        """Label, count and whether it heads the box, for each box from above."""
+        present, absent = (Message(f"figure.participants.{key}") for key in ("present", "absent"))
+
+        def box(key: str, n: int, *below: tuple[Message | str, int]) -> list[tuple[Message | str, int, bool]]:
+            """A heading with its count, and what of it is said below."""
+            return [(Message(f"figure.participants.{key}"), n, True), *((*each, False) for each in below)]
+
+        return [
+            box("eligible", column.eligible, *(each for each in column.left_out if each[1])),
+            box("analysed", column.analysed, *([column.failed] if column.failed[1] else [])),
+            box("positive", column.tp + column.fp, (present, column.tp), (absent, column.fp)),
+            box("negative", column.fn + column.tn, (present, column.fn), (absent, column.tn)),
+        ]
+
+    def _draw(self, say: Catalogue) -> PlotSheet:
+        n = max(len(self.columns), 3)
+        width = (style.TEXT_WIDTH - GUTTER * (n - 1)) / n
+        made = [[_box(say, parts, width) for parts in self._boxes(column)] for column in self.columns]
+        heights = [max(box.height for box in row) for row in zip(*made)]
+        sheet = PlotSheet(NAME_ROW + sum(heights) + DROP * 0.7 * 2 + 2.0 + 2.0)
+        for i, (column, boxes) in enumerate(zip(self.columns, made)):
+            left, y = i * (width + GUTTER), NAME_ROW
+            name = style.wrap(column.name, width, style.LABEL, style.SEMIBOLD).partition("\n")[0]
+            sheet.write(left, NAME_ROW / 2, name, size=style.LABEL, weight=style.SEMIBOLD, color=style.BLUE)
+            for k, (box, height) in enumerate(zip(boxes, heights)):
+                box.draw(sheet, left, y, width, f"participants-{i}-{k}")
+                if k < 2:
+                    below = y + height + DROP * 0.7
+                    _arrow(sheet, (left + width / 2, y + box.height), (left + width / 2, below))
+                y += height + (DROP * 0.7 if k < 2 else 2.0)
+        return sheet
+
+
 Advice = Literal["wrong", "right"]
 Before = Literal["right", "wrong"]
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.finding import Finding, Part
+from trustreport.assessment.finding import Column, EstimateTable, Finding, Part, PlainTable
 from trustreport.report.answer.glance import DIMENSIONS
-from trustreport.report.answer.limits import Limitation, listed
+from trustreport.report.answer.limits import REMARKS, Limitation, listed
 from trustreport.report.elements import (
     annexes,
     candidates,
@@ -20,10 +20,19 @@ from trustreport.report.elements import (
 )
 from trustreport.report.elements.element import GROUPS_OF, Context, Element
 from trustreport.report.numbering import ROWS_ON_PAPER, NumberedFigure, NumberedTable, Numbering, ReportPlace
-from trustreport.report.outlines import ANNEX, REPORT, SENTENCES_ALONE, WHOLE_IN_ANNEX, is_printed
+from trustreport.report.outlines import (
+    ANNEX,
+    ELEMENTS_ON_SCREEN,
+    FRONT,
+    REPORT,
+    SENTENCES_ALONE,
+    WHOLE_IN_ANNEX,
+    is_printed,
+    on_screen_alone,
+)
 from trustreport.report.tables import table
 from trustreport.study.plan import Kind
-from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.messages import Catalogue, Message
 
 ELEMENTS: Mapping[str, Callable[[Context], Element | None]] = {
     **plan.ELEMENTS,
@@ -47,10 +56,15 @@ SHOWING: Mapping[str, str] = {
     "potential_robustness.scores": "potential_robustness_scores_",
     "advice_accuracy.h_accuracy": "h_accuracy_chart_",
 }
+# Tables of which each set has one; on paper they are one table.
+ONE_TABLE = ("subgroups_main_",)
+PRIMARY_ALONE = ("source_reliability_",)
 SENTENCES = 4  # of a part that the report prints; the others stand in the annex
 ROWS_IN_REPORT = 20  # of a table; a longer one is cut, and whole in the annex
 
 Volume = Literal["report", "annex"]
+# Where paper sends a reader for an element that is on screen alone.
+IN_RESULTS = ReportPlace("", "", "results.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +155,21 @@ def chapters(
     *,
     on_screen: bool,
     provenance: Mapping[str, Any],
+    annexed: str = "file",
 ) -> Chapters:
     """The chapters of a report of this kind and of its annex; a table or figure stands in one of them."""
     kind = assessment.plan.report.kind
     standing: dict[str, ReportPlace] = {}
-    context = Context(assessment, drawn, say, Numbering("", drawn, say), on_screen, provenance, standing)
+    context = Context(
+        assessment,
+        drawn,
+        say,
+        Numbering("", drawn, say),
+        on_screen,
+        provenance,
+        standing,
+        annexed=annexed,
+    )
     report = _drafts("report", REPORT[kind], context)
     annex = _drafts("annex", ANNEX[kind], context)
     for draft in (*report, *annex):
@@ -163,12 +187,16 @@ def _drafts(volume: Volume, outline: Mapping[str, tuple[str, ...]], context: Con
     most = ROWS_IN_REPORT if volume == "report" else None if context.on_screen else ROWS_ON_PAPER
     cut = "table.cut_in_report" if volume == "report" else "table.cut"
     for name, words in outline.items():
-        number = str(len(drafts) + 1)
+        number = str(1 + sum(draft.name != FRONT for draft in drafts))
+        if name == FRONT:
+            number = say("report.front_number")
         if volume == "annex":
             number = say("report.annex.number", number=number)
         own = replace(
             context,
-            numbering=Numbering(number, context.drawn, say, most, cut, brief=volume == "report"),
+            numbering=Numbering(
+                number, context.drawn, say, most, cut, brief=volume == "report", where=context.within
+            ),
             placed=placed,
             in_annex=volume == "annex",
         )
@@ -176,10 +204,14 @@ def _drafts(volume: Volume, outline: Mapping[str, tuple[str, ...]], context: Con
         open_ = volume == "annex" and any(u.dimension in words for u in context.assessment.unanswered)
         if any(items.values()) or open_ or _last(words, volume, own):
             drafts.append(_Draft(name, words, own, items))
+            heading = _heading(drafts[-1], say)
             for word, views in items.items():
                 for view in views:
                     # `standing` is one for both volumes: what the report holds is pointed to there.
-                    context.standing.setdefault(word, _place(number, view))
+                    context.standing.setdefault(word, _place(drafts[-1], view, heading))
+        if volume == "annex" and not context.on_screen:
+            for word, instead in ELEMENTS_ON_SCREEN.items():
+                context.standing.setdefault(word, context.standing.get(instead, IN_RESULTS))
     return drafts
 
 
@@ -193,25 +225,36 @@ def _volume(
     volume: Volume, drafts: list[_Draft], assessment: Assessment, say: Catalogue
 ) -> Iterator[Chapter]:
     """The chapters of a volume that hold something or leave a question open."""
-    kind = assessment.plan.report.kind
     for draft in drafts:
         items = tuple(item for word in draft.words for item in draft.items[word])
         name, number = draft.name, draft.context.numbering.chapter
         if volume == "report":
-            held = [word for word, views in draft.items.items() if views]
-            alone = len(held) == 1 and held[0] in ALONE
-            key = f"outline.alone.{held[0]}" if alone else f"outline.{kind}.{name}"
+            key = _texts_of(draft)
             question, limitations = say(f"{key}.question"), say(f"{key}.limitations")
             chapter = Chapter(
-                f"chapter-{name}", number, say(f"{key}.title"), question, items, (), limitations
+                f"chapter-{name}", number, _heading(draft, say), question, items, (), limitations
             )
         else:
             left = tuple(u for u in assessment.unanswered if u.dimension in draft.words)
             open_ = tuple((say(f"{u.dimension}.title"), say(u.reason)) for u in left)
-            title = say(f"outline.annex.{kind}.{name}.title")
-            chapter = Chapter(f"annex-chapter-{name}", number, title, "", items, open_, "")
+            chapter = Chapter(f"annex-chapter-{name}", number, _heading(draft, say), "", items, open_, "")
         if chapter.items or chapter.open:
             yield chapter
+
+
+def _heading(draft: _Draft, say: Catalogue) -> str:
+    """The title of a chapter."""
+    if draft.context.in_annex:
+        return say(f"outline.annex.{draft.context.assessment.plan.report.kind}.{draft.name}.title")
+    return say(f"{_texts_of(draft)}.title")
+
+
+def _texts_of(draft: _Draft) -> str:
+    """Where the catalogue has the texts of a chapter of the report; a single question has its own."""
+    kind = draft.context.assessment.plan.report.kind
+    held = [word for word, views in draft.items.items() if views]
+    alone = len(held) == 1 and held[0] in ALONE
+    return f"outline.alone.{held[0]}" if alone else f"outline.{kind}.{draft.name}"
 
 
 def _items(word: str, volume: Volume, context: Context) -> Items:
@@ -223,11 +266,16 @@ def _items(word: str, volume: Volume, context: Context) -> Items:
         if finding.dimension == word:
             own = [part for part in finding.parts if part.element not in elsewhere]
             parts = tuple(shown for part in own if (shown := _of_volume(part, word, volume, kind)))
+            if volume == "annex" and not context.on_screen:
+                parts = _on_paper(parts)
             whole = replace(finding, parts=parts)
             # What checks found of a dimension is in the annex, whatever the report prints of it.
             stands = parts or (volume == "annex" and any(assessment.fired(word)))
-            return [section(whole, assessment, context.numbering, say, volume)] if stands else []
+            most = REMARKS if context.on_screen else 1
+            return [section(whole, assessment, context.numbering, say, volume, most)] if stands else []
     element = None
+    if volume == "annex" and not context.on_screen and word in ELEMENTS_ON_SCREEN:
+        return []
     if word == "rest":
         element = _rest(context)
     elif word in ELEMENTS and (volume == "report" or word not in _printed(assessment)):
@@ -290,10 +338,39 @@ def _of_volume(part: Part, dimension: str, volume: Volume, kind: Kind) -> Part |
     return replace(part, finding=finding, tables=tables, figures=figures)
 
 
-def _place(chapter: str, view: Section | ElementView) -> ReportPlace:
-    if isinstance(view, Section):
-        return ReportPlace(chapter, view.anchor, view.short)
-    return ReportPlace(chapter, view.anchor, view.short, bool(view.parts) or view.element.holds)
+def _on_paper(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """The parts without what is on screen alone, and nothing of those that it is all of.
+
+    Tables of the same columns, one for each set, become one table with the sets as its first column.
+    """
+    kept, alike = [], dict[tuple[str, tuple[Column, ...]], list[tuple[Part, PlainTable]]]()
+    for part in parts:
+        tables = [_primary(t) for t in part.tables if not on_screen_alone(t.id)]
+        figures = tuple(f for f in part.figures if not on_screen_alone(f.id))
+        for t in [t for t in tables if isinstance(t, PlainTable) and t.id.startswith(ONE_TABLE)]:
+            alike.setdefault((t.id.rpartition("_")[0], t.columns), []).append((part, t))
+            tables.remove(t)
+        all_gone = (part.tables or part.figures) and not (tables or figures)
+        if not all_gone:
+            kept.append(replace(part, tables=tuple(tables), figures=figures))
+    for (id, columns), of_sets in alike.items():
+        heads = (Column(Message("table.set")), *columns)
+        rows = tuple((part.title or "", *row) for part, t in of_sets for row in t.rows)
+        kept.append(Part((), tables=(PlainTable(f"{id}_sets", of_sets[0][1].caption, heads, rows),)))
+    return tuple(kept)
+
+
+def _primary(table: EstimateTable | PlainTable) -> EstimateTable | PlainTable:
+    """A table of coefficients of agreement without the analyses that stand beside the primary ones."""
+    if not (isinstance(table, EstimateTable) and table.id.startswith(PRIMARY_ALONE)):
+        return table
+    return replace(table, rows=tuple(row for row in table.rows if row.result.primary))
+
+
+def _place(draft: _Draft, view: Section | ElementView, heading: str) -> ReportPlace:
+    holds = isinstance(view, Section) or bool(view.parts) or view.element.holds
+    number, in_annex = draft.context.numbering.chapter, draft.context.in_annex
+    return ReportPlace(number, view.anchor, view.short, holds, heading, in_annex)
 
 
 def _rest(context: Context) -> Element | None:
@@ -304,12 +381,12 @@ def _rest(context: Context) -> Element | None:
 
 
 def section(
-    finding: Finding, assessment: Assessment, numbering: Numbering, say: Catalogue, volume: str
+    finding: Finding, assessment: Assessment, numbering: Numbering, say: Catalogue, volume: str, most: int
 ) -> Section:
     """What a dimension found, its tables and figures numbered in the order in which they stand.
 
     In the annex with what checks found and what the numbers do not show; the report has a chapter for the
-    one, and a line in each chapter for the other.
+    one, and a line in each chapter for the other. A check that speaks of many places speaks of the `most`.
     """
     name, in_annex = finding.dimension, volume == "annex"
     anchor = f"annex-{name}" if in_annex else name
@@ -320,7 +397,7 @@ def section(
         say(f"{name}.question") if in_annex else "",
         f"dimensions/{name}.html.j2" if in_annex else "report/section.html.j2",
         tuple(part_view(part, f"{anchor}-{i}", numbering, say) for i, part in enumerate(finding.parts, 1)),
-        tuple(listed(assessment.fired(name), say)) if in_annex else (),
+        tuple(listed(assessment.fired(name), say, most)) if in_annex else (),
         tuple(say(text) for text in finding.not_shown) if in_annex else (),
         name in DIMENSIONS,
     )

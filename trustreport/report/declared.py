@@ -2,13 +2,14 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 from pydantic import BaseModel
 
+from trustreport.report.tables import Head, Table, line_of
 from trustreport.study.plan import EMPTY_IS_SAID, Plan
 from trustreport.vocabulary.messages import Catalogue
 
@@ -23,7 +24,9 @@ COUNTED = frozenset({"sensitivity", "specificity"})  # of labels: how many were 
 # Names of precision targets that are shorter than those of the quantities.
 SHORT = {"oe": "oe_ratio"}
 MOST_ITEMS = 60
+MOST_BESIDE = 6  # items that are columns of a table
 MOST_NAMES = 3
+HASH_DIGITS = 12  # of 64
 NAME = 40  # characters of a name in a list
 INDEX = re.compile(r"\[(\d+)\]")
 BLANKS = re.compile(r"[ \t\r\n]+")
@@ -33,12 +36,16 @@ PIECE = 12  # characters between two places where a word without signs may break
 
 @dataclass(frozen=True, slots=True)
 class DeclaredGroup:
-    """One group of the manifest: what it states, what a report of this kind misses in it."""
+    """One group of the manifest: what it states, what a report of this kind misses in it.
+
+    Where it has several items, `table` holds what differs between them.
+    """
 
     title: str
     stated: tuple[tuple[str, str], ...]
     missing: tuple[str, ...]
     more: int = 0
+    table: Table | None = None
 
 
 def groups(plan: Plan, not_declared: Iterable[str], say: Catalogue) -> dict[str, DeclaredGroup]:
@@ -46,13 +53,14 @@ def groups(plan: Plan, not_declared: Iterable[str], say: Catalogue) -> dict[str,
     missing = _missing(plan, not_declared, say)
     found = {}
     for name in type(plan).model_fields:
-        stated = (
-            [] if name in NOT_PRINTED or name not in plan.model_fields_set else list(_stated(plan, name, say))
-        )
+        shown = name not in NOT_PRINTED and name in plan.model_fields_set
+        items = _items(getattr(plan, name), name, say) if shown else []
+        table = _table(items, say) if len(items) > 1 else None
+        stated = list(_common(items, say) if table else _stated(plan, name, say)) if shown else []
         lacks = tuple(missing.get(name, ()))
-        if stated or lacks:
-            more = max(len(stated) - MOST_ITEMS, 0)
-            found[name] = DeclaredGroup(label(name, say), tuple(stated[:MOST_ITEMS]), lacks, more)
+        if stated or lacks or table:
+            more = max(len(items if table else stated) - MOST_ITEMS, 0)
+            found[name] = DeclaredGroup(label(name, say), tuple(stated[:MOST_ITEMS]), lacks, more, table)
     return found
 
 
@@ -97,21 +105,45 @@ def _stated(plan: Plan, name: str, say: Catalogue) -> Iterator[tuple[str, str]]:
     if isinstance(value, BaseModel):
         yield from _fields(value, name, say)
     elif isinstance(value, tuple):
-        items = [fields for item in value if (fields := list(_fields(item, name, say)))]
-        common = (
-            [field for field in items[0][1:] if all(field in other[1:] for other in items[1:])]
-            if items[1:]
-            else []
-        )
-        if common:
-            yield say("report.declared.all_of_them", n=len(items)), _joined(common)
-        for fields in items:
-            yield fields[0][1], _joined(field for field in fields[1:] if field not in common)
+        for fields in _items(value, name, say):
+            yield fields[0][1], _joined(fields[1:])
     elif isinstance(value, Mapping):
         for key, one in value.items():
             quantity = f"quantity.{SHORT.get(key, key)}"
             shown = _joined(_fields(one, name, say)) if isinstance(one, BaseModel) else text(one, say)
             yield say(quantity) if quantity in say else str(key), shown
+
+
+def _items(value: Any, name: str, say: Catalogue) -> list[list[tuple[str, str]]]:
+    """The fields of each item of a group that is a list, what it is called first."""
+    if not (isinstance(value, tuple) and all(isinstance(item, BaseModel) for item in value)):
+        return []
+    return [fields for item in value if (fields := list(_fields(item, name, say)))]
+
+
+def _shared(items: Sequence[Sequence[tuple[str, str]]]) -> list[tuple[str, str]]:
+    return [field for field in items[0][1:] if all(field in other[1:] for other in items[1:])]
+
+
+def _common(items: Sequence[Sequence[tuple[str, str]]], say: Catalogue) -> Iterator[tuple[str, str]]:
+    """What all items have alike, each field by itself."""
+    everyone = say("report.declared.all_of_them", n=len(items))
+    for name, shown in _shared(items):
+        yield say("report.declared.field_of", field=name, names=everyone), shown
+
+
+def _table(items: Sequence[Sequence[tuple[str, str]]], say: Catalogue) -> Table:
+    """What differs between the items: few of them are columns, many are rows."""
+    common = _shared(items)
+    own = [dict(field for field in fields[1:] if field not in common) for fields in items[:MOST_ITEMS]]
+    names = [item[0][1] for item in items[:MOST_ITEMS]]
+    fields = list(dict.fromkeys(name for one in own for name in one))
+    empty = say("table.empty")
+    if len(fields) > len(names) and len(names) <= MOST_BESIDE:
+        lines = [line_of(name, *(one.get(name, empty) for one in own)) for name in fields]
+        return Table("", tuple(Head(text) for text in ("", *names)), tuple(lines))
+    lines = [line_of(name, *(one.get(field, empty) for field in fields)) for name, one in zip(names, own)]
+    return Table("", tuple(Head(text) for text in (items[0][0][0], *fields)), tuple(lines))
 
 
 def _joined(fields: Iterable[tuple[str, str]]) -> str:
@@ -139,7 +171,13 @@ def _fields(group: BaseModel, path: str, say: Catalogue) -> Iterator[tuple[str, 
         elif name in COUNTED and isinstance(value, tuple):
             yield label(here, say), say("report.declared.counted", k=value[0], n=value[1])
         else:
-            yield label(here, say), text(value, say)
+            shown = short_hash(value) if name == "sha256" else text(value, say)
+            yield label(here, say), shown
+
+
+def short_hash(sha256: str) -> str:
+    """The first digits of a hash, which tell files apart; results.json has all of them."""
+    return sha256[:HASH_DIGITS] + ("…" if len(sha256) > HASH_DIGITS else "")
 
 
 def _missing(plan: Plan, paths: Iterable[str], say: Catalogue) -> dict[str, list[str]]:

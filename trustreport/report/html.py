@@ -14,7 +14,8 @@ from trustreport.assessment.assess import Assessment
 from trustreport.report import contents
 from trustreport.report.answer import front, glance
 from trustreport.report.declared import breakable, shorten, together
-from trustreport.report.elements.about import approvals, cover, device_name, terms, tested
+from trustreport.report.elements.about import approvals, cover, device_name, terms
+from trustreport.report.elements.intended_use import purpose_line, use_box
 from trustreport.report.layout.figures import Drawn, Pages
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.resources import folder
@@ -24,7 +25,8 @@ NAME_IN_HEAD, NOTICE_IN_HEAD = 60, 110  # characters
 
 EMPTY = Markup("")
 
-Annexed = Literal["file", "page", ""]  # in a file of its own, at the end of the page, nowhere
+# What holds all that the report leaves out: annex.pdf, the end of report.html, or results.json alone.
+Annexed = Literal["file", "page", "results"]
 Medium = Literal["screen", "page"]
 Volume = Literal["report", "annex", "both"]
 
@@ -63,7 +65,7 @@ def answered(assessment: Assessment) -> str:
 class Documents:
     """What the documents of an assessment are made from, on one medium; `drawn` is the SVG of each figure.
 
-    `annexed` is where the annex is written too; where it is not, the report says so.
+    `annexed` says which file holds what the report leaves out: none is named that was not written.
     """
 
     assessment: Assessment
@@ -82,6 +84,7 @@ class Documents:
             self._say,
             on_screen=self.medium == "screen",
             provenance=self.provenance,
+            annexed=self.annexed,
         )
 
     @cached_property
@@ -125,7 +128,8 @@ class Documents:
             glance=glance.glance(self.assessment, {**chapters.standing, **everywhere}, say),
             landmarks=marks,
             annexed=self.annexed,
-            tested=[(say(f"report.tested.{k}"), v) for k, v in tested(self.assessment, say) if v],
+            use=use_box(self.assessment, say),
+            purpose=purpose_line(plan, say),
             glossary=terms(self.assessment, say),
             report=report,
             annex=annex,

@@ -21,6 +21,7 @@ from trustreport.report.tables import Cell, Head, Line, Table, align
 from trustreport.vocabulary.messages import Catalogue
 
 SHORT_TABLE = 8  # rows of one line; a table that takes no more room is not split between pages
+WIDE = 145  # characters of a row that fit beside each other where an interval stands below its estimate
 # Characters that a row holds on one line, over all columns; a further line takes this part of a row.
 ON_A_LINE, FURTHER = 90, 0.6
 # Rows of a table on paper: tagged PDF grows faster than its rows, and nobody reads more of them in print.
@@ -59,15 +60,17 @@ _ID = re.compile(r'(?<= id=")(?=c\d+")|(?<=="url\(#)(?=c\d+\))')
 
 @dataclass(frozen=True, slots=True)
 class ReportPlace:
-    """Where something stands in this report: chapter, anchor, title.
+    """Where something stands in this report: number of the chapter, anchor, title.
 
-    `holds` says whether it holds anything but sentences.
+    `holds` says whether it holds anything but sentences; `heading` is the title of the chapter, as printed.
     """
 
     chapter: str
     anchor: str
     title: str
     holds: bool = True
+    heading: str = ""
+    in_annex: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,11 @@ class NumberedTable:
     table: Table
     anchor: str
     cut: str = ""
+
+    @property
+    def wide(self) -> bool:
+        """Whether a row is so long that its intervals have to break."""
+        return any(sum(len(cell.text) for cell in line.cells) > WIDE for line in self.table.lines)
 
     @property
     def short(self) -> bool:
@@ -129,8 +137,8 @@ class NumberedFigure:
 class Numbering:
     """Numbers the tables and figures of a chapter: 3.1, 3.2 ...; `drawn` is the SVG of each figure.
 
-    A table of more than `most` rows is cut; the text `cut` says where the others are. `brief` is whether
-    tables of estimates name their methods below.
+    A table of more than `most` rows is cut; the text `cut` says that the others are `where`. `brief` is
+    whether tables of estimates name their methods below.
     """
 
     def __init__(
@@ -142,9 +150,10 @@ class Numbering:
         cut: str = "table.cut",
         *,
         brief: bool = False,
+        where: str = "",
     ) -> None:
         self.chapter, self._drawn, self._say, self._most, self._cut = chapter, drawn, say, most, cut
-        self.brief = brief
+        self.brief, self._where = brief, where
         self._tables = self._figures = 0
 
     def table(self, source: Table) -> NumberedTable:
@@ -153,7 +162,7 @@ class Numbering:
         number = f"{self.chapter}.{self._tables}"
         n, cut = len(source.lines), ""
         if self._most is not None and n > self._most:
-            cut = self._say(self._cut, shown=self._most, n=n)
+            cut = self._say(self._cut, shown=self._most, n=n, where=self._where)
             source = replace(source, lines=source.lines[: self._most])
         return NumberedTable(number, source, f"table-{number.replace('.', '-')}", cut)
 

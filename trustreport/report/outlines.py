@@ -15,9 +15,13 @@ OF_READERS = (
     "reliance",
 )
 
+# A chapter of data before those that argue; it has a letter, and they keep their numbers.
+FRONT = "participants"
+
 # The report: what a decision rests on. Elements by their names, sections of a dimension by its name.
 REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
     "certification": {
+        "participants": ("E07", "participants"),
         "claims": ("matrix", "E34"),
         "accuracy": (*OF_DEVICE, "advice_value", "reported", "source_reliability"),
         "external": ("potential_robustness", "recalibration", "versions"),
@@ -26,6 +30,7 @@ REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
         "limits": ("found", "feedback", "left_out"),
     },
     "procurement": {
+        "participants": ("E07", "participants"),
         "grid": ("grid",),
         "questions": ("questions",),
         "candidates": ("candidate_table", "candidates", "versions", *OF_DEVICE, "reported"),
@@ -94,6 +99,31 @@ def is_printed(id: str, kind: Kind) -> bool:
     return any(fnmatchcase(id, p) for p in PRINTED) and not any(fnmatchcase(id, p) for p in left_out)
 
 
+# Tables and figures of the annex that paper leaves to report.html and results.json: the same numbers drawn or
+# tabulated once more, and analyses that a reader of the annex does not decide by.
+ON_SCREEN = (
+    *("decision_table_*", "measures_over_prevalence", "whole_measures_over_prevalence"),
+    "advice_accuracy_rules*",
+    *("h_accuracy_tau", "h_accuracy_priority", "h_accuracy_[0-9]*", "coverage_*", "advice_value_voi"),
+    *("confidence_[0-9]*", "source_reliability_raters_*", "source_reliability_behind_*"),
+    *("source_reliability_least_*", "similarity_[0-9]*", "meta_validation_*", "sample_size_*"),
+    *("potential_robustness_recalibrated",),
+    *("slope_*", "forest_[0-9]", "error_rates_*", "decision_benefit_sources_*", "decision_benefit_widths_*"),
+    *("decision_benefit_ustatistic_*", "decision_benefit_or_*", "decision_benefit_order_*", "hypotheses_*"),
+    *("decision_benefit_quarters_*", "decision_benefit_ai_*", "protocols_plane_*"),
+    *("reliance_confidence_*", "reliance_readers_*", "reliance_interaction_*", "bias_odds_*", "dominance_*"),
+    *("subgroups_[0-9]*", "subgroups_more_*", "subgroup_differences_*", "subgroup_effects_*"),
+    *("subgroup_effect_differences_*",),
+)
+# Elements that are on screen alone, and where paper has what they are about, if anywhere.
+ELEMENTS_ON_SCREEN: Mapping[str, str] = {"E31": "matrix", "E23": "where", "E47": ""}
+
+
+def on_screen_alone(id: str) -> bool:
+    """Whether a table or figure of the annex is on the page and in results.json, and not on paper."""
+    return any(fnmatchcase(id, pattern) for pattern in ON_SCREEN)
+
+
 # Parts of which the report prints sentences alone: their numbers are in a table of its own.
 SENTENCES_ALONE = ("E35", "recalibration")
 
@@ -105,7 +135,7 @@ ANNEX: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
     "certification": {
         "device": ("E01", "E02"),
         "prespecification": ("E05", "E44"),
-        "data": ("E03", "E06", "E07", "E08", "source_reliability", "E09", "E10", "E11"),
+        "data": ("E03", "E06", "E08", "source_reliability", "E09", "E10", "E11"),
         "technical": (*OF_DEVICE, "reported", "advice_value", "candidates", "E22"),
         "external": ("potential_robustness", "recalibration", "versions", "vigilance"),
         "readers": ("E04", "E24", *OF_READERS),
@@ -115,7 +145,7 @@ ANNEX: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
         "annexes": ("local_readers", "E46", "E47", "E48", "E49", "E50", "rest"),
     },
     "procurement": {
-        "fit": ("E01", "E02", "E07"),
+        "fit": ("E01", "E02"),
         "claims": ("E34", *OF_DEVICE, "reported", "advice_value"),
         "candidates": ("candidates", "versions", "E09"),
         "readers": ("local_readers", "E04", "E24", *OF_READERS),

@@ -9,7 +9,7 @@ from typing import Any
 from trustreport.assessment.finding import EstimateRow, EstimateTable, PlainTable
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.note import NO_NOTE, Note
-from trustreport.vocabulary.digits import by_width, clear_of, of_share, places_in
+from trustreport.vocabulary.digits import by_width, clear_of, of_share, places_in, rounded
 from trustreport.vocabulary.messages import Catalogue, Message
 from trustreport.vocabulary.results import Result
 
@@ -210,12 +210,40 @@ def plain(source: PlainTable, say: Catalogue) -> Table:
     """Any other table; each column is written as its header says."""
     columns = []
     for i, column in enumerate(source.columns):
-        cells = [row[i] for row in source.rows]
+        cells = _alike([row[i] for row in source.rows], column.format)
         texts = [written(cell, column.format, say) for cell in cells]
         numeric = column.format != "text"
         columns.append([Cell(text, numeric) for text in (align(texts) if numeric else texts)])
     heads = tuple(Head(say(c.header), c.format != "text") for c in source.columns)
     return Table(say(source.caption), heads, tuple(Line(cells) for cells in zip(*columns)), source.id)
+
+
+def _alike(cells: list[Any], form: str) -> list[Any]:
+    """The estimates of a column with one number of decimals: that of the fifth that need the most.
+
+    It is at most one more than the fewest need. An estimate that needs more keeps its own: it would else be
+    written as a value that it is not.
+    """
+    own = [places for cell in cells if isinstance(cell, Estimate) and (places := _places(cell, form))]
+    if form == "text" or not own:
+        return cells
+    most = min(sorted(own, reverse=True)[len(own) // 5], min(own) + 1)
+    return [
+        rounded(cell, max(_places(cell, form), most))
+        if isinstance(cell, Estimate) and not isnan(cell.value)
+        else cell
+        for cell in cells
+    ]
+
+
+def _places(e: Estimate, form: str) -> int:
+    """The decimals of an estimate in a cell; 0 where it has no value."""
+    if isnan(e.value):
+        return 0
+    own = places_in(e.value)
+    if own is not None:
+        return own
+    return of_share(e, e.n) if form == "points" else by_width(e.value, e.low, e.high)
 
 
 def written(value: Any, form: str, say: Catalogue) -> str:
@@ -247,13 +275,11 @@ def _in_text(e: Estimate, say: Catalogue) -> str:
 
 
 def _estimate(e: Estimate, form: str, say: Catalogue) -> str:
-    """An estimate with its interval in one cell, as points where the column is of points."""
+    """An estimate with its interval in one cell, as points or per cent where the column is of these."""
     if isnan(e.value):
         return say("table.not_estimable_plain")
-    own = places_in(e.value)
-    if own is None:
-        own = of_share(e, e.n) if form == "points" else by_width(e.value, e.low, e.high)
-    write = partial(_number, unit="difference" if form == "points" else "", places=own, say=say)
+    unit = {"points": "difference", "percent": "proportion"}.get(form, "")
+    write = partial(_number, unit=unit, places=_places(e, form), say=say)
     interval = say("table.no_interval_plain")
     if not (isnan(e.low) or isnan(e.high)):
         interval = say("word.to", low=write(e.low), high=write(e.high))

@@ -21,13 +21,12 @@ from trustreport.report.numbering import ROWS_ON_PAPER
 from trustreport.report.release import released
 from trustreport.report.signatures.bundle import HASHES, hashes
 from trustreport.report.spreadsheets import results_csv, results_xlsx
-from trustreport.study.plan import Plan
 from trustreport.vocabulary.errors import MissingLibrary
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.version import __version__
 
 FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv", "figures", "questions")
-DEFAULT_FORMATS = ("html", "pdf", "json")
+DEFAULT_FORMATS = ("html", "pdf", "annex", "json")
 DRAWING = frozenset({"html", "pdf", "annex", "figures", "questions"})  # formats for which figures are drawn
 # What each of the two PDF files holds.
 DOCUMENTS: dict[str, Literal["report", "annex"]] = {"pdf": "report", "annex": "annex"}
@@ -79,7 +78,7 @@ def write(
     ValueError : an unknown format
     OSError : `out` cannot be written
     """
-    wanted = default_formats(assessment.plan) if formats is None else tuple(formats)
+    wanted = DEFAULT_FORMATS if formats is None else tuple(formats)
     unknown = sorted(set(wanted) - set(FORMATS))
     if unknown:
         raise ValueError(f"unknown format {', '.join(unknown)}; known are {', '.join(FORMATS)}")
@@ -98,11 +97,6 @@ def write(
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return written
-
-
-def default_formats(plan: Plan) -> tuple[str, ...]:
-    """What is written by default: with declared criteria the annex as a file too."""
-    return (*DEFAULT_FORMATS, "annex") if plan.endpoints else DEFAULT_FORMATS
 
 
 def as_data(assessment: Assessment) -> dict[str, Any]:
@@ -247,7 +241,9 @@ class _Folder:
         from trustreport.report.layout import pdf_layout
 
         attached = {"pdf": attachments(self.assessment, results, self.say)}
-        annexed: html.Annexed = "file" if "annex" in self.wanted else "page" if "html" in self.wanted else ""
+        annexed: html.Annexed = (
+            "file" if "annex" in self.wanted else "page" if "html" in self.wanted else "results"
+        )
         volumes = pdf.Volumes(self.assessment, **about, annexed=annexed)
         elsewhere: dict[str, Callable[[], pdf_layout.Printed | None]] = {}
         if self.layout:

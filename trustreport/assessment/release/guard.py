@@ -15,7 +15,7 @@ from trustreport.figures.calibration import CalibrationFigure
 from trustreport.figures.curves import DecisionCurves
 from trustreport.figures.effect import EffectPlot, ErrorRates
 from trustreport.figures.field import PlaneChart
-from trustreport.figures.flow import FlowFigure
+from trustreport.figures.flow import FlowFigure, ParticipantFlow
 from trustreport.figures.measure_rows import GroupRows, MeasuresChart
 from trustreport.figures.roc import RocFigure
 from trustreport.figures.sites import Forest, SampleSizes
@@ -181,6 +181,8 @@ def draws_few(drawing: Any, least: int) -> bool:
     """Whether a drawing states numbers of few people, or is made of groups that may be few."""
     if isinstance(drawing, CalibrationFigure):
         return drawing.at_horizon
+    if isinstance(drawing, ParticipantFlow):
+        return any(0 < n < least for n in drawing.counts())
     if isinstance(drawing, FlowFigure):
         steps = (*drawing.steps, *drawing.arms)
         return any(0 < n < least for step in steps for n in (step.count, *(n for _, n in step.aside)))

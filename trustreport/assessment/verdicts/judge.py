@@ -346,6 +346,29 @@ def _needed(lead: Result, bound: Bound, plan: Plan) -> tuple[int | None, str]:
     return (int(e.n * times) + 1, unit) if times >= 1 and e.n * times < MOST_NEEDED else (None, "")
 
 
+def further_cases(verdict: Verdict) -> tuple[int, str] | None:
+    """How many more cases would bring the interval to one side of the bound or the other, and their unit.
+
+    None where a number of cases alone decides nothing: with readers as random as cases, or an estimate that
+    is on the bound itself.
+    """
+    lead, bound = verdict.result, verdict.bound
+    if verdict.word != "inconclusive" or lead is None or bound is None or not _of_cases(lead):
+        return None
+    e = lead.estimate
+    if not e.n or not isfinite(e.high - e.low):
+        return None
+    base = quantity(lead.quantity.base) if known(lead.quantity.base) else lead.quantity
+    gaps = [(e.value - end, e.value - e.low, e.high - e.value) for end in (bound.low,) if end is not None]
+    gaps += [(end - e.value, e.high - e.value, e.value - e.low) for end in (bound.high,) if end is not None]
+    missed = [(gap, beyond) for gap, _, beyond in gaps if gap < 0]
+    sides = missed[:1] or [(gap, within) for gap, within, _ in gaps]
+    if any(gap == 0 for gap, _ in sides):
+        return None
+    further = int(e.n * max((half / gap) ** 2 for gap, half in sides)) + 1 - e.n
+    return (further, CLASS_OF.get(base.needs, "case")) if 0 < further < MOST_NEEDED else None
+
+
 def _of_cases(lead: Result) -> bool:
     """Whether `n` counts cases of one set that are drawn independently.
 

@@ -58,14 +58,14 @@ def limits(fired: Iterable[CheckOutcome], say: Catalogue) -> list[Limitation]:
     ]
 
 
-def listed(fired: Iterable[CheckOutcome], say: Catalogue) -> list[Limitation]:
-    """What the checks said, for a section: a check that speaks of many places speaks of the first few."""
+def listed(fired: Iterable[CheckOutcome], say: Catalogue, most: int = REMARKS) -> list[Limitation]:
+    """What the checks said, for a section: a check that speaks of many places speaks of the first, `most`."""
     shown = []
     for check, same in _by_check(limits(fired, say)).items():
-        shown += same[:REMARKS]
-        if len(same) > REMARKS:
-            names = [name for limit in same[REMARKS:] for name in limit.names]
-            text = say("report.section.further", n=len(same) - REMARKS, names=_first(names, say))
+        shown += same[:most]
+        if len(same) > most:
+            names = [name for limit in same[most:] for name in limit.names]
+            text = say("report.section.further", n=len(same) - most, names=_first(names, say))
             shown.append(Limitation(check, same[0].severity, tuple(names), "", text.removesuffix(".")))
     return shown
 

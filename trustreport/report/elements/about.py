@@ -1,9 +1,8 @@
-"""What the document is, what was tested, and the terms that a reader may not know."""
+"""What the document is, what was tested in words, and the terms that a reader may not know."""
 
 import numpy as np
 
 from trustreport.assessment.assess import Assessment
-from trustreport.report.declared import day
 from trustreport.report.tables import Table, heads, line_of
 from trustreport.study.plan import Plan
 from trustreport.study.study import Study
@@ -90,27 +89,8 @@ def device_name(plan: Plan, say: Catalogue) -> str:
     return say("word.version", name=device.trade_name, version=device.software_version)
 
 
-def tested(assessment: Assessment, say: Catalogue) -> list[tuple[str, str]]:
-    """What was tested, each by the key of its label; empty where there is none."""
-    study, plan = assessment.study, assessment.plan
-    locked, none = plan.study.sap_locked_at, say("word.not_declared")
-    labels = {arm.arm: arm.label or arm.arm for arm in plan.arms}
-    designs = (plan.study.design, plan.reading.design)
-    return [
-        ("device", _device(plan, say)),
-        ("readers", _counted(study, "readers", say)),
-        ("cases", _counted(study, "cases", say)),
-        ("raters", _raters(study, say)),
-        ("arms", ", ".join(labels.get(name, name) for name in study.arms)),
-        ("design", ", ".join(dict.fromkeys(filter(None, designs))) or none),
-        ("datasets", _datasets(study, say)),
-        ("sites", say("report.tested.n_sites", n=len(study.pooled.sites)) if study.pooled else ""),
-        ("reference", _reference(plan, say)),
-        ("locked", day(locked, say) if locked else none),
-    ]
-
-
-def _device(plan: Plan, say: Catalogue) -> str:
+def device_line(plan: Plan, say: Catalogue) -> str:
+    """Device, version and threshold."""
     name = device_name(plan, say) if plan.device.trade_name else say("word.not_declared")
     threshold = plan.operating_point.threshold
     if threshold is None:
@@ -118,7 +98,7 @@ def _device(plan: Plan, say: Catalogue) -> str:
     return say("report.tested.device_threshold", device=name, threshold=say.numbers.plain(threshold))
 
 
-def _counted(study: Study, what: str, say: Catalogue) -> str:
+def counted(study: Study, what: str, say: Catalogue) -> str:
     """Readers or cases of each task and of each published set, as far as they are known."""
     found: list[tuple[str, str]] = []
     read = [(one.task, len(one.readers), one.cases) for one in study.readings]
@@ -140,7 +120,7 @@ def _counted(study: Study, what: str, say: Catalogue) -> str:
     return say("report.tested.list", items=items)
 
 
-def _raters(study: Study, say: Catalogue) -> str:
+def n_raters(study: Study, say: Catalogue) -> str:
     """Raters of each table of labels, and the cases that they labelled."""
     texts = [
         say("report.tested.n_raters", n=len(one.raters), cases=len(np.unique(one.case)))
@@ -149,17 +129,14 @@ def _raters(study: Study, say: Catalogue) -> str:
     return say("report.tested.list", items=texts) if texts else ""
 
 
-def _datasets(study: Study, say: Catalogue) -> str:
+def n_published(study: Study, say: Catalogue) -> str:
+    """How many published sets of counts there are."""
     sets = len(study.counts) + len(study.paired_counts) + len(study.confusion) + len(study.reliance_counts)
-    parts = []
-    if study.datasets:
-        parts.append(say("report.tested.n_datasets", n=len(study.datasets)))
-    if sets:
-        parts.append(say("report.tested.n_sets", n=sets))
-    return ", ".join(parts)
+    return say("report.tested.n_sets", n=sets) if sets else ""
 
 
-def _reference(plan: Plan, say: Catalogue) -> str:
+def reference(plan: Plan, say: Catalogue) -> str:
+    """Kind and definition of the reference standard."""
     kind, definition = plan.reference_standard.type, plan.reference_standard.definition
     given = [text for text in (None if kind == "other" and definition else kind, definition) if text]
     return ": ".join(given) or say("word.not_declared")

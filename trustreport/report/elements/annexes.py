@@ -78,7 +78,7 @@ def provenance(context: Context) -> Element:
     say, given = context.say, context.provenance
     columns = heads(say, "report.provenance", "input bytes sha256", numeric="bytes")
     lines = tuple(
-        line_of(i["file"], *number_cells([say.numbers.count(i["bytes"])]), i["sha256"])
+        line_of(i["file"], *number_cells([say.numbers.count(i["bytes"])]), declared.short_hash(i["sha256"]))
         for i in given.get("inputs", ())
     )
     facts = [

@@ -171,7 +171,7 @@ def _rows(dataset: str, review: Review) -> Iterator[_CandidateRow]:
 
 
 def conditions(context: Context) -> Element | None:
-    """For each candidate that may be bought what a contract asks of it; none for one that fails."""
+    """What a contract asks of each candidate that no requirement rules out; nothing for one that fails."""
     review, say = Review(context.assessment, context.say), context.say
     if review.plan.report.kind != "procurement" or not review.required or not _asks_each(review):
         return None
@@ -236,7 +236,8 @@ def _watched(review: Review) -> Iterator[Line]:
         measure, empty = say(heading(i.measure.rpartition(".")[2])), say("table.empty")
         label = say("procurement.conditions.watched", measure=measure)
         within = say("word.listed", items=parts) if parts else empty
-        yield line_of(Cell(label, aside=i.chart or ""), within, *number_cells([empty]), i.action or empty)
+        about = say("word.listed", items=[i.chart, *parts]) if i.chart and parts else i.chart or within
+        yield line_of(Cell(label, aside=about), *number_cells([empty] * 2), i.action or empty)
 
 
 ELEMENTS: dict[str, Callable[[Context], Element | None]] = {

@@ -1,9 +1,12 @@
 """Criteria with their evidence, what checks found, what is left out, and what goes back to the maker."""
 
+import datetime as dt
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from trustreport.assessment.narrative.texts import quantity_name
+from trustreport.assessment.verdicts.judge import further_cases
+from trustreport.assessment.verdicts.verdict import Verdict
 from trustreport.report import declared
 from trustreport.report.answer.acceptance import criterion_rows, families, verdict_word
 from trustreport.report.answer.answer import answer
@@ -77,7 +80,7 @@ def found(context: Context) -> Element | None:
     if not every:
         return Element((say("report.found.none"),))
     notes = len(every) - len(heavy[:MOST_FOUND])
-    quiet = (say("report.found.more", n=notes),) if notes else ()
+    quiet = (say("report.found.more", n=notes, where=context.within),) if notes else ()
     return Element(
         limits=tuple(
             replace(one, text=shorten(one.text, LONG, say).removesuffix(".")) for one in heavy[:MOST_FOUND]
@@ -96,9 +99,9 @@ def left_out(context: Context) -> Element | None:
     sentences = []
     if n:
         of = len(list(required(assessment.plan, assessment.plan.report.kind)))
-        sentences.append(say("report.left_out.undeclared", n=n, of=of))
+        sentences.append(say("report.left_out.undeclared", n=n, of=of, where=context.within))
     if idle:
-        sentences.append(say("report.left_out.idle", n=len(idle)))
+        sentences.append(say("report.left_out.idle", n=len(idle), where=context.within))
     names = [say(f"{u.dimension}.short") for u in assessment.unanswered]
     if names:
         sentences.append(say("report.left_out.open", n=len(names), names=names))
@@ -123,34 +126,48 @@ def feedback(context: Context) -> Element | None:
         finding = say("element.feedback.finding", n=len(lines), counts=counts)
     if not lines and not context.in_annex:
         return None
-    table = _without_empty(lines, say)
+    columns = heads(say, "element.feedback", "point why harm action owner")
+    table = Table(say("element.feedback.caption"), columns, lines)
     vigilant = plan.report.kind == "vigilance"
     more = (_next(plan, say),) if vigilant else ()
     more = (_update(context), *more) if vigilant and context.in_annex else more
-    return Element((finding,), tables=numbered(context, table, *more))
+    risks = plan.intended_use.known_risks
+    said = [finding, *([say("element.feedback.hazards", names=declared.text(risks, say))] if risks else [])]
+    return Element(tuple(said), tables=numbered(context, table, *more))
 
 
-def _without_empty(lines: tuple[Line, ...], say: Catalogue) -> Table:
-    """The points as a table; owner and day only where one of them is declared."""
-    none = say("word.not_declared")
-    columns = heads(say, "element.feedback", "point why owner due")
-    kept = [i for i in range(len(columns)) if i < 2 or any(line.cells[i].text != none for line in lines)]
-    rows = tuple(line_of(*(line.cells[i] for i in kept)) for line in lines)
-    return Table(say("element.feedback.caption"), tuple(columns[i] for i in kept), rows)
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """A point to follow up: what and why, whom it may harm, what to do, by whom and when; as declared."""
 
+    point: str
+    why: str
+    about: str = ""
+    harm: str | None = None
+    action: str = ""
+    owner: str | None = None
+    due: dt.date | None = None
 
-def _line(name: str, aside: str, why: str, owner: str | None, due: str | None, say: Catalogue) -> Line:
-    none = say("word.not_declared")
-    return line_of(Cell(name, aside=aside), why, owner or none, due or none)
+    def line(self, say: Catalogue) -> Line:
+        """Its row; what nobody declared is said so."""
+        owner = self.owner or say("answer.due.no_owner")
+        return line_of(
+            Cell(self.point, aside=self.about),
+            self.why,
+            self.harm or say("table.empty"),
+            self.action or say("table.empty"),
+            Cell(owner, aside=day(self.due, say) if self.due else ""),
+        )
 
 
 def _signals(plan: Plan, say: Catalogue) -> Iterator[Line]:
     for s in plan.signals:
         if s.closed is None:
             why = say("element.feedback.signal")
-            if s.action:
-                why = say("element.feedback.signal_action", action=s.action)
-            yield _line(s.signal, s.description or "", why, s.owner, day(s.due, say) if s.due else None, say)
+            point = FollowUp(
+                s.signal, why, s.description or "", action=s.action or "", owner=s.owner, due=s.due
+            )
+            yield point.line(say)
 
 
 def _open(plan: Plan) -> list[Incident]:
@@ -160,16 +177,28 @@ def _open(plan: Plan) -> list[Incident]:
 def _incidents(plan: Plan, say: Catalogue) -> Iterator[Line]:
     for one in _open(plan):
         why = say(f"element.feedback.{one.kind}", status=one.status or say("word.not_declared"))
-        due = day(one.due, say) if one.due else None
-        yield _line(one.incident, one.description or "", why, None, due, say)
+        action = say("element.feedback.corrective", id=one.capa_id) if one.capa_id else ""
+        about, harm = one.description or "", one.seriousness
+        yield FollowUp(one.incident, why, about, harm, action, due=one.due).line(say)
 
 
 def _criteria(context: Context) -> Iterator[Line]:
     say = context.say
     for verdict in context.assessment.verdicts:
         if verdict.word != "pass":
-            why = say("element.feedback.criterion", word=verdict_word(verdict.word, say))
-            yield _line(title(verdict, context.assessment, say), "", why, None, None, say)
+            why = verdict_word(verdict.word, say)
+            name, harm = title(verdict, context.assessment, say), verdict.criterion.clinical_severity
+            yield FollowUp(name, why, harm=harm, action=_proposed(verdict, say)).line(say)
+
+
+def _proposed(verdict: Verdict, say: Catalogue) -> str:
+    """What would settle a criterion that is not met; of one that the cases leave open how many more would."""
+    if verdict.word == "inconclusive":
+        more = further_cases(verdict)
+        if more is None:
+            return say("element.feedback.propose.study")
+        return say("element.feedback.propose.cases", n=more[0], unit=say(f"verdicts.unit.{more[1]}"))
+    return say(f"element.feedback.propose.{verdict.word.replace(' ', '_')}")
 
 
 def _checks(context: Context) -> Iterator[Line]:
@@ -183,7 +212,7 @@ def _checks(context: Context) -> Iterator[Line]:
         weight = say(f"severity.{min(weights, key='BW'.index)}")
         why = say("element.feedback.check", n=len(weights), severity=weight)
         name = say("word.with_id", text=say(f"checks.{check}.title"), id=check)
-        yield _line(name, "", why, None, None, say)
+        yield FollowUp(name, why).line(say)
 
 
 def _next(plan: Plan, say: Catalogue) -> Table:
@@ -216,7 +245,7 @@ def _update(context: Context) -> Table:
     lines = []
     for item, words in UPDATE.items():
         places = [context.standing[word] for word in words if word in context.standing]
-        named = [say("element.feedback.place", chapter=p.chapter, title=p.title) for p in places]
+        named = [say("element.feedback.place", chapter=p.chapter, title=p.heading) for p in places]
         where = "; ".join(named) or say("table.empty")
         key = f"element.feedback.update.{item}"
         lines.append(line_of(say(key), where, say(f"element.feedback.update.{item}_lacks")))

@@ -6,7 +6,8 @@ from functools import partial
 from itertools import permutations
 from typing import Any, Literal
 
-from trustreport.assessment.case_mix import CaseMix, Characteristic, Errors
+from trustreport.assessment.case_mix import PARTICIPANTS, CaseMix, Characteristic, Errors
+from trustreport.assessment.finding import Figure
 from trustreport.assessment.narrative.periods import immature
 from trustreport.assessment.performance.labels import why_labels_err
 from trustreport.measures.proportion import wilson
@@ -18,7 +19,8 @@ from trustreport.report.tables import Cell, Head, Line, Table, heads, line_of, n
 from trustreport.vocabulary.digits import share
 from trustreport.vocabulary.messages import Catalogue
 
-SETS_BESIDE = 4  # sets that stand as columns; more stand below each other
+SETS_BESIDE = 4  # devices whose errors stand in one table
+MIXES_BESIDE = 6  # sets whose characteristics stand as columns; more stand below each other
 MISSING = ("P19", "P20", "P03")
 ENOUGH = ("P39", "P37", "P44")
 INDEPENDENT = ("P09", "P10", "P11", "P61")
@@ -104,7 +106,7 @@ def read(context: Context) -> Element:
             finding.append(say("report.read.finding_all_used"))
     return Element(
         tuple(finding),
-        figures=tuple(context.numbering.figure(figure) for figure in context.assessment.flow_figures),
+        figures=tuple(context.numbering.figure(f) for f in _flows(context, of_participants=False)),
         tables=numbered(
             context,
             _sources(context),
@@ -116,6 +118,20 @@ def read(context: Context) -> Element:
         remarks=tuple(say(f"cautions.{key}", **values) for key, values in study.cautions),
         remarks_title=say("report.read.doubts"),
     )
+
+
+def _flows(context: Context, *, of_participants: bool) -> list[Figure]:
+    """The figures of participants, or those of readings."""
+    drawn = [f for f in context.assessment.flow_figures if f.id in context.drawn]
+    return [f for f in drawn if f.id.startswith(PARTICIPANTS) == of_participants]
+
+
+def participants(context: Context) -> Element | None:
+    """The flow from eligible cases to the cells of device by reference, set beside set."""
+    figures = _flows(context, of_participants=True)
+    if not figures:
+        return None
+    return Element(figures=tuple(map(context.numbering.figure, figures)))
 
 
 def _sources(context: Context) -> Table:
@@ -160,7 +176,7 @@ def _queries(context: Context) -> Table:
         if (query := source.query) is not None:
             given = "; ".join(f"{name} = {value}" for name, value in query.parameters.items())
             text = " ".join(query.sql.split())
-            shown = (query.database, text, given or say("table.empty"), source.sha256)
+            shown = (query.database, text, given or say("table.empty"), declared.short_hash(source.sha256))
             lines.append(line_of(source.file, *shown))
     columns = heads(say, "report.read", "file database query parameters sha256")
     return Table(say("report.read.queries_caption"), columns, tuple(lines))
@@ -172,7 +188,7 @@ def _exports(context: Context) -> Table:
     for source in context.assessment.study.sources:
         if (export := source.export) is not None:
             shown = (export.source, export.newest, export.file, export.modified or say("table.empty"))
-            lines.append(line_of(source.file, *shown, source.sha256))
+            lines.append(line_of(source.file, *shown, declared.short_hash(source.sha256)))
     columns = heads(say, "report.read", "file export_source newest export modified sha256")
     return Table(say("report.read.exports_caption"), columns, tuple(lines))
 
@@ -230,9 +246,8 @@ def mix(context: Context) -> Element | None:
     if not mixes:
         return None
     say = context.say
-    finding = [say("element.E07.finding", n=len(_names(mixes)))]
-    tables = [_side_by_side(mixes[i : i + SETS_BESIDE], say) for i in range(0, len(mixes), SETS_BESIDE)]
-    return Element(tuple(finding), tables=numbered(context, *tables))
+    tables = [_side_by_side(mixes[i : i + MIXES_BESIDE], say) for i in range(0, len(mixes), MIXES_BESIDE)]
+    return Element(tables=numbered(context, *tables))
 
 
 def _names(mixes: Sequence[CaseMix]) -> list[str]:
@@ -242,7 +257,7 @@ def _names(mixes: Sequence[CaseMix]) -> list[str]:
 def _side_by_side(mixes: Sequence[CaseMix], say: Catalogue) -> Table:
     columns = (
         *heads(say, "element.E07", "characteristic level"),
-        *(Head(m.name or say("report.read.the_task"), True) for m in mixes),
+        *(Head(_with_size(m, say), True) for m in mixes),
     )
     shares = (_share(m.positive, m.positive + m.negative, say) for m in mixes)
     lines = [line_of(say("element.E07.condition"), "", *number_cells(shares))]
@@ -251,6 +266,10 @@ def _side_by_side(mixes: Sequence[CaseMix], say: Catalogue) -> Table:
         for i, (level, cells) in enumerate(_rows(own, [m.n for m in mixes], say)):
             lines.append(line_of(_spelled(name) if i == 0 else "", level, *number_cells(cells)))
     return Table(say("element.E07.caption"), columns, tuple(lines))
+
+
+def _with_size(mix: CaseMix, say: Catalogue) -> str:
+    return say("element.E07.set", name=mix.name or say("report.read.the_task"), n=mix.n)
 
 
 def _rows(
@@ -293,6 +312,10 @@ def checked(context: Context, checks: Sequence[str]) -> Element | None:
     ]
     if not outcomes:
         return None
+    if not context.on_screen:
+        # On paper each warning is printed once, with the question that it is about.
+        answered = {finding.dimension for finding in context.assessment.findings}
+        fired = [o for o in fired if o.dimension not in answered]
     return Element(limits=tuple(listed(fired, say)), quiet=tuple(quiet))
 
 
@@ -382,6 +405,7 @@ def _error_lines(one: Errors, say: Catalogue) -> Iterator[Line]:
 
 
 ELEMENTS: dict[str, Callable[[Context], Element | None]] = {
+    "participants": participants,
     "E03": sets,
     "E06": read,
     "E07": mix,

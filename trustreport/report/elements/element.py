@@ -41,7 +41,7 @@ class Context:
 
     `standing` is what stands in report and annex, by the word of the outline; it is whole only for an element
     that is made last. `placed` holds the words of the whole outline of the volume, report or
-    annex.
+    annex. `annexed` is where a reader finds what the report leaves out, as `html.Documents` has it.
     """
 
     assessment: Assessment
@@ -53,11 +53,17 @@ class Context:
     standing: MutableMapping[str, ReportPlace] = field(default_factory=dict)
     placed: Set[str] = frozenset()
     in_annex: bool = False
+    annexed: str = "file"
 
     @cached_property
     def groups(self) -> dict[str, declared.DeclaredGroup]:
         """The groups of the manifest that state or lack something, by name."""
         return declared.groups(self.assessment.plan, self.assessment.not_declared, self.say)
+
+    @property
+    def within(self) -> str:
+        """Where a reader finds what the report leaves out, as the end of a sentence: "in the annex"."""
+        return self.say(f"report.annex.within.{self.annexed}")
 
 
 @dataclass(frozen=True)
@@ -83,7 +89,7 @@ class Element:
     @property
     def holds(self) -> bool:
         """Whether it holds anything but sentences: data, or something that was declared."""
-        stated = any(group.stated for group in self.groups)
+        stated = any(group.stated or group.table for group in self.groups)
         more = (self.figures, self.tables, self.limits, self.remarks, *self.extra.values())
         return stated or any(map(bool, more))
 

@@ -119,7 +119,9 @@ def frameworks(context: Context) -> Element:
     finding = [say("element.E46.finding", n=len(found))] if found else []
     finding += [say("element.E46.unknown", name=one.name) for one in named if not one.id]
     finder = Finder(context)
-    told = tuple(_framework(pack, finder, context) for pack in found)
+    # On paper the report is another file than this annex, so that its pages cannot be counted here.
+    apart = not context.on_screen
+    told = tuple(_framework(pack, finder, context, apart=apart) for pack in found)
     return Element(tuple(finding), template="report/frameworks.html.j2", extra={"frameworks": told})
 
 
@@ -210,7 +212,7 @@ def declared_share(plan: Plan, path: str, roles: Sequence[str] = ()) -> float:
     return said / len(given) if given else 0.0
 
 
-def _framework(pack: Pack, finder: Finder, context: Context) -> Framework:
+def _framework(pack: Pack, finder: Finder, context: Context, *, apart: bool) -> Framework:
     say = context.say
     answers = [finder.answer(item) for item in pack.items]
     supplied = [] if context.on_screen else [answer for answer in answers if answer.state == "O"]
@@ -218,7 +220,7 @@ def _framework(pack: Pack, finder: Finder, context: Context) -> Framework:
         pack.framework,
         tuple(_pack_sentences(pack, answers, say)),
         say("element.E46.caption", framework=pack.framework),
-        tuple(_row(answer, say) for answer in answers if answer not in supplied),
+        tuple(_row(answer, say, apart=apart) for answer in answers if answer not in supplied),
         tuple(_elsewhere(supplied, say)),
     )
 
@@ -254,23 +256,27 @@ def _pack_sentences(pack: Pack, answers: Sequence[FrameworkAnswer], say: Catalog
         yield say("element.E46.some_verified", k=k, n=total, who=who, date=date, text=pack.compared_with)
 
 
-def _row(answer: FrameworkAnswer, say: Catalogue) -> FrameworkRow:
+def _row(answer: FrameworkAnswer, say: Catalogue, *, apart: bool) -> FrameworkRow:
     item = answer.item
     return FrameworkRow(
         item.id,
         item.description,
         say(f"element.E46.is.{answer.state}{'_part' if answer.part else ''}"),
         answer.state == OPEN,
-        tuple((place.anchor, _name(place, say)) for place in answer.places),
+        tuple((place.anchor, _name(place, say, apart=apart)) for place in answer.places),
         answer.reason,
         say("element.E46.number_verified" if item.verified else "element.E46.number_not_verified"),
     )
 
 
-def _name(place: ReportPlace, say: Catalogue) -> str:
-    return (
-        say("element.E46.place", chapter=place.chapter, title=place.title) if place.chapter else place.title
-    )
+def _name(place: ReportPlace, say: Catalogue, *, apart: bool) -> str:
+    """Number and title of the chapter as the contents have them; with the report where that is apart."""
+    if not place.anchor:
+        return place.title
+    if not place.chapter:
+        return say("element.E46.front", title=place.title) if apart else place.title
+    key = "place_in_report" if apart and not place.in_annex else "place"
+    return say(f"element.E46.{key}", chapter=place.chapter, title=place.heading)
 
 
 ELEMENTS: dict[str, Callable[[Context], Element | None]] = {"E46": frameworks}

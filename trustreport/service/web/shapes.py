@@ -41,7 +41,7 @@ def no_nul(text: str) -> str:
 Words = Annotated[str, StringConstraints(max_length=4000), AfterValidator(no_nul)]
 Password = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 Kind = Literal["certification", "procurement", "vigilance"]
-Format = Literal["html", "pdf", "json", "xlsx", "csv"]
+Format = Literal["html", "pdf", "annex", "json", "xlsx", "csv"]
 
 
 class RequestBody(BaseModel):
@@ -69,15 +69,15 @@ class ReportOptions(RequestBody):
     """What a report is to be."""
 
     kind: Kind | None = Field(default=None, description="in place of the manifest's")
-    formats: list[Format] = Field(default=["html", "pdf", "json"], min_length=1, max_length=5)
+    formats: list[Format] = Field(default=["html", "pdf", "json"], min_length=1, max_length=6)
     release: Literal["internal", "public"] | None = Field(
         default=None, description="in place of the manifest's"
     )
     seed: int | None = Field(default=None, ge=0, lt=2**63, description="of what is drawn at random")
 
     def plain(self) -> dict[str, Any]:
-        """The wishes in one spelling, so that equal ones are the same job."""
-        formats = sorted({*self.formats, "json"})
+        """The wishes in one spelling, so that equal ones are the same job; a PDF comes with its annex."""
+        formats = sorted({*self.formats, "json"} | ({"annex"} if "pdf" in self.formats else set()))
         return {"kind": self.kind, "formats": formats, "release": self.release, "seed": self.seed}
 
 

@@ -16,7 +16,7 @@ from trustreport.assessment.dimensions.advice_accuracy.entries import (
 )
 from trustreport.assessment.dimensions.advice_accuracy.utility import name_of_utility
 from trustreport.assessment.finding import Column, EstimateTable, Figure, Part, PlainTable
-from trustreport.assessment.narrative.texts import Item, Texts, heading, quantity_name
+from trustreport.assessment.narrative.texts import Item, Texts, heading, if_known, quantity_name
 from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.assessment.performance.labels import label_error
 from trustreport.assessment.performance.weighted import partly_verified
@@ -35,7 +35,9 @@ PARTS_OF_CELLS = ("indeterminate_positives", "indeterminate_negatives")
 THIRD = (*PARTS_OF_CELLS, "indeterminate")
 NAMED_UP_TO = 3  # declared figures that differ have a name each in the sentence
 MOST_SHARES = 5  # columns that fit beside each other
-OVERVIEW = ("prevalence", "sensitivity", "specificity", "ppv", "npv", "mcc")
+COUNTS = ("tp", "fn", "fp", "tn")
+SHARES = ("accuracy", "sensitivity", "specificity", "ppv", "npv")
+OVERVIEW = ("sensitivity", "specificity", "ppv", "npv")
 BOTH_WAYS = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "auc", "average_precision")
 # Where a set has several analyses: those that take its cases as independent.
 INDEPENDENT = ("wilson", "delong", "logit_influence")
@@ -74,22 +76,30 @@ def overview(
 
 
 def _table_of_sets(all_views: Sequence[ResultView]) -> PlainTable:
-    """The main measures, a row for each table or data set."""
+    """The four cells and the main measures with their intervals, a row for each table or data set."""
     names = (*OVERVIEW, "auc") if any(view.estimate("auc") for view in all_views) else OVERVIEW
     return text.table(
         "advice_accuracy_sets",
         text("table_sets"),
-        ("data_set n", *_headings(names)),
-        [(view.label, _n_of(view), *(_value(view, name) for name in names)) for view in all_views],
+        (
+            "data_set",
+            *(Column(text(f"heading.{name}"), "count") for name in COUNTS),
+            *_headings(names),
+        ),
+        [
+            (
+                view.label,
+                *(None if (k := _value(view, cell)) is None else round(k) for cell in COUNTS),
+                *(if_known(view.estimate(name)) for name in names),
+            )
+            for view in all_views
+        ],
     )
 
 
 def _headings(names: Sequence[str]) -> list[Column]:
-    return [Column(text(f"heading.{name}"), "number.3") for name in names]
-
-
-def _n_of(view: ResultView) -> int | None:
-    return next((r.estimate.n for r in view.results if r.place == view.place), None)
+    """Columns of estimates: shares of cases as per cent, other measures as they are."""
+    return [Column(text(f"heading.{name}"), "percent" if name in SHARES else "number") for name in names]
 
 
 def _noted(all_views: Sequence[ResultView]) -> Iterator[Message]:
@@ -136,12 +146,12 @@ def _rules_of_sets(all_views: Sequence[ResultView]) -> Iterator[PlainTable]:
     compared = [view for view in all_views if view.estimate("accuracy", parameters=_rule("all_positive"))]
     if compared:
         columns = (("accuracy", "device"), *(("accuracy", rule) for rule in SCENARIOS))
-        columns = (*columns, ("f1", "device"), ("f1", SCENARIOS[0]))
+        columns = (*columns, ("f1", "device"), ("f1", SCENARIOS[0]), ("mcc", "device"))
         yield text.table(
             "advice_accuracy_rules",
             text("table_rules_sets"),
-            "data_set accuracy:number.3 .accuracy_positive:number.3 .accuracy_negative:number.3"
-            " f1:number.3 .f1_positive:number.3",
+            "data_set accuracy:percent .accuracy_positive:percent .accuracy_negative:percent"
+            " f1:number .f1_positive:number mcc:number",
             [(view.name, *(_by_rule(view, *column) for column in columns)) for view in compared],
         )
 
@@ -150,9 +160,9 @@ def _rule(scenario: str) -> dict[str, str]:
     return {"scenario": scenario}
 
 
-def _by_rule(view: ResultView, name: str, rule: str) -> float | None:
+def _by_rule(view: ResultView, name: str, rule: str) -> Estimate | None:
     """A measure of the decisions, or of a rule that always gives the same answer."""
-    return _value(view, name, **({} if rule == "device" else {"parameters": _rule(rule)}))
+    return if_known(view.estimate(name, **({} if rule == "device" else {"parameters": _rule(rule)})))
 
 
 def with_declared(parts: tuple[Part, ...], found: Sequence[ClaimCheck]) -> tuple[Part, ...]:

@@ -13,7 +13,7 @@ from trustreport.assessment.dimensions.advice_value.entries import (
 )
 from trustreport.assessment.dimensions.advice_value.information import Informed
 from trustreport.assessment.finding import Column, EstimateTable, Figure, Part, PlainTable
-from trustreport.assessment.narrative.texts import Item, Texts, as_cell, quantity_name, side_of
+from trustreport.assessment.narrative.texts import Item, Texts, as_cell, if_known, quantity_name, side_of
 from trustreport.figures.calibration import CalibrationFigure, CalibrationPanel, Histogram
 from trustreport.figures.panels import MOST_PANELS
 from trustreport.measures.calibration.advice import MIDDLE
@@ -58,13 +58,13 @@ OF_SHOWN = ("oe_ratio", "calibration_intercept", "calibration_slope", "brier", "
 # What the Brier score is made of, in the order in which it adds up.
 PARTS_OF_BRIER = ("uncertainty", "resolution", "reliability", "within_bins")
 # Quantity, its parameters, whether the overview of many sets has room for its interval.
-OVERVIEW: tuple[tuple[str, dict[str, Any], bool], ...] = (
-    ("oe_ratio", {}, True),
-    ("calibration_slope", {}, True),
-    ("brier", {}, False),
-    ("ece", WIDTH, False),
-    ("gici", WIDTH, False),
-    ("advisory_value", ADVICE, False),
+OVERVIEW: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("oe_ratio", {}),
+    ("calibration_slope", {}),
+    ("brier", {}),
+    ("ece", WIDTH),
+    ("gici", WIDTH),
+    ("advisory_value", ADVICE),
 )
 
 text = Texts(ID)
@@ -339,16 +339,16 @@ def _of_many(sets: Sequence[Calibrated]) -> Iterator[PlainTable]:
     """A row for each data set: calibration, then the value of advice by its confidence."""
 
     def row(one: Calibrated) -> Iterator[Any]:
-        """A data set: its cases and its measures, with an interval where there is room."""
+        """A data set: its cases and its measures, each with its interval."""
         yield from (one.label, one.estimate("brier").n)
-        for name, parameters, whole in OVERVIEW:
+        for name, parameters in OVERVIEW:
             e = one.estimate(name, **parameters)
-            yield e if whole else e.value
+            yield if_known(e)
 
     yield text.table(
         "advice_value_sets",
         text("table_sets"),
-        ("data_set cases", *(Column(text(f"heading.{name}"), "number") for name, *_ in OVERVIEW)),
+        ("data_set cases", *(Column(text(f"heading.{name}"), "number") for name, _ in OVERVIEW)),
         map(row, sets),
     )
     advising = [one for one in sets if one.advice]

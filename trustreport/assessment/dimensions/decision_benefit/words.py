@@ -17,7 +17,7 @@ from trustreport.assessment.dimensions.decision_benefit.variance_sources import 
     source_tables,
 )
 from trustreport.assessment.finding import Column, EstimateTable, Figure, Part, PlainTable
-from trustreport.assessment.narrative.texts import Texts, endpoint_name, numbers, side_of, title_of
+from trustreport.assessment.narrative.texts import Texts, endpoint_name, if_known, numbers, side_of, title_of
 from trustreport.assessment.performance.reader_analysis import (
     AIDED,
     FIRST_COVARIANCE,
@@ -201,7 +201,7 @@ def _readers_table(one: TaskBenefit) -> PlainTable:
         for g in groups.values():
             yield g.labels[int(g.codes[j])] if g.codes[j] >= 0 else None
         for a in (UNAIDED, AIDED):
-            yield estimate_of(main.by_reader[a][j], row).value
+            yield if_known(estimate_of(main.by_reader[a][j], row))
         yield estimate_of(main.benefits[j], row.change())
         yield main.benefits[j].n
 

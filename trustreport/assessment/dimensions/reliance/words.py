@@ -8,7 +8,7 @@ from trustreport.assessment.dimensions.reliance.interaction import COMPARED, ODD
 from trustreport.assessment.dimensions.reliance.rates import ID
 from trustreport.assessment.dimensions.reliance.results import Reliance
 from trustreport.assessment.finding import Column, Figure, Part, PlainTable
-from trustreport.assessment.narrative.texts import Item, Texts, numbers, quantity_name
+from trustreport.assessment.narrative.texts import Item, Texts, if_known, numbers, quantity_name
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.figures.field import PlaneAxis, PlaneChart, PlanePoint
 from trustreport.figures.flow import TrustFlow
@@ -179,7 +179,7 @@ def _advice_table(found: Reliance, number: int) -> PlainTable:
         unaided, aided = _rates(found, *(f"accuracy_{a}_{advice}_advice" for a in ("unaided", "aided")))
         contrast = found.place.narrowed(arms=found.arms)
         change = found.primary_entry("accuracy_change", contrast, {"advice": advice}, "accuracy")
-        return text(advice), unaided.n, unaided.value, aided.value, change.estimate
+        return text(advice), unaided.n, if_known(unaided), if_known(aided), change.estimate
 
     return text.table(
         f"{ID}_advice_{number}",

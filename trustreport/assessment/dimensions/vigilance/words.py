@@ -295,8 +295,8 @@ def _change_table(view: MonitoringView, last: Period) -> PlainTable:
     def row(endpoint: str) -> Iterator[Any]:
         """An endpoint: its value now and at the baseline, and its changes."""
         now = view.value(last, endpoint)
-        yield from (heading(endpoint), now.n, now.value)
-        yield view.value(base, endpoint).value if base else nan
+        yield from (heading(endpoint), now.n, if_known(now))
+        yield if_known(view.value(base, endpoint)) if base else None
         for against in ("baseline", "previous"):
             yield if_known(view.change(last, endpoint, against))
         yield if_known(view.estimate("standardised_change", period=last.name, endpoint=endpoint))
