@@ -503,7 +503,21 @@ ALERT = result(
     458,
     endpoint="sensitivity",
     datasets=("2026-05", "2026-06"),
-    details={"alerts": 2.0, "first_alert_period": "2026-06", "first_alert_date": "2026-06-22"},
+    details={
+        "alerts": 2.0,
+        "first_alert_period": "2026-06",
+        "first_alert_date": "2026-06-22",
+        "first_alert_known": "2026-08-06",
+    },
+)
+SPENT = replace(ALERT.estimate, details={"false_alert_spent": 0.04, "false_alert_budget": 0.05})
+ALERT = replace(ALERT, estimate=SPENT)
+# Earlier, but it has spent more than its budget of false alerts.
+EARLIER = replace(
+    ALERT,
+    id="vigilance.sprt",
+    estimate=replace(SPENT, details={**SPENT.details, "false_alert_spent": 0.268}),
+    details={**ALERT.details, "first_alert_date": "2026-06-13", "first_alert_known": "2026-07-28"},
 )
 SPEC_BASE = period("baseline", 0.880, 0.841, 0.910, 359, "specificity")
 SPEC_JULY = period("2026-07", 0.785, 0.720, 0.838, 181, "specificity")
@@ -532,6 +546,7 @@ VIGILANCE = {
     "two changes": audit([BASELINE, JULY, STILL, SPEC_BASE, SPEC_JULY, SPEC_FELL]),
     "an alert alone": audit([BASELINE, MAY, NONE, ALERT]),
     "an alert and a late signal": audit([BASELINE, JUNE, FELL, ALERT], signals=[SIGNAL]),
+    "two charts of an indicator": audit([BASELINE, JUNE, FELL, EARLIER, ALERT], signals=[SIGNAL]),
     "a serious incident": audit([BASELINE, MAY, NONE], incidents=[SERIOUS, MINOR]),
     "an incident that is not serious": audit([BASELINE, MAY, NONE], incidents=[MINOR]),
     "where it lies": audit([BASELINE, JUNE, FELL], parts=(WHERE,)),
@@ -582,16 +597,25 @@ VIGILANCE_SAYS = {
     ),
     "an alert alone": (
         (
-            "Yes. The control chart of sensitivity alerted in June 2026, but no difference "
-            "from the baseline could be shown since."
+            "Yes. The CUSUM of sensitivity alerted in June 2026, but there is no significant "
+            "difference from the baseline since."
         ),
         "Change from the baseline to May 2026: sensitivity −1.9 (−13.6 to +6.5) points.",
     ),
     "an alert and a late signal": (
         "Yes. Sensitivity fell from 90.8% (baseline) to 65% (June 2026, 35 of 54).",
         (
-            "The control chart of sensitivity first alerted on 2026-06-22; signal "
-            "S-1 was registered on 2026-08-17."
+            "The CUSUM of sensitivity passed its limit with the cases up to 2026-06-22; with 45 days of "
+            "follow-up this could be known from 2026-08-06. Signal S-1 was registered 11 days after that, "
+            "on 2026-08-17."
+        ),
+    ),
+    "two charts of an indicator": (
+        "Yes. Sensitivity fell from 90.8% (baseline) to 65% (June 2026, 35 of 54).",
+        (
+            "The CUSUM of sensitivity passed its limit with the cases up to 2026-06-22; with 45 days of "
+            "follow-up this could be known from 2026-08-06. Signal S-1 was registered 11 days after that, "
+            "on 2026-08-17."
         ),
     ),
     "a serious incident": (
