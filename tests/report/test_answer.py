@@ -160,6 +160,32 @@ LOST = result(
     arms=("aided", "unaided"),
     endpoint="sensitivity",
 )
+ALONE = result(
+    "decision_benefit.protocol_difference",
+    -0.109,
+    -0.200,
+    -0.016,
+    300,
+    arm="unaided",
+    protocol="device_alone",
+    endpoint="specificity",
+)
+
+
+def version(measure: str, value: float, low: float, high: float) -> Result:
+    """The change of a measure from version 1.1 to 2.0."""
+    return result(
+        "candidates.version_change",
+        value,
+        low,
+        high,
+        200,
+        dataset="test",
+        candidates=("2.0", "1.1"),
+        endpoint=measure,
+    )
+
+
 KEPT = {
     **criterion("keeps", "decision_benefit.mean_benefit", 0.05, of="sensitivity"),
     "hypothesis": "non-inferiority",
@@ -172,31 +198,71 @@ CERTIFICATION |= {
     "a significant loss, and another that fails": made("certification", [MISSING, LOST], [SENSITIVITY, KEPT]),
     "a significant loss within the margin": made("certification", [LOST], [{**KEPT, "bound_or_margin": 0.1}]),
     "two significant losses": made("certification", [LOST], [KEPT, BETTER]),
+    "readers worse in what no criterion asks": made("certification", [SENSITIVE, LOST], [SENSITIVITY]),
+    "readers worse, without criteria": made("certification", [LOST, SENSITIVE]),
+    "a version worse in what no criterion asks": made(
+        "certification",
+        [
+            SENSITIVE,
+            version("sensitivity", -0.065, -0.140, -0.006),
+            version("specificity", -0.012, -0.09, 0.06),
+        ],
+        [SENSITIVITY],
+        candidates=[{"candidate": "1.1"}, {"candidate": "2.0", "follows": "1.1"}],
+    ),
+    "a device alone worse than readers": made(
+        "certification", [SENSITIVE, ALONE], [SENSITIVITY], intended_use={"decision_role": "autonomous"}
+    ),
+    "a device alone that needs a reader": made(
+        "certification", [SENSITIVE, ALONE], [SENSITIVITY], intended_use={"decision_role": "second reader"}
+    ),
 }
-FELL = "Significantly worse: change in sensitivity at −4.1 (−7.9 to −0.3) points, required above"
+FELL = "Readers did significantly worse with the aid: sensitivity −4.1 (−7.9 to −0.3) points"
+UNADJUSTED = "Comparisons without a requirement are not adjusted for their number."
 CERTIFICATION_SAYS = {
     "a significant loss, inconclusive": (
-        f"{FELL} −5 points (inconclusive). Two of three criteria are met.",
+        f"{FELL} (required above −5 points: inconclusive). Two of three criteria are met.",
         "One is inconclusive.",
     ),
     "a significant loss, and another that fails": (
         (
-            f"{FELL} −5 points (inconclusive). Neither of the two criteria has been shown to be met. "
+            f"{FELL} (required above −5 points: inconclusive). "
+            "Neither of the two criteria has been shown to be met. "
             "One fails: sensitivity, test at 70.0% (63.3% to 75.9%), required above 80%."
         ),
         "One is inconclusive.",
     ),
     "a significant loss within the margin": (
-        f"Significantly worse, but by less than the accepted margin: {FELL[21:]} −10 points (met).",
+        f"{FELL} (required above −10 points: met).",
         "",
     ),
     "two significant losses": (
         (
-            f"{FELL} −5 points (inconclusive); and {FELL[21:]} 0 points (not met). "
+            f"{FELL} (required above −5 points: inconclusive and required above 0 points: not met). "
             "Neither of the two criteria has been shown to be met."
         ),
         "One is inconclusive.",
     ),
+    "readers worse in what no criterion asks": (f"{FELL}. The criterion is met.", UNADJUSTED),
+    "readers worse, without criteria": (
+        f"{FELL}.",
+        "test: sensitivity 90.0% (85.1% to 93.4%). No acceptance criteria were declared. " + UNADJUSTED,
+    ),
+    "a version worse in what no criterion asks": (
+        (
+            "At test version 2.0 is significantly worse than 1.1: sensitivity −6.5 (−14.0 to −0.6) points. "
+            "The criterion is met."
+        ),
+        UNADJUSTED,
+    ),
+    "a device alone worse than readers": (
+        (
+            "The device alone was significantly worse than the readers without it: specificity "
+            "−10.9 (−20.0 to −1.6) points. The criterion is met."
+        ),
+        UNADJUSTED,
+    ),
+    "a device alone that needs a reader": ("The criterion is met.", ""),
     "all pass": ("Both criteria are met.", ""),
     "one fails": (
         "One of two criteria is met. One fails: sensitivity at 70.0% (63.3% to 75.9%), required above 80%.",

@@ -10,7 +10,7 @@ from trustreport.assessment.dimensions.vigilance.charts import keeps_budget
 from trustreport.assessment.dimensions.vigilance.events import CLOSED, is_open, is_serious, named
 from trustreport.assessment.narrative.texts import endpoint_name
 from trustreport.assessment.verdicts.judge import amount
-from trustreport.report.answer.by_criteria import losses
+from trustreport.report.answer.losses import losses
 from trustreport.report.answer.other_evidence import against_labels, not_accuracy, since_baseline
 from trustreport.report.answer.sentences import Said, Statement, first_letter, in_brackets, stated
 from trustreport.report.declared import month
@@ -127,7 +127,8 @@ def answer(assessment: Assessment, say: Catalogue) -> Said:
     if against_labels(assessment) and any(endpoint_row(c.endpoint).needs_right_labels for c in known):
         sentences += [not_accuracy(assessment, say), stated(say, "answer.vigilance.labels")]
     of_criteria = [v for v in assessment.verdicts if v.result is None or v.result.id != CHANGE]
-    sentences += losses(of_criteria, assessment, say)  # changes between periods are told next
+    lost, unadjusted = losses(of_criteria, assessment, say)  # changes between periods are told next
+    sentences += lost
     if changed:
         sentences += [_changed(c, say) for c in changed[:MOST_SAID]]
     else:
@@ -155,7 +156,7 @@ def answer(assessment: Assessment, say: Catalogue) -> Said:
         support += [_past(c, say) for c in past]
     elif word == "yes":
         support += _unchanged([c for c in known if c not in past], say)
-    return sentences, support
+    return sentences, support + unadjusted
 
 
 def _values(course: Course, change: Result, say: Catalogue) -> dict[str, object]:

@@ -8,6 +8,7 @@ from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.verdicts.entries import concerns
 from trustreport.assessment.verdicts.judge import amount
 from trustreport.report.answer.by_criteria import difference_of_pair
+from trustreport.report.answer.losses import losses
 from trustreport.report.answer.other_evidence import labels_with_error, measurements
 from trustreport.report.answer.sentences import (
     MOST_PAIRS,
@@ -41,6 +42,11 @@ def answer(assessment: Assessment, say: Catalogue) -> Said:
     """Sentences, and what supports them: utility first where one is declared, published figures last."""
     found = [statement for speaker in SPEAKERS for statement in speaker(assessment, say)]
     no_criteria = stated(say, "answer.open.no_criteria")
+    lost, unadjusted = losses((), assessment, say)
+    if lost:
+        told = {r for one in lost for r in one.results}
+        others = [one for one in found if not one.results or not told >= set(one.results)]
+        return lost, [*others, no_criteria, *unadjusted]
     if not found:
         return [stated(say, "answer.open.nothing")], [no_criteria]
     return found[:1], [*found[1:], no_criteria]

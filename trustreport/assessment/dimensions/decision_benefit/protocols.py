@@ -46,6 +46,7 @@ NO_SPREAD_OF_TIME = note("mean_recorded_or_declared_times_without")
 INDEPENDENT_ERRORS = note("by_published_formula_that_takes_errors")
 TABLE = "protocols_"  # how the ids of its tables begin
 CASES = 1000  # for which wrong decisions are counted
+AUTONOMOUS = ("autonomous", "standalone", "stand-alone")
 WAYS = {1: "higher", -1: "lower"}
 
 text = Texts(f"{ID}.protocols")
@@ -72,6 +73,12 @@ class ProtocolComparison:
         """What a protocol reaches."""
         r = self.find("protocol_performance", protocol, endpoint)
         return r.estimate if r else None
+
+
+def without_reader(plan: Plan) -> bool | None:
+    """Whether the declared role of the device is to decide without a reader; None where none is declared."""
+    role = (plan.intended_use.decision_role or "").casefold()
+    return any(word in role for word in AUTONOMOUS) if role else None
 
 
 def compare(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place) -> ProtocolComparison | None:
