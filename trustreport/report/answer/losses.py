@@ -15,6 +15,7 @@ from trustreport.report.answer.sentences import (
     MOST_NAMED,
     Said,
     Statement,
+    at_declared,
     first_few,
     known,
     results_of,
@@ -123,8 +124,8 @@ def _compared(assessment: Assessment) -> Iterator[Loss]:
         if r.endpoint in MEASURES and (r.place.candidates or ("",))[0] == order[-1] and _is_loss(r):
             yield Loss("version", r)
     for r in known(assessment, READERS, **WHOLE):
-        if r.endpoint in MEASURES and _is_loss(r):
-            yield Loss("readers", r)
+        if r.endpoint in MEASURES and _is_loss(there := at_declared(assessment, r)):
+            yield Loss("readers", there)
     if without_reader(assessment.plan):
         for r in known(assessment, DEVICE, **WHOLE):
             if r.place.protocol == "device_alone" and _is_loss(r):

@@ -1,12 +1,13 @@
 """The answer where no criteria were declared: the primary result of each kind of data that is there."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import isnan
+from math import isfinite, isnan
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.narrative.texts import quantity_name
+from trustreport.assessment.performance.readers import share_positive
 from trustreport.assessment.verdicts.entries import concerns
-from trustreport.assessment.verdicts.judge import amount
+from trustreport.assessment.verdicts.judge import amount, as_share
 from trustreport.report.answer.by_criteria import difference_of_pair
 from trustreport.report.answer.losses import losses
 from trustreport.report.answer.other_evidence import labels_with_error, measurements
@@ -15,6 +16,7 @@ from trustreport.report.answer.sentences import (
     SCORED,
     Said,
     Statement,
+    at_declared,
     excludes_zero,
     first_letter,
     known,
@@ -116,12 +118,38 @@ def _readers(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
             values = {"measure": measure, "change": in_words(r, say), "aided": aided, "unaided": unaided}
             yield stated(say, f"answer.open.arms_{_side(r)}", r, **values)
         return
-    yield stated(say, f"answer.open.readers_{_side(task)}", task, measure=measure, change=in_words(task, say))
+    there = at_declared(assessment, task)
+    if there is task:
+        values = {"measure": measure, "change": in_words(task, say)}
+        yield stated(say, f"answer.open.readers_{_side(task)}", task, **values)
+    else:
+        yield from _at_intended_use(assessment, there, task, say)
     own = known(assessment, "decision_benefit.benefit")
     gains = [r.estimate.value for r in own if (r.endpoint, r.place.task) == (task.endpoint, task.place.task)]
     if gains:
         counts = {"better": sum(x > 0 for x in gains), "worse": sum(x < 0 for x in gains), "n": len(gains)}
         yield stated(say, "answer.open.gained", measure=measure, **counts)
+
+
+def _at_intended_use(
+    assessment: Assessment, there: Result, sample: Result, say: Catalogue
+) -> Iterator[Statement]:
+    """The change at the declared prevalence with its number needed, then that of the sample."""
+    values = {"measure": say(quantity_name(there.endpoint)), "change": in_words(there, say)}
+    prevalence = as_share(there.parameters["prevalence"])
+    text = say("answer.open.readers_there", prevalence=prevalence, **values)
+    rested = [there]
+    for r in known(assessment, "pragmatic_utility.nnd", parameters=there.parameters):
+        e = r.estimate
+        if r.place == there.place and e.low > 0 and isfinite(e.high):
+            number = say("answer.open.nnd", value=e.value, low=e.low, high=e.high)
+            text, rested = f"{text} {number}", [there, r]
+    yield Statement(text, tuple(rested))
+    for readings in assessment.study.readings:
+        if readings.task == sample.place.task or len(assessment.study.readings) == 1:
+            share, change = share_positive(readings), in_words(sample, say)
+            yield stated(say, "answer.open.readers_sample", sample, share=share, change=change)
+            return
 
 
 def _errors(assessment: Assessment, say: Catalogue) -> list[Statement]:
