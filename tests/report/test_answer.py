@@ -814,6 +814,9 @@ def outcome(check: str, severity: Any, place: Place, **more: Any) -> CheckOutcom
     )
 
 
+SHOWN = [share("accuracy", 533, 640, 0.802, 0.860, "test")]
+
+
 def test_limits_are_ranked_by_what_they_do_to_the_answer() -> None:
     one = CERTIFICATION["one fails"]
     here, elsewhere = Place(dataset="test"), Place(dataset="other")
@@ -826,7 +829,23 @@ def test_limits_are_ranked_by_what_they_do_to_the_answer() -> None:
     )
     withheld = replace(one.verdicts[0], checks=("P13",))
     one = replace(one, checks=checks, verdicts=(withheld, *one.verdicts[1:]))
-    assert [own[0].check for own in ranked(one, (), EN)] == ["P13", "P06", "P31", "P40", "P46"]
+    assert [own[0].check for own in ranked(one, (), EN)] == ["P13", "P06", "", "P31", "P40", "P46"]
+    assert ranked(one, (), EN)[2][0].text.startswith("All test cases are of one data set, test")
+
+
+@pytest.mark.parametrize("without, moves", [(0.843, False), (0.99, True)])
+def test_an_adjusted_p_is_below_what_is_missing_and_what_moves_a_number(without: float, moves: bool) -> None:
+    one = CERTIFICATION["one fails"]
+    here = Place(dataset="test")
+    cases = say("checks.P03.fired_indeterminate", n=8, x=without, y=0.833)
+    checks = (
+        outcome("P36", "W", here),
+        replace(outcome("P03", "W", here), message=cases),
+        outcome("P53", "B", here),
+        outcome("P29", "W", here),
+    )
+    found = [own[0].check for own in ranked(replace(one, checks=checks), SHOWN, EN)]
+    assert found == (["P29", "P03", "P53", "", "P36"] if moves else ["P29", "P53", "", "P03", "P36"])
 
 
 def test_a_limit_that_is_long_ends_with_a_whole_item() -> None:

@@ -109,7 +109,7 @@ def front(assessment: Assessment, say: Catalogue) -> Front:
         *_periods(followed, say),
         changes,
         tuple(_limit(own, say) for own in limits[:LIMITS]),
-        max(len(limits) - LIMITS, 0),
+        sum(bool(own[0].check) for own in limits[LIMITS:]),
         per,
         prevalence,
         tuple(_questions(assessment, say)),
