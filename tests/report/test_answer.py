@@ -16,7 +16,7 @@ from trustreport.assessment.verdicts.verdict import Locked
 from trustreport.measures.estimate import Estimate
 from trustreport.report.answer.answer import answer
 from trustreport.report.answer.forest import forest
-from trustreport.report.answer.front import LONG, _cut
+from trustreport.report.answer.front import LONG, _cut, front
 from trustreport.report.answer.limits import ranked
 from trustreport.report.answer.what_if import what_would_change_it
 from trustreport.study.plan import Plan
@@ -944,3 +944,12 @@ def test_the_accuracy_against_labels_has_the_decimals_of_what_follows_from_it() 
     )
     found = replace(reached, estimate=replace(reached.estimate, details={"measured": 97 / 120}))
     assert "An accuracy of 80.8% against" in "".join(sentences(made("certification", [found])))
+
+
+def test_without_criteria_the_first_page_has_a_table_of_the_results_that_it_rests_on() -> None:
+    rows = front(CERTIFICATION["no criteria"], EN).primary
+    assert [(row.measure, row.data, row.estimate) for row in rows] == [
+        ("Sensitivity", "test", "90.0% (85.1% to 93.4%)"),
+        ("Specificity", "test", "85.0% (79.4% to 89.3%)"),
+    ]
+    assert front(CERTIFICATION["all pass"], EN).primary == ()

@@ -249,6 +249,27 @@ def _differences(assessment: Assessment, say: Catalogue) -> list[Statement]:
     return []
 
 
+def _pooled(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
+    """Sensitivity and specificity over all studies of a pool, and where those of a new study are expected."""
+    for measure in ("sensitivity", "specificity"):
+        for r in known(assessment, f"reported.pooled_{measure}"):
+            new = next(
+                (
+                    one
+                    for one in known(assessment, "reported.prediction_interval")
+                    if (one.endpoint, one.place.set) == (measure, r.place.set) and not isnan(one.estimate.low)
+                ),
+                None,
+            )
+            name, n = say(quantity_name(measure)), len(r.place.sets) or r.estimate.n
+            values = {"measure": name, "estimate": in_words(r, say), "n": n}
+            if new is None:
+                yield stated(say, "answer.open.pooled_alone", r, **values)
+            else:
+                limits = {"low": new.estimate.low, "high": new.estimate.high, "level": new.estimate.level}
+                yield stated(say, "answer.open.pooled", r, new, **values, **limits)
+
+
 def _sets(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """Sensitivity and specificity of published tables: of one, or between which two of several."""
     blocks = [c for c in assessment.checks if c.status == "fired" and c.severity == "B"]
@@ -474,6 +495,7 @@ SPEAKERS: tuple[Callable[[Assessment, Catalogue], Iterable[Statement]], ...] = (
     _at_horizon,
     _lesions,
     measurements,
+    _pooled,
     _published,
     _sets,
     _published_tables,
