@@ -14,7 +14,8 @@ from trustreport.assessment.assess import Assessment
 from trustreport.report import contents
 from trustreport.report.answer import front, glance
 from trustreport.report.declared import breakable, shorten, together
-from trustreport.report.elements.about import approvals, cover, device_name, terms, tested
+from trustreport.report.elements.about import approvals, cover, device_name, tested
+from trustreport.report.glossary import terms
 from trustreport.report.layout.figures import Drawn, Pages
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.resources import folder
@@ -23,6 +24,9 @@ HASH_DIGITS = 8
 NAME_IN_HEAD, NOTICE_IN_HEAD = 60, 110  # characters
 
 EMPTY = Markup("")
+GLOSSARY = Markup("<!-- glossary -->")  # where the terms go that the rest of the page uses
+PAIRS = """{% import "report/macros.html.j2" as draw %}
+{% for term, text in terms %}{{ draw.pair(term, text) }}{% endfor %}"""
 
 Annexed = Literal["file", "page", ""]  # in a file of its own, at the end of the page, nowhere
 Medium = Literal["screen", "page"]
@@ -100,7 +104,7 @@ class Documents:
         everywhere = {m.word: m.place for m in contents.landmarks((*chapters.report, *chapters.annex), say)}
         marks = list(contents.landmarks((*report, *annex), say))
         anchors = _anchors((*report, *annex)) | ({"answer"} if volume != "annex" else set())
-        return packaged(
+        page = packaged(
             "report.html.j2",
             say=say,
             medium=self.medium,
@@ -126,11 +130,15 @@ class Documents:
             landmarks=marks,
             annexed=self.annexed,
             tested=[(say(f"report.tested.{k}"), v) for k, v in tested(self.assessment, say) if v],
-            glossary=terms(self.assessment, say),
+            glossary=GLOSSARY,
             report=report,
             annex=annex,
             anchors=anchors | {mark.place.anchor for mark in marks},
         )
+        if volume == "annex":
+            return page
+        pair = environment().from_string(PAIRS).render(terms=terms(page, say))
+        return page.replace(GLOSSARY, pair)
 
 
 def _anchors(chapters: Iterable[contents.Chapter]) -> set[str]:
