@@ -117,7 +117,7 @@ def test_the_misses_are_those_of_the_new_scanner_and_not_of_the_version_or_the_s
     said = sentences(where)
     assert "significantly more frequent on scanner Y: 43 of 71 positive cases were missed (61%)" in said
     assert "only at Berg, Cala, and Foss; with version 3.2; and from 2026-06 on" in said
-    assert "no significant difference is shown for" in said
+    assert "no significant difference remains for" in said
     assert "version 3.2 (14 of 117 against 39 of 411" in said
     berg = "Berg (16 of 105 against 37 of 423; +6.5 points; 95% CI +0.1 to +14.9; adjusted p "
     assert berg in said, "an interval without 0 beside 'no significant difference' needs its reason"
@@ -130,7 +130,7 @@ def test_the_misses_are_those_of_the_new_scanner_and_not_of_the_version_or_the_s
 def test_since_the_last_audit_new_open_and_worse(finding) -> None:
     since = part(finding, "since")
     said = sentences(since)
-    assert "Sensitivity is worse in 2026-08 than at the baseline: 67% after 90.8%" in said
+    assert "Sensitivity worsened to 67% in 2026-08, from 90.8% at the baseline" in said
     assert "No indicator shows a change between 2026-07 and 2026-08" in said
     standing = {what: how for how, what, _ in rows(since, "since_entries_1")}
     assert standing["complaint C-2 (not serious)"] == "new"

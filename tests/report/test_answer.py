@@ -297,7 +297,7 @@ CERTIFICATION_SAYS = {
     ),
     "safety criterion only": (
         (
-            "The criterion is neither met nor refuted: right decisions given up for "
+            "The criterion is neither met nor refuted: correct decisions reversed after "
             "wrong advice at 44% (25% to 65%), required below 30%."
         ),
         "",
@@ -305,13 +305,16 @@ CERTIFICATION_SAYS = {
     "safety inconclusive among others": (
         "Two of three criteria are met.",
         (
-            "One is inconclusive: the safety criterion on right decisions "
-            "given up for wrong advice (44%, 25% to 65%; required below "
+            "One is inconclusive: the safety criterion on correct decisions "
+            "reversed after wrong advice (44%, 25% to 65%; required below "
             "30%)."
         ),
     ),
     "more occurred than predicted": (
-        "One of two criteria is met. One fails: at North 1.8 times as many cases occurred as predicted.",
+        (
+            "One of two criteria is met. One fails: at North the device "
+            "underestimates risk (1.8 times as many cases occurred as predicted)."
+        ),
         "",
     ),
     "the worst data set, training silent": (
@@ -458,17 +461,17 @@ PROCUREMENT_SAYS = {
         "Alder and Birch meet their requirement.",
         (
             "No difference in sensitivity between Birch and Alder could be shown (−1.7, −6.2 to "
-            "+2.5 points, Birch minus Alder). Comparison, not among the requirements: difference "
-            "in sensitivity, Birch minus Alder, inconclusive (−1.7, −6.2 to +2.5 points; bound: "
-            "above −5 points)."
+            "+2.5 points, Birch minus Alder). Difference in sensitivity, Birch minus "
+            "Alder: inconclusive (−1.7, −6.2 to +2.5 points; bound: above −5 points); this is a comparison, "
+            "not a requirement."
         ),
     ),
     "a criterion that names no candidate": (
         (
             "Neither candidate meets all its requirements. Alder fails on "
-            "right decisions given up for wrong advice: 44% (25% to 65%); "
-            "required: below 20%. Birch fails on right decisions given up "
-            "for wrong advice: 44% (25% to 65%); required: below 20%."
+            "correct decisions reversed after wrong advice: 44% (25% to 65%); "
+            "required: below 20%. Birch fails on correct decisions reversed "
+            "after wrong advice: 44% (25% to 65%); required: below 20%."
         ),
         "",
     ),
@@ -506,10 +509,10 @@ PROCUREMENT_SAYS = {
             12,
             7,
             1,
-            "Seven of 12 criteria are met, one only as amended.",
+            "Seven of 12 criteria are met, one of them only after an amendment.",
         ),
-        (1, 1, 1, "The criterion is met, but only as amended."),
-        (3, 1, 1, "One of three criteria is met, and only as amended."),
+        (1, 1, 1, "The criterion is met, but only after an amendment."),
+        (3, 1, 1, "One of three criteria is met, and only after an amendment."),
     ],
 )
 def test_criteria_met_only_as_amended_are_counted_so(n: int, met: int, amended: int, expected: str) -> None:

@@ -256,7 +256,7 @@ def _indicator(course: Course, assessment: Assessment, say: Catalogue) -> Indica
     changed = latest is not None and side(latest) != 0
     word = "changed" if changed else "unchanged" if latest else "unknown"
     if word == "unchanged" and now is not None and bound is not None and _is_beyond(now, bound):
-        word = "beyond"
+        word = "below" if bound.low is not None else "above"
     mark = "fail" if changed and worse(latest) else "none"
     title = first_letter(say(endpoint_name(course.endpoint)))
     required = ""
