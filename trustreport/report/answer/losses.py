@@ -50,7 +50,7 @@ class Loss:
         return r.endpoint if r.endpoint in MEASURES else r.name.removesuffix(DIFFERENCE)
 
     @property
-    def compared(self) -> tuple[str, str]:
+    def compared(self) -> tuple[str, ...]:
         """What is worse, and than what; empty where the place does not name both."""
         return self.result.place.candidates or self.result.place.arms or ("", "")
 
