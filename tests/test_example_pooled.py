@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 from scipy.special import expit
 
+from trustreport.report.answer.answer import answer
+from trustreport.vocabulary.messages import catalogue
 from trustreport.vocabulary.results import Result
 
+EN = catalogue("en")
 NAME = "pooled-accuracy"
 
 
@@ -72,3 +75,10 @@ def test_the_leading_sensitivity_is_near_that_of_lme4_which_models_both_classes_
     e = entry(made, "pooled_sensitivity").estimate
     assert e.method == "binomial_normal"
     assert log(e.value / (1 - e.value)) == pytest.approx(metafor["glmer", "logit_sensitivity"], abs=0.1)
+
+
+def test_the_pooled_values_lead_the_first_page_before_the_range_of_the_studies(made):
+    page = answer(made, EN)
+    assert page.sentence.startswith("Pooled over 14 studies, sensitivity is 93.0% (82.5% to 97.8%); in a")
+    assert page.supporting.startswith("Pooled over 14 studies, specificity is 78.0% (70.8% to 83.8%); in")
+    assert page.supporting.index("prediction interval") < page.supporting.index("sensitivity ranges from")

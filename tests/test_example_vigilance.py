@@ -117,7 +117,7 @@ def test_the_misses_are_those_of_the_new_scanner_and_not_of_the_version_or_the_s
     said = sentences(where)
     assert "significantly more frequent on scanner Y: 43 of 71 positive cases were missed (61%)" in said
     assert "only at Berg, Cala, and Foss; with version 3.2; and from 2026-06 on" in said
-    assert "no significant difference is shown for" in said
+    assert "no significant difference remains for" in said
     assert "version 3.2 (14 of 117 against 39 of 411" in said
     berg = "Berg (16 of 105 against 37 of 423; +6.5 points; 95% CI +0.1 to +14.9; adjusted p "
     assert berg in said, "an interval without 0 beside 'no significant difference' needs its reason"
@@ -130,12 +130,12 @@ def test_the_misses_are_those_of_the_new_scanner_and_not_of_the_version_or_the_s
 def test_since_the_last_audit_new_open_and_worse(finding) -> None:
     since = part(finding, "since")
     said = sentences(since)
-    assert "Sensitivity is worse in 2026-08 than at the baseline: 67% after 90.8%" in said
+    assert "Sensitivity worsened to 67% in 2026-08, from 90.8% at the baseline" in said
     assert "No indicator shows a change between 2026-07 and 2026-08" in said
     standing = {what: how for how, what, _ in rows(since, "since_entries_1")}
     assert standing["complaint C-2 (not serious)"] == "new"
     assert standing["signal S-2: Sensitivity falls"] == "new"
-    assert standing["alert for Sensitivity (CUSUM)"] == "open"
+    assert standing["alert for Sensitivity (CUSUM)"] == "new"  # known in August, of a case of June
     assert standing["incident I-2 (serious)"] == "open"
     assert not any("S-1" in what or "I-1" in what for what in standing)
     (drawn,) = since.figures
@@ -147,20 +147,21 @@ def test_since_the_last_audit_new_open_and_worse(finding) -> None:
     assert marks["version 3.2"].day.isoformat() == "2026-05-11"
     assert marks["scanner Y"].day.isoformat() == "2026-06-01"
     assert {"S-1", "S-2", "I-2", "C-2", "Sensitivity, CUSUM"} <= set(marks)
+    assert marks["Sensitivity, CUSUM"].day.isoformat() == "2026-08-06"
     assert next(p.name for p in drawn.drawing.periods) == "2026-01"
     assert drawn.drawing.to_detect == 0.8
 
 
 def test_what_the_plan_asks_after_an_alert_is_due(finding) -> None:
-    """The case of 13 June is mature 45 days later, on 28 July; ten days on it is 7 August."""
+    """The CUSUM leads: its case of 22 June is mature on 6 August; ten days on it is 16 August."""
     (status,) = (p for p in finding.parts if p.element == "due")
     due = {what: (day, owner, late) for day, what, owner, late in rows(status, "vigilance_due_1")}
     action = next(what for what in due if what.startswith("Review the missed fractures"))
-    assert due[action] == ("2026-08-07", "Vigilance officer (fictional)", "overdue")
+    assert due[action] == ("2026-08-16", "Vigilance officer (fictional)", "overdue")
     assert due["Serious incident I-2: follow up and close"][1] == "no owner declared"
     said = sentences(part(finding, "E43"))
-    assert "S-2 was registered on 2026-08-17, 9 weeks after the case that raised the alert" in said
-    assert "the alert could not have been known before 2026-07-28" in said
+    late = "11 days after the alert for Sensitivity (CUSUM) could be known (2026-08-06)"
+    assert f"S-2 was registered on 2026-08-17, {late}" in said
     assert "An action is proposed for S-2 and not yet recorded as taken" in said
     assert "No action" not in said
 

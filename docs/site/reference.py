@@ -7,7 +7,7 @@ import click
 
 from trustreport.commands.cli import main
 from trustreport.commands.schemas import schema
-from trustreport.report.elements.about import TERMS
+from trustreport.report.glossary import TERMS
 from trustreport.study.lock.fields import ADDED_LATER, WITHOUT_EFFECT, is_among
 from trustreport.vocabulary.messages import catalogue
 

@@ -307,7 +307,7 @@ def test_p36_counts_groups_that_differ_before_adjustment_alone() -> None:
     found = by_sex(F=(32, 12, 18, 60), M=(45, 10, 9, 70))
     assert [(o.status, dict(o.scope)) for o in found] == [("fired", {"dataset": "site"})]
     assert said(found) == (
-        "2 of 5 comparisons between groups are significant before Holm's adjustment but not after it; "
+        "Two of 5 comparisons between groups are significant before Holm adjustment but not after it; "
         "exploratory: accuracy, sex: F (p = 0.035; adjusted for 3 comparisons, p = 0.10); and "
         "sensitivity, sex: F (p = 0.025; adjusted for 2 comparisons, p = 0.051)."
     )

@@ -9,8 +9,11 @@ from scipy.stats import t as student
 from tests.studies import plan, readings
 from trustreport.assessment.assess import Assessment, assess
 from trustreport.measures.estimate import Estimate
+from trustreport.report.answer.answer import answer
+from trustreport.vocabulary.messages import catalogue
 from trustreport.vocabulary.results import leading
 
+EN = catalogue("en")
 SHARE = 0.1
 AT = {"prevalence": SHARE}
 EXPECTED = {"intended_use": {"prevalence_expected": SHARE}}
@@ -93,3 +96,16 @@ def test_one_reader_has_the_limits_of_both_classes() -> None:
 def test_without_a_declared_prevalence_there_is_none() -> None:
     found = assess(readings(drawn(7)[0]), plan())
     assert not [r for r in found.results if "prevalence" in r.parameters]
+
+
+def test_it_leads_the_chapter_and_the_first_page_before_that_of_the_sample() -> None:
+    found = assess(readings(drawn(7)[0]), plan(**EXPECTED))
+    (chapter,) = (f for f in found.findings if f.dimension == "decision_benefit")
+    first, second = (EN(said) for said in chapter.parts[0].finding[:2])
+    there = "At the prevalence of the intended use, 10"
+    sample = "In the sample of this study, with the condition"
+    assert first.startswith(f"{there}.0%, the readers' mean accuracy ")
+    assert second.startswith(f"{sample} in 50.0% of the cases, the change was ")
+    page = answer(found, EN)
+    assert page.sentence.startswith(f"{there}%, the change in the readers' accuracy with the aid is ")
+    assert page.supporting.startswith(f"{sample} in 50.0% of the cases, it is ")

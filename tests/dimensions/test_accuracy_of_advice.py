@@ -117,6 +117,19 @@ def test_many_sets_have_a_chart_and_scores_that_are_no_risks_no_decision_curve()
     assert len(finding.parts) == 2
     said = [EN(sentence) for sentence in finding.parts[0].finding]
     assert said[0].startswith("Sensitivity ranged from")
+    assert said[0].endswith(" over 6 data sets.")
+    assert said[1].endswith(" over 6 data sets.")
+
+
+def test_a_range_over_candidates_of_one_data_set_counts_candidates() -> None:
+    both = dataset("local", a=Scores(SCORE), b=Scores(SCORE))
+    finding = answer(Study(datasets=(both,)), plan(operating_point={"threshold": 0.5}))
+    said = " ".join(EN(sentence) for part in finding.parts for sentence in part.finding)
+    assert "over 2 candidates." in said
+    assert "data sets" not in said
+
+
+def test_many_tables_have_no_chart() -> None:
     many = answer(confusion(*[(5, 4, 3, 2)] * 60))
     assert figure_ids(many) == []
 

@@ -1,6 +1,5 @@
 """The protocols of a reader study: hand counts, paired differences, what lacks, published sets by formula."""
 
-from collections import Counter
 from dataclasses import replace
 from math import isnan
 from typing import Any
@@ -13,6 +12,7 @@ from tests.english import english
 from tests.studies import plan
 from trustreport.assessment.dimensions.decision_benefit import DIMENSION
 from trustreport.assessment.finding import Finding
+from trustreport.assessment.narrative.texts import numbers
 from trustreport.report.tables import table
 from trustreport.study.plan import Confusion
 from trustreport.study.study import ArmCounts, CountsSet, Study
@@ -145,27 +145,26 @@ def test_every_text_and_table_can_be_written() -> None:
     assert [EN(m) for m in parts[0].finding]
 
 
-def test_a_sentence_says_what_each_protocol_was_shown_to_change() -> None:
-    found = answer(study(4, 30, seed=7))
+@pytest.mark.parametrize("role, outside", [("second reader", True), ("autonomous", False), (None, False)])
+def test_a_sentence_gives_both_changes_of_each_protocol(role: str | None, outside: bool) -> None:
+    """A loss in one class is never left out beside a gain in the other, however wide its interval."""
+    found = answer(study(4, 30, seed=7), intended_use={"decision_role": role})
     said = [
         EN(m)
         for part in found.parts
         for m in part.finding
         if any(t.id.startswith("protocols_") for t in part.tables)
     ]
-    shown = Counter(
-        str(r.place.protocol)
-        for r in found.results
-        if r.name == "protocol_difference" and (r.estimate.low > 0 or r.estimate.high < 0)
-    )
-    compared = {str(r.place.protocol) for r in found.results if r.name == "protocol_difference"}
-    assert 0 < len(shown) < len(compared)
-    for protocol in compared:
+    every = [r for r in found.results if r.name == "protocol_difference"]
+    assert any(r.estimate.low > 0 or r.estimate.high < 0 for r in every)
+    assert any(r.estimate.low < 0 < r.estimate.high for r in every)
+    for protocol in {str(r.place.protocol) for r in every}:
         name = EN(say(f"decision_benefit.protocols.name.{protocol}"))
         (sentence,) = [one for one in said if name in one.lower() and "Not computed" not in one]
-        assert sentence.count("than with the reader alone") == shown[protocol]
-        assert ("no change in" in sentence) == (shown[protocol] == 1)
-        assert sentence.startswith("No change compared") == (not shown[protocol])
+        for r in (r for r in every if r.place.protocol == protocol):
+            change = EN(say("decision_benefit.protocols.change", **numbers(r.estimate), measure=r.endpoint))
+            assert change in sentence
+        assert ("outside the intended use" in sentence) == (outside and protocol == "device_alone")
 
 
 def test_separate_published_counts_use_the_formulas_and_say_what_they_assume() -> None:

@@ -1,6 +1,7 @@
 """Subgroups: hand counts, what is held against what, families, small and unknown groups."""
 
 import json
+import re
 from math import isnan
 from typing import Any
 
@@ -350,6 +351,10 @@ def test_the_largest_difference_of_all_sets_is_named_first() -> None:
     assert all(row[3].value <= 0 for row in rows)
     (figure,) = first.figures
     assert {row["label"] for row in figure.drawing.values(EN)} == {"site", "far"}
+    # Sentence and table count the same tests, and name what they are of.
+    counts = [re.search(r"(\d+) differences in ([^.]*?accuracy.*?) remained", one) for one in said]
+    (tested,) = [one for one in counts if one]
+    assert f"Holm-adjusted within each data set over {tested[1]} differences" in EN(first.tables[0].caption)
 
 
 def test_groups_too_small_are_named_and_nothing_is_compared() -> None:

@@ -109,7 +109,7 @@ def test_the_delay_of_each_chart_stands_beside_it(drifting: Any) -> None:
     per_period = mean.details["cases_per_period"]
     assert mean.estimate.n == per_period * len({r.place.period for r in results(finding, "mature_share")})
     assert mean.details["periods"] == pytest.approx(mean.estimate.value / per_period)
-    assert f"the alert comes {mean.estimate.value:.0f} cases later on average" in told(finding)
+    assert f"would be detected after {mean.estimate.value:.0f} cases on average" in told(finding)
     tables = {t.id: t for part in finding.parts for t in part.tables}
     assert len(tables["vigilance_delays_1"].rows) == 1  # the area has no chart
     area = results(finding, "detection_delay", endpoint="auc")

@@ -16,7 +16,7 @@ from trustreport.assessment.verdicts.verdict import Locked
 from trustreport.measures.estimate import Estimate
 from trustreport.report.answer.answer import answer
 from trustreport.report.answer.forest import forest
-from trustreport.report.answer.front import LONG, _cut
+from trustreport.report.answer.front import LONG, _cut, front
 from trustreport.report.answer.limits import ranked
 from trustreport.report.answer.what_if import what_would_change_it
 from trustreport.study.plan import Plan
@@ -160,6 +160,32 @@ LOST = result(
     arms=("aided", "unaided"),
     endpoint="sensitivity",
 )
+ALONE = result(
+    "decision_benefit.protocol_difference",
+    -0.109,
+    -0.200,
+    -0.016,
+    300,
+    arm="unaided",
+    protocol="device_alone",
+    endpoint="specificity",
+)
+
+
+def version(measure: str, value: float, low: float, high: float) -> Result:
+    """The change of a measure from version 1.1 to 2.0."""
+    return result(
+        "candidates.version_change",
+        value,
+        low,
+        high,
+        200,
+        dataset="test",
+        candidates=("2.0", "1.1"),
+        endpoint=measure,
+    )
+
+
 KEPT = {
     **criterion("keeps", "decision_benefit.mean_benefit", 0.05, of="sensitivity"),
     "hypothesis": "non-inferiority",
@@ -172,31 +198,71 @@ CERTIFICATION |= {
     "a significant loss, and another that fails": made("certification", [MISSING, LOST], [SENSITIVITY, KEPT]),
     "a significant loss within the margin": made("certification", [LOST], [{**KEPT, "bound_or_margin": 0.1}]),
     "two significant losses": made("certification", [LOST], [KEPT, BETTER]),
+    "readers worse in what no criterion asks": made("certification", [SENSITIVE, LOST], [SENSITIVITY]),
+    "readers worse, without criteria": made("certification", [LOST, SENSITIVE]),
+    "a version worse in what no criterion asks": made(
+        "certification",
+        [
+            SENSITIVE,
+            version("sensitivity", -0.065, -0.140, -0.006),
+            version("specificity", -0.012, -0.09, 0.06),
+        ],
+        [SENSITIVITY],
+        candidates=[{"candidate": "1.1"}, {"candidate": "2.0", "follows": "1.1"}],
+    ),
+    "a device alone worse than readers": made(
+        "certification", [SENSITIVE, ALONE], [SENSITIVITY], intended_use={"decision_role": "autonomous"}
+    ),
+    "a device alone that needs a reader": made(
+        "certification", [SENSITIVE, ALONE], [SENSITIVITY], intended_use={"decision_role": "second reader"}
+    ),
 }
-FELL = "Significantly worse: change in sensitivity at −4.1 (−7.9 to −0.3) points, required above"
+FELL = "Readers did significantly worse with the aid: sensitivity −4.1 (−7.9 to −0.3) points"
+UNADJUSTED = "Comparisons without a requirement are not adjusted for their number."
 CERTIFICATION_SAYS = {
     "a significant loss, inconclusive": (
-        f"{FELL} −5 points (inconclusive). Two of three criteria are met.",
+        f"{FELL} (required above −5 points: inconclusive). Two of three criteria are met.",
         "One is inconclusive.",
     ),
     "a significant loss, and another that fails": (
         (
-            f"{FELL} −5 points (inconclusive). Neither of the two criteria has been shown to be met. "
+            f"{FELL} (required above −5 points: inconclusive). "
+            "Neither of the two criteria has been shown to be met. "
             "One fails: sensitivity, test at 70.0% (63.3% to 75.9%), required above 80%."
         ),
         "One is inconclusive.",
     ),
     "a significant loss within the margin": (
-        f"Significantly worse, but by less than the accepted margin: {FELL[21:]} −10 points (met).",
+        f"{FELL} (required above −10 points: met).",
         "",
     ),
     "two significant losses": (
         (
-            f"{FELL} −5 points (inconclusive); and {FELL[21:]} 0 points (not met). "
+            f"{FELL} (required above −5 points: inconclusive and required above 0 points: not met). "
             "Neither of the two criteria has been shown to be met."
         ),
         "One is inconclusive.",
     ),
+    "readers worse in what no criterion asks": (f"{FELL}. The criterion is met.", UNADJUSTED),
+    "readers worse, without criteria": (
+        f"{FELL}.",
+        "test: sensitivity 90.0% (85.1% to 93.4%). No acceptance criteria were declared. " + UNADJUSTED,
+    ),
+    "a version worse in what no criterion asks": (
+        (
+            "At test version 2.0 is significantly worse than 1.1: sensitivity −6.5 (−14.0 to −0.6) points. "
+            "The criterion is met."
+        ),
+        UNADJUSTED,
+    ),
+    "a device alone worse than readers": (
+        (
+            "The device alone was significantly worse than the readers without it: specificity "
+            "−10.9 (−20.0 to −1.6) points. The criterion is met."
+        ),
+        UNADJUSTED,
+    ),
+    "a device alone that needs a reader": ("The criterion is met.", ""),
     "all pass": ("Both criteria are met.", ""),
     "one fails": (
         "One of two criteria is met. One fails: sensitivity at 70.0% (63.3% to 75.9%), required above 80%.",
@@ -231,7 +297,7 @@ CERTIFICATION_SAYS = {
     ),
     "safety criterion only": (
         (
-            "The criterion is neither met nor refuted: right decisions given up for "
+            "The criterion is neither met nor refuted: correct decisions reversed after "
             "wrong advice at 44% (25% to 65%), required below 30%."
         ),
         "",
@@ -239,13 +305,16 @@ CERTIFICATION_SAYS = {
     "safety inconclusive among others": (
         "Two of three criteria are met.",
         (
-            "One is inconclusive: the safety criterion on right decisions "
-            "given up for wrong advice (44%, 25% to 65%; required below "
+            "One is inconclusive: the safety criterion on correct decisions "
+            "reversed after wrong advice (44%, 25% to 65%; required below "
             "30%)."
         ),
     ),
     "more occurred than predicted": (
-        "One of two criteria is met. One fails: at North 1.8 times as many cases occurred as predicted.",
+        (
+            "One of two criteria is met. One fails: at North the device "
+            "underestimates risk (1.8 times as many cases occurred as predicted)."
+        ),
         "",
     ),
     "the worst data set, training silent": (
@@ -392,17 +461,17 @@ PROCUREMENT_SAYS = {
         "Alder and Birch meet their requirement.",
         (
             "No difference in sensitivity between Birch and Alder could be shown (−1.7, −6.2 to "
-            "+2.5 points, Birch minus Alder). Comparison, not among the requirements: difference "
-            "in sensitivity, Birch minus Alder, inconclusive (−1.7, −6.2 to +2.5 points; bound: "
-            "above −5 points)."
+            "+2.5 points, Birch minus Alder). Difference in sensitivity, Birch minus "
+            "Alder: inconclusive (−1.7, −6.2 to +2.5 points; bound: above −5 points); this is a comparison, "
+            "not a requirement."
         ),
     ),
     "a criterion that names no candidate": (
         (
             "Neither candidate meets all its requirements. Alder fails on "
-            "right decisions given up for wrong advice: 44% (25% to 65%); "
-            "required: below 20%. Birch fails on right decisions given up "
-            "for wrong advice: 44% (25% to 65%); required: below 20%."
+            "correct decisions reversed after wrong advice: 44% (25% to 65%); "
+            "required: below 20%. Birch fails on correct decisions reversed "
+            "after wrong advice: 44% (25% to 65%); required: below 20%."
         ),
         "",
     ),
@@ -440,10 +509,10 @@ PROCUREMENT_SAYS = {
             12,
             7,
             1,
-            "Seven of 12 criteria are met, one only as amended.",
+            "Seven of 12 criteria are met, one of them only after an amendment.",
         ),
-        (1, 1, 1, "The criterion is met, but only as amended."),
-        (3, 1, 1, "One of three criteria is met, and only as amended."),
+        (1, 1, 1, "The criterion is met, but only after an amendment."),
+        (3, 1, 1, "One of three criteria is met, and only after an amendment."),
     ],
 )
 def test_criteria_met_only_as_amended_are_counted_so(n: int, met: int, amended: int, expected: str) -> None:
@@ -503,7 +572,21 @@ ALERT = result(
     458,
     endpoint="sensitivity",
     datasets=("2026-05", "2026-06"),
-    details={"alerts": 2.0, "first_alert_period": "2026-06", "first_alert_date": "2026-06-22"},
+    details={
+        "alerts": 2.0,
+        "first_alert_period": "2026-06",
+        "first_alert_date": "2026-06-22",
+        "first_alert_known": "2026-08-06",
+    },
+)
+SPENT = replace(ALERT.estimate, details={"false_alert_spent": 0.04, "false_alert_budget": 0.05})
+ALERT = replace(ALERT, estimate=SPENT)
+# Earlier, but it has spent more than its budget of false alerts.
+EARLIER = replace(
+    ALERT,
+    id="vigilance.sprt",
+    estimate=replace(SPENT, details={**SPENT.details, "false_alert_spent": 0.268}),
+    details={**ALERT.details, "first_alert_date": "2026-06-13", "first_alert_known": "2026-07-28"},
 )
 SPEC_BASE = period("baseline", 0.880, 0.841, 0.910, 359, "specificity")
 SPEC_JULY = period("2026-07", 0.785, 0.720, 0.838, 181, "specificity")
@@ -532,6 +615,7 @@ VIGILANCE = {
     "two changes": audit([BASELINE, JULY, STILL, SPEC_BASE, SPEC_JULY, SPEC_FELL]),
     "an alert alone": audit([BASELINE, MAY, NONE, ALERT]),
     "an alert and a late signal": audit([BASELINE, JUNE, FELL, ALERT], signals=[SIGNAL]),
+    "two charts of an indicator": audit([BASELINE, JUNE, FELL, EARLIER, ALERT], signals=[SIGNAL]),
     "a serious incident": audit([BASELINE, MAY, NONE], incidents=[SERIOUS, MINOR]),
     "an incident that is not serious": audit([BASELINE, MAY, NONE], incidents=[MINOR]),
     "where it lies": audit([BASELINE, JUNE, FELL], parts=(WHERE,)),
@@ -582,16 +666,25 @@ VIGILANCE_SAYS = {
     ),
     "an alert alone": (
         (
-            "Yes. The control chart of sensitivity alerted in June 2026, but no difference "
-            "from the baseline could be shown since."
+            "Yes. The CUSUM of sensitivity alerted in June 2026, but there is no significant "
+            "difference from the baseline since."
         ),
         "Change from the baseline to May 2026: sensitivity −1.9 (−13.6 to +6.5) points.",
     ),
     "an alert and a late signal": (
         "Yes. Sensitivity fell from 90.8% (baseline) to 65% (June 2026, 35 of 54).",
         (
-            "The control chart of sensitivity first alerted on 2026-06-22; signal "
-            "S-1 was registered on 2026-08-17."
+            "The CUSUM of sensitivity passed its limit with the cases up to 2026-06-22; with 45 days of "
+            "follow-up this could be known from 2026-08-06. Signal S-1 was registered 11 days after that, "
+            "on 2026-08-17."
+        ),
+    ),
+    "two charts of an indicator": (
+        "Yes. Sensitivity fell from 90.8% (baseline) to 65% (June 2026, 35 of 54).",
+        (
+            "The CUSUM of sensitivity passed its limit with the cases up to 2026-06-22; with 45 days of "
+            "follow-up this could be known from 2026-08-06. Signal S-1 was registered 11 days after that, "
+            "on 2026-08-17."
         ),
     ),
     "a serious incident": (
@@ -724,6 +817,9 @@ def outcome(check: str, severity: Any, place: Place, **more: Any) -> CheckOutcom
     )
 
 
+SHOWN = [share("accuracy", 533, 640, 0.802, 0.860, "test")]
+
+
 def test_limits_are_ranked_by_what_they_do_to_the_answer() -> None:
     one = CERTIFICATION["one fails"]
     here, elsewhere = Place(dataset="test"), Place(dataset="other")
@@ -736,7 +832,23 @@ def test_limits_are_ranked_by_what_they_do_to_the_answer() -> None:
     )
     withheld = replace(one.verdicts[0], checks=("P13",))
     one = replace(one, checks=checks, verdicts=(withheld, *one.verdicts[1:]))
-    assert [own[0].check for own in ranked(one, (), EN)] == ["P13", "P06", "P31", "P40", "P46"]
+    assert [own[0].check for own in ranked(one, (), EN)] == ["P13", "P06", "", "P31", "P40", "P46"]
+    assert ranked(one, (), EN)[2][0].text.startswith("All test cases are of one data set, test")
+
+
+@pytest.mark.parametrize("without, moves", [(0.843, False), (0.99, True)])
+def test_an_adjusted_p_is_below_what_is_missing_and_what_moves_a_number(without: float, moves: bool) -> None:
+    one = CERTIFICATION["one fails"]
+    here = Place(dataset="test")
+    cases = say("checks.P03.fired_indeterminate", n=8, x=without, y=0.833)
+    checks = (
+        outcome("P36", "W", here),
+        replace(outcome("P03", "W", here), message=cases),
+        outcome("P53", "B", here),
+        outcome("P29", "W", here),
+    )
+    found = [own[0].check for own in ranked(replace(one, checks=checks), SHOWN, EN)]
+    assert found == (["P29", "P03", "P53", "", "P36"] if moves else ["P29", "P53", "", "P03", "P36"])
 
 
 def test_a_limit_that_is_long_ends_with_a_whole_item() -> None:
@@ -835,3 +947,12 @@ def test_the_accuracy_against_labels_has_the_decimals_of_what_follows_from_it() 
     )
     found = replace(reached, estimate=replace(reached.estimate, details={"measured": 97 / 120}))
     assert "An accuracy of 80.8% against" in "".join(sentences(made("certification", [found])))
+
+
+def test_without_criteria_the_first_page_has_a_table_of_the_results_that_it_rests_on() -> None:
+    rows = front(CERTIFICATION["no criteria"], EN).primary
+    assert [(row.measure, row.data, row.estimate) for row in rows] == [
+        ("Sensitivity", "test", "90.0% (85.1% to 93.4%)"),
+        ("Specificity", "test", "85.0% (79.4% to 89.3%)"),
+    ]
+    assert front(CERTIFICATION["all pass"], EN).primary == ()

@@ -177,14 +177,12 @@ def test_the_weakest_group_of_each_candidate_is_named_shown_or_not(triage: Asses
             "(unadjusted 95% CI 3.2 to 27.0); no group is further below."
         ),
         (
-            "Birch: no group is shown to be below the others in sensitivity; furthest below is the estimate "
-            "for unit: portable, by 8.5 points (unadjusted 95% CI \N{MINUS SIGN}4.1 to 23.4), "
-            "compared with the other cases."
+            "Birch: sensitivity is lowest for unit: portable, 8.5 points lower than for the other cases "
+            "(unadjusted 95% CI \N{MINUS SIGN}4.1 to 23.4), which may be chance."
         ),
         (
-            "Cedar: no group is shown to be below the others in sensitivity; furthest below is the estimate "
-            "for unit: portable, by 6.3 points (unadjusted 95% CI \N{MINUS SIGN}10.6 to 24.0), "
-            "compared with the other cases."
+            "Cedar: sensitivity is lowest for unit: portable, 6.3 points lower than for the other cases "
+            "(unadjusted 95% CI \N{MINUS SIGN}10.6 to 24.0), which may be chance."
         ),
     ]
 
@@ -308,8 +306,8 @@ def test_each_bound_is_written_as_in_the_table_of_criteria(triage: Assessment) -
         ["Specificity", "above 75%"],
         ["To be explained by the supplier: specificity", "claimed 88%"],
         ["To be explained by the supplier: sensitivity (unit: portable)", "–"],
-        ["Watched in use: Sensitivity (CUSUM, in control 90%, and to detect 80%)", "–"],
-        ["Watched in use: Failure rate (CUSUM, in control 1%, and to detect 5%)", "–"],
+        ["Watched in use: Sensitivity (CUSUM, baseline 90%, and alert when it reaches 80%)", "–"],
+        ["Watched in use: Failure rate (CUSUM, baseline 1%, and alert when it reaches 5%)", "–"],
     ]
     first = rows(one, 1)[0]
     assert first[0].startswith("To be shown first: Sensitivity (About 125 cases with the condition would")

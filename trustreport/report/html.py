@@ -14,8 +14,9 @@ from trustreport.assessment.assess import Assessment
 from trustreport.report import contents
 from trustreport.report.answer import front, glance
 from trustreport.report.declared import breakable, shorten, together
-from trustreport.report.elements.about import approvals, cover, device_name, terms
+from trustreport.report.elements.about import approvals, cover, device_name
 from trustreport.report.elements.intended_use import purpose_line, use_box
+from trustreport.report.glossary import terms
 from trustreport.report.layout.figures import Drawn, Pages
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.resources import folder
@@ -24,6 +25,9 @@ HASH_DIGITS = 8
 NAME_IN_HEAD, NOTICE_IN_HEAD = 60, 110  # characters
 
 EMPTY = Markup("")
+GLOSSARY = Markup("<!-- glossary -->")  # where the terms go that the rest of the page uses
+PAIRS = """{% import "report/macros.html.j2" as draw %}
+{% for term, text in terms %}{{ draw.pair(term, text) }}{% endfor %}"""
 
 # What holds all that the report leaves out: annex.pdf, the end of report.html, or results.json alone.
 Annexed = Literal["file", "page", "results"]
@@ -103,7 +107,7 @@ class Documents:
         everywhere = {m.word: m.place for m in contents.landmarks((*chapters.report, *chapters.annex), say)}
         marks = list(contents.landmarks((*report, *annex), say))
         anchors = _anchors((*report, *annex)) | ({"answer"} if volume != "annex" else set())
-        return packaged(
+        page = packaged(
             "report.html.j2",
             say=say,
             medium=self.medium,
@@ -130,11 +134,15 @@ class Documents:
             annexed=self.annexed,
             use=use_box(self.assessment, say),
             purpose=purpose_line(plan, say),
-            glossary=terms(self.assessment, say),
+            glossary=GLOSSARY,
             report=report,
             annex=annex,
             anchors=anchors | {mark.place.anchor for mark in marks},
         )
+        if volume == "annex":
+            return page
+        pair = environment().from_string(PAIRS).render(terms=terms(page, say))
+        return page.replace(GLOSSARY, pair)
 
 
 def _anchors(chapters: Iterable[contents.Chapter]) -> set[str]:

@@ -1,7 +1,7 @@
 """How readers perform in two arms: each endpoint, of each reader and over readers, analysed once."""
 
 from collections.abc import Iterator, Sequence
-from math import isnan
+from math import isnan, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,3 +223,10 @@ def reading_key(readings: Readings) -> str:
         rows = np.flatnonzero(read & (readings.cases.truth >= 0))
         readings.memo["key"] = case_key(readings.task, readings.cases.labels, rows)
     return readings.memo["key"]
+
+
+def share_positive(readings: Readings) -> float:
+    """The prevalence among the cases of the readings with a known truth."""
+    truth = readings.cases.truth
+    known = int((truth >= 0).sum())
+    return float((truth == 1).sum() / known) if known else nan

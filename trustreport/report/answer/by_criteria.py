@@ -13,13 +13,13 @@ from trustreport.report.answer.acceptance import (
     verdict_word,
     would_be,
 )
+from trustreport.report.answer.losses import losses
 from trustreport.report.answer.sentences import (
     MOST_NAMED,
     Said,
     Statement,
     bracketed,
     excludes_zero,
-    first_few,
     first_letter,
     in_brackets,
     results_of,
@@ -44,7 +44,7 @@ def criteria_answer(assessment: Assessment, say: Catalogue) -> Said:
     """Sentences, and what supports them."""
     verdicts = assessment.verdicts
     failed = _by_role(v for v in verdicts if v.word == "fail")
-    sentences = losses(verdicts, assessment, say)
+    sentences, unadjusted = losses(verdicts, assessment, say)
     told = [v for v in verdicts if v.is_loss]
     if len(verdicts) > 1 or not told:
         sentences.append(_met(verdicts, assessment, say))
@@ -53,23 +53,7 @@ def criteria_answer(assessment: Assessment, say: Catalogue) -> Said:
         sentences.append(_failed(unsaid, len(failed), assessment, say))
     support = [*_open(verdicts, assessment, say), *_safe(verdicts, assessment, say)]
     support += _only_as_amended(verdicts, assessment, say)
-    return sentences, support + worst_data(assessment, say)
-
-
-def losses(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> list[Statement]:
-    """What got significantly worse, whatever the margins say; nothing where nothing did."""
-    lost = _by_role(v for v in verdicts if v.is_loss)
-    clauses = [
-        say(
-            "answer.criteria.loss_clause",
-            criterion=with_requirement(v, assessment, say),
-            word=verdict_word(v.word, say),
-        )
-        for v in lost[:MOST_NAMED]
-    ]
-    listed = say("answer.clauses", items=first_few(clauses, len(lost), say))
-    key = "loss_within" if all(v.word == "pass" for v in lost) else "loss"
-    return [stated(say, f"answer.criteria.{key}", *results_of(lost), clauses=listed)] if lost else []
+    return sentences, [*support, *worst_data(assessment, say), *unadjusted]
 
 
 def _by_role(verdicts: Iterable[Verdict]) -> list[Verdict]:
@@ -235,8 +219,8 @@ def candidate_statuses(assessment: Assessment) -> list[CandidateStatus]:
 
 def candidates_answer(assessment: Assessment, say: Catalogue) -> Said:
     """The answer of a procurement review, and what supports it."""
-    lost = losses(assessment.verdicts, assessment, say)
-    support = [*_between(assessment, say), *_comparisons(assessment, say)]
+    lost, unadjusted = losses(assessment.verdicts, assessment, say)
+    support = [*_between(assessment, say), *_comparisons(assessment, say), *unadjusted]
     return lost + conclusion(assessment, say), support
 
 

@@ -7,6 +7,7 @@ from math import isfinite, isnan, log
 from markupsafe import Markup
 
 from trustreport.assessment.assess import Assessment
+from trustreport.assessment.dimensions.candidates.versions import succession
 from trustreport.assessment.verdicts import FamilyOutcome, Verdict, named_family
 from trustreport.assessment.verdicts.judge import at_prevalence
 from trustreport.report.answer.acceptance import (
@@ -107,7 +108,8 @@ def _heading(verdict: Verdict, found: Result | None, assessment: Assessment, say
         return say("answer.forest.other")
     at = found.place
     if at.candidates:
-        return say("answer.forest.between")
+        versions = set(at.candidates) <= set(succession(assessment.plan))
+        return say(f"answer.forest.{'versions' if versions else 'between'}")
     if at.arms or at.arm:
         return say("answer.forest.readers")
     role = next((d.role for d in assessment.study.datasets if d.name == at.dataset), "")

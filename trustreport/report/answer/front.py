@@ -8,8 +8,8 @@ from markupsafe import Markup
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.finding import PlainTable
-from trustreport.assessment.narrative.texts import endpoint_name
-from trustreport.assessment.verdicts.judge import amount, as_share
+from trustreport.assessment.narrative.texts import endpoint_name, quantity_name
+from trustreport.assessment.verdicts.judge import amount, as_share, at_prevalence
 from trustreport.report.answer.answer import Answer, answer
 from trustreport.report.answer.by_criteria import candidate_statuses
 from trustreport.report.answer.forest import ForestGroup, Scale, forest, picture, scale_of
@@ -60,6 +60,15 @@ class IndicatorRow:
 
 
 @dataclass(frozen=True, slots=True)
+class PrimaryRow:
+    """A result that the answer rests on, where no criteria were declared."""
+
+    measure: str
+    data: str
+    estimate: str
+
+
+@dataclass(frozen=True, slots=True)
 class PerThousand:
     """What to expect of a candidate in 1,000 local patients."""
 
@@ -86,7 +95,7 @@ class Front:
     questions: tuple[tuple[str, str], ...]  # for the supplier of a candidate
     due: tuple[DueItem, ...]
     due_more: int
-
+    primary: tuple[PrimaryRow, ...]
 
 def front(assessment: Assessment, say: Catalogue) -> Front:
     """The first page of the report."""
@@ -109,13 +118,28 @@ def front(assessment: Assessment, say: Catalogue) -> Front:
         *_periods(followed, say),
         changes,
         tuple(_limit(own, say) for own in limits[:LIMITS]),
-        max(len(limits) - LIMITS, 0),
+        sum(bool(own[0].check) for own in limits[LIMITS:]),
         per,
         prevalence,
         tuple(_questions(assessment, say)),
         tuple(waiting[:MOST_DUE]),
         max(len(waiting) - MOST_DUE, 0),
+        () if groups or followed else tuple(_primary_rows(found, say)),
     )
+
+
+def _primary_rows(found: Answer, say: Catalogue) -> Iterator[PrimaryRow]:
+    """The results that the answer rests on, each once, with their intervals."""
+    rested = dict.fromkeys(r for said in (*found.sentences, *found.support) for r in said.results)
+    shown = [r for r in rested if r.estimate.low < r.estimate.high and not r.estimate.short]
+    for r in shown[:MANY_ROWS]:
+        at = r.place
+        names = (at.candidate, " / ".join(at.candidates or at.arms or ()), at.arm, at.task)
+        data = (at.dataset or at.set, at.site, at.subgroup, at.period)
+        share = r.parameters.get("prevalence")
+        prevalence = say(at_prevalence(share)) if share is not None else ""
+        where = ", ".join(dict.fromkeys(filter(None, (*names, *data, prevalence))))
+        yield PrimaryRow(first_letter(say(quantity_name(r.name, r.endpoint))), where, in_words(r, say))
 
 
 def _key(groups: tuple[ForestGroup, ...], assessment: Assessment, say: Catalogue) -> str:
@@ -232,7 +256,7 @@ def _indicator(course: Course, assessment: Assessment, say: Catalogue) -> Indica
     changed = latest is not None and side(latest) != 0
     word = "changed" if changed else "unchanged" if latest else "unknown"
     if word == "unchanged" and now is not None and bound is not None and _is_beyond(now, bound):
-        word = "beyond"
+        word = "below" if bound.low is not None else "above"
     mark = "fail" if changed and worse(latest) else "none"
     title = first_letter(say(endpoint_name(course.endpoint)))
     required = ""

@@ -1,12 +1,15 @@
 """What the checks found: the same words said once, ranked by what they do to the answer."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from trustreport.assessment.assess import Assessment
+from trustreport.assessment.claims import observed
 from trustreport.assessment.finding import CheckOutcome
 from trustreport.assessment.verdicts.entries import concerns
+from trustreport.report.answer.review import Review, claims_of
+from trustreport.study.study import DEVELOPMENT_ROLES
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.results import Result
 
@@ -18,7 +21,12 @@ LABELS = "P73"  # what the truth is worth comes before what is measured against 
 HARM = ("P29", "P27")
 ELSEWHERE = ("P31", "P45", "P47", "P50", "P02", "P32", "P52")
 # What a remark does to the answer, the heaviest first.
-WITHHOLDS, ABOUT_A_CRITERION, ABOUT_THE_PAGE, OTHER = range(4)
+WITHHOLDS, TURNS, MOVES, EVIDENCE, OTHER = range(5)
+# How a number is to be read: none of these turns a verdict or the headline.
+READING = ("P05", "P08", "P18", "P28", "P36", "P42", "P44", "P46", "P52", "P55", "P58", "P59", "P60")
+CLAIMED = ("P06", "P25")  # what is claimed is not borne out
+INCOMPLETE = "P53"  # follow-up of a period
+MISSED_CASES = "P03"  # which says what accuracy is with the cases and without them
 
 
 OfCheck = TypeVar("OfCheck", CheckOutcome, "Limitation")
@@ -97,10 +105,12 @@ def scope_name(scope: Any) -> str:
 def ranked(assessment: Assessment, shown: Iterable[Result], say: Catalogue) -> list[list[Limitation]]:
     """What was found, a list for each check, the check first that does most to the answer.
 
-    A check that withholds a verdict comes before one about a number that a criterion rests on, that before
-    one about another number of the first page (`shown`), that before the rest.
+    First what withholds a verdict, then what could turn one or the headline (`shown` are the results of the
+    first page), then what moves a number of the page by more than its interval. Next are claims that are not
+    borne out, a single data set, and data that a shown period still lacks; then everything else.
     """
     shown = tuple(shown)
+    evidence = [[one] for one in _evidence(assessment, say)]
     withheld = {check for v in assessment.verdicts for check in v.checks}
     judged = [v.result for v in assessment.verdicts if v.result is not None]
     by_check, said = _by_check(assessment.fired()), _by_check(limits(assessment.fired(), say))
@@ -108,35 +118,71 @@ def ranked(assessment: Assessment, shown: Iterable[Result], say: Catalogue) -> l
     def weight(check: str) -> tuple[Any, ...]:
         """By what findings of a check are sorted, the heaviest first."""
         own = by_check[check]
-        consequence = _consequence(own, check in withheld, judged, shown)
-        if check == LABELS:
-            consequence = min(consequence, ABOUT_A_CRITERION)
+        consequence = WITHHOLDS if check in withheld else _consequence(check, own, judged, shown)
         places = len({scope_name(o.scope) for o in own})
         cases = max(_cases(o) for o in own)
         severity = min("BWN".index(o.severity) for o in own)
-        return consequence, severity, check not in HARM, check not in ELSEWHERE, -places, -cases
+        named = any(_names(o, r) for o in own for r in (*judged, *shown))
+        return consequence, severity, check not in HARM, check not in ELSEWHERE, not named, -places, -cases
 
-    return [
-        sorted(said[check], key=lambda one: ("BWN".index(one.severity), -one.cases))
+    found = [
+        (weight(check)[0], sorted(said[check], key=lambda one: ("BWN".index(one.severity), -one.cases)))
         for check in sorted(by_check, key=weight)
     ]
+    before = [own for consequence, own in found if consequence <= EVIDENCE]
+    return [*before, *evidence, *(own for consequence, own in found if consequence > EVIDENCE)]
+
+
+def _evidence(assessment: Assessment, say: Catalogue) -> Iterator[Limitation]:
+    """Claims on other cases that these do not bear out, and that all test cases are of one data set."""
+    review = Review(assessment, say)
+    claims = [pair for name in review.names or [""] for pair in claims_of(review, name)]
+    missed = sum(observed(claim, r.estimate) == "below" for claim, r in claims)
+    if missed:
+        yield Limitation("", "W", (), "", say("answer.limits.claims", n=missed, all=len(claims)))
+    tested = [d.name for d in assessment.study.datasets if d.role not in (*DEVELOPMENT_ROLES, "period")]
+    if len(tested) == 1 and not any(r.place.site for r in assessment.results):
+        yield Limitation("", "W", (), "", say("answer.limits.one_set", name=tested[0]))
 
 
 def _consequence(
-    own: Sequence[CheckOutcome], withholds: bool, judged: Sequence[Result], shown: Sequence[Result]
+    check: str, own: Sequence[CheckOutcome], judged: Sequence[Result], shown: Sequence[Result]
 ) -> int:
-    if withholds:
-        return WITHHOLDS
+    """What a check that withholds nothing does to the answer."""
+    if check == LABELS:
+        return TURNS
+    if check in READING:
+        return OTHER
     told = [o for o in own if o.severity != "N"]
+    on_page = [o for o in told if any(_names(o, r) for r in (*judged, *shown))]
+    if check == MISSED_CASES:
+        return MOVES if any(_moves(o, shown) for o in on_page) else OTHER
+    if check in CLAIMED or (check == INCOMPLETE and on_page):
+        return EVIDENCE
     if any(_names(o, r) for o in told for r in judged):
-        return ABOUT_A_CRITERION
-    if any(_names(o, r) for o in told for r in shown):
-        return ABOUT_THE_PAGE
-    return ABOUT_THE_PAGE if any(o.severity == "B" for o in own) else OTHER
+        return TURNS
+    if any(o.severity == "B" for o in on_page) or any(o.severity == "B" and not o.place.data for o in told):
+        return TURNS
+    return TURNS if check in HARM and told else OTHER
+
+
+def _moves(outcome: CheckOutcome, shown: Sequence[Result]) -> bool:
+    """Whether the two values that a remark states are further apart than half the interval of the number."""
+    with_cases, without = (outcome.message.values.get(name) for name in ("y", "x"))
+    if not isinstance(with_cases, int | float) or not isinstance(without, int | float):
+        return True
+    widths = [r.estimate.high - r.estimate.low for r in shown if _names(outcome, r)]
+    widths = [width for width in widths if width == width]  # not a number is no width
+    return bool(widths) and abs(without - with_cases) > min(widths) / 2
 
 
 def _names(outcome: CheckOutcome, result: Result) -> bool:
-    """Whether an outcome is about this number and says so: by its quantity, or by a place that both name."""
+    """Whether an outcome is about this number and says so: by its quantity, or by a place that both name.
+
+    What is said of a single data set is not about a number of several, such as a chart over all periods.
+    """
+    if len(outcome.place.data) == 1 < len(result.place.data):
+        return False
     return concerns(outcome, result) and bool(outcome.quantities or outcome.place.data & result.place.data)
 
 

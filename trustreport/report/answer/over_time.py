@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from math import isfinite, isnan
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.dimensions.vigilance.events import CLOSED, is_open, is_serious
+from trustreport.assessment.dimensions.vigilance.charts import keeps_budget
+from trustreport.assessment.dimensions.vigilance.events import CLOSED, is_open, is_serious, named
 from trustreport.assessment.narrative.texts import endpoint_name
 from trustreport.assessment.verdicts.judge import amount
-from trustreport.report.answer.by_criteria import losses
+from trustreport.report.answer.losses import losses
 from trustreport.report.answer.other_evidence import against_labels, not_accuracy, since_baseline
 from trustreport.report.answer.sentences import Said, Statement, first_letter, in_brackets, stated
 from trustreport.report.declared import month
@@ -21,6 +22,7 @@ from trustreport.vocabulary.results import Result
 CHANGE, VALUE = "vigilance.period_change", "vigilance.period_value"
 CHARTS = ("vigilance.cusum", "vigilance.sprt")
 BASELINE = "baseline"
+LAST = "9999-12-31"  # sorts after every day
 DEFAULT_ENDPOINTS = 2  # where no indicator is declared
 MOST_SAID = 2  # changes told in the answer; the others in what supports it
 
@@ -125,7 +127,8 @@ def answer(assessment: Assessment, say: Catalogue) -> Said:
     if against_labels(assessment) and any(endpoint_row(c.endpoint).needs_right_labels for c in known):
         sentences += [not_accuracy(assessment, say), stated(say, "answer.vigilance.labels")]
     of_criteria = [v for v in assessment.verdicts if v.result is None or v.result.id != CHANGE]
-    sentences += losses(of_criteria, assessment, say)  # changes between periods are told next
+    lost, unadjusted = losses(of_criteria, assessment, say)  # changes between periods are told next
+    sentences += lost
     if changed:
         sentences += [_changed(c, say) for c in changed[:MOST_SAID]]
     else:
@@ -153,7 +156,7 @@ def answer(assessment: Assessment, say: Catalogue) -> Said:
         support += [_past(c, say) for c in past]
     elif word == "yes":
         support += _unchanged([c for c in known if c not in past], say)
-    return sentences, support
+    return sentences, support + unadjusted
 
 
 def _values(course: Course, change: Result, say: Catalogue) -> dict[str, object]:
@@ -218,14 +221,16 @@ def _unchanged(known: Sequence[Course], say: Catalogue) -> Iterator[Statement]:
 
 
 def _alerts(assessment: Assessment) -> list[Result]:
-    """The charts that alerted: of each indicator the one that did so first."""
-    found: dict[str, Result] = {}
-    for r in assessment.results:
-        if r.id in CHARTS and r.primary and r.estimate.details.get("alerts", r.details.get("alerts", 0)):
-            before = found.setdefault(r.endpoint, r)
-            if "" < _detail(r, "first_alert_date") < _detail(before, "first_alert_date"):
-                found[r.endpoint] = r
-    return list(found.values())
+    """Of each indicator the chart that alerted: one that has kept its budget, then the one known first."""
+    found = [
+        r
+        for r in assessment.results
+        if r.id in CHARTS and r.primary and r.estimate.details.get("alerts", r.details.get("alerts", 0))
+    ]
+    names = list(dict.fromkeys(r.endpoint for r in found))
+    found.sort(key=lambda r: (not keeps_budget(r), _detail(r, "first_alert_known") or LAST))
+    first = {r.endpoint: r for r in reversed(found)}
+    return [first[name] for name in names]
 
 
 def _detail(r: Result, name: str) -> str:
@@ -250,25 +255,29 @@ def _baseline_out_of_control(assessment: Assessment) -> dict[str, Mapping[str, o
 def _alerted(r: Result, baseline: Mapping[str, object] | None, say: Catalogue) -> Statement:
     """An alert without a difference; `baseline` is what was counted there where it is as bad itself."""
     period = month(_detail(r, "first_alert_period"), say)
-    values = {"measure": say(endpoint_name(r.endpoint)), "period": period, **(baseline or {})}
+    chart, measure = say(f"vigilance.chart.{r.name}"), say(endpoint_name(r.endpoint))
+    values = {"chart": chart, "measure": measure, "period": period, **(baseline or {})}
     key = "alerted" if baseline is None else "alerted_as_baseline"
     return stated(say, f"answer.vigilance.{key}", r, **values)
 
 
 def _first_alerts(alerts: Sequence[Result], assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
-    """When the chart of each indicator first alerted, and when a signal was registered for it."""
-    detected = [s for s in assessment.plan.signals if s.detected]
+    """When the alert of each indicator could first be known, and how long after that a signal followed."""
     for r in alerts:
-        day = _detail(r, "first_alert_date")
-        if not day:
+        days = [_detail(r, name) for name in ("first_alert_date", "first_alert_known")]
+        if not all(days):
             continue
-        signal = next((s for s in detected if (s.indicator or "").rpartition(".")[2] == r.endpoint), None)
-        values = {"measure": say(endpoint_name(r.endpoint)), "day": dt.date.fromisoformat(day)}
-        if signal is None:
-            yield stated(say, "answer.vigilance.chart", r, **values)
-        else:
-            values |= {"signal": signal.signal, "detected": signal.detected}
-            yield stated(say, "answer.vigilance.chart_and_signal", r, **values)
+        day, known = map(dt.date.fromisoformat, days)
+        values: dict[str, object] = {"chart": say(f"vigilance.chart.{r.name}"), "day": day}
+        values |= {"measure": say(endpoint_name(r.endpoint)), "known": known, "days": (known - day).days}
+        signals = named(assessment.plan.signals, r.endpoint)
+        how = "unregistered"
+        if registered := [(s.detected, s.signal) for s in signals if s.detected]:
+            detected, name = min(registered)
+            values |= {"signal": name, "detected": detected, "n": (detected - known).days}
+            how = "later" if detected > known else "by_then"
+        key = f"answer.vigilance.chart_{how}{'_known' if known > day else ''}"
+        yield stated(say, key, r, **values)
 
 
 def _where(assessment: Assessment, say: Catalogue) -> list[Statement]:

@@ -99,6 +99,16 @@ def known(assessment: Assessment, *ids: str, **scope: object) -> list[Result]:
     ]
 
 
+def at_declared(assessment: Assessment, found: Result) -> Result:
+    """The same change at the declared prevalence where there is one, else as it was measured."""
+    share = assessment.plan.declared_prevalence
+    if share is None:
+        return found
+    same = {"parameters": {"prevalence": share}, "endpoint": found.endpoint}
+    of_place = (r for r in known(assessment, found.id, **same) if r.place == found.place)
+    return next((r for r in of_place if not isnan(r.estimate.low)), found)
+
+
 def outside_development(assessment: Assessment) -> Callable[[Result], bool]:
     """Whether a result is of other data than those that the device was made with."""
     roles = {d.name: d.role for d in assessment.study.datasets}

@@ -1,19 +1,22 @@
 """The answer where no criteria were declared: the primary result of each kind of data that is there."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import isnan
+from math import isfinite, isnan
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.narrative.texts import quantity_name
+from trustreport.assessment.performance.readers import share_positive
 from trustreport.assessment.verdicts.entries import concerns
-from trustreport.assessment.verdicts.judge import amount
+from trustreport.assessment.verdicts.judge import amount, as_share
 from trustreport.report.answer.by_criteria import difference_of_pair
+from trustreport.report.answer.losses import losses
 from trustreport.report.answer.other_evidence import labels_with_error, measurements
 from trustreport.report.answer.sentences import (
     MOST_PAIRS,
     SCORED,
     Said,
     Statement,
+    at_declared,
     excludes_zero,
     first_letter,
     known,
@@ -41,6 +44,11 @@ def answer(assessment: Assessment, say: Catalogue) -> Said:
     """Sentences, and what supports them: utility first where one is declared, published figures last."""
     found = [statement for speaker in SPEAKERS for statement in speaker(assessment, say)]
     no_criteria = stated(say, "answer.open.no_criteria")
+    lost, unadjusted = losses((), assessment, say)
+    if lost:
+        told = {r for one in lost for r in one.results}
+        others = [one for one in found if not one.results or not told >= set(one.results)]
+        return lost, [*others, no_criteria, *unadjusted]
     if not found:
         return [stated(say, "answer.open.nothing")], [no_criteria]
     return found[:1], [*found[1:], no_criteria]
@@ -110,12 +118,38 @@ def _readers(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
             values = {"measure": measure, "change": in_words(r, say), "aided": aided, "unaided": unaided}
             yield stated(say, f"answer.open.arms_{_side(r)}", r, **values)
         return
-    yield stated(say, f"answer.open.readers_{_side(task)}", task, measure=measure, change=in_words(task, say))
+    there = at_declared(assessment, task)
+    if there is task:
+        values = {"measure": measure, "change": in_words(task, say)}
+        yield stated(say, f"answer.open.readers_{_side(task)}", task, **values)
+    else:
+        yield from _at_intended_use(assessment, there, task, say)
     own = known(assessment, "decision_benefit.benefit")
     gains = [r.estimate.value for r in own if (r.endpoint, r.place.task) == (task.endpoint, task.place.task)]
     if gains:
         counts = {"better": sum(x > 0 for x in gains), "worse": sum(x < 0 for x in gains), "n": len(gains)}
         yield stated(say, "answer.open.gained", measure=measure, **counts)
+
+
+def _at_intended_use(
+    assessment: Assessment, there: Result, sample: Result, say: Catalogue
+) -> Iterator[Statement]:
+    """The change at the declared prevalence with its number needed, then that of the sample."""
+    values = {"measure": say(quantity_name(there.endpoint)), "change": in_words(there, say)}
+    prevalence = as_share(there.parameters["prevalence"])
+    text = say("answer.open.readers_there", prevalence=prevalence, **values)
+    rested = [there]
+    for r in known(assessment, "pragmatic_utility.nnd", parameters=there.parameters):
+        e = r.estimate
+        if r.place == there.place and e.low > 0 and isfinite(e.high):
+            number = say("answer.open.nnd", value=e.value, low=e.low, high=e.high)
+            text, rested = f"{text} {number}", [there, r]
+    yield Statement(text, tuple(rested))
+    for readings in assessment.study.readings:
+        if readings.task == sample.place.task or len(assessment.study.readings) == 1:
+            share, change = share_positive(readings), in_words(sample, say)
+            yield stated(say, "answer.open.readers_sample", sample, share=share, change=change)
+            return
 
 
 def _errors(assessment: Assessment, say: Catalogue) -> list[Statement]:
@@ -213,6 +247,27 @@ def _differences(assessment: Assessment, say: Catalogue) -> list[Statement]:
         if 0 < len(found) <= MOST_PAIRS:
             return [difference_of_pair(r, say(quantity_name("auc")), say) for r in found]
     return []
+
+
+def _pooled(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
+    """Sensitivity and specificity over all studies of a pool, and where those of a new study are expected."""
+    for measure in ("sensitivity", "specificity"):
+        for r in known(assessment, f"reported.pooled_{measure}"):
+            new = next(
+                (
+                    one
+                    for one in known(assessment, "reported.prediction_interval")
+                    if (one.endpoint, one.place.set) == (measure, r.place.set) and not isnan(one.estimate.low)
+                ),
+                None,
+            )
+            name, n = say(quantity_name(measure)), len(r.place.sets) or r.estimate.n
+            values = {"measure": name, "estimate": in_words(r, say), "n": n}
+            if new is None:
+                yield stated(say, "answer.open.pooled_alone", r, **values)
+            else:
+                limits = {"low": new.estimate.low, "high": new.estimate.high, "level": new.estimate.level}
+                yield stated(say, "answer.open.pooled", r, new, **values, **limits)
 
 
 def _sets(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
@@ -440,6 +495,7 @@ SPEAKERS: tuple[Callable[[Assessment, Catalogue], Iterable[Statement]], ...] = (
     _at_horizon,
     _lesions,
     measurements,
+    _pooled,
     _published,
     _sets,
     _published_tables,

@@ -25,6 +25,7 @@ from trustreport.measures.estimate import Estimate
 from trustreport.study.plan import Plan
 from trustreport.study.study import Clustering, Study
 from trustreport.vocabulary.messages import Message, say
+from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.quantity import CORRECTED
 from trustreport.vocabulary.results import Result, leading
 
@@ -130,15 +131,25 @@ def _across(all_views: Sequence[ResultView]) -> Iterator[Message]:
     all_views = [view for view in all_views if not view.developed_on]
     # Decisions that are all alike have no rule beside them; their 0 and 1 would be the ends of every range.
     some = [view for view in all_views if view.estimate("accuracy", parameters=_rule("all_positive"))]
-    pairs = [(_value(view, "sensitivity"), _value(view, "specificity")) for view in some]
-    both = [(a, b) for a, b in pairs if a is not None and b is not None]
+    pairs = [(view.place, _value(view, "sensitivity"), _value(view, "specificity")) for view in some]
+    both = {place: (a, b) for place, a, b in pairs if a is not None and b is not None}
     if len(both) > 1:
-        (low, high), (other_low, other_high) = ((min(rates), max(rates)) for rates in zip(*both))
+        (low, high), (other_low, other_high) = ((min(rates), max(rates)) for rates in zip(*both.values()))
         ends = {"low": low, "high": high, "other_low": other_low, "other_high": other_high}
-        yield text("across_rates", **ends)
-    areas = [area for view in all_views if (area := _value(view, "auc")) is not None]
+        sets = _sets(both)
+        n = sets if sets > 1 else len(both)
+        yield text("across_rates" if sets > 1 else "across_rates_candidates", n=n, **ends)
+    areas = {view.place: area for view in all_views if (area := _value(view, "auc")) is not None}
     if len(areas) > 1:
-        yield text("across_areas", n=len(areas), low=min(areas), high=max(areas))
+        sets = _sets(areas)
+        ends = {"low": min(areas.values()), "high": max(areas.values())}
+        n = sets if sets > 1 else len(areas)
+        yield text("across_areas" if sets > 1 else "across_areas_candidates", n=n, **ends)
+
+
+def _sets(places: Iterable[Place]) -> int:
+    """How many sets of data there are; one where a range is over its candidates."""
+    return len({(at.set, at.dataset) for at in places})
 
 
 def _rules_of_sets(all_views: Sequence[ResultView]) -> Iterator[PlainTable]:

@@ -16,7 +16,7 @@ from trustreport.assessment.performance.reader_analysis import AIDED, UNAIDED
 from trustreport.assessment.performance.reader_endpoints import analysis_of_shares
 from trustreport.assessment.performance.reader_errors import advice_of
 from trustreport.assessment.performance.readers import endpoint as endpoint_of
-from trustreport.assessment.performance.readers import patients_of, reading_key
+from trustreport.assessment.performance.readers import patients_of, reading_key, share_positive
 from trustreport.figures.field import PlaneAxis, PlaneChart, PlanePoint
 from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.estimate import Estimate
@@ -46,7 +46,7 @@ NO_SPREAD_OF_TIME = note("mean_recorded_or_declared_times_without")
 INDEPENDENT_ERRORS = note("by_published_formula_that_takes_errors")
 TABLE = "protocols_"  # how the ids of its tables begin
 CASES = 1000  # for which wrong decisions are counted
-WAYS = {1: "higher", -1: "lower"}
+AUTONOMOUS = ("autonomous", "standalone", "stand-alone")
 
 text = Texts(f"{ID}.protocols")
 
@@ -60,6 +60,7 @@ class ProtocolComparison:
     prevalence: float
     names: tuple[str, ...]
     lacking: tuple[str, ...]
+    role: str = ""  # the declared role of the device, where it needs a reader
 
     def find(self, quantity: str, protocol: str, endpoint: str) -> Result | None:
         """The primary entry of a protocol."""
@@ -72,6 +73,12 @@ class ProtocolComparison:
         """What a protocol reaches."""
         r = self.find("protocol_performance", protocol, endpoint)
         return r.estimate if r else None
+
+
+def without_reader(plan: Plan) -> bool | None:
+    """Whether the declared role of the device is to decide without a reader; None where none is declared."""
+    role = (plan.intended_use.decision_role or "").casefold()
+    return any(word in role for word in AUTONOMOUS) if role else None
 
 
 def compare(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place) -> ProtocolComparison | None:
@@ -89,7 +96,7 @@ def compare(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place)
     level, key = plan.report.confidence_level, reading_key(readings)
     prevalence = plan.expected_prevalence
     if prevalence is None:
-        prevalence = float((truth == 1).sum() / (truth >= 0).sum())
+        prevalence = share_positive(readings)
     of: dict[str, Any] = {"cases": key}
     cluster = patients_of(readings)
     made = (_performance(name, found, shown, truth, cluster, place, level, **of) for name in found)
@@ -99,7 +106,8 @@ def compare(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place)
         time = reader_time(name, seconds[UNAIDED], seconds[AIDED], reader, shown, ruled_out)
         results += _time(name, time, truth, prevalence, place, level, **of)
     lacking = tuple(name for name in PROTOCOLS if name not in found)
-    return ProtocolComparison(place, tuple(results), prevalence, tuple(found), lacking)
+    role = (plan.intended_use.decision_role or "") if without_reader(plan) is False else ""
+    return ProtocolComparison(place, tuple(results), prevalence, tuple(found), lacking, role)
 
 
 def _performance(
@@ -279,42 +287,29 @@ def protocols_part(found: ProtocolComparison, name: Message | str, number: int, 
     return text.part((*_sentences(found), *tables, *_figure(found, number)), title, found.place)
 
 
-def _label(protocol: str) -> Message:
-    return say("word.heading", text=text(f"name.{protocol}"))
+def _label(protocol: str, found: ProtocolComparison | None = None) -> Message:
+    label = say("word.heading", text=text(f"name.{protocol}"))
+    outside = found is not None and found.role and protocol == DEVICE
+    return text("label_outside", protocol=label) if outside else label
 
 
 def _sentences(found: ProtocolComparison) -> Iterator[Message]:
-    """What each protocol was shown to change, compared with the reader alone; what it trades comes first."""
-    in_one: dict[tuple[int, str], list[Message]] = {}
-    unshown: list[Message] = []
+    """Both changes of each protocol, compared with the reader alone; those with a shown loss first."""
+    said = []
     for protocol in found.names:
-        changes = {name: found.find("protocol_difference", protocol, name) for name in CLASSES}
-        # 1 for a shown gain, -1 for a shown loss
-        ways = {name: (r.estimate.low > 0) - (r.estimate.high < 0) for name, r in changes.items() if r}
-        shown = sorted((name for name, way in ways.items() if way), key=lambda name: -ways[name])
-        if len(shown) == 2:
-            first, second = (_change(WAYS[ways[n]], changes[n], measure=quantity_name(n)) for n in shown)
-            joined = "agree" if ways[shown[0]] == ways[shown[1]] else "trade"
-            yield text(joined, protocol=_label(protocol), first=first, second=second)
-        elif shown:
-            item = _change("by", changes[shown[0]], protocol=text(f"name.{protocol}"))
-            in_one.setdefault((ways[shown[0]], shown[0]), []).append(item)
-        elif protocol != READER:
-            unshown.append(text(f"name.{protocol}"))
-    for (way, endpoint), items in in_one.items():
-        other = next(name for name in CLASSES if name != endpoint)
-        named = {"measure": quantity_name(endpoint), "other": quantity_name(other)}
-        yield text(f"only_{WAYS[way]}", items=items, **named)
-    if unshown:
-        yield text("unshown", items=unshown)
+        changes = [r for name in CLASSES if (r := found.find("protocol_difference", protocol, name))]
+        if changes and protocol != READER:
+            values = {
+                "protocol": _label(protocol),
+                "items": [text("change", r, measure=quantity_name(r.endpoint)) for r in changes],
+            }
+            lost = any(r.estimate.high < 0 for r in changes)
+            outside = found.role if protocol == DEVICE else ""
+            key = text("changes_outside", role=outside, **values) if outside else text("changes", **values)
+            said.append((not lost, key))
+    yield from (sentence for _, sentence in sorted(said, key=lambda pair: pair[0]))
     if found.lacking:
         yield text("lacking", items=[text(f"needs.{protocol}") for protocol in found.lacking])
-
-
-def _change(key: str, r: Result | None, **of: Message) -> Message:
-    assert r is not None
-    low, high = sorted((r.estimate.low, r.estimate.high), key=abs)
-    return text(key, r, low=low, high=high, **of)
 
 
 def _performance_table(found: ProtocolComparison, number: int) -> Item:
@@ -323,7 +318,7 @@ def _performance_table(found: ProtocolComparison, number: int) -> Item:
 
     def row(protocol: str) -> Iterator[Any]:
         """A protocol: its rates, the errors per number of cases, and the minutes that these take."""
-        yield _label(protocol)
+        yield _label(protocol, found)
         values = [found.value(protocol, name) for name in CLASSES]
         yield from values
         for e, share in zip(values, (found.prevalence, 1 - found.prevalence)):
@@ -351,7 +346,7 @@ def _differences_table(found: ProtocolComparison, number: int) -> Item:
         changes = [found.find("protocol_difference", protocol, name) for name in CLASSES]
         if protocol != READER:
             rows.append(
-                (_label(protocol), *(cell for r in changes for cell in (r and r.estimate, _pairs(r))))
+                (_label(protocol, found), *(cell for r in changes for cell in (r and r.estimate, _pairs(r))))
             )
     return text.table(
         f"{TABLE}differences_{number}",

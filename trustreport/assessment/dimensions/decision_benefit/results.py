@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import nan
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,14 @@ class TaskBenefit:
     def mean_benefit(self, endpoint: str) -> Result | None:
         """The change of an endpoint over all readers."""
         return self.change("mean_benefit", endpoint=endpoint, subgroup=None)
+
+    def at_prevalence(self, endpoint: str) -> Result | None:
+        """The change of an endpoint at the declared prevalence; None where it does not depend on that."""
+        for r in self.results:
+            of_all = r.id == f"{ID}.mean_benefit" and r.within(arms=list(self.arms), subgroup=None)
+            if of_all and r.primary and r.endpoint == endpoint and "prevalence" in r.parameters:
+                return None if isnan(r.estimate.low) else r
+        return None
 
 
 def results_of(

@@ -24,6 +24,7 @@ from trustreport.assessment.performance.reader_analysis import (
     UNAIDED,
     ReaderEndpoint,
 )
+from trustreport.assessment.performance.readers import share_positive
 from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit, ReaderSlope, SlopePlot
 from trustreport.figures.curves import Points, thinned
 from trustreport.figures.effect import EffectPlot, EffectRow
@@ -71,14 +72,21 @@ def _sentences(one: TaskBenefit, mean: Estimate) -> Iterator[Message]:
     if isnan(mean.value):
         yield text("undefined", reason=mean.note)
         return
-    values = {"endpoint": endpoint_name(main.name), "readers": n}
+    values: dict[str, Any] = {"endpoint": endpoint_name(main.name), "readers": n}
     words = f"{ID}.of_area" if endpoint_row(main.name).written == "area" else f"{ID}.of_share"
     if isnan(mean.low):
         yield say(f"{words}.no_interval", value=mean.value, reason=mean.note, endpoint=values["endpoint"])
     else:
-        way = side_of(mean, 0, "gain", "loss")
-        size = replace(mean, value=-mean.value, low=-mean.high, high=-mean.low) if way == "loss" else mean
-        yield say(f"{words}.{way}", **values, **numbers(size))
+        there = one.at_prevalence(main.name)
+        lead = mean if there is None else there.estimate
+        way = side_of(lead, 0, "gain", "loss")
+        size = replace(lead, value=-lead.value, low=-lead.high, high=-lead.low) if way == "loss" else lead
+        if there is None:
+            yield say(f"{words}.{way}", **values, **numbers(size))
+        else:
+            values["prevalence"] = there.parameters["prevalence"]
+            yield text(f"of_share.{way}_there", **values, **numbers(size))
+            yield text("of_share.in_sample", share=share_positive(one.readings), **numbers(mean))
     yield from _by_class(one)
     yield from source_sentences(one)
     yield from _gains([b for b in main.benefits if not isnan(b.value)])

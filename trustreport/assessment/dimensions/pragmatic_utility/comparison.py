@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import isfinite, nan
 from typing import Any
 
 from trustreport.measures.estimate import Estimate
@@ -24,6 +24,7 @@ class ArmComparison:
     aided: str
     unaided: str
     results: tuple[Result, ...]
+    prevalence: float = nan  # among the cases of the readings
 
     @property
     def name(self) -> str:

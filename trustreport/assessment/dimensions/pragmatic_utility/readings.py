@@ -15,6 +15,7 @@ from trustreport.assessment.performance.readers import (
     correct_decisions,
     patients_of,
     reading_key,
+    share_positive,
 )
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.mrmc.clustered import (
@@ -61,7 +62,7 @@ def from_readings(readings: Readings, arms: tuple[str, str], plan: Plan, *, plac
     if plan.reading.design not in PARTIAL_DESIGNS:
         aided, unaided = counts_of(grid[AIDED]), counts_of(grid[UNAIDED])
         results += missing_bounds(place, arms, aided, unaided, grid[0].size, level)
-    return ArmComparison(place, *arms, tuple(results))
+    return ArmComparison(place, *arms, tuple(results), share_positive(readings))
 
 
 def clustered(

@@ -8,6 +8,7 @@ from trustreport.assessment.dimensions.pragmatic_utility.comparison import ID, A
 from trustreport.assessment.finding import Column, Figure, Part
 from trustreport.assessment.narrative.texts import Item, Texts, numbers
 from trustreport.figures.effect import EffectPlot, EffectRow, ErrorRateRow, ErrorRates
+from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.results import Result
 
@@ -76,11 +77,14 @@ def _sentences(comparison: ArmComparison) -> Iterator[Message]:
         arm = comparison.aided if isnan(aided.estimate.value) else comparison.unaided
         yield text("no_rates", arm=arm)
         return
-    rates = text("rates", aided=aided.estimate.value, unaided=unaided.estimate.value)
-    elsewhere = _at_prevalence(comparison)
-    turns = elsewhere is not None and elsewhere.key.endswith("_turns")
-    # The first sentence stands on the summary page: it must not leave out that the sign changes.
-    yield text("rates_but", rates=rates, turn=elsewhere) if turns else rates
+    values = {"aided": aided.estimate.value, "unaided": unaided.estimate.value}
+    # The first sentence stands on the summary page: that of the prevalence where the device is to be used.
+    there = _at_prevalence(comparison)
+    if there is None:
+        yield text("rates", **values)
+    else:
+        yield from there
+        yield text("rates_sample", share=comparison.prevalence, **values)
     ratio = comparison.lead("odds_ratio")
     e = ratio.estimate
     way = _direction(ratio)
@@ -88,33 +92,34 @@ def _sentences(comparison: ArmComparison) -> Iterator[Message]:
         yield say("pragmatic_utility.no_interval", reason=e.note)
     else:
         yield text(way, e)
-    yield from _number_needed(comparison)
-    if elsewhere is not None and not turns:
-        yield elsewhere
+    yield from _number_needed(comparison.lead("nnd").estimate, sampled=there is not None)
 
 
-def _number_needed(comparison: ArmComparison) -> Iterator[Message]:
-    e = comparison.lead("nnd").estimate
+def _number_needed(e: Estimate, *, sampled: bool = False) -> Iterator[Message]:
+    """For how many decisions one error is avoided or added, where the limits say the same."""
     if {"benefit_from", "harm_from"} <= set(e.details):
         yield say("nnd_infinite", a=e.details["benefit_from"], b=e.details["harm_from"])
     elif isfinite(e.value) and isfinite(e.low) and isfinite(e.high):
         way = "nnd" if e.value > 0 else "nnd_harm"
         ends = sorted((abs(e.low), abs(e.high)))
-        yield text(way, value=abs(e.value), low=ends[0], high=ends[1], level=e.level)
+        values = {"value": abs(e.value), "low": ends[0], "high": ends[1], "level": e.level}
+        yield text(f"sample_{way}" if sampled else way, **values)
 
 
-def _at_prevalence(comparison: ArmComparison) -> Message | None:
-    """The difference at the declared prevalence, and whether its sign changes there."""
-    shifted = _shifted(comparison)
-    if shifted is None or isnan(shifted.estimate.value):
+def _at_prevalence(comparison: ArmComparison) -> list[Message] | None:
+    """The difference at the declared prevalence, the number needed, and whether the sign changes there."""
+    shifted, needed = _shifted(comparison, "arr"), _shifted(comparison, "nnd")
+    if shifted is None or needed is None or isnan(shifted.estimate.value) or isnan(comparison.prevalence):
         return None
     here, there = comparison.lead("arr").estimate.value, shifted.estimate.value
     key = "prevalence_turns" if here * there < 0 else "prevalence"
-    return text(key, shifted, prevalence=shifted.parameters["prevalence"])
+    said = text(key, shifted, prevalence=shifted.parameters["prevalence"])
+    number = [*_number_needed(needed.estimate)]
+    return [text("both", first=said, second=number[0]) if number else said]
 
 
-def _shifted(comparison: ArmComparison) -> Result | None:
-    found = [r for r in comparison.entries("arr") if r.primary and r.parameters]
+def _shifted(comparison: ArmComparison, quantity: str) -> Result | None:
+    found = [r for r in comparison.entries(quantity) if r.primary and r.parameters]
     return found[0] if found else None
 
 

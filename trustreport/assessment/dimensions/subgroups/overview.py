@@ -1,6 +1,6 @@
 """Groups of all data sets in one place: the largest differences in a table, and a figure with a row a set."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, isnan, nan
 from typing import Any
@@ -87,7 +87,7 @@ def overview(sets: Sequence[GroupedCases], read: Sequence[GroupedCases]) -> Part
     gaps = sorted((gap for one in every for gap in _gaps(one)), key=lambda gap: -abs(gap.value))
     if not gaps:
         return None
-    items = (*_sentences(gaps, every), _table(gaps), *_figures(sets or of_readers, gaps))
+    items = (*_sentences(gaps, every), _table(gaps, every), *_figures(sets or of_readers, gaps))
     return text.part(items, text("title"), element=ELEMENT)
 
 
@@ -132,16 +132,14 @@ def _sentences(gaps: Sequence[GroupGap], every: Sequence[GroupedCases]) -> Itera
         for gap in gaps
         if gap.significant
     ]
-    tested = sum(
-        len({test_of(m, r) for m, r in one.comparisons if isfinite(r.details["p_holm"])}) for one in every
-    )
+    tested, measures = _tested(every), _measures(r for one in every for _, r in one.comparisons)
     if significant:
         items = first_of(significant, MOST_NAMED)
-        yield text("significant", n=len(significant), of=tested, items=items)
+        yield text("significant", n=len(significant), of=tested, measures=measures, items=items)
     elif tested:
         limits = [abs(x) for gap in gaps for x in (gap.result.estimate.low, gap.result.estimate.high)]
         reach = 100 * max((x for x in limits if isfinite(x)), default=nan)
-        yield text("none_significant", n=tested, reach=reach)
+        yield text("none_significant", n=tested, measures=measures, reach=reach)
     # Groups of which no main measure is shown because they have too few cases.
     small = [
         text("small", set=one.name, group=m.name, positives=m.positives, negatives=m.negatives)
@@ -152,6 +150,18 @@ def _sentences(gaps: Sequence[GroupGap], every: Sequence[GroupedCases]) -> Itera
     ]
     if small:
         yield text("too_few", n=len(small), names=first_of(small, MOST_NAMED))
+
+
+def _tested(every: Sequence[GroupedCases]) -> int:
+    """The differences of all data sets that were tested, of two that mirror each other one."""
+    return sum(
+        len({test_of(m, r) for m, r in one.comparisons if isfinite(r.details["p_holm"])}) for one in every
+    )
+
+
+def _measures(found: Iterable[Result]) -> list[Message]:
+    """The names of what differs, each once."""
+    return [endpoint_name(name) for name in dict.fromkeys(r.endpoint for r in found)]
 
 
 def _largest(gap: GroupGap) -> Message:
@@ -171,13 +181,14 @@ def _largest(gap: GroupGap) -> Message:
     )
 
 
-def _table(gaps: Sequence[GroupGap]) -> Item:
+def _table(gaps: Sequence[GroupGap], every: Sequence[GroupedCases]) -> Item:
     shown = [gap for i, gap in enumerate(gaps) if i < MOST_DIFFERENCES or gap.significant]
     level = gaps[0].result.estimate.level
+    measures = _measures(gap.result for gap in gaps)
     key = "table" if len(shown) == len(gaps) else "table_largest"
     return text.table(
         ELEMENT,
-        text(key, n=len(shown), of=len(gaps), level=level),
+        text(key, n=len(shown), of=len(gaps), level=level, tested=_tested(every), measures=measures),
         [
             "measure",
             text.column("set"),

@@ -6,13 +6,14 @@ How late each chart would be: cases and periods from the declared harm to its al
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.assessment.dimensions.vigilance.entries import (
+    BEFORE_TRUTH,
     DENOMINATORS,
     OF_READINGS,
     WITHOUT_TRUTH,
@@ -70,6 +71,7 @@ class Charted:
     result: Result
     looks: Looks | None = None
     run: CusumChart | SprtChart | None = None
+    follow_up: dt.timedelta = dt.timedelta()  # that the reference result of a case needs
 
     @property
     def endpoint(self) -> str:
@@ -117,6 +119,17 @@ class Charted:
         """The day of the case of the first alert, where days are known."""
         return None if self.alert is None or self.looks is None else self.looks.day[self.alert]
 
+    @property
+    def known(self) -> dt.date | None:
+        """The day from which the first alert could be known: when the reference result of its case came."""
+        return None if self.alert_day is None else self.alert_day + self.follow_up
+
+
+def keeps_budget(chart: Result) -> bool:
+    """Whether the probability of a false alert so far is within the budget of the chart."""
+    spent, budget = (chart.estimate.details.get(f"false_alert_{name}", nan) for name in ("spent", "budget"))
+    return spent <= budget
+
 
 def charted(timeline: Timeline, reliances: Sequence[Reliances], plan: Plan) -> list[Charted]:
     """Every chart that the manifest declares."""
@@ -162,6 +175,8 @@ def _chart(
         n = int(found.sizes.sum()) if found else 0
         none = undefined(n, why or NOT_OF_CASES, level=level, method=METHODS[shown])
         return Charted(indicator, shown, entry(none), found)
+    days = plan.reference_standard.maturity_days
+    wait = dt.timedelta(days=float(days)) if days and endpoint not in BEFORE_TRUTH else dt.timedelta()
     run: CusumChart | SprtChart | None
     assert indicator.in_control is not None
     assert indicator.to_detect is not None
@@ -173,7 +188,7 @@ def _chart(
     else:
         missed = MISSED if indicator.missed_alert_budget is None else indicator.missed_alert_budget
         one, run = sprt(found.events, *rates, budget=budget, missed=missed, level=level)
-    made = Charted(indicator, shown, entry(one), found, run)
+    made = Charted(indicator, shown, entry(one), found, run, wait)
     return replace(made, result=entry(one, **_details(made)))
 
 
@@ -190,12 +205,14 @@ def _why(indicator: Indicator, kind: str, endpoint: str, found: Looks | None) ->
 
 
 def _details(made: Charted) -> dict[str, Any]:
-    """What is no number: whether looks are cases or periods, where the first alert fell."""
+    """What is no number: whether looks are cases or periods, where and when the first alert came."""
     details: dict[str, Any] = {"look": "case" if made.looks and made.looks.by_case else "period"}
     if made.alert_period:
         details["first_alert_period"] = made.alert_period
     if made.alert_day:
         details["first_alert_date"] = made.alert_day.isoformat()
+    if made.known:
+        details["first_alert_known"] = made.known.isoformat()
     return details
 
 

@@ -35,6 +35,7 @@ BY_DEFAULT = ("sensitivity", "specificity", "auc", "calibration_slope", "oe_rati
 # Shares of cases that no truth is needed for.
 WITHOUT_TRUTH = ("positive_rate", "failure_rate")
 OF_READINGS = ("override_rate", "agreement_with_advice", "harmful_switch_rate")
+BEFORE_TRUTH = (*WITHOUT_TRUTH, *OF_READINGS[:2])  # which no case has to be followed up for
 
 NO_CASES = note("no_case_this_period_was_provided")
 NO_OUTPUTS = note("no_output_mature_case_this_period")

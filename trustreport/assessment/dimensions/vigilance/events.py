@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trustreport.assessment.dimensions.vigilance.charts import Charted
-from trustreport.assessment.dimensions.vigilance.entries import OF_READINGS, WITHOUT_TRUTH
+from trustreport.assessment.dimensions.vigilance.charts import Charted, keeps_budget
 from trustreport.assessment.dimensions.vigilance.exposure import Use
 from trustreport.assessment.dimensions.vigilance.periods import ID, Timeline
 from trustreport.assessment.narrative.texts import heading
@@ -156,10 +155,9 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Alerted:
-    """The first alert of an indicator: the day of its case, and from when on it could be known."""
+    """The first alert of the leading chart of an indicator, and from when on it could be known."""
 
     chart: Charted
-    day: dt.date
     known: dt.date
 
     @property
@@ -168,24 +166,15 @@ class Alerted:
         return self.chart.endpoint
 
 
-def alerted(charts: Sequence[Charted], plan: Plan) -> Iterator[Alerted]:
+def alerted(charts: Sequence[Charted]) -> Iterator[Alerted]:
     """The first alert of each indicator that has given any with a day.
 
-    Where a truth is needed nobody can know of an alert before its case has been followed up long enough.
+    A chart that has kept its budget of false alerts leads, then the one whose alert was known first.
     """
-    first: dict[str, Charted] = {}
-    for chart in charts:
-        if chart.alert_day is not None:
-            best = first.setdefault(chart.endpoint, chart)
-            assert best.alert_day is not None
-            if chart.alert_day < best.alert_day:
-                first[chart.endpoint] = chart
-    for endpoint, chart in first.items():
-        assert chart.alert_day is not None
-        days = plan.reference_standard.maturity_days
-        truth = endpoint not in (*OF_READINGS, *WITHOUT_TRUTH)
-        wait = dt.timedelta(days=float(days)) if days is not None and truth else dt.timedelta()
-        yield Alerted(chart, chart.alert_day, chart.alert_day + wait)
+    found = [Alerted(c, c.known) for c in charts if c.known is not None]
+    found.sort(key=lambda one: (not keeps_budget(one.chart.result), one.known))
+    for endpoint in dict.fromkeys(c.endpoint for c in charts):
+        yield from [one for one in found if one.endpoint == endpoint][:1]
 
 
 def due(plan: Plan, timeline: Timeline, charts: Sequence[Charted] = ()) -> list[Due]:
@@ -207,7 +196,7 @@ def due(plan: Plan, timeline: Timeline, charts: Sequence[Charted] = ()) -> list[
             key = f"{ID}.due.{incident.kind}"
             what = say(f"{key}_serious" if is_serious(incident) else key, name=incident.incident)
             add(what, incident.incident, incident.kind, None, incident.due)
-    for one in alerted(charts, plan):
+    for one in alerted(charts):
         action = one.chart.indicator.action
         if action and not any(s.acted for s in named(plan.signals, one.endpoint)):
             owner = next((s.owner for s in named(plan.signals, one.endpoint) if s.owner), None)
@@ -241,12 +230,12 @@ def term(action: str, start: dt.date) -> dt.date | None:
 
 
 def late_signals(charts: Sequence[Charted], plan: Plan) -> Iterator[tuple[Signal, Alerted, int]]:
-    """The first signal of each alert, where it was registered a week or more after the case that raised it,
-    with the whole weeks between them."""
-    for one in alerted(charts, plan):
+    """The first signal of each alert, where it was registered a week or more after that could be known, and
+    the days between them."""
+    for one in alerted(charts):
         days = [(s.detected, s) for s in named(plan.signals, one.endpoint) if s.detected]
         if days:
             detected, signal = min(days, key=lambda pair: pair[0])
-            weeks = (detected - one.day).days // WEEK
-            if weeks >= 1:
-                yield signal, one, weeks
+            late = (detected - one.known).days
+            if late >= WEEK:
+                yield signal, one, late

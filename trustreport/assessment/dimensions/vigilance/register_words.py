@@ -137,17 +137,14 @@ def _not_acted(signals: Sequence[Signal]) -> Iterator[Message]:
 
 
 def _registered_late(view: MonitoringView) -> Iterator[Message]:
-    """Signals that came weeks after the alert that they name."""
-    for signal, one, weeks in late_signals(view.charts, view.plan):
-        values = {
-            "n": weeks,
-            "name": signal.signal,
-            "detected": signal.detected,
-            "indicator": heading(one.endpoint),
-            "day": one.day,
-        }
-        if one.known == one.day:
-            yield text("detected_late", **values)
-        else:
-            days = view.plan.reference_standard.maturity_days
-            yield text("detected_late_known", days=days, known=one.known, **values)
+    """Signals that came a week or more after the alert that they name could be known."""
+    for signal, one, days in late_signals(view.charts, view.plan):
+        yield text(
+            "detected_late",
+            n=days,
+            name=signal.signal,
+            detected=signal.detected,
+            indicator=heading(one.endpoint),
+            chart=one.chart.type,
+            known=one.known,
+        )

@@ -124,8 +124,8 @@ def _alerts(charts: Sequence[Charted], plan: Plan, first: dt.date | None) -> Ite
         over = bool(signals) and len(ended) == len(signals)
         if over and not _is_new(max(ended), first):
             continue
-        standing: Standing = "closed" if over else "new" if _is_new(chart.alert_day, first) else "open"
-        yield RegisterEntry(name, "alert", chart.alert_day, standing)
+        standing: Standing = "closed" if over else "new" if _is_new(chart.known, first) else "open"
+        yield RegisterEntry(name, "alert", chart.known, standing)
 
 
 def _registered(plan: Plan, first: dt.date | None) -> Iterator[RegisterEntry]:
@@ -269,8 +269,8 @@ def _track_name(column: str) -> Message:
 
 def _alert_marks(charts: Sequence[Charted]) -> Iterator[figure.TimelineMark]:
     for chart in charts:
-        if chart.alert_day is not None:
-            yield figure.TimelineMark(chart.alert_day, chart.title, "alert")
+        if chart.known is not None:
+            yield figure.TimelineMark(chart.known, chart.title, "alert")
 
 
 def _signal_marks(plan: Plan) -> Iterator[figure.TimelineMark]:

@@ -101,7 +101,8 @@ def _state(chart: Charted) -> Message:
     if state != "alert":
         return text("state.in_control")
     if chart.alert_day is not None and chart.looks is not None and chart.looks.by_case:
-        return text("state.alert_day", period=chart.alert_period, day=chart.alert_day)
+        values = {"period": chart.alert_period, "day": chart.alert_day, "known": chart.known}
+        return text("state.alert_known" if chart.follow_up else "state.alert_day", **values)
     return text("state.alert", period=chart.alert_period)
 
 
