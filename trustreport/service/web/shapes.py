@@ -41,7 +41,7 @@ def no_nul(text: str) -> str:
 Words = Annotated[str, StringConstraints(max_length=4000), AfterValidator(no_nul)]
 Password = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 Kind = Literal["certification", "procurement", "vigilance"]
-Format = Literal["html", "pdf", "json", "xlsx", "csv"]
+Format = Literal["html", "pdf", "json", "xlsx", "csv", "plain"]
 
 
 class RequestBody(BaseModel):
@@ -69,7 +69,7 @@ class ReportOptions(RequestBody):
     """What a report is to be."""
 
     kind: Kind | None = Field(default=None, description="in place of the manifest's")
-    formats: list[Format] = Field(default=["html", "pdf", "json"], min_length=1, max_length=5)
+    formats: list[Format] = Field(default=["html", "pdf", "json"], min_length=1, max_length=6)
     release: Literal["internal", "public"] | None = Field(
         default=None, description="in place of the manifest's"
     )
