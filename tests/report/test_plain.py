@@ -119,6 +119,14 @@ def test_a_range_is_never_narrower_than_the_interval(a: float, b: float, c: floa
     assert found.below_one == (found.n == 0 and value * of > 1e-9)
 
 
+def test_nobody_is_drawn_as_missed_because_the_prevalence_was_rounded(
+    assessed_example: Callable[[str], Assessed],
+) -> None:
+    one = hundreds(assessed_example("published-studies"))[1]
+    assert one.data == "study 1, per frame"  # half a case of 100, sensitivity 99.7%
+    assert [count.n for count in one.counts.values()] == [1, 0, 1, 98]
+
+
 def test_without_an_interval_nothing_is_claimed() -> None:
     found = count_range(0.25, nan, nan)
     assert (found, found.limited) == (CountRange(25, None, None), False)

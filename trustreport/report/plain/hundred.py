@@ -22,12 +22,11 @@ Source = Literal["declared", "test", "none"]
 
 @dataclass(frozen=True, slots=True)
 class CountRange:
-    """A count of `of` people, and between which counts it may be; no limits where the interval has none."""
+    """A count of people, and between which counts it may be; no limits where the interval has none."""
 
     n: int
     low: int | None
     high: int | None
-    of: int = HUNDRED
     below_one: bool = False
 
     @property
@@ -75,9 +74,9 @@ def count_range(
     nearest = floor(exact + 0.5) if n is None else n
     below_one = nearest == 0 and exact > NUMERIC_ERROR
     if isnan(low) or isnan(high):
-        return CountRange(nearest, None, None, round(of), below_one)
+        return CountRange(nearest, None, None, below_one)
     least, most = floor(low * of + NUMERIC_ERROR), ceil(high * of - NUMERIC_ERROR)
-    return CountRange(nearest, max(least, 0), min(most, HUNDRED), round(of), below_one)
+    return CountRange(nearest, max(min(least, nearest), 0), min(max(most, nearest), HUNDRED), below_one)
 
 
 def rest_of(r: Result, of: float = HUNDRED, n: int | None = None) -> CountRange:
@@ -147,8 +146,9 @@ def _decided(assessment: Assessment, name: str, data: str, found: Result, cleare
     source: Source = "declared" if declared is not None else "test"
     affected = floor(HUNDRED * share + 0.5)
     of_affected, of_rest = HUNDRED * share, HUNDRED * (1 - share)
-    hits = min(proportion_of(found, of_affected).n, affected)
-    clear = min(proportion_of(cleared, of_rest).n, HUNDRED - affected)
+    # Of whole people, so that nobody is drawn as missed because the prevalence was rounded.
+    hits = floor(affected * found.estimate.value + 0.5)
+    clear = floor((HUNDRED - affected) * cleared.estimate.value + 0.5)
     counts: dict[State, CountRange] = {
         "found": proportion_of(found, of_affected, hits),
         "missed": rest_of(found, of_affected, affected - hits),
