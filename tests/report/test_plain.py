@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from tests.browsing import all_violations
 from trustreport.api import Assessed, write_report
+from trustreport.report.plain import hundred
 from trustreport.report.plain.hundred import CountRange, Hundred, count_range, hundreds
 from trustreport.report.plain.icons import SHAPES
 from trustreport.report.plain.page import PlainPage, on_paper, rendered
@@ -201,6 +202,15 @@ def test_a_study_without_yes_or_no_gets_one_clear_message(
     assert page.frequencies.paragraphs == (catalogue("en")("plain.people.none"),)
 
 
+@pytest.mark.pdf
+@pytest.mark.parametrize("name", ["hostile", "several", "empty"])
+def test_any_text_of_a_manifest_leaves_one_page(request: pytest.FixtureRequest, name: str) -> None:
+    assessment = request.getfixturevalue(name)
+    text = rendered(assessment, HASH)
+    assert "<script" not in text
+    assert on_paper(assessment, HASH).pages["end"] == 1
+
+
 def test_what_is_undefined_says_so(assessed_example: Callable[[str], Assessed]) -> None:
     page = page_of(assessed_example("procurement-triage"))
     alone = CountRange(3, None, None)
@@ -208,7 +218,30 @@ def test_what_is_undefined_says_so(assessed_example: Callable[[str], Assessed]) 
     block = page._block(one)
     assert [row.between for row in block.rows] == ["not known", "not known"]
     assert block.sentences[0].endswith("missed 3; how exact this is, is not known.")
-    assert len(block.sentences) == 2  # nothing is said of people without the condition
+    assert block.sentences[1] == "How many people get a false alarm cannot be said from these data."
+
+
+def test_without_people_who_have_the_condition_nothing_is_drawn(
+    assessed_example: Callable[[str], Assessed], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assessment = assessed_example("procurement-triage")
+    known = hundred.of_data_sets
+
+    def without_sensitivity(assessment: Any, id: str, candidate: str | None = None) -> list[Any]:
+        return [] if id.endswith(".sensitivity") else known(assessment, id, candidate)
+
+    monkeypatch.setattr(hundred, "of_data_sets", without_sensitivity)
+    page = page_of(assessment)
+    assert all(not block.rows and len(block.sentences) == 3 for block in page.arrays)
+    unknown = "How many people with the condition are missed cannot be said from these data."
+    assert page.arrays[0].sentences[0] == unknown
+    assert "<img" not in rendered(assessment, HASH)
+
+
+def test_candidates_are_shown_on_the_same_data(assessed_example: Callable[[str], Assessed]) -> None:
+    shown = hundreds(assessed_example("planned-change"))
+    assert len(shown) == 3
+    assert len({one.data for one in shown}) == 1
 
 
 def test_it_is_written_with_its_hashes_and_removed_by_the_next_report(

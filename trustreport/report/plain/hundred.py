@@ -1,6 +1,6 @@
 """What happens to 100 people: counts to be drawn, with ranges that never claim more than the interval."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import ceil, floor, isnan
 from typing import Literal
@@ -99,42 +99,74 @@ def hundreds(assessment: Assessment) -> list[Hundred]:
 
 
 def _scored(assessment: Assessment) -> list[Hundred]:
-    """The device, or each candidate, on the data that say most of the people that it is for."""
-    names = candidates(assessment)
+    """The device, or each candidate, on the data that say most of the people that it is for.
+
+    Candidates are shown on the same data where they have any in common.
+    """
+    every = [by_data for name in candidates(assessment) or [""] if (by_data := _by_data(assessment, name))]
+    shared = set.intersection(*map(set, every)) if every else set()
     found = []
-    for name in names or [""]:
-        own = _of_candidate(assessment, name or None)
-        if own:
-            found.append(own)
+    for made in every:
+        comparable = every if shared else [made]
+        missed = {
+            data: max(_missed(one[data]) for one in comparable)
+            for data in made
+            if data in (shared or made)
+        }
+        chosen = made[_chosen(assessment, missed)]
+        found.append(replace(chosen, others=tuple(one for one in made.values() if one is not chosen)))
     return found
 
 
-def _of_candidate(assessment: Assessment, name: str | None) -> Hundred | None:
+def _missed(one: Hundred) -> int:
+    return one.missed.n if one.missed else 0
+
+
+def _by_data(assessment: Assessment, name: str) -> dict[str, Hundred]:
+    """Each data set on which a device or candidate decided, with one share where the other is undefined."""
     for dimension in reversed(SCORED):
-        by_data = {
-            str(r.place.dataset): (r, s)
-            for r in of_data_sets(assessment, f"{dimension}.sensitivity", name)
-            for s in of_data_sets(assessment, f"{dimension}.specificity", name)
-            if s.place.dataset == r.place.dataset
-        }
-        if by_data:
-            made = {data: _decided(assessment, name or "", data, *pair) for data, pair in by_data.items()}
-            chosen = _chosen(assessment, made)
-            return replace(chosen, others=tuple(one for one in made.values() if one is not chosen))
-    return None
+        found, cleared = (
+            {
+                str(r.place.dataset): r
+                for r in of_data_sets(assessment, f"{dimension}.{measure}", name or None)
+            }
+            for measure in ("sensitivity", "specificity")
+        )
+        if found or cleared:
+            return {
+                data: _on_data(assessment, name, data, found.get(data), cleared.get(data))
+                for data in dict.fromkeys((*found, *cleared))
+            }
+    return {}
 
 
-def _chosen(assessment: Assessment, made: dict[str, Hundred]) -> Hundred:
-    """The last period of an audit; else the best kind of data, and of several the one with most missed."""
+def _on_data(
+    assessment: Assessment, name: str, data: str, found: Result | None, cleared: Result | None
+) -> Hundred:
+    if found is not None and cleared is not None:
+        return _decided(assessment, name, data, found, cleared)
+    return Hundred(
+        name,
+        data,
+        {},
+        None if found is None else rest_of(found),
+        None if cleared is None else rest_of(cleared),
+        (0 if found is None else found.estimate.n, 0 if cleared is None else cleared.estimate.n),
+        "test",
+    )
+
+
+def _chosen(assessment: Assessment, missed: Mapping[str, int]) -> str:
+    """The last period of an audit; else the best kind of data, and of several those with most missed."""
     roles = {d.name: d.role for d in assessment.study.datasets}
-    periods = [one for data, one in made.items() if roles.get(data) == "period"]
+    periods = [data for data in missed if roles.get(data) == "period"]
     if periods:
         return periods[-1]
     for role in ROLES:
-        own = [one for data, one in made.items() if roles.get(data) == role]
+        own = [data for data in missed if roles.get(data) == role]
         if own:
-            return max(own, key=lambda one: one.missed.n if one.missed else 0)
-    return next(iter(made.values()))
+            return max(own, key=missed.__getitem__)
+    return next(iter(missed))
 
 
 def _decided(assessment: Assessment, name: str, data: str, found: Result, cleared: Result) -> Hundred:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from trustreport.assessment.assess import Assessment
 from trustreport.report import html
+from trustreport.report.answer.other_evidence import against_labels
 from trustreport.report.declared import month, shorten
 from trustreport.report.elements.about import device_name
 from trustreport.report.layout.pdf_layout import (
@@ -117,12 +118,12 @@ class PlainPage:
         if not found:
             return PlainSection(say("plain.people.title"), (say("plain.people.none"),))
         paragraphs = []
-        affected = sorted({one.affected for one in found[:MOST_ARRAYS]})
+        affected = sorted({one.affected for one in found[:MOST_ARRAYS] if one.counts})
         if found[0].source == "declared":
             paragraphs.append(say("plain.people.declared", n=affected[0]))
         elif found[0].source == "test" and len(affected) == 1:
             paragraphs.append(say("plain.people.test", n=affected[0]))
-        elif found[0].source == "test":
+        elif found[0].source == "test" and affected:
             paragraphs.append(say("plain.people.tests", low=affected[0], high=affected[-1]))
         others = {self._role(other) for other in found[0].others}
         if len(found) == 1 and self._role(found[0]) in others - {"period"}:
@@ -147,11 +148,13 @@ class PlainPage:
             for state, count in one.counts.items()
         )
         shapes = [say(f"plain.shape.{state}", n=n) for state, n in states]
-        sentences = []
-        if one.missed is not None and one.tested[0]:
-            sentences.append(self._missed(who, one.missed))
-        if one.false_alarms is not None and one.tested[1]:
-            sentences.append(self._false_alarms(one.false_alarms))
+        sentences: list[str] = []
+        if "wrong" not in one.counts:
+            unknown = say("plain.missed.unknown"), say("plain.false_alarms.unknown")
+            sentences = [
+                unknown[0] if one.missed is None else self._missed(who, one.missed),
+                unknown[1] if one.false_alarms is None else self._false_alarms(one.false_alarms),
+            ]
         if one.aided is None:
             n_with, n_without = one.tested
             sentences.append(say("plain.tested", affected=n_with, healthy=n_without))
@@ -253,7 +256,8 @@ class PlainPage:
             found = spread(missed)
             if one.missed is None or not one.missed.limited or found is None:
                 continue
-            values = {"low": one.missed.low, "high": one.missed.high, "data": self._data(one)}
+            data = self._heading(one) if len(self._found) > 1 else self._data(one)
+            values = {"low": one.missed.low, "high": one.missed.high, "data": data}
             values |= {"other_low": found[0], "other_high": found[1]}
             if audited:
                 yield say("plain.weak.before", before=self._data(others[0]), **values)
@@ -306,6 +310,8 @@ class PlainPage:
         plan, say = self._of.plan, self._say
         fired = [c for c in self._of.checks if c.status == "fired" and c.severity == "B"]
         points = [say("plain.limits.simulated")] if plan.study.simulated else []
+        if self._found and against_labels(self._of):
+            points.append(say("plain.limits.labels"))
         if fired:
             points.append(say("plain.limits.problems", n=len({c.check for c in fired})))
         points.append(say("plain.limits.one_person"))
