@@ -208,7 +208,8 @@ def test_cases_without_output_are_summed_over_many_sets() -> None:
     sets = tuple(replace(study.datasets[0], name=f"site {i}") for i in range(6))
     part, *_ = answer(Study(datasets=sets), declared).parts
     said = [EN(sentence) for sentence in part.finding]
-    assert "72 cases in 6 sets had no output and are analysed as positive in every denominator." in said
+    kept = "they are analysed as positive and are part of every denominator."
+    assert f"For 72 cases in 6 sets the device gave no output; {kept}" in said
 
 
 def test_without_a_rule_it_blocks() -> None:
@@ -304,7 +305,7 @@ def test_the_story_of_the_factory() -> None:
             assert lead(finding, "utility_yield", **where).estimate.value == pytest.approx(value)
     words = said(finding)
     assert "A has the highest utility yield, 3.5 per case" in words
-    assert "8 common metrics prefer another candidate than the utilities do" in words
+    assert "By 8 common metrics another candidate ranks first than by the utilities" in words
     assert {"utility_ranking_1", "utility_metrics_1", "utility_ranking_3"} <= tables(finding)
     # The map is drawn once; the same utility in another unit lies in the same place.
     maps = {k: v for k, v in figures(finding).items() if k.startswith("utility_space")}

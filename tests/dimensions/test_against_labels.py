@@ -50,7 +50,7 @@ def test_corrected_values_come_first_and_the_others_are_agreement(tmp_path: Path
 def test_every_section_table_and_figure_on_a_truth_says_that_it_is_a_label(tmp_path: Path) -> None:
     assessment = assessed(tmp_path)
     for dimension in ("advice_value", "potential_robustness"):
-        assert said(assessment, dimension)[0].startswith("The truth here is a label that is wrong at times")
+        assert said(assessment, dimension)[0].startswith("The reference labels are wrong at times")
     of_truth = {id: text for id, text in captions(assessment).items() if "similarity" not in id}
     assert of_truth
     assert all("labels that are wrong at times" in text for text in of_truth.values())

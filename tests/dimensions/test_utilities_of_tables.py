@@ -109,8 +109,8 @@ def test_the_story_as_counts(tmp_path: Path, reference: Path) -> None:
         assert (apart.estimate.low, apart.estimate.high) == pytest.approx((expected.low, expected.high))
     said = sentences(finding)
     assert "A has the highest utility yield" in said
-    assert "8 common metrics prefer another candidate" in said  # all of Table 1 but one
-    assert "One common metric prefers another candidate than the utilities do: sensitivity" in said
+    assert "By 8 common metrics another candidate ranks first" in said  # all of Table 1 but one
+    assert "By one common metric another candidate ranks first than by the utilities: sensitivity" in said
     ids = {figure.id for part in finding.parts for figure in part.figures}
     assert "utility_space_1" in ids
     tables = {table.id for part in finding.parts for table in part.tables}

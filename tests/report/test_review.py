@@ -238,7 +238,7 @@ def test_the_questions_of_the_example_are_answered(triage: Assessment) -> None:
     assert more.startswith("False alarms per 1,000 local patients: Alder 144 (119 to 173), Birch 135")
     assert "Alder \N{MINUS SIGN}13.1 (\N{MINUS SIGN}27.0 to \N{MINUS SIGN}3.2) points" in portable
     assert readers.startswith(
-        "Not answerable from these data: the effect on single readers cannot be assessed"
+        "Not answerable from these data: the effect on individual readers cannot be assessed"
     )
     assert one.finding == ("One of the 5 questions cannot be answered from these data.",)
 

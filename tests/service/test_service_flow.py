@@ -32,6 +32,18 @@ def made(client: Client, worker: WorkerThread, version: str, **wishes: object) -
 
 
 @pytest.mark.limited_process
+@pytest.mark.pdf
+def test_a_page_in_plain_language_is_a_choice_like_other_formats(anna: Client, worker: WorkerThread) -> None:
+    version = anna.version(anna.study())
+    assert worker.once("check")
+    assert 'name="format" value="plain"' in anna.get(f"/versions/{version}").text
+    report = made(anna, worker, version, formats=["json", "plain"])
+    assert "plain.pdf" in anna.get(f"/reports/{report}").text
+    assert anna.get(f"{API}/reports/{report}/files/plain.pdf").content.startswith(b"%PDF")
+    assert "100" in anna.get(f"{API}/reports/{report}/files/plain.html").text
+
+
+@pytest.mark.limited_process
 def test_a_study_becomes_reports_on_a_timeline_and_leaves_a_tombstone(
     light: Core, app: FastAPI, anna: Client, worker: WorkerThread, tmp_path: Path
 ) -> None:

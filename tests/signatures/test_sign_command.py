@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import page as conformance
 import pytest
@@ -19,10 +20,12 @@ from trustreport.api import lock_criteria
 from trustreport.commands.cli import main
 from trustreport.report import pdf
 from trustreport.report.signatures.bundle import HASHES, hashes
+from trustreport.report.signatures.predicates import EVALUATED
 from trustreport.study.lock.file import FILE, read, stamped, written
 
 ADA = "Ada Lovelace <ada@example.org>"
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
 
 
 def run(*arguments: object) -> tuple[int, str, str]:
@@ -63,7 +66,10 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     (folder / "report.pdf").write_bytes(page)
     results = {
-        "verdicts": [{"endpoint": "auc", "verdict": "pass", "value": 0.9}],
+        "verdicts": [
+            {"endpoint": "auc", "verdict": "pass", "value": 0.9, "low": 0.85, "high": 0.94, "above": 0.8}
+        ],
+        "criteria": {"locked_sha256": "ab" * 32},
         "study": {"title": "Small"},
     }
     (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
@@ -175,7 +181,14 @@ def test_the_envelope_is_verified_by_another_implementation_and_states_the_verdi
     assert envelope.verify([key], 1)
     statement = json.loads(envelope.payload)
     assert {one["name"] for one in statement["subject"]} == {"report.pdf", "results.json", HASHES}
-    assert statement["predicate"]["verdicts"][0]["verdict"] == "pass"
+    assert statement["predicateType"] == EVALUATED
+    (claim,) = statement["predicate"]["claims"]
+    assert (claim["verdict"], claim["passed"], claim["low"]) == ("pass", True, 0.85)
+    assert claim["bounds"] == [{"comparator": ">", "threshold": "0.8"}]
+    assert statement["predicate"]["preRegistration"] == {"alg": "sha256", "value": "ab" * 32}
+    schema = json.loads((ROOT / "schemas" / "eval-result.schema.json").read_text(encoding="utf-8"))
+    assert schema["$id"] == EVALUATED
+    jsonschema.validate(statement["predicate"], schema)
     assert statement["predicate"]["meaning"] == "Approved for use."
 
 
@@ -220,7 +233,8 @@ def test_a_changed_report_is_not_signed_and_a_signature_not_overwritten(
     report: Path, identity: dict[str, Any]
 ) -> None:
     assert signed(report, identity)[0] == 0
-    assert "approval.json, approval.json.sig: there already" in signed(report, identity)[2]
+    again = "approval.json, approval.json.sig, approval.dsse.json: there already"
+    assert again in signed(report, identity)[2]
     assert signed(report, identity, "--act", "review")[0] == 0
     assert run("verify", report)[0] == 0
     (report / "results.json").write_text("{}")

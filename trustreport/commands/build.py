@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 
 FAILED = 3
 VERDICTS = ("fail", "inconclusive", "not-assessable", "not-tested")
-FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv", "figures", "questions")
+FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv", "figures", "questions", "plain")
 DEFAULT_FORMATS = ("html", "pdf", "annex", "json")
 DRAWING = {"html", "pdf", "annex", "figures", "questions"}
+PRINTED = (  # files whose paths are printed
+    *("report.pdf", "annex.pdf", "report.html", "results.json", "results.xlsx", "results.csv"),
+    *("plain.pdf", "plain.html"),
+)
 RELEASES = ("internal", "public")
 
 
@@ -162,7 +166,7 @@ def build(
             raise click.ClickException(f"cannot write to {out}: {error.strerror or error}") from error
     for name, reason in written.failed.items():
         click.echo(f"{name} was not written. {reason}", err=True)
-    for name in ("report.pdf", "annex.pdf", "report.html", "results.json", "results.xlsx", "results.csv"):
+    for name in PRINTED:
         if (out / name).is_file():
             click.echo(out / name)
     failed = [v for v in assessment.verdicts if v.word.replace(" ", "-") in fatal]

@@ -1,4 +1,4 @@
-"""What is generated: the JSON Schemas of manifest, results.json and rule packs, and tables of docs/.
+"""What is generated: JSON Schemas of manifest, results, packs, sites and statements, and tables of docs/.
 
 ``python -m trustreport.commands.schemas`` writes them; with ``--check`` it only says whether what is there is
 what the models and the register give.
@@ -17,6 +17,12 @@ from pydantic import BaseModel
 from trustreport.assessment.checks import CHECKS
 from trustreport.assessment.checks.check import Check
 from trustreport.report.results_model import ResultsDocument
+from trustreport.report.signatures.predicates import (
+    EVALUATED,
+    PREREGISTERED,
+    EvalResult,
+    PreRegisteredCriteria,
+)
 from trustreport.study.limits import Limit
 from trustreport.study.plan import Plan
 from trustreport.study.pooled.site_file import SiteFile
@@ -33,14 +39,17 @@ MODELS: dict[str, type[BaseModel]] = {
     "results": ResultsDocument,
     "pack": Pack,
     "site": SiteFile,
+    "pre-registered-criteria": PreRegisteredCriteria,
+    "eval-result": EvalResult,
 }
+IDS = {"pre-registered-criteria": PREREGISTERED, "eval-result": EVALUATED}
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The schema of ``manifest``, ``results``, ``pack`` or ``site``."""
+    """The schema of one of `MODELS`."""
     model = MODELS[name]
     body = model.model_json_schema(by_alias=True)
-    return {"$schema": DIALECT, "$id": f"urn:trustreport:{name}:1", **body}
+    return {"$schema": DIALECT, "$id": IDS.get(name, f"urn:trustreport:{name}:1"), **body}
 
 
 def text(name: str) -> str:

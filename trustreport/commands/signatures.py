@@ -26,10 +26,10 @@ SIGNATURE_FORMS = ("statement", "in-toto", "pdf")
     "forms",
     multiple=True,
     type=click.Choice(SIGNATURE_FORMS),
-    default=SIGNATURE_FORMS[:1],
+    default=SIGNATURE_FORMS[:2],
     show_default=True,
-    help="statement: ACT.json with its signature. in-toto: ACT.dsse.json, for cosign. pdf: signed copies "
-    "(PAdES). May be repeated.",
+    help="statement: ACT.json with its signature. in-toto: ACT.dsse.json with the verdicts, for cosign. "
+    "pdf: signed copies (PAdES). May be repeated.",
 )
 @click.option(
     "--certificate",
@@ -99,20 +99,22 @@ def verify(
     same. Signed statements in OUT (approval.json with approval.json.sig, approval.dsse.json) are checked too:
     the signature, and that the statement refers to these files. With --signers, at least one statement must
     be signed by one of them. Signed copies of PDF and time stamps are checked, with --roots their
-    certificates too, and with --study the time stamps of its lock. With --verdicts, each verdict is derived
-    again from criteria, numbers and checks of results.json, and each that differs is printed. With
-    --statsmodels, intervals of shares, those of two independent groups and exact McNemar tests are computed
-    again by that library, and each number that differs is printed. Exit status 1 if anything differs.
+    certificates too, and with --study the time stamps of its lock and statements on it. With --verdicts, each
+    verdict is derived again from criteria, numbers and checks of results.json, and each that differs is
+    printed. With --statsmodels, intervals of shares, those of two independent groups and exact McNemar tests
+    are computed again by that library, and each number that differs is printed. Exit status 1 if anything
+    differs.
     """
     from trustreport.commands.signing import roots_of, signers_of
     from trustreport.report.signatures.bundle import verify as look
 
     trusted = None if roots is None else roots_of(roots)
-    lines = look(out, None if signers is None else signers_of(signers), trusted)
+    known = None if signers is None else signers_of(signers)
+    lines = look(out, known, trusted)
     if study is not None:
-        from trustreport.commands.signing import lock_stamps
+        from trustreport.commands.signing import lock_stamps, lock_statements
 
-        lines += lock_stamps(study, trusted)
+        lines += [*lock_stamps(study, trusted), *lock_statements(study, known)]
         from trustreport.api import reproduce
 
         with problems_on_stderr():

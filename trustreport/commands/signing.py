@@ -1,6 +1,6 @@
 """Keys, signers and time stamps as the command line takes them; what cannot be read is a usage error."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parseaddr
@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING
 import click
 
 from trustreport.report.signatures import sign
-from trustreport.report.signatures.bundle import HASHES, FileStatus, as_listed, stamp_status
-from trustreport.study.lock.file import FILE, read
+from trustreport.report.signatures.bundle import (
+    HASHES,
+    MOST_BYTES,
+    FileStatus,
+    as_listed,
+    lock_envelope,
+    lock_statement,
+    plain_line,
+    stamp_status,
+)
+from trustreport.study.lock.file import FILE, Lock, read
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
@@ -134,6 +143,42 @@ def _signed(request: SignRequest, statement: sign.FileStatement) -> dict[Path, b
             request.stamp_address,
         )
     return made
+
+
+def sign_lock(folder: Path, lock: Lock, key: Path, signatory: str | None) -> Path:
+    """Write a signed statement on the newest version of a lock beside it, and return its path."""
+    name, address = name_and_address(signatory)
+    signer = signer_of(key)
+    said = sign.FileStatement("lock", "", name, address, datetime.now(UTC))
+    made = sign.signed_lock(folder, lock, signer, said)
+    try:
+        sign.write_new(made)
+    except OSError as error:
+        raise click.ClickException(f"the lock was not signed: {error}") from error
+    return next(iter(made))
+
+
+def lock_statements(study: Path, signers: Mapping[bytes, str] | None = None) -> list[FileStatus]:
+    """What each signed statement on a study's lock is worth; nothing where there is none."""
+    folder = study if study.is_dir() else study.parent
+    present = sorted(folder.glob(lock_envelope("*")))
+    if not present:
+        return []
+    try:
+        lock = read((folder / FILE).read_bytes())
+    except (OSError, ValueError) as error:
+        return [FileStatus(FILE, "wrong", f"cannot be read, and {present[0].name} is of it: {error}")]
+    found = []
+    for file in present:
+        try:
+            if file.stat().st_size > MOST_BYTES:
+                raise ValueError("it is too large")
+            found.append(lock_statement(file.name, file.read_bytes(), lock, signers))
+        except ImportError:
+            found.append(FileStatus(file.name, "wrong", f"cannot be checked here: {PACKAGES}"))
+        except ValueError as error:
+            found.append(FileStatus(file.name, "wrong", f"cannot be verified: {plain_line(str(error))}"))
+    return found
 
 
 def lock_stamps(study: Path, roots: "Roots | None" = None) -> list[FileStatus]:

@@ -25,7 +25,7 @@ from trustreport.vocabulary.errors import MissingLibrary
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.version import __version__
 
-FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv", "figures", "questions")
+FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv", "figures", "questions", "plain")
 DEFAULT_FORMATS = ("html", "pdf", "annex", "json")
 DRAWING = frozenset({"html", "pdf", "annex", "figures", "questions"})  # formats for which figures are drawn
 # What each of the two PDF files holds.
@@ -194,6 +194,9 @@ class _Folder:
                 (self.work / f"results.{form}").write_bytes(rendered(json.loads(results)))
         if DRAWING & set(self.wanted):
             self._fill_with_figures(results, origin)
+        if "plain" in self.wanted:
+            self.step("plain", 0.97)
+            self._write_plain(results)
         self.step("done", 1.0)
         (self.work / HASHES).write_bytes(hashes(self.work))
         run = {
@@ -266,6 +269,19 @@ class _Folder:
             pages = {anchor: (file.name, page) for anchor, page in made.pages.items()} | pages
         return pages
 
+    def _write_plain(self, results: bytes) -> None:
+        """The page in plain words, for a browser and on paper."""
+        from trustreport.report.plain import page
+
+        text = page.rendered(self.assessment, digest(results))
+        (self.work / "plain.html").write_text(text, encoding="utf-8")
+        try:
+            made = page.on_paper(self.assessment, digest(results))
+        except MissingLibrary as error:
+            self.written.failed["plain"] = str(error)
+        else:
+            (self.work / "plain.pdf").write_bytes(made.content)
+
     def _write_questions(self, about: Mapping[str, Any], pages: Mapping[str, tuple[str, int]]) -> None:
         """The question list of an assessor, which leads to pages of the PDF files, else into the page."""
         from trustreport.report import html
@@ -291,7 +307,8 @@ def _move(work: Path, out: Path, written: Written) -> None:
         shutil.rmtree(old)
     results = [f"results.{form}" for form in ("json", "xlsx", "csv")]
     questions = [f"questions.{form}" for form in ("html", "csv")]
-    for name in (*results, *questions, "report.html", "report.pdf", "annex.pdf", "run.json", HASHES):
+    plain = [f"plain.{form}" for form in ("html", "pdf")]
+    for name in (*results, *questions, *plain, "report.html", "report.pdf", "annex.pdf", "run.json", HASHES):
         (out / name).unlink(missing_ok=True)
     for item in sorted(work.iterdir()):
         os.replace(item, out / item.name)

@@ -20,7 +20,9 @@ from trustreport.study.lock.moments import stamp
 
 if TYPE_CHECKING:
     from trustreport.report.signatures.pades import PdfSignature
+    from trustreport.report.signatures.signing import SignedEnvelope
     from trustreport.report.signatures.stamps import Roots
+    from trustreport.study.lock.file import Lock
 
 
 HASHES = "manifest.sha256"
@@ -36,6 +38,7 @@ OPTIONAL = ("run.json",)  # when the report was made; it may be left out, not ch
 MOST_BYTES = 10_000_000  # of a statement
 PACKAGES = "cannot be checked here: pip install 'trustreport[sign]'"
 ENVELOPE, COPY, STAMP = ".dsse.json", ".signed.pdf", ".tsr"
+LOCKED = "criteria.lock.json: canonical"  # subject of a statement on a lock: what was locked, not the file
 NO_ROOTS = "its certificate is not checked (name trusted roots by --roots)"
 LARGEST_COPY = 500_000_000  # bytes
 
@@ -209,7 +212,7 @@ def _statement_in(text: bytes) -> dict[str, Any] | None:
 def own_key(said: Mapping[str, Any]) -> bytes | None:
     """The public key that a statement quotes, which says nothing of whose it is."""
     try:
-        return base64.b64decode(said["public_key"], validate=True)
+        return base64.b64decode(said.get("public_key") or said["publicKey"], validate=True)
     except (KeyError, TypeError, ValueError, binascii.Error):
         return None
 
@@ -277,13 +280,73 @@ def other_signatures(
 # ---------------------------------------------------------------- envelopes
 
 
+def lock_envelope(version: int | str) -> str:
+    """The name of the file with the signed statement on a version of a study's lock, or its pattern."""
+    return f"criteria.lock.{version}{ENVELOPE}"
+
+
+def lock_statement(
+    name: str, data: bytes, lock: "Lock", signers: Mapping[bytes, str] | None
+) -> FileStatus:
+    """Whether an envelope is a signed statement on a version of a lock, with its criteria."""
+    from trustreport.report.signatures.predicates import (
+        PREREGISTERED,
+        PreRegisteredCriteria,
+        locked_criteria,
+    )
+
+    found, kind, predicate = _statement_of(data)
+    if kind != PREREGISTERED:
+        return FileStatus(name, "wrong", f"is no statement on a lock, but of type {plain_line(kind)}")
+    said = PreRegisteredCriteria.model_validate(predicate)
+    same = [
+        entry
+        for entry in lock.entries[said.version - 1 : said.version]
+        if entry.sha256 == said.manifest_sha256 and locked_criteria(entry.criteria) == said.criteria
+    ]
+    if not same or found.subjects != {LOCKED: said.manifest_sha256}:
+        return FileStatus(name, "wrong", f"is of other criteria than version {said.version} of the lock")
+    who = plain_line(f"{said.producer.name} <{said.producer.email}>, {said.created_at}")
+    return _signed_by(name, found, predicate, signers, f"states: criteria fixed by {who}")
+
+
+def _statement_of(data: bytes) -> tuple["SignedEnvelope", str, Mapping[str, Any]]:
+    """An envelope, the type of its predicate and the predicate, which has the form of its type."""
+    from trustreport.report.signatures.predicates import validated
+    from trustreport.report.signatures.signing import opened
+
+    found = opened(data)
+    kind, predicate = found.statement.get("predicateType"), found.statement.get("predicate")
+    validated(kind, predicate)
+    return found, str(kind), predicate if isinstance(predicate, Mapping) else {}
+
+
 def _envelope(folder: Path, name: str, signers: Mapping[bytes, str] | None) -> FileStatus:
     """Whether an envelope is signed by a known key, or one that it quotes, and is of these files."""
-    from trustreport.report.signatures.signing import is_signed, opened
+    from trustreport.report.signatures.predicates import EVALUATED
+    from trustreport.report.signatures.signing import PREDICATE
 
-    found = opened((folder / name).read_bytes())
-    predicate = found.statement.get("predicate")
-    predicate = predicate if isinstance(predicate, Mapping) else {}
+    found, kind, predicate = _statement_of((folder / name).read_bytes())
+    if kind not in (PREDICATE, EVALUATED):
+        return FileStatus(name, "wrong", f"is no statement on a report, but of type {plain_line(kind)}")
+    text = f"states: {predicate.get('act', '')}, {predicate.get('meaning', '')}"
+    checked = _signed_by(name, found, predicate, signers, plain_line(text))
+    other = differing_file(folder, found.subjects)
+    if checked.status == "signed" and other:
+        return FileStatus(name, "wrong", f"is signed, and of other files than these: {other}")
+    return checked
+
+
+def _signed_by(
+    name: str,
+    found: "SignedEnvelope",
+    predicate: Mapping[str, Any],
+    signers: Mapping[bytes, str] | None,
+    text: str,
+) -> FileStatus:
+    """By whom an envelope is signed: a known key, or else one that its statement quotes."""
+    from trustreport.report.signatures.signing import is_signed
+
     quoted = own_key(predicate)
     keys = dict(signers or {})
     if quoted is not None:
@@ -292,14 +355,10 @@ def _envelope(folder: Path, name: str, signers: Mapping[bytes, str] | None) -> F
     if not valid:
         more = " or is by another key" if quoted is None or signers is not None else ""
         return FileStatus(name, "wrong", f"is not what was signed{more}")
-    if other := differing_file(folder, found.subjects):
-        return FileStatus(name, "wrong", f"is signed, and of other files than these: {other}")
-    text = plain_line(
-        f"states: {predicate.get('act', '')}, {predicate.get('meaning', '')}; the signature is valid"
-    )
-    known = [keys[key] for key in valid if keys[key]]
+    text += "; the signature is valid"
+    known = dict.fromkeys(keys[key] for key in valid if keys[key])
     if known:
-        return FileStatus(name, "signed", f"{text}, by {known[0]}")
+        return FileStatus(name, "signed", f"{text}, by {', '.join(known)}")
     if signers is None:
         return FileStatus(name, "signed", f"{text}, signer unknown (name them by --signers)")
     return FileStatus(name, "wrong", f"{text}, and by none of the given signers")

@@ -17,16 +17,19 @@ from trustreport.report.signatures.bundle import (
     COPY,
     ENVELOPE,
     FORMAT,
+    LOCKED,
     SIGNATURE,
     STAMP,
     digest,
     files,
+    lock_envelope,
     pairs,
     signature_files,
 )
 
 if TYPE_CHECKING:
     from trustreport.report.signatures.signing import Signer
+    from trustreport.study.lock.file import Lock
 
 RESULTS = "results.json"
 
@@ -60,15 +63,42 @@ def signed_statement(folder: Path, signer: "Signer", statement: FileStatement) -
 def signed_envelope(folder: Path, signer: "Signer", statement: FileStatement) -> dict[Path, bytes]:
     """A statement of in-toto on the same files, in an envelope of DSSE.
 
-    Its predicate has what is said, and of a report the verdicts on its criteria.
+    Where a report has verdicts it is an evaluation result with them; else it has only what is said.
     """
+    from trustreport.report.signatures.predicates import EVALUATED
+    from trustreport.report.signatures.signing import PREDICATE, enveloped
+    from trustreport.report.signatures.signing import files_statement as of_files
+
+    about = {**_about(statement), "public_key": base64.b64encode(signer.public).decode()}
+    results = folder / RESULTS
+    document = json.loads(results.read_bytes()) if results.is_file() else {}
+    kind, predicate = PREDICATE, about
+    if document.get("verdicts"):
+        kind, predicate = EVALUATED, _evaluated(about, document)
+    payload = of_files(_named(folder), predicate, kind)
+    return {folder / f"{statement.act}{ENVELOPE}": enveloped(payload, signer)}
+
+
+def signed_lock(folder: Path, lock: "Lock", signer: "Signer", statement: FileStatement) -> dict[Path, bytes]:
+    """A statement of in-toto on the newest version of a lock: who fixed which criteria.
+
+    Its subject is the hash that a time stamp of the lock is of.
+    """
+    from trustreport.report.signatures import predicates
     from trustreport.report.signatures.signing import enveloped
     from trustreport.report.signatures.signing import files_statement as of_files
 
-    public = base64.b64encode(signer.public).decode()
-    predicate = {**_about(statement), "public_key": public, **_reported(folder)}
-    payload = of_files(_named(folder), predicate)
-    return {folder / f"{statement.act}{ENVELOPE}": enveloped(payload, signer)}
+    version, entry = len(lock.entries), lock.last
+    predicate = predicates.PreRegisteredCriteria(
+        producer=predicates.StatementSigner(name=statement.name, email=statement.email),
+        created_at=statement.at.isoformat(timespec="seconds"),
+        version=version,
+        manifest_sha256=entry.sha256,
+        criteria=predicates.locked_criteria(entry.criteria),
+        public_key=base64.b64encode(signer.public).decode(),
+    )
+    payload = of_files({LOCKED: entry.sha256}, predicate.model_dump(by_alias=True), predicates.PREREGISTERED)
+    return {folder / lock_envelope(version): enveloped(payload, signer)}
 
 
 def signed_copies(
@@ -150,18 +180,19 @@ def _named(folder: Path) -> dict[str, str]:
     return {name: digest(folder / name) for name in files(folder) if name not in own}
 
 
-def _reported(folder: Path) -> dict[str, Any]:
-    """What a report states: its study, the verdicts, and the version that made it; empty without results."""
-    file = folder / RESULTS
-    if not file.is_file():
-        return {}
-    found = json.loads(file.read_bytes())
-    return {
-        "study": found.get("study"),
-        "answer": (found.get("answer") or {}).get("sentence"),
-        "verdicts": [
-            {name: one.get(name) for name in ("endpoint", "verdict", "value", "low", "high", "level")}
-            for one in found.get("verdicts", ())
-        ],
-        "trustreport": found.get("provenance", {}).get("trustreport"),
-    }
+def _evaluated(about: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
+    """What a report states of its criteria, with the criteria that it judged by and what judged."""
+    from trustreport.report.signatures import predicates
+
+    locked = (document.get("criteria") or {}).get("locked_sha256")
+    found = predicates.EvalResult(
+        **about,
+        study=document.get("study"),
+        answer=(document.get("answer") or {}).get("sentence"),
+        claims=predicates.claims_of(document["verdicts"]),
+        pre_registration=predicates.PreRegistration(value=locked) if locked else None,
+        harness=predicates.Harness(
+            name="trustreport", version=document.get("provenance", {}).get("trustreport")
+        ),
+    )
+    return found.model_dump(by_alias=True)

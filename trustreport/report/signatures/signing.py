@@ -236,7 +236,7 @@ def opened(data: bytes) -> SignedEnvelope:
         )
         envelope = SignedEnvelope(payload, json.loads(payload), signatures)
         whole = said["payloadType"] == PAYLOAD and envelope.statement["_type"] == STATEMENT
-        named = bool(signatures) and bool(envelope.subjects)
+        named = bool(signatures) and 0 < len(envelope.subjects) == len(envelope.statement["subject"])
         texts = all(isinstance(text, str) for pair in envelope.subjects.items() for text in pair)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, binascii.Error) as error:
         raise ValueError("it is no envelope of DSSE with a statement of in-toto") from error

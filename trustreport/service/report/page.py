@@ -51,7 +51,10 @@ from trustreport.service.web.shapes import Name
 from trustreport.vocabulary.messages import say
 
 DOCUMENT = "report.html"
-LEADING = ("report.pdf", DOCUMENT, "annex.pdf", "results.json", "results.xlsx", "results.csv")
+LEADING = (
+    *("report.pdf", DOCUMENT, "annex.pdf", "plain.pdf"),
+    *("results.json", "results.xlsx", "results.csv"),
+)
 ORDER = {"B": 0, "W": 1, "N": 2}
 
 router = APIRouter(prefix="/reports")

@@ -41,7 +41,7 @@ def no_nul(text: str) -> str:
 Words = Annotated[str, StringConstraints(max_length=4000), AfterValidator(no_nul)]
 Password = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 Kind = Literal["certification", "procurement", "vigilance"]
-Format = Literal["html", "pdf", "annex", "json", "xlsx", "csv"]
+Format = Literal["html", "pdf", "annex", "json", "xlsx", "csv", "plain"]
 
 
 class RequestBody(BaseModel):

@@ -1,0 +1,1 @@
+"""One page in plain words, for patients and lay members of committees."""
