@@ -16,10 +16,13 @@ from trustreport.report.answer import front, glance
 from trustreport.report.declared import breakable, shorten, together
 from trustreport.report.elements.about import approvals, cover, device_name, terms, tested
 from trustreport.report.layout.figures import Drawn, Pages
+from trustreport.report.layout.page_ids import with_ids
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.resources import folder
 
 HASH_DIGITS = 8
+# The parts of the script of the page, each of which uses what those before it name.
+SCRIPT = ("start", "search", "links", "tables", "figures", "pictures")
 NAME_IN_HEAD, NOTICE_IN_HEAD = 60, 110  # characters
 
 EMPTY = Markup("")
@@ -44,7 +47,7 @@ def render(
         assessment, results_hash
     )
     document = Documents(assessment, results_hash, provenance, Pages(drawn), "screen")
-    return document.text("both", sheets, policy_of(sheets, page_script()), page_script())
+    return with_ids(document.text("both", sheets, policy_of(sheets, page_script()), page_script()))
 
 
 def answered(assessment: Assessment) -> str:
@@ -139,8 +142,11 @@ def _anchors(chapters: Iterable[contents.Chapter]) -> set[str]:
     for chapter in chapters:
         found |= {chapter.anchor, *(item.anchor for item in chapter.items)}
         for item in chapter.items:
-            rows = item.element.extra.get("rows", ()) if isinstance(item, contents.ElementView) else ()
-            found |= {row.anchor for row in rows if hasattr(row, "anchor")}
+            if isinstance(item, contents.ElementView):
+                rows = item.element.extra.get("rows", ())
+                found |= {row.anchor for row in rows if hasattr(row, "anchor")}
+                if item.anchor == "found":
+                    found |= {f"check-{limit.check}" for limit in item.element.limits}
     return found
 
 
@@ -229,8 +235,9 @@ def _running(assessment: Assessment, results_hash: str) -> tuple[str, str, str]:
 @cache
 def page_script() -> Markup:
     """The script of the page; without it everything is there, and nothing can be sorted or searched."""
-    text = (folder("templates") / "report" / "page.js").read_text(encoding="utf-8")
-    return Markup(text)  # noqa: S704 -- packaged text only
+    parts = (folder("templates") / "report" / "script" / f"{name}.js" for name in SCRIPT)
+    text = "".join(part.read_text(encoding="utf-8") for part in parts)
+    return Markup(f'"use strict";\n(() => {{\n{text}}})();\n')  # noqa: S704 -- packaged text only
 
 
 def policy_of(sheets: str, script: str) -> str:
