@@ -76,7 +76,8 @@ def test_a_figure_is_saved_as_png_with_its_fonts_on_white(page: Any) -> None:
     with page.expect_download() as saved:
         figure.locator(".act").first.click()
     assert saved.value.suggested_filename == f"{figure.get_attribute('id')}.png"
-    size = figure.locator("svg").first.evaluate("svg => [svg.viewBox.baseVal.width, svg.viewBox.baseVal.height]")
+    of_svg = "({ viewBox: { baseVal: { width, height } } }) => [width, height]"
+    size = figure.locator("svg").first.evaluate(of_svg)
     with Image.open(saved.value.path()) as picture:
         assert picture.size == tuple(int(2 * one) for one in size)
         colours = picture.convert("RGB").getcolors(1 << 24)

@@ -1,8 +1,9 @@
 """The report as one HTML file; `Documents` makes the same documents for the PDF."""
 
+import json
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 from functools import cache, cached_property
 from hashlib import sha256
 from typing import Any, Literal
@@ -11,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from trustreport.assessment.assess import Assessment
+from trustreport.assessment.explored import explored_sets, reader_change
 from trustreport.report import contents
 from trustreport.report.answer import front, glance
 from trustreport.report.declared import breakable, shorten, together
@@ -21,8 +23,9 @@ from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.resources import folder
 
 HASH_DIGITS = 8
+LIMIT_PLACES = 6  # of the limits that the page may explore; more than anything prints
 # The parts of the script of the page, each of which uses what those before it name.
-SCRIPT = ("start", "search", "links", "tables", "figures", "pictures")
+SCRIPT = ("start", "explore", "search", "links", "tables", "figures", "pictures", "only")
 NAME_IN_HEAD, NOTICE_IN_HEAD = 60, 110  # characters
 
 EMPTY = Markup("")
@@ -128,12 +131,41 @@ class Documents:
             glance=glance.glance(self.assessment, {**chapters.standing, **everywhere}, say),
             landmarks=marks,
             annexed=self.annexed,
+            choices=_choices(self.assessment) if self.medium == "screen" else {},
+            explored=_explored(self.assessment) if self.medium == "screen" else "",
             tested=[(say(f"report.tested.{k}"), v) for k, v in tested(self.assessment, say) if v],
             glossary=terms(self.assessment, say),
             report=report,
             annex=annex,
             anchors=anchors | {mark.place.anchor for mark in marks},
         )
+
+
+def _choices(assessment: Assessment) -> dict[str, list[str]]:
+    """What the rows of tables may be limited to, by kind, where there are two or more of it."""
+    places = [r.place for r in assessment.results]
+    found = {
+        "sets": [name for place in places for name in (place.dataset, place.period)],
+        "sites": [place.site for place in places],
+        "groups": [place.subgroup for place in places],
+        "candidates": [place.candidate for place in places],
+    }
+    named = {kind: list(dict.fromkeys(filter(None, names))) for kind, names in found.items()}
+    return {kind: names for kind, names in named.items() if len(names) > 1}
+
+
+def _explored(assessment: Assessment) -> str:
+    """What the page lets a reader explore, as JSON; empty where there is nothing."""
+    sets = [
+        {**asdict(one), "points": [astuple(point) for point in one.points]}
+        for one in explored_sets(assessment)
+    ]
+    if not sets:
+        return ""
+    readers = reader_change(assessment)
+    held = {"sets": sets, "readers": readers and asdict(readers)}
+    short = json.loads(json.dumps(held), parse_float=lambda text: round(float(text), LIMIT_PLACES))
+    return json.dumps(short, ensure_ascii=False, separators=(",", ":"))
 
 
 def _anchors(chapters: Iterable[contents.Chapter]) -> set[str]:

@@ -45,21 +45,27 @@ drawer.addEventListener("click", (event) => {
   if (event.target === drawer || event.target.closest("a, [name=close]")) drawer.close();
 });
 
+let kept = new URLSearchParams();
 /** The state that the address keeps behind the place: `#table-1-1?prevalence=27`. */
 const state = () => new URLSearchParams(location.hash.split("?")[1]);
 /** Keep a value in the address, or drop it where it is empty, so that the page can be bookmarked as it is. */
 const remember = (name, value) => {
   const now = state();
   value ? now.set(name, value) : now.delete(name);
-  const place = location.hash.slice(1).split("?")[0], kept = `${now}`;
-  history.replaceState(null, "", `#${place}${kept && `?${kept}`}`);
+  const place = location.hash.slice(1).split("?")[0], said = `${now}`;
+  history.replaceState(null, "", `#${place}${said && `?${said}`}`);
+  kept = now;
 };
 /** A link to what is in something closed opens it. */
 const arrive = () => {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1).split("?")[0]));
   if (target) view(target, "start");
 };
-addEventListener("hashchange", arrive);
+kept = state();
+addEventListener("hashchange", () => { // a link to a place has no state of its own: it keeps that of the page
+  if (!location.hash.includes("?")) for (const [name, value] of kept) remember(name, value);
+  arrive();
+});
 arrive();
 for (const button of all("[data-open]", tools)) {
   button.addEventListener("click", () => all("main details").forEach((e) => { e.open = button.dataset.open === "yes"; }));

