@@ -19,4 +19,7 @@ const save = (name, blob) => {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 };
 for (const heading of all("main :is(h1, h2, h3, h4)[id]:not(nav *)")) heading.append(" ", here(heading.id));
-for (const line of all("main tr[id]:not(.methods *) > th, main li[id]")) line.append(" ", here(line.id || line.parentElement.id));
+for (const line of all("main tr[id]:not(.methods *) > th, main li[id]")) {
+  const below = line.querySelector(":scope > .aside"), link = here(line.id || line.parentElement.id);
+  below ? below.before(link) : line.append(link);
+}

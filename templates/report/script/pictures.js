@@ -8,9 +8,8 @@ const rules = () => {
 /** The drawing of a figure as a PNG file. */
 const png = async (svg) => {
   const drawn = svg.cloneNode(true), { width, height } = svg.viewBox.baseVal;
-  drawn.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  drawn.setAttribute("width", width);
-  drawn.setAttribute("height", height);
+  drawn.setAttribute("width", 2 * width);
+  drawn.setAttribute("height", 2 * height);
   all(".on", drawn).forEach((e) => e.classList.remove("on"));
   drawn.prepend(make("style", {}, rules()));
   const picture = make("img", { src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(drawn))}` });
