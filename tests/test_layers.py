@@ -42,7 +42,7 @@ INSIDE = {
         ("dimensions", "checks"),
         "verdicts",
         "assess",
-        "site_summary",
+        ("site_summary", "explored"),
     ),
 }
 # What every dimension may use within their room.

@@ -92,14 +92,14 @@ def test_what_is_declared_is_printed_once(kind):
 )
 def test_a_mandatory_group_left_out_is_said(kind, path):
     page = rendered(kind)
-    group = re.search(rf"<h4>{re.escape(declared.label(path, say))}</h4>.*?</section>", page, re.S)
+    group = re.search(rf"<h4[^>]*>{re.escape(declared.label(path, say))}</h4>.*?</section>", page, re.S)
     assert "NOT DECLARED" in group[0]
 
 
 def test_a_part_stands_with_the_element_that_it_names():
     tagged = replace(part("elsewhere"), element="E35")
     parts = (part("here", titled=False), tagged, replace(part("beside it"), element="E35"))
-    heading = "<h4><bdi>elsewhere</bdi></h4>"
+    heading = "<bdi>elsewhere</bdi></h4>"
     procurement = rendered("procurement", parts)
     assert procurement.count(heading) == 2  # sentences in the report, tables in the annex
     assert (
@@ -132,7 +132,7 @@ def test_documents_are_found_by_what_they_are():
     for item, document in (("data_protection", "DPIA-1"), ("security", "S-2")):
         row = re.search(rf"{say(f'element.E50.{item}')}.*?</tr>", page, re.S)[0]
         assert document in row
-    assert "NOT DECLARED" in re.search(rf"<bdi>{say('element.E50.contract')}</bdi>.*?</tr>", page, re.S)[0]
+    assert "NOT DECLARED" in re.search(rf"{say('element.E50.contract')}.*?</tr>", page, re.S)[0]
 
 
 @pytest.mark.parametrize("dimension", ["reliance", "prespecification", "nowhere"])
@@ -204,9 +204,9 @@ def test_a_claim_about_the_baseline_is_held_against_the_latest_period_too():
 def test_the_only_part_of_an_element_has_no_heading_of_its_own():
     only = replace(part("Our patients"), element="E35")
     two = (only, replace(part("Their patients"), element="E35"))
-    headings = re.findall(r"<h4><bdi>([^<]+)</bdi></h4>", html_of("procurement", (only,)))
+    headings = re.findall(r"<h4[^>]*><bdi>([^<]+)</bdi></h4>", html_of("procurement", (only,)))
     assert headings == []
-    named = re.findall(r"<h4><bdi>([^<]+)</bdi></h4>", html_of("procurement", two))
+    named = re.findall(r"<h4[^>]*><bdi>([^<]+)</bdi></h4>", html_of("procurement", two))
     assert named == ["Our patients", "Their patients"] * 2  # in the report and in the annex
 
 

@@ -8,6 +8,10 @@ from typing import Any
 import pytest
 
 pytestmark = pytest.mark.slow
+IN_VIEW = """one => {
+    const { top, bottom } = one.getBoundingClientRect()
+    return bottom > 0 && top < innerHeight
+}"""
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 
@@ -80,26 +84,35 @@ def test_a_column_of_numbers_is_sorted_by_number_and_then_as_it_was(browser: Any
         )
 
 
-def test_search_keeps_what_has_every_word_and_counts_it(browser: Any, report: Path) -> None:
+def test_search_goes_from_hit_to_hit_and_hides_nothing(browser: Any, report: Path) -> None:
     with opened(browser, report) as page:
         said, field = page.locator(".tools output"), page.get_by_label("Search this report")
-        shown = ".chapter :not(details) > .scroll tbody tr:not([hidden])"
-        every = page.locator(shown).count()
         field.fill("cedar SENSITIVITY")
-        some = page.locator(shown).count()
-        assert 0 < some < every / 4
-        assert " of " in said.inner_text()
-        assert said.inner_text() == page.get_by_role("status").first.inner_text()
-        assert page.locator("#answer").is_visible()
-        field.fill("nothing is called like this")
-        assert page.locator(shown).count() == 0
-        assert said.inner_text() == "Nothing found"
-        assert not page.locator(".chapter").first.is_visible()
-        field.fill("")
-        assert page.locator(shown).count() == every
-        assert said.inner_text() == ""
+        assert said.inner_text().startswith("Hit 1 of ")
+        assert said.inner_text() == page.locator(".hits output").inner_text()
+        n = int(said.inner_text().split()[-1])
+        assert n > 3
+        assert page.evaluate("CSS.highlights.get('hits').size") > n
+        assert page.locator("#answer .hit").count() == 1  # page 1 is searched
         assert page.locator("main [hidden]").count() == 0
-        assert page.locator("main details[open]").count() == 0
+        for i in range(1, n + 1):
+            assert said.inner_text() == f"Hit {i} of {n}"
+            assert page.locator(".hit").count() == 1
+            assert page.locator(".hit").evaluate(IN_VIEW)
+            page.keyboard.press("Enter") if i % 2 else page.get_by_role("button", name="Next").click()
+            field.focus()
+        assert said.inner_text() == f"Hit 1 of {n}"
+        page.get_by_role("button", name="Previous").click()
+        assert said.inner_text() == f"Hit {n} of {n}"
+        assert page.locator("details.annex[open]").count()
+        page.keyboard.press("Escape")
+        assert field.input_value() == ""
+        assert page.locator(".hit, .hits:not([hidden])").count() == 0
+        assert page.evaluate("CSS.highlights.get('hits').size") == 0
+        field.fill("nothing is called like this")
+        assert said.inner_text() == "Nothing found"
+        page.get_by_role("button", name="End search").click()
+        assert said.inner_text() == ""
 
 
 def test_all_details_open_and_close(browser: Any, report: Path) -> None:
@@ -174,10 +187,17 @@ def test_a_link_opens_what_it_leads_into(browser: Any, report: Path) -> None:
         place.wait_for(state="visible")
 
 
-def test_print_leaves_out_the_annex_and_the_tools(browser: Any, report: Path) -> None:
-    with opened(browser, report) as page:
-        assert page.locator("details.annex").first.is_visible()
-        page.emulate_media(media="print")
-        for hidden in ("details.annex", ".tools", ".bar"):
-            assert not page.locator(hidden).first.is_visible()
-        assert page.locator(".chapter").first.is_visible()
+def test_print_has_the_annex_and_no_tools(browser: Any, report: Path) -> None:
+    for how in ({}, {"java_script_enabled": False}):
+        with opened(browser, report, **how) as page:
+            page.emulate_media(media="print")
+            assert page.locator(".chapter").first.is_visible()
+            annex = page.locator("details.annex .chapter")
+            assert annex.count() > 5
+            for i in range(annex.count()):
+                assert annex.nth(i).bounding_box()["height"] > 20
+            for hidden in (".tools", ".bar", ".act", ".here", ".hits"):
+                assert not any(one.is_visible() for one in page.locator(hidden).all())
+            entries = page.locator("nav.contents .annex-entry a")
+            linked = entries.evaluate_all("all => all.map(a => a.hash.slice(1))")
+            assert linked == annex.evaluate_all("all => all.map(one => one.id)")

@@ -1,8 +1,9 @@
 """The report as one HTML file; `Documents` makes the same documents for the PDF."""
 
+import json
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 from functools import cache, cached_property
 from hashlib import sha256
 from typing import Any, Literal
@@ -11,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from trustreport.assessment.assess import Assessment
+from trustreport.assessment.explored import explored_sets, reader_change
 from trustreport.report import contents
 from trustreport.report.answer import front, glance
 from trustreport.report.declared import breakable, shorten, together
@@ -18,10 +20,14 @@ from trustreport.report.elements.about import approvals, cover, device_name
 from trustreport.report.elements.intended_use import purpose_line, use_box
 from trustreport.report.glossary import terms
 from trustreport.report.layout.figures import Drawn, Pages
+from trustreport.report.layout.page_ids import with_ids
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.resources import folder
 
 HASH_DIGITS = 8
+LIMIT_PLACES = 6  # of the limits that the page may explore; more than anything prints
+# The parts of the script of the page, each of which uses what those before it name.
+SCRIPT = ("start", "explore", "search", "links", "tables", "figures", "pictures", "only")
 NAME_IN_HEAD, NOTICE_IN_HEAD = 60, 110  # characters
 
 EMPTY = Markup("")
@@ -50,7 +56,7 @@ def render(
         assessment, results_hash
     )
     document = Documents(assessment, results_hash, provenance, Pages(drawn), "screen")
-    return document.text("both", sheets, policy_of(sheets, page_script()), page_script())
+    return with_ids(document.text("both", sheets, policy_of(sheets, page_script()), page_script()))
 
 
 def answered(assessment: Assessment) -> str:
@@ -134,6 +140,8 @@ class Documents:
             annexed=self.annexed,
             use=use_box(self.assessment, say),
             purpose=purpose_line(plan, say),
+            choices=_choices(self.assessment) if self.medium == "screen" else {},
+            explored=_explored(self.assessment) if self.medium == "screen" else "",
             glossary=GLOSSARY,
             report=report,
             annex=annex,
@@ -145,14 +153,44 @@ class Documents:
         return page.replace(GLOSSARY, pair)
 
 
+def _choices(assessment: Assessment) -> dict[str, list[str]]:
+    """What the rows of tables may be limited to, by kind, where there are two or more of it."""
+    places = [r.place for r in assessment.results]
+    found = {
+        "sets": [name for place in places for name in (place.dataset, place.period)],
+        "sites": [place.site for place in places],
+        "groups": [place.subgroup for place in places],
+        "candidates": [place.candidate for place in places],
+    }
+    named = {kind: list(dict.fromkeys(filter(None, names))) for kind, names in found.items()}
+    return {kind: names for kind, names in named.items() if len(names) > 1}
+
+
+def _explored(assessment: Assessment) -> str:
+    """What the page lets a reader explore, as JSON; empty where there is nothing."""
+    sets = [
+        {**asdict(one), "points": [astuple(point) for point in one.points]}
+        for one in explored_sets(assessment)
+    ]
+    if not sets:
+        return ""
+    readers = reader_change(assessment)
+    held = {"sets": sets, "readers": readers and asdict(readers)}
+    short = json.loads(json.dumps(held), parse_float=lambda text: round(float(text), LIMIT_PLACES))
+    return json.dumps(short, ensure_ascii=False, separators=(",", ":"))
+
+
 def _anchors(chapters: Iterable[contents.Chapter]) -> set[str]:
     """Where a link within a document may point."""
     found = set()
     for chapter in chapters:
         found |= {chapter.anchor, *(item.anchor for item in chapter.items)}
         for item in chapter.items:
-            rows = item.element.extra.get("rows", ()) if isinstance(item, contents.ElementView) else ()
-            found |= {row.anchor for row in rows if hasattr(row, "anchor")}
+            if isinstance(item, contents.ElementView):
+                rows = item.element.extra.get("rows", ())
+                found |= {row.anchor for row in rows if hasattr(row, "anchor")}
+                if item.anchor == "found":
+                    found |= {f"check-{limit.check}" for limit in item.element.limits}
     return found
 
 
@@ -241,8 +279,9 @@ def _running(assessment: Assessment, results_hash: str) -> tuple[str, str, str]:
 @cache
 def page_script() -> Markup:
     """The script of the page; without it everything is there, and nothing can be sorted or searched."""
-    text = (folder("templates") / "report" / "page.js").read_text(encoding="utf-8")
-    return Markup(text)  # noqa: S704 -- packaged text only
+    parts = (folder("templates") / "report" / "script" / f"{name}.js" for name in SCRIPT)
+    text = "".join(part.read_text(encoding="utf-8") for part in parts)
+    return Markup(f'"use strict";\n(() => {{\n{text}}})();\n')  # noqa: S704 -- packaged text only
 
 
 def policy_of(sheets: str, script: str) -> str:
