@@ -296,7 +296,7 @@ def test_why_alarms_and_predictive_values_differ_is_said_where_cases_failed(fail
     here = procurement(site_context={"local_prevalence": 0.4})
     found = answer(study(A=scores(35, 6, failed=failed), B=scores(30, 3)), here)
     said = [EN(text) for part in found.parts for text in part.finding]
-    assert any("Failed cases have a row of their own" in text for text in said) is bool(failed)
+    assert any("Cases without an output have a row of their own" in text for text in said) is bool(failed)
     rate = leading(found.results, "candidates.alarm_rate", candidate="A")
     right = leading(found.results, "candidates.ppv", candidate="A")
     hits = 0.4 - leading(found.results, "candidates.missed_rate", candidate="A").estimate.value

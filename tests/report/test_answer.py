@@ -401,7 +401,7 @@ AS_MUCH = result(
 PROCUREMENT = {
     "all pass": review([A_MEETS, B_MEETS], [wants("Alder"), wants("Birch")]),
     "one fails": review([A_MEETS, C_FAILS], [wants("Alder"), wants("Cedar")]),
-    "one meets both, one undecided, one fails": review(
+    "one meets both, one inconclusive, one fails": review(
         [A_MEETS, A_SPARES, B_WIDE, C_FAILS],
         [wants("Alder"), wants("Alder", "specificity", 0.75), wants("Birch"), wants("Cedar")],
     ),
@@ -427,23 +427,23 @@ PROCUREMENT = {
 PROCUREMENT_SAYS = {
     "all pass": ("Alder and Birch meet their requirement.", ""),
     "one fails": ("Only Alder meets its requirement. Cedar fails on sensitivity: it misses 35 of 116.", ""),
-    "one meets both, one undecided, one fails": (
+    "one meets both, one inconclusive, one fails": (
         (
-            "Only Alder meets both requirements. Birch is undecided "
+            "Only Alder meets both requirements. For Birch, the result is inconclusive "
             "on sensitivity (87.1%, 79.8% to 92.0%; required: above "
             "80%). Cedar fails on sensitivity: it misses 35 of 116."
         ),
         "",
     ),
     "all inconclusive": (
-        "Birch is undecided on sensitivity (87.1%, 79.8% to 92.0%; required: above 80%).",
+        "For Birch, the result is inconclusive on sensitivity (87.1%, 79.8% to 92.0%; required: above 80%).",
         "",
     ),
-    "nothing assessable": ("Alder is undecided on sensitivity (not assessable).", ""),
+    "nothing assessable": ("For Alder, the result is inconclusive on sensitivity (not assessable).", ""),
     "nobody meets": (
         (
-            "Neither candidate is shown to meet all its requirements. Birch is undecided on "
-            "sensitivity (87.1%, 79.8% to 92.0%; required: above 80%). Cedar fails on "
+            "Neither candidate is shown to meet all its requirements. For Birch, the result is inconclusive "
+            "on sensitivity (87.1%, 79.8% to 92.0%; required: above 80%). Cedar fails on "
             "sensitivity: it misses 35 of 116."
         ),
         "",

@@ -31,7 +31,7 @@ def row(t, label):
 
 def test_an_interval_through_infinity_is_written_in_its_two_pieces(leading):
     cells = row(leading, "Number of decisions needed").cells
-    assert cells[1].text.strip() == "103"
+    assert cells[1].text.strip() == "103 decisions"
     assert cells[2].text.strip() == "25 (benefit) to ∞ to 50 (harm)"
     assert not cells[4].aside  # the pieces say what the note would say
 
@@ -58,7 +58,7 @@ def test_the_method_is_said_once(leading):
 
 
 def test_a_row_has_the_decimals_of_its_own_quantity(leading):
-    assert row(leading, "Error rate, unaided").cells[1].text == "0.237"
+    assert row(leading, "Error rate, unaided").cells[1].text.strip() == "23.7%"
     assert row(leading, "Odds ratio of an error").cells[1].text.strip() == "0.95"
     assert row(leading, "Relative risk of an error").cells[1].text.strip() == "0.96"
 

@@ -64,12 +64,12 @@ def two(**groups: Any) -> Assessment:
 def test_the_grid_has_a_row_for_each_requirement(triage: Assessment) -> None:
     grid = element("grid", triage)
     assert rows(grid) == [
-        ["All requirements", "met", "undecided", "failed"],
+        ["All requirements", "met", "inconclusive", "not met"],
         [
             "Sensitivity (required: above 80%, primary)",
             "met (92.2% (85.9% to 95.9%))",
-            "undecided (87.1% (79.8% to 92.0%))",
-            "failed (69.8% (60.9% to 77.4%))",
+            "inconclusive (87.1% (79.8% to 92.0%))",
+            "not met (69.8% (60.9% to 77.4%))",
         ],
         [
             "Specificity (required: above 75%, primary)",
@@ -83,7 +83,7 @@ def test_the_grid_has_a_row_for_each_requirement(triage: Assessment) -> None:
                 "(required: above \N{MINUS SIGN}5 points, secondary)"
             ),
             "not required",
-            "undecided (\N{MINUS SIGN}5.2 (\N{MINUS SIGN}11.6 to +0.2) points)",
+            "inconclusive (\N{MINUS SIGN}5.2 (\N{MINUS SIGN}11.6 to +0.2) points)",
             "not required",
         ],
     ]
@@ -95,7 +95,7 @@ def test_the_grid_has_a_row_for_each_requirement(triage: Assessment) -> None:
 def test_the_conclusion_names_who_meets_all_and_what_the_others_lack(triage: Assessment) -> None:
     assert [one.text for one in conclusion(triage, SAY)] == [
         "Only Alder meets both requirements.",
-        "Birch is undecided on sensitivity (87.1%, 79.8% to 92.0%; required: above 80%).",
+        "For Birch, the result is inconclusive on sensitivity (87.1%, 79.8% to 92.0%; required: above 80%).",
         "Cedar fails on sensitivity: it misses 35 of 116.",
     ]
     grid = element("grid", triage)
@@ -156,7 +156,7 @@ def test_one_table_has_a_column_a_candidate_and_counts_by_hand(triage: Assessmen
     assert found["Positive predictive value, at a prevalence of 16%"][0].startswith(f"{100 * ppv:.1f}%")
     assert "Accuracy" not in found
     assert table is not None
-    assert "failures too, are standardised to 16%" in table.tables[0].table.caption
+    assert "all numbers of patients are standardised to 16%" in table.tables[0].table.caption
     assert [line.leads for line in table.tables[0].table.lines].index(True) == 0
 
 
@@ -216,7 +216,7 @@ def test_the_primary_measure_of_the_criteria_leads() -> None:
 def test_how_failures_are_analysed_is_said_as_declared(rule: str, said: str) -> None:
     table = element("candidate_table", two(operating_point={"indeterminate_as": rule}))
     assert table is not None
-    assert f"A failed case is analysed {said}" in table.tables[0].table.caption
+    assert f"A case without an output is analysed {said}" in table.tables[0].table.caption
 
 
 # ---------------------------------------------------------------- the committee's questions
@@ -307,7 +307,7 @@ def test_each_bound_is_written_as_in_the_table_of_criteria(triage: Assessment) -
         ["To be explained by the supplier: specificity", "claimed 88%"],
         ["To be explained by the supplier: sensitivity (unit: portable)", "–"],
         ["Watched in use: Sensitivity (CUSUM, baseline 90%, and alert when it reaches 80%)", "–"],
-        ["Watched in use: Failure rate (CUSUM, baseline 1%, and alert when it reaches 5%)", "–"],
+        ["Watched in use: Share without an output (CUSUM, baseline 1%, and alert when it reaches 5%)", "–"],
     ]
     first = rows(one, 1)[0]
     assert first[0].startswith("To be shown first: Sensitivity (About 125 cases with the condition would")

@@ -43,18 +43,18 @@ def test_a_comparison_is_no_requirement_of_one_candidate(field: str) -> None:
     ]
     _, compared = requirements(found, NAMES)
     assert (compared.baseline, list(compared.verdicts), compared.counts) == ("A", ["B"], False)
-    assert standings(requirements(found, NAMES), NAMES) == {"A": "met", "B": "met"}
+    assert standings(requirements(found, NAMES), NAMES) == {"A": "pass", "B": "pass"}
 
 
 @pytest.mark.parametrize(
     "words, standing",
     [
-        (("pass", "pass"), "met"),
-        (("pass", "inconclusive"), "undecided"),
-        (("pass", "not tested"), "undecided"),
-        (("pass", "not assessable"), "undecided"),
-        (("inconclusive", "fail"), "failed"),
-        ((), "nothing required"),
+        (("pass", "pass"), "pass"),
+        (("pass", "inconclusive"), "inconclusive"),
+        (("pass", "not tested"), "inconclusive"),
+        (("pass", "not assessable"), "inconclusive"),
+        (("inconclusive", "fail"), "fail"),
+        ((), "not required"),
     ],
 )
 def test_a_candidate_has_to_meet_all_of_it(words: tuple[Word, ...], standing: str) -> None:
@@ -67,7 +67,7 @@ def test_what_is_exploratory_does_not_count() -> None:
         verdict("one", "pass", candidate="A"),
         verdict("other", "fail", candidate="A", role="exploratory", bound_or_margin=0.9),
     ]
-    assert standings(requirements(found, NAMES), NAMES) == {"A": "met", "B": "nothing required"}
+    assert standings(requirements(found, NAMES), NAMES) == {"A": "pass", "B": "not required"}
 
 
 def test_a_criterion_that_names_no_candidate_is_asked_of_each() -> None:
@@ -75,7 +75,7 @@ def test_a_criterion_that_names_no_candidate_is_asked_of_each() -> None:
     assert list(row.verdicts) == list(NAMES)
 
 
-def test_a_criterion_taken_away_after_the_lock_leaves_every_candidate_undecided() -> None:
+def test_a_criterion_taken_away_after_the_lock_leaves_every_candidate_inconclusive() -> None:
     gone = Verdict(Endpoint(endpoint="gone"), "not assessable", NO_REASON)
     found = [verdict("finds", "pass", candidate="A"), gone]
-    assert standings(requirements(found, NAMES), NAMES)["A"] == "undecided"
+    assert standings(requirements(found, NAMES), NAMES)["A"] == "inconclusive"

@@ -15,6 +15,7 @@ from trustreport.vocabulary.results import Result
 
 FIGURE_SPACE = "\u2007"  # as wide as a digit
 PUNCTUATION_SPACE = "\u2008"  # as wide as a point
+UNITS = {"points": "difference", "percent": "proportion"}  # of the format words of columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,25 +124,30 @@ def value_text(result: Result, say: Catalogue) -> str:
         return say("table.not_estimable_plain") if isnan(p) else say.numbers.p(p).removeprefix("= ")
     if isnan(e.value):
         return say("table.not_estimable_plain")
-    return say.numbers.fixed(e.value, result.places)
+    return _with_unit(result, _number(e.value, result.written, result.places, say), say)
 
 
 def interval_text(result: Result, say: Catalogue) -> str:
     """The interval; one that runs through infinity is written in its two pieces."""
-    e, places = result.estimate, result.places
+    e = result.estimate
+    write = partial(_number, unit=result.written, places=result.places, say=say)
     if result.unit == "count" and e.low == e.high:
         return say("table.empty")
     if not (isnan(e.low) or isnan(e.high)):
-        return say("word.to", low=say.numbers.fixed(e.low, places), high=say.numbers.fixed(e.high, places))
+        return say("word.to", low=write(e.low), high=write(e.high))
     pieces = through_infinity(result)
     if pieces:
-        benefit, harm = pieces
-        return say(
-            "table.through_infinity",
-            benefit=say.numbers.fixed(benefit, places),
-            harm=say.numbers.fixed(harm, places),
-        )
+        benefit, harm = map(write, pieces)
+        return say("table.through_infinity", benefit=benefit, harm=harm)
     return say("table.empty")
+
+
+def _with_unit(result: Result, text: str, say: Catalogue) -> str:
+    """A number with the unit that does not stand in its own text."""
+    if measured := result.details.get("unit"):
+        return say("unit.written.measured", text=text, unit=measured)
+    key = f"unit.written.{result.written}"
+    return say(key, text=text) if key in say else text
 
 
 def through_infinity(result: Result) -> tuple[float, float] | None:
@@ -191,6 +197,7 @@ def align(texts: Sequence[str]) -> list[str]:
 
 def _fraction(text: str) -> int | None:
     """How many decimals the last number of a text has; None where it does not end in a number."""
+    text = text.removesuffix("%").rstrip()
     tail = text.rstrip("0123456789")
     digits = len(text) - len(tail)
     if not digits:
@@ -243,7 +250,12 @@ def _places(e: Estimate, form: str) -> int:
     own = places_in(e.value)
     if own is not None:
         return own
-    return of_share(e, e.n) if form == "points" else by_width(e.value, e.low, e.high)
+    return of_share(e, e.n) if _unit(form) else by_width(e.value, e.low, e.high)
+
+
+def _unit(form: str) -> str:
+    """What the format word of a column writes; empty for a plain number."""
+    return UNITS.get(form.partition(".")[0], "")
 
 
 def written(value: Any, form: str, say: Catalogue) -> str:
@@ -254,6 +266,8 @@ def written(value: Any, form: str, say: Catalogue) -> str:
         return say("table.empty")
     if isinstance(value, bool):
         return say("word.yes" if value else "word.no")
+    if isinstance(value, Result):
+        return _of_result(value, say)
     if isinstance(value, Estimate) and form == "text":
         return _in_text(value, say)
     if isinstance(value, str) or form == "text":
@@ -275,15 +289,32 @@ def _in_text(e: Estimate, say: Catalogue) -> str:
 
 
 def _estimate(e: Estimate, form: str, say: Catalogue) -> str:
-    """An estimate with its interval in one cell, as points or per cent where the column is of these."""
+    """An estimate with its interval in one cell, as its column writes numbers."""
     if isnan(e.value):
         return say("table.not_estimable_plain")
-    unit = {"points": "difference", "percent": "proportion"}.get(form, "")
-    write = partial(_number, unit=unit, places=_places(e, form), say=say)
+    unit, places = _unit(form), _places(e, form)
+    return _in_cell(e, _number(e.value, unit, places, say), unit, places, say)
+
+
+def _of_result(result: Result, say: Catalogue) -> str:
+    """A number of a table whose rows are of several quantities, with its interval where it has one."""
+    e = result.estimate
+    if isnan(e.value):
+        return say("table.empty")
+    value = _with_unit(result, _number(e.value, result.written, result.places, say), say)
+    if isnan(e.low) or isnan(e.high):
+        return value
+    return _in_cell(e, value, result.written, result.places, say)
+
+
+def _in_cell(e: Estimate, value: str, unit: str, places: int, say: Catalogue) -> str:
+    """A value and the limits of its interval; per cent stands once, as cells are narrow."""
     interval = say("table.no_interval_plain")
     if not (isnan(e.low) or isnan(e.high)):
+        bare = partial(say.numbers.points_value, places=max(places - 2, 0))
+        write = bare if unit == "proportion" else partial(_number, unit=unit, places=places, say=say)
         interval = say("word.to", low=write(e.low), high=write(e.high))
-    return say("word.interval", value=write(e.value), interval=interval)
+    return say("word.interval", value=value, interval=interval)
 
 
 # ---------------------------------------------------------------- estimates in running text
@@ -309,11 +340,7 @@ def in_words(result: Result, say: Catalogue, *, bounds: Iterable[float] = ()) ->
         interval = say("table.through_infinity", benefit=benefit, harm=harm)
     else:
         interval = say("table.no_interval", note=e.note) if e.note else say("table.no_interval_plain")
-    text = say("word.interval", value=write(e.value), interval=interval)
-    if measured := result.details.get("unit"):
-        return say("unit.written.measured", text=text, unit=measured)
-    key = f"unit.written.{unit}"
-    return say(key, text=text) if key in say else text
+    return _with_unit(result, say("word.interval", value=write(e.value), interval=interval), say)
 
 
 def _number(x: float, unit: str, places: int, say: Catalogue) -> str:

@@ -44,7 +44,7 @@ from trustreport.study.study import DEVELOPMENT_ROLES, Readings
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import NOWHERE, Place
 from trustreport.vocabulary.quantities import is_named, quantity
-from trustreport.vocabulary.quantity import DIFFERENCE, Unit
+from trustreport.vocabulary.quantity import DIFFERENCE, Quantity
 from trustreport.vocabulary.results import Result, leading
 
 # Headings that are the same in every dimension, under ``column`` in the catalogue, and how their values are
@@ -67,11 +67,11 @@ COLUMNS = {
     "p": "p",
     "p_holm": "p",
     "auc": "number",
-    "ppv": "number",
-    "npv": "number",
-    "f1": "number",
+    "ppv": "percent",
+    "npv": "percent",
+    "f1": "percent",
 }
-FORMS: dict[Unit, str] = {"difference": "points", "count": "count", "p": "p"}
+FORMS = {"difference": "points", "proportion": "percent", "count": "count", "p": "p"}
 
 Found = Estimate | Result
 Item = Message | EstimateTable | PlainTable | Figure
@@ -133,7 +133,8 @@ class Texts:
         if word.startswith("."):
             head, usual = self(f"column{word}"), "text"
         else:
-            head, usual = column_heading(word), COLUMNS.get(word) or FORMS.get(quantity(word).unit, "number")
+            head = column_heading(word)
+            usual = COLUMNS.get(word) or form_of(quantity(word))
         return Column(head, form or usual), spec.endswith("?")
 
     def column(self, key: str, form: str = "text", **values: Any) -> Column:
@@ -193,6 +194,11 @@ class Texts:
 
 
 # ---------------------------------------------------------------- numbers in sentences
+
+
+def form_of(row: Quantity) -> str:
+    """How a column writes values of a quantity."""
+    return FORMS.get(row.written, "number")
 
 
 def values_of(*found: Found, **values: Any) -> dict[str, Any]:

@@ -130,7 +130,7 @@ def worst(found: Iterable[Verdict]) -> Verdict | None:
     )
 
 
-Standing = Literal["met", "failed", "undecided", "nothing required"]
+Standing = Literal["pass", "fail", "inconclusive", "not required"]
 # What a criterion asks, beside the candidate that it asks it of.
 ASKED = (
     *("measure", "of", "hypothesis", "bound_or_margin", "arm_or_contrast", "dataset", "set", "task", "site"),
@@ -213,13 +213,13 @@ def _criterion_key(criterion: Endpoint, names: Sequence[str]) -> tuple[object, .
 
 
 def status(rows: Iterable[Requirement], candidate: str) -> Standing:
-    """Whether a candidate meets all that is required of it, fails in something, or is undecided."""
+    """One word on all that is required of a candidate; inconclusive where anything has no answer yet."""
     words = [word for row in rows if row.counts and (word := row.word(candidate)) is not None]
     if not words:
-        return "nothing required"
+        return "not required"
     if "fail" in words:
-        return "failed"
-    return "met" if all(word == "pass" for word in words) else "undecided"
+        return "fail"
+    return "pass" if all(word == "pass" for word in words) else "inconclusive"
 
 
 def standings(rows: Sequence[Requirement], names: Iterable[str]) -> Mapping[str, Standing]:

@@ -225,17 +225,17 @@ def candidates_answer(assessment: Assessment, say: Catalogue) -> Said:
 
 
 def conclusion(assessment: Assessment, say: Catalogue) -> list[Statement]:
-    """Who meets every requirement, who is undecided and on what, who fails in what."""
+    """Who meets every requirement, for whom what is inconclusive, who fails in what."""
     found = candidate_statuses(assessment)
     if not found:  # every criterion compares candidates
         return []
     sentences = [*_who_meets(found, say)]
-    for s in (s for s in found if s.standing == "undecided"):
+    for s in (s for s in found if s.standing == "inconclusive"):
         names = [_open_clause(v, assessment, say) for v in s.open[:MOST_NAMED]]
         sentences.append(
-            stated(say, "answer.candidates.undecided", *results_of(s.open), name=s.name, on=names)
+            stated(say, "answer.candidates.inconclusive", *results_of(s.open), name=s.name, on=names)
         )
-    for s in (s for s in found if s.standing == "failed"):
+    for s in (s for s in found if s.standing == "fail"):
         items = [_failure_of_candidate(v, assessment, say) for v in s.failed[:MOST_NAMED]]
         on = say("answer.clauses", items=items)
         sentences.append(stated(say, "answer.candidates.fails", *results_of(s.failed), name=s.name, on=on))
@@ -247,9 +247,9 @@ def conclusion(assessment: Assessment, say: Catalogue) -> list[Statement]:
 
 
 def _who_meets(found: Sequence[CandidateStatus], say: Catalogue) -> Iterator[Statement]:
-    meets = [s for s in found if s.standing == "met"]
+    meets = [s for s in found if s.standing == "pass"]
     if not meets:
-        nobody = "nobody_shown" if any(s.standing == "undecided" for s in found) else "nobody"
+        nobody = "nobody_shown" if any(s.standing == "inconclusive" for s in found) else "nobody"
         if len(found) != 1:
             two = "_two" if len(found) == TWO else ""
             yield stated(say, f"answer.candidates.{nobody}{two}", n=len(found))
@@ -288,7 +288,7 @@ def _failure_of_candidate(v: Verdict, assessment: Assessment, say: Catalogue) ->
 
 def _between(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """How the candidates that may be bought differ on what the first requirement is about."""
-    meets = [s for s in candidate_statuses(assessment) if s.standing == "met"]
+    meets = [s for s in candidate_statuses(assessment) if s.standing == "pass"]
     first = next((v.result for v in meets[0].verdicts if v.result is not None), None) if meets else None
     if first is None:
         return []

@@ -209,7 +209,7 @@ def _questions(assessment: Assessment, say: Catalogue) -> Iterator[tuple[str, st
     if assessment.plan.report.kind != "procurement":
         return
     for name in review.names:
-        if review.standings[name] in ("met", "undecided"):
+        if review.standings[name] in ("pass", "inconclusive"):
             said = [
                 say(f"answer.supplier.{'claim' if one.claimed else 'group'}", **asdict(one))
                 for one in to_explain(review, name)

@@ -1,14 +1,14 @@
 """The candidates of a review: what each meets, how they compare in one table, what a contract must say."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from trustreport.assessment.dimensions.candidates.entries import leading_measure, local_prevalences, measures
 from trustreport.assessment.dimensions.candidates.words import PATIENTS
 from trustreport.assessment.narrative.texts import failed_cases, heading
-from trustreport.assessment.verdicts import Requirement, Standing, Verdict
+from trustreport.assessment.verdicts import Requirement, Verdict
 from trustreport.report import declared
-from trustreport.report.answer.acceptance import declared_amount
+from trustreport.report.answer.acceptance import declared_amount, verdict_word
 from trustreport.report.answer.by_criteria import conclusion
 from trustreport.report.answer.review import (
     ACCURACY,
@@ -24,8 +24,8 @@ from trustreport.report.answer.review import (
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.tables import Cell, Head, Line, Table, heads, in_words, line_of, number_cells
 from trustreport.study.plan import Endpoint
+from trustreport.vocabulary.messages import Catalogue
 
-STANDING_MARKS: Mapping[Standing, str] = {"met": "pass", "failed": "fail", "undecided": "inconclusive"}
 AT_PREVALENCE = ("ppv", "npv")
 RATES = ("missed_rate", "alarm_rate", "false_alarm_rate", "failure_rate", "recall_rate")
 WORKLOAD = "recall_rate"
@@ -35,16 +35,13 @@ WORKLOAD = "recall_rate"
 
 
 def grid(context: Context) -> Element | None:
-    """Requirement by candidate: met, failed, undecided, or why it cannot be said."""
+    """Requirement by candidate: the verdict, or why it cannot be said."""
     review, say = Review(context.assessment, context.say), context.say
     if not (review.offers_choice and review.required):
         return None
     columns = (Head(say("procurement.grid.requirement")), *(Head(review.shown(n)) for n in review.names))
     standings = [review.standings[name] for name in review.names]
-    words = (
-        Cell(say(f"procurement.standing.{word.replace(' ', '_')}"), mark=STANDING_MARKS.get(word, "none"))
-        for word in standings
-    )
+    words = (_not_required(say) if word == "not required" else _judged(word, say) for word in standings)
     whole = line_of(say("procurement.grid.every"), *words, leads=True)
     lines = [_grid_line(row, review) for row in review.required]
     if _asks_each(review):
@@ -58,7 +55,15 @@ def grid(context: Context) -> Element | None:
 
 def _asks_each(review: Review) -> bool:
     """Whether a candidate by itself has to meet something, so that criteria do more than compare."""
-    return any(review.standings[name] != "nothing required" for name in review.names)
+    return any(review.standings[name] != "not required" for name in review.names)
+
+
+def _judged(word: str, say: Catalogue) -> Cell:
+    return Cell(verdict_word(word, say), mark=word)
+
+
+def _not_required(say: Catalogue) -> Cell:
+    return Cell(say("procurement.grid.not_required"), mark="none")
 
 
 def _grid_line(row: Requirement, review: Review) -> Line:
@@ -72,11 +77,11 @@ def _verdict(verdict: Verdict | None, review: Review) -> Cell:
     """The verdict on one candidate, its estimate, and what it was under the locked criterion."""
     say = review.say
     if verdict is None:
-        return Cell(say("procurement.answer.none"), mark="none")
+        return _not_required(say)
     row = review.rows[verdict.criterion.endpoint]
-    word = say(f"procurement.answer.{verdict.word.replace(' ', '_')}")
     estimate = row.estimate if verdict.result else ""
-    return Cell(word, aside="; ".join(filter(None, (estimate, row.aside))), mark=row.mark)
+    aside = "; ".join(filter(None, (estimate, row.aside)))
+    return Cell(verdict_word(verdict.word, say), aside=aside, mark=row.mark)
 
 
 # ---------------------------------------------------------------- one table, a column a candidate
@@ -175,12 +180,12 @@ def conditions(context: Context) -> Element | None:
     review, say = Review(context.assessment, context.say), context.say
     if review.plan.report.kind != "procurement" or not review.required or not _asks_each(review):
         return None
-    open_to = [n for n in review.names if review.standings[n] in ("met", "undecided")]
+    open_to = [n for n in review.names if review.standings[n] in ("pass", "inconclusive")]
     tables = [_contract(name, review) for name in open_to]
     finding = []
     for name in review.names:
         word = review.standings[name]
-        if word != "nothing required":
+        if word != "not required":
             finding.append(say(f"procurement.conditions.{word}", name=review.shown(name)))
     return Element(tuple(finding), tables=numbered(context, *tables))
 
@@ -194,7 +199,7 @@ def _contract(name: str, review: Review) -> Table:
     kept = [row for row in own if row not in waiting]
     lines += [line_of(review.about(row), *_numbers(row, row.verdicts[name], review)) for row in kept]
     lines += [*_explained(name, review), *_watched(review)]
-    key = "caption_undecided" if waiting else "caption"
+    key = "caption_inconclusive" if waiting else "caption"
     return Table(say(f"procurement.conditions.{key}", name=review.shown(name)), columns, tuple(lines))
 
 

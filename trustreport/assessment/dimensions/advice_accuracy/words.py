@@ -161,8 +161,8 @@ def _rules_of_sets(all_views: Sequence[ResultView]) -> Iterator[PlainTable]:
         yield text.table(
             "advice_accuracy_rules",
             text("table_rules_sets"),
-            "data_set accuracy:percent .accuracy_positive:percent .accuracy_negative:percent"
-            " f1:number .f1_positive:number mcc:number",
+            "data_set accuracy .accuracy_positive:percent .accuracy_negative:percent"
+            " f1 .f1_positive:percent mcc:number",
             [(view.name, *(_by_rule(view, *column) for column in columns)) for view in compared],
         )
 
@@ -396,8 +396,8 @@ def _deep(groups: Sequence[Result], number: int) -> PlainTable:
     return text.table(
         f"auc_groups_{number}",
         text("table_groups"),
-        ".fpr .area:number.3 .low:number.3 .high:number.3 .average_sensitivity:number.3"
-        " .average_specificity:number.3",
+        ".fpr .area:number.3 .low:number.3 .high:number.3 .average_sensitivity:percent"
+        " .average_specificity:percent",
         map(row, groups),
     )
 
@@ -425,7 +425,7 @@ def _points(view: ResultView, points: Sequence[Result], number: int) -> PlainTab
     return text.table(
         f"operating_points_{number}",
         text("table_points"),
-        ".utility .slope:number.3 .threshold:number.3 sensitivity:number.3 specificity:number.3"
+        ".utility .slope:number.3 .threshold:number.3 sensitivity specificity"
         " .yield_here:number.3 .yield_declared:number.3",
         map(row, points),
     )

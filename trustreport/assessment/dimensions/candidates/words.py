@@ -267,7 +267,7 @@ def _versions(found: Versions) -> Iterator[Item]:
     yield version.table(
         "versions_values",
         version("table_values", level=found.values[0][1][0].estimate.level),
-        (".dataset .version cases", *(f"{measure}:number" for measure in shown)),
+        (".dataset .version cases", *shown),
         [
             (case.dataset.name, case.candidate, len(case), *map(own.get, shown))
             for (case, _), own in zip(found.values, estimates)

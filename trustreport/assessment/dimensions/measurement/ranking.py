@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from trustreport.assessment.dimensions.measurement.results import MeasuredValues, mean_over_readers
 from trustreport.assessment.finding import Column, PlainTable
-from trustreport.assessment.narrative.texts import Texts, heading, quantity_name
+from trustreport.assessment.narrative.texts import Texts, form_of, heading, quantity_name
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.measured.ranks import mean_rank, rank_of_mean, ranks
 from trustreport.measures.seeds import generator
 from trustreport.study.study import Floats
 from trustreport.vocabulary.messages import Message
+from trustreport.vocabulary.quantities import quantity as row_of
 from trustreport.vocabulary.results import Result
 
 text = Texts("measurement.ranks")
@@ -93,7 +94,7 @@ def rank_table(one: MeasuredValues, id: str) -> Iterator[PlainTable]:
     if lead:
         cells = {(r.name, r.place): r.estimate for r in one.results}
         names = [name for name in (_ranked_by(one), *RANKS) if (name, lead[0].place) in cells]
-        columns = [Column(heading(name), PLACES.get(name, "number")) for name in names]
+        columns = [Column(heading(name), PLACES.get(name) or form_of(row_of(name))) for name in names]
         rows = [(r.place.candidate, *(cells.get((name, r.place)) for name in names)) for r in lead]
         caption = text("table", n=lead[0].estimate.n, level=one.level)
         yield text.table(id, caption, ["candidate", *columns], rows)

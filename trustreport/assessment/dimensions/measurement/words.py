@@ -16,7 +16,7 @@ from trustreport.assessment.dimensions.measurement.group_words import (
 from trustreport.assessment.dimensions.measurement.ranking import RANKS, rank_sentences, rank_table
 from trustreport.assessment.dimensions.measurement.results import NAME, READERS, MeasuredValues
 from trustreport.assessment.finding import Column, Part
-from trustreport.assessment.narrative.texts import Item, Texts, quantity_name, side_of
+from trustreport.assessment.narrative.texts import Item, Texts, form_of, quantity_name, side_of
 from trustreport.figures.calibration import AgreementPanel, DifferencePlot, IdentityPlot
 from trustreport.vocabulary.kinds import AGAINST_A_VALUE, KINDS, MEANS
 from trustreport.vocabulary.messages import Message
@@ -29,7 +29,6 @@ MOST_POINTS = 1500  # of a panel
 LIMITS = ("lower_limit_of_agreement", "upper_limit_of_agreement")
 PARTS = ("site", "subgroup")
 HEADS = {"subgroup": "group"}
-FORMS = {"proportion": "percent", "difference": "points"}
 CHANGES = (AGAINST_A_VALUE[0], *MEANS, "acceptable_share")
 
 
@@ -205,7 +204,7 @@ def _by(one: MeasuredValues, number: int, what: str, *, changes: bool = False) -
         own = [r for r in found if r.name == quantity]
         where = list(dict.fromkeys(map(condition, own)))
         cells = {(getattr(r.place, what), condition(r)): r.estimate for r in own}
-        form = FORMS.get(own[0].unit, "number")
+        form = form_of(own[0].quantity)
         heads = [_head(c, form) for c in where]
         names = dict.fromkeys(getattr(r.place, what) for r in own)
         rows = [(name, *(cells.get((name, c)) for c in where)) for name in names]

@@ -17,7 +17,7 @@ from trustreport.assessment.dimensions.potential_robustness.similar import band
 from trustreport.assessment.dimensions.potential_robustness.sites import COMPARED_OVER_SITES
 from trustreport.assessment.dimensions.potential_robustness.sizes import width
 from trustreport.assessment.finding import Column, Part, PlainTable
-from trustreport.assessment.narrative.texts import Item, Texts, heading, quantity_name
+from trustreport.assessment.narrative.texts import Item, Texts, form_of, heading, quantity_name
 from trustreport.assessment.performance.cases import ScoredCases, of_dataset
 from trustreport.assessment.performance.features import ID
 from trustreport.assessment.performance.keys import public_cell
@@ -30,6 +30,7 @@ from trustreport.study.plan import Plan
 from trustreport.study.study import Dataset, Study
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.quantities import endpoint_row
 from trustreport.vocabulary.results import Result
 
 # Sets that have a sentence of their own.
@@ -184,7 +185,8 @@ def _remarks_on_sites(cases: Sequence[ScoredCases], plan: Plan) -> Iterator[Mess
 
 def column_of(name: str) -> Column:
     """The column of a measure of the diagram."""
-    return Column(text(f"column.{name}") if name in IN_SHORT else heading(name), "number")
+    header = text(f"column.{name}") if name in IN_SHORT else heading(name)
+    return Column(header, form_of(endpoint_row(name)))
 
 
 def _similarity_table(view: SetsOfCandidate) -> PlainTable:

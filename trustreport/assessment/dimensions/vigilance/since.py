@@ -12,12 +12,13 @@ from trustreport.assessment.dimensions.vigilance.events import CLOSED, named
 from trustreport.assessment.dimensions.vigilance.periods import ID, Period, Timeline
 from trustreport.assessment.dimensions.vigilance.view import MonitoringView, changes
 from trustreport.assessment.finding import Figure, Part
-from trustreport.assessment.narrative.texts import Item, Texts, heading, if_known, on_day
+from trustreport.assessment.narrative.texts import Item, Texts, heading, on_day
 from trustreport.figures import monitoring as figure
 from trustreport.measures.estimate import Estimate
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.quantities import endpoint_row
+from trustreport.vocabulary.results import Result
 
 ELEMENT = "since"
 Moved = Literal["worse", "better", "changed"]
@@ -33,8 +34,8 @@ class IndicatorChange:
     """An indicator in this period, the one before and the baseline, and what its changes show."""
 
     endpoint: str
-    values: Mapping[str, Estimate]
-    changes: Mapping[str, Estimate]
+    values: Mapping[str, Result | None]
+    changes: Mapping[str, Result | None]
     states: Mapping[str, State]
 
 
@@ -68,11 +69,11 @@ def compared(view: MonitoringView, last: Period) -> list[IndicatorChange]:
 def _compared(view: MonitoringView, last: Period, endpoint: str) -> IndicatorChange:
     timeline = view.timeline
     before = timeline.before(timeline.periods.index(last))
-    none = Estimate(nan, nan, nan, 0)
     periods = {"baseline": timeline.baseline, "previous": before, "now": last}
-    values = {name: view.value(p, endpoint) if p else none for name, p in periods.items()}
-    changes = {against: view.change(last, endpoint, against) for against in ("previous", "baseline")}
-    states = {against: state(e, endpoint, view.plan) for against, e in changes.items()}
+    values = {name: view.value_result(p, endpoint) if p else None for name, p in periods.items()}
+    against = ("previous", "baseline")
+    changes = {then: view.change_result(last, endpoint, then) for then in against}
+    states = {then: state(view.change(last, endpoint, then), endpoint, view.plan) for then in against}
     return IndicatorChange(endpoint, values, changes, states)
 
 
@@ -179,7 +180,8 @@ def _since(view: MonitoringView, last: Period) -> Iterator[Item]:
         [
             (
                 heading(r.endpoint),
-                *map(if_known, (*r.values.values(), *r.changes.values())),
+                *r.values.values(),
+                *r.changes.values(),
                 text(f"since.state.{r.states['baseline']}"),
             )
             for r in rows
@@ -199,9 +201,10 @@ def _moved(one: IndicatorChange, against: str, **of: Message | str) -> Message:
     """What changed by how much."""
     row = endpoint_row(one.endpoint)
     unit = "share" if row.written == "proportion" else "ratio" if row.scale == "log" else "number"
-    before, now = (one.values[name].value for name in (against, "now"))
-    values = {"name": heading(one.endpoint), "before": before, "now": now}
-    return text(f"since.{one.states[against]}_{unit}", one.changes[against], **values, **of)
+    known = one.changes[against], one.values[against], one.values["now"]
+    change, before, now = (r.estimate for r in known if r is not None)
+    values = {"name": heading(one.endpoint), "before": before.value, "now": now.value}
+    return text(f"since.{one.states[against]}_{unit}", change, **values, **of)
 
 
 def _short(entry: RegisterEntry) -> Message:

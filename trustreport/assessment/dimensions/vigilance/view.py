@@ -81,6 +81,15 @@ class MonitoringView:
         """An endpoint of one period."""
         return self.estimate("period_value", period=period.name, endpoint=endpoint)
 
+    def value_result(self, period: Period, endpoint: str) -> Result | None:
+        """The same as a number of its quantity."""
+        return self.find("period_value", period=period.name, endpoint=endpoint)
+
+    def change_result(self, period: Period, endpoint: str, against: str) -> Result | None:
+        """The change of an endpoint as a number of its quantity."""
+        chosen = {"against": against}
+        return self.find("period_change", period=period.name, endpoint=endpoint, parameters=chosen)
+
     def numbered(self, period: Period) -> Message:
         """A period with its number, as the axes of the figures have it."""
         if period is self.timeline.baseline:

@@ -16,7 +16,7 @@ from trustreport.assessment.dimensions.vigilance.periods import ID, Period, matu
 from trustreport.assessment.dimensions.vigilance.readers_over_time import FOLLOWED, Reliances
 from trustreport.assessment.dimensions.vigilance.view import MonitoringView
 from trustreport.assessment.finding import Column, Figure, Part, PlainTable
-from trustreport.assessment.narrative.texts import Item, Texts, heading, if_known, on_day, side_of
+from trustreport.assessment.narrative.texts import Item, Texts, form_of, heading, if_known, on_day, side_of
 from trustreport.figures import trend
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Message
@@ -244,7 +244,7 @@ def _performance(view: MonitoringView) -> Iterator[Item]:
     else:
         yield from _changes(view, last)
         yield _change_table(view, last)
-    heads = (Column(heading(e), "number") for e in every[:MOST_COLUMNS])
+    heads = (Column(heading(e), form_of(endpoint_row(e))) for e in every[:MOST_COLUMNS])
     yield text.table(
         f"vigilance_periods{view.suffix}",
         text("table.periods", level=view.level),
@@ -295,11 +295,10 @@ def _change_table(view: MonitoringView, last: Period) -> PlainTable:
 
     def row(endpoint: str) -> Iterator[Any]:
         """An endpoint: its value now and at the baseline, and its changes."""
-        now = view.value(last, endpoint)
-        yield from (heading(endpoint), now.n, if_known(now))
-        yield if_known(view.value(base, endpoint)) if base else None
+        yield from (heading(endpoint), view.value(last, endpoint).n, view.value_result(last, endpoint))
+        yield view.value_result(base, endpoint) if base else None
         for against in ("baseline", "previous"):
-            yield if_known(view.change(last, endpoint, against))
+            yield view.change_result(last, endpoint, against)
         yield if_known(view.estimate("standardised_change", period=last.name, endpoint=endpoint))
 
     return text.table(
@@ -372,7 +371,7 @@ def _readers(view: MonitoringView) -> Iterator[Item]:
         for word in FOLLOWED_TIMES:
             name = text("seconds") if word == "seconds" else heading(word)
             found = tuple(followed(one, p, word) for p in periods)
-            columns.append((Column(name, "number"), found))
+            columns.append((Column(name, "number" if word == "seconds" else "percent"), found))
             if word != FOLLOWED_TIMES[0] and not all(isnan(e.value) for e in found):
                 panels.append(trend.TrendPanel(name, found, percent=word != "seconds"))
         yield text.table(
