@@ -15,14 +15,15 @@ from trustreport.vocabulary.results import Result
 SAY = catalogue("en")
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 LEAST = 100  # cases: a share of fewer is often the same two digits as another number
-# What its readers know as a fraction: the axis of an ROC curve, and figures as somebody else printed them.
-AS_FRACTIONS = ("auc_groups_", "advice_accuracy_declared", "reported_", "decision_curve", "h_accuracy")
+# Known as fractions: the axis of an ROC curve, confidence and calibration, figures as somebody printed them.
+AS_FRACTIONS = ("auc_groups_", "advice_accuracy_declared", "reported_", "advice_value")
 
 
 def fraction(result: Result) -> str:
     """How a share would be written that is no percentage."""
     e, fixed = result.estimate, SAY.numbers.fixed
-    return f"{fixed(e.value, result.places)} ({fixed(e.low, result.places)} to {fixed(e.high, result.places)})"
+    value, low, high = (fixed(x, result.places) for x in (e.value, e.low, e.high))
+    return f"{value} ({low} to {high})"
 
 
 def cells(finding: Finding) -> Iterator[tuple[str, str]]:

@@ -41,7 +41,7 @@ def grid(context: Context) -> Element | None:
         return None
     columns = (Head(say("procurement.grid.requirement")), *(Head(review.shown(n)) for n in review.names))
     standings = [review.standings[name] for name in review.names]
-    words = (_not_required(say) if word == "not required" else _judged(word, say) for word in standings)
+    words = (_not_required(say) if word == "not required" else _verdict_word(word, say) for word in standings)
     whole = line_of(say("procurement.grid.every"), *words, leads=True)
     lines = [_grid_line(row, review) for row in review.required]
     if _asks_each(review):
@@ -58,7 +58,7 @@ def _asks_each(review: Review) -> bool:
     return any(review.standings[name] != "not required" for name in review.names)
 
 
-def _judged(word: str, say: Catalogue) -> Cell:
+def _verdict_word(word: str, say: Catalogue) -> Cell:
     return Cell(verdict_word(word, say), mark=word)
 
 

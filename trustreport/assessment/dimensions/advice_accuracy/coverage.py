@@ -139,7 +139,7 @@ def _items(found: Sequence[Coverage], level: float) -> Iterator[Item]:
         text("table"),
         (
             ".set cases .by",
-            *(text.column("at", "estimate", coverage=c) for c in sorted(COVERAGES)),
+            *(text.column("at", "percent", coverage=c) for c in sorted(COVERAGES)),
         ),
         [
             (

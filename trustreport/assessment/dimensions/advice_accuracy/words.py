@@ -16,7 +16,7 @@ from trustreport.assessment.dimensions.advice_accuracy.entries import (
 )
 from trustreport.assessment.dimensions.advice_accuracy.utility import name_of_utility
 from trustreport.assessment.finding import Column, EstimateTable, Figure, Part, PlainTable
-from trustreport.assessment.narrative.texts import Item, Texts, heading, if_known, quantity_name
+from trustreport.assessment.narrative.texts import Item, Texts, form_of, heading, if_known, quantity_name
 from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.assessment.performance.labels import label_error
 from trustreport.assessment.performance.weighted import partly_verified
@@ -26,6 +26,7 @@ from trustreport.study.plan import Plan
 from trustreport.study.study import Clustering, Study
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
+from trustreport.vocabulary.quantities import quantity
 from trustreport.vocabulary.quantity import CORRECTED
 from trustreport.vocabulary.results import Result, leading
 
@@ -37,7 +38,6 @@ THIRD = (*PARTS_OF_CELLS, "indeterminate")
 NAMED_UP_TO = 3  # declared figures that differ have a name each in the sentence
 MOST_SHARES = 5  # columns that fit beside each other
 COUNTS = ("tp", "fn", "fp", "tn")
-SHARES = ("accuracy", "sensitivity", "specificity", "ppv", "npv")
 OVERVIEW = ("sensitivity", "specificity", "ppv", "npv")
 BOTH_WAYS = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "auc", "average_precision")
 # Where a set has several analyses: those that take its cases as independent.
@@ -100,7 +100,7 @@ def _table_of_sets(all_views: Sequence[ResultView]) -> PlainTable:
 
 def _headings(names: Sequence[str]) -> list[Column]:
     """Columns of estimates: shares of cases as per cent, other measures as they are."""
-    return [Column(text(f"heading.{name}"), "percent" if name in SHARES else "number") for name in names]
+    return [Column(text(f"heading.{name}"), form_of(quantity(name))) for name in names]
 
 
 def _noted(all_views: Sequence[ResultView]) -> Iterator[Message]:
@@ -295,13 +295,13 @@ def _at_prevalences(shifted: Sequence[Result], number: int) -> PlainTable:
     shares = sorted({r.parameters["prevalence"] for r in shifted})
     if len(shares) > MOST_SHARES:
         shares = [shares[round(i * (len(shares) - 1) / (MOST_SHARES - 1))] for i in range(MOST_SHARES)]
-    found = {(r.name, r.parameters["prevalence"]): r.estimate for r in shifted}
+    found = {(r.name, r.parameters["prevalence"]): r for r in shifted}
     return text.table(
         f"advice_accuracy_prevalence_{number}",
         text("table_prevalence", level=shifted[0].estimate.level),
-        ("measure", *(Column(text("at_share", prevalence=share)) for share in shares)),
+        ("measure", *(Column(text("at_share", prevalence=share), "number") for share in shares)),
         [
-            (heading(name), *(_with_interval(found.get((name, share))) for share in shares))
+            (heading(name), *(found.get((name, share)) for share in shares))
             for name in dict.fromkeys(r.name for r in shifted)
         ],
     )

@@ -62,11 +62,6 @@ def _lead(results: Sequence[Result], name: str, candidate: str, **scope: Any) ->
     return leading(results, f"{ID}.{name}", **where)
 
 
-def _estimate(results: Sequence[Result], name: str, candidate: str, **scope: Any) -> Estimate | None:
-    found = _lead(results, name, candidate, **scope)
-    return found.estimate if found else None
-
-
 def _level(results: Sequence[Result]) -> float:
     return next(r.estimate.level for r in results)
 
@@ -86,7 +81,7 @@ def _side_by_side(common: Common, results: Sequence[Result], plan: Plan) -> Iter
         text("table_each", level=level, failed=failed),
         ("measure", *(Column(_shown(one), "number.3") for one in names)),
         [
-            (heading(name), *(_estimate(results, name, one) for one in names))
+            (heading(name), *(_lead(results, name, one) for one in names))
             for name in every
             if any(_lead(results, name, one) for one in names)
         ],
@@ -231,8 +226,8 @@ def _claimed(common: Common, results: Sequence[Result], plan: Plan) -> Iterator[
         named = claim.candidate or (common.names[0] if len(common.runs) == 1 else None)
         if not elsewhere(claim, plan) or metric is None or named is None:
             continue
-        e = _estimate(results, metric, named)
-        how = None if e is None else observed(claim, e)
+        found = _lead(results, metric, named)
+        how = None if found is None else observed(claim, found.estimate)
         if how is None:
             continue
         name, measure, printed = _shown(named), quantity_name(metric), claim.value
@@ -240,14 +235,14 @@ def _claimed(common: Common, results: Sequence[Result], plan: Plan) -> Iterator[
             off.append(text("below_claim", name=name, measure=measure, printed=printed))
         shown = text("with_ci", value=printed, low=claim.ci[0], high=claim.ci[1]) if claim.ci else printed
         source = ", ".join(filter(None, (claim.source_document, claim.section)))
-        rows.append((name, measure, shown, claim.population or "", source, e, text(f"held.{how}")))
+        rows.append((name, measure, shown, claim.population or "", source, found, text(f"held.{how}")))
     if rows:
         yield text("claims", n=len(rows), off=len(off))
         yield from off
         yield text.table(
             f"candidates_claims_{common.dataset}",
             text("table_claims", level=_level(results)),
-            "candidate measure .claimed .population .source .observed:number.3 .held",
+            "candidate measure .claimed .population .source .observed:number .held",
             rows,
         )
 

@@ -77,7 +77,7 @@ def _items(found: Reliance, number: int) -> Iterator[Item]:
         yield text.table(
             f"{ID}_readers_{number}",
             text("table.readers"),
-            "reader .rair:estimate .rsr:estimate .rbod:estimate .rbt:estimate .override_rate:estimate",
+            "reader .rair:percent .rsr:percent .rbod:percent .rbt:percent .override_rate:percent",
             [
                 (reader, *_rates(found, "rair", "rsr", "rbod", "rbt", "override_rate", reader=reader))
                 for reader in found.readers
@@ -203,7 +203,7 @@ def _confidence_table(found: Reliance, number: int) -> PlainTable:
     return text.table(
         f"{ID}_confidence_{number}",
         say(f"{own}.table.confidence"),
-        (confidence, "readings .rair:estimate .rsr:estimate .switch_rate:estimate"),
+        (confidence, "readings .rair:percent .rsr:percent .switch_rate:percent"),
         map(row, found.bands),
     )
 
@@ -346,7 +346,7 @@ def _types(found: Reliance, names: Sequence[str], number: int) -> Iterator[Item]
     differences = [r for r in found.results if "against" in r.parameters and r.primary]
     yield from _of_differences(differences)
     measures = ("accuracy_unaided", "accuracy_aided", "rair", "rsr", *(e.id for e in ODDS))
-    counts = [_of_type(found, "accuracy_aided", name).n for name in names]
+    counts = [_of_type(found, "accuracy_aided", name).estimate.n for name in names]
     # A measure a row: with a column for each type of advice the table stays narrow.
     yield types.table(
         f"{ID}_types_{number}",
@@ -366,13 +366,13 @@ def _types(found: Reliance, names: Sequence[str], number: int) -> Iterator[Item]
     )
 
 
-def _of_type(found: Reliance, name: str, type_: str) -> Estimate:
-    """The primary estimate of a measure with one type of advice; accuracy of an arm by ``accuracy_aided``."""
+def _of_type(found: Reliance, name: str, type_: str) -> Result:
+    """The primary entry of a measure with one type of advice; accuracy of an arm by ``accuracy_aided``."""
     quantity, _, arm = name.partition("_") if name.startswith("accuracy_") else (name, "", "")
     arms = dict(zip(("aided", "unaided"), found.arms))
     place = found.place.narrowed(advice_type=type_)
     place = place.narrowed(arm=arms[arm]) if arm else place.narrowed(arms=found.arms)
-    return found.primary_entry(quantity, place, {}).estimate
+    return found.primary_entry(quantity, place, {})
 
 
 def _base(r: Result) -> str:
