@@ -242,7 +242,7 @@ def _watched(review: Review) -> Iterator[Line]:
         label = say("procurement.conditions.watched", measure=measure)
         within = say("word.listed", items=parts) if parts else empty
         about = say("word.listed", items=[i.chart, *parts]) if i.chart and parts else i.chart or within
-        yield line_of(Cell(label, aside=about), *number_cells([empty] * 2), i.action or empty)
+        yield line_of(label, *number_cells([empty] * 2), Cell(i.action or empty, aside=about))
 
 
 ELEMENTS: dict[str, Callable[[Context], Element | None]] = {
