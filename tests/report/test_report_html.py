@@ -52,6 +52,7 @@ def test_one_file_that_loads_nothing(page):
     style = re.search(r"<style>(.*?)</style>", text, re.S)[1]
     assert all(url.startswith("data:") for url in re.findall(r"url\(([^)]*)\)", style))
     assert "@import" not in style
+    assert not re.search(r"transition|animation|smooth", style)  # nothing moves by itself
     assert parsed.every("script") == [{}]
     assert not parsed.every("link")
     assert not parsed.every("iframe")

@@ -12,16 +12,15 @@ const source = document.getElementById("tools");
 const [tools, drawer, tip, hits, explorer] = [...source.content.cloneNode(true).children];
 const words = source.dataset; // all texts that the script shows, in the language of the report
 const nav = document.getElementById("contents"), { lang } = document.documentElement;
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** Open whatever an element is folded into. */
 const unfold = (element) => {
   for (let e = element; e; e = e.parentElement) if (e.tagName === "DETAILS") e.open = true;
 };
-/** Bring an element into view, without a movement for those who want none. */
+/** Bring an element into view at once: nothing on the page moves by itself. */
 const view = (element, block = "center") => {
   unfold(element);
-  element.scrollIntoView({ block, behavior: calm.matches ? "instant" : "auto" });
+  element.scrollIntoView({ block });
 };
 /** Say something for a moment, to eyes and to screen readers. */
 const announce = (text) => {
@@ -52,8 +51,8 @@ const state = () => new URLSearchParams(location.hash.split("?")[1]);
 const remember = (name, value) => {
   const now = state();
   value ? now.set(name, value) : now.delete(name);
-  const place = location.hash.slice(1).split("?")[0], said = `${now}`;
-  history.replaceState(null, "", `#${place}${said && `?${said}`}`);
+  const place = location.hash.split("?")[0], said = `${now}`, hash = said ? `${place || "#"}?${said}` : place;
+  if (hash !== location.hash) history.replaceState(null, "", hash || "#");
   kept = now;
 };
 /** A link to what is in something closed opens it. */
