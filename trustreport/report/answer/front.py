@@ -1,6 +1,6 @@
 """The first page: question, answer, verdicts, what would change them, and the limits that matter most."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import isnan
 
@@ -12,10 +12,11 @@ from trustreport.assessment.narrative.texts import endpoint_name, quantity_name
 from trustreport.assessment.verdicts.judge import amount, as_share, at_prevalence
 from trustreport.report.answer.answer import Answer, answer
 from trustreport.report.answer.by_criteria import candidate_statuses
-from trustreport.report.answer.forest import ForestGroup, Scale, forest, picture, scale_of
+from trustreport.report.answer.forest import ForestGroup, forest
 from trustreport.report.answer.limits import Limitation, ranked
 from trustreport.report.answer.over_time import Course, courses, side, worse
 from trustreport.report.answer.review import Review, to_explain
+from trustreport.report.answer.row_picture import NARROW, Row, axes, has_strip, picture, unit_of
 from trustreport.report.answer.sentences import first_letter
 from trustreport.report.answer.what_if import WhatIf, what_would_change_it
 from trustreport.report.declared import month, shorten
@@ -114,7 +115,7 @@ def front(assessment: Assessment, say: Catalogue) -> Front:
         "tight" if rows > MANY_ROWS else "",
         groups,
         _key(groups, assessment, say),
-        tuple(_indicator(c, assessment, say) for c in followed if c.latest or c.values),
+        tuple(_indicators([c for c in followed if c.latest or c.values], assessment, say)),
         *_periods(followed, say),
         changes,
         tuple(_limit(own, say) for own in limits[:LIMITS]),
@@ -243,16 +244,43 @@ def _periods(followed: list[Course], say: Catalogue) -> tuple[str, str]:
     return now, month(names[at - 1], say) if at > 0 else ""
 
 
-def _indicator(course: Course, assessment: Assessment, say: Catalogue) -> IndicatorRow:
+def _indicators(followed: Sequence[Course], assessment: Assessment, say: Catalogue) -> Iterator[IndicatorRow]:
+    """A row each, drawn on the axis of their unit."""
+    rows = [(_now(course), _alarm_bound(course, assessment)) for course in followed]
+    shared, strips = axes(rows, say, NARROW), has_strip([unit_of(now) for now, _ in rows])
+    for course, row, strip in zip(followed, rows, strips):
+        alt = in_words(row[0], say) if row[0] else ""
+
+        def drawn(mark: str, row: Row = row, alt: str = alt, strip: bool = strip) -> Markup:
+            """The picture of the row, by the mark of what it shows."""
+            return picture(row, mark, shared.get(unit_of(row[0])), alt, strip="" if strip else None)
+
+        yield _indicator(course, row, drawn, assessment, say)
+
+
+def _now(course: Course) -> Result | None:
+    """The latest value."""
+    if course.latest:
+        return course.value_in(course.latest.place.period)
+    return next(reversed(list(course.values)), None)
+
+
+def _alarm_bound(course: Course, assessment: Assessment) -> Bound | None:
+    """The side of the declared level of alarm on which values should be."""
+    declared, better = _alarm(course.endpoint, assessment), endpoint_row(course.endpoint).better
+    if declared is None or better not in ("up", "down"):
+        return None
+    return Bound(low=declared) if better == "up" else Bound(high=declared)
+
+
+def _indicator(
+    course: Course, row: Row, drawn: Callable[[str], Markup], assessment: Assessment, say: Catalogue
+) -> IndicatorRow:
     """One row: values, the level of alarm where one is declared, and whether the latest change is shown."""
     latest, order = course.latest, list(course.values)
-    now = course.value_in(latest.place.period) if latest else (order[-1] if order else None)
+    now, bound = row
     before = order[order.index(now) - 1] if now in order and order.index(now) else None
     declared = _alarm(course.endpoint, assessment)
-    better = endpoint_row(course.endpoint).better
-    bound = None
-    if declared is not None and better in ("up", "down"):
-        bound = Bound(low=declared) if better == "up" else Bound(high=declared)
     changed = latest is not None and side(latest) != 0
     word = "changed" if changed else "unchanged" if latest else "unknown"
     if word == "unchanged" and now is not None and bound is not None and _is_beyond(now, bound):
@@ -271,7 +299,7 @@ def _indicator(course: Course, assessment: Assessment, say: Catalogue) -> Indica
         required,
         mark,
         say(f"answer.indicator.{word}"),
-        picture(now, bound, mark, _scale(course, now, declared), in_words(now, say) if now else ""),
+        drawn(mark),
     )
 
 
@@ -289,15 +317,6 @@ def _alarm(endpoint: str, assessment: Assessment) -> float | None:
     declared = (vigilance.indicators if vigilance else None) or ()
     return next((i.to_detect for i in declared if i.measure.rpartition(".")[2] == endpoint), None)
 
-
-def _scale(course: Course, now: Result | None, declared: float | None) -> Scale | None:
-    if now is None:
-        return None
-    ends = [now.estimate.value, now.estimate.low, now.estimate.high]
-    ends += [declared] if declared is not None else []
-    ends += [course.baseline.estimate.value] if course.baseline else []
-    known = [x for x in ends if not isnan(x)]
-    return scale_of(known) if known else None
 
 
 def _due(assessment: Assessment, say: Catalogue) -> list[DueItem]:
