@@ -1,6 +1,7 @@
 """The three kinds of report in every other language: whole, with the same numbers, and shown in the docs."""
 
 import re
+import subprocess
 from collections.abc import Callable
 from functools import cache
 from html import unescape
@@ -73,12 +74,14 @@ def test_a_report_is_whole_in_every_language(
 
 
 def fits(file: Path, language: str, most: int) -> None:
-    """The PDF says its language, keeps its pages and margins, and fills its first page."""
+    """The PDF says its language, keeps its pages and margins, and has the limits on its first page."""
     with pikepdf.open(file) as document:
         assert str(document.Root.Lang) == language
         assert len(document.pages) <= most
     filled = [body(page) for page in page_pictures(file)]
     assert filled_to(filled[0]) >= 2 / 3, "the first page goes on overleaf"
+    first = subprocess.run(["pdftotext", "-l", "1", file, "-"], capture_output=True, check=True, text=True)
+    assert catalogue(language)("answer.limits.title") in " ".join(first.stdout.split())
     assert not any(page[:, -BEYOND:].any() or page[:, :BEYOND].any() for page in filled), "beyond the margin"
 
 

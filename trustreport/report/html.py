@@ -33,7 +33,7 @@ NAME_IN_HEAD, NOTICE_IN_HEAD = 60, 110  # characters
 EMPTY = Markup("")
 GLOSSARY = Markup("<!-- glossary -->")  # where the terms go that the rest of the page uses
 PAIRS = """{% import "report/macros.html.j2" as draw %}
-{% for term, text in terms %}{{ draw.pair(term, text) }}{% endfor %}"""
+{% if terms %}<h3>{{ title }}</h3>{{ draw.pairs(terms, "terms") }}{% endif %}"""
 
 # What holds all that the report leaves out: annex.pdf, the end of report.html, or results.json alone.
 Annexed = Literal["file", "page", "results"]
@@ -149,8 +149,8 @@ class Documents:
         )
         if volume == "annex":
             return page
-        pair = environment().from_string(PAIRS).render(terms=terms(page, say))
-        return page.replace(GLOSSARY, pair)
+        used, title = terms(page, say), say("report.about.terms")
+        return page.replace(GLOSSARY, environment().from_string(PAIRS).render(terms=used, title=title))
 
 
 def _choices(assessment: Assessment) -> dict[str, list[str]]:

@@ -12,7 +12,7 @@ from trustreport.study.criteria import Bound
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.results import Result
 
-WIDTH, NARROW, HEIGHT, MARGIN, STRIP = 120.0, 90.0, 12.0, 6.0, 9.0  # points; the strip is of the axis
+WIDTH, NARROW, HEIGHT, MARGIN, STRIP = 104.0, 90.0, 12.0, 6.0, 9.0  # points; the strip is of the axis
 MARK = 2.8
 POINTS = 72 / 25.4  # in a millimetre
 WORD = 30.0  # points that the word for the better side takes
