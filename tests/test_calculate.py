@@ -16,14 +16,19 @@ def values(found: Calculation) -> dict[str, str]:
     return {line.cells[0].text: line.cells[1].text.strip() for line in found.tables[-1].lines}
 
 
+def share(text: str) -> float:
+    """A percentage as a fraction of one."""
+    return float(text.removesuffix("%")) / 100
+
+
 def test_a_table_of_counts_has_every_measure() -> None:
     """Hicks et al. (2022), table 2: T2.R1 has these counts; the interval is Wilson's for 97 of 143."""
     found = of_counts({"tp": "97", "fn": "46", "fp": "12", "tn": "55"})
     shown = values(found)
-    assert shown["Sensitivity"] == "0.678"
-    assert shown["Accuracy"] == "0.724"
-    assert float(shown["Negative predictive value"]) == pytest.approx(55 / 101, abs=5e-4)
-    assert any("0.598 to 0.749" in line for line in found.lines())
+    assert shown["Sensitivity"] == "67.8%"
+    assert shown["Accuracy"] == "72.4%"
+    assert share(shown["Negative predictive value"]) == pytest.approx(55 / 101, abs=5e-4)
+    assert any("59.8% to 74.9%" in line for line in found.lines())
     assert values(of_counts({"precision": "0.89", "recall": "0.68"}, positives=143, total=210)) == shown
 
 
@@ -31,7 +36,7 @@ def test_the_positive_class_alone_gives_its_share_and_nothing_of_the_other() -> 
     """Study 1 of Hicks et al. (2022), Table 1; the interval is Wilson's by hand of 337 of 338."""
     found = of_counts({"tp": "337", "fn": "1", "recall": "1.00"})
     assert [[cell.text for cell in line.cells[:4]] for line in found.tables[0].lines] == [
-        ["Sensitivity", "0.997", "0.983 to 0.999", "338"]
+        ["Sensitivity", "99.7%", "98.3% to 99.9%", "338"]
     ]
     assert "nothing about false alarms" in found.sentences[-1]
     other = of_counts({"tn": "95", "fp": "5"})
@@ -52,9 +57,9 @@ def test_figures_that_leave_several_tables_give_ranges_and_others_a_contradictio
 def test_the_nomogram_of_the_paper() -> None:
     """Campagner et al. (2023): a concordance of .57 turns a measured 90% into about 80%."""
     shown = values(of_nomogram(0.57, 0.9))
-    assert float(shown["Actual accuracy"]) == pytest.approx(0.80, abs=0.005)
-    assert float(shown["Proportion of correct labels"]) == pytest.approx((1 + 0.57**0.5) / 2, abs=5e-4)
-    assert values(of_nomogram(1.0, 0.9))["Actual accuracy"] == "0.900"
+    assert share(shown["Actual accuracy"]) == pytest.approx(0.80, abs=0.005)
+    assert share(shown["Proportion of correct labels"]) == pytest.approx((1 + 0.57**0.5) / 2, abs=5e-4)
+    assert values(of_nomogram(1.0, 0.9))["Actual accuracy"] == "90.0%"
 
 
 def test_robustness_of_the_formula_of_the_paper() -> None:
@@ -80,11 +85,11 @@ def test_h_accuracy_by_hand(sign: str) -> None:
     table = sign.join(("case", "truth", "score")) + "\n"
     rows = (("a", "1", "0.9"), ("b", "0", "0.2"), ("c", "0", "0.6"), ("d", "1", "0.7"))
     table += "".join(sign.join(row) + "\n" for row in rows)
-    assert values(of_scores(table, tau=0.8))["H-accuracy"] == "0.67"
+    assert values(of_scores(table, tau=0.8))["H-accuracy"] == "67%"
     weighted = of_scores(table, tau=0.8, priority=[0.3, 0.7])
-    assert values(weighted)["H-accuracy"] == f"{0.3 * 0.5 + 0.7 * 5 / 6:.2f}"
+    assert values(weighted)["H-accuracy"] == f"{0.3 * 0.5 + 0.7 * 5 / 6:.0%}"
     classes = "truth,score_0,score_1,score_2\n0,.6,.3,.1\n1,.2,.5,.3\n2,.5,.3,.2\n"
-    assert values(of_scores(classes))["H-accuracy"] == "0.67"
+    assert values(of_scores(classes))["H-accuracy"] == "67%"
 
 
 @pytest.mark.parametrize("make, said", [
@@ -125,7 +130,7 @@ def test_the_command(tmp_path: Path) -> None:
 
     cells = ("--tp", "97", "--fp", "12", "--fn", "46", "--tn", "55")
     code, text = ran("calculate", "table", *cells)
-    assert (code, "0.598 to 0.749" in text) == (0, True)
+    assert (code, "59.8% to 74.9%" in text) == (0, True)
     assert ran("infer", *cells) == (code, text)
     assert ran("calculate", "table", *cells, "--set", "accuracy=0.5")[0] == 1
     assert ran("calculate", "table")[0] == 2

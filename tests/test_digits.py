@@ -84,7 +84,7 @@ def test_a_sentence_a_table_and_a_figure_write_one_number_alike() -> None:
     for form in ("percent", "percent.0", "percent.1"):  # its own digits go before those of the word
         assert EN.numbers.write(e.value, form) == "90%"
     made = table(EstimateTable("t", message("word.none"), (EstimateRow(message("word.none"), result),)), EN)
-    assert [cell.text for cell in made.lines[0].cells[1:3]] == ["0.90", "0.77 to 0.96"]
+    assert [cell.text for cell in made.lines[0].cells[1:3]] == ["90%", "77% to 96%"]
     column = Column(message("word.none"), "percent")
     made = table(PlainTable("t", message("word.none"), (column,), ((e.value,),)), EN)
     assert made.lines[0].cells[0].text == "90%"

@@ -86,7 +86,7 @@ def test_an_alert_against_a_rate_that_the_baseline_never_had_is_no_change(audit:
     said = first_page(audit)
     assert said.startswith("No change could be shown.")
     assert (
-        "The control chart of sensitivity alerted in 2020-P4 against the declared rate of 97.0%, but the "
+        "The CUSUM of sensitivity alerted in 2020-P4 against the declared rate of 97.0%, but the "
         "baseline does not have that rate either (6 of 10, 60.0%): the alert shows no change."
     ) in said
 
