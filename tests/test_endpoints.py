@@ -92,7 +92,8 @@ def test_five_readers_measure_with_and_without_the_device(door: Callable[[str], 
     change = found.value("reader_measurement.mean_absolute_error_difference")
     assert change["value"] == pytest.approx(EXPECTED["ejection-fraction"]["difference"], abs=1e-9)
     assert found.results["answer"]["sentence"].startswith(
-        "The mean absolute error of EF was smaller for the mit KI arm than for the ohne KI arm: difference −1.7"
+        "The mean absolute error of EF was smaller for the mit KI arm than for the ohne KI arm: difference "
+        "−1.7"
     )
     assert AGREEMENT in found.answer
 
