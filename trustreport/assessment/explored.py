@@ -3,7 +3,7 @@
 Nothing of it is in results.json, and no verdict rests on it. Of a public report it holds what is printed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 
@@ -82,7 +82,7 @@ def _sets(assessment: Assessment) -> Iterator[ExploredSet]:
         yield ExploredSet(case.name, thresholds.index(case.threshold) if len(points) > 1 else 0, points)
 
 
-def _thresholds(case: ScoredCases) -> list[float | None]:
+def _thresholds(case: ScoredCases) -> Sequence[float | None]:
     """The declared threshold among those of the scores; alone where decisions do not come from scores."""
     if case.score is None or not case.by_threshold or not (case.scored | case.failed).all():
         return [case.threshold]
@@ -97,6 +97,7 @@ def _point(case: ScoredCases, threshold: float | None, level: float) -> Explored
     """The decisions of a set at a threshold; failed cases stay as the rule has them."""
     if threshold != case.threshold:
         assert case.score is not None
+        assert threshold is not None
         above = case.score <= threshold if case.reversed else case.score >= threshold
         called = np.where(case.failed, by_rule(case.truth, case.rule), above)
         case = replace(case, decision=called, threshold=threshold, memo={})

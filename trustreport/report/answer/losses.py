@@ -142,7 +142,7 @@ def _of_candidates(assessment: Assessment) -> Iterator[Loss]:
     """Where a candidate that meets its requirements is worse than another candidate."""
     names = candidate_names(assessment.plan, assessment.results)
     rows = requirements(assessment.verdicts, names)
-    meeting = {name for name in names if status(rows, name) == "met"} - set(succession(assessment.plan))
+    meeting = {name for name in names if status(rows, name) == "pass"} - set(succession(assessment.plan))
     for r in known(assessment, *(f"candidates.{m}{DIFFERENCE}" for m in MEASURES[:2]), **WHOLE):
         one, other = r.place.candidates or ("", "")
         if one in meeting and _is_loss(r):
