@@ -30,7 +30,7 @@ Row = tuple[Result | None, Bound | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class RowAxis:
     """The axis of a unit: its ends, ticks with their numbers, no effect, and on which side better is."""
 
     low: float
@@ -62,7 +62,7 @@ def unit_of(found: Result | None) -> str:
     return f"{found.written} {found.quantity.id} {found.details.get('unit', '')}"
 
 
-def axes(rows: Iterable[Row], say: Catalogue, width: float = WIDTH) -> dict[str, Axis]:
+def axes(rows: Iterable[Row], say: Catalogue, width: float = WIDTH) -> dict[str, RowAxis]:
     """The axis of each unit, with room for all estimates, limits and bounds of its rows."""
     drawn: dict[str, list[float]] = {}
     first: dict[str, Result] = {}
@@ -75,7 +75,7 @@ def axes(rows: Iterable[Row], say: Catalogue, width: float = WIDTH) -> dict[str,
     return {unit: _axis(first[unit], values, say, width) for unit, values in drawn.items() if values}
 
 
-def _axis(of: Result, values: Sequence[float], say: Catalogue, width: float) -> Axis:
+def _axis(of: Result, values: Sequence[float], say: Catalogue, width: float) -> RowAxis:
     row, length = of.quantity, (width - 2 * MARGIN) / POINTS
     scale = SCALES.get(of.written, "number")
     text = numbers.tick(say, scale)
@@ -86,9 +86,9 @@ def _axis(of: Result, values: Sequence[float], say: Catalogue, width: float) -> 
         air = (max(values) / min(values)) ** 0.05 or 1.05
         low, high = min(values) / max(air, 1.02), max(values) * max(air, 1.02)
         ticks = numbers.ratio_ticks(low, high, length, text)
-        return Axis(low, high, True, ticks, alike, better, width)
+        return RowAxis(low, high, True, ticks, alike, better, width)
     (low, high), ticks = numbers.fitted_ticks(values, length, text, row.low, row.high)
-    return Axis(low, high, False, ticks, alike, better, width)
+    return RowAxis(low, high, False, ticks, alike, better, width)
 
 
 def has_strip(units: Sequence[str]) -> list[bool]:
@@ -96,7 +96,7 @@ def has_strip(units: Sequence[str]) -> list[bool]:
     return [bool(unit) and unit != after for unit, after in pairwise([*units, ""])]
 
 
-def picture(row: Row, mark: str, axis: Axis | None, alt: str, *, strip: str | None = None) -> Markup:
+def picture(row: Row, mark: str, axis: RowAxis | None, alt: str, *, strip: str | None = None) -> Markup:
     """Interval and estimate as SVG, where the bound is met shaded, the bound a tick, no effect dotted.
 
     Colours are those of paper; on the screen the classes of the marks give them.
@@ -119,7 +119,7 @@ def picture(row: Row, mark: str, axis: Axis | None, alt: str, *, strip: str | No
     ).format(w=f"{width:g}", h=f"{height:g}", alt=alt, inner=inner)
 
 
-def _shaded(bound: Bound | None, axis: Axis) -> Iterable[Markup]:
+def _shaded(bound: Bound | None, axis: RowAxis) -> Iterable[Markup]:
     if bound is None:
         return
     left = axis.x(bound.low) if bound.low is not None else MARGIN
@@ -132,7 +132,7 @@ def _shaded(bound: Bound | None, axis: Axis) -> Iterable[Markup]:
             yield _line("bound", f"M{axis.x(end):.1f} 0V{HEIGHT:g}", TICK, 1.2)
 
 
-def _no_effect(axis: Axis) -> Iterable[Markup]:
+def _no_effect(axis: RowAxis) -> Iterable[Markup]:
     if axis.no_effect is not None:
         yield _line("alike", f"M{axis.x(axis.no_effect):.1f} 0V{HEIGHT:g}", QUIET, 0.7, dashes="1.5 1.2")
 
@@ -144,7 +144,7 @@ def _line(name: str, path: str, colour: str, width: float, dashes: str = "none")
     ).format(name=name, d=path, colour=colour, w=f"{width:g}", dashes=dashes)
 
 
-def _marks(found: Result, mark: str, axis: Axis) -> Iterable[Markup]:
+def _marks(found: Result, mark: str, axis: RowAxis) -> Iterable[Markup]:
     e, middle, colour = found.estimate, HEIGHT / 2, COLOURS[mark]
     if not (isnan(e.low) or isnan(e.high)):
         yield _line(mark, f"M{axis.x(e.low):.1f} {middle:g}H{axis.x(e.high):.1f}", colour, 1.4)
@@ -161,7 +161,7 @@ def _marks(found: Result, mark: str, axis: Axis) -> Iterable[Markup]:
     )
 
 
-def _strip(axis: Axis, better: str) -> Iterator[Markup]:
+def _strip(axis: RowAxis, better: str) -> Iterator[Markup]:
     """The line of the axis, ticks, their numbers, and an arrow towards what is better."""
     top = HEIGHT + 0.5
     yield _line("axis", f"M{MARGIN:g} {top:g}H{axis.width - MARGIN:g}", QUIET, 0.5)

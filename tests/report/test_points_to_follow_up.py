@@ -30,7 +30,7 @@ def test_each_point_has_an_action_and_an_owner(assessed_example: Callable[[str],
         "Test about 343 further cases.",
         "owner not declared",
     ]
-    switches = rows["Right decisions given up for wrong advice"]
+    switches = rows["Correct decisions reversed after wrong advice"]
     assert switches[2] == "An error that the reader would not have made alone"
     assert "Missed disease in blurred photographs" in found.finding[1]
 
