@@ -127,7 +127,7 @@ def answer(assessment: Assessment, say: Catalogue) -> Said:
     if against_labels(assessment) and any(endpoint_row(c.endpoint).needs_right_labels for c in known):
         sentences += [not_accuracy(assessment, say), stated(say, "answer.vigilance.labels")]
     of_criteria = [v for v in assessment.verdicts if v.result is None or v.result.id != CHANGE]
-    lost, unadjusted = losses(of_criteria, assessment, say)  # changes between periods are told next
+    lost, unadjusted = losses(of_criteria, assessment, say)  # changes between periods come next
     sentences += lost
     if changed:
         sentences += [_changed(c, say) for c in changed[:MOST_SAID]]
