@@ -62,7 +62,8 @@ def test_the_box_says_on_whom_a_device_was_tested(assessed_example: Callable[[st
     tested = dict(box.tested)
     assert tested["Device"] == "Fictional retina aid 2.4.0, threshold 0.2"
     assert tested["Device alone"].startswith(
-        "1,160 cases, 364 with the condition (31.4%; intended use 27.0%) · 4 sites (Westlake, Northhaven, "
+        "1,160 cases, 364 with the condition (31.4%; intended use 27.0%) · 4 data sets · "
+        "4 sites (Westlake, Northhaven, "
     )
     assert tested["Device alone"].endswith("· 2024-09-02 to 2025-12-30 · consecutive")
     readers = tested["Readers"]

@@ -21,7 +21,7 @@ from trustreport.report.tables import Cell, Head, Line, Table, align
 from trustreport.vocabulary.messages import Catalogue
 
 SHORT_TABLE = 8  # rows of one line; a table that takes no more room is not split between pages
-WIDE = 130  # characters of a row that fit beside each other where an interval stands below its estimate
+WIDE = 135  # characters of a row that fit beside each other where an interval stands below its estimate
 # Characters that a row holds on one line, over all columns; a further line takes this part of a row.
 ON_A_LINE, FURTHER = 90, 0.6
 # Rows of a table on paper: tagged PDF grows faster than its rows, and nobody reads more of them in print.

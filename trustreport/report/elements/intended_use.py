@@ -113,7 +113,8 @@ def _cases(mixes: Sequence[CaseMix], plan: Plan, say: Catalogue) -> str:
     """How many cases from where and when, how many with the condition, and how they were sampled."""
     names = {mix.name for mix in mixes}
     facts = [d for d in plan.datasets if d.dataset in names]
-    return _joined(_numbers(mixes, plan, say), *_origin(facts, say))
+    n = say("report.tested.n_datasets", n=len(names))
+    return _joined(_numbers(mixes, plan, say), n, *_origin(facts, say))
 
 
 def _numbers(mixes: Sequence[CaseMix], plan: Plan, say: Catalogue) -> str:
