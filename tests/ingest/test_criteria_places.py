@@ -30,6 +30,14 @@ GROUP
         ("endpoints: [{endpoint: E, candidate: [A, C]}]", 'endpoints[0].candidate: found "C"'),
         ("endpoints: [{endpoint: E, set: S}]", 'endpoints[0].set: found "S"'),
         (
+            "intended_use: {known_risks: [Missed, Late]}\nendpoints: [{endpoint: E, hazard: Missd}]",
+            'expected a declared hazard: "Missed" or "Late". Did you mean "Missed"?',
+        ),
+        (
+            "endpoints: [{endpoint: E, hazard: Missed}]",
+            'endpoints[0].hazard: the hazard "Missed", which intended_use.known_risks does not declare',
+        ),
+        (
             "performance_claims: [{measure: auc, value: 0.9, candidate: C}]",
             'performance_claims[0].candidate: found "C"',
         ),

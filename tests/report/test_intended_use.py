@@ -70,6 +70,7 @@ def test_the_box_says_on_whom_a_device_was_tested(assessed_example: Callable[[st
     assert "90 cases, 44 with the condition (49%; intended use 27.0%) · 8 readers" in readers
     assert "enriched · Cases with and without the condition in equal number" in readers
     assert "crossover · wash-out 28 days · order: randomised" in readers
+    assert tested["Sample size"].startswith("90 cases with the condition put a sensitivity of 90%")
     assert not box.undeclared
 
 

@@ -22,16 +22,20 @@ def test_each_point_has_an_action_and_an_owner(assessed_example: Callable[[str],
     assert found is not None
     table = found.tables[0].table
     heads = [head.text for head in table.heads]
-    assert heads == ["Point", "Why", "Harm", "Proposed action", "Owner and date"]
-    rows = {line.cells[0].text: [cell.text for cell in line.cells] for line in table.lines}
+    assert heads == ["Point", "Why", "Hazard and harm", "Proposed action", "Owner and date"]
+    lines = {line.cells[0].text: line.cells for line in table.lines}
+    rows = {name: [cell.text for cell in cells] for name, cells in lines.items()}
     assert rows["AUC, Southport"][1:] == [
         "inconclusive",
         "–",
         "Test about 343 further cases.",
         "owner not declared",
     ]
-    switches = rows["Correct decisions reversed after wrong advice"]
-    assert switches[2] == "An error that the reader would not have made alone"
+    hazard, _, owner = lines["Correct decisions reversed after wrong advice"][2:]
+    assert hazard.text == "Automation bias"
+    assert hazard.aside == "An error that the reader would not have made alone"
+    assert (owner.text, owner.aside) == ("Clinical safety (fictional)", "2026-09-30")
+    assert rows["Observed over expected, Southport"][2] == "Patients wait for a visit that nobody planned"
     assert "Missed disease in blurred photographs" in found.finding[1]
 
 

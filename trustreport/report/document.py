@@ -24,7 +24,8 @@ from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.results import Result
 
 SCHEMA_VERSION = "2"
-WORDS_ALONE = ("margin_rationale", "clinical_severity")  # fields of a criterion that decide nothing
+# Fields of a criterion that decide nothing.
+WORDS_ALONE = ("margin_rationale", "clinical_severity", "hazard", "owner", "due")
 
 
 def document(assessment: Assessment, provenance: Mapping[str, Any], say: Catalogue) -> dict[str, Any]:

@@ -144,6 +144,7 @@ class FollowUp:
     why: str
     about: str = ""
     harm: str | None = None
+    hazard: str | None = None
     action: str = ""
     owner: str | None = None
     due: dt.date | None = None
@@ -154,7 +155,7 @@ class FollowUp:
         return line_of(
             Cell(self.point, aside=self.about),
             self.why,
-            self.harm or say("table.empty"),
+            Cell(self.hazard or self.harm or say("table.empty"), aside=(self.hazard and self.harm) or ""),
             self.action or say("table.empty"),
             Cell(owner, aside=day(self.due, say) if self.due else ""),
         )
@@ -186,9 +187,17 @@ def _criteria(context: Context) -> Iterator[Line]:
     say = context.say
     for verdict in context.assessment.verdicts:
         if verdict.word != "pass":
-            why = verdict_word(verdict.word, say)
-            name, harm = title(verdict, context.assessment, say), verdict.criterion.clinical_severity
-            yield FollowUp(name, why, harm=harm, action=_proposed(verdict, say)).line(say)
+            why, own = verdict_word(verdict.word, say), verdict.criterion
+            point = FollowUp(
+                title(verdict, context.assessment, say),
+                why,
+                harm=own.clinical_severity,
+                hazard=own.hazard,
+                action=_proposed(verdict, say),
+                owner=own.owner,
+                due=own.due,
+            )
+            yield point.line(say)
 
 
 def _proposed(verdict: Verdict, say: Catalogue) -> str:

@@ -105,6 +105,7 @@ def _tested(assessment: Assessment, say: Catalogue) -> Rows:
         ("pooled", say("report.use.n_sites", n=len(study.pooled.sites)) if study.pooled else ""),
         ("raters", n_raters(study, say)),
         ("reference", reference(plan, say)),
+        ("size", plan.study.sample_size or ""),
         ("locked", day(locked, say) if locked else none),
     ]
 

@@ -287,6 +287,7 @@ def criteria_are_assessable(plan: Plan, problems: Problems) -> None:
         if family.alpha is not None and family.alpha > criteria.MOST_ALPHA:
             _large_alpha(family.alpha, ("families", i, "alpha"), problems)
     _families_are_declared(plan, problems)
+    _hazards_are_declared(plan, problems)
     families = criteria.families(plan)
     _graphs_are_whole(plan, families, problems)
     _families_open(plan, families, problems)
@@ -315,6 +316,22 @@ def _families_are_declared(plan: Plan, problems: Problems) -> None:
                 f"the family {quoted(name)}, which families: does not declare",
                 f"a declared family: {listed(declared)}; or none",
                 did_you_mean(name, declared) or "Declare it under families: with its rule.",
+            )
+
+
+def _hazards_are_declared(plan: Plan, problems: Problems) -> None:
+    """A criterion that guards against a hazard names one that the intended use declares."""
+    risks = plan.intended_use.known_risks or ()
+    declared = [risks] if isinstance(risks, str) else list(risks)
+    folded = {risk.strip().casefold() for risk in declared}
+    for i, criterion in enumerate(plan.endpoints):
+        hazard = (criterion.hazard or "").strip()
+        if hazard and hazard.casefold() not in folded:
+            problems.declared(
+                ("endpoints", i, "hazard"),
+                f"the hazard {quoted(hazard)}, which intended_use.known_risks does not declare",
+                f"a declared hazard: {listed(declared)}" if declared else "a declared hazard",
+                did_you_mean(hazard, declared) or "Declare it under intended_use.known_risks.",
             )
 
 

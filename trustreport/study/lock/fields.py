@@ -30,8 +30,8 @@ WITHOUT_EFFECT = (
     "study.data_protection_basis",
     # reasons, labels and names of people
     *("intended_use.known_risks", "arms.label", "reference_standard.assessors", "datasets.licence"),
-    *("endpoints.margin_rationale", "endpoints.clinical_severity", "utility.rationale"),
-    "pools.rationale",
+    *("endpoints.margin_rationale", "endpoints.clinical_severity", "endpoints.hazard", "endpoints.owner"),
+    *("endpoints.due", "study.sample_size", "utility.rationale", "pools.rationale"),
     *("site_context.department", "site_context.current_pathway", "site_context.committee_questions"),
     *("site_context.decision_date", "vigilance.plan_id", "vigilance.plan_version"),
     *("vigilance.exposure_source", "vigilance.recipients"),

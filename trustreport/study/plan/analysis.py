@@ -1,5 +1,6 @@
 """What is asked of the data: endpoints, families, subgroups, utilities, similarity, precision."""
 
+import datetime as dt
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
@@ -59,6 +60,9 @@ class Endpoint(Group):
     alpha: float | None = Field(default=None, gt=0, lt=1)
     multiplicity_family: Text | None = declared("C")
     clinical_severity: Text | None = None
+    hazard: Text | None = None
+    owner: Text | None = None
+    due: dt.date | None = None
     sides: Literal[1, 2] | None = None
     dataset: Text | None = None
     candidate: Text | tuple[Text, Text] | None = None

@@ -151,6 +151,7 @@ class StudyFacts(Group):
     sap_version: Text | None = declared("C")
     sap_locked_at: Moment | None = declared("C")
     data_opened_at: Moment | None = declared("C")
+    sample_size: Text | None = None
     prospective: bool | None = declared("C")
     simulated: bool = False
     sponsor: Text | None = declared("C")
