@@ -25,7 +25,7 @@ def test_the_published_knee_study_fires_exactly_its_five() -> None:
     said = fired(KNEE, plan(**CLAIM))
     assert set(said) == {"P19", "P22", "P23", "P24", "P25"}
     assert said["P19"].startswith("24 of 3,120 readings are missing (0.8%): 12 unaided, 12 aided.")
-    assert "from 25 (benefit) through infinity to 50 (harm)" in said["P24"]
+    assert "avoid one error in 25 decisions or cause one in 50; " in said["P24"]
 
 
 RNG = np.random.default_rng(7)

@@ -265,7 +265,10 @@ CERTIFICATION_SAYS = {
     "a device alone that needs a reader": ("The criterion is met.", ""),
     "all pass": ("Both criteria are met.", ""),
     "one fails": (
-        "One of two criteria is met. One fails: sensitivity at 70.0% (63.3% to 75.9%), required above 80%.",
+        (
+            "Not in full. One of two criteria is met. "
+            "One fails: sensitivity at 70.0% (63.3% to 75.9%), required above 80%."
+        ),
         "",
     ),
     "all inconclusive": (
@@ -303,7 +306,7 @@ CERTIFICATION_SAYS = {
         "",
     ),
     "safety inconclusive among others": (
-        "Two of three criteria are met.",
+        "Not in full. Two of three criteria are met.",
         (
             "One is inconclusive: the safety criterion on correct decisions "
             "reversed after wrong advice (44%, 25% to 65%; required below "
@@ -312,7 +315,7 @@ CERTIFICATION_SAYS = {
     ),
     "more occurred than predicted": (
         (
-            "One of two criteria is met. One fails: at North the device "
+            "Not in full. One of two criteria is met. One fails: at North the device "
             "underestimates risk (1.8 times as many cases occurred as predicted)."
         ),
         "",
@@ -509,10 +512,10 @@ PROCUREMENT_SAYS = {
             12,
             7,
             1,
-            "Seven of 12 criteria are met, one of them only after an amendment.",
+            "Not in full. Seven of 12 criteria are met, one of them only after an amendment.",
         ),
         (1, 1, 1, "The criterion is met, but only after an amendment."),
-        (3, 1, 1, "One of three criteria is met, and only after an amendment."),
+        (3, 1, 1, "Not in full. One of three criteria is met, and only after an amendment."),
     ],
 )
 def test_criteria_met_only_as_amended_are_counted_so(n: int, met: int, amended: int, expected: str) -> None:

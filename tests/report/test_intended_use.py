@@ -9,6 +9,7 @@ from made_up import assessment, manifest, part
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.case_mix import CaseMix
+from trustreport.report.declared import notice
 from trustreport.report.elements.intended_use import purpose_line, use_box
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.messages import catalogue
@@ -22,7 +23,7 @@ USE = {
 }
 TRIAGE = (
     "Intended purpose: Put urgent films first (Pneumothorax). A case that the device misses keeps its place "
-    "in the worklist and waits longer."
+    "in the worklist and waits longer. Users: not declared."
 )
 
 
@@ -37,10 +38,17 @@ def declaring(**use: Any) -> Plan:
             USE,
             TRIAGE,
         ),
-        (USE | {"decision_role": "concurrent"}, "Intended purpose: Put urgent films first (Pneumothorax)."),
         (
-            {"intended_purpose": "Find pneumothorax.", "medical_condition": "Pneumothorax"},
-            "Intended purpose: Find pneumothorax.",
+            USE | {"decision_role": "concurrent"},
+            "Intended purpose: Put urgent films first (Pneumothorax). Users: not declared.",
+        ),
+        (
+            {
+                "intended_purpose": "Find pneumothorax.",
+                "medical_condition": "Pneumothorax",
+                "intended_users": "Radiologists.",
+            },
+            "Intended purpose: Find pneumothorax. Users: Radiologists.",
         ),
         ({}, "The intended purpose is not declared."),
     ],
@@ -87,3 +95,13 @@ def test_training_data_do_not_count_as_a_test(simple: Assessment) -> None:
     mixes = (CaseMix("made of", "training", 900, 300, 600, 0), CaseMix("seen", "external", 80, 20, 60, 0))
     box = use_box(replace(simple, case_mixes=mixes), EN)
     assert dict(box.tested)["Device alone"].startswith("80 cases, 20 with the condition (25%")
+
+
+def test_simulated_data_are_called_so() -> None:
+    simulated = manifest() | {"study": {"simulated": True}}
+    bare = {key: value for key, value in simulated["report"].items() if key != "notice"}
+    said = notice(Plan.model_validate(simulated | {"report": bare}), EN)
+    assert said == "Simulated data: no patient stands behind these numbers"
+    own = Plan.model_validate(simulated | {"report": bare | {"notice": "Ours"}})
+    assert notice(own, EN) == "Ours"
+    assert notice(Plan.model_validate(manifest() | {"report": bare}), EN) == ""

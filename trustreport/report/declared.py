@@ -269,3 +269,8 @@ def month(period: str, say: Catalogue) -> str:
     from babel.dates import format_date
 
     return format_date(dt.date(int(found[1]), int(found[2]), 1), "MMMM y", locale=say.language)
+
+
+def notice(plan: Plan, say: Catalogue) -> str:
+    """The notice of the manifest; simulated data are called so without one too."""
+    return plan.report.notice or (say("report.use.simulated") if plan.study.simulated else "")

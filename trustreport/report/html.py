@@ -15,7 +15,7 @@ from trustreport.assessment.assess import Assessment
 from trustreport.assessment.explored import explored_sets, reader_change
 from trustreport.report import contents
 from trustreport.report.answer import front, glance
-from trustreport.report.declared import breakable, shorten, together
+from trustreport.report.declared import breakable, notice, shorten, together
 from trustreport.report.elements.about import approvals, cover, device_name
 from trustreport.report.elements.intended_use import purpose_line, use_box
 from trustreport.report.glossary import terms
@@ -127,7 +127,7 @@ class Documents:
             level=plan.report.confidence_level,
             title=plan.report.title or say("report.default_title", device=device),
             device=shown,
-            notice=plan.report.notice or "",
+            notice=notice(plan, say),
             running_head=running_head,
             running_notice=running_notice,
             running_foot=running_foot,
@@ -248,9 +248,9 @@ def faces() -> str:
 
 def _margins(assessment: Assessment, results_hash: str) -> Markup:
     """What stands in the margins of a page that a browser prints, where the PDF has running elements."""
-    head, notice, foot = _running(assessment, results_hash)
+    head, said, foot = _running(assessment, results_hash)
     text = (
-        f'@page {{ @top-left {{ content: "{_quoted(head)}\\a {_quoted(notice)}"; white-space: pre-line; }} '
+        f'@page {{ @top-left {{ content: "{_quoted(head)}\\a {_quoted(said)}"; white-space: pre-line; }} '
     )
     text += f'@bottom-left {{ content: "{_quoted(foot)}"; }} }}\n'
     text += "@page :first { @top-left { content: none; } }\n"
@@ -271,7 +271,7 @@ def _running(assessment: Assessment, results_hash: str) -> tuple[str, str, str]:
     device = shorten(device, NAME_IN_HEAD, say)
     return (
         say("report.running", device=device, kind=say(f"report.running_kind.{report.kind}")),
-        shorten(report.notice or "", NOTICE_IN_HEAD, say),
+        shorten(notice(assessment.plan, say), NOTICE_IN_HEAD, say),
         say("report.foot", hash=results_hash[:HASH_DIGITS], status=say(f"status.{report.status}")),
     )
 

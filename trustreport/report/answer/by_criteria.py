@@ -1,7 +1,7 @@
 """The answer from declared criteria: how many are met, which are not; of candidates, who meets them all."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.verdicts import Standing, Verdict, candidate_names, requirements, status
@@ -47,7 +47,9 @@ def criteria_answer(assessment: Assessment, say: Catalogue) -> Said:
     sentences, unadjusted = losses(verdicts, assessment, say)
     told = [v for v in verdicts if v.is_loss]
     if len(verdicts) > 1 or not told:
-        sentences.append(_met(verdicts, assessment, say))
+        met = _met(verdicts, assessment, say)
+        in_part = not sentences and len({v.word == "pass" for v in verdicts}) > 1
+        sentences.append(replace(met, text=say("answer.criteria.in_part", met=met.text)) if in_part else met)
     unsaid = [v for v in failed if v not in told]
     if unsaid:
         sentences.append(_failed(unsaid, len(failed), assessment, say))

@@ -14,6 +14,7 @@ from trustreport.report.answer.answer import Answer, answer
 from trustreport.report.answer.by_criteria import candidate_statuses
 from trustreport.report.answer.forest import ForestGroup, forest
 from trustreport.report.answer.limits import Limitation, ranked
+from trustreport.report.answer.next_step import next_step
 from trustreport.report.answer.over_time import Course, courses, side, worse
 from trustreport.report.answer.review import Review, to_explain
 from trustreport.report.answer.row_picture import NARROW, Row, axes, has_strip, picture, unit_of
@@ -82,6 +83,7 @@ class Front:
     """Everything that the first page prints."""
 
     answer: Answer
+    next_step: str
     style: str
     groups: tuple[ForestGroup, ...]
     key: str
@@ -112,6 +114,7 @@ def front(assessment: Assessment, say: Catalogue) -> Front:
     rows = sum(len(group.rows) for group in groups) + len(followed) + len(per)
     return Front(
         found,
+        next_step(assessment, say, limited=bool(limits)),
         "tight" if rows > MANY_ROWS else "",
         groups,
         _key(groups, assessment, say),
@@ -166,7 +169,7 @@ def _limit(own: list[Limitation], say: Catalogue) -> Limitation:
     names = list(dict.fromkeys(name for limit in own for name in limit.names))
     where = shorten(own[0].names[0], SHORT, say) if own[0].names else ""
     if where and len(names) > 1:
-        where = say("report.section.where_more", name=where, n=len(names) - 1)
+        where = say("report.section.where_more", name=where, n=len(names))
     text = _cut(own[0].text, say).removesuffix(".")
     return Limitation(own[0].check, own[0].severity, tuple(names), where, text)
 

@@ -17,6 +17,7 @@ from trustreport.report.answer.sentences import (
     Statement,
     at_declared,
     first_few,
+    first_letter,
     known,
     results_of,
     stated,
@@ -177,7 +178,7 @@ def _of_group(own: Sequence[Loss], several: bool, say: Catalogue) -> Statement:
     values = {"now": now, "before": before, "place": place, "changes": changes}
     arms = "_of_arms" if first.kind == "readers" and several else ""
     at = "_at" if place and first.kind != "site" else ""
-    return stated(say, f"answer.losses.{first.kind}{arms}{at}", *results, **values)
+    return Statement(first_letter(say(f"answer.losses.{first.kind}{arms}{at}", **values)), tuple(results))
 
 
 def _change(one: Loss, say: Catalogue) -> str:

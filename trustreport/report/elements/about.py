@@ -91,6 +91,8 @@ def counted(study: Study, what: str, say: Catalogue) -> str:
         text = say("word.not_declared") if given is None else say(f"report.tested.n_{what}", n=given)
         found.append((text, str(getattr(one, "set", None) or getattr(one, "name", ""))))
     texts = list(dict.fromkeys(text for text, _ in found))
+    if texts == [say("word.not_declared")]:
+        return ""
     if len(texts) <= 1:
         return "".join(texts)
     items = [say("report.tested.in_set", text=text, set=name) for text, name in found]

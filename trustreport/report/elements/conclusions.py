@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from trustreport.assessment.narrative.texts import quantity_name
-from trustreport.assessment.verdicts.judge import further_cases
-from trustreport.assessment.verdicts.verdict import Verdict
 from trustreport.report import declared
 from trustreport.report.answer.acceptance import criterion_rows, families, verdict_word
 from trustreport.report.answer.answer import answer
 from trustreport.report.answer.forest import forest
 from trustreport.report.answer.limits import ranked
+from trustreport.report.answer.next_step import proposed
 from trustreport.report.answer.sentences import estimate_of, title
 from trustreport.report.declared import day, shorten
 from trustreport.report.elements.element import Context, Element, numbered
@@ -193,21 +192,11 @@ def _criteria(context: Context) -> Iterator[Line]:
                 why,
                 harm=own.clinical_severity,
                 hazard=own.hazard,
-                action=_proposed(verdict, say),
+                action=proposed(verdict, say),
                 owner=own.owner,
                 due=own.due,
             )
             yield point.line(say)
-
-
-def _proposed(verdict: Verdict, say: Catalogue) -> str:
-    """What would settle a criterion that is not met; of one that the cases leave open how many more would."""
-    if verdict.word == "inconclusive":
-        more = further_cases(verdict)
-        if more is None:
-            return say("element.feedback.propose.study")
-        return say("element.feedback.propose.cases", n=more[0], unit=say(f"verdicts.unit.{more[1]}"))
-    return say(f"element.feedback.propose.{verdict.word.replace(' ', '_')}")
 
 
 def _checks(context: Context) -> Iterator[Line]:

@@ -40,7 +40,7 @@ def use_box(assessment: Assessment, say: Catalogue) -> UseBox:
 
 
 def purpose_line(plan: Plan, say: Catalogue) -> str:
-    """Purpose and condition in one line; of a triage device also what happens to a case that it misses."""
+    """Purpose, condition and users; of a triage device also what happens to a case that it misses."""
     use = plan.intended_use
     purpose, condition = (" ".join((text or "").split()) for text in _purpose(plan))
     if not purpose:
@@ -48,7 +48,9 @@ def purpose_line(plan: Plan, say: Catalogue) -> str:
     if condition and condition.casefold() not in purpose.casefold():
         purpose = say("report.use.purpose_of", purpose=purpose.rstrip("."), condition=condition.rstrip("."))
     triage = (use.decision_role or "").strip().casefold() == "triage"
-    return say("report.use.line_triage" if triage else "report.use.line", purpose=purpose.rstrip("."))
+    said = say("report.use.line_triage" if triage else "report.use.line", purpose=purpose.rstrip("."))
+    users = " ".join((use.intended_users or "").split()).rstrip(".")
+    return f"{said} {say('report.use.users_line', users=users) if users else say('report.use.no_users')}"
 
 
 def _purpose(plan: Plan) -> tuple[str | None, str | None]:

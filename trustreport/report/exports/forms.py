@@ -50,7 +50,8 @@ class FormParts:
     def file(self, suffix: str, *sections: SheetSection) -> bytes:
         """The form as HTML or DOCX: first the title and the notice of the study, then what the form is."""
         report, key = self.plan.report, f"form.{self.name}"
-        notes = (report.title, report.notice, self.say(f"{key}.note"), self.say(f"{key}.layout"))
+        said = declared.notice(self.plan, self.say)
+        notes = (report.title, said, self.say(f"{key}.note"), self.say(f"{key}.layout"))
         sheet = Sheet(self.say(f"{key}.title"), tuple(filter(None, notes)), sections, self.say.language)
         return sheet_docx(sheet) if suffix == ".docx" else sheet_page(sheet, self.say).encode()
 

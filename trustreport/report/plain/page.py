@@ -13,7 +13,7 @@ from markupsafe import Markup
 from trustreport.assessment.assess import Assessment
 from trustreport.report import html
 from trustreport.report.answer.other_evidence import against_labels
-from trustreport.report.declared import month, shorten
+from trustreport.report.declared import month, notice, shorten
 from trustreport.report.elements.about import device_name
 from trustreport.report.layout.pdf_layout import (
     UNDATED,
@@ -93,9 +93,8 @@ class PlainPage:
     @property
     def notes(self) -> list[str]:
         """For whom it is, and what the report says of itself."""
-        report, say = self._of.plan.report, self._say
-        notice = [say("plain.notice", text=self._cut(report.notice))] if report.notice else []
-        return [say("plain.for_whom"), *notice]
+        said, say = notice(self._of.plan, self._say), self._say
+        return [say("plain.for_whom"), *([say("plain.notice", text=self._cut(said))] if said else [])]
 
     @property
     def purpose(self) -> PlainSection:

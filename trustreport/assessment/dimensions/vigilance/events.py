@@ -140,7 +140,7 @@ def days_between(first: dt.date | None, then: dt.date | None) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """Something that is due: what, whose, and when; `late` where the day is before that of the data.
+    """Something that is due: what, whose, and when; `late` where the day is before that of the report.
 
     `name` is how a sentence calls it. `day` is None where no term is declared, `owner` empty where none is.
     """
@@ -177,13 +177,19 @@ def alerted(charts: Sequence[Charted]) -> Iterator[Alerted]:
         yield from [one for one in found if one.endpoint == endpoint][:1]
 
 
+def day_of_report(plan: Plan, timeline: Timeline) -> dt.date | None:
+    """The declared date of the report, or that of the data where it is later or alone. No clock is read."""
+    return max(filter(None, (plan.report.date, timeline.cut)), default=None)
+
+
 def due(plan: Plan, timeline: Timeline, charts: Sequence[Charted] = ()) -> list[Due]:
-    """What is still to be done, the earliest first. No clock is read: late means before the data were cut."""
+    """What is still to be done, the earliest first; late is what was due before the day of the report."""
     found: list[Due] = []
+    today = day_of_report(plan, timeline)
 
     def add(what: Message, name: Message | str, kind: str, owner: str | None, day: dt.date | None) -> None:
-        """Append something that is due; late where its day is before the data were cut."""
-        late = day is not None and timeline.cut is not None and day < timeline.cut
+        """Append something that is due; late where its day is before that of the report."""
+        late = day is not None and today is not None and day < today
         found.append(Due(what, name, kind, owner or "", day, late))
 
     for signal in plan.signals:

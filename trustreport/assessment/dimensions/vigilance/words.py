@@ -11,7 +11,7 @@ from trustreport.assessment.dimensions.vigilance.entries import (
     endpoints,
     indicator_of,
 )
-from trustreport.assessment.dimensions.vigilance.events import due, is_new, is_open, named
+from trustreport.assessment.dimensions.vigilance.events import day_of_report, due, is_new, is_open, named
 from trustreport.assessment.dimensions.vigilance.periods import ID, Period, mature_on
 from trustreport.assessment.dimensions.vigilance.readers_over_time import FOLLOWED, Reliances
 from trustreport.assessment.dimensions.vigilance.view import MonitoringView
@@ -62,7 +62,7 @@ def _status(view: MonitoringView) -> Iterator[Item]:
             yield text("status.unregistered", name=heading(endpoint))
     late = [d.name for d in due(view.plan, view.timeline, view.charts) if d.late]
     if late:
-        yield text("status.late", n=len(late), names=late, day=view.timeline.cut)
+        yield text("status.late", n=len(late), names=late, day=day_of_report(view.plan, view.timeline))
     if view.charts:
         yield text.table(
             f"vigilance_indicators{view.suffix}",
