@@ -23,7 +23,7 @@ from trustreport.measures.monitoring import notes
 from trustreport.measures.note import Note, note
 from trustreport.measures.roc.clustered import clustered_auc
 from trustreport.measures.two_arm.difference import newcombe
-from trustreport.study.plan import Indicator
+from trustreport.study.plan import Incident, Indicator
 from trustreport.study.study import Dataset, Study
 from trustreport.vocabulary.messages import catalogue
 from trustreport.vocabulary.results import Result
@@ -697,3 +697,40 @@ def test_patients_known_in_one_period_only_are_said() -> None:
         finding, "period_change", period="p1", endpoint="auc", **against("baseline", "baseline")
     )
     assert "is not known: the interval takes the sets as independent" in english(change.estimate.note)
+
+
+@pytest.mark.parametrize(
+    ("seriousness", "aware", "due"),
+    [
+        ("serious", "2026-07-01", "2026-07-16"),
+        ("Death or unanticipated serious deterioration", "2026-07-01", "2026-07-11"),
+        ("serious public health threat", "2026-07-01", "2026-07-03"),
+        ("grave", "2026-12-20", "2027-01-04"),
+        ("not serious", "2026-07-01", None),
+        (None, "2026-07-01", None),
+        ("serious", None, None),
+    ],
+)
+def test_the_deadline_of_a_report_is_that_of_the_regulation(
+    seriousness: str | None, aware: str | None, due: str | None
+) -> None:
+    one = Incident.model_validate({"incident": "I", "seriousness": seriousness, "awareness_date": aware})
+    assert (one.report_by and one.report_by.isoformat()) == due
+
+
+def test_each_incident_says_whether_it_was_reported_in_time() -> None:
+    study = m.over_time(0.9)
+    days = (
+        ("in time", "2026-01-05", "2026-01-20"),
+        ("late", "2026-01-05", "2026-01-21"),
+        ("overdue", "2026-01-05", None),
+        ("not yet due", "2026-02-01", None),
+    )
+    incidents = [
+        {"incident": said, "seriousness": "serious", "awareness_date": aware, "report_date": reported}
+        for said, aware, reported in days
+    ]
+    report = {"kind": "vigilance", "date": "2026-02-03"}
+    found = answer(study, m.plan(study, incidents=incidents, report=report))
+    (clock,) = [t for part in found.parts for t in part.tables if t.id.startswith("vigilance_clock")]
+    assert [(row[0], SAY(row[-1])) for row in clock.rows] == [(said, said) for said, _, _ in days]

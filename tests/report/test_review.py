@@ -288,10 +288,12 @@ def test_questions_in_words_stay_valid() -> None:
 def test_conditions_are_of_those_that_may_be_bought(triage: Assessment) -> None:
     one = element("conditions", triage)
     assert one is not None
-    assert [t.table.caption for t in one.tables] == [
+    captions = [t.table.caption for t in one.tables]
+    assert captions[:2] == [
         "Conditions of a contract with Alder.",
         "Conditions of a contract with Birch, after what has to be shown first.",
     ]
+    assert captions[2].startswith("Record of the acceptance at this hospital")
     assert "Cedar failed a requirement: no conditions are listed." in one.finding
     text = str(rows(one, 0) + rows(one, 1))
     assert "Cedar" not in text
@@ -306,11 +308,38 @@ def test_each_bound_is_written_as_in_the_table_of_criteria(triage: Assessment) -
         ["Specificity", "above 75%"],
         ["To be explained by the supplier: specificity", "claimed 88%"],
         ["To be explained by the supplier: sensitivity (unit: portable)", "–"],
-        ["Watched in use: Sensitivity", "–"],
-        ["Watched in use: Share without an output", "–"],
     ]
     first = rows(one, 1)[0]
     assert first[0].startswith("To be shown first: Sensitivity (About 125 cases with the condition would")
+
+
+def test_the_acceptance_is_recorded_step_by_step(triage: Assessment) -> None:
+    one = element("conditions", triage)
+    assert [row[:2] for row in rows(one, 2)] == [
+        ["Acceptance test on local cases", "Sensitivity above 80% and Specificity above 75%"],
+        ["Number of cases", "Sensitivity: 116 and Specificity: 524"],
+        [
+            "Stop rule, Sensitivity",
+            "CUSUM, baseline 90%, alert at 80%, and at an alert: Stop the triage and call the supplier",
+        ],
+        [
+            "Stop rule, Share without an output",
+            "CUSUM, baseline 1%, alert at 5%, and at an alert: Open a ticket with the supplier",
+        ],
+        ["Who decides", "B. Example (fictional) (Procurement)"],
+        ["Decision due", "2026-09-01"],
+        [
+            "Decision, date, signature",
+            "to be entered: accepted, accepted with conditions, or not accepted",
+        ],
+    ]
+
+
+def test_what_nobody_declared_of_the_acceptance_is_said(triage: Assessment) -> None:
+    bare = triage.plan.model_copy(update={"vigilance": None, "approvals": (), "site_context": None})
+    found = dict(row[:2] for row in rows(element("conditions", replace(triage, plan=bare)), 2))
+    for step in ("Monitoring and stop rule", "Who decides", "Decision due"):
+        assert found[step] == "NOT DECLARED"
 
 
 def test_conditions_are_asked_in_a_procurement_review_alone(triage: Assessment) -> None:

@@ -83,7 +83,7 @@ PRINTED = (
     *("grid*", "questions*", "candidate_table*", "conditions*", "candidates_claims_*"),
     "versions_*",
     *("since*", "timeline*", "vigilance_due_*", "vigilance_trend_*", "vigilance_charts_[0-9]_1"),
-    *("vigilance_log_*", "vigilance_signals_*", "vigilance_people_*"),
+    *("vigilance_log_*", "vigilance_clock_*", "vigilance_signals_*", "vigilance_people_*"),
 )
 
 # Of these an audit, which asks what has changed, leaves all to its annex.

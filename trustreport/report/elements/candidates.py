@@ -8,7 +8,7 @@ from trustreport.assessment.dimensions.candidates.words import PATIENTS
 from trustreport.assessment.narrative.texts import failed_cases, heading
 from trustreport.assessment.verdicts import Requirement, Verdict
 from trustreport.report import declared
-from trustreport.report.answer.acceptance import declared_amount, verdict_word
+from trustreport.report.answer.acceptance import verdict_word
 from trustreport.report.answer.by_criteria import conclusion
 from trustreport.report.answer.review import (
     ACCURACY,
@@ -21,9 +21,9 @@ from trustreport.report.answer.review import (
     to_explain,
     utilities,
 )
+from trustreport.report.elements.acceptance_record import acceptance_record
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.tables import Cell, Head, Line, Table, heads, in_words, line_of, number_cells
-from trustreport.study.plan import Endpoint
 from trustreport.vocabulary.messages import Catalogue
 
 AT_PREVALENCE = ("ppv", "npv")
@@ -182,6 +182,8 @@ def conditions(context: Context) -> Element | None:
         return None
     open_to = [n for n in review.names if review.standings[n] in ("pass", "inconclusive")]
     tables = [_contract(name, review) for name in open_to]
+    if open_to:
+        tables.append(acceptance_record(open_to, review))
     finding = []
     for name in review.names:
         word = review.standings[name]
@@ -198,7 +200,7 @@ def _contract(name: str, review: Review) -> Table:
     lines = [_to_be_shown(row, row.verdicts[name], review) for row in waiting]
     kept = [row for row in own if row not in waiting]
     lines += [line_of(review.about(row), *_numbers(row, row.verdicts[name], review)) for row in kept]
-    lines += [*_explained(name, review), *_watched(review)]
+    lines += _explained(name, review)
     key = "caption_inconclusive" if waiting else "caption"
     return Table(say(f"procurement.conditions.{key}", name=review.shown(name)), columns, tuple(lines))
 
@@ -225,24 +227,6 @@ def _explained(name: str, review: Review) -> Iterator[Line]:
     for one in to_explain(review, name):
         label = review.say("procurement.conditions.to_explain", measure=one.measure)
         yield line_of(label, one.claimed or empty, *number_cells([one.observed]), one.source or empty)
-
-
-def _watched(review: Review) -> Iterator[Line]:
-    """The indicators to watch in use, written in their own unit."""
-    say, plan = review.say, review.plan
-    for i in (plan.vigilance and plan.vigilance.indicators) or ():
-        asked = Endpoint(endpoint=i.measure, measure=i.measure)
-        limits = (("in_control", i.in_control), ("to_detect", i.to_detect))
-        parts = [
-            say(f"procurement.conditions.{word}", value=declared_amount(value, asked, say))
-            for word, value in limits
-            if value is not None
-        ]
-        measure, empty = say(heading(i.measure.rpartition(".")[2])), say("table.empty")
-        label = say("procurement.conditions.watched", measure=measure)
-        within = say("word.listed", items=parts) if parts else empty
-        about = say("word.listed", items=[i.chart, *parts]) if i.chart and parts else i.chart or within
-        yield line_of(label, *number_cells([empty] * 2), Cell(i.action or empty, aside=about))
 
 
 ELEMENTS: dict[str, Callable[[Context], Element | None]] = {

@@ -1,5 +1,6 @@
 """What is tested, for what use and where, who answers for it: device, claims, vigilance, approvals."""
 
+import datetime as dt
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator
@@ -283,6 +284,14 @@ class Vigilance(Group):
     recipients: Text | tuple[Text, ...] | None = None
 
 
+# Days from awareness to the report of an incident, by its seriousness (MDR, Article 87, 3 to 5).
+DAYS_TO_REPORT: dict[str, int] = {
+    "serious": 15,
+    "death or unanticipated serious deterioration": 10,
+    "serious public health threat": 2,
+}
+
+
 class Incident(Group):
     incident: Text = named("incident", "incident_id")
     kind: Literal["incident", "complaint"] = "incident"
@@ -303,6 +312,18 @@ class Incident(Group):
         """Whether it is declared as serious, in whatever words."""
         declared = (self.seriousness or "").strip().casefold()
         return bool(declared) and not declared.startswith(("not ", "non"))
+
+    @property
+    def report_by(self) -> dt.date | None:
+        """The last day for the report to the authority; None where none is due or awareness has no date.
+
+        One that is serious in other words has the time of a serious one.
+        """
+        if self.awareness_date is None or not self.is_serious:
+            return None
+        declared = (self.seriousness or "").strip().casefold()
+        allowed = DAYS_TO_REPORT.get(declared, DAYS_TO_REPORT["serious"])
+        return self.awareness_date + dt.timedelta(days=allowed)
 
     @property
     def is_closed(self) -> bool:

@@ -1,11 +1,13 @@
 """Incidents, complaints and signals: sentences and tables."""
 
+import datetime as dt
 from collections.abc import Iterator, Sequence
 from math import isnan
 from typing import Any
 
 from trustreport.assessment.dimensions.vigilance.events import (
     KINDS,
+    day_of_report,
     days_between,
     is_open,
     late_signals,
@@ -16,7 +18,7 @@ from trustreport.assessment.dimensions.vigilance.periods import ID
 from trustreport.assessment.dimensions.vigilance.view import MonitoringView
 from trustreport.assessment.finding import Part, PlainTable
 from trustreport.assessment.narrative.texts import Item, Texts, heading, on_day
-from trustreport.study.plan import Signal
+from trustreport.study.plan import Incident, Signal
 from trustreport.vocabulary.digits import per
 from trustreport.vocabulary.messages import Message, say
 
@@ -51,7 +53,7 @@ def _events(view: MonitoringView) -> Iterator[Item]:
         yield text.table(
             f"vigilance_log{view.suffix}",
             text("table.log"),
-            ".event .happened .description .seriousness .causality .days_to_report:count .status",
+            ".event .happened .description .seriousness .causality .status",
             [
                 (
                     i.incident,
@@ -59,12 +61,33 @@ def _events(view: MonitoringView) -> Iterator[Item]:
                     _described(i.description, i.imdrf_codes),
                     i.seriousness,
                     i.causality,
-                    days_between(i.awareness_date, i.report_date),
                     i.status,
                 )
                 for i in view.plan.incidents
             ],
         )
+        yield text.table(
+            f"vigilance_clock{view.suffix}",
+            text("table.clock"),
+            ".event .aware .report_by .reported .days_to_report:count .reported_to .corrective .state",
+            [(*_clock(i), _state(i, day_of_report(view.plan, view.timeline))) for i in view.plan.incidents],
+        )
+
+
+def _clock(i: Incident) -> tuple[Any, ...]:
+    """When an entry was known, until when it was to be reported, when, to whom, and what followed."""
+    days = (i.awareness_date, i.report_by, i.report_date)
+    taken = days_between(i.awareness_date, i.report_date)
+    return i.incident, *map(on_day, days), taken, i.reported_to, i.capa_id
+
+
+def _state(i: Incident, today: dt.date | None) -> Message | None:
+    """Whether the report to the authority was in time; None where none is due."""
+    if i.report_by is None:
+        return None
+    if i.report_date is not None:
+        return text("clock.in_time" if i.report_date <= i.report_by else "clock.late")
+    return text("clock.waiting" if today is None or today <= i.report_by else "clock.overdue")
 
 
 def _rate_table(view: MonitoringView) -> PlainTable:

@@ -76,11 +76,11 @@ def _status(view: MonitoringView) -> Iterator[Item]:
 
 
 def _due_table(view: MonitoringView) -> Iterator[PlainTable]:
-    todo, cut = due(view.plan, view.timeline, view.charts), view.timeline.cut
+    todo, today = due(view.plan, view.timeline, view.charts), day_of_report(view.plan, view.timeline)
     if todo:
         yield text.table(
             f"vigilance_due{view.suffix}",
-            text("table.due", day=cut) if cut else text("table.due_plain"),
+            text("table.due", day=today) if today else text("table.due_plain"),
             ".due .what .owner .late",
             [
                 (
