@@ -66,6 +66,7 @@ def forest(assessment: Assessment, say: Catalogue) -> tuple[ForestGroup, ...]:
     printed = list(chain.from_iterable(grouped.values()))
     shared = axes(((found, verdict.declared_bound) for _, verdict, found in printed), say)
     strips = iter(has_strip([unit_of(found) for *_, found in printed]))
+    better = say("answer.forest.better")
 
     def row(i: int, verdict: Verdict, found: Result | None) -> ForestRow:
         """A criterion by its number in the manifest."""
@@ -74,7 +75,6 @@ def forest(assessment: Assessment, say: Catalogue) -> tuple[ForestGroup, ...]:
         word = verdict_word(verdict.word, say)
         alt = say("answer.forest.alt", estimate=estimate, required=required, word=word)
         about = [*_about(verdict, found, assessment, say), asides.get(verdict.criterion.endpoint, "")]
-        better = say("answer.forest.better") if next(strips) else None
         return ForestRow(
             title(verdict, assessment, say),
             verdict.criterion.endpoint,
@@ -85,7 +85,7 @@ def forest(assessment: Assessment, say: Catalogue) -> tuple[ForestGroup, ...]:
             mark,
             word,
             f"criterion-{i}",
-            picture((found, bound), mark, shared.get(unit_of(found)), alt, strip=better),
+            picture((found, bound), mark, shared.get(unit_of(found)), alt, better=better, strip=next(strips)),
             _own_level(found, assessment),
         )
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite, isnan, log10
+from re import sub
 
 from markupsafe import Markup
 
@@ -92,31 +93,39 @@ def _axis(of: Result, values: Sequence[float], say: Catalogue, width: float) -> 
 
 
 def has_strip(units: Sequence[str]) -> list[bool]:
-    """Whether a row carries the numbers of its axis: the last of rows of one unit that follow each other."""
+    """Whether a row makes room for the numbers of its axis: the last of rows of a unit that follow each other."""
     return [bool(unit) and unit != after for unit, after in pairwise([*units, ""])]
 
 
-def picture(row: Row, mark: str, axis: RowAxis | None, alt: str, *, strip: str | None = None) -> Markup:
+def picture(
+    row: Row, mark: str, axis: RowAxis | None, alt: str, *, better: str = "", strip: bool = True
+) -> Markup:
     """Interval and estimate as SVG, where the bound is met shaded, the bound a tick, no effect dotted.
 
     Colours are those of paper; on the screen the classes of the marks give them.
 
     Parameters
     ----------
-    strip : the word for the better side, where the numbers of the axis are drawn below; else None
+    better : the word for the better side
+    strip : whether the numbers of the axis have room; else they are below the picture, where only a phone,
+        whose rows are cards, shows them
     """
     found, bound = row
     inner, height, width = Markup(""), HEIGHT, axis.width if axis else WIDTH
     if axis is not None and found is not None:
         shapes = [*_shaded(bound, axis), *_no_effect(axis), *_marks(found, mark, axis)]
-        if strip is not None:
-            shapes += _strip(axis, strip)
-            height += STRIP
-        inner = Markup("").join(shapes)
+        below = Markup("").join(_strip(axis, better))
+        height += STRIP if strip else 0
+        inner = Markup("").join([*shapes, below if strip else Markup('<g class="below">{}</g>').format(below)])
     return Markup(
         '<svg xmlns="http://www.w3.org/2000/svg" role="img" class="forest-row" width="{w}pt" height="{h}pt" '
         'viewBox="0 0 {w} {h}" aria-label="{alt}">{inner}</svg>'
     ).format(w=f"{width:g}", h=f"{height:g}", alt=alt, inner=inner)
+
+
+def on_paper(picture: str) -> str:
+    """A picture without what only a phone shows."""
+    return sub('<g class="below">.*?</g>', "", picture)
 
 
 def _shaded(bound: Bound | None, axis: RowAxis) -> Iterable[Markup]:
