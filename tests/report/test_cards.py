@@ -15,18 +15,20 @@ CARDS = "#answer .cards"
 # What lies beyond the window or beyond what its table shows of itself.
 BEYOND = """
 () => [...document.querySelectorAll('#answer :is(th, td, .verdict, svg)')].filter(one => {
-    const box = one.getBoundingClientRect(), shown = one.closest('.scroll, section').getBoundingClientRect()
-    return box.left < shown.left - 1 || box.right > shown.right + 1 || shown.right > innerWidth || box.left < 0
+    const box = one.getBoundingClientRect()
+    const shown = one.closest('.scroll, section').getBoundingClientRect()
+    const [left, right] = [Math.max(shown.left, 0), Math.min(shown.right, innerWidth)]
+    return box.left < left - 1 || box.right > right + 1
 }).map(one => one.textContent)
 """
 # Of each row with a verdict: where its parts begin, and how high a line is.
 LAID_OUT = """
-() => [...document.querySelectorAll('#answer .cards tbody tr:has(.judged)')].map(row => {
+() => [...document.querySelectorAll('#answer .cards tr:has(.judged)')].map(row => {
     const part = name => row.querySelector(name).getBoundingClientRect()
+    const others = [...row.querySelectorAll('[data-label]:not(.estimate)')]
     const line = parseFloat(getComputedStyle(row).lineHeight)
     return {name: part('th'), verdict: part('.verdict'), estimate: part('.estimate'), drawn: part('.drawn'),
-            others: [...row.querySelectorAll('[data-label]:not(.estimate)')].map(one => one.getBoundingClientRect()),
-            line}
+            others: others.map(one => one.getBoundingClientRect()), line}
 })
 """
 

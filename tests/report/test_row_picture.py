@@ -23,8 +23,8 @@ SPECIFICITY = row("specificity", 0.86, 0.80, 0.90, 0.75)
 CHANGE = row("sensitivity_difference", 0.05, -0.02, 0.12, 0.0)
 
 
-def drawn(rows, of, better="", strip=True):
-    return picture(of, "pass", axes(rows, EN)[unit_of(of[0])], "", better=better, strip=strip)
+def drawn(rows, of, strip=True):
+    return picture(of, "pass", axes(rows, EN)[unit_of(of[0])], "", strip=strip)
 
 
 def labels(svg) -> list[str]:
@@ -44,7 +44,7 @@ def test_the_numbers_of_an_axis_stand_below_its_last_row() -> None:
     units = [unit_of(one[0]) for one in (SENSITIVITY, SPECIFICITY, CHANGE, SENSITIVITY)]
     assert has_strip(units) == [False, True, True, True]
     assert has_strip(["", "a"]) == [False, True]
-    shares = labels(drawn([SENSITIVITY, SPECIFICITY], SPECIFICITY, "better"))
+    shares = labels(drawn([SENSITIVITY, SPECIFICITY], SPECIFICITY))
     assert len(shares) >= 2
     assert all(text.endswith("%") for text in shares)
     svg = drawn([SENSITIVITY, SPECIFICITY], SENSITIVITY, strip=False)
@@ -54,13 +54,13 @@ def test_the_numbers_of_an_axis_stand_below_its_last_row() -> None:
 
 
 def test_a_difference_shows_where_none_is_and_which_side_is_better() -> None:
-    svg = drawn([CHANGE], CHANGE, "better")
+    svg = drawn([CHANGE], CHANGE)
     assert 'class="alike"' in svg
     assert "0" in labels(svg)
     assert labels(svg)[-1] == "better →"
     assert 'class="alike"' not in drawn([SENSITIVITY], SENSITIVITY)
     fewer = row("false_positive_rate_difference", -0.05, -0.1, 0.02)
-    assert labels(drawn([fewer], fewer, "better"))[-1] == "← better"
+    assert labels(drawn([fewer], fewer))[-1] == "← better"
 
 
 def test_a_ratio_is_drawn_on_a_logarithmic_axis_that_holds_one() -> None:

@@ -66,7 +66,6 @@ def forest(assessment: Assessment, say: Catalogue) -> tuple[ForestGroup, ...]:
     printed = list(chain.from_iterable(grouped.values()))
     shared = axes(((found, verdict.declared_bound) for _, verdict, found in printed), say)
     strips = iter(has_strip([unit_of(found) for *_, found in printed]))
-    better = say("answer.forest.better")
 
     def row(i: int, verdict: Verdict, found: Result | None) -> ForestRow:
         """A criterion by its number in the manifest."""
@@ -85,7 +84,7 @@ def forest(assessment: Assessment, say: Catalogue) -> tuple[ForestGroup, ...]:
             mark,
             word,
             f"criterion-{i}",
-            picture((found, bound), mark, shared.get(unit_of(found)), alt, better=better, strip=next(strips)),
+            picture((found, bound), mark, shared.get(unit_of(found)), alt, strip=next(strips)),
             _own_level(found, assessment),
         )
 
