@@ -17,7 +17,7 @@ MOST_ROWS = 40
 WIDEST, NARROWEST = 44.0, 16.0  # the column of labels
 GAP, RIGHT, BELOW = 6.0, 3.0, 7.0
 # Of groups: a line of one mark, what is around the marks of a row, a line of the key of a block.
-LINE, AIR, HEAD, TICKS = 3.3, 1.8, 5.6, 5.0
+LINE, AIR, HEAD, TICKS = 3.3, 1.2, 5.0, 4.4
 COUNT, GROUP_GAP = 7.0, 11.0  # room of a number of cases beside a panel, and between panels
 GLYPH, SPACE = 3.2, 5.0  # of an entry of a key, before and after its text
 MARK = 4.0  # points
