@@ -1,5 +1,6 @@
 """Advice accuracy: rules that always say the same, curves and charts where they belong, turned scores."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from tests.studies import plan
 from trustreport.assessment.dimensions.advice_accuracy import DIMENSION
 from trustreport.assessment.dimensions.advice_accuracy.entries import SCENARIO_MEASURES
 from trustreport.assessment.finding import Finding
+from trustreport.figures.style import label
 from trustreport.study.plan import Confusion, Plan
 from trustreport.study.study import Cases, Dataset, Labels, Readers, Readings, Scores, Study
 from trustreport.vocabulary.messages import catalogue
@@ -108,6 +110,13 @@ def test_candidates_share_the_curves_of_their_data_set() -> None:
     assert figure_ids(finding) == ["advice_accuracy_measures_1", "roc_1", "decision_curve_1"]
     panel = finding.parts[0].figures[1].drawing.panels[0]
     assert [line.label for line in panel.lines] == ["a", "b"]
+
+
+def test_training_sets_come_last_among_the_curves() -> None:
+    fitted = replace(dataset("fitted"), role="training")
+    finding = answer(Study(datasets=(fitted, dataset("elsewhere"))))
+    roc = next(f.drawing for f in finding.parts[0].figures if f.id == "roc_1")
+    assert [label(EN, panel.label) for panel in roc.panels] == ["elsewhere", "fitted (training data)"]
 
 
 def test_many_sets_have_a_chart_and_scores_that_are_no_risks_no_decision_curve() -> None:

@@ -59,7 +59,7 @@ def chart(panels: int, cases: int) -> ControlCharts:
             path.append(max(0.0, path[-1] + step))
         points = tuple((float(i), y) for i, y in enumerate(path))
         top = max(points, key=lambda p: p[1])
-        ends = tuple(float(cases * (i + 1) // 8) for i in range(8))
+        ends = tuple((f"M{i + 1}", float(cases * (i + 1) // 8)) for i in range(8))
         made.append(ControlPanel(f"chart {k}", points, top[1], -2.2 if k else nan, (top,), periods=ends))
     return ControlCharts(tuple(made))
 

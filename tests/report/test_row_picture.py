@@ -4,7 +4,7 @@ import re
 from math import nan
 
 from trustreport.measures.estimate import Estimate
-from trustreport.report.answer.row_picture import axes, has_strip, picture, unit_of
+from trustreport.report.answer.row_picture import axes, has_strip, on_paper, picture, unit_of
 from trustreport.study.criteria import Bound
 from trustreport.vocabulary.messages import catalogue
 from trustreport.vocabulary.place import NOWHERE
@@ -23,7 +23,7 @@ SPECIFICITY = row("specificity", 0.86, 0.80, 0.90, 0.75)
 CHANGE = row("sensitivity_difference", 0.05, -0.02, 0.12, 0.0)
 
 
-def drawn(rows, of, strip=None):
+def drawn(rows, of, strip=True):
     return picture(of, "pass", axes(rows, EN)[unit_of(of[0])], "", strip=strip)
 
 
@@ -44,20 +44,23 @@ def test_the_numbers_of_an_axis_stand_below_its_last_row() -> None:
     units = [unit_of(one[0]) for one in (SENSITIVITY, SPECIFICITY, CHANGE, SENSITIVITY)]
     assert has_strip(units) == [False, True, True, True]
     assert has_strip(["", "a"]) == [False, True]
-    shares = labels(drawn([SENSITIVITY, SPECIFICITY], SPECIFICITY, strip="better"))
+    shares = labels(drawn([SENSITIVITY, SPECIFICITY], SPECIFICITY))
     assert len(shares) >= 2
     assert all(text.endswith("%") for text in shares)
-    assert not labels(drawn([SENSITIVITY, SPECIFICITY], SENSITIVITY))
+    svg = drawn([SENSITIVITY, SPECIFICITY], SENSITIVITY, strip=False)
+    assert labels(svg) == shares  # for a phone
+    assert not labels(on_paper(svg))
+    assert on_paper(svg).count("<path") == 3  # bound, interval, estimate
 
 
 def test_a_difference_shows_where_none_is_and_which_side_is_better() -> None:
-    svg = drawn([CHANGE], CHANGE, strip="better")
+    svg = drawn([CHANGE], CHANGE)
     assert 'class="alike"' in svg
     assert "0" in labels(svg)
     assert labels(svg)[-1] == "better →"
     assert 'class="alike"' not in drawn([SENSITIVITY], SENSITIVITY)
     fewer = row("false_positive_rate_difference", -0.05, -0.1, 0.02)
-    assert labels(drawn([fewer], fewer, strip="better"))[-1] == "← better"
+    assert labels(drawn([fewer], fewer))[-1] == "← better"
 
 
 def test_a_ratio_is_drawn_on_a_logarithmic_axis_that_holds_one() -> None:
@@ -74,4 +77,4 @@ def test_what_is_undefined_draws_nothing_and_breaks_nothing() -> None:
     assert axes([empty, (None, None)], EN) == {}
     assert picture(empty, "none", None, "not estimable").count("<path") == 0
     one = row("sensitivity", 1.0, 1.0, 1.0)
-    assert len(labels(drawn([one], one, strip=""))) >= 2
+    assert len(labels(drawn([one], one))) >= 2

@@ -17,6 +17,7 @@ from trustreport.figures.panels import (
     lay_out,
     line_sample,
     mark_sample,
+    write_y_label,
 )
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Catalogue, Message
@@ -29,11 +30,10 @@ LEFT, RIGHT, GAP = 13.0, 2.0, 7.0
 ALONE, MOST_SIDE = 48.0, 56.0  # side of a single panel, of one of several
 STRIP, STRIP_GAP = 0.2, 3.2  # the histogram's height as a share of the side, and what is above it
 MOST_HEAD = 14.0  # two lines of name, two of numbers
-ROW_GAP = 5.0
+ROW_GAP = 10.0
 BELOW, KEY = 10.5, 4.2
 
 MARK: dict[str, Any] = {"marker": "o", "mfc": style.TEAL, "mec": style.PAPER, "mew": 0.5}
-BAND = (0.055, 0.486, 0.482, 0.16)  # teal, see-through
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,7 @@ class CalibrationPanel:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationFigure(Chart):
-    """Panels side by side; on the diagonal the scores mean what they say.
-
-    The band of a bin reaches over its scores and over the interval of the observed share.
-    """
+    """Panels side by side; on the diagonal the scores mean what they say."""
 
     panels: tuple[CalibrationPanel, ...]
     at_horizon: bool = False  # scores are risks of an event by a horizon, in groups, without a smooth curve
@@ -115,10 +112,13 @@ class CalibrationFigure(Chart):
                 sheet.write(left, top - 1.6 - line * (k + 0.5), text, **style.MUTED)
             if title:
                 sheet.write(left, top - 1.8 - 2 * line, title, va="bottom", **style.HEADING)
-            ends = {"first": column == 0, "last": i + across >= n}
-            self._curve(say, sheet.panel(left, top, side, side, **ends), i)
+            self._curve(say, sheet.panel(left, top, side, side), i)
             below = top + side + STRIP_GAP
-            self._histogram(say, sheet.panel(left, below, side, strip, **ends), i)
+            self._histogram(say, sheet.panel(left, below, side, strip), i)
+            if column == 0:
+                self._y_label(say, sheet, top, side)
+            x = left + side / 2, below + strip + 7.0
+            sheet.write(*x, say("figure.calibration.x"), ha="center", **style.AXIS)
         for k, text in enumerate(key):
             sheet.write(0, height - KEY * (len(key) - k - 0.5), text, **style.MUTED)
         return sheet
@@ -127,8 +127,9 @@ class CalibrationFigure(Chart):
     def _ends(self) -> tuple[float, ...]:
         return panels.QUARTERS if len(self.panels) <= 4 else (0.0, 0.5, 1.0)
 
-    def _ticks(self, say: Catalogue, *, shown: bool) -> tuple[tuple[float, ...], list[str]]:
-        return self._ends, [numbers.plain(say, x) if shown else "" for x in self._ends]
+    def _y_label(self, say: Catalogue, sheet: PlotSheet, top: float, side: float) -> None:
+        text = say(f"figure.calibration.y{'_at_horizon' if self.at_horizon else ''}")
+        write_y_label(sheet, text, top, top + side)
 
     def _key(self, say: Catalogue) -> list[str]:
         level = numbers.level(say, self.panels[0].points[0].observed)
@@ -139,15 +140,9 @@ class CalibrationFigure(Chart):
         panel = self.panels[i]
         plot.x_axis((0, 1))
         plot.y_axis((0, 1))
-        plot.ticks(self._ticks(say, shown=False), self._ticks(say, shown=plot.first), pad=2)
-        if plot.first:
-            text = say(f"figure.calibration.y{'_at_horizon' if self.at_horizon else ''}")
-            plot.axes.set_ylabel(text, size=style.TICK, labelpad=3)
+        ends = self._ends
+        plot.ticks((ends, [""] * len(ends)), (ends, [numbers.plain(say, x) for x in ends]), pad=2)
         plot.diagonal(f"as-said-{i}", style.INK)
-        for k, point in enumerate(panel.points):
-            e = point.observed
-            x, y = [point.low, point.high, point.high, point.low], [e.low, e.low, e.high, e.high]
-            plot.axes.fill(x, y, color=BAND, lw=0, zorder=0.5, gid=f"band-{i}-{k}")
         if panel.smooth:
             plot.line(panel.smooth, f"smooth-{i}", color=style.MUTE, lw=style.LINE, zorder=2)
         for k, point in enumerate(panel.points):
@@ -176,10 +171,15 @@ class CalibrationFigure(Chart):
                     x, y = [low, high, high, low], [0, 0, sign * n, sign * n]
                     plot.axes.fill(x, y, color=colour, ec=style.PAPER, lw=0.4, gid=f"{name}-{i}-{k}")
         plot.axes.axhline(0, color=style.MUTE, lw=style.HAIR)
-        plot.ticks(self._ticks(say, shown=plot.last), ([most], [say.numbers.count(most)]))
-        plot.axes.tick_params(axis="y", length=0, labelsize=style.SMALLEST, pad=1.5)
-        if plot.last:
-            plot.axes.set_xlabel(say("figure.calibration.x"), size=style.TICK, labelpad=2)
+        plot.ticks((self._ends, [numbers.plain(say, x) for x in self._ends]))
+        # Where the bars leave room: at the end, and on the side of the line, that is emptiest.
+        half = len(counts.present) // 2
+        sides = [(of[part], left, up) for of, up in ((counts.present, True), (counts.absent, False))
+                 for part, left in ((slice(half), True), (slice(half, None), False))]  # fmt: skip
+        _, left, up = min(sides, key=lambda side: max(side[0], default=0))
+        place: dict[str, Any] = {"ha": "left" if left else "right", "va": "top" if up else "bottom"}
+        text = say("figure.calibration.most", n=most)
+        plot.write(0.0 if left else 1.0, most if up else -most, text, **place, **style.TINY)
 
 
 def _title(say: Catalogue, label: Message | str, width: float) -> str:
@@ -384,7 +384,7 @@ class DifferencePlot(_Agreement):
         text = numbers.tick(say, "number")
         for shown, plot in zip(self.panels, panels, strict=True):
             plot.x_axis(across, text)
-            plot.y_axis(up, text if plot.first else None)
+            plot.y_axis(up, text)
             plot.plot(across, (0.0, 0.0), **EQUAL)
             for i, e in enumerate(shown.lines):
                 how = BIAS if i == 0 else LIMIT
@@ -412,7 +412,7 @@ class IdentityPlot(_Agreement):
         text = numbers.tick(say, "number")
         for shown, plot in zip(self.panels, panels, strict=True):
             plot.x_axis(ends, text)
-            plot.y_axis(ends, text if plot.first else None)
+            plot.y_axis(ends, text)
             plot.plot(ends, ends, **EQUAL)
             x, y = zip(*shown.points)
             plot.plot(x, y, ls="none", zorder=3, **POINT)

@@ -117,6 +117,7 @@ class EffectPlot(Chart):
                     note="" if undefined else said or (say(shown.note) if no_interval else ""),
                     reason=said or say(shown.note) if undefined else "",
                     leads=row.leads,
+                    n=say.numbers.count(shown.n) if shown.n else "",
                 )
             )
         return lines
@@ -287,6 +288,7 @@ class ErrorRates(Chart):
                 reason=say(row.estimate.note) if isnan(row.estimate.value) else "",
                 leads=row.leads,
                 group=style.label(say, row.group),
+                n=say.numbers.count(row.estimate.n) if row.estimate.n else "",
             )
             for row in self.rows
         ]

@@ -11,6 +11,7 @@ from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Catalogue
 
 GAP = 5.0
+COUNT_GAP = 4.0  # before the column of n
 LABEL_WIDTH = 52.0
 NUMBER_WIDTH = 48.0
 LEAST_LABEL_WIDTH = 24.0
@@ -35,7 +36,7 @@ def measure_columns(names: float, n: int, gap: float, right: float) -> tuple[flo
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What is written of a row. `reason` stands in the plot where no mark can."""
+    """What is written of a row. `reason` stands in the plot where no mark can, `n` at the end."""
 
     label: str
     number: str
@@ -43,6 +44,7 @@ class Text:
     reason: str = ""
     leads: bool = False
     group: str = ""
+    n: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ class _Set:
     label_left: float
     left: float
     right: float
+    numbers: float  # where the column of numbers ends; beyond is that of n
     header: str
     rows: tuple[tuple[Text, float], ...]
     group_heights: dict[str, float]
@@ -87,14 +90,19 @@ def _weight(line: Text) -> int:
 
 
 def lay_out(
-    lines: Sequence[Text], heading: str, *, above: float, below: Callable[[float, float], float]
+    lines: Sequence[Text],
+    heading: tuple[str, str],
+    *,
+    above: float,
+    below: Callable[[float, float], float],
 ) -> Columns:
     """Set labels and numbers of all rows; the type shrinks a little where the page would be too short.
 
-    `below` says how much room the axis needs below a plot between two places of the sheet.
+    `heading` is that of the numbers and that of n; `below` says how much room the axis needs below a plot
+    between two places of the sheet.
     """
     for size in (style.LABEL, 7.2, style.SMALLEST):
-        done = _set(lines, heading, size)
+        done = _set(lines, heading[0], size)
         if above + done.height + below(done.left, done.right) <= style.PAGE_HEIGHT:
             break
     top = max(above, style.height_of(done.header, style.SMALL) + 2.0)
@@ -103,7 +111,9 @@ def lay_out(
     plot = sheet.panel(done.left, top, done.right - done.left, done.height)
     plot.y_axis((bottom, top), line=False)
     how = {"ha": "right", "va": "bottom", "multialignment": "right", **style.MUTED}
-    sheet.write(style.TEXT_WIDTH, top - 1.5, done.header, **how)
+    sheet.write(done.numbers, top - 1.5, done.header, **how)
+    if done.numbers < style.TEXT_WIDTH:
+        sheet.write(style.TEXT_WIDTH, top - 1.5, heading[1], **how)
     return Columns(sheet, plot, tuple(_write_rows(sheet, done, lines, top)))
 
 
@@ -121,7 +131,9 @@ def _set(lines: Sequence[Text], header: str, size: float) -> _Set:
     widest = max(style.width_of(line.label, size, _weight(line)) for line in lines)
     label_width = min(max(widest, LEAST_LABEL_WIDTH - label_left), LABEL_WIDTH - label_left * 0.6)
     left = label_left + label_width + GAP
-    right = style.TEXT_WIDTH - number_width - GAP
+    counts = max(style.width_of(line.n, size) for line in lines)
+    numbers = style.TEXT_WIDTH - (counts + COUNT_GAP if counts else 0.0)
+    right = numbers - number_width - GAP
 
     air = 1.4 if len(lines) > 20 else 2.4 if len(lines) > 10 else 3.8
     rows = []
@@ -132,14 +144,14 @@ def _set(lines: Sequence[Text], header: str, size: float) -> _Set:
         written = style.height_of(label, size) + style.height_of(note, small)
         height = max(written, style.height_of(reason, small), style.height_of(number, size)) + air
         group = style.wrap(line.group, group_width, size, style.SEMIBOLD)
-        rows.append((Text(label, number, note, reason, line.leads, group), height))
+        rows.append((Text(label, number, note, reason, line.leads, group, line.n), height))
 
     heights = {}
     for group in groups:
         text = style.wrap(group, group_width, size, style.SEMIBOLD)
         inside = sum(height for (_, height), line in zip(rows, lines) if line.group == group)
         heights[group] = max(inside, style.height_of(text, size) + air) + (air if widest_group else 0)
-    return _Set(size, label_left, left, right, header, tuple(rows), heights)
+    return _Set(size, label_left, left, right, numbers, header, tuple(rows), heights)
 
 
 def _write_rows(sheet: PlotSheet, done: _Set, lines: Sequence[Text], top: float) -> list[float]:
@@ -165,7 +177,8 @@ def _write_rows(sheet: PlotSheet, done: _Set, lines: Sequence[Text], top: float)
             sheet.write(done.label_left, y[i] - note / 2, row.label, **how)
             if row.note:
                 sheet.write(done.label_left, y[i] + label / 2, row.note, **remark)
-            sheet.write(style.TEXT_WIDTH, y[i], row.number, ha="right", multialignment="right", **how)
+            sheet.write(done.numbers, y[i], row.number, ha="right", multialignment="right", **how)
+            sheet.write(style.TEXT_WIDTH, y[i], row.n, ha="right", size=done.size, color=style.MUTE)
             if row.reason:  # its paper covers the line of no effect
                 paper = {**style.ON_PAPER, "pad": 1}
                 sheet.write(done.left, y[i], row.reason, zorder=5, bbox=paper, **remark)
@@ -173,11 +186,12 @@ def _write_rows(sheet: PlotSheet, done: _Set, lines: Sequence[Text], top: float)
     return y
 
 
-def number_header(say: Catalogue, quantity: str, estimates: Sequence[Estimate]) -> str:
-    """What the number column holds, with the level of the intervals where all have the same."""
+def number_header(say: Catalogue, quantity: str, estimates: Sequence[Estimate]) -> tuple[str, str]:
+    """What the column of numbers holds, with the level of the intervals where it is one, and that of n."""
     if len({shown.level for shown in estimates}) != 1:
-        return say("figure.header_no_level", quantity=quantity)
-    return say("figure.header", quantity=quantity, level=numbers.level(say, estimates[0]))
+        return say("figure.header_no_level", quantity=quantity), say("figure.value.n")
+    level = numbers.level(say, estimates[0])
+    return say("figure.header", quantity=quantity, level=level), say("figure.value.n")
 
 
 def overlap(a: Box, b: Box) -> bool:

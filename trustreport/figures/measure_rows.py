@@ -1,6 +1,6 @@
 """Measures of several sets: a row a set, a column a measure; of all its cases, or of its groups."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan, nan
 from typing import Any
@@ -10,28 +10,52 @@ from trustreport.figures.layout import measure_columns, rule
 from trustreport.figures.panels import Chart, PlotPanel, PlotSheet
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Catalogue, Message
+from trustreport.vocabulary.quantity import Quantity
 
 MOST_ROWS = 40
 # Millimetres.
 WIDEST, NARROWEST = 44.0, 16.0  # the column of labels
 GAP, RIGHT, BELOW = 6.0, 3.0, 7.0
 # Of groups: a line of one mark, what is around the marks of a row, a line of the key of a block.
-LINE, AIR, HEAD, GROUP_GAP = 3.3, 1.8, 5.6, 7.0
+LINE, AIR, HEAD, TICKS = 3.3, 1.2, 5.0, 4.4
+COUNT, GROUP_GAP = 7.0, 11.0  # room of a number of cases beside a panel, and between panels
 GLYPH, SPACE = 3.2, 5.0  # of an entry of a key, before and after its text
 MARK = 4.0  # points
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureColumn:
-    """A measure, and the ends of what is possible; its axis fits its values.
+    """A measure, and the ends of what is possible; its axis fits its values, and those of others in its unit.
 
-    `null` is where a line stands through the rows of groups, NaN for none.
+    `null` is where the line of no effect stands, NaN for none, and `better` the side that is: up or down.
     """
 
     label: Message | str
     least: float = 0.0
     most: float = 1.0
     null: float = nan
+    scale: numbers.Scale = "number"
+    better: str = ""
+
+    @classmethod
+    def of_unit(cls, label: Message | str, row: Quantity) -> "MeasureColumn":
+        """The column of a quantity, in its unit."""
+        scale, none = numbers.SCALES.get(row.written, "number"), row.no_effect
+        better = row.better if none is not None and isinstance(row.better, str) else ""
+        return cls(label, row.low, row.high, nan if none is None else none, scale, better)
+
+
+def _axes(
+    say: Catalogue, columns: Sequence[MeasureColumn], shown: Sequence[Sequence[float]], width: float
+) -> Iterator[tuple[tuple[float, float], numbers.Ticks]]:
+    """The ends and ticks of each column, of what it shows: those in per cent or points share a scale."""
+    for column, own in zip(columns, shown):
+        values = [*own, column.null]
+        if column.scale != "number":
+            alike = (v for other, v in zip(columns, shown) if other.scale == column.scale)
+            values = [x for v in alike for x in v] + [column.null]
+        text = numbers.tick(say, column.scale)
+        yield numbers.fitted_ticks(values, width, text, column.least, column.most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +116,17 @@ class MeasuresChart(Chart):
             at += tall
             if at < bottom - 0.1:
                 rule(sheet, at)
+        shown = [
+            [x for c in cells if c for x in (*_ends(c.estimate), c.reference)]
+            for cells in zip(*(row.cells for row in self.rows))
+        ]
+        axes = list(_axes(say, self.columns, shown, width))
         for k, (column, head, left) in enumerate(zip(self.columns, heads, lefts)):
             how = {"va": "bottom", "ha": "center", "multialignment": "center", **style.HEADING}
             sheet.write(left + width / 2, top - 1.6, head, **how)
             plot = sheet.panel(left, top, width, bottom - top)
             own = [row.cells[k] for row in self.rows]
-            shown = [x for c in own if c for x in (*_ends(c.estimate), c.reference)]
-            ends, found = numbers.fitted_ticks(
-                shown, width, numbers.tick(say, "number"), column.least, column.most
-            )
+            ends, found = axes[k]
             plot.x_axis(ends)
             plot.y_axis((bottom, top), line=False)
             plot.ticks(found)
@@ -108,7 +134,7 @@ class MeasuresChart(Chart):
             for i, cell in enumerate(own):
                 if cell is not None:
                     titles = said[i], style.label(say, column.label)
-                    self._mark(say, plot, cell, y[i], f"{i}-{k}", heights[i], titles)
+                    self._mark(say, plot, cell, y[i], f"{i}-{k}", heights[i], column.scale, titles)
         for i, text in enumerate(key):
             line = bottom + BELOW + 4.2 * (i + 0.5)
             if i == 0 and self.reference:
@@ -125,7 +151,7 @@ class MeasuresChart(Chart):
 
     def _mark(
         self, say: Catalogue, plot: PlotPanel, cell: MeasureCell, y: float, name: str, room: float,
-        titles: tuple[str, str],
+        scale: numbers.Scale, titles: tuple[str, str],
     ) -> None:  # fmt: skip
         e = cell.estimate
         if isnan(e.value):
@@ -138,7 +164,7 @@ class MeasuresChart(Chart):
             stroke: dict[str, Any] = {"color": style.RUST, "lw": style.LINE, "zorder": 1.8}
             plot.line(((at, y - half), (at, y + half)), f"reference-{name}", clip_on=False, **stroke)
         plot.interval(e.low, e.high, y, f"interval-{name}", clip_on=False)
-        title = numbers.of_mark(say, e, "number", *titles)
+        title = numbers.of_mark(say, e, scale, *titles)
         plot.mark(e.value, y, f"mark-{name}", label=title, marker="o", ms=4.2, **style.filled(style.BLUE))
 
 
@@ -168,7 +194,7 @@ class GroupBlock:
 class GroupRows(Chart):
     """Blocks below each other on axes that they share; the groups of a block differ in shape and colour.
 
-    `overall` says what the upright stroke through a row is.
+    Beside each mark is its n; `overall` says what the upright stroke through a row is.
     """
 
     measures: tuple[MeasureColumn, ...]
@@ -193,7 +219,7 @@ class GroupRows(Chart):
         said = [style.label(say, row.label) for block in self.blocks for row in block.rows]
         room = max([style.width_of(text, style.TICK) for text in said] + [12.0]) + 2.0
         names = min(room, 38.0)
-        width, lefts = measure_columns(names, len(self.measures), GROUP_GAP, RIGHT)
+        width, lefts = measure_columns(names, len(self.measures), GROUP_GAP, COUNT)
         heads = [
             style.wrap(style.label(say, m.label), width + GROUP_GAP - 2.0, style.TICK) for m in self.measures
         ]
@@ -201,12 +227,15 @@ class GroupRows(Chart):
         keys = [_GroupKey(say, block) for block in self.blocks]
         tall = [max(LINE * len(block.groups) + AIR, 5.0) for block in self.blocks]
         bottom = top + sum(
-            key.height + height * len(block.rows) for key, height, block in zip(keys, tall, self.blocks)
+            key.height + height * len(block.rows) + TICKS
+            for key, height, block in zip(keys, tall, self.blocks)
         )
-        sheet = PlotSheet(bottom + 10.5)
+        sheet = PlotSheet(bottom + 5.5)
         for left, head in zip(lefts, heads):
             sheet.write(left, top - 0.6, head, va="bottom", **style.HEADING)
-        axes = [self._axis(say, c, width) for c in range(len(self.measures))]
+            right: dict[str, Any] = {"va": "bottom", "ha": "right", **style.TINY}
+            sheet.write(left + width + COUNT, top - 0.6, say("figure.value.n"), **right)
+        axes = list(_axes(say, self.measures, [self._shown(c) for c in range(len(self.measures))], width))
         y = top
         for b, (block, key, height) in enumerate(zip(self.blocks, keys, tall)):
             key.write(sheet, y)
@@ -219,9 +248,7 @@ class GroupRows(Chart):
                 plot.grid(found[0])
                 if ends[0] <= measure.null <= ends[1]:
                     plot.axes.axvline(measure.null, color=style.INK, lw=style.THIN, zorder=0.5)
-                plot.axes.spines["bottom"].set_visible(block is self.blocks[-1])
-                if block is self.blocks[-1]:
-                    plot.ticks(found)
+                plot.ticks(found)
             for i, row in enumerate(block.rows):
                 rule(sheet, y)
                 label = style.label(say, row.label)
@@ -229,22 +256,25 @@ class GroupRows(Chart):
                 for c, (measure, plot) in enumerate(zip(self.measures, plots)):
                     where = f"{label} · {style.label(say, measure.label)}"
                     said = [
-                        numbers.of_mark(say, e, "number", where, style.label(say, group)) if e else ""
+                        numbers.of_mark(say, e, measure.scale, where, style.label(say, group)) if e else ""
                         for group, e in zip(block.groups, (own[c] for own in row.groups))
                     ]
                     _row(plot, row, c, y, height, f"{b}-{i}-{c}", said)
                 y += height
-        line = bottom + 8.5
+            y += TICKS
+        line = bottom + 3.5
         sheet.plot([1.0, 1.0], [line - 1.4, line + 1.4], color=style.MUTE, lw=style.LINE)
         sheet.write(3.0, line, style.label(say, self.overall), **style.MUTED)
+        for measure, left in zip(self.measures, lefts):
+            if measure.better:
+                x, ha = (left + width, "right") if measure.better == "up" else (left, "left")
+                sheet.write(x, line, numbers.towards_better(say, measure.better), ha=ha, **style.TINY)
         return sheet
 
-    def _axis(self, say: Catalogue, c: int, width: float) -> tuple[tuple[float, float], numbers.Ticks]:
-        """The ends and ticks of a measure in all blocks."""
-        measure = self.measures[c]
+    def _shown(self, c: int) -> list[float]:
+        """What is drawn of a measure in all blocks."""
         own = [each[c] for block in self.blocks for row in block.rows for each in (*row.groups, row.overall)]
-        shown = [x for e in own if e is not None for x in _ends(e)] + [measure.null]
-        return numbers.fitted_ticks(shown, width, numbers.tick(say, "number"), measure.least, measure.most)
+        return [x for e in own if e is not None for x in _ends(e)]
 
 
 def _row(
@@ -262,6 +292,10 @@ def _row(
         at, glyph = first + g * LINE, style.series(g)
         plot.interval(e.low, e.high, at, f"interval-{name}-{g}", color=glyph["mec"], lw=style.THIN)
         plot.mark(e.value, at, f"mark-{name}-{g}", label=said[g], ms=MARK, **glyph)
+        if e.n:
+            x = 1 + COUNT / plot.width
+            where: dict[str, Any] = {"transform": plot.axes.get_yaxis_transform(), "ha": "right"}
+            plot.write(x, at, str(e.n), **where, **style.TINY)
 
 
 class _GroupKey:

@@ -12,6 +12,14 @@ from trustreport.vocabulary.messages import Catalogue, Message
 
 Scale = Literal["ratio", "points", "difference", "percent", "number"]
 
+# How numbers of a unit are drawn; others are plain numbers.
+SCALES: dict[str, Scale] = {
+    "proportion": "percent",
+    "difference": "points",
+    "area_difference": "difference",
+    "ratio": "ratio",
+}
+
 Ticks = tuple[tuple[float, ...], tuple[str, ...]]
 MOST = 8
 NARROWEST = 0.02  # an axis shows at least so much
@@ -124,6 +132,12 @@ def tick(say: Catalogue, scale: Scale) -> Callable[[float], str]:
         return "+" + text if scale in ("points", "difference") and value > 0 else text
 
     return written
+
+
+def towards_better(say: Catalogue, side: str) -> str:
+    """The word for the better side of no effect, "up" or "down", with an arrow."""
+    word = say("answer.forest.better")
+    return f"{word} →" if side == "up" else f"← {word}"
 
 
 def columns(e: Estimate, *more: str) -> dict[str, Any]:

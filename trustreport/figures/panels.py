@@ -72,25 +72,16 @@ class PlotSheet(_Ground):
     def __init__(self, height: float) -> None:
         self.figure, self.axes = style.figure(style.TEXT_WIDTH, height)
 
-    def panel(
-        self, left: float, top: float, width: float, height: float, *, first: bool = True, last: bool = True
-    ) -> "PlotPanel":
+    def panel(self, left: float, top: float, width: float, height: float) -> "PlotPanel":
         """A panel at a place of the sheet."""
-        return PlotPanel(self.figure, (left, top, width, height), first=first, last=last)
+        return PlotPanel(self.figure, (left, top, width, height))
 
 
 class PlotPanel(_Ground):
-    """Axes at a place of the sheet, in millimetres, with a thin grey line below and no ticks yet.
+    """Axes at a place of the sheet, in millimetres, with a thin grey line below and no ticks yet."""
 
-    `first` says that the panel leads its row, `last` that it ends its column: there stand the tick labels
-    where panels share axes.
-    """
-
-    def __init__(
-        self, figure: "Figure", place: tuple[float, float, float, float], *, first: bool, last: bool
-    ) -> None:
+    def __init__(self, figure: "Figure", place: tuple[float, float, float, float]) -> None:
         self.left, self.top, self.width, self.height = left, top, width, height = place
-        self.first, self.last = first, last
         full_width, full_height = (side * 25.4 for side in figure.get_size_inches())
         self.axes = figure.add_axes(
             (left / full_width, 1 - (top + height) / full_height, width / full_width, height / full_height),
@@ -268,15 +259,17 @@ def lay_out(
     *,
     ratio: float,
     gap: float = 6.0,
+    beside: int = 3,
 ) -> tuple[PlotSheet, list[PlotPanel]]:
     """A figure with a panel for each title; the names of both axes and the key are written.
 
-    One panel has its key beside it, several have it below. `ratio` is the height of a panel by its width.
+    One panel has its key beside it, several have it below. `ratio` is the height of a panel by its width,
+    `beside` how many of five to nine panels stand in a row.
     """
     n = len(titles)
     if n == 1:
         return _alone(titles[0], axes, key, ALONE * ratio)
-    across = 2 if n in (2, 4) else 3 if n <= 9 else 4
+    across = n if n <= 3 else 2 if n == 4 else beside if n <= 9 else 4
     width = min((style.TEXT_WIDTH - LEFT - RIGHT - (across - 1) * gap) / across, 70.0)
     height = width * ratio
     broken = [style.wrap(title, width, style.TICK, style.SEMIBOLD) for title in titles]
@@ -295,9 +288,11 @@ def lay_out(
     panels = []
     for i, title in enumerate(broken):
         left, at = LEFT + (i % across) * (width + gap), tops[i // across]
-        panels.append(sheet.panel(left, at, width, height, first=i % across == 0, last=i + across >= n))
+        panels.append(sheet.panel(left, at, width, height))
         _title(sheet, left, at, title)
-    _label(sheet, axes, LEFT + (across * (width + gap) - gap) / 2, tops[0], bottom)
+    _label(sheet, axes[0], LEFT + (across * (width + gap) - gap) / 2, bottom)
+    for at in tops:
+        write_y_label(sheet, axes[1], at, at + height)
     for entry, (line, x) in zip(key, places):
         entry.write(sheet, x, below + sum(talls[:line]), room)
     return sheet, panels
@@ -312,7 +307,8 @@ def _alone(
     tall = sum(entry.height(room) + 2.0 for entry in key)
     sheet = PlotSheet(max(top + height + BELOW - 2.0, tall + 2.0))
     _title(sheet, LEFT, top, broken)
-    _label(sheet, axes, LEFT + ALONE / 2, top, top + height)
+    _label(sheet, axes[0], LEFT + ALONE / 2, top + height)
+    write_y_label(sheet, axes[1], top, top + height)
     y = max(min(top, top + height - tall), 0.5)
     for entry in key:
         entry.write(sheet, SIDE, y, room)
@@ -320,16 +316,16 @@ def _alone(
     return sheet, [sheet.panel(LEFT, top, ALONE, height)]
 
 
-def _label(sheet: PlotSheet, names: tuple[str, str], middle: float, top: float, bottom: float) -> None:
-    sheet.write(middle, bottom + 7.4, names[0], ha="center", **style.AXIS)
-    write_y_label(sheet, names[1], top, bottom)
+def _label(sheet: PlotSheet, name: str, middle: float, bottom: float) -> None:
+    sheet.write(middle, bottom + 7.4, name, ha="center", **style.AXIS)
 
 
 def write_y_label(sheet: PlotSheet, name: str, top: float, bottom: float) -> None:
     """The name of an upright axis, at the left edge of the sheet."""
     text = style.wrap(name, bottom - top, style.TICK)
     how: dict[str, Any] = {"ha": "center", "rotation": 90, "multialignment": "center"}
-    sheet.write(2.0, (top + bottom) / 2, text, **how, **style.AXIS)
+    left = max(style.height_of(text, style.TICK) / 2 + 0.2, 2.0)
+    sheet.write(left, (top + bottom) / 2, text, **how, **style.AXIS)
 
 
 def _title(sheet: PlotSheet, left: float, top: float, text: str) -> None:

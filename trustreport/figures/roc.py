@@ -165,13 +165,12 @@ class RocFigure(Chart):
     def _draw(self, say: Catalogue) -> PlotSheet:
         titles = [style.label(say, panel.label) for panel in self.panels]
         axes = say("figure.roc.x"), say("figure.roc.y")
-        sheet, plots = panels.lay_out(titles, axes, self._key(say), ratio=1.0, gap=GAP)
+        sheet, plots = panels.lay_out(titles, axes, self._key(say), ratio=1.0, gap=GAP, beside=4)
         for i, (panel, plot) in enumerate(zip(self.panels, plots)):
             plot.x_axis((0, 1))
             plot.y_axis((0, 1))
             ends, labels = panels.rates(say, panels.QUARTERS if plot.width > 60 else (0.0, 0.5, 1.0))
-            hidden = [""] * len(ends)
-            plot.ticks((ends, labels if plot.last else hidden), (ends, labels if plot.first else hidden))
+            plot.ticks((ends, labels), (ends, labels))
             plot.diagonal(f"chance-{i}")
             for k, line in enumerate(panel.lines):
                 self._line(say, plot, line, f"{i}-{k}")

@@ -36,7 +36,8 @@ class ForestColumn:
     """A measure: each site's estimate, the mean over sites, the prediction interval for a new site.
 
     `null` is where a line stands (the slope of right calibration, a declared bound), NaN for none; `ratio`
-    asks for a logarithmic axis; `least` and `most` are the ends of what is possible.
+    asks for a logarithmic axis; `least` and `most` are the ends of what is possible; `scale` says how numbers
+    are written.
     """
 
     label: Message | str
@@ -47,6 +48,7 @@ class ForestColumn:
     ratio: bool = False
     least: float = nan
     most: float = nan
+    scale: numbers.Scale = "number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ class Forest(Chart):
                 plot.axes.set_xscale("log")
             plot.x_axis((low, high))
             plot.axes.minorticks_off()
-            written = numbers.tick(say, "number")
+            written = numbers.tick(say, column.scale)
             plot.ticks(
                 (numbers.ratio_ticks if column.ratio else numbers.linear_ticks)(low, high, width, written)
             )
@@ -132,24 +134,30 @@ class Forest(Chart):
                     plot.line(((x, upper), (x, lower)), f"{name}-{c}-{i}", **how)
             for i, (e, y, height) in enumerate(zip(self._rows(column), starts, heights)):
                 at = y + (height - ROW) / 2
-                self._row(say, plot, e, at, kinds[i], f"{kinds[i]}-{i}-{c}", *names[i : i + 1])
+                self._row(say, plot, e, at, kinds[i], f"{kinds[i]}-{i}-{c}", column.scale, *names[i : i + 1])
         sheet.write(0, bottom + BELOW - 1.0, key, va="top", **style.MUTED)
         return sheet
 
     def _row(
-        self, say: Catalogue, plot: PlotPanel, e: Estimate, y: float, kind: str, name: str, site: str = ""
-    ) -> None:
+        self, say: Catalogue, plot: PlotPanel, e: Estimate, y: float, kind: str, name: str,
+        scale: numbers.Scale, site: str = "",
+    ) -> None:  # fmt: skip
         low, high = plot.axes.get_xlim()
         # What a row says stands over its mark, at the left end of the panel.
-        text = numbers.estimate(say, e, "number")
+        text = numbers.estimate(say, e, scale)
         if kind == "new" and isfinite(e.low):
-            _, least, most = numbers.parts(say, e, "number")
+            _, least, most = numbers.parts(say, e, scale)
+            most = say("figure.percent_tick", value=most) if scale == "percent" else most
             text = say("figure.forest.interval", low=least, high=most)
         if kind == "new" and isnan(e.low) and e.n > 1:
             text = say(f"figure.forest.{self.of}.few", n=e.n)
         colour = style.MUTE if kind == "site" else style.INK
         how: dict[str, Any] = {"size": style.SMALLEST, "color": colour, "zorder": 3}
-        plot.write(0.0, y + TEXT, text, transform=plot.axes.get_yaxis_transform(), **how)
+        how["transform"] = plot.axes.get_yaxis_transform()
+        plot.write(0.0, y + TEXT, text, **how)
+        n = say.numbers.count(e.n) if kind == "site" else ""
+        if style.width_of(text, style.SMALLEST) + style.width_of(n, style.SMALLEST) + 1.5 < plot.width:
+            plot.write(1.0, y + TEXT, n, ha="right", **how)
         if isnan(e.value) or (kind == "new" and isnan(e.low)):
             return
         at = y + MARK
@@ -166,7 +174,7 @@ class Forest(Chart):
                 if beyond:
                     plot.mark(end, at, f"beyond-{name}", marker=pointing, ms=3.4, mew=0, mfc=line, zorder=2)
         if kind == "site" and low <= e.value <= high:
-            said = numbers.of_mark(say, e, "number", site)
+            said = numbers.of_mark(say, e, scale, site)
             plot.mark(e.value, at, name, label=said, marker="s", ms=3.6, **style.filled(style.BLUE))
 
 

@@ -303,8 +303,8 @@ class ControlPanel:
     """One chart: `path` (cases so far, statistic), starting at (0, 0).
 
     `high` is the limit of an alert, `low` that of a decision for the rate in control (NaN: none). `alerts`
-    are the places of alerts on the path, `accepted` that of such a decision. `periods` are the cases at which
-    a period ends.
+    are the places of alerts on the path, `accepted` that of such a decision. `periods` are the names of the
+    periods and the cases at which each ends.
     """
 
     label: Message | str
@@ -313,7 +313,7 @@ class ControlPanel:
     low: float = nan
     alerts: Points = ()
     accepted: Points = ()
-    periods: tuple[float, ...] = ()
+    periods: tuple[tuple[Message | str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,12 +369,12 @@ class ControlCharts(Chart):
 
     @staticmethod
     def _periods(say: Catalogue, plot: PlotPanel, sheet: PlotSheet, panel: ControlPanel, last: float) -> None:
-        """Thin upright lines where a period ends, and its number above its middle where there is room."""
+        """Thin upright lines where a period ends, and its name above its middle where there is room."""
         start = 0.0
-        for number, end in enumerate(panel.periods, 1):
+        for name, end in panel.periods:
             if end < last:
                 plot.axes.axvline(end, color=style.HAIRLINE, lw=style.THIN, zorder=0)
-            text = say("figure.control_chart.period", number=number)
+            text = style.label(say, name)
             if (end - start) / last * plot.width > style.width_of(text, style.SMALLEST) + 1.5:
                 middle = plot.left + (start + end) / 2 / last * plot.width
                 sheet.write(middle, plot.top - 2.2, text, ha="center", **style.TINY)

@@ -15,6 +15,7 @@ from trustreport.assessment.assess import Assessment
 from trustreport.assessment.explored import explored_sets, reader_change
 from trustreport.report import contents
 from trustreport.report.answer import front, glance
+from trustreport.report.answer.row_picture import on_paper
 from trustreport.report.declared import breakable, notice, shorten, together
 from trustreport.report.elements.about import approvals, cover, device_name
 from trustreport.report.elements.intended_use import purpose_line, use_box
@@ -217,8 +218,8 @@ def packaged(template: str, **values: Any) -> str:
 
 
 def _data_url(picture: str) -> str:
-    """An SVG as the address of an image."""
-    return "data:image/svg+xml;base64," + b64encode(picture.encode()).decode()
+    """The picture of a row as the address of an image."""
+    return "data:image/svg+xml;base64," + b64encode(on_paper(picture).encode()).decode()
 
 
 # ---------------------------------------------------------------- style

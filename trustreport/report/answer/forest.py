@@ -74,7 +74,6 @@ def forest(assessment: Assessment, say: Catalogue) -> tuple[ForestGroup, ...]:
         word = verdict_word(verdict.word, say)
         alt = say("answer.forest.alt", estimate=estimate, required=required, word=word)
         about = [*_about(verdict, found, assessment, say), asides.get(verdict.criterion.endpoint, "")]
-        better = say("answer.forest.better") if next(strips) else None
         return ForestRow(
             title(verdict, assessment, say),
             verdict.criterion.endpoint,
@@ -85,7 +84,7 @@ def forest(assessment: Assessment, say: Catalogue) -> tuple[ForestGroup, ...]:
             mark,
             word,
             f"criterion-{i}",
-            picture((found, bound), mark, shared.get(unit_of(found)), alt, strip=better),
+            picture((found, bound), mark, shared.get(unit_of(found)), alt, strip=next(strips)),
             _own_level(found, assessment),
         )
 

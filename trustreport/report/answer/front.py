@@ -256,7 +256,7 @@ def _indicators(followed: Sequence[Course], assessment: Assessment, say: Catalog
 
         def drawn(mark: str, row: Row = row, alt: str = alt, strip: bool = strip) -> Markup:
             """The picture of the row, by the mark of what it shows."""
-            return picture(row, mark, shared.get(unit_of(row[0])), alt, strip="" if strip else None)
+            return picture(row, mark, shared.get(unit_of(row[0])), alt, strip=strip)
 
         yield _indicator(course, row, drawn, assessment, say)
 

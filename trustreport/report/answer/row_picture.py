@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite, isnan, log10
+from re import sub
 
 from markupsafe import Markup
 
@@ -19,19 +20,13 @@ WORD = 30.0  # points that the word for the better side takes
 # As in report.css.
 COLOURS = {"pass": "#0e7c7b", "fail": "#b4472b", "inconclusive": "#8a6100", "none": "#5b6875"}
 SHADE, TICK, QUIET = "#d3e6e7", "#1b2733", "#5b6875"
-SCALES: dict[str, numbers.Scale] = {
-    "proportion": "percent",
-    "difference": "points",
-    "area_difference": "difference",
-    "ratio": "ratio",
-}
 
 Row = tuple[Result | None, Bound | None]
 
 
 @dataclass(frozen=True, slots=True)
 class RowAxis:
-    """The axis of a unit: its ends, ticks with their numbers, no effect, and on which side better is."""
+    """The axis of a unit: its ends, ticks with their numbers, no effect, and towards which side is better."""
 
     low: float
     high: float
@@ -39,6 +34,7 @@ class RowAxis:
     ticks: numbers.Ticks
     no_effect: float | None = None
     better: str = ""
+    towards: str = ""
     width: float = WIDTH
 
     def x(self, value: float) -> float:
@@ -57,7 +53,7 @@ def unit_of(found: Result | None) -> str:
     """
     if found is None:
         return ""
-    if found.written in (*SCALES, "area"):
+    if found.written in (*numbers.SCALES, "area"):
         return f"{found.written} {found.quantity.better if found.written == 'proportion' else ''}"
     return f"{found.written} {found.quantity.id} {found.details.get('unit', '')}"
 
@@ -77,46 +73,53 @@ def axes(rows: Iterable[Row], say: Catalogue, width: float = WIDTH) -> dict[str,
 
 def _axis(of: Result, values: Sequence[float], say: Catalogue, width: float) -> RowAxis:
     row, length = of.quantity, (width - 2 * MARGIN) / POINTS
-    scale = SCALES.get(of.written, "number")
+    scale = numbers.SCALES.get(of.written, "number")
     text = numbers.tick(say, scale)
     alike = row.no_effect if scale in ("points", "difference", "ratio") else None
     values = [*values, *([alike] if alike is not None else [])]
     better = row.better if alike is not None and isinstance(row.better, str) else ""
+    side = better, numbers.towards_better(say, better) if better else ""
     if scale == "ratio" and min(values) > 0:
         air = (max(values) / min(values)) ** 0.05 or 1.05
         low, high = min(values) / max(air, 1.02), max(values) * max(air, 1.02)
         ticks = numbers.ratio_ticks(low, high, length, text)
-        return RowAxis(low, high, True, ticks, alike, better, width)
+        return RowAxis(low, high, True, ticks, alike, *side, width)
     (low, high), ticks = numbers.fitted_ticks(values, length, text, row.low, row.high)
-    return RowAxis(low, high, False, ticks, alike, better, width)
+    return RowAxis(low, high, False, ticks, alike, *side, width)
 
 
 def has_strip(units: Sequence[str]) -> list[bool]:
-    """Whether a row carries the numbers of its axis: the last of rows of one unit that follow each other."""
+    """Whether a row has room for the numbers of its axis: the last of several rows of one unit."""
     return [bool(unit) and unit != after for unit, after in pairwise([*units, ""])]
 
 
-def picture(row: Row, mark: str, axis: RowAxis | None, alt: str, *, strip: str | None = None) -> Markup:
+def picture(row: Row, mark: str, axis: RowAxis | None, alt: str, *, strip: bool = True) -> Markup:
     """Interval and estimate as SVG, where the bound is met shaded, the bound a tick, no effect dotted.
 
     Colours are those of paper; on the screen the classes of the marks give them.
 
     Parameters
     ----------
-    strip : the word for the better side, where the numbers of the axis are drawn below; else None
+    strip : whether the numbers of the axis have room; else they are below the picture, where only a phone,
+        whose rows are cards, shows them
     """
     found, bound = row
     inner, height, width = Markup(""), HEIGHT, axis.width if axis else WIDTH
     if axis is not None and found is not None:
         shapes = [*_shaded(bound, axis), *_no_effect(axis), *_marks(found, mark, axis)]
-        if strip is not None:
-            shapes += _strip(axis, strip)
-            height += STRIP
-        inner = Markup("").join(shapes)
+        below = Markup("").join(_strip(axis))
+        height += STRIP if strip else 0
+        hidden = Markup('<g class="below">{}</g>').format(below)
+        inner = Markup("").join([*shapes, below if strip else hidden])
     return Markup(
         '<svg xmlns="http://www.w3.org/2000/svg" role="img" class="forest-row" width="{w}pt" height="{h}pt" '
         'viewBox="0 0 {w} {h}" aria-label="{alt}">{inner}</svg>'
     ).format(w=f"{width:g}", h=f"{height:g}", alt=alt, inner=inner)
+
+
+def on_paper(picture: str) -> str:
+    """A picture without what only a phone shows."""
+    return sub('<g class="below">.*?</g>', "", picture)
 
 
 def _shaded(bound: Bound | None, axis: RowAxis) -> Iterable[Markup]:
@@ -161,21 +164,19 @@ def _marks(found: Result, mark: str, axis: RowAxis) -> Iterable[Markup]:
     )
 
 
-def _strip(axis: RowAxis, better: str) -> Iterator[Markup]:
+def _strip(axis: RowAxis) -> Iterator[Markup]:
     """The line of the axis, ticks, their numbers, and an arrow towards what is better."""
     top = HEIGHT + 0.5
     yield _line("axis", f"M{MARGIN:g} {top:g}H{axis.width - MARGIN:g}", QUIET, 0.5)
-    side = axis.better if better else ""
-    free = (WORD if side == "down" else 0.0, axis.width - (WORD if side == "up" else 0.0))
+    up, down = axis.better == "up", axis.better == "down"
+    free = (WORD if down else 0.0, axis.width - (WORD if up else 0.0))
     for value, label in zip(*axis.ticks):
         x = axis.x(value)
         yield _line("axis", f"M{x:.1f} {top:g}v1.6", QUIET, 0.5)
         if free[0] <= x <= free[1]:
             yield _text(x, "middle", label)
-    if side == "up":
-        yield _text(axis.width - 1, "end", f"{better} →")
-    elif side == "down":
-        yield _text(1, "start", f"← {better}")
+    if up or down:
+        yield _text(axis.width - 1 if up else 1, "end" if up else "start", axis.towards)
 
 
 def _text(x: float, anchor: str, text: str) -> Markup:

@@ -54,12 +54,13 @@ class CandidatesOnSet:
 
 
 def scored(cases: Sequence[ScoredCases], views: Sequence[ResultView]) -> list[CandidatesOnSet]:
-    """The data sets of which an ROC curve can be drawn: scores, and cases of both classes."""
+    """The data sets with an ROC curve, of scores and cases of both classes; training sets last."""
     sets: dict[str, list[tuple[ScoredCases, ResultView]]] = {}
     for case, one in zip(cases, views):
         if case.score is not None and case.truth.any() and not case.truth.all():
             sets.setdefault(case.dataset.name, []).append((case, one))
-    return [CandidatesOnSet(name, tuple(candidates)) for name, candidates in sets.items()]
+    found = [CandidatesOnSet(name, tuple(candidates)) for name, candidates in sets.items()]
+    return sorted(found, key=lambda one: one.candidates[0][0].dataset.role == "training")
 
 
 def curves(sets: Sequence[CandidatesOnSet], study: Study, plan: Plan, number: int = 1) -> Iterator[Figure]:

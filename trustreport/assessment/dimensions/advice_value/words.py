@@ -200,7 +200,7 @@ def _compared(name: str, e: Estimate, **also: float) -> Message:
 
 
 def _figures(sets: Sequence[Calibrated], *, named: bool = False) -> Iterator[Figure]:
-    drawn = [one for one in sets if one.curve]
+    drawn = sorted((one for one in sets if one.curve), key=lambda one: one.dataset.role == "training")
     for start in range(0, len(drawn), MOST_PANELS):
         some = drawn[start : start + MOST_PANELS]
         panels = tuple(_panel(one, named=named) for one in some)

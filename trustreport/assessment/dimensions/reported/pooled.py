@@ -285,10 +285,11 @@ def _figures(pool: PooledSets, number: int) -> Iterator[Figure]:
     for of in OUTCOMES:
         mean = pool.result(f"pooled_{of}").estimate
         new = pool.result("prediction_interval", endpoint=of).estimate
-        columns.append(ForestColumn(heading(of), pool.of_studies(of), mean, new, least=0.0, most=1.0))
+        shares: Any = {"least": 0.0, "most": 1.0, "scale": "percent"}
+        columns.append(ForestColumn(heading(of), pool.of_studies(of), mean, new, **shares))
     for start in range(0, n, MOST_OF_FOREST):
         part = slice(start, start + MOST_OF_FOREST)
-        cut = tuple(ForestColumn(c.label, c.sites[part], c.mean, c.new, least=0.0, most=1.0) for c in columns)
+        cut = tuple(replace(c, sites=c.sites[part]) for c in columns)
         chart = Forest(pool.sets[part], cut, of="study")
         key = "forest" if pooled else "forest_alone"
         caption = text(f"figure.{key}", n=n)

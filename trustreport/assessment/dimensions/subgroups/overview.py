@@ -16,6 +16,8 @@ from trustreport.assessment.performance.case_groups import REST, Division
 from trustreport.figures.measure_rows import GroupBlock, GroupRow, GroupRows, MeasureColumn
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Message
+from trustreport.vocabulary.quantities import endpoint_row
+from trustreport.vocabulary.quantity import Quantity
 from trustreport.vocabulary.results import Result
 
 ELEMENT = "group_differences"
@@ -107,6 +109,11 @@ def _gaps(one: GroupedCases) -> Iterator[GroupGap]:
         if test not in kept or gap.value < kept[test].value:
             kept[test] = gap
     yield from kept.values()
+
+
+def _row(endpoint: str, *, of_readers: bool) -> Quantity:
+    row = endpoint_row(endpoint)
+    return row.change() if of_readers and row.no_effect is None else row
 
 
 def _measure(endpoint: str, *, of_readers: bool) -> Message:
@@ -224,7 +231,7 @@ def _figures(sets: Sequence[GroupedCases], gaps: Sequence[GroupGap]) -> Iterator
     if rows < every:
         caption = text("figure.part", caption=caption, n=rows, of=every)
     measures = tuple(
-        MeasureColumn(_measure(name, of_readers=of_readers), *((-1.0, 1.0, 0.0) if of_readers else ()))
+        MeasureColumn.of_unit(_measure(name, of_readers=of_readers), _row(name, of_readers=of_readers))
         for name in endpoints
     )
     drawing = GroupRows(measures, tuple(kept), of_groups("figure.reference"))

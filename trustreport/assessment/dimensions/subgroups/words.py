@@ -28,6 +28,7 @@ from trustreport.measures.estimate import Estimate
 from trustreport.measures.note import Note
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.messages import Message, say
+from trustreport.vocabulary.quantities import endpoint_row
 from trustreport.vocabulary.results import Result
 
 MORE = ("accuracy", "ppv", "npv", "prevalence")
@@ -295,7 +296,7 @@ def _forest(found: GroupedCases, number: int) -> Iterator[Figure]:
         return MeasureCell(e, overall.value if overall else nan, text("figure.too_few")) if e else None
 
     rows = tuple(MeasureRow(_label(one), tuple(cell(one, name) for name in present)) for one in shown)
-    columns = tuple(MeasureColumn(column_heading(name)) for name in present)
+    columns = tuple(MeasureColumn.of_unit(column_heading(name), endpoint_row(name)) for name in present)
     drawing = MeasuresChart(columns, rows, text("figure.reference"))
     names = [one.name for one in shown[:MOST_NAMED]]
     yield text.figure(f"subgroups_{number}", drawing, "forest", level=found.level, n=len(shown), names=names)

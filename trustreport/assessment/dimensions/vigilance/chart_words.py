@@ -60,7 +60,7 @@ def _charts(view: MonitoringView) -> Iterator[Item]:
         some = drawn[start : start + trend.MOST_CONTROLS]
         yield text.figure(
             f"vigilance_charts{view.suffix}_{start // trend.MOST_CONTROLS + 1}",
-            trend.ControlCharts(tuple(map(_panel, some))),
+            trend.ControlCharts(tuple(_panel(view, chart) for chart in some)),
             "charts",
             n=len(some),
             alerts=sum(in_control(c) == "alert" for c in some),
@@ -120,7 +120,7 @@ def _design_table(view: MonitoringView, drawn: list[Charted]) -> PlainTable:
     )
 
 
-def _panel(chart: Charted) -> trend.ControlPanel:
+def _panel(view: MonitoringView, chart: Charted) -> trend.ControlPanel:
     looks, run = chart.looks, chart.run
     assert looks is not None
     assert run is not None
@@ -136,6 +136,9 @@ def _panel(chart: Charted) -> trend.ControlPanel:
             with_falls.append((point[0], 0.0))
     x, y = zip(*with_falls)
     ends = {name: float(total) for name, total in zip(looks.period, cases)}
+    every = view.timeline.periods
+    shown = view.short(every) or [str(i) for i in range(1, len(every) + 1)]
+    names = dict(zip((p.name for p in every), shown))
     return trend.ControlPanel(
         chart.title,
         curves.thinned(x, y, MOST_CORNERS),
@@ -143,7 +146,7 @@ def _panel(chart: Charted) -> trend.ControlPanel:
         run.low if isinstance(run, SprtChart) else float("nan"),
         tuple(path[i + 1] for i in run.alerts),
         tuple(path[i + 1] for i in accepted),
-        tuple(ends.values()),
+        tuple((names.get(name, name), end) for name, end in ends.items()),
     )
 
 
