@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from trustreport.api import assess, read_study
 from trustreport.commands.cli import main
 from trustreport.study.lock import lock_status
+from trustreport.study.next_period import enter_events
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "vigilance-audit"
 
@@ -274,3 +275,29 @@ def test_a_manifest_that_is_none_is_refused_with_its_problems(audit: Path, tmp_p
     assert done.exit_code == 1
     assert "study.yaml" in done.stderr
     assert (audit / "study.yaml").read_text() == text
+
+
+def test_events_of_a_register_replace_those_of_their_name_and_others_stay(audit: Path) -> None:
+    before = (audit / "study.yaml").read_text().splitlines()
+    closed = {"incident": "I-2", "seriousness": "serious", "awareness_date": "2026-07-01", "status": "closed"}
+    same = {"incident": "C-1", "kind": "complaint", "event_date": "2026-04-02", "awareness_date": "2026-04-02"}
+    same |= {"description": "Fictional: slow answer in the evening", "seriousness": "not serious"}
+    same |= {"causality": "none", "reported_to": "manufacturer", "report_date": "2026-04-03", "status": "closed"}
+    new = {"incident": "I-4", "event_date": "2026-09-02", "imdrf_codes": ["A0502"]}
+    enter_events(
+        audit / "study.yaml", {"incidents": [closed, same, new], "signals": [{"signal": "S-3", "owner": "QM"}]}
+    )
+    after = (audit / "study.yaml").read_text().splitlines()
+    assert [line.split(",")[0] for line in before if line not in after] == ["  - {incident: I-2"]
+    assert "    event_date: 2026-09-02" in after  # a date, not a text
+    plan = read_study(audit)[1]
+    assert [i.incident for i in plan.incidents] == ["I-1", "C-1", "I-2", "I-3", "C-2", "I-4"]
+    assert [i.is_closed for i in plan.incidents] == [True, True, True, False, False, False]
+    assert [(s.signal, s.owner) for s in plan.signals][2:] == [("S-3", "QM")]
+
+
+def test_events_of_a_register_are_entered_where_the_manifest_has_none(tmp_path: Path) -> None:
+    manifest = tmp_path / "study.yaml"
+    manifest.write_text("report: {kind: vigilance}\nincidents:\n")
+    enter_events(manifest, {"incidents": [{"incident": "I-1"}], "signals": []})
+    assert manifest.read_text().splitlines()[1:] == ["incidents:", "  - incident: I-1", "    kind: incident"]

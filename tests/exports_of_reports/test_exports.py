@@ -58,6 +58,7 @@ MANIFEST = {
     "incidents": [
         {"incident": "I-1", "seriousness": "serious", "imdrf_codes": ["A0502"], "capa_id": "CAPA-4"},
         {"incident": "C-1", "kind": "complaint", "seriousness": "not serious", "description": "slow"},
+        {"incident": "I-9", "seriousness": "death or unanticipated serious deterioration"},
     ],
     "documents": [{"id": "RISK-3", "kind": "risk file", "version": "4"}],
 }
@@ -201,6 +202,7 @@ def test_what_the_study_has_is_filled_in(assessed) -> None:
     assert "A0502" in psur
     assert "CAPA-4" in psur
     assert psur.index("I-1") < psur.index("C-1"), "serious incidents are apart from complaints"
+    assert psur.index("I-9") < psur.index("C-1"), "a death is serious"
     pmcf = export(assessed, "pmcf").decode()
     assert "RISK-3, 4" in pmcf
     assert "<mark>Not declared</mark>" in pmcf

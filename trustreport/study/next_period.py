@@ -17,7 +17,7 @@ from trustreport.study.ingest.problems import Problems
 from trustreport.study.ingest.tables import Layout, Raw, read_table
 from trustreport.study.interop.exports import take_export
 from trustreport.study.interop.sql import NotFetched
-from trustreport.study.plan import DatasetFacts, FileForm, TableSource, as_moment
+from trustreport.study.plan import DatasetFacts, FileForm, Incident, Signal, TableSource, as_moment
 
 MANIFEST, TRIED = "study.yaml", "study.next.yaml"
 FORM = tuple(FileForm.model_fields)
@@ -112,6 +112,28 @@ def enter_taken(manifest: Path, taken: Mapping[str, Mapping[str, str]]) -> None:
         of["taken"] = dict(export)
     text = json.dumps(tree, indent=2, ensure_ascii=False) if manifest.suffix == ".json" else _as_text(tree)
     manifest.write_text(text, encoding="utf-8")
+
+
+def enter_events(manifest: Path, events: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    """Enter incidents and signals of a register into a manifest.
+
+    One replaces that of the same name, others are added; those that the register does not have stay.
+    """
+    tree = _tree(manifest)
+    for group, key, model in (("incidents", "incident", Incident), ("signals", "signal", Signal)):
+        given = [model.model_validate(dict(row)) for row in events.get(group, ())]
+        if given and not tree.get(group):
+            tree[group] = []
+        known = {str(one.get(key, one.get(f"{key}_id"))): i for i, one in enumerate(tree.get(group) or ())}
+        for new in given:
+            there = known.get(getattr(new, key))
+            row = new.model_dump(exclude_none=True)
+            row = {name: list(value) if isinstance(value, tuple) else value for name, value in row.items()}
+            if there is None:
+                tree[group].append(row)
+            elif model.model_validate(dict(tree[group][there])) != new:
+                tree[group][there] = row
+    manifest.write_text(_as_text(tree), encoding="utf-8")
 
 
 def _yaml() -> Any:

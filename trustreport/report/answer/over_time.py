@@ -7,7 +7,7 @@ from math import isfinite, isnan
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.dimensions.vigilance.charts import keeps_budget
-from trustreport.assessment.dimensions.vigilance.events import CLOSED, is_open, is_serious, named
+from trustreport.assessment.dimensions.vigilance.events import is_open, named
 from trustreport.assessment.narrative.texts import endpoint_name
 from trustreport.assessment.verdicts.judge import amount
 from trustreport.report.answer.losses import losses
@@ -114,8 +114,7 @@ def answer(assessment: Assessment, say: Catalogue) -> Said:
     changed = sorted((c for c in known if side(c.latest)), key=lambda c: not worse(c.latest))
     past = [c for c in known if c not in changed and c.earlier is not None]
     alerts, never = _alerts(assessment), _baseline_out_of_control(assessment)
-    is_closed = [(i.status or "").strip().casefold() in CLOSED for i in assessment.plan.incidents]
-    serious = [i for i, closed in zip(assessment.plan.incidents, is_closed) if not closed and is_serious(i)]
+    serious = [i for i in assessment.plan.incidents if i.is_serious and not i.is_closed]
     signals = [s for s in assessment.plan.signals if is_open(s)]
     silent = [r for r in alerts if r.endpoint not in {c.endpoint for c in (*changed, *past)}]
     shown = [r for r in alerts if r.endpoint not in never or r not in silent]

@@ -210,7 +210,7 @@ def _characteristics(form: FormParts) -> SheetTable:
 
 def _chosen(form: FormParts, *, serious: bool) -> list[Incident]:
     """Serious incidents, or everything else that was reported."""
-    return [i for i in form.plan.incidents if ((i.seriousness or "").casefold() == "serious") is serious]
+    return [i for i in form.plan.incidents if i.is_serious is serious]
 
 
 def _by_code(form: FormParts) -> SheetTable:

@@ -297,6 +297,17 @@ class Incident(Group):
     due: Date | None = None
     status: Text | None = None
 
+    @property
+    def is_serious(self) -> bool:
+        """Whether it is declared as serious, in whatever words."""
+        declared = (self.seriousness or "").strip().casefold()
+        return bool(declared) and not declared.startswith(("not ", "non"))
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether its status says that nothing is left to do."""
+        return (self.status or "").strip().casefold() in ("closed", "resolved", "done")
+
 
 class Signal(Group):
     """A line of the signal register: each date is that of the step, absent while it was not taken."""

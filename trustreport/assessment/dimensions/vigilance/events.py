@@ -18,7 +18,6 @@ from trustreport.vocabulary.results import Result
 
 KINDS = ("incident", "complaint")
 STAGES = ("detected", "validated", "assessed", "acted", "closed")
-CLOSED = ("closed", "resolved", "done")
 UNITS = {
     "day": ("d", "day", "days", "daily"),
     "week": ("w", "week", "weeks", "weekly"),
@@ -86,12 +85,6 @@ def outside(plan: Plan, timeline: Timeline) -> int:
 def stage(signal: Signal) -> str:
     """How far a signal has come: the last step that has a date."""
     return next((s for s in reversed(STAGES) if getattr(signal, s) is not None), "")
-
-
-def is_serious(incident: Incident) -> bool:
-    """Whether an event is declared as serious, in whatever words."""
-    declared = (incident.seriousness or "").strip().casefold()
-    return bool(declared) and not declared.startswith(("not ", "non"))
 
 
 def is_open(signal: Signal) -> bool:
@@ -192,9 +185,9 @@ def due(plan: Plan, timeline: Timeline, charts: Sequence[Charted] = ()) -> list[
             what = say(f"{ID}.due.{proposed}", name=signal.signal)
             add(what, signal.signal, "signal", signal.owner, signal.due)
     for incident in plan.incidents:
-        if (incident.status or "").lower() not in CLOSED and incident.due:
+        if not incident.is_closed and incident.due:
             key = f"{ID}.due.{incident.kind}"
-            what = say(f"{key}_serious" if is_serious(incident) else key, name=incident.incident)
+            what = say(f"{key}_serious" if incident.is_serious else key, name=incident.incident)
             add(what, incident.incident, incident.kind, None, incident.due)
     for one in alerted(charts):
         action = one.chart.indicator.action

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from trustreport.assessment.dimensions.vigilance.charts import Charted
 from trustreport.assessment.dimensions.vigilance.entries import endpoints, indicator_of
-from trustreport.assessment.dimensions.vigilance.events import CLOSED, named
+from trustreport.assessment.dimensions.vigilance.events import named
 from trustreport.assessment.dimensions.vigilance.periods import ID, Period, Timeline
 from trustreport.assessment.dimensions.vigilance.view import MonitoringView, changes
 from trustreport.assessment.finding import Figure, Part
@@ -140,13 +140,12 @@ def _registered(plan: Plan, first: dt.date | None) -> Iterator[RegisterEntry]:
         standing: Standing = "closed" if signal.closed else "new" if new else "open"
         yield RegisterEntry(what, "signal", signal.detected, standing)
     for one in plan.incidents:
-        closed = (one.status or "").strip().casefold() in CLOSED
         day = one.event_date or one.awareness_date
         new = _is_new(one.awareness_date or day, first)
-        if closed and not new:
+        if one.is_closed and not new:
             continue
         of = say("word.interval", value=one.incident, interval=one.seriousness or say("word.not_declared"))
-        yield RegisterEntry(of, one.kind, day, "closed" if closed else "new" if new else "open")
+        yield RegisterEntry(of, one.kind, day, "closed" if one.is_closed else "new" if new else "open")
 
 
 # ---------------------------------------------------------------- sentences and tables
