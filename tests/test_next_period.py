@@ -279,14 +279,13 @@ def test_a_manifest_that_is_none_is_refused_with_its_problems(audit: Path, tmp_p
 
 def test_events_of_a_register_replace_those_of_their_name_and_others_stay(audit: Path) -> None:
     before = (audit / "study.yaml").read_text().splitlines()
-    closed = {"incident": "I-2", "seriousness": "serious", "awareness_date": "2026-07-01", "status": "closed"}
-    same = {"incident": "C-1", "kind": "complaint", "event_date": "2026-04-02", "awareness_date": "2026-04-02"}
-    same |= {"description": "Fictional: slow answer in the evening", "seriousness": "not serious"}
-    same |= {"causality": "none", "reported_to": "manufacturer", "report_date": "2026-04-03", "status": "closed"}
+    closed = {"incident": "I-2", "seriousness": "serious", "status": "closed"}
+    same = {"incident": "C-1", "kind": "complaint", "description": "Fictional: slow answer in the evening"}
+    same |= {"event_date": "2026-04-02", "awareness_date": "2026-04-02", "report_date": "2026-04-03"}
+    same |= {"seriousness": "not serious", "causality": "none", "reported_to": "manufacturer"}
     new = {"incident": "I-4", "event_date": "2026-09-02", "imdrf_codes": ["A0502"]}
-    enter_events(
-        audit / "study.yaml", {"incidents": [closed, same, new], "signals": [{"signal": "S-3", "owner": "QM"}]}
-    )
+    register = {"incidents": [closed, same | {"status": "closed"}, new]}
+    enter_events(audit / "study.yaml", register | {"signals": [{"signal": "S-3", "owner": "QM"}]})
     after = (audit / "study.yaml").read_text().splitlines()
     assert [line.split(",")[0] for line in before if line not in after] == ["  - {incident: I-2"]
     assert "    event_date: 2026-09-02" in after  # a date, not a text
