@@ -17,15 +17,15 @@ def vigilance() -> None:
         sa.Column("id", ID, primary_key=True),
         _belongs_to("organisations", "organisation"),
         _belongs_to("devices", "device"),
-        sa.Column("register", sa.String(10), nullable=False),
-        sa.Column("name", sa.String(60), nullable=False),
+        sa.Column("group", sa.String(10), nullable=False),
+        sa.Column("name", sa.String(200), nullable=False),
         sa.Column("facts", sa.Text(), nullable=False),
         sa.Column("closed", sa.Boolean(), nullable=False),
         sa.Column("number", sa.BigInteger(), nullable=False),
         _belongs_to("users", "created_by", index=False),
         sa.Column("created_at", WHEN, nullable=False),
     )
-    unique = ["device", "register", "name"]
+    unique = ["device", "group", "name"]
     op.create_index("vigilance_entries_name", "vigilance_entries", unique, unique=True)
     op.create_table(
         "vigilance_changes",
