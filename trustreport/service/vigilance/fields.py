@@ -144,13 +144,20 @@ class RegulatoryClock:
     Parameters
     ----------
     deadline : the last day for the report; None where none is due, or where awareness is not dated
-    overdue : it is not reported although that day is over, or is open although its own due day is over
+    missed : it is not reported although that day is over
+    behind : it is open although its own due day is over
     late : it was reported after the deadline
     """
 
     deadline: dt.date | None
-    overdue: bool
+    missed: bool
+    behind: bool
     late: bool
+
+    @property
+    def overdue(self) -> bool:
+        """Whether something should have been done by now."""
+        return self.missed or self.behind
 
 
 def clock(entry: VigilanceEntry, today: dt.date) -> RegulatoryClock:
@@ -161,7 +168,7 @@ def clock(entry: VigilanceEntry, today: dt.date) -> RegulatoryClock:
     deadline = known + dt.timedelta(days=allowed) if known and allowed else None
     missed = deadline is not None and reported is None and deadline < today
     behind = not entry.closed and due is not None and due < today
-    return RegulatoryClock(deadline, missed or behind, bool(deadline and reported and reported > deadline))
+    return RegulatoryClock(deadline, missed, behind, bool(deadline and reported and reported > deadline))
 
 
 def days_to_report(seriousness: str | None) -> int | None:

@@ -3,6 +3,7 @@
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, cast
 
 from fastapi import APIRouter, Request, Response
@@ -171,6 +172,7 @@ def _show(
             reports={report.id: report for report in reports},
             forms=_forms(row, [report.id for report in reports], day),
             changes=changes.items,
+            order=[*chain(*FIELDS[cast("EventGroup", row.group)].values()), "status"],
             people=user_names(rows, who, {row.created_by, *(c.created_by for c in changes.items)}),
             after=after,
             next=changes.next,
