@@ -20,7 +20,15 @@ from trustreport.service.client import ServiceError
 from trustreport.service.core import Core
 from trustreport.service.engine import Incident, Signal
 from trustreport.service.record import retention
-from trustreport.service.storage.models import Organisation, StoredDevice, Version, VersionFile
+from trustreport.service.review.attestations import preparers
+from trustreport.service.storage.models import (
+    Job,
+    Organisation,
+    StoredDevice,
+    StoredReport,
+    Version,
+    VersionFile,
+)
 from trustreport.service.storage.vigilance import VigilanceChange, VigilanceEntry
 from trustreport.service.vigilance.entries import manifest_rows
 
@@ -264,6 +272,24 @@ def test_the_next_period_has_the_register_in_its_manifest(
     assert anna.post(f"{API}/devices/{device}/incidents/import").json() == []
 
 
+def test_who_changed_the_register_has_prepared_the_report_of_the_next_period(
+    light: Core, anna: Client, audit: dict[str, str]
+) -> None:
+    rita, carl = (anna.invite(f"{n}@hospital.test", "author", "approver") for n in ("rita", "carl"))
+    imported = rita.post(f"{API}/devices/{audit['device']}/incidents/import").json()
+    made = send(anna, audit["version"], "2026-09-30")
+    work(light)
+    act(carl, imported[0], "change", capa_id="CAPA-9")  # too late for that period
+    of = {"study": audit["study"], "organisation": anna.me["organisation"], "created_by": anna.me["user"]}
+    known = {"version": made, "kind": "vigilance", "code": "1", "created_at": 2**42, "facts": {}}
+    with light.store.write() as rows:
+        job = rows.query(Job).filter_by(version=made).one().id
+        report = StoredReport(id="r", job=job, device=audit["device"], results_sha256="0" * 64, **of, **known)
+        rows.add(report)
+        assert preparers(rows, report) == {anna.me["user"], rita.me["user"]}
+        rows.rollback()
+
+
 def test_a_psur_has_counts_and_rows_of_its_period(light: Core, anna: Client, audit: dict[str, str]) -> None:
     device = audit["device"]
     anna.post(f"{API}/devices/{device}/incidents/import")
@@ -281,7 +307,7 @@ def test_a_psur_has_counts_and_rows_of_its_period(light: Core, anna: Client, aud
     # S-1 was open in May and closed on the last day of June.
     before = anna.get(f"{API}/devices/{device}/psur?since=2026-05-01&until=2026-05-31").json()
     (row,) = before["rows"]
-    assert (row["name"], row["standing"], row["state"]) == ("S-1", "new", "open")
+    assert (row["name"], row["period_status"], row["state"]) == ("S-1", "new", "open")
     answer = anna.get(f"{API}/devices/{device}/psur.csv?since=2026-07-01&until=2026-08-31")
     lines = list(csv.reader(io.StringIO(answer.text)))
     assert lines[0] == ["kind", "seriousness", "state", "new", "earlier"]

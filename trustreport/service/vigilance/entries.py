@@ -91,7 +91,7 @@ def change_entry(
     _refuse_others(facts, set(FIELDS[group][act]))
     given = dict(facts)
     if act in ("close", "reopen"):
-        given |= _standing(row, act, given, now(rows))
+        given |= _state_fields(row, act, given, now(rows))
         if not reason.strip():
             raise Fault(422, say("pages.fault.no_reason.detail"))
     kept = checked(group, row.name, {**row.facts, **given})
@@ -207,16 +207,16 @@ def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Changes:
     return {key: (old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)}
 
 
-def _standing(row: VigilanceEntry, act: VigilanceAct, given: Mapping[str, Any], at: int) -> dict[str, Any]:
+def _state_fields(row: VigilanceEntry, act: VigilanceAct, given: Mapping[str, Any], at: int) -> dict[str, Any]:
     """The fields by which an entry is closed or open again."""
     if row.closed == (act == "close"):
         key = "closed" if row.closed else "open"
         raise Fault(409, say(f"pages.fault.nothing_to_change.{key}"))
     on = given.get("closed") or datetime.fromtimestamp(at / 1000, UTC).date().isoformat()
-    standing: dict[str, Any] = {"closed": on if act == "close" else None}
+    fields: dict[str, Any] = {"closed": on if act == "close" else None}
     if row.group == "incidents":
-        standing["status"] = "closed" if act == "close" else "open"
-    return standing
+        fields["status"] = "closed" if act == "close" else "open"
+    return fields
 
 
 def _refuse_others(facts: Mapping[str, Any], allowed: set[str]) -> None:

@@ -55,7 +55,7 @@ router = APIRouter()
 
 
 @dataclass(frozen=True, slots=True)
-class Registered:
+class ListedEntry:
     """An entry as lists show it."""
 
     entry: VigilanceEntry
@@ -101,7 +101,7 @@ def _register(
         query = who.rows_of(VigilanceEntry).where(VigilanceEntry.device == row.id).limit(MOST_ENTRIES)
         day = today(rows)
         entries = [
-            Registered(one, clock(one, day), kind_of(one), _stage(one)) for one in rows.scalars(query)
+            ListedEntry(one, clock(one, day), kind_of(one), _stage(one)) for one in rows.scalars(query)
         ]
         names = {kind: next_name(rows, row.id, kind) for kind in ("incident", "signal")}
     entries.sort(key=lambda one: one.order)

@@ -26,7 +26,7 @@ from trustreport.vocabulary.messages import say
 
 router = APIRouter(prefix="/devices", tags=["incidents"])
 
-OWN_COLUMNS = ("name", "kind", "standing", "state", "deadline", "overdue", "late")
+OWN_COLUMNS = ("name", "kind", "period_status", "state", "deadline", "overdue", "late")
 FACTS = dict.fromkeys(key for model in MODELS.values() for key in model.model_fields)
 COLUMNS = (*OWN_COLUMNS, *(key for key in FACTS if key not in (*NAMES.values(), "kind", "status")))
 
@@ -64,7 +64,7 @@ def _exported(core: Core, who: Principal, device: str, since: str, until: str) -
         found = _rows(rows, who, row.id, first, last)
         who.audit(rows, "list.export", "psur", device=row.id, since=since, until=until)
     keys = ("kind", "seriousness", "state")
-    counted = Counter((*(one.get(key) or "" for key in keys), one["standing"]) for one in found)
+    counted = Counter((*(one.get(key) or "" for key in keys), one["period_status"]) for one in found)
     groups = sorted({group[:3] for group in counted})
     return PsurExport(
         device=row.id,
@@ -100,7 +100,7 @@ def _rows(
         own = {
             "name": entry.name,
             "kind": kind_of(entry),
-            "standing": "new" if is_new else "earlier",
+            "period_status": "new" if is_new else "earlier",
             "state": "open" if open_then else "closed",
             "deadline": timed.deadline and timed.deadline.isoformat(),
             "overdue": timed.overdue,
