@@ -56,12 +56,13 @@ def add_entry(
     allowed = {key for act in ("change", "assess", "link") for key in FIELDS[group][act]}
     _refuse_others(facts, allowed)
     kind = "signal" if group == "signals" else str(facts.get("kind") or "incident")
-    kept = checked(group, name or next_name(rows, device, kind), facts)
+    name = name or next_name(rows, device, kind)
+    kept = checked(group, name, facts)
     refuse_disorder(kept, kept)
     _refuse_reports(rows, who, device, kept)
     if group == "incidents":
         kept["status"] = "open"
-    return _added(rows, who, row, group, name or next_name(rows, device, kind), kept, "register")
+    return _added(rows, who, row, group, name, kept, "register")
 
 
 def change_entry(
@@ -91,7 +92,7 @@ def change_entry(
     _refuse_others(facts, set(FIELDS[group][act]))
     given = dict(facts)
     if act in ("close", "reopen"):
-        given |= _state_fields(row, act, given, now(rows))
+        given |= _state_fields(row, act, given.get("closed") or today(rows).isoformat())
         if not reason.strip():
             raise Fault(422, say("pages.fault.no_reason.detail"))
     kept = checked(group, row.name, {**row.facts, **given})
@@ -207,21 +208,20 @@ def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Changes:
     return {key: (old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)}
 
 
-def _state_fields(row: VigilanceEntry, act: VigilanceAct, given: Mapping[str, Any], at: int) -> dict[str, Any]:
+def _state_fields(row: VigilanceEntry, act: VigilanceAct, closed: Any) -> dict[str, Any]:
     """The fields by which an entry is closed or open again."""
     if row.closed == (act == "close"):
         key = "closed" if row.closed else "open"
         raise Fault(409, say(f"pages.fault.nothing_to_change.{key}"))
-    on = given.get("closed") or datetime.fromtimestamp(at / 1000, UTC).date().isoformat()
-    fields: dict[str, Any] = {"closed": on if act == "close" else None}
+    fields: dict[str, Any] = {"closed": closed if act == "close" else None}
     if row.group == "incidents":
         fields["status"] = "closed" if act == "close" else "open"
     return fields
 
 
 def _refuse_others(facts: Mapping[str, Any], allowed: set[str]) -> None:
-    wrong = [Field(key[:100], say("pages.fault.field.not_here")) for key in facts if key not in allowed]
-    if wrong:
+    others = [key[:100].encode(errors="replace").decode() for key in facts if key not in allowed]
+    if wrong := [Field(key, say("pages.fault.field.not_here")) for key in others]:
         raise Fault(422, say("pages.fault.not_as_expected.please_look_at_what"), wrong)
 
 
