@@ -263,7 +263,7 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
     shared = {"title": f"Secret of {me['organisation']}", "lock": "0" * 64}
     invited = {"name": "Secret site", "email": "secret@site.test", "refused": {}, "expires_at": at * 2}
     uploaded = {"key": "A" * 43 + "=", "state": "uploaded", "facts": {}, "site": names["invited_site"]}
-    registered = {"group": "incidents", "name": "I-1", "closed": False, "number": 1}
+    registered = {"group": "incidents", "name": "I-1", "closed": True, "number": 1}
     registered |= {"facts": {"description": f"Secret of {me['organisation']}", "kind": "incident"}}
     failed = {"attempts": 1, "reason": "answered 500", "failed_at": at, "next_at": at}
     with core.store.write() as rows:
