@@ -174,13 +174,14 @@ def _events(anna: Client, device: str, report: str) -> dict[str, str]:
         names["incident"] = anna.post(path, json={"group": "incidents", "facts": facts}).json()["id"]
     facts = {"description": "Sensitivity falls", "detected": "2026-03-20", "owner": "Vigilance officer"}
     names["signal"] = anna.post(path, json={"group": "signals", "facts": facts}).json()["id"]
-    for number, (name, act) in enumerate(
-        (("incident", {"act": "assess", "facts": {"seriousness": "not serious", "decided_by": "Board"}}),
-         ("incident", {"act": "link", "facts": {"reports": [report], "period": "2026-03"}}),
-         ("incident", {"act": "close", "reason": "Explained to the reader."})), 1,
-    ):  # fmt: skip
-        asked = {"number": number, **act}
-        assert anna.post(f"{API}/incidents/{names[name]}/changes", json=asked).status_code == 200
+    acts: list[dict[str, Any]] = [
+        {"act": "assess", "facts": {"seriousness": "not serious", "decided_by": "Board"}},
+        {"act": "link", "facts": {"reports": [report], "period": "2026-03"}},
+        {"act": "close", "reason": "Explained to the reader."},
+    ]
+    for number, act in enumerate(acts, 1):
+        path = f"{API}/incidents/{names['incident']}/changes"
+        assert anna.post(path, json={"number": number, **act}).status_code == 200
     return names
 
 

@@ -27,6 +27,7 @@ from trustreport.service.storage.models import (
     Organisation,
     StoredDevice,
     StoredReport,
+    StoredStudy,
     Version,
     VersionFile,
 )
@@ -345,7 +346,7 @@ def test_entries_go_with_the_device_and_hold_back_retention_while_open(
     with light.store.write() as rows:
         rows.get_one(Organisation, organisation).retention = {"days": 1}
         rows.query(Version).update({"created_at": 1})
-        rows.query(retention.StoredStudy).update({"created_at": 1})
+        rows.query(StoredStudy).update({"created_at": 1})
     with light.store.write() as rows:
         assert retention.purge(rows, organisation, "x") == []
     for entry in anna.get(f"{API}/devices/{audit['device']}/incidents?closed=false").json()["items"]:

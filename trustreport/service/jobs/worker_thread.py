@@ -68,9 +68,10 @@ def looks_before(rows: Rows, job: Job) -> dict[str, Any]:
 
 
 def events_before(rows: Rows, job: Job) -> dict[str, Any]:
-    """Incidents and signals of the device, for the manifest of its next period."""
-    before = select(Version.device).where(Version.id == rows.get_one(Version, job.version).based_on)
-    return manifest_rows(rows, device) if (device := rows.scalar(before)) else {}
+    """Incidents and signals of the device of a study, for the manifest of its next period."""
+    known = select(Version.device).where(Version.study == job.study, Version.device.is_not(None))
+    device = rows.scalar(known.order_by(Version.number.desc()).limit(1))
+    return manifest_rows(rows, device) if device else {}
 
 
 IDLE_SECONDS = 1.0  # between two looks at the queue where no notification arrives
