@@ -1,6 +1,7 @@
 """The next period of an audit in one command, and the demonstration."""
 
 import csv
+import json
 import os
 import shutil
 import sqlite3
@@ -300,3 +301,11 @@ def test_events_of_a_register_are_entered_where_the_manifest_has_none(tmp_path: 
     manifest.write_text("report: {kind: vigilance}\nincidents:\n")
     enter_events(manifest, {"incidents": [{"incident": "I-1"}], "signals": []})
     assert manifest.read_text().splitlines()[1:] == ["incidents:", "  - incident: I-1", "    kind: incident"]
+
+
+def test_events_of_a_register_are_entered_into_json(tmp_path: Path) -> None:
+    manifest = tmp_path / "study.json"
+    manifest.write_text('{"report": {"kind": "vigilance"}, "signals": [{"signal_id": "S-1", "owner": "QM"}]}')
+    row = {"signal": "S-1", "detected": "2026-09-02", "alternative_explanations": ["New scanner"]}
+    enter_events(manifest, {"signals": [row]})
+    assert json.loads(manifest.read_text())["signals"] == [row]

@@ -99,7 +99,7 @@ def _entered(study: Path, until: str, files: Sequence[str], events: Mapping[str,
     try:
         data = [study / name for name in files]
         enter_next_period(study, data, date.fromisoformat(until), is_read=False)
-        enter_events(study / "study.yaml", events)
+        enter_events(_manifests(study)[0], events)
     except NoNextPeriod as error:
         return [Problem("study.yaml", f"no next period: {error}")]
     except Exception as error:  # of a manifest that is none; the check says what is wrong with it
