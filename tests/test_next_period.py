@@ -1,6 +1,7 @@
 """The next period of an audit in one command, and the demonstration."""
 
 import csv
+import json
 import os
 import shutil
 import sqlite3
@@ -279,14 +280,13 @@ def test_a_manifest_that_is_none_is_refused_with_its_problems(audit: Path, tmp_p
 
 def test_events_of_a_register_replace_those_of_their_name_and_others_stay(audit: Path) -> None:
     before = (audit / "study.yaml").read_text().splitlines()
-    closed = {"incident": "I-2", "seriousness": "serious", "awareness_date": "2026-07-01", "status": "closed"}
-    same = {"incident": "C-1", "kind": "complaint", "event_date": "2026-04-02", "awareness_date": "2026-04-02"}
-    same |= {"description": "Fictional: slow answer in the evening", "seriousness": "not serious"}
-    same |= {"causality": "none", "reported_to": "manufacturer", "report_date": "2026-04-03", "status": "closed"}
+    closed = {"incident": "I-2", "seriousness": "serious", "status": "closed"}
+    same = {"incident": "C-1", "kind": "complaint", "description": "Fictional: slow answer in the evening"}
+    same |= {"event_date": "2026-04-02", "awareness_date": "2026-04-02", "report_date": "2026-04-03"}
+    same |= {"seriousness": "not serious", "causality": "none", "reported_to": "manufacturer"}
     new = {"incident": "I-4", "event_date": "2026-09-02", "imdrf_codes": ["A0502"]}
-    enter_events(
-        audit / "study.yaml", {"incidents": [closed, same, new], "signals": [{"signal": "S-3", "owner": "QM"}]}
-    )
+    register = {"incidents": [closed, same | {"status": "closed"}, new]}
+    enter_events(audit / "study.yaml", register | {"signals": [{"signal": "S-3", "owner": "QM"}]})
     after = (audit / "study.yaml").read_text().splitlines()
     assert [line.split(",")[0] for line in before if line not in after] == ["  - {incident: I-2"]
     assert "    event_date: 2026-09-02" in after  # a date, not a text
@@ -301,3 +301,11 @@ def test_events_of_a_register_are_entered_where_the_manifest_has_none(tmp_path: 
     manifest.write_text("report: {kind: vigilance}\nincidents:\n")
     enter_events(manifest, {"incidents": [{"incident": "I-1"}], "signals": []})
     assert manifest.read_text().splitlines()[1:] == ["incidents:", "  - incident: I-1", "    kind: incident"]
+
+
+def test_events_of_a_register_are_entered_into_json(tmp_path: Path) -> None:
+    manifest = tmp_path / "study.json"
+    manifest.write_text('{"report": {"kind": "vigilance"}, "signals": [{"signal_id": "S-1", "owner": "QM"}]}')
+    row = {"signal": "S-1", "detected": "2026-09-02", "alternative_explanations": ["New scanner"]}
+    enter_events(manifest, {"signals": [row]})
+    assert json.loads(manifest.read_text())["signals"] == [row]

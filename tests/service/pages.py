@@ -139,6 +139,7 @@ def signed_report(core: Core, anna: Client) -> dict[str, str]:
     names = {"study": study, "version": version, "job": job, "report0": done["report"]}
     names |= {"user": carl.me["user"], "report1": _next_period(core, done["report"])}
     names["device"] = anna.get(f"{API}/reports/{names['report0']}").json()["device"]
+    names |= _events(anna, names["device"], names["report0"])
     assert carl.signs(names["report1"], "approval", "Complete.").status_code == 201
     Client.logged_in(anna.app, "anna@hospital.test")  # another session
     dora = anna.invite("dora@hospital.test", "admin")
@@ -162,6 +163,25 @@ def signed_report(core: Core, anna: Client) -> dict[str, str]:
         names |= collaboration_to_see(core, anna, Path(folder))
     queued = anna.post(f"{API}/versions/{names['version']}/jobs", json={"formats": ["csv"]}).json()
     names["queued"] = queued["id"]
+    return names
+
+
+def _events(anna: Client, device: str, report: str) -> dict[str, str]:
+    """Incidents and signals: open, overdue, closed."""
+    path, names = f"{API}/devices/{device}/incidents", dict[str, str]()
+    known = {"event_date": "2026-03-02", "awareness_date": "2026-03-04", "description": "A missed fracture."}
+    for facts in (known | {"seriousness": "serious"}, known | {"kind": "complaint"}):
+        names["incident"] = anna.post(path, json={"group": "incidents", "facts": facts}).json()["id"]
+    facts = {"description": "Sensitivity falls", "detected": "2026-03-20", "owner": "Vigilance officer"}
+    names["signal"] = anna.post(path, json={"group": "signals", "facts": facts}).json()["id"]
+    acts: list[dict[str, Any]] = [
+        {"act": "assess", "facts": {"seriousness": "not serious", "decided_by": "Board"}},
+        {"act": "link", "facts": {"reports": [report], "period": "2026-03"}},
+        {"act": "close", "reason": "Explained to the reader."},
+    ]
+    for number, act in enumerate(acts, 1):
+        path = f"{API}/incidents/{names['incident']}/changes"
+        assert anna.post(path, json={"number": number, **act}).status_code == 200
     return names
 
 

@@ -39,6 +39,7 @@ from trustreport.service.storage.models import (
     VersionFile,
 )
 from trustreport.service.storage.pooling import InvitedSite, SiteUpload, StoredCollaboration
+from trustreport.service.storage.vigilance import VigilanceEntry
 
 R = TypeVar("R")
 DURABLE = store.PRAGMAS
@@ -231,6 +232,7 @@ def log_of(rows: Rows, client: Client, names: dict[str, str], results: str) -> N
         "collaboration": ("collaboration.add", {"study": names["study"]}),
         "invited_site": ("site.invite", {"study": names["study"]}),
         "site_upload": ("site.upload", {"study": names["study"]}),
+        "entry": ("vigilance.add", {"device": names["device"]}),
     }
     for kind, (action, details) in told.items():
         audit.write(rows, client.me["organisation"], client.me["user"], action, names[kind], **details)
@@ -242,7 +244,7 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
     mine = {"organisation": me["organisation"]}
     blob = core.blobs.put(me["organisation"], io.BytesIO(f'{{"secret of": "{me["organisation"]}"}}'.encode()))
     kinds = "device study version job report schedule webhook delivery".split()
-    kinds += ["collaboration", "invited_site", "site_upload"]
+    kinds += ["collaboration", "invited_site", "site_upload", "entry"]
     names = {kind: new_id() for kind in kinds}
     made = {"created_at": at, **mine}
     made_by = {"created_by": me["user"], **made}
@@ -261,6 +263,8 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
     shared = {"title": f"Secret of {me['organisation']}", "lock": "0" * 64}
     invited = {"name": "Secret site", "email": "secret@site.test", "refused": {}, "expires_at": at * 2}
     uploaded = {"key": "A" * 43 + "=", "state": "uploaded", "facts": {}, "site": names["invited_site"]}
+    registered = {"group": "incidents", "name": "I-1", "closed": True, "number": 1}
+    registered |= {"facts": {"description": f"Secret of {me['organisation']}", "kind": "incident"}}
     failed = {"attempts": 1, "reason": "answered 500", "failed_at": at, "next_at": at}
     with core.store.write() as rows:
         for row in (
@@ -277,6 +281,7 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
             StoredCollaboration(id=names["collaboration"], **of, **shared, **made_by),
             InvitedSite(id=names["invited_site"], collaboration=names["collaboration"], **invited, **made_by),
             SiteUpload(id=names["site_upload"], **uploaded, **kept, created_at=at),
+            VigilanceEntry(id=names["entry"], device=names["device"], **registered, **made_by),
         ):
             rows.add(row)
             rows.flush()

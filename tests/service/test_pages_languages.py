@@ -33,7 +33,7 @@ GIVEN = re.compile(
     r"trustreport|Anna\b|Example aid|Chest readings|Five hospitals|Breast, five hospitals|With faults"
     r"|Chrome on Linux|testclient"
     r"|UTC|Markdown|iMRMC"
-    r"|HTML|PDF|XLSX|CSV|Parquet|\bkB\b|[\w.]+@[\w.]+|[\w.]+\.(csv|yaml|json|made|failed)|arm_reader|cov\d"
+    r"|HTML|PDF|XLSX|CSV|JSON|Parquet|\bkB\b|[\w.]+@[\w.]+|[\w.]+\.(csv|yaml|json|made|failed)|arm_reader|cov\d"
     r"|components\.|reader\b|error\b|cases\b|No difference in errors .*? points\.|https:\S+"
 )
 OF_DATA = ("/edit", "/reports/", "/comparison", "/audit", "/api/docs")  # show results, or English records

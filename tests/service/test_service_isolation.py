@@ -26,6 +26,8 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("patch", "/account/factors/{factor}"): {"name": "Mine now"},
     ("post", "/account/factors/{factor}/removal"): {"password": PASSWORD, "code": "000000"},
     ("patch", "/webhooks/{webhook}"): {"paused": True},
+    ("post", "/devices/{device}/incidents"): {"group": "signals", "facts": {"description": "Mine"}},
+    ("post", "/incidents/{entry}/changes"): {"number": 1, "facts": {"description": "Mine now"}},
 }
 
 

@@ -21,6 +21,7 @@ ORDER = (
     ("access",),
     ("bounds", "intake", "mail", "middleware", "pages", "record"),
     ("account", "device", "editor", "reference", "study", "webhook"),
+    ("vigilance",),
     ("jobs", "tools"),
     ("review",),
     ("version",),

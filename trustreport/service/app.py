@@ -52,6 +52,9 @@ from trustreport.service.version import api as version_api
 from trustreport.service.version import editor_page
 from trustreport.service.version import page as version_page
 from trustreport.service.version.page import is_upload
+from trustreport.service.vigilance import api as vigilance_api
+from trustreport.service.vigilance import page as vigilance_page
+from trustreport.service.vigilance import psur
 from trustreport.service.web import connections
 from trustreport.service.web.faults import MEDIA, Fault, Field, ProblemDetails, disk_full, has_room
 from trustreport.service.web.telemetry import Traced
@@ -75,6 +78,7 @@ TAGS = {
     "exports": "Lists as CSV.",
     "comparisons": "Two reports side by side.",
     "devices": "What was reported of a device over time.",
+    "incidents": "Incidents and signals of devices: what the next report and a PSUR have of them.",
     "schedules": "Periodic audits: a report of the newest valid version, every so many days.",
     "webhooks": "Addresses that events are sent to, for administrators.",
     "audit": "The audit log of your organisation, for administrators.",
@@ -116,6 +120,8 @@ for resource in (
     collaboration_api.router,
     comparison.router,
     device_api.router,
+    vigilance_api.router,
+    psur.router,
     device_api.schedules_router,
     webhook_api.router,
     audit_log.router,
@@ -141,6 +147,7 @@ PAGES = (
     site_page.router,
     comparison.page_router,
     device_page.router,
+    vigilance_page.router,
     planning.router,
     calculator.router,
     audit_log.page_router,

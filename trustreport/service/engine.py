@@ -45,14 +45,22 @@ if TYPE_CHECKING:
     from trustreport.study.ingest.validation import plan_of
     from trustreport.study.interop.exports import ExportLimits, is_export, take_export
     from trustreport.study.interop.sql import NotFetched, QueryLimits, fetch, with_driver
-    from trustreport.study.next_period import NoNextPeriod, enter_next_period, enter_taken
+    from trustreport.study.next_period import (
+        NoNextPeriod,
+        enter_events,
+        enter_next_period,
+        enter_taken,
+    )
     from trustreport.study.plan import (
+        DAYS_TO_REPORT,
         FETCHED,
         FIRST_YEAR,
         LAST_YEAR,
         DatasetFacts,
         FileForm,
+        Incident,
         Plan,
+        Signal,
         TableFile,
         TableSource,
         as_coded,
@@ -83,8 +91,11 @@ OF_MODULES = {
     "study.ingest.validation": "plan_of",
     "study.interop.exports": "ExportLimits is_export take_export",
     "study.interop.sql": "NotFetched QueryLimits fetch with_driver",
-    "study.next_period": "NoNextPeriod enter_next_period enter_taken",
-    "study.plan": "FETCHED FIRST_YEAR LAST_YEAR DatasetFacts FileForm Plan TableFile TableSource as_coded",
+    "study.next_period": "NoNextPeriod enter_events enter_next_period enter_taken",
+    "study.plan": (
+        "DAYS_TO_REPORT FETCHED FIRST_YEAR LAST_YEAR DatasetFacts FileForm Incident Plan Signal TableFile "
+        "TableSource as_coded"
+    ),
     "study.proposal.parts": "Cells",
     "study.study": "Study",
 }

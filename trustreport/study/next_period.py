@@ -110,8 +110,7 @@ def enter_taken(manifest: Path, taken: Mapping[str, Mapping[str, str]]) -> None:
         group, _, key = place.partition("." if place.startswith("tables.") else "[")
         of = tree[group][int(key.rstrip("]")) if group == "datasets" else key]
         of["taken"] = dict(export)
-    text = json.dumps(tree, indent=2, ensure_ascii=False) if manifest.suffix == ".json" else _as_text(tree)
-    manifest.write_text(text, encoding="utf-8")
+    _write(tree, manifest)
 
 
 def enter_events(manifest: Path, events: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
@@ -127,13 +126,18 @@ def enter_events(manifest: Path, events: Mapping[str, Sequence[Mapping[str, Any]
         known = {str(one.get(key, one.get(f"{key}_id"))): i for i, one in enumerate(tree.get(group) or ())}
         for new in given:
             there = known.get(getattr(new, key))
-            row = new.model_dump(exclude_none=True)
+            row = new.model_dump(mode="json" if manifest.suffix == ".json" else "python", exclude_none=True)
             row = {name: list(value) if isinstance(value, tuple) else value for name, value in row.items()}
             if there is None:
                 tree[group].append(row)
             elif model.model_validate(dict(tree[group][there])) != new:
                 tree[group][there] = row
-    manifest.write_text(_as_text(tree), encoding="utf-8")
+    _write(tree, manifest)
+
+
+def _write(tree: Any, manifest: Path) -> None:
+    text = json.dumps(tree, indent=2, ensure_ascii=False) if manifest.suffix == ".json" else _as_text(tree)
+    manifest.write_text(text, encoding="utf-8")
 
 
 def _yaml() -> Any:

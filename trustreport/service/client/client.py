@@ -4,10 +4,11 @@ import base64
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 from urllib.parse import quote
 
@@ -323,6 +324,60 @@ class Client:
     def schedules(self) -> Iterator[records.ScheduleResponse]:
         """All periodic audits."""
         return self._pages(records.ScheduleResponse, "/schedules")
+
+    # Incidents and signals of devices
+
+    def incidents(
+        self, device: str, *, group: Literal["incidents", "signals"] | None = None
+    ) -> Iterator[records.VigilanceEntryResponse]:
+        """The incidents and signals of a device, the newest first."""
+        return self._pages(records.VigilanceEntryResponse, f"/devices/{device}/incidents", group=group)
+
+    def register_incident(
+        self,
+        device: str,
+        facts: Mapping[str, Any],
+        *,
+        group: Literal["incidents", "signals"] = "incidents",
+        name: str = "",
+    ) -> records.VigilanceEntryResponse:
+        """Register an incident, complaint or signal; without a name it gets the next one.
+
+        >>> facts = {"awareness_date": "2026-09-01", "seriousness": "serious"}
+        >>> made = client.register_incident(device, facts)
+        >>> made.name, str(made.deadline)
+        ('I-1', '2026-09-16')
+        """
+        asked = {"group": group, "name": name, "facts": dict(facts)}
+        path = f"{API}/devices/{device}/incidents"
+        return self._made(records.VigilanceEntryResponse, path, json=asked)
+
+    def import_incidents(self, device: str) -> list[records.VigilanceEntryResponse]:
+        """Take over what the newest manifest of a device has and its register has not."""
+        made = self._transport.request("POST", f"{API}/devices/{device}/incidents/import").json()
+        return [records.VigilanceEntryResponse.model_validate(one) for one in made]
+
+    def change_incident(
+        self,
+        entry: records.VigilanceEntryResponse,
+        act: Literal["change", "assess", "link", "close", "reopen"],
+        facts: Mapping[str, Any] = MappingProxyType({}),
+        *,
+        reason: str = "",
+    ) -> records.VigilanceEntryResponse:
+        """Change an incident or signal; a `ServiceError` (409) says where it has changed since."""
+        asked = {"number": entry.number, "act": act, "facts": dict(facts), "reason": reason}
+        return self._made(records.VigilanceEntryResponse, f"{API}/incidents/{entry.id}/changes", json=asked)
+
+    def incident_changes(self, entry: str) -> Iterator[records.VigilanceChangeResponse]:
+        """Every change of an incident or signal, the newest first."""
+        return self._pages(records.VigilanceChangeResponse, f"/incidents/{entry}/changes")
+
+    def psur(self, device: str, since: str = "", until: str = "") -> records.PsurExport:
+        """The incidents and signals of a period, for a PSUR: counts, then every one."""
+        asked = {"since": since, "until": until}
+        path = f"{API}/devices/{device}/psur"
+        return records.PsurExport.model_validate(self._transport.request("GET", path, params=asked).json())
 
     # The record
 

@@ -238,6 +238,56 @@ class ReportComparison(ResponseBody):
     differences: tuple[DifferenceResponse, ...]
 
 
+class VigilanceEntryResponse(ResponseBody):
+    """An incident, complaint or signal of a device."""
+
+    id: str
+    device: str
+    group: Literal["incidents", "signals"]
+    name: str
+    facts: dict[str, Any] = Field(description="fields of its line in a manifest, and the register's own")
+    closed: bool
+    number: int = Field(description="of the last change")
+    deadline: date | None = Field(description="the last day for the report, by seriousness (MDR, Article 87)")
+    overdue: bool = Field(description="not reported in time, or open after its own due day")
+    late: bool = Field(description="reported after the deadline")
+    created_by: str
+    created_at: datetime
+
+
+class VigilanceChangeResponse(ResponseBody):
+    """A change of an incident or signal: each field with what it was and what it became."""
+
+    id: str
+    entry: str
+    number: int
+    act: str
+    changes: dict[str, tuple[Any, Any]]
+    reason: str
+    created_by: str
+    created_at: datetime
+
+
+class PsurCount(ResponseBody):
+    """How many incidents or signals of a kind, seriousness and state there were."""
+
+    kind: str
+    seriousness: str
+    state: str
+    new: int = Field(description="of the period")
+    earlier: int = Field(description="from before, open when the period began")
+
+
+class PsurExport(ResponseBody):
+    """The incidents and signals of a period: counts, then every one."""
+
+    device: str
+    since: date | None
+    until: date | None
+    counts: list[PsurCount]
+    rows: list[dict[str, Any]]
+
+
 class ScheduleResponse(ResponseBody):
     """A periodic audit: a report of the newest valid version, every so many days."""
 

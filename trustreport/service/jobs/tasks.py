@@ -57,7 +57,7 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
     wrong: list[Problem] = [Problem(**one) for one in task.get("fetched", ())]
     if "fetched" not in task:
         if until := task["wishes"].get("until"):
-            wrong = _entered(study, until, task["wishes"].get("files", ()))
+            wrong = _entered(study, until, task["wishes"].get("files", ()), task["events"])
         asked, refused = _queries(study)
         wrong += refused
         if asked and not wrong:
@@ -89,13 +89,17 @@ def _keep_only(folder: Path, names: Set[str]) -> None:
             shutil.rmtree(file) if file.is_dir() and not file.is_symlink() else file.unlink()
 
 
-def _entered(study: Path, until: str, files: Sequence[str]) -> list[Problem]:
-    """Enter the next period into the manifest, from files or queries; why that cannot be, or nothing."""
-    from trustreport.service.engine import NoNextPeriod, enter_next_period
+def _entered(study: Path, until: str, files: Sequence[str], events: Mapping[str, Any]) -> list[Problem]:
+    """Enter the next period into the manifest, from files or queries; why that cannot be, or nothing.
+
+    Incidents and signals are then those of the device's register, `events`.
+    """
+    from trustreport.service.engine import NoNextPeriod, enter_events, enter_next_period
 
     try:
         data = [study / name for name in files]
         enter_next_period(study, data, date.fromisoformat(until), is_read=False)
+        enter_events(_manifests(study)[0], events)
     except NoNextPeriod as error:
         return [Problem("study.yaml", f"no next period: {error}")]
     except Exception as error:  # of a manifest that is none; the check says what is wrong with it
@@ -367,6 +371,21 @@ def section(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[s
     return {"pdf": b64encode(made).decode()}
 
 
+def read_events(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str, Any]:
+    """The incidents and signals that the manifest in ``work/study`` has, as its rows."""
+    from trustreport.service.engine import read_plan
+
+    try:
+        _, plan = read_plan(work / "study")
+    except StudyError:
+        return {"failed": "the manifest has problems"}
+    groups = {"incidents": plan.incidents, "signals": plan.signals}
+    return {
+        group: [one.model_dump(mode="json", exclude_none=True) for one in found]
+        for group, found in groups.items()
+    }
+
+
 MOST_POINTS = 80
 MOST_OTHERS = 6  # where neither criteria nor periods say which numbers matter
 PERIOD_VALUE = "vigilance.period_value"
@@ -449,6 +468,7 @@ TASKS: dict[str, Callable[[dict[str, Any], Path, OnProgress], dict[str, Any]]] =
     "fetch": fetch,
     "report": report,
     "edit": edit,
+    "events": read_events,
     "pilot": pilot,
     "section": section,
     "lock": read_lock,

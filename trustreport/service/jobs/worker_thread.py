@@ -34,6 +34,7 @@ from trustreport.service.storage.models import (
 )
 from trustreport.service.storage.store import AWAY
 from trustreport.service.storage.wakeups import Wakeups
+from trustreport.service.vigilance.entries import manifest_rows
 from trustreport.service.web.faults import Fault
 
 
@@ -64,6 +65,13 @@ def looks_before(rows: Rows, job: Job) -> dict[str, Any]:
     day = datetime.fromtimestamp(job.created_at / 1000, UTC).date().isoformat()
     purpose = f"{study.name}, version {version.number}"
     return {"earlier": earlier, "on": own.get("on", day), "purpose": own.get("purpose", purpose)}
+
+
+def events_before(rows: Rows, job: Job) -> dict[str, Any]:
+    """Incidents and signals of the device of a study, for the manifest of its next period."""
+    known = select(Version.device).where(Version.study == job.study, Version.device.is_not(None))
+    device = rows.scalar(known.order_by(Version.number.desc()).limit(1))
+    return manifest_rows(rows, device) if device else {}
 
 
 IDLE_SECONDS = 1.0  # between two looks at the queue where no notification arrives
@@ -166,9 +174,11 @@ class WorkerThread:
             "most_bytes": core.settings.most_unpacked,
             "most_files": core.settings.most_files,
         }
-        if job.task == "report":
-            with core.store.read() as rows:
+        with core.store.read() as rows:
+            if job.task == "report":
                 task["looks"] = looks_before(rows, job)
+            elif "until" in job.wishes:
+                task["events"] = events_before(rows, job)
         heartbeat = _Heartbeat(core, lease, self._stop)
         try:
             with heartbeat.going_on():

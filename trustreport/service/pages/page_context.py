@@ -179,11 +179,16 @@ def request_from_form(model: type[M], **values: Any) -> M:
     try:
         return model(**values)
     except ValidationError as error:
-        fields = [
-            Field(".".join(str(part) for part in e["loc"][:1]), PLAIN.get(e["type"], e["msg"]))
-            for e in error.errors()
-        ]
-        raise Fault(422, say("pages.fault.not_as_expected.please_look_at_what"), fields) from None
+        raise refused_fields(error) from None
+
+
+def refused_fields(error: ValidationError) -> Fault:
+    """Why what was sent is refused: every field that is wrong."""
+    fields = [
+        Field(".".join(str(part)[:100] for part in e["loc"][:1]), PLAIN.get(e["type"], e["msg"]))
+        for e in error.errors()
+    ]
+    return Fault(422, say("pages.fault.not_as_expected.please_look_at_what"), fields)
 
 
 def listed(

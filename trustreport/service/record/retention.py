@@ -33,8 +33,10 @@ from trustreport.service.storage.models import (
 )
 from trustreport.service.storage.pooling import InvitedSite, SiteUpload, StoredCollaboration
 from trustreport.service.storage.store import Store, now
+from trustreport.service.storage.vigilance import VigilanceChange, VigilanceEntry, fingerprint
 
 ERASED = "Erased person"
+PEOPLE = ("owner", "decided_by")  # fields of incidents and signals that hold the name of a person
 FILES = (VersionFile, ReportFile, Attestation, SiteUpload)  # rows that name a blob
 
 
@@ -61,12 +63,37 @@ def erase_person(rows: Rows, user: User, actor: str) -> None:
     rows.execute(delete(Mail).where(or_(Mail.user == user.id, Mail.address == user.email)))
     for model in (Session, Link, Factor, RecoveryCode, PendingStep):
         rows.execute(delete(model).where(model.user == user.id))
+    _erase_from_registers(rows, user, actor)
     browsers.forget(rows, user)
     user.name, user.email, user.password = ERASED, f"{user.id}@erased.invalid", ""
     user.issuer, user.subject = None, None
     user.roles, user.operator = [], False
     user.disabled_at = user.disabled_at or at
     audit.write(rows, user.organisation, actor, "user.erase", user.id, roles=[])
+
+
+def _erase_from_registers(rows: Rows, user: User, actor: str) -> None:
+    """Replace the name and address of a person who owns or decided incidents and signals, in history too."""
+    own = (user.name, user.email)
+
+    def erased(key: str, value: Any) -> Any:
+        return ERASED if key in PEOPLE and value in own else value
+
+    for change in rows.scalars(
+        select(VigilanceChange).where(VigilanceChange.organisation == user.organisation)
+    ).all():
+        change.changes = {
+            key: [erased(key, one) for one in pair] for key, pair in change.changes.items()
+        }
+    for entry in rows.scalars(
+        select(VigilanceEntry).where(VigilanceEntry.organisation == user.organisation)
+    ).all():
+        facts = {key: erased(key, value) for key, value in entry.facts.items()}
+        if facts != entry.facts:
+            entry.facts = facts
+            said = {"device": entry.device, "number": entry.number, "act": "erase"}
+            said["sha256"] = fingerprint(entry)
+            audit.write(rows, user.organisation, actor, "vigilance.change", entry.id, **said)
 
 
 def erase_comment(rows: Rows, comment: Comment, actor: str) -> None:
@@ -116,7 +143,8 @@ def expiries(rows: Rows, organisation: str, *, until: int) -> list[tuple[StoredS
     found = []
     for study, *times in rows.execute(query.where(StoredStudy.organisation == organisation)):
         at = max(study.created_at, *(time or 0 for time in times)) + policy["days"] * DAY
-        if at <= until and not (policy.get("keep_signed", True) and _is_signed(rows, study.id)):
+        kept = policy.get("keep_signed", True) and _is_signed(rows, study.id)
+        if at <= until and not kept and not _has_open_entries(rows, study.id):
             found.append((study, at))
     return sorted(found, key=lambda one: one[1])
 
@@ -142,13 +170,23 @@ def remove(rows: Rows, study: StoredStudy, actor: str, **why: Any) -> None:
     rows.execute(delete(VersionFile).where(VersionFile.version.in_(in_versions)))
     rows.execute(delete(Version).where(Version.study == study.id))
     rows.execute(delete(StoredStudy).where(StoredStudy.id == study.id))
-    used = select(Version.device).where(Version.device.is_not(None))
-    rows.execute(
-        delete(StoredDevice).where(
-            StoredDevice.organisation == study.organisation, StoredDevice.id.not_in(used)
-        )
-    )
+    _remove_devices(rows, study.organisation, actor)
     audit.write(rows, study.organisation, actor, "study.remove", study.id, **tombstone, **why)
+
+
+def _remove_devices(rows: Rows, organisation: str, actor: str) -> None:
+    """Remove the devices that no study names any more, with their incidents and signals."""
+    used = select(Version.device).where(Version.device.is_not(None))
+    gone = select(StoredDevice.id).where(
+        StoredDevice.organisation == organisation, StoredDevice.id.not_in(used)
+    )
+    for device in rows.scalars(gone).all():
+        entries = rows.scalars(select(VigilanceEntry.id).where(VigilanceEntry.device == device)).all()
+        rows.execute(delete(VigilanceChange).where(VigilanceChange.entry.in_(entries)))
+        rows.execute(delete(VigilanceEntry).where(VigilanceEntry.device == device))
+        rows.execute(delete(StoredDevice).where(StoredDevice.id == device))
+        if entries:
+            audit.write(rows, organisation, actor, "vigilance.remove", device, entries=[*entries])
 
 
 def _remove_collaborations(rows: Rows, study: StoredStudy) -> None:
@@ -218,6 +256,15 @@ def is_busy(rows: Rows, study: str) -> bool:
     """Whether a job of the study waits or runs."""
     query = select(Job.id).where(Job.study == study, Job.state.in_(("queued", "running"))).limit(1)
     return rows.scalar(query) is not None
+
+
+def _has_open_entries(rows: Rows, study: str) -> bool:
+    """Whether an incident or signal of a device of the study is open."""
+    devices = select(Version.device).where(Version.study == study)
+    query = select(VigilanceEntry.id).where(
+        VigilanceEntry.device.in_(devices), VigilanceEntry.closed.is_(False)
+    )
+    return rows.scalar(query.limit(1)) is not None
 
 
 def _is_signed(rows: Rows, study: str) -> bool:

@@ -28,6 +28,7 @@ from trustreport.service.storage.models import (
     Version,
 )
 from trustreport.service.storage.pooling import InvitedSite, SiteUpload, StoredCollaboration
+from trustreport.service.storage.vigilance import VigilanceEntry, fingerprint
 
 FOUNDED = "organisation.found"
 ADDED: tuple[tuple[Any, str, str], ...] = (
@@ -36,6 +37,7 @@ ADDED: tuple[tuple[Any, str, str], ...] = (
     (StoredStudy, "study", "study.add"),
     (Version, "version", "version.add"),
     (StoredReport, "report", "report.made"),
+    (VigilanceEntry, "incident or signal", "vigilance.add"),
     (Schedule, "schedule", "schedule.add"),
     (Webhook, "webhook", "webhook.add"),
     (Comment, "comment", "comment.add"),
@@ -58,6 +60,8 @@ READ = (
     "study.remove",
     "schedule.stop",
     "webhook.remove",
+    "vigilance.change",
+    "vigilance.remove",
 )
 
 Entries = dict[str, dict[str, dict[str, Any]]]  # by action, then by subject: the details of the last one
@@ -100,6 +104,11 @@ def faults(rows: Rows, organisation: str) -> Iterator[str]:
         digest = sha256(webhook.url.encode()).hexdigest()
         if added.get("url_sha256", digest) != digest:
             yield f"webhook {webhook.id} has an address that is not the one in the log"
+    for entry in rows.scalars(select(VigilanceEntry).where(VigilanceEntry.organisation == organisation)):
+        added, changed = (entries[f"vigilance.{act}"].get(entry.id, {}) for act in ("add", "change"))
+        digest = fingerprint(entry)
+        if changed.get("sha256", added.get("sha256", digest)) != digest:
+            yield f"incident or signal {entry.id} is not the one in the log"
     yield from _attestations(rows, organisation, attested, removed["report"])
 
 
@@ -152,6 +161,9 @@ def _removed(entries: Entries) -> dict[str, set[str]]:
         removed[word] = {name for name, said in entries[action].items() if said.get("study") in studies}
     removed["schedule"] |= set(entries["schedule.stop"])
     removed["webhook"] = set(entries["webhook.remove"])
+    removed["incident or signal"] = {
+        name for said in entries["vigilance.remove"].values() for name in said["entries"]
+    }
     return removed
 
 

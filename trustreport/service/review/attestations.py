@@ -38,6 +38,7 @@ from trustreport.service.storage.models import (
     canonical,
 )
 from trustreport.service.storage.store import now
+from trustreport.service.storage.vigilance import VigilanceChange, VigilanceEntry
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.shapes import Name, Page, Password, RequestBody, RequestedPage, Words
 from trustreport.vocabulary.messages import say
@@ -137,7 +138,8 @@ def preparers(rows: Rows, report: StoredReport) -> set[str]:
     """Who asked for a report or scheduled it, and who uploaded any of its data.
 
     A file that somebody else uploaded, in whatever version of whatever study, is theirs, whoever uploads it
-    again; and a version that corrects another one has also been prepared by whoever made that one.
+    again; and a version that corrects another one has also been prepared by whoever made that one. A version
+    that entered a next period has incidents and signals of whoever registered or changed them.
     """
     files = select(VersionFile.sha256).where(VersionFile.version == report.version)
     uploaded = (
@@ -154,7 +156,23 @@ def preparers(rows: Rows, report: StoredReport) -> set[str]:
     while before and (version := rows.get(Version, before)):
         found.add(version.created_by)
         before = version.based_on
+        checks = select(Job.wishes).where(Job.version == version.id, Job.task == "check")
+        if any("until" in wishes for wishes in rows.scalars(checks)):
+            found |= _registrars(rows, report, version)
     return found
+
+
+def _registrars(rows: Rows, report: StoredReport, version: Version) -> set[str]:
+    """Who registered or changed incidents and signals of the device before a version was checked."""
+    changed = select(VigilanceChange.created_by).join(
+        VigilanceEntry, VigilanceEntry.id == VigilanceChange.entry
+    )
+    until = version.checked_at or report.created_at
+    return {
+        *rows.scalars(
+            changed.where(VigilanceEntry.device == report.device, VigilanceChange.created_at <= until)
+        )
+    }
 
 
 def _has_signed(rows: Rows, report: StoredReport, user: str, act: str) -> bool:

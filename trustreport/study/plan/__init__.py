@@ -25,6 +25,7 @@ from trustreport.study.plan.data import (
 from trustreport.study.plan.device import (
     CHOSEN_ELSEWHERE,
     CHOSEN_ON_TESTED,
+    DAYS_TO_REPORT,
     Amendment,
     Approval,
     Claim,
@@ -69,8 +70,8 @@ from trustreport.study.plan.sources import (
 )
 
 __all__ = ["FIRST_YEAR", "LAST_YEAR", "MOST_CANDIDATES", "NOT_DECLARED", "Kind", "Protocol"]
-__all__ += ["CHOSEN_ELSEWHERE", "CHOSEN_ON_TESTED", "Amendment", "Approval", "Claim"]
-__all__ += ["Document", "Language"]
+__all__ += ["CHOSEN_ELSEWHERE", "CHOSEN_ON_TESTED", "DAYS_TO_REPORT", "Amendment", "Approval"]
+__all__ += ["Claim", "Document", "Language"]
 __all__ += ["Report", "StudyFacts"]
 __all__ += ["TimeToEvent", "VerificationDesign"]
 __all__ += [
