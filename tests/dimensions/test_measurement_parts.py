@@ -173,7 +173,7 @@ PERIODS = (
 )
 
 
-@pytest.mark.parametrize(("drop", "word"), [(0.05, "Yes."), (0.0, "No change could be shown.")])
+@pytest.mark.parametrize(("drop", "word"), [(0.05, "Yes."), (0.0, "No change was found.")])
 def test_periods_are_compared_with_their_baseline(tmp_path: Path, drop: float, word: str) -> None:
     rng = np.random.default_rng(10)
     rows = [

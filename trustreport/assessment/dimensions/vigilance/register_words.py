@@ -51,7 +51,8 @@ def _events(view: MonitoringView) -> Iterator[Item]:
         yield text.table(
             f"vigilance_log{view.suffix}",
             text("table.log"),
-            ".event .happened .description .seriousness .causality .days_to_report:count .status",
+            ".event .happened .description .seriousness:declared .causality:declared"
+            " .days_to_report:count .status:declared",
             [
                 (
                     i.incident,
