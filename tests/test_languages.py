@@ -155,7 +155,7 @@ def test_declared_words_are_translated_and_others_kept() -> None:
 
 def test_groups_are_named_with_their_column_where_the_value_does_not_name_it() -> None:
     named = map(catalogue().group, ("scanner: scanner Y", "age_group: under 60", "site", ""))
-    assert list(named) == ["scanner Y", "age group under 60", "site", ""]
+    assert list(named) == ["scanner Y", "age group “under 60”", "site", ""]
 
 
 def test_a_corrected_term_is_in_every_text_that_has_it() -> None:

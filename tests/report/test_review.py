@@ -170,18 +170,18 @@ def test_a_number_has_the_same_digits_in_sentence_and_table(triage: Assessment) 
 def test_the_weakest_group_of_each_candidate_is_named_shown_or_not(triage: Assessment) -> None:
     # Alder misses 2 of 72 on fixed and 7 of 44 on portable units: 13.1 points
     assert round(100 * (7 / 44 - 2 / 72), 1) == 13.1
-    said = [text for text in compared(Review(triage, SAY), "Harbour") if "unit portable" in text]
+    said = [text for text in compared(Review(triage, SAY), "Harbour") if "unit “portable”" in text]
     assert said == [
         (
-            "Alder: the sensitivity is 13.1 points lower for unit portable than for the other cases "
+            "Alder: the sensitivity is 13.1 points lower for unit “portable” than for the other cases "
             "(unadjusted 95% CI 3.2 to 27.0); no group is further below."
         ),
         (
-            "Birch: sensitivity is lowest for unit portable, 8.5 points lower than for the other cases "
+            "Birch: sensitivity is lowest for unit “portable”, 8.5 points lower than for the other cases "
             "(unadjusted 95% CI \N{MINUS SIGN}4.1 to 23.4), which may be chance."
         ),
         (
-            "Cedar: sensitivity is lowest for unit portable, 6.3 points lower than for the other cases "
+            "Cedar: sensitivity is lowest for unit “portable”, 6.3 points lower than for the other cases "
             "(unadjusted 95% CI \N{MINUS SIGN}10.6 to 24.0), which may be chance."
         ),
     ]
@@ -305,7 +305,7 @@ def test_each_bound_is_written_as_in_the_table_of_criteria(triage: Assessment) -
         ["Sensitivity", "above 80%"],
         ["Specificity", "above 75%"],
         ["To be explained by the supplier: specificity", "claimed 88%"],
-        ["To be explained by the supplier: sensitivity (unit portable)", "–"],
+        ["To be explained by the supplier: sensitivity (unit “portable”)", "–"],
         ["Watched in use: Sensitivity", "–"],
         ["Watched in use: Share without an output", "–"],
     ]

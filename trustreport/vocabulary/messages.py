@@ -317,7 +317,7 @@ class Catalogue:
     def group(self, name: str) -> str:
         """A group of cases within a sentence, its column said only where its value does not name it.
 
-        ``scanner: scanner Y`` is written scanner Y, and ``age_group: over 60`` age group over 60.
+        ``scanner: scanner Y`` is written scanner Y, and ``age_group: over 60`` age group “over 60”.
         """
         column, _, level = name.partition(": ")
         column = column.replace("_", " ")
