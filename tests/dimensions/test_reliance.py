@@ -247,7 +247,8 @@ def test_a_sentence_names_a_bias_only_where_the_whole_interval_lies_below_one_ha
     assert "automation bias in this sample" in said(n100=30, n101=10)
     assert "automation bias in this sample" not in said(n100=6, n101=4)
     assert (
-        "reversed a correct decision in 6 of 10 readings that had been correct before it (60%, 95% CI 31% to 83%)"
+        "reversed a correct decision in 6 of 10 readings that had been correct before it "
+        "(60%, 95% CI 31% to 83%)"
         in said(n100=6, n101=4)
     )
     assert "corrected a wrong decision in 4 of 7 readings" in said(n010=3, n011=4)

@@ -78,7 +78,7 @@ def test_a_report_is_whole_in_every_language(
     plan = (EXAMPLES / KINDS[kind] / "study.yaml").read_text(encoding="utf-8")
     points = [text for text in reader.blocks if POINT.search(without_names(text, plan))]
     assert not points, f"decimal points: {points[:5]}"
-    own = english_words(language) - names_of_data(one)
+    own = english_words(language) - names_of_data(plan)
     said = [text for text in reader.blocks if text not in plan]
     words = [text for text in said if own & set(re.split(r"\s*[·:();,]\s*", text))]
     assert not words, f"words of the manifest in English: {words[:5]}"
@@ -102,10 +102,9 @@ def english_words(language: str) -> frozenset[str]:
     return frozenset(EN(key) for key in EN.keys("value.") if EN(key) != own(key))
 
 
-def names_of_data(one: Assessed) -> set[str]:
-    """Data sets, tasks and groups, which keep the names that they have in the data."""
-    scopes = [result["scope"] for result in as_data(one)["results"]]
-    return {str(value) for scope in scopes for value in scope.values()} | {"fixed"}
+def names_of_data(plan: str) -> set[str]:
+    """Data sets and tasks, which keep their names, and the group of films from a fixed unit."""
+    return {*re.findall(r"(?:dataset|task): ([^,}\n]+)", plan), "fixed"}
 
 
 def fits(file: Path, language: str, most: int) -> None:
