@@ -6,7 +6,7 @@ Sentences are the pieces of four words and more with a full stop or a question m
 print outside their annexes, without those that the manifest itself has. Each is judged "ok" or "rewrite",
 with the better wording and, once it is rewritten, the piece (`old`) of the catalogue that must not return:
 `tests/test_english_sample.py` reads the file. Judgements are kept where a sentence is drawn again; every
-other sentence waits for one.
+other sentence waits for one. `rewritten_before` are pieces that earlier draws removed.
 """
 
 import argparse
@@ -94,7 +94,8 @@ def judged(drawn: Iterable[str], found: Mapping[str, str], before: Mapping[str, 
     known = {one["sentence"]: one for one in before.get("sentences", ())}
     rows = [known.get(text, {"sentence": text, "example": found[text], "judgement": ""}) for text in drawn]
     rewritten = sum(one["judgement"] == "rewrite" for one in rows)
-    return {"seed": SEED, "of": len(found), "drawn": len(rows), "rewrite": rewritten, "sentences": rows}
+    counts = {"seed": SEED, "of": len(found), "drawn": len(rows), "rewrite": rewritten}
+    return {**counts, "sentences": rows, "rewritten_before": before.get("rewritten_before", [])}
 
 
 def main(arguments: list[str]) -> int:

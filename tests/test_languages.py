@@ -8,6 +8,7 @@ import pytest
 
 from tests.said_keys import ANY, said
 from trustreport.commands.fleet import LANGUAGES
+from trustreport.measures.confusion.table import MEASURES as METRICS
 from trustreport.measures.note import GROUP, NO_NOTE, note
 from trustreport.study.plan import Language
 from trustreport.vocabulary import packs
@@ -17,6 +18,8 @@ EN = catalogue("en")
 KEYS = frozenset(EN.keys())
 OTHERS = [language for language in languages() if language != "en"]
 FIELD = re.compile(r"\{[^{}]*\}|‹\w+›")
+OF_INFLECTION = {"the", "The", "of", "compound"}  # ways that English texts have no need of
+FOLLOWED = ("auc", "oe_ratio", "calibration_slope", "harmful_switch_rate", "override_rate", "failure_rate")
 WORD = re.compile(r"\b[a-z]{3,}\b")
 
 
@@ -78,7 +81,7 @@ def test_values_are_written_in_ways_that_the_catalogue_has(language: str) -> Non
             s for text in forms(of, key).values() for _, name, s, _ in Formatter().parse(text) if name and s
         }
 
-    known = {spec for key in KEYS for spec in specs(key, "en")}
+    known = {spec for key in KEYS for spec in specs(key, "en")} | OF_INFLECTION
     wrong = {key: specs(key, language) - known for key in KEYS & set(catalogue(language).keys())}
     assert not {key: found for key, found in wrong.items() if found}
 
@@ -104,6 +107,55 @@ def raw_of(language: str) -> list[str]:
 def test_french_signs_do_not_begin_a_line() -> None:
     broken = [text for text in raw_of("fr") if re.search(r"\S [:;?!%»](?=$|[\s\"'.,)])|« ", text)]
     assert not broken, broken[:5]
+
+
+SLOT = re.compile(r"\(\{(measure|endpoint)(:title)?\}\)")
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_no_bracket_stands_in_place_of_a_case_ending(language: str) -> None:
+    found = {key for key in KEYS for text in forms(language, key).values() if SLOT.search(text)}
+    assert not {key for key in found if not key.startswith("sizing.")}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_measures_have_their_article_and_genitive(language: str) -> None:
+    own = catalogue(language)
+    measures = {f"quantity.{name}" for name in (*METRICS, *FOLLOWED)}
+    assert not [key for key in measures if own(key) not in own.nouns]
+    assert own("word.difference_in", measure="Foo").endswith(own.nouns.write("Foo", "of"))
+
+
+def test_a_noun_keeps_what_follows_it_and_an_unknown_one_is_quoted() -> None:
+    de, fr, it = (catalogue(language).nouns for language in ("de", "fr", "it"))
+    assert de.write("Sensitivität, Southport", "of") == "der Sensitivität, Southport"
+    assert de.write("positiver prädiktiver Wert", "of") == "des positiven prädiktiven Werts"
+    assert fr.write("Exactitude", "the") == "l’exactitude"
+    assert it.write("specificità (scanner Y)", "of") == "della specificità (scanner Y)"
+    assert it.write("qualità", "of") == "di «qualità»"
+    assert catalogue("en").nouns.write("sensitivity", "of") == "sensitivity"
+
+
+def test_declared_figures_have_the_decimal_sign_of_the_language() -> None:
+    said = {name: catalogue(name).numbers.typed for name in ("en", "de", "fr", "it")}
+    assert [said["de"](text) for text in ("0.85", ".8", "88.1 %", "-0.05", "88%")] == [
+        "0,85", ",8", "88,1\N{NO-BREAK SPACE}%", "−0,05", "88\N{NO-BREAK SPACE}%"
+    ]  # fmt: skip
+    assert said["it"]("88.1%") == "88,1%"
+    assert said["en"]("0.85") == "0.85"
+    others = ["3.1.2", "not defined", "1,160"]
+    assert [said["fr"](text) for text in others] == others
+
+
+def test_declared_words_are_translated_and_others_kept() -> None:
+    assert catalogue("de").declared("Not serious") == "nicht schwerwiegend"
+    assert catalogue("it").declared("split-plot") == "split-plot"
+    assert catalogue("fr").declared("as the site has it") == "as the site has it"
+
+
+def test_groups_are_named_with_their_column_where_the_value_does_not_name_it() -> None:
+    named = map(catalogue().group, ("scanner: scanner Y", "age_group: under 60", "site", ""))
+    assert list(named) == ["scanner Y", "age group “under 60”", "site", ""]
 
 
 def test_a_corrected_term_is_in_every_text_that_has_it() -> None:

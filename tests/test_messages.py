@@ -58,7 +58,7 @@ def test_the_largest_numbers_are_written_with_their_decimals(value: float) -> No
 
 def test_a_message_in_a_message_and_a_plural() -> None:
     assert EN("severity.W") == "warning"
-    assert EN(say("word.name", name=say("severity.B"))) == "blocking"
+    assert EN(say("word.name", name=say("severity.B"))) == "critical"
     assert EN("report.tested.n_readers", n=1) == "1 reader"
     assert EN("report.tested.n_readers", n=13) == "13 readers"
 

@@ -84,7 +84,7 @@ def audit(tmp_path_factory: pytest.TempPathFactory) -> Assessment:
 def test_an_alert_against_a_rate_that_the_baseline_never_had_is_no_change(audit: Assessment) -> None:
     assert "6 of 10 (60.0%)" in cautions(audit)["baseline_not_in_control"]
     said = first_page(audit)
-    assert said.startswith("No change could be shown.")
+    assert said.startswith("No change was found.")
     assert (
         "The CUSUM of sensitivity alerted in 2020-P4 against the declared rate of 97.0%, but the "
         "baseline does not have that rate either (6 of 10, 60.0%): the alert shows no change."

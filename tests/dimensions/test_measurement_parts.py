@@ -97,7 +97,7 @@ def test_differences_of_groups_are_adjusted_and_said_where_they_are_shown(tmp_pa
     assert bias.details["unit"] == "mL"
     assert bias.estimate.low > 3
     text = said(found)
-    assert "mean difference from the reference in scanner: B" in text
+    assert "mean difference from the reference in scanner “B”" in text
     assert "compared with the other cases (adjusted p < 0.001)" in text
     assert "scanner: C has fewer than 10 cases: no numbers are given." in text
     assert "The group sex cannot be formed" in text
@@ -160,7 +160,7 @@ def test_readers_have_each_condition_its_change_and_the_difference_of_changes(tm
     assert change.estimate.value == pytest.approx(single(alone, f"{id}_difference").estimate.value)
     assert apart.estimate.high < 0
     assert apart.place.arms == ("aided", "unaided")
-    assert "mean absolute error (aided minus unaided) in scanner: B" in said(found, "reader_measurement")
+    assert "mean absolute error (aided minus unaided) in scanner “B”" in said(found, "reader_measurement")
     assert single(found, id, site="north", arm="aided").estimate.value > 0
 
 
@@ -173,7 +173,7 @@ PERIODS = (
 )
 
 
-@pytest.mark.parametrize(("drop", "word"), [(0.05, "Yes."), (0.0, "No change could be shown.")])
+@pytest.mark.parametrize(("drop", "word"), [(0.05, "Yes."), (0.0, "No change was found.")])
 def test_periods_are_compared_with_their_baseline(tmp_path: Path, drop: float, word: str) -> None:
     rng = np.random.default_rng(10)
     rows = [

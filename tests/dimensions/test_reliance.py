@@ -247,7 +247,8 @@ def test_a_sentence_names_a_bias_only_where_the_whole_interval_lies_below_one_ha
     assert "automation bias in this sample" in said(n100=30, n101=10)
     assert "automation bias in this sample" not in said(n100=6, n101=4)
     assert (
-        "gave up their right decision in 6 of 10 readings that were right before it (60%, 95% CI 31% to 83%)"
+        "reversed a correct decision in 6 of 10 readings that had been correct before it "
+        "(60%, 95% CI 31% to 83%)"
         in said(n100=6, n101=4)
     )
     assert "corrected a wrong decision in 4 of 7 readings" in said(n010=3, n011=4)
@@ -294,7 +295,7 @@ def test_any_pattern_of_readings_gives_results_and_texts(seed: int) -> None:
 def test_of_decisions_in_sittings_of_their_own_none_is_said_to_have_changed() -> None:
     study = sequential(np.repeat(CODES, 4, axis=1))
     same_sitting = " ".join(EN(m) for part in answer(study).parts for m in part.finding)
-    assert "gave up their right decision" in same_sitting
+    assert "reversed a correct decision" in same_sitting
     apart = replace(study, readings=(replace(study.readings[0], sequential=False),))
     part, _ = answer(apart).parts
     said = " ".join(EN(m) for m in part.finding)

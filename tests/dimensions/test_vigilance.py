@@ -472,8 +472,8 @@ def test_rates_of_events_by_period_and_none_at_all() -> None:
     }
     assert by_period == {"p1": 0, "p2": pytest.approx(1 / 200), None: pytest.approx(1 / 400)}
     said = told(finding)
-    assert "1 incident occurred in 400 cases processed" in said
-    assert "1 log entry is in no rate" in said
+    assert "In 400 cases processed, one incident occurred" in said
+    assert "One log entry is in no rate" in said
     silent = told(answer(study, m.plan(study)))
     assert "the upper limit of the 95% interval is 9.2 per 1,000" in silent
     assert "There is no incident log" in silent

@@ -333,7 +333,7 @@ CERTIFICATION_SAYS = {
         "No acceptance criteria were declared.",
     ),
     "exploratory, readers without a change": (
-        "No change in the readers' accuracy with the aid could be shown: +1.3 (−0.5 to +3.0) points.",
+        "No change in the readers' accuracy with the aid was found: +1.3 (−0.5 to +3.0) points.",
         "No acceptance criteria were declared.",
     ),
 }
@@ -456,14 +456,14 @@ PROCUREMENT_SAYS = {
     "ties": (
         "Alder and Birch meet their requirement.",
         (
-            "No difference in sensitivity between Birch and Alder could be shown (−1.7, −6.2 to +2.5 "
+            "No difference in sensitivity between Birch and Alder was found (−1.7, −6.2 to +2.5 "
             "points, Birch minus Alder)."
         ),
     ),
     "a comparison": (
         "Alder and Birch meet their requirement.",
         (
-            "No difference in sensitivity between Birch and Alder could be shown (−1.7, −6.2 to "
+            "No difference in sensitivity between Birch and Alder was found (−1.7, −6.2 to "
             "+2.5 points, Birch minus Alder). Difference in sensitivity, Birch minus "
             "Alder: inconclusive (−1.7, −6.2 to +2.5 points; bound: above −5 points); this is a comparison, "
             "not a requirement."
@@ -495,10 +495,10 @@ PROCUREMENT_SAYS = {
         ),
     ),
     "no criteria, utilities that do not agree": (
-        ("Alder yields more than Birch under euros; no difference could be shown under other prices."),
+        ("Alder yields more than Birch under euros; no difference was found under other prices."),
         (
             "Alder yields more than Birch: 7.0 more per decision (95% CI 2.4 to 11.6; utilities: euros). "
-            "No difference in yield between Birch and Alder could be shown (2.6, 95% CI −2.1 to 7.3; other "
+            "No difference in yield between Birch and Alder was found (2.6, 95% CI −2.1 to 7.3; other "
             "prices). No acceptance criteria were declared."
         ),
     ),
@@ -527,7 +527,7 @@ def test_criteria_met_only_as_amended_are_counted_so(n: int, met: int, amended: 
     judged = (moved,) * amended + (passed,) * (met - amended) + (failed,) * (n - met)
     said, support = sentences(replace(assessment, verdicts=judged))
     assert said.startswith(expected)
-    assert "would be inconclusive against the locked bound" in support
+    assert "the criterion would be inconclusive" in support
 
 
 @pytest.mark.parametrize("name", PROCUREMENT)
@@ -626,7 +626,7 @@ VIGILANCE = {
 VIGILANCE_SAYS = {
     "no change": (
         (
-            "No change could be shown. Change from the baseline to May 2026: sensitivity −1.9 "
+            "No change was found. Change from the baseline to May 2026: sensitivity −1.9 "
             "(−13.6 to +6.5) points."
         ),
         "",
@@ -644,9 +644,9 @@ VIGILANCE_SAYS = {
     ),
     "a fall that is over": (
         (
-            "Yes. Sensitivity had fallen to 65% (June 2026, 35 of 54); in July 2026 the "
-            "difference from the baseline was inconclusive (+0.7, −9.8 to +7.8 points), "
-            "which does not show recovery."
+            "Yes. Sensitivity had fallen to 65% (June 2026, 35 of 54); in July 2026 no "
+            "difference from the baseline was found (+0.7, −9.8 to +7.8 points), which does not "
+            "show recovery."
         ),
         "",
     ),
@@ -696,7 +696,7 @@ VIGILANCE_SAYS = {
     ),
     "an incident that is not serious": (
         (
-            "No change could be shown. Change from the baseline to May 2026: "
+            "No change was found. Change from the baseline to May 2026: "
             "sensitivity −1.9 (−13.6 to +6.5) points."
         ),
         "",

@@ -1,6 +1,7 @@
 """The three kinds of report in every other language: whole, with the same numbers, and shown in the docs."""
 
 import re
+import runpy
 import subprocess
 from collections.abc import Callable
 from functools import cache
@@ -11,7 +12,7 @@ from typing import Any
 import pikepdf
 import pytest
 from PIL import Image
-from test_three_kinds import BUDGETS, KINDS, body, filled_to, page_pictures
+from test_three_kinds import BUDGETS, EXAMPLES, KINDS, body, filled_to, page_pictures
 
 from trustreport.api import Assessed, as_data, write_report
 from trustreport.report.document import canonical
@@ -25,6 +26,7 @@ MORE_PAGES = 2  # other languages take more words, and the box of intended use k
 BEYOND = 19  # millimetres of margin, less one for the edges of marks
 TAG = re.compile(r"<(script|style).*?</\1>|<[^>]+>", re.DOTALL)
 EN = catalogue("en")
+ReportText = runpy.run_path(str(ROOT / "benchmarks" / "english_sample.py"))["ReportText"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -71,6 +73,38 @@ def test_a_report_is_whole_in_every_language(
     shown = " ".join(unescape(TAG.sub(" ", html)).split())
     left = [text for text in english_texts(language) if text in shown]
     assert not left, f"left in English: {left[:5]}"
+    reader = ReportText()
+    reader.feed(html)
+    plan = (EXAMPLES / KINDS[kind] / "study.yaml").read_text(encoding="utf-8")
+    points = [text for text in reader.blocks if POINT.search(without_names(text, plan))]
+    assert not points, f"decimal points: {points[:5]}"
+    own = english_words(language) - names_of_data(plan)
+    said = [text for text in reader.blocks if text not in plan]
+    words = [text for text in said if own & set(re.split(r"\s*[·:();,]\s*", text))]
+    assert not words, f"words of the manifest in English: {words[:5]}"
+
+
+POINT = re.compile(r"(?<![\w.-])(?:0\.\d+|\d+\.\d{1,2}|\d+\.\d+\s?%)(?![\w.])")
+NUMBERED = re.compile(r"(?:Tabelle|Abbildung|Tableau|Figure|Tabella|Figura) \w+\.\d+")
+
+
+def without_names(text: str, plan: str) -> str:
+    """A text without the numbers of tables and figures, and without versions and sections as declared."""
+    stated = re.findall(r"(?:version|section|locked_version)[^,}\n]*?(\d+\.\d+)", plan)
+    for name in (*NUMBERED.findall(text), *stated, *re.findall(r"[a-z_]+\.[a-z]+", text)):
+        text = text.replace(name, "")
+    return text
+
+
+def english_words(language: str) -> frozenset[str]:
+    """Words of the manifest's vocabulary that the other language has otherwise."""
+    own = catalogue(language)
+    return frozenset(EN(key) for key in EN.keys("value.") if EN(key) != own(key))
+
+
+def names_of_data(plan: str) -> set[str]:
+    """Data sets and tasks, which keep their names, and the group of films from a fixed unit."""
+    return {*re.findall(r"(?:dataset|task): ([^,}\n]+)", plan), "fixed"}
 
 
 def fits(file: Path, language: str, most: int) -> None:

@@ -33,11 +33,16 @@ class ClaimCheck:
 
     place: Place
     measure: Message | str
-    printed: str
+    printed: Message
     kind: Literal["value", "interval", "total"]
     agrees: bool
     recomputed: Message
     item: Message = field(repr=False)
+
+
+def as_printed(figure: str) -> Message:
+    """A declared figure with its digits as printed, and with the decimal sign of the report's language."""
+    return say("claims.printed", value=figure)
 
 
 def claim_checks(plan: Plan, results: Sequence[Result]) -> list[ClaimCheck]:
@@ -175,9 +180,9 @@ def _compared(
         said = said.as_share(share=share)
         agrees = any(said.is_of(value) for value in computed)
         shown = _written(lead, said)
-    words = {"measure": measure, "printed": claim.value, "value": shown}
+    words = {"measure": measure, "printed": as_printed(claim.value), "value": shown}
     item = say("claims.item_undefined" if undefined else "claims.item", **words)
-    return ClaimCheck(_place(claim), measure, claim.value, "value", agrees, shown, item)
+    return ClaimCheck(_place(claim), measure, as_printed(claim.value), "value", agrees, shown, item)
 
 
 def _written(e: Estimate, like: Declared) -> Message:
@@ -213,10 +218,10 @@ def _interval(claim: Claim, entries: Sequence[Result]) -> Iterator[ClaimCheck]:
     agrees = any(low.is_of(a) and high.is_of(b) for a, b in (*limits, *cut))
     lead = next((r.estimate for r in entries if r.primary), entries[0].estimate)
     a, b = limits[0] if isnan(lead.low) or isnan(lead.high) else (lead.low, lead.high)
-    printed = f"{claim.ci[0]} to {claim.ci[1]}"
+    ends_said = {"low": as_printed(claim.ci[0]), "high": as_printed(claim.ci[1])}
     shown = say("word.to", low=_number(a, low), high=_number(b, high))
-    measure = _named(claim)
-    item = say("claims.item_interval", measure=measure, low=claim.ci[0], high=claim.ci[1], value=shown)
+    measure, printed = _named(claim), say("word.to", **ends_said)
+    item = say("claims.item_interval", measure=measure, value=shown, **ends_said)
     yield ClaimCheck(_place(claim), measure, printed, "interval", agrees, shown, item)
 
 
@@ -235,8 +240,9 @@ def _total(claim: Claim, computed: int) -> Iterator[ClaimCheck]:
     word = "total" if claim.measure.casefold() in ("total", "cases") else claim.measure.casefold()
     measure = say(f"claims.total.{word}")
     shown = say("claims.count", value=computed)
-    item = say("claims.item_total", measure=measure, printed=claim.value, value=shown, apart=apart)
-    yield ClaimCheck(_place(claim), measure, claim.value, "total", apart == 0, shown, item)
+    printed = as_printed(claim.value)
+    item = say("claims.item_total", measure=measure, printed=printed, value=shown, apart=apart)
+    yield ClaimCheck(_place(claim), measure, printed, "total", apart == 0, shown, item)
 
 
 def _over_classes(

@@ -84,10 +84,12 @@ def text(value: Any, say: Catalogue) -> str:
     if isinstance(value, bool):
         return say("word.yes" if value else "word.no")
     if isinstance(value, BaseModel):
-        return "; ".join(f"{name}: {given}" for name, given in _fields(value, "", say))
+        return _joined(_fields(value, "", say), say)
     if isinstance(value, Mapping):
-        return "; ".join(
-            f"{key} ({text(one, say)})" if isinstance(one, Mapping) else f"{key}: {text(one, say)}"
+        return say.between.join(
+            say("word.interval", value=key, interval=text(one, say))
+            if isinstance(one, Mapping)
+            else say("word.named", label=key, name=text(one, say))
             for key, one in value.items()
         )
     if isinstance(value, tuple | list):
@@ -96,8 +98,7 @@ def text(value: Any, say: Catalogue) -> str:
         return say.numbers.plain(value)
     if isinstance(value, dt.date):
         return day(value, say)
-    key = f"value.{value}"
-    return say(key) if key in say else str(value)
+    return say.declared(str(value))
 
 
 def _stated(plan: Plan, name: str, say: Catalogue) -> Iterator[tuple[str, str]]:
@@ -106,11 +107,11 @@ def _stated(plan: Plan, name: str, say: Catalogue) -> Iterator[tuple[str, str]]:
         yield from _fields(value, name, say)
     elif isinstance(value, tuple):
         for fields in _items(value, name, say):
-            yield fields[0][1], _joined(fields[1:])
+            yield fields[0][1], _joined(fields[1:], say)
     elif isinstance(value, Mapping):
         for key, one in value.items():
             quantity = f"quantity.{SHORT.get(key, key)}"
-            shown = _joined(_fields(one, name, say)) if isinstance(one, BaseModel) else text(one, say)
+            shown = _joined(_fields(one, name, say), say) if isinstance(one, BaseModel) else text(one, say)
             yield say(quantity) if quantity in say else str(key), shown
 
 
@@ -146,8 +147,8 @@ def _table(items: Sequence[Sequence[tuple[str, str]]], say: Catalogue) -> Table:
     return Table("", tuple(Head(text) for text in (items[0][0][0], *fields)), tuple(lines))
 
 
-def _joined(fields: Iterable[tuple[str, str]]) -> str:
-    return "; ".join(f"{field}: {given}" for field, given in fields)
+def _joined(fields: Iterable[tuple[str, str]], say: Catalogue) -> str:
+    return say.between.join(say("word.named", label=field, name=given) for field, given in fields)
 
 
 def _fields(group: BaseModel, path: str, say: Catalogue) -> Iterator[tuple[str, str]]:
@@ -164,7 +165,7 @@ def _fields(group: BaseModel, path: str, say: Catalogue) -> Iterator[tuple[str, 
         elif isinstance(value, BaseModel):
             yield from _fields(value, here, say)
         elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
-            inner = ["; ".join(f"{n}: {t}" for n, t in _fields(item, here, say)) for item in value]
+            inner = [_joined(_fields(item, here, say), say) for item in value]
             yield label(here, say), " / ".join(inner)
         elif name in RANGES and isinstance(value, tuple) and len(value) == 2:
             yield label(here, say), say("word.to", low=text(value[0], say), high=text(value[1], say))

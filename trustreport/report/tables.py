@@ -112,7 +112,7 @@ def estimates(source: EstimateTable, say: Catalogue, *, brief: bool = False) -> 
     caption = say(source.caption)
     if brief:
         used = dict.fromkeys(method_text(row.result.method, say) for row in rows if row.result.method)
-        caption = say("table.methods", caption=caption, methods="; ".join(used))
+        caption = say("table.methods", caption=caption, methods=say.between.join(used))
     return Table(caption, heads[:-1] if brief else heads, lines, source.id)
 
 
@@ -270,6 +270,8 @@ def written(value: Any, form: str, say: Catalogue) -> str:
         return _of_result(value, say)
     if isinstance(value, Estimate) and form == "text":
         return _in_text(value, say)
+    if isinstance(value, str) and form == "declared":
+        return say.declared(value)
     if isinstance(value, str) or form == "text":
         return str(value)
     if isinstance(value, Estimate):

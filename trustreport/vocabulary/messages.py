@@ -9,7 +9,8 @@ reorder and reformat::
 A text with plural forms is a table of ``one`` and ``other``, chosen by its value ``n``. A language is a
 folder of ``templates/messages``, with a file for each group of texts. Beside the folder of a language that
 is not English stands its glossary (``it.terms.toml``): ``‹sensitivity›`` in a text is that term of it, with a
-capital where it is written with one, so that a term is corrected in one place.
+capital where it is written with one, so that a term is corrected in one place. ``{measure:the}`` and
+``{measure:of}`` are a name with its article and in the genitive, by the nouns of the glossary.
 """
 
 import re
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from trustreport.measures.note import Message as Message
 from trustreport.measures.note import Note
 from trustreport.vocabulary.digits import MOST_DECLARED, by_width, places_in
+from trustreport.vocabulary.nouns import Nouns
 from trustreport.vocabulary.quantities import ROWS
 from trustreport.vocabulary.resources import folder
 
@@ -33,8 +35,7 @@ if TYPE_CHECKING:
 
 MINUS = "\N{MINUS SIGN}"
 WITHIN = re.compile(r"\([^()]*\)")  # what stands in parentheses
-JOIN = "; "
-TYPED = re.compile(r"[-−]?\d+\.\d+%?")
+TYPED = re.compile(r"[-−+]?\d*\.?\d+\s?%?")
 TERM = re.compile(r"‹(\w+)›")
 PLURALS = frozenset(("zero", "one", "two", "few", "many", "other"))
 INFINITY = "\N{INFINITY}"
@@ -94,7 +95,11 @@ class Numbers:
 
     def typed(self, text: str) -> str:
         """A number that was given as text, with the decimals that it was typed with."""
-        return text.replace(".", self.point) if TYPED.fullmatch(text) else text
+        said = text.strip()
+        if not TYPED.fullmatch(said):
+            return text
+        digits = said.rstrip("%").rstrip().replace("-", MINUS).replace(".", self.point)
+        return digits + (self._percent if said.endswith("%") else "")
 
     def count(self, value: float) -> str:
         """A whole number with the language's thousands mark."""
@@ -170,6 +175,9 @@ class Numbers:
                 return self.points_size(value, places(1, 2))
             case "level":
                 return self.level(value)
+            case "compound":
+                # Within a compound of German, 95-%-KI, whose first hyphen does not end a line.
+                return self.level(value).rstrip("%").rstrip() + "\N{NON-BREAKING HYPHEN}%"
             case "count":
                 return self.count(value)
             case "p":
@@ -204,8 +212,19 @@ class _Formatter(string.Formatter):
             case "numeral_first":
                 text = self._catalogue.numeral(value)
                 return text[:1].upper() + text[1:]
+            case "the" | "of":
+                return self._catalogue.nouns.write(str(value), format_spec)
+            case "The":
+                text = self._catalogue.nouns.write(str(value), "the")
+                return text[:1].upper() + text[1:]
             case "list":
                 return self._catalogue.listed(value)
+            case "declared":
+                return self._catalogue.declared(value)
+            case "group":
+                return self._catalogue.group(value)
+            case "typed":
+                return self._catalogue.numbers.typed(value)
             case "title":
                 return str(value[:1].upper() + value[1:])
         if isinstance(value, float) and not format_spec:
@@ -226,15 +245,23 @@ def _is_group(node: Any) -> bool:
 class Catalogue:
     """The texts of one language. Call it with a message, a note, or a key and its values."""
 
-    def __init__(self, language: str, texts: Mapping[str, Any], own: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        language: str,
+        texts: Mapping[str, Any],
+        own: Mapping[str, str] | None = None,
+        nouns: Nouns | None = None,
+    ) -> None:
         self.language = language
         self.numbers = Numbers(language)
+        self.nouns = nouns or Nouns({})
+        self.between: str = texts.get("word", {}).get("between", "; ")  # in French after a space that holds
         self._texts = _with_terms(texts, own) if own else texts
         self._formatter = _Formatter(self)
 
     def __call__(self, message: Message | Note | str, /, **values: Any) -> str:
         if isinstance(message, Note):
-            return JOIN.join(map(self, message.messages))
+            return self.between.join(map(self, message.messages))
         key, given = (
             (message, values) if isinstance(message, str) else (message.key, {**message.values, **values})
         )
@@ -275,12 +302,28 @@ class Catalogue:
         if any(", " in WITHIN.sub("", text) for text in texts) and len(texts) > 1:
             # A comma within an item and one between two would look alike.
             and_ = format_list(["", ""], locale=self.language).strip()
-            return f"{'; '.join(texts[:-1])}; {and_} {texts[-1]}"
+            return f"{self.between.join(texts[:-1])}{self.between}{and_} {texts[-1]}"
         return format_list(texts, locale=self.language)
 
     def numeral(self, n: int) -> str:
         """A count within a sentence: as a word below ten, else in digits."""
         return self(NUMERALS[n]) if 0 <= n < len(NUMERALS) else self.numbers.count(n)
+
+    def declared(self, value: str) -> str:
+        """A declared word in this language where it is one of the usual vocabulary, else as declared."""
+        key = f"value.{value.strip().casefold()}"
+        return self(key) if key in self else value
+
+    def group(self, name: str) -> str:
+        """A group of cases within a sentence, its column said only where its value does not name it.
+
+        ``scanner: scanner Y`` is written scanner Y, and ``age_group: over 60`` age group “over 60”.
+        """
+        column, _, level = name.partition(": ")
+        column = column.replace("_", " ")
+        if not level or column.casefold() in level.casefold():
+            return level or name
+        return self("where.name.labelled", column=column, level=level)
 
     def keys(self, prefix: str = "") -> list[str]:
         """All keys of texts, for the tests that look for what is missing or unused."""
@@ -342,7 +385,8 @@ def catalogue(language: str = "en") -> Catalogue:
         raise LookupError(f"templates/messages/{language} lacks {', '.join(lacking)}")
     if language == "en":
         return Catalogue(language, texts)
-    return Catalogue(language, texts, terms(language)["terms"])
+    glossary = terms(language)
+    return Catalogue(language, texts, glossary["terms"], Nouns(glossary))
 
 
 def _with_terms(node: Any, own: Mapping[str, str]) -> Any:

@@ -89,7 +89,9 @@ def _sentences(found: Concentration) -> Iterator[Message]:
 
 def _named(group: ErrorGroup) -> dict[str, Message]:
     """A group and those it is compared with, as a sentence says where something is."""
-    return {"group": _located(group.of, group_name(group)), "others": _located(group.of, _others(group))}
+    named = group.other or group.of.kind == "period"
+    others = _located(group.of, _others(group)) if named else text(f"elsewhere.{group.of.kind}")
+    return {"group": _located(group.of, group_name(group)), "others": others}
 
 
 def _located(of: PooledColumn, name: Message | str) -> Message:

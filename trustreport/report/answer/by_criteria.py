@@ -240,7 +240,8 @@ def conclusion(assessment: Assessment, say: Catalogue) -> list[Statement]:
     for s in (s for s in found if s.standing == "fail"):
         items = [_failure_of_candidate(v, assessment, say) for v in s.failed[:MOST_NAMED]]
         on = say("answer.clauses", items=items)
-        sentences.append(stated(say, "answer.candidates.fails", *results_of(s.failed), name=s.name, on=on))
+        values = {"name": s.name, "on": on, "n": len(items)}
+        sentences.append(stated(say, "answer.candidates.fails", *results_of(s.failed), **values))
     judged = {s.name for s in found}
     free = [n for n in candidate_names(assessment.plan, assessment.results) if n not in judged]
     return (

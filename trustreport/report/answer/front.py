@@ -7,6 +7,7 @@ from math import isnan
 from markupsafe import Markup
 
 from trustreport.assessment.assess import Assessment
+from trustreport.assessment.dimensions.vigilance.since import state
 from trustreport.assessment.finding import PlainTable
 from trustreport.assessment.narrative.texts import endpoint_name, quantity_name
 from trustreport.assessment.verdicts.judge import amount, as_share, at_prevalence
@@ -15,7 +16,7 @@ from trustreport.report.answer.by_criteria import candidate_statuses
 from trustreport.report.answer.forest import ForestGroup, forest
 from trustreport.report.answer.limits import Limitation, ranked
 from trustreport.report.answer.next_step import next_step
-from trustreport.report.answer.over_time import Course, courses, side, worse
+from trustreport.report.answer.over_time import Course, courses
 from trustreport.report.answer.review import Review, to_explain
 from trustreport.report.answer.row_picture import NARROW, Row, axes, has_strip, picture, unit_of
 from trustreport.report.answer.sentences import first_letter
@@ -139,7 +140,7 @@ def _primary_rows(found: Answer, say: Catalogue) -> Iterator[PrimaryRow]:
     for r in shown[:MANY_ROWS]:
         at = r.place
         names = (at.candidate, " / ".join(at.candidates or at.arms or ()), at.arm, at.task)
-        data = (at.dataset or at.set, at.site, at.subgroup, at.period)
+        data = (at.dataset or at.set, at.site, say.group(at.subgroup or ""), at.period)
         share = r.parameters.get("prevalence")
         prevalence = say(at_prevalence(share)) if share is not None else ""
         where = ", ".join(dict.fromkeys(filter(None, (*names, *data, prevalence))))
@@ -284,11 +285,11 @@ def _indicator(
     now, bound = row
     before = order[order.index(now) - 1] if now in order and order.index(now) else None
     declared = _alarm(course.endpoint, assessment)
-    changed = latest is not None and side(latest) != 0
-    word = "changed" if changed else "unchanged" if latest else "unknown"
-    if word == "unchanged" and now is not None and bound is not None and _is_beyond(now, bound):
-        word = "below" if bound.low is not None else "above"
-    mark = "fail" if changed and worse(latest) else "none"
+    moved = state(latest.estimate, course.endpoint, assessment.plan) if latest else "unknown"
+    said = say(f"vigilance.since.state.{moved}")
+    if moved == "unchanged" and now is not None and bound is not None and _is_beyond(now, bound):
+        said = say(f"answer.indicator.{'below' if bound.low is not None else 'above'}")
+    mark = "fail" if moved in ("worse", "changed") else "none"
     title = first_letter(say(endpoint_name(course.endpoint)))
     required = ""
     if declared is not None and now is not None:
@@ -301,7 +302,7 @@ def _indicator(
         _estimate(now, say),
         required,
         mark,
-        say(f"answer.indicator.{word}"),
+        said,
         drawn(mark),
     )
 

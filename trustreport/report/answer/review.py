@@ -6,7 +6,7 @@ from functools import cached_property
 from math import isnan
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.claims import claimed, elsewhere, observed
+from trustreport.assessment.claims import as_printed, claimed, elsewhere, observed
 from trustreport.assessment.dimensions.candidates.entries import leading_measure, local_prevalences
 from trustreport.assessment.dimensions.candidates.words import PATIENTS
 from trustreport.assessment.narrative.texts import quantity_name
@@ -75,7 +75,7 @@ class Review:
             return c.endpoint
         measure = measured(c, self.say)
         against = self.say("procurement.grid.against", baseline=row.baseline) if row.baseline else ""
-        named = (against, c.subgroup, c.site, c.dataset, c.set, c.period)
+        named = (against, self.say.group(c.subgroup or ""), c.site, c.dataset, c.set, c.period)
         return ", ".join(filter(None, (measure, *named)))
 
     def bound(self, row: Requirement) -> str:
@@ -98,7 +98,7 @@ def claims_of(review: Review, name: str) -> Iterator[tuple[Claim, Result]]:
 def claimed_text(claim: Claim, r: Result, say: Catalogue) -> str:
     """A claimed figure as the result beside it is written; as it was printed where it is no number."""
     value = claimed(claim, share=r.unit == "proportion")
-    return claim.value if value is None else say(bound_amount(r.quantity, value))
+    return say(as_printed(claim.value)) if value is None else say(bound_amount(r.quantity, value))
 
 
 # ---------------------------------------------------------------- how they differ
@@ -247,7 +247,7 @@ def to_explain(review: Review, name: str) -> Iterator[ToExplain]:
     for dataset in dict.fromkeys(r.place.dataset or "" for r in review.results if r.dimension == ID):
         weakest = weakest_group(review, name, dataset, asked)
         if weakest is not None and weakest.estimate.high < 0:
-            group = weakest.place.subgroup
+            group = say.group(weakest.place.subgroup or "")
             measure = say("word.interval", value=quantity_name(weakest.endpoint), interval=group)
             others = say("procurement.conditions.from_the_rest", others=compared_with(weakest, say))
             yield ToExplain(measure, "", in_words(weakest, say), others)

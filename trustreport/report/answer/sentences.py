@@ -213,7 +213,8 @@ def title(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
         place = ", ".join(dict.fromkeys(name for name in names if name))
     elif criterion.measure:
         measure = first_letter(measured(criterion, say))
-        place = criterion.dataset or criterion.set or criterion.subgroup or criterion.site or ""
+        group = say.group(criterion.subgroup or "")
+        place = criterion.dataset or criterion.set or group or criterion.site or ""
     else:
         return criterion.endpoint
     return say("word.pair", first=measure, second=place) if place else measure

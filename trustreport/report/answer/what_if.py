@@ -92,7 +92,7 @@ def _other_places(assessment: Assessment, say: Catalogue) -> Iterator[WhatIf]:
         kinds = (("data", _other_data(lead, assessment)), ("group", _groups(lead, assessment)))
         for kind, others in kinds if v.word == "pass" else ():
             worst = _worst(others, bound)
-            if worst is None or (kind, name := _place(worst)) in seen:
+            if worst is None or (kind, name := _place(worst, say)) in seen:
                 continue
             seen.add((kind, name))
             word = compare_with_bound(worst.estimate.low, worst.estimate.high, bound)
@@ -145,6 +145,7 @@ def _worst(others: Sequence[Result], bound: Bound) -> Result | None:
     return furthest(short, key=lambda r: r.estimate.value, default=None)
 
 
-def _place(r: Result) -> str:
+def _place(r: Result, say: Catalogue) -> str:
     at = r.place
-    return ", ".join(filter(None, (at.candidate, at.subgroup or at.dataset or at.set)))
+    group = say.group(at.subgroup or "")
+    return ", ".join(filter(None, (at.candidate, group or at.dataset or at.set)))

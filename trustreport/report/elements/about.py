@@ -32,7 +32,8 @@ def cover(assessment: Assessment, results_hash: str, say: Catalogue) -> list[tup
         group, _, name = path.partition(".")
         value = getattr(getattr(plan, group), name)
         if (value and key not in TESTED) or path in missing:
-            rows.append((say(f"report.cover.{key}"), value or say("word.not_declared"), bool(value)))
+            shown = say.declared(value) if value else say("word.not_declared")
+            rows.append((say(f"report.cover.{key}"), shown, bool(value)))
     report = plan.report
     date = say.numbers.day(report.date) if report.date else say("report.cover.undated")
     return [
@@ -51,7 +52,8 @@ def approvals(assessment: Assessment, say: Catalogue) -> Table | None:
     lines = []
     for a in assessment.plan.approvals:
         signed = str(a.signed_at) if a.signed_at else say("report.cover.unsigned")
-        lines.append(line_of(*(text or none for text in (a.name, a.role, a.meaning, signed))))
+        meaning = say.declared(a.meaning or none)
+        lines.append(line_of(a.name or none, a.role or none, meaning, signed))
     columns = heads(say, "report.cover", "approval_name approval_role approval_meaning approval_signed")
     return Table(say("report.cover.approvals"), columns, tuple(lines))
 
@@ -117,5 +119,6 @@ def n_published(study: Study, say: Catalogue) -> str:
 def reference(plan: Plan, say: Catalogue) -> str:
     """Kind and definition of the reference standard."""
     kind, definition = plan.reference_standard.type, plan.reference_standard.definition
-    given = [text for text in (None if kind == "other" and definition else kind, definition) if text]
-    return ": ".join(given) or say("word.not_declared")
+    if kind and definition and kind != "other":
+        return say("word.named", label=say.declared(kind), name=definition)
+    return definition or say.declared(kind or say("word.not_declared"))

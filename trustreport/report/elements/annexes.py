@@ -67,6 +67,8 @@ def scope_words(scope: Mapping[str, Any], say: Catalogue) -> Iterator[str]:
             continue
         if key == "arms":
             yield say("report.tested.contrast", aided=value[0], unaided=value[1])
+        elif isinstance(value, str):  # a name of the data, though it may be a word of the manifest as well
+            yield say.group(value) if key == "subgroup" else value
         elif isinstance(value, Mapping):
             yield from (f"{name} {declared.text(given, say)}" for name, given in value.items())
         else:

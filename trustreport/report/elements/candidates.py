@@ -80,7 +80,7 @@ def _verdict(verdict: Verdict | None, review: Review) -> Cell:
         return _not_required(say)
     row = review.rows[verdict.criterion.endpoint]
     estimate = row.estimate if verdict.result else ""
-    aside = "; ".join(filter(None, (estimate, row.aside)))
+    aside = review.say.between.join(filter(None, (estimate, row.aside)))
     return Cell(verdict_word(verdict.word, say), aside=aside, mark=row.mark)
 
 

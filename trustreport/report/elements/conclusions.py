@@ -176,9 +176,9 @@ def _open(plan: Plan) -> list[Incident]:
 
 def _incidents(plan: Plan, say: Catalogue) -> Iterator[Line]:
     for one in _open(plan):
-        why = say(f"element.feedback.{one.kind}", status=one.status or say("word.not_declared"))
+        why = say(f"element.feedback.{one.kind}", status=say.declared(one.status or say("word.not_declared")))
         action = say("element.feedback.corrective", id=one.capa_id) if one.capa_id else ""
-        about, harm = one.description or "", one.seriousness
+        about, harm = one.description or "", say.declared(one.seriousness or "")
         yield FollowUp(one.incident, why, about, harm, action, due=one.due).line(say)
 
 
@@ -244,7 +244,7 @@ def _update(context: Context) -> Table:
     for item, words in UPDATE.items():
         places = [context.standing[word] for word in words if word in context.standing]
         named = [say("element.feedback.place", chapter=p.chapter, title=p.heading) for p in places]
-        where = "; ".join(named) or say("table.empty")
+        where = say.between.join(named) or say("table.empty")
         key = f"element.feedback.update.{item}"
         lines.append(line_of(say(key), where, say(f"element.feedback.update.{item}_lacks")))
     columns = heads(say, "element.feedback.update", "input where lacks")

@@ -144,7 +144,7 @@ def _sources(context: Context) -> Table:
         empty, whole = say("table.empty"), say("report.read.dropped_none")
         counts = [say.numbers.count(n) for n in (source.n_rows, source.n_used)]
         shown = number_cells(counts if source.n_rows else [empty, empty])
-        dropped = "; ".join(reasons) or (whole if source.n_rows else empty)
+        dropped = say.between.join(reasons) or (whole if source.n_rows else empty)
         lines.append(line_of(source.file, source.table, *shown, dropped))
     columns = heads(say, "report.read", "file table rows used dropped", numeric="rows used")
     return Table(say("report.read.caption"), columns, tuple(lines))
@@ -163,7 +163,7 @@ def _sites(context: Context) -> Table | None:
         ]
         rule = say.numbers.count(one.summary.rules.fewest)
         signer = one.signer or say("report.sites.unverified")
-        shown = "; ".join(withheld) or say("report.sites.nothing")
+        shown = say.between.join(withheld) or say("report.sites.nothing")
         lines.append(line_of(one.summary.site, one.name, signer, *number_cells([rule]), shown))
     columns = heads(say, "report.sites", "site file signer fewest withheld", numeric="fewest")
     return Table(say("report.sites.caption"), columns, tuple(lines))
@@ -174,7 +174,7 @@ def _queries(context: Context) -> Table:
     say, lines = context.say, []
     for source in context.assessment.study.sources:
         if (query := source.query) is not None:
-            given = "; ".join(f"{name} = {value}" for name, value in query.parameters.items())
+            given = say.between.join(f"{name} = {value}" for name, value in query.parameters.items())
             text = " ".join(query.sql.split())
             shown = (query.database, text, given or say("table.empty"), declared.short_hash(source.sha256))
             lines.append(line_of(source.file, *shown))

@@ -230,7 +230,7 @@ def _elsewhere(supplied: Sequence[FrameworkAnswer], say: Catalogue) -> Iterator[
     for verified, key in ((True, "element.E46.elsewhere"), (False, "element.E46.elsewhere_not_verified")):
         of = [answer for answer in supplied if answer.item.verified == verified]
         if of:
-            yield say(key, names="; ".join(f"{one.item.id} {one.item.description}" for one in of))
+            yield say(key, names=say.between.join(f"{one.item.id} {one.item.description}" for one in of))
     yield from dict.fromkeys(answer.reason for answer in supplied if answer.reason)
 
 

@@ -87,7 +87,8 @@ def _places(endpoint: Endpoint, say: Catalogue) -> Iterator[str]:
             yield say("report.tested.contrast", aided=sides[0], unaided=sides[1])
         elif sides:
             yield sides
-    named = (endpoint.dataset, endpoint.set, endpoint.task, endpoint.site, endpoint.subgroup, endpoint.period)
+    group = say.group(endpoint.subgroup or "")
+    named = (endpoint.dataset, endpoint.set, endpoint.task, endpoint.site, group, endpoint.period)
     yield from filter(None, named)
 
 

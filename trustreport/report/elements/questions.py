@@ -135,7 +135,8 @@ def _measure(question: Question, review: Review) -> str:
     """What is measured and where, beside the candidate."""
     measure = (question.measure or "").rpartition(".")[2]
     name = review.say(quantity_name(measure, question.of))
-    where = ", ".join(filter(None, (question.subgroup, question.site, question.dataset, question.period)))
+    group = review.say.group(question.subgroup or "")
+    where = ", ".join(filter(None, (group, question.site, question.dataset, question.period)))
     text = review.say("word.interval", value=name, interval=where) if where else name
     return first_letter(text)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from trustreport.assessment.claims import ClaimCheck, claim_checks, elsewhere, inside, latest
+from trustreport.assessment.claims import ClaimCheck, as_printed, claim_checks, elsewhere, inside, latest
 from trustreport.assessment.finding import CheckOutcome
 from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.report import declared
@@ -80,7 +80,7 @@ def _now(claim: Claim, context: Context) -> tuple[tuple[Line, ...], bool | None]
     line = line_of(
         Cell(_names([claim.measure], say)[0], aside=say("element.E34.latest")),
         period,
-        say.numbers.typed(claim.value),
+        say(as_printed(claim.value)),
         in_words(result, say),
         say("element.E34.inside" if lies else "element.E34.not_inside"),
     )
@@ -97,13 +97,13 @@ def _claim_lines(claim: Claim, found: Sequence[ClaimCheck], say: Catalogue) -> I
         where = ", ".join(filter(None, (claim.set, claim.dataset, claim.arm)))
         first = Cell(_names([claim.measure], say)[0], aside=source)
         silent = (say("element.E34.silent"), say("table.empty"))
-        yield line_of(first, where, say.numbers.typed(claim.value), *silent)
+        yield line_of(first, where, say(as_printed(claim.value)), *silent)
     for i, one in enumerate(found):
         measure = one.measure if isinstance(one.measure, str) else say(one.measure)
         yield line_of(
             Cell(measure, aside=source if i == 0 else ""),
             ", ".join(filter(None, (one.place.set, one.place.dataset))),
-            say.numbers.typed(one.printed),
+            say(one.printed),
             say(one.recomputed),
             say("element.E34.yes" if one.agrees else "element.E34.no"),
         )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 from typing import Any
 
-from trustreport.assessment.claims import elsewhere, observed
+from trustreport.assessment.claims import as_printed, elsewhere, observed
 from trustreport.assessment.dimensions.candidates.entries import (
     ID,
     Common,
@@ -230,10 +230,11 @@ def _claimed(common: Common, results: Sequence[Result], plan: Plan) -> Iterator[
         how = None if found is None else observed(claim, found.estimate)
         if how is None:
             continue
-        name, measure, printed = _shown(named), quantity_name(metric), claim.value
+        name, measure, printed = _shown(named), quantity_name(metric), as_printed(claim.value)
         if how == "below":
             off.append(text("below_claim", name=name, measure=measure, printed=printed))
-        shown = text("with_ci", value=printed, low=claim.ci[0], high=claim.ci[1]) if claim.ci else printed
+        ends = map(as_printed, claim.ci or ())
+        shown = text("with_ci", value=printed, low=next(ends), high=next(ends)) if claim.ci else printed
         source = ", ".join(filter(None, (claim.source_document, claim.section)))
         rows.append((name, measure, shown, claim.population or "", source, found, text(f"held.{how}")))
     if rows:

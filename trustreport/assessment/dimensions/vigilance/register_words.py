@@ -53,7 +53,7 @@ def _events(view: MonitoringView) -> Iterator[Item]:
         yield text.table(
             f"vigilance_log{view.suffix}",
             text("table.log"),
-            ".event .happened .description .seriousness .causality .status",
+            ".event .happened .description .seriousness:declared .causality:declared .status:declared",
             [
                 (
                     i.incident,
@@ -69,7 +69,7 @@ def _events(view: MonitoringView) -> Iterator[Item]:
         yield text.table(
             f"vigilance_clock{view.suffix}",
             text("table.clock"),
-            ".event .aware .report_by .reported .days_to_report:count .reported_to .corrective .state",
+            ".event .aware .report_by .reported .days_to_report:count .reported_to:declared .corrective .state",
             [(*_clock(i), _state(i, day_of_report(view.plan, view.timeline))) for i in view.plan.incidents],
         )
 

@@ -144,7 +144,9 @@ def _registered(plan: Plan, first: dt.date | None) -> Iterator[RegisterEntry]:
         new = _is_new(one.awareness_date or day, first)
         if one.is_closed and not new:
             continue
-        of = say("word.interval", value=one.incident, interval=one.seriousness or say("word.not_declared"))
+        declared = one.seriousness
+        serious = say("word.as_declared", value=declared) if declared else say("word.not_declared")
+        of = say("word.interval", value=one.incident, interval=serious)
         yield RegisterEntry(of, one.kind, day, "closed" if one.is_closed else "new" if new else "open")
 
 
