@@ -41,7 +41,7 @@ def _steps(names: Sequence[str], review: Review) -> Rows:
     counted = [say("procurement.record.decided", measure=m, n=n) for m, n in sized.items() if n]
     yield say("procurement.record.size"), counted
     yield from _watched(review)
-    deciding = [a for a in plan.approvals if a.meaning == APPROVAL and a.name]
+    deciding = [a for a in plan.approvals or () if a.meaning == APPROVAL and a.name]
     yield say("procurement.record.who"), [_named(a, say) for a in deciding]
     when = plan.site_context.decision_date if plan.site_context else None
     yield say("procurement.record.by"), [day(when, say)] if when else []

@@ -69,7 +69,8 @@ def _events(view: MonitoringView) -> Iterator[Item]:
         yield text.table(
             f"vigilance_clock{view.suffix}",
             text("table.clock"),
-            ".event .aware .report_by .reported .days_to_report:count .reported_to:declared .corrective .state",
+            ".event .aware .report_by .reported .days_to_report:count"
+            " .reported_to:declared .corrective:declared .state",
             [(*_clock(i), _state(i, day_of_report(view.plan, view.timeline))) for i in view.plan.incidents],
         )
 
