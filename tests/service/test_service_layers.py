@@ -24,7 +24,7 @@ ORDER = (
     ("jobs", "tools"),
     ("review",),
     ("version",),
-    ("report",),
+    ("lock", "report"),
     ("collaboration",),
     ("app",),
     ("server",),

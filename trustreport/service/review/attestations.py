@@ -7,7 +7,7 @@ log whose end is cut off later contradicts it.
 
 import base64
 import io
-from typing import Any
+from typing import Any, cast
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -149,8 +149,13 @@ def preparers(rows: Rows, report: StoredReport) -> set[str]:
             Version.created_at <= report.created_at,
         )
     )
-    found = {report.created_by, *queue.askers(rows, rows.get_one(Job, report.job)), *rows.scalars(uploaded)}
-    before: str | None = report.version
+    asked = queue.askers(rows, rows.get_one(Job, report.job))
+    return {report.created_by, *asked, *rows.scalars(uploaded), *makers(rows, report.version)}
+
+
+def makers(rows: Rows, name: str) -> set[str]:
+    """Who made a version, and those that it corrects."""
+    found, before = set[str](), cast(str | None, name)
     while before and (version := rows.get(Version, before)):
         found.add(version.created_by)
         before = version.based_on
