@@ -38,7 +38,7 @@ class SecondFactor(RequestBody):
 
 
 class Countersignature(RequestBody):
-    """Whether criteria count as fixed only once a second person has countersigned them."""
+    """Whether criteria are fixed only once a second person has countersigned them."""
 
     required: bool
 
@@ -56,7 +56,7 @@ class OrganisationResponse(ResponseBody):
     name: str
     retention: Retention
     second_factor: bool = Field(description="required of accounts with a password")
-    countersigned: bool = Field(description="criteria count as fixed once a second person countersigned them")
+    countersigned: bool = Field(description="criteria are fixed once a second person has countersigned them")
     created_at: datetime
 
 
