@@ -8,12 +8,14 @@ import pytest
 from pages import HTML, get, post
 from services import API, PASSWORD, Client, at_once, only, stored, zipped
 
+from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.record import retention
 from trustreport.service.record.verification import verify_organisation
 from trustreport.service.storage.fixing import FixedCriteria
 from trustreport.service.storage.models import Audit, StoredStudy, Version, VersionFile
+from trustreport.study import lock
 
 LOCK = "criteria.lock.json"
 TYPED = {
@@ -166,9 +168,9 @@ def test_the_report_dates_the_lock_by_the_clock_of_the_service(house: House) -> 
     report = house.author.get(f"{API}/reports").json()["items"][0]["id"]
     html = house.author.get(f"{API}/reports/{report}/files/report.html").text
     (row,) = stored(house.core, FixedCriteria)
-    lock = json.loads(house.author.get(f"{API}/fixed-criteria/{row.id}/file").content)
-    assert "The service that keeps the study dates the lock to" in html
-    assert lock["locked"][0]["fixed_at"][:16].replace("T", " ") in html
+    held = json.loads(house.author.get(f"{API}/fixed-criteria/{row.id}/file").content)
+    assert "According to the lock, a service fixed it at" in html
+    assert held["locked"][0]["fixed_at"][:16].replace("T", " ") in html
 
 
 def test_what_is_changed_after_the_data_is_withheld_and_foretold(house: House) -> None:
@@ -284,7 +286,9 @@ def test_what_was_changed_while_it_waited_is_not_countersigned(house: House, ann
     assert house.countersigns(house.carl).status_code == 200
 
 
-def test_of_two_who_fix_at_once_one_does(house: House) -> None:
+def test_of_two_who_fix_at_once_one_does(core: Core) -> None:
+    house = House(core, Client.set_up(create_app(core), core))
+    house.types(**TYPED)
     other = house.anna.invite("other@hospital.test", "author")
     answers: list[int] = []
     path = f"{API}/studies/{house.study}/criteria"
@@ -292,6 +296,18 @@ def test_of_two_who_fix_at_once_one_does(house: House) -> None:
     at_once(*acts)
     assert sorted(answers) == [201, 409]
     assert len(stored(house.core, FixedCriteria)) == 1
+
+
+def test_tables_that_are_added_in_the_form_are_those_that_were_named(house: House) -> None:
+    house.fixes()
+    edit = f"/versions/{house.newest.id}/edit"
+    form = {"csrf": get(house.author, edit).form(edit)["csrf"], "act": "tables"}
+    files = {"files": ("readings.csv", readings())}
+    sent = house.author.post(edit, data=form, files=files, headers=HTML, follow_redirects=False)
+    assert sent.status_code == 303
+    house.work()
+    assert (house.newest.state, house.newest.problems) == ("valid", [])
+    assert house.state()["withheld"] == []
 
 
 def test_the_lock_is_in_every_upload_and_no_other_is_taken(house: House) -> None:
@@ -306,13 +322,26 @@ def test_the_lock_is_in_every_upload_and_no_other_is_taken(house: House) -> None
     forged = [*files, ("files", (LOCK, b"{}"))]
     refused = post(house.author, versions, f"{versions}/versions", files=forged)
     assert "Another lock" in refused.text
-    for lock, state in ((None, "valid"), (b"{}", "invalid")):
-        packed = {"study.yaml": manifest, "readings.csv": readings()} | ({LOCK: lock} if lock else {})
+    for other, state in ((None, "valid"), (b"{}", "invalid")):
+        packed = {"study.yaml": manifest, "readings.csv": readings()} | ({LOCK: other} if other else {})
         zip_files = [("files", ("study.zip", zipped(packed)))]
         post(house.author, versions, f"{versions}/versions", files=zip_files)
         house.work()
         assert house.newest.state == state, house.newest.problems
     assert house.newest.problems[0]["file"] == LOCK
+
+
+@pytest.mark.parametrize("made_up", [{"datasets": 5}, {"tables": [1]}, {"endpoints": [{"endpoint": 1}]}])
+def test_a_lock_of_another_form_ends_no_check(house: House, made_up: dict[str, Any]) -> None:
+    study = house.author.study("Made up")
+    manifest = house.author.get(f"{API}/versions/{house.newest.id}/files/study.yaml").content
+    held = {"form": lock.FORM, "locked": [{"sha256": lock.fingerprint(made_up), "criteria": made_up}]}
+    files = {"study.yaml": manifest, "readings.csv": readings(), LOCK: json.dumps(held)}
+    sent = [("files", item) for item in files.items()]
+    version = house.author.post(f"{API}/studies/{study}/versions", files=sent).json()["id"]
+    house.work()
+    assert house.author.get(f"{API}/versions/{version}").json()["state"] in ("valid", "invalid")
+    assert get(house.author, f"/studies/{study}/criteria").words
 
 
 def test_the_record_keeps_what_was_fixed_and_removal_takes_it(house: House, bob: Client) -> None:

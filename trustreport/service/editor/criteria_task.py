@@ -14,6 +14,8 @@ if TYPE_CHECKING:  # load numpy
 
 MOST_CHANGES = 20  # of one criterion
 LONGEST = 200  # characters of a value
+# Of a lock that somebody made up, too: its hash is right, and what it holds is of any form.
+UNREADABLE = (StudyError, ValueError, OSError, RecursionError, LookupError, TypeError, AttributeError)
 
 
 def foretold(study: Path, plan: Plan | None = None) -> dict[str, Any]:
@@ -27,7 +29,8 @@ def foretold(study: Path, plan: Plan | None = None) -> dict[str, Any]:
     try:
         plan = plan or read_plan(study)[1]
         status = lock.lock_status(Study(lock=file.read_bytes() if file.is_file() else b""), plan)
-    except (StudyError, ValueError, OSError, RecursionError):
+        withheld = list(_withheld(status, plan))
+    except UNREADABLE:
         return {}
     return {
         "criteria": [e.endpoint for e in plan.endpoints if confirmatory(e)],
@@ -35,7 +38,7 @@ def foretold(study: Path, plan: Plan | None = None) -> dict[str, Any]:
         "late": status.late,
         "results": any(getattr(plan, name) for name in lock.SETS),
         "tables": bool(plan.tables or plan.datasets),
-        "withheld": list(_withheld(status, plan)),
+        "withheld": withheld,
     }
 
 
