@@ -257,6 +257,33 @@ def test_criteria_fixed_elsewhere_are_declared_with_the_document(house: House) -
     assert f"“plan.pdf” (sha256:{row.sha256})" in html.replace("<wbr>", "")
 
 
+def test_a_declaration_waits_for_a_second_person_too_and_may_come_after_the_data(
+    house: House, anna: Client
+) -> None:
+    house.uploads()
+    anna.put(f"{API}/organisation/countersignature", json={"required": True})
+    to = f"{house.page}/document"
+    document = {"document": ("plan.pdf", b"%PDF-1.7 plan")}
+    later = {"fixed_on": "2020-01-01", "data_opened_on": "2199-01-01"}
+    assert "not opened later" in post(house.author, house.page, to, files=document, **later).text
+    dates = {"fixed_on": "2020-01-01", "data_opened_on": "2020-02-01"}
+    done = post(house.author, house.page, to, files=document, **dates)
+    assert done.headers["location"] == f"{house.page}?done=waiting"
+    assert house.state()["state"] == "none"
+    assert house.countersigns(house.carl).status_code == 200
+    assert (house.state()["state"], house.state()["withheld"]) == ("declared", [])
+
+
+def test_only_authors_fix_and_everybody_reads(house: House, anna: Client) -> None:
+    path = f"{API}/studies/{house.study}/criteria"
+    viewer = anna.invite("viewer@hospital.test", "viewer")
+    for client in (viewer, house.carl):
+        assert client.post(path, json={}).status_code == 403
+        assert client.get(path).status_code == 200
+        assert client.post(house.page, data={"csrf": client.me["csrf"]}, headers=HTML).status_code == 403
+    assert viewer.put(f"{API}/organisation/countersignature", json={"required": True}).status_code == 403
+
+
 def test_who_fixed_or_prepared_does_not_countersign(house: House, anna: Client) -> None:
     anna.put(f"{API}/organisation/countersignature", json={"required": True})
     both = anna.invite("both@hospital.test", "author", "reviewer")

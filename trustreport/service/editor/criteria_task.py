@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trustreport.service.editor.yaml_edits import Edits, edited
-from trustreport.service.engine import Plan, Problems, confirmatory, found_in, parse, read_plan
+from trustreport.service.engine import KeyPath, Plan, Problems, confirmatory, found_in, parse, read_plan
 from trustreport.vocabulary.errors import StudyError
 
 if TYPE_CHECKING:  # load numpy
@@ -91,10 +91,10 @@ def fix(task: Mapping[str, Any], work: Path, on_progress: Callable[[str, float],
     _, plan = read_plan(study)
     before = lock.read((study / lock.FILE).read_bytes()) if (study / lock.FILE).is_file() else None
     answer = {"manifest": ""}
-    differs = before is not None and (before.first != before.last or said["state"] != "locked")
     if before is not None and task["is_known"] and not lock.changed(before.last, plan):
         return {"refused": "unchanged"}
-    if differs:
+    differs = before is not None and (before.first != before.last or said["state"] != "locked")
+    if before is not None and differs:
         if not task["reason"]:
             return {"refused": "reason"}
         status = lock.lock_status(lock_study(before), plan)
@@ -123,7 +123,7 @@ def lock_study(locked: "lock.Lock") -> Any:
 
 def _amended(study: Path, changes: list["lock.Change"], task: Mapping[str, Any]) -> dict[str, str]:
     """Enter an amendment for each change into the manifest."""
-    rows = {}
+    rows: dict[KeyPath, dict[str, Any]] = {}
     for number, change in enumerate(changes):
         old, new = (_text(value) for value in (change.old, change.new))
         said = {"date": task["at"], "field": change.field, "reason": task["reason"]}

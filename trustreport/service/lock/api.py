@@ -91,12 +91,13 @@ def fix(study: Name, wanted: FixRequest, who: Author, core: TheCore) -> FixedRes
     _refuse_late(seen)
     known = bool([act for act in seen.counting if act.kind != DOCUMENT])
     at = _instant(core)
-    task = {"task": "fix", "at": at, "reason": wanted.reason.strip(), "is_known": known}
+    reason = wanted.reason.strip()
+    task = {"task": "fix", "at": at, "reason": reason, "is_known": known}
     made = _carried_out(core, version, files, task)
     content = made["lock"].encode()
     kind = "amendment" if known else "lock"
     blob = core.blobs.put(who.organisation, io.BytesIO(content))
-    return _stored(core, who, seen, kind, LOCK, blob, made, reason=task["reason"])
+    return _stored(core, who, seen, kind, LOCK, blob, made, reason=reason)
 
 
 @router.post("/studies/{study}/criteria/document", status_code=201)

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.service.intake import LOCK, MANIFESTS
 from trustreport.service.pages.page_context import pairs
 from trustreport.service.pages.render import PageWords
-from trustreport.service.storage.fixing import FixedCriteria
+from trustreport.service.storage.fixing import DOCUMENT, FixedCriteria
 from trustreport.service.storage.models import Version, VersionFile
 
 LOOKS = "criteria.looks.jsonl"
@@ -39,11 +39,11 @@ class Fixing:
 
     @property
     def waiting(self) -> FixedCriteria | None:
-        """What waits for a second person: the last act, of the newest version, while no data are there."""
+        """What waits for a second person: the last act, of the newest version; a lock while no data are there."""
         last = self.acts[-1] if self.acts else None
-        if last is None or last.counts or self.opened or not self.newest or last.version != self.newest.id:
+        if last is None or last.counts or self.newest is None or last.version != self.newest.id:
             return None
-        return last
+        return None if self.opened and last.kind != DOCUMENT else last
 
     @property
     def counting(self) -> tuple[FixedCriteria, ...]:
