@@ -39,7 +39,7 @@ class Fixing:
 
     @property
     def waiting(self) -> FixedCriteria | None:
-        """What waits for a second person: the last act, of the newest version; a lock while no data are there."""
+        """What waits for a second person: the last act, of the newest version; a lock only without data."""
         last = self.acts[-1] if self.acts else None
         if last is None or last.counts or self.newest is None or last.version != self.newest.id:
             return None
