@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -215,6 +216,30 @@ def test_without_a_lock_an_amendment_made_later_bears_on_what_it_names(
     declare(folder, study=DATES, amendments=f"amendments: [{{{amendment}}}]")
     assert {name for name, (word, _) in words(folder).items() if word == "not assessable"} == withheld
     assert fired(folder) == ({"P35"} if withheld else set())
+
+
+@pytest.mark.parametrize("by_service, word", [(True, "not assessable"), (False, "pass")])
+def test_a_lock_of_a_service_has_the_amendments_that_were_made_in_time(
+    folder: Path, by_service: bool, word: str
+) -> None:
+    file, made = lock_criteria(declare(folder))
+    if by_service:
+        first = replace(made.first, fixed_at="2026-01-12T10:00:00+00:00")
+        file.write_bytes(lock.written(lock.Lock((first,))))
+    said = f"amendments: [{{field: '{CHANGED}', new: 0.7, date: 2025-01-01, before_data_opened: true}}]"
+    declare(folder, bound=0.7, amendments=said)
+    assert words(folder)["finds"][0] == word
+    lock_criteria(folder, amend=True, reason="Typing error")
+    assert words(folder)["finds"][0] == "pass"
+
+
+def test_a_lock_of_a_service_that_was_made_after_the_opening_is_late(folder: Path) -> None:
+    file, made = lock_criteria(declare(folder, study="study: {data_opened_at: 2026-01-11}"))
+    for day, checks in (("2026-01-10", ()), ("2026-01-12", ("P35",))):
+        clocked = lock.Lock((replace(made.first, fixed_at=f"{day}T10:00:00+00:00"),))
+        file.write_bytes(lock.written(clocked))
+        assert lock.read(file.read_bytes()) == clocked
+        assert words(folder)["finds"][1] == checks
 
 
 def test_an_amendment_to_another_value_does_not_cover_a_change(folder: Path) -> None:

@@ -161,6 +161,7 @@ def signed_report(core: Core, anna: Client) -> dict[str, str]:
     names["link"] = anna.post(f"{report}/shares", json={}).json()["link"].rpartition("#")[2]
     with TemporaryDirectory() as folder:
         names |= collaboration_to_see(core, anna, Path(folder))
+    names |= criteria_to_see(anna, worker)
     queued = anna.post(f"{API}/versions/{names['version']}/jobs", json={"formats": ["csv"]}).json()
     names["queued"] = queued["id"]
     return names
@@ -183,6 +184,40 @@ def _events(anna: Client, device: str, report: str) -> dict[str, str]:
         path = f"{API}/incidents/{names['incident']}/changes"
         assert anna.post(path, json={"number": number, **act}).status_code == 200
     return names
+
+
+PLANNED = {
+    "report": {"kind": "certification", "title": "Planned"},
+    "device": {"trade_name": "Example aid"},
+    "arms": [{"arm": "unaided"}, {"arm": "aided"}],
+    "tables": {"readings": {"file": "readings.csv"}},
+    "endpoints": [{"endpoint": "finds", "measure": "pragmatic_utility.arr", "hypothesis": "superiority"}],
+}
+
+
+def criteria_to_see(anna: Client, worker: WorkerThread) -> dict[str, str]:
+    """Studies without data: their criteria are open, changed since they were fixed, or wait."""
+    author = anna.invite("author@hospital.test", "author")
+
+    def study(name: str) -> str:
+        made = author.study(name)
+        author.version(made, PLANNED)
+        assert worker.once("check")
+        return made
+
+    def fixed(made: str) -> str:
+        assert author.post(f"{API}/studies/{made}/criteria", json={}).status_code == 201
+        assert worker.once("check")
+        return made
+
+    names = {"open": study("Open criteria"), "changed": fixed(study("Changed criteria"))}
+    later = {**PLANNED, "endpoints": [{**PLANNED["endpoints"][0], "bound_or_margin": 0.02}]}
+    names["changed_version"] = author.version(names["changed"], later)
+    assert worker.once("check")
+    anna.put(f"{API}/organisation/countersignature", json={"required": True})
+    waiting = study("Waiting criteria")
+    assert author.post(f"{API}/studies/{waiting}/criteria", json={}).status_code == 201
+    return names | {"waiting": waiting}
 
 
 def _next_period(core: Core, report: str) -> str:

@@ -28,6 +28,7 @@ from trustreport.service.limited import ChildOutcome, ResourceLimits
 from trustreport.service.settings import Settings
 from trustreport.service.storage import store
 from trustreport.service.storage.collaboration import Delivery, Webhook
+from trustreport.service.storage.fixing import FixedCriteria
 from trustreport.service.storage.models import (
     Job,
     ReportFile,
@@ -233,6 +234,7 @@ def log_of(rows: Rows, client: Client, names: dict[str, str], results: str) -> N
         "invited_site": ("site.invite", {"study": names["study"]}),
         "site_upload": ("site.upload", {"study": names["study"]}),
         "entry": ("vigilance.add", {"device": names["device"]}),
+        "fixing": ("criteria.fix", {"study": names["study"]}),
     }
     for kind, (action, details) in told.items():
         audit.write(rows, client.me["organisation"], client.me["user"], action, names[kind], **details)
@@ -244,7 +246,7 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
     mine = {"organisation": me["organisation"]}
     blob = core.blobs.put(me["organisation"], io.BytesIO(f'{{"secret of": "{me["organisation"]}"}}'.encode()))
     kinds = "device study version job report schedule webhook delivery".split()
-    kinds += ["collaboration", "invited_site", "site_upload", "entry"]
+    kinds += ["collaboration", "invited_site", "site_upload", "entry", "fixing"]
     names = {kind: new_id() for kind in kinds}
     made = {"created_at": at, **mine}
     made_by = {"created_by": me["user"], **made}
@@ -265,6 +267,8 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
     uploaded = {"key": "A" * 43 + "=", "state": "uploaded", "facts": {}, "site": names["invited_site"]}
     registered = {"group": "incidents", "name": "I-1", "closed": True, "number": 1}
     registered |= {"facts": {"description": f"Secret of {me['organisation']}", "kind": "incident"}}
+    fixed = {"kind": "lock", "name": "criteria.lock.json", "digest": "0" * 64, "criteria": ["Secret"]}
+    fixed |= {"reason": "Secret", "manifest": "", "needs_second": True}
     failed = {"attempts": 1, "reason": "answered 500", "failed_at": at, "next_at": at}
     with core.store.write() as rows:
         for row in (
@@ -282,6 +286,7 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
             InvitedSite(id=names["invited_site"], collaboration=names["collaboration"], **invited, **made_by),
             SiteUpload(id=names["site_upload"], **uploaded, **kept, created_at=at),
             VigilanceEntry(id=names["entry"], device=names["device"], **registered, **made_by),
+            FixedCriteria(id=names["fixing"], **of, **fixed, **kept, created_by=me["user"], created_at=at),
         ):
             rows.add(row)
             rows.flush()

@@ -23,6 +23,8 @@ def addresses(names: dict[str, str]) -> list[str]:
         "/studies/new",
         f"/studies/{names['study']}",
         f"/studies/{names['locked']}",
+        *(f"/studies/{names[kind]}/criteria" for kind in ("open", "changed", "waiting")),
+        f"/versions/{names['changed_version']}",
         f"/collaborations/{names['collaboration']}",
         f"/versions/{names['version']}",
         f"/versions/{names['wrong']}",

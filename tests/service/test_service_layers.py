@@ -25,7 +25,7 @@ ORDER = (
     ("jobs", "tools"),
     ("review",),
     ("version",),
-    ("report",),
+    ("lock", "report"),
     ("collaboration",),
     ("app",),
     ("server",),

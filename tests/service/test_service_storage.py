@@ -19,7 +19,8 @@ from trustreport.service.ids import new_id
 from trustreport.service.settings import Settings, Unsuitable, from_environment
 from trustreport.service.storage import Blobs, Store, migrate, store
 from trustreport.service.storage.locations import open_blobs
-from trustreport.service.storage.models import Base, Organisation, Session, User
+from trustreport.service.storage.models import Base, Organisation, Session, User, Version
+from trustreport.service.study.fixing import fixing_of
 
 OLD_ROWS = (
     "INSERT INTO organisations (id, name, created_at) VALUES ('{o}', 'Old hospital', 1000)",
@@ -27,6 +28,13 @@ OLD_ROWS = (
     VALUES ('{u}', '{o}', 'old@hospital.test', 'Old', 'x', '["admin"]', true, 1000)""",
     """INSERT INTO sessions (hash, "user", created_at, seen_at, expires_at) VALUES ('h1', '{u}', 1, 1, 1)""",
     """INSERT INTO sessions (hash, "user", created_at, seen_at, expires_at) VALUES ('h2', '{u}', 1, 1, 1)""",
+)
+
+OLD_VERSION = (
+    """INSERT INTO studies (id, organisation, name, created_by, created_at)
+    VALUES ('{s}', '{o}', 'Old', '{u}', 1000)""",
+    """INSERT INTO versions (id, organisation, study, number, state, digest, facts, problems, created_by,
+    created_at) VALUES ('{v}', '{o}', '{s}', 1, 'valid', 'd', '{{}}', '[]', '{u}', 1000)""",
 )
 
 
@@ -57,6 +65,25 @@ def test_data_of_an_older_schema_come_along(tmp_path: Path, address: str, revisi
         assert (user.email, user.roles, user.operator) == ("old@hospital.test", ["admin"], True)
         assert {len(session.id) for session in rows.query(Session)} == {26}
         assert migrate.current(rows.connection()) == migrate.head()
+    core.close()
+
+
+def test_versions_from_before_criteria_were_fixed_here_come_along(tmp_path: Path, address: str) -> None:
+    settings = Settings(tmp_path / "data", database=address)
+    settings.data.mkdir()
+    store = Store(settings.address)
+    migrate.migrate(store.engine, "0014")
+    o, u, s, v = (new_id() for _ in range(4))
+    with store.write() as rows:
+        for statement in (*OLD_ROWS[:2], *OLD_VERSION):
+            rows.execute(text(statement.format(o=o, u=u, s=s, v=v)))
+    store.close()
+
+    core = open_core(settings)
+    with core.store.read() as rows:
+        assert rows.get_one(Version, v).criteria == {}
+        assert rows.get_one(Organisation, o).countersigned is False
+        assert fixing_of(rows, s).acts == ()
     core.close()
 
 

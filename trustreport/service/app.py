@@ -35,6 +35,8 @@ from trustreport.service.core import Core
 from trustreport.service.device import api as device_api
 from trustreport.service.device import page as device_page
 from trustreport.service.jobs import job
+from trustreport.service.lock import api as lock_api
+from trustreport.service.lock import page as lock_page
 from trustreport.service.middleware import BodyLimit, Envelope
 from trustreport.service.pages import render
 from trustreport.service.reference import page as reference_page
@@ -68,6 +70,7 @@ PREFIX = "/api/v1"
 TAGS = {
     "studies": "What versions and reports belong to.",
     "versions": "The files of a study. A version never changes; changed files are a new version.",
+    "criteria": "What is fixed of a study before its data are there.",
     "jobs": "Checks of uploads, and reports that are being made.",
     "reports": "Reports, their results and files. None of them ever changes.",
     "attestations": "Reviews, approvals and rejections: signed statements about a report.",
@@ -111,6 +114,7 @@ for resource in (
     tokens.router,
     study_api.router,
     version_api.router,
+    lock_api.router,
     job.router,
     report_api.router,
     attestations.router,
@@ -139,6 +143,7 @@ PAGES = (
     study_page.router,
     version_page.router,
     editor_page.router,
+    lock_page.router,
     job.page_router,
     report_page.router,
     report_page.collaboration_router,

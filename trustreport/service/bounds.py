@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.settings import Settings
+from trustreport.service.storage.fixing import FixedCriteria
 from trustreport.service.storage.models import Job, ReportFile, VersionFile
 from trustreport.service.storage.pooling import SiteUpload
 from trustreport.service.web.faults import Fault
@@ -28,7 +29,7 @@ def stored_bytes(rows: Rows, organisation: str) -> int:
     """How many bytes its files have, equal ones counted once."""
     files = [
         select(model.sha256, model.size).where(model.organisation == organisation)
-        for model in (VersionFile, ReportFile, SiteUpload)
+        for model in (VersionFile, ReportFile, SiteUpload, FixedCriteria)
     ]
     return int(rows.scalar(select(func.sum(union(*files).subquery().c.size))) or 0)
 

@@ -31,6 +31,8 @@ EVENTS: dict[str, EventKind] = {
     "report.review": EventKind("A report was reviewed", "/reports/{}"),
     "report.approval": EventKind("A report was approved", "/reports/{}"),
     "report.rejection": EventKind("A report was rejected", "/reports/{}"),
+    "criteria.fix": EventKind("Criteria were fixed", "/fixed-criteria/{}"),
+    "criteria.countersign": EventKind("Fixed criteria were countersigned", "/fixed-criteria/{}"),
     "study.remove": EventKind("A study was removed", ""),
 }
 TEST = "webhook.test"

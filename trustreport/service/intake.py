@@ -13,6 +13,7 @@ from trustreport.service import audit
 from trustreport.service.access.principal import Principal
 from trustreport.service.ids import new_id
 from trustreport.service.storage.blobs import Blob
+from trustreport.service.storage.fixing import lock_of, locks_of
 from trustreport.service.storage.models import StoredStudy, Version, VersionFile, canonical
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault, Field
@@ -105,6 +106,7 @@ def add_version(
 ) -> Version:
     """The same for a user that nobody has to ask for; `actor` is what the log names in their place."""
     rows.refresh(row, with_for_update=True)  # numbers are given one after the other
+    files = _with_lock(rows, row.id, files)
     last = rows.scalar(select(func.max(Version.number)).where(Version.study == row.id)) or 0
     version = Version(
         id=new_id(),
@@ -144,6 +146,18 @@ def add_version(
         files=len(files),
     )
     return version
+
+
+def _with_lock(rows: Rows, study: str, files: Sequence[UploadedFile]) -> Sequence[UploadedFile]:
+    """Files with the lock that the study has; that of an archive is added when it is unpacked."""
+    lock, names = lock_of(rows, study), {file.name for file in files}
+    if lock is None or names.isdisjoint(MANIFESTS):
+        return files
+    known = locks_of(rows, study)
+    if any(file.name == LOCK and file.blob.sha256 not in known for file in files):
+        raise Fault(409, say("pages.fault.other_lock.detail", lock=LOCK))
+    others = [file for file in files if file.name != LOCK]
+    return [*others, UploadedFile(LOCK, Blob(lock.sha256, lock.size))]
 
 
 def digest(files: Iterable[tuple[str, str]]) -> str:

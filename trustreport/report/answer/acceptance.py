@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from trustreport.assessment.assess import Assessment
@@ -299,6 +300,9 @@ def _lock_sentences(status: lock.LockStatus, plan: Plan, say: Catalogue) -> Iter
         return
     if status.state == "declared":
         yield say("verdicts.lock.declared", fixed=fixed, opened=opened)
+        for document in plan.documents:
+            if document.kind == lock.FIXED_BY:
+                yield say("verdicts.lock.document", title=document.title or document.id, id=document.id)
         return
     yield say(f"verdicts.lock.{status.state}", hash=digest, n=n)
     if status.older:
@@ -306,6 +310,9 @@ def _lock_sentences(status: lock.LockStatus, plan: Plan, say: Catalogue) -> Iter
     yield say("verdicts.lock.integrity")
     if any(moments):
         yield say("verdicts.lock.dates", fixed=fixed, opened=opened)
+    for key, moment in zip(("clocked", "countersigned"), status.clocked, strict=True):
+        if isinstance(moment, datetime):
+            yield say(f"verdicts.lock.{key}", time=say.numbers.moment(moment, seconds=True))
     if status.stamp is not None:
         yield say("verdicts.lock.stamped", time=say.numbers.moment(status.stamp.time, seconds=True))
     if status.misplaced:

@@ -9,6 +9,7 @@ from trustreport.report.answer.limits import listed
 from trustreport.report.declared import day
 from trustreport.report.elements.element import Context, Element, groups_of, numbered
 from trustreport.report.tables import Cell, Line, Table, heads, line_of
+from trustreport.study import lock
 from trustreport.study.plan import Endpoint, Plan
 from trustreport.vocabulary.messages import Catalogue
 
@@ -24,7 +25,8 @@ def prespecification(context: Context) -> Element:
     say, assessment = context.say, context.assessment
     plan = assessment.plan
     none = say("word.not_declared")
-    moments = (plan.study.sap_locked_at, plan.study.data_opened_at)
+    by_service, _ = lock.lock_status(assessment.study, plan).clocked
+    moments = (plan.study.sap_locked_at or by_service, plan.study.data_opened_at)
     locked, opened = (day(m, say) if m else none for m in moments)
     key = "finding" if plan.endpoints else "finding_none"
     finding = [say(f"element.E05.{key}", n=len(plan.endpoints), locked=locked, opened=opened)]

@@ -37,6 +37,12 @@ class SecondFactor(RequestBody):
     required: bool
 
 
+class Countersignature(RequestBody):
+    """Whether criteria are fixed only once a second person has countersigned them."""
+
+    required: bool
+
+
 class NewOrganisation(RequestBody):
     name: Line
     admin_email: Email
@@ -50,6 +56,7 @@ class OrganisationResponse(ResponseBody):
     name: str
     retention: Retention
     second_factor: bool = Field(description="required of accounts with a password")
+    countersigned: bool = Field(description="criteria are fixed once a second person has countersigned them")
     created_at: datetime
 
 
@@ -138,6 +145,16 @@ def require_second_factor(asked: SecondFactor, who: Admin, core: TheCore) -> Org
         organisation = rows.get_one(Organisation, who.organisation)
         organisation.second_factor = asked.required
         who.audit(rows, "second-factor.set", organisation.id, required=asked.required)
+        return OrganisationResponse.of_row(organisation)
+
+
+@router.put("/organisation/countersignature")
+def require_countersignature(asked: Countersignature, who: Admin, core: TheCore) -> OrganisationResponse:
+    """Ask for a second person when criteria are fixed; what was fixed before stays as it is."""
+    with core.store.write() as rows:
+        organisation = rows.get_one(Organisation, who.organisation)
+        organisation.countersigned = asked.required
+        who.audit(rows, "countersignature.set", organisation.id, required=asked.required)
         return OrganisationResponse.of_row(organisation)
 
 

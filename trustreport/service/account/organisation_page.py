@@ -241,6 +241,16 @@ def second_factor_required(request: Request, who: Admin, core: TheCore, form: Se
     return see("/admin/organisation?done=saved")
 
 
+@router.post("/organisation/countersignature")
+def countersignature_required(
+    request: Request, who: Admin, core: TheCore, form: Sent
+) -> Response:
+    """Ask for a second person when criteria are fixed, or no longer."""
+    wanted = organisations.Countersignature(required=text(form, "required") == "yes")
+    organisations.require_countersignature(wanted, who, core)
+    return see("/admin/organisation?done=saved")
+
+
 @router.post("/organisations")
 @shown_again(_organisation)
 def found(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:

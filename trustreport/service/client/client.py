@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from datetime import date
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
@@ -180,6 +181,39 @@ class Client:
     ) -> list[Path]:
         """Save the files of a version as they were uploaded, like `download`."""
         return self._download(f"/versions/{version}/files", Path(folder), names)
+
+    # Criteria fixed in advance
+
+    def criteria(self, study: str) -> records.CriteriaResponse:
+        """What is fixed of a study, and which verdicts its newest version would not be given.
+
+        >>> client.criteria(study).withheld
+        []
+        """
+        return self._get(records.CriteriaResponse, f"/studies/{study}/criteria")
+
+    def fix_criteria(self, study: str, reason: str = "") -> records.FixedResponse:
+        """Fix the criteria of the newest version before data are there; with a `reason`, amend them.
+
+        Raises
+        ------
+        ServiceError : data are there already, or nothing can be fixed; `detail` says why
+        """
+        return self._made(records.FixedResponse, f"{API}/studies/{study}/criteria", json={"reason": reason})
+
+    def declare_criteria(
+        self, study: str, document: Path | str, *, fixed_on: date, data_opened_on: date
+    ) -> records.FixedResponse:
+        """Declare that the criteria were fixed elsewhere, with the document that shows it."""
+        file = Path(document)
+        said = {"name": file.name, "content": base64.b64encode(file.read_bytes()).decode()}
+        said |= {"fixed_on": fixed_on.isoformat(), "data_opened_on": data_opened_on.isoformat()}
+        return self._made(records.FixedResponse, f"{API}/studies/{study}/criteria/document", json=said)
+
+    def countersign(self, fixing: str, password: str) -> records.FixedResponse:
+        """Countersign what somebody else fixed, with one's own password."""
+        path = f"{API}/fixed-criteria/{fixing}/countersignature"
+        return self._made(records.FixedResponse, path, json={"password": password})
 
     # Jobs and reports
 

@@ -18,6 +18,8 @@ EventName = Literal[
     "report.review",
     "report.approval",
     "report.rejection",
+    "criteria.fix",
+    "criteria.countersign",
     "study.remove",
 ]
 Act = Literal["review", "approval", "rejection"]
@@ -63,6 +65,54 @@ class VersionResponse(ResponseBody):
     created_by: str
     created_at: datetime
     checked_at: datetime | None
+
+
+class FixedResponse(ResponseBody):
+    """An act by which criteria were fixed; verdicts rest on it where it `counts`."""
+
+    id: str
+    study: str
+    version: str = Field(description="whose criteria they are")
+    kind: Literal["lock", "amendment", "document"]
+    name: str = Field(description="of the file: the lock, or the document that shows it")
+    sha256: str
+    size: int
+    digest: str = Field(description="sha256 of the criteria as the lock has it; empty of a document")
+    criteria: list[str] = Field(description="their names")
+    reason: str = Field(description="of an amendment")
+    fixed_on: date | None = Field(description="as a document declares it")
+    data_opened_on: date | None = Field(description="likewise")
+    needs_second: bool = Field(description="it counts once a second person has countersigned it")
+    counts: bool
+    created_by: str
+    created_at: datetime
+    countersigned_by: str | None
+    countersigned_at: datetime | None
+
+
+class WithheldVerdict(ResponseBody):
+    """A criterion that will get no verdict, the check that says why, and what was changed."""
+
+    criterion: str
+    check: Literal["P34", "P35"]
+    changes: list[dict[str, str]] = Field(default=[], description="field, old, new, what")
+    removed: bool = Field(default=False, description="it was fixed and is declared no longer")
+
+
+class CriteriaResponse(ResponseBody):
+    """What is fixed of a study, and what the report of its newest version will say of that."""
+
+    study: str
+    version: str | None = Field(description="the newest one")
+    state: Literal["locked", "amended", "changed", "declared", "none"] | None = Field(
+        description="how it compares with what was fixed; null while it is checked or cannot be read"
+    )
+    late: bool = Field(description="its own dates say that the data were opened before")
+    criteria: list[str] = Field(description="those that get a verdict")
+    withheld: list[WithheldVerdict]
+    data_opened: datetime | None = Field(description="when the first version with data came")
+    needs_second: bool = Field(description="the organisation asks for a second person")
+    fixed: list[FixedResponse] = Field(description="the first one first")
 
 
 class ProblemResponse(ResponseBody):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from trustreport.service.editor.criteria_task import foretold
 from trustreport.service.editor.form import NAME, Form, form_of, pointer, suggestions
 from trustreport.service.editor.yaml_edits import Edits, applied, edited, edits_of, place, places, plain
 from trustreport.service.engine import (
@@ -56,6 +57,7 @@ def edit(task: Mapping[str, Any], work: Path) -> dict[str, Any]:
         "problems": [],
         "warnings": [],
         "bounds": {},
+        "criteria": {},
     }
     if task["check"] != "no":
         places_of = _places(form, edits, found.values)
@@ -169,6 +171,7 @@ def _checked(text: str, study: Path, places_of: Mapping[str, str], *, with_table
         "problems": [p.as_dict() | {"at": _where(p, places_of, tables)} for p in found],
         "warnings": warnings,
         "bounds": dict(_bounds(plan, places_of)) if plan else {},
+        "criteria": foretold(study, plan) if plan else {},
     }
 
 

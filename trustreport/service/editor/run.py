@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from trustreport.service.blank import blank
 from trustreport.service.core import Core
-from trustreport.service.intake import MANIFESTS
+from trustreport.service.intake import LOCK, MANIFESTS
 from trustreport.service.limited import ChildOutcome, ResourceLimits, run
 from trustreport.service.storage.models import Version, VersionFile
 from trustreport.service.web.faults import Fault
@@ -50,8 +50,8 @@ def answer(
     }
 
     def fill(work: Path) -> None:
-        if task["check"] == "study":
-            lay_out(core, version, tables, work / "study")
+        wanted = tables if task["check"] == "study" else [f for f in tables if f.name == LOCK]
+        lay_out(core, version, wanted, work / "study")
 
     outcome = carried_out(core, task, fill)
     failed = outcome.reason or outcome.answer.get("failed", "")

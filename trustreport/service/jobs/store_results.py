@@ -31,6 +31,7 @@ def store_check(rows: Rows, job: Job, answer: Mapping[str, Any], kept: StoredFil
     version.state = "invalid" if version.problems else "valid"
     version.facts = answer.get("facts", {})
     version.tables = answer.get("tables", {})
+    version.criteria = answer.get("criteria", {})
     version.checked_at = now(rows)
     if answer["unpacked"]:
         rows.execute(delete(VersionFile).where(VersionFile.version == version.id))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trustreport.service.blank import SUFFIXES
+from trustreport.service.editor.criteria_task import fix, foretold
 from trustreport.service.engine import FETCHED, DatasetFacts, Plan, TableSource
 from trustreport.service.jobs.site_files import read_lock, study_of, verify_site
 from trustreport.vocabulary.errors import MissingLibrary, Problem, StudyError
@@ -31,6 +32,7 @@ NO_MANIFEST = Problem(
     "study.yaml, study.yml or study.json with the tables",
     "Complete the manifest that is proposed from the tables, and add it.",
 )
+LOCK = "criteria.lock.json"
 OF_SOURCE = {"sql", "parameters", "newest", "after", "taken", "connection"}
 READ_UNTIL = 0.1  # shares of the work, as the command line tells them
 ASSESSED_UNTIL = 0.4
@@ -43,6 +45,7 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
     into the folder, `fetched` of the task has its problems and `taken` the exports, and the study is read.
     """
     study = work / "study"
+    wrong: list[Problem] = [Problem(**one) for one in task.get("fetched", ())]
     if archive := task.get("archive"):
         from trustreport.service.jobs.unpack import Refused, unpack
 
@@ -54,7 +57,7 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
             )
         except Refused as error:
             return {"problems": _problems(error.problems), "unpacked": False}
-    wrong: list[Problem] = [Problem(**one) for one in task.get("fetched", ())]
+        wrong += _with_lock(study, work / "lock", task.get("locks", ()))
     if "fetched" not in task:
         if until := task["wishes"].get("until"):
             wrong = _entered(study, until, task["wishes"].get("files", ()), task["events"])
@@ -69,7 +72,7 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
     on_progress("read", 0.1)
     proposed = _proposed(study)
     facts = {"proposal": proposed} if proposed else {}
-    answer = {"facts": facts, "tables": _tables(study), "unpacked": True}
+    answer = {"facts": facts, "tables": _tables(study), "unpacked": True, "criteria": foretold(study)}
     if wrong:
         return {**answer, "problems": _problems(wrong), "passing": bool(task.get("passing"))}
     try:
@@ -78,6 +81,18 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
         without = proposed and not _manifests(study)
         return {**answer, "problems": _problems([NO_MANIFEST] if without else error.problems)}
     return {**answer, "problems": [], "facts": facts_of(plan) | facts, "device": device_of(plan)}
+
+
+def _with_lock(study: Path, lock: Path, known: Sequence[str]) -> list[Problem]:
+    """Put the lock of the study beside an unpacked manifest; a problem where another one is there."""
+    if not lock.is_file() or not _manifests(study):
+        return []
+    own = study / LOCK
+    if own.is_file() and sha256(own.read_bytes()).hexdigest() not in known:
+        found, mend = "another lock than that of this study", "Leave it out: the lock of the study is added."
+        return [Problem(LOCK, found, mend=mend)]
+    shutil.copyfile(lock, own)
+    return []
 
 
 def _keep_only(folder: Path, names: Set[str]) -> None:
@@ -472,5 +487,6 @@ TASKS: dict[str, Callable[[dict[str, Any], Path, OnProgress], dict[str, Any]]] =
     "pilot": pilot,
     "section": section,
     "lock": read_lock,
+    "fix": fix,
     "site": verify_site,
 }

@@ -24,6 +24,7 @@ from trustreport.service.jobs.store_results import store_check, store_report
 from trustreport.service.limited import ChildOutcome, ResourceLimits, run
 from trustreport.service.log import log, place_of
 from trustreport.service.storage.blobs import Damaged, StorageAway
+from trustreport.service.storage.fixing import lock_of, locks_of
 from trustreport.service.storage.models import (
     Job,
     Organisation,
@@ -338,11 +339,15 @@ def _what_is_fetched(core: Core, job: Job, asked: Sequence[Mapping[str, Any]]) -
     }
 
 
-def _lay_out(core: Core, job: Job, files: Sequence[VersionFile], work: Path) -> dict[str, str]:
+def _lay_out(core: Core, job: Job, files: Sequence[VersionFile], work: Path) -> dict[str, Any]:
     """Copy the inputs into the work folder; what the task needs to know of them."""
     if len(files) == 1 and files[0].archive:
         core.blobs.copy(job.organisation, files[0].sha256, work / "archive")
-        return {"archive": files[0].name}
+        with core.store.read() as rows:
+            lock, locks = lock_of(rows, job.study), locks_of(rows, job.study)
+        if lock is not None:
+            core.blobs.copy(job.organisation, lock.sha256, work / "lock")
+        return {"archive": files[0].name, "locks": sorted(locks)}
     for file in files:
         target = work / "study" / file.name
         target.parent.mkdir(parents=True, exist_ok=True)

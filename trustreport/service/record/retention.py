@@ -11,6 +11,7 @@ from trustreport.service import audit
 from trustreport.service.access import browsers
 from trustreport.service.storage.blobs import Blobs
 from trustreport.service.storage.collaboration import Comment, Mail, ReviewRequest, StoredShare
+from trustreport.service.storage.fixing import FixedCriteria
 from trustreport.service.storage.models import (
     Attestation,
     Factor,
@@ -37,7 +38,7 @@ from trustreport.service.storage.vigilance import VigilanceChange, VigilanceEntr
 
 ERASED = "Erased person"
 PEOPLE = ("owner", "decided_by")  # fields of incidents and signals that hold the name of a person
-FILES = (VersionFile, ReportFile, Attestation, SiteUpload)  # rows that name a blob
+FILES = (VersionFile, ReportFile, Attestation, SiteUpload, FixedCriteria)  # rows that name a blob
 
 
 def erase_person(rows: Rows, user: User, actor: str) -> None:
@@ -134,7 +135,7 @@ def expiries(rows: Rows, organisation: str, *, until: int) -> list[tuple[StoredS
     )
     added = [
         select(model.study, func.max(model.created_at).label("at")).group_by(model.study).subquery()
-        for model in (Version, StoredReport, StoredCollaboration)
+        for model in (Version, StoredReport, StoredCollaboration, FixedCriteria)
     ]
     added.append(uploaded.subquery())
     query = select(StoredStudy, *(latest.c.at for latest in added))
@@ -167,6 +168,9 @@ def remove(rows: Rows, study: StoredStudy, actor: str, **why: Any) -> None:
     rows.execute(delete(ReportFile).where(ReportFile.report.in_(in_reports)))
     for model in (StoredReport, Job, Schedule):
         rows.execute(delete(model).where(model.study == study.id))
+    for sha256 in rows.scalars(select(FixedCriteria.sha256).where(FixedCriteria.study == study.id)).all():
+        rows.merge(Removal(organisation=study.organisation, sha256=sha256))
+    rows.execute(delete(FixedCriteria).where(FixedCriteria.study == study.id))
     rows.execute(delete(VersionFile).where(VersionFile.version.in_(in_versions)))
     rows.execute(delete(Version).where(Version.study == study.id))
     rows.execute(delete(StoredStudy).where(StoredStudy.id == study.id))

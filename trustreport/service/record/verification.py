@@ -16,6 +16,7 @@ from trustreport.service.core import Core
 from trustreport.service.record import log_heads
 from trustreport.service.record.log_heads import signed_heads
 from trustreport.service.storage.collaboration import Comment, ReviewRequest, StoredShare, Webhook
+from trustreport.service.storage.fixing import FixedCriteria
 from trustreport.service.storage.models import (
     Attestation,
     Audit,
@@ -46,8 +47,10 @@ ADDED: tuple[tuple[Any, str, str], ...] = (
     (StoredCollaboration, "collaboration", "collaboration.add"),
     (InvitedSite, "site", "site.invite"),
     (SiteUpload, "upload of a site", "site.upload"),
+    (FixedCriteria, "fixed criteria", "criteria.fix"),
 )
-OF_STUDIES = (("schedule", "schedule.add"), *((word, action) for _, word, action in ADDED[-6:]))
+OF_STUDIES = (("schedule", "schedule.add"), *((word, action) for _, word, action in ADDED[-7:]))
+COUNTERSIGNED = "criteria.countersign"
 SIGNED = ("report.review", "report.approval", "report.rejection")
 CHECKED = ("version.add", "version.valid", "version.invalid")
 READ = (
@@ -55,6 +58,7 @@ READ = (
     *(action for _, _, action in ADDED),
     *SIGNED,
     *CHECKED,
+    COUNTERSIGNED,
     "user.change",
     "user.erase",
     "study.remove",
@@ -99,6 +103,11 @@ def faults(rows: Rows, organisation: str) -> Iterator[str]:
     for upload in rows.scalars(select(SiteUpload).where(SiteUpload.organisation == organisation)):
         if entries["site.upload"].get(upload.id, {}).get("sha256", upload.sha256) != upload.sha256:
             yield f"upload of a site {upload.id} is not the one in the log"
+    for fixed in rows.scalars(select(FixedCriteria).where(FixedCriteria.organisation == organisation)):
+        said = entries["criteria.fix"].get(fixed.id, {}) | entries[COUNTERSIGNED].get(fixed.id, {})
+        second = fixed.id in entries[COUNTERSIGNED]
+        if said.get("sha256", fixed.sha256) != fixed.sha256 or second != bool(fixed.countersigned_at):
+            yield f"fixed criteria {fixed.id} are not the ones in the log"
     for webhook in rows.scalars(select(Webhook).where(Webhook.organisation == organisation)):
         added = entries["webhook.add"].get(webhook.id, {})
         digest = sha256(webhook.url.encode()).hexdigest()

@@ -7,6 +7,7 @@ log whose end is cut off later contradicts it.
 
 import base64
 import io
+from collections.abc import Iterator
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -151,15 +152,26 @@ def preparers(rows: Rows, report: StoredReport) -> set[str]:
             Version.created_at <= report.created_at,
         )
     )
-    found = {report.created_by, *queue.askers(rows, rows.get_one(Job, report.job)), *rows.scalars(uploaded)}
-    before: str | None = report.version
-    while before and (version := rows.get(Version, before)):
-        found.add(version.created_by)
-        before = version.based_on
+    asked = queue.askers(rows, rows.get_one(Job, report.job))
+    found = {report.created_by, *asked, *rows.scalars(uploaded), *makers(rows, report.version)}
+    for version in _corrected(rows, report.version):
         checks = select(Job.wishes).where(Job.version == version.id, Job.task == "check")
         if any("until" in wishes for wishes in rows.scalars(checks)):
             found |= _registrars(rows, report, version)
     return found
+
+
+def makers(rows: Rows, name: str) -> set[str]:
+    """Who made a version, and those that it corrects."""
+    return {version.created_by for version in _corrected(rows, name)}
+
+
+def _corrected(rows: Rows, name: str) -> Iterator[Version]:
+    """A version, and those that it corrects."""
+    before: str | None = name
+    while before and (version := rows.get(Version, before)):
+        yield version
+        before = version.based_on
 
 
 def _registrars(rows: Rows, report: StoredReport, version: Version) -> set[str]:

@@ -81,6 +81,7 @@ class Organisation(Base):
     name: Mapped[str] = mapped_column(String(200), unique=True)
     retention: Mapped[dict[str, Any]] = mapped_column(default=dict)
     second_factor: Mapped[bool] = mapped_column(Boolean, default=False)  # required of its local accounts
+    countersigned: Mapped[bool] = mapped_column(Boolean, default=False)  # criteria are fixed by two people
     created_at: Mapped[int]
 
 
@@ -270,6 +271,8 @@ class Version(Base):
     problems: Mapped[list[Any]]
     # What the form of the manifest offers: headers of tables, values of columns that have few.
     tables: Mapped[dict[str, Any]] = mapped_column(default=dict, deferred=True)
+    # How its criteria compare with what was fixed, and which verdicts will be withheld for that.
+    criteria: Mapped[dict[str, Any]] = mapped_column(default=dict)
     device: Mapped[str | None] = foreign_key("devices")
     based_on: Mapped[str | None] = mapped_column(ID)  # the version that this one corrects
     created_by: Mapped[str] = foreign_key("users", index=False)

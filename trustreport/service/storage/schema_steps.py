@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 from trustreport.service.ids import new_id
-from trustreport.service.storage.vigilance_step import vigilance
+from trustreport.service.storage.later_steps import fixed_criteria, vigilance
 
 ID, SHA, ACTOR, WHEN = sa.String(26), sa.String(64), sa.String(60), sa.BigInteger()
 REFUSE = "RAISE(ABORT, 'the audit log is append-only')"
@@ -488,4 +488,5 @@ STEPS: dict[str, Callable[[], None]] = {
     "0013": several_servers,
     "0014": collaborations,
     "0015": vigilance,
+    "0016": fixed_criteria,
 }

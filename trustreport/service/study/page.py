@@ -19,7 +19,6 @@ from trustreport.service.pages.page_context import (
     Reader,
     Sent,
     listed,
-    pairs,
     request_from_form,
     see,
     shown_again,
@@ -38,6 +37,7 @@ from trustreport.service.storage.models import (
 )
 from trustreport.service.storage.pooling import StoredCollaboration
 from trustreport.service.study import api
+from trustreport.service.study.fixing import fixing_of, numbers_of
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.shapes import Name
 from trustreport.vocabulary.messages import say
@@ -107,15 +107,20 @@ def show(request: Request, who: Principal, core: Core, study: str, fault: Fault 
         asked = who.rows_of(StoredCollaboration).where(StoredCollaboration.study == row.id)
         lock = select(VersionFile.name).join(Version, Version.id == VersionFile.version)
         lock = lock.where(Version.study == row.id, VersionFile.name == LOCK)
-        numbers = select(Version.id, Version.number).where(Version.study == row.id)
+        numbers = numbers_of(rows, row.id)
+        fixing = fixing_of(rows, row.id)
+        steps = fixing.steps(numbers)
         made_by = {v.created_by for v in versions} | {r.created_by for r in reports} | {row.created_by}
+        made_by |= {step.by for step in steps}
         return page(
             request,
             "study",
             study=row,
             versions=versions,
+            steps=steps,
+            waiting=fixing.waiting,
             reports=reports,
-            numbers=dict(pairs(rows, numbers)),
+            numbers=numbers,
             jobs=jobs,
             schedules=schedules,
             collaborations=rows.scalars(asked.order_by(StoredCollaboration.id.desc()).limit(LATEST)).all(),

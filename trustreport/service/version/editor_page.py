@@ -19,6 +19,7 @@ from trustreport.service.intake import MANIFESTS
 from trustreport.service.pages.page_context import Author, Sent, attempt, see, text
 from trustreport.service.pages.render import PageWords, page, words_of
 from trustreport.service.storage.models import StoredStudy, Version, VersionFile
+from trustreport.service.study.fixing import withheld_lines
 from trustreport.service.version import page as uploads
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.shapes import Name
@@ -158,6 +159,7 @@ def _findings(found: Mapping[str, Any], say: PageWords) -> dict[str, Any]:
         "warnings": [
             *(say("pages.finding.unused", file=name) for name in found["unused"]),
             *found["warnings"],
+            *withheld_lines(found["criteria"], say),
         ],
         "bounds": {name: words for name, words in found["bounds"].items() if name not in beside},
         "yaml": found["yaml"],

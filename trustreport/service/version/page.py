@@ -31,13 +31,14 @@ from trustreport.service.pages.page_context import (
     texts,
     user_names,
 )
-from trustreport.service.pages.render import page
+from trustreport.service.pages.render import page, words_of
 from trustreport.service.review.threads import thread_of_version
 from trustreport.service.storage.blobs import Blob
 from trustreport.service.storage.models import Job, StoredReport, StoredStudy, Version, VersionFile
 from trustreport.service.storage.store import Store
 from trustreport.service.study import api
 from trustreport.service.study import page as studies
+from trustreport.service.study.fixing import withheld_lines
 from trustreport.service.version import api as versions_api
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.shapes import Name, ReportOptions
@@ -104,6 +105,7 @@ def show(
             problems=row.problems[start : start + PROBLEMS_A_PAGE],
             start=start,
             next=start + PROBLEMS_A_PAGE if start + PROBLEMS_A_PAGE < len(row.problems) else None,
+            withheld=list(withheld_lines(row.criteria, words_of(request))),
             is_newest=newest == row.id,
             newest=newest,
             reports=reports,
@@ -146,7 +148,9 @@ def faulty(problems: list[dict[str, Any]], files: set[str]) -> list[tuple[str, i
 
 
 NAME = f"[{ALPHABET}]{{{LENGTH}}}"
-UPLOADS = re.compile(rf"/studies|/studies/{NAME}/versions|/versions/{NAME}/(correction|edit|period)")
+UPLOADS = re.compile(
+    rf"/studies|/studies/{NAME}/(versions|criteria/document)|/versions/{NAME}/(correction|edit|period)"
+)
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 NO_WISHES: Mapping[str, Any] = MappingProxyType({})
 

@@ -6,7 +6,15 @@ the hash where there is one.
 """
 
 from trustreport.study.lock.changes import Change, concerned, rests_on
-from trustreport.study.lock.fields import ADDED_LATER, ORDER, WITHOUT_EFFECT, criteria, without_effect
+from trustreport.study.lock.fields import (
+    ADDED_LATER,
+    FIXED_BY,
+    ORDER,
+    SETS,
+    WITHOUT_EFFECT,
+    criteria,
+    without_effect,
+)
 from trustreport.study.lock.file import (
     FILE,
     FORM,
@@ -18,6 +26,7 @@ from trustreport.study.lock.file import (
     Look,
     State,
     as_data,
+    changed,
     data_of,
     entered,
     exploratory,
@@ -34,12 +43,12 @@ from trustreport.study.lock.file import (
     stamped,
     written,
 )
-from trustreport.study.lock.moments import day_of
+from trustreport.study.lock.moments import day_of, read_moment
 
 __all__ = ["Change", "concerned", "rests_on"]
-__all__ += ["ADDED_LATER", "ORDER", "WITHOUT_EFFECT", "criteria", "without_effect"]
+__all__ += ["ADDED_LATER", "FIXED_BY", "ORDER", "SETS", "WITHOUT_EFFECT", "criteria", "without_effect"]
 __all__ += ["FILE", "FORM", "LOOKS", "OLDER_FORM", "Lock", "LockEntry", "LockStatus", "Look", "State"]
-__all__ += ["as_data", "data_of", "entered", "exploratory", "fingerprint", "lock_status", "look_of"]
-__all__ += ["read", "read_looks", "record", "removed", "renewed", "same_data", "stamp_of", "stamped"]
-__all__ += ["written"]
-__all__ += ["day_of"]
+__all__ += ["as_data", "changed", "data_of", "entered", "exploratory", "fingerprint", "lock_status"]
+__all__ += ["look_of", "read", "read_looks", "record", "removed", "renewed", "same_data", "stamp_of"]
+__all__ += ["stamped", "written"]
+__all__ += ["day_of", "read_moment"]

@@ -89,6 +89,8 @@ ORDERED = ("arms", "candidates", "datasets")
 ORDER = "endpoints.order"
 
 
+FIXED_BY = "fixed criteria"  # the kind of a document that shows that the criteria were fixed elsewhere
+
 # Groups by free names.
 MAPPED = ("tables", "precision_targets")
 

@@ -9,7 +9,7 @@ import base64
 import binascii
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from trustreport.study.lock.changes import Change, changes, late_amendments, rests_on
 from trustreport.study.lock.fields import criteria, flat, older_criteria
-from trustreport.study.lock.moments import Stamp, is_after, stamp
+from trustreport.study.lock.moments import Moment, Stamp, is_after, read_moment, stamp
 from trustreport.study.plan import Endpoint, Plan
 from trustreport.study.study import Study
 
@@ -26,6 +26,7 @@ FILE = "criteria.lock.json"
 FORM = "trustreport criteria lock 2"
 OLDER_FORM = "trustreport criteria lock 1"  # covers the criteria, not the whole manifest
 MOST_NAMED = 6  # fields that a message names
+CLOCKED = ("fixed_at", "countersigned_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,9 @@ class LockEntry:
     reason: str = ""
     token: bytes = b""
     form: str = FORM
+    # By the clock of a service that keeps the study: when it was fixed, and when a second person agreed.
+    fixed_at: str = ""
+    countersigned_at: str = ""
 
     @property
     def older(self) -> bool:
@@ -88,6 +92,7 @@ def written(lock: Lock) -> bytes:
             item["rfc3161_token"] = base64.b64encode(entry.token).decode()
         if entry.form != FORM:
             item["form"] = entry.form
+        item |= {key: said for key in CLOCKED if (said := getattr(entry, key))}
         entries.append(item)
     text = json.dumps({"form": FORM, "locked": entries}, sort_keys=True, ensure_ascii=False, indent=1)
     return text.encode() + b"\n"
@@ -112,6 +117,7 @@ def read(data: bytes) -> Lock:
                 item.get("reason", ""),
                 base64.b64decode(item.get("rfc3161_token", ""), validate=True),
                 item.get("form", form),
+                *(str(item.get(key, "")) for key in CLOCKED),
             )
             for item in document["locked"]
         )
@@ -199,6 +205,12 @@ class LockStatus:
         """Whether the first lock is of the form that does not cover the whole manifest."""
         return self.lock is not None and self.lock.first.older
 
+    @property
+    def clocked(self) -> tuple[Moment | None, Moment | None]:
+        """When a service fixed what was locked first, and when a second person agreed; by its clock."""
+        first = self.lock.first if self.lock else None
+        return (read_moment(first.fixed_at), read_moment(first.countersigned_at)) if first else (None, None)
+
 
 def lock_status(study: Study, plan: Plan) -> LockStatus:
     """How what a study declares compares with its lock and its dates.
@@ -221,11 +233,26 @@ def lock_status(study: Study, plan: Plan) -> LockStatus:
     seen, misplaced = stamp_of(lock.first)
     late = late or (seen is not None and is_after(seen.time, opened))
     changes = changed(lock.first, plan)
+    if lock.first.fixed_at:
+        late = late or is_after(read_moment(lock.first.countersigned_at or lock.first.fixed_at), opened)
+        changes = tuple(_as_amended(lock, plan, changes))
     state = "locked"
     if changes:
         state = "amended" if all(change.how == "before" for change in changes) else "changed"
     digest = fingerprint(covered(plan, lock.first))
     return LockStatus(state, digest, lock, changes, late, seen, misplaced)
+
+
+def _as_amended(lock: Lock, plan: Plan, changes: Sequence[Change]) -> Iterator[Change]:
+    """The changes, with those undeclared that the newest version of a lock does not have.
+
+    A service adds a version while no data are there. So an amendment that it does not have was made later,
+    whatever its own date.
+    """
+    since = {change.path for change in changed(lock.last, plan)}
+    for change in changes:
+        late = change.how == "before" and change.path in since
+        yield replace(change, how="undeclared", amendment=None) if late else change
 
 
 def exploratory(status: LockStatus, plan: Plan, criterion: Endpoint) -> Literal["P34", "P35"] | None:
