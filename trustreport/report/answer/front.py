@@ -14,7 +14,7 @@ from trustreport.report.answer.answer import Answer, answer
 from trustreport.report.answer.by_criteria import candidate_statuses
 from trustreport.report.answer.forest import ForestGroup, forest
 from trustreport.report.answer.limits import Limitation, ranked
-from trustreport.report.answer.over_time import Course, courses, side, worse
+from trustreport.report.answer.over_time import Course, courses, has_baseline, side, worse
 from trustreport.report.answer.review import Review, to_explain
 from trustreport.report.answer.row_picture import NARROW, Row, axes, has_strip, picture, unit_of
 from trustreport.report.answer.sentences import first_letter
@@ -281,8 +281,9 @@ def _indicator(
     now, bound = row
     before = order[order.index(now) - 1] if now in order and order.index(now) else None
     declared = _alarm(course.endpoint, assessment)
-    changed = latest is not None and side(latest) != 0
-    word = "changed" if changed else "unchanged" if latest else "unknown"
+    compared = latest is not None and has_baseline(assessment)
+    changed = compared and side(latest) != 0
+    word = "changed" if changed else "unchanged" if compared else "unknown"
     if word == "unchanged" and now is not None and bound is not None and _is_beyond(now, bound):
         word = "below" if bound.low is not None else "above"
     mark = "fail" if changed and worse(latest) else "none"
