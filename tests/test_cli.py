@@ -117,7 +117,7 @@ def test_init_gives_a_manifest_that_check_understands(tmp_path: Path) -> None:
         )
         status, out, err = run("check", folder, "--full")
         assert status == 0, err
-        assert "P27" in out or "Not declared" in out
+        assert "P27" in out or "NOT DECLARED" in err
 
 
 def test_two_builds_are_the_same_bytes(tmp_path: Path) -> None:

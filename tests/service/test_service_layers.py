@@ -24,7 +24,7 @@ ORDER = (
     ("jobs", "tools"),
     ("review",),
     ("version",),
-    ("report",),
+    ("guide", "report"),
     ("collaboration",),
     ("app",),
     ("server",),

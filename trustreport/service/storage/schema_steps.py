@@ -6,6 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 from trustreport.service.ids import new_id
+from trustreport.service.storage.drafts import drafts
 
 ID, SHA, ACTOR, WHEN = sa.String(26), sa.String(64), sa.String(60), sa.BigInteger()
 REFUSE = "RAISE(ABORT, 'the audit log is append-only')"
@@ -486,4 +487,5 @@ STEPS: dict[str, Callable[[], None]] = {
     "0012": webhooks,
     "0013": several_servers,
     "0014": collaborations,
+    "0016": drafts,
 }

@@ -39,7 +39,7 @@ from trustreport.study.plan.device import (
     Vigilance,
 )
 from trustreport.study.plan.fields import FIRST_YEAR, LAST_YEAR, MOST_CANDIDATES, NOT_DECLARED, Kind, Protocol
-from trustreport.study.plan.manifest import EMPTY_IS_SAID, LIMIT_ALIASES, Plan, required, undeclared
+from trustreport.study.plan.manifest import EMPTY_IS_SAID, LIMIT_ALIASES, Plan, required, undeclared, undeclared_fields
 from trustreport.study.plan.published import (
     Confusion,
     CountsRow,
