@@ -728,8 +728,10 @@ VIGILANCE_SAYS |= {
             "2026-06-22; with 45 days of follow-up this could be known from 2026-08-06. No signal was "
             "registered for it."
         ),
-        "Difference between baseline, the first period, and July 2026: sensitivity −29.8 "
-        "(−43.1 to −16.9) points.",
+        (
+            "Difference between baseline, the first period, and July 2026: sensitivity −29.8 "
+            "(−43.1 to −16.9) points."
+        ),
     ),
 }
 

@@ -97,7 +97,6 @@ def _print_objections(found: dict[str, Any], *, quiet: bool) -> int:
     for one in found["checks"]:
         place = f" ({one['scope']})" if one["scope"] else ""
         click.echo(f"{one['check']} {one['severity']}{place}: {one['text']}")
-    if not quiet:
-        if found["unanswered"]:
-            click.echo(f"Not assessed: {'; '.join(one['question'] for one in found['unanswered'])}")
+    if found["unanswered"] and not quiet:
+        click.echo(f"Not assessed: {'; '.join(one['question'] for one in found['unanswered'])}")
     return len(found["checks"])

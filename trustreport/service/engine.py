@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trustreport.api.sites import Signers, pool_sites, read_site_file, read_sites
+    from trustreport.measures.proportion import wilson
     from trustreport.measures.reported.printed import OF_ONE_CLASS, printed
     from trustreport.measures.similarity.features import Run, one_by_one
-    from trustreport.measures.proportion import wilson
     from trustreport.planning import SizingRequest, StudySizes, protocol, size_study
     from trustreport.planning.pilot import pilot_parts
     from trustreport.report.calculate import (

@@ -27,7 +27,7 @@ UNANSWERED = ("answers_nothing", "no_truth")  # cautions of a study of which no 
 OF_ONE = {"sensitivity": 1, "specificity": 0}
 OF_DEVICE = ("advice_accuracy", "candidates")
 DEVELOPMENT = ("training", "tuning")
-# Readers are taken to vary as in the typical studies of Roe and Metz, and to gain as much as many of them show.
+# Readers are taken to vary as in the typical studies of Roe and Metz, and to gain what many of them gain.
 STRUCTURE, GAIN, USUAL = "HL", 0.05, 0.8
 
 
@@ -109,7 +109,7 @@ def _of_readers(study: "Study", endpoint: str, bound: Bound) -> Iterator[dict[st
         cell = size_study(SizingRequest.model_validate(asked)).grid[0][0]
         if cell.reason is None:
             key = "gain" if superiority else "no_loss"
-            values = {"readers": len(readings.readers), "true": GAIN, "chance": cell.power}
+            values = {"readers": len(readings.readers), "true": 100 * GAIN, "chance": cell.power}
             yield {"key": key, "n": n, **values}
 
 

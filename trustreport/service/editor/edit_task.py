@@ -197,10 +197,11 @@ def _checked(text: str, study: Path, places_of: Mapping[str, str], *, with_table
             of_study, plan = read
             at = {i: places_of.get(f"endpoints[{i}].bound_or_margin", "") for i in range(len(plan.endpoints))}
             say = catalogue(plan.report.language)
-            bounds |= {at[i]: say("editor.no_result") for i in without_result(of_study, plan) if at[i]}
+            idle = {at[i] for i in without_result(of_study, plan)}
+            bounds |= {place: say("editor.no_result") for place in idle if place}
             shown = {
                 "answers": answers(of_study.cautions),
-                "chances": {at[i]: one for i, one in chances(of_study, plan) if at[i]},
+                "chances": {at[i]: one for i, one in chances(of_study, plan) if at[i] and at[i] not in idle},
             }
     tables = _tables(plan) if plan else {}
     return {

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from trustreport.vocabulary.quantities import CHANGES, ROWS
+from trustreport.vocabulary.quantities import ROWS
 
 # The first row of each chapter, in the order of the rows.
 FIRST = {
@@ -35,7 +35,7 @@ def measure_groups(names: Iterable[str] = ()) -> dict[str, list[str]]:
     for row in ROWS:
         chapter = FIRST.get(row.id, chapter)
         found.setdefault(chapter, []).append(row.id)
-    found["decision_benefit"] = [*(name for name in OF_READERS if name in CHANGES), *found["decision_benefit"]]
+    found["decision_benefit"][:0] = OF_READERS
     known = {name for group in found.values() for name in group}
     others = [name for name in dict.fromkeys(names) if name and name.rpartition(".")[2] not in known]
     return {**found, **({"": others} if others else {})}

@@ -12,6 +12,7 @@ from trustreport.service.pages.render import PageWords
 from trustreport.vocabulary.quantities import UnknownQuantityError, quantity_of
 
 ALPHA = "0.025"
+CHANGE = "decision_benefit.mean_benefit"  # of the readers, by the device
 IN_ORDER = "fixed sequence"  # a family that is tested in the order of the criteria
 SHARES = ("proportion", "difference")
 
@@ -34,8 +35,8 @@ class CriterionTemplate:
 
 OF_READERS = (
     CriterionTemplate("errors", "pragmatic_utility.arr", "superiority", "0"),
-    CriterionTemplate("sensitivity_kept", "decision_benefit.mean_benefit", "non-inferiority", "5", "sensitivity"),
-    CriterionTemplate("specificity_kept", "decision_benefit.mean_benefit", "non-inferiority", "5", "specificity"),
+    CriterionTemplate("sensitivity_kept", CHANGE, "non-inferiority", "5", "sensitivity"),
+    CriterionTemplate("specificity_kept", CHANGE, "non-inferiority", "5", "specificity"),
 )
 OF_DEVICE = (
     CriterionTemplate("sensitivity", "advice_accuracy.sensitivity", "performance goal", "80"),
@@ -61,6 +62,7 @@ def added(sent: Mapping[str, str], *, comma: bool) -> Iterator[tuple[str, str]]:
         yield f"{row}/of", one.of
         yield f"{row}/hypothesis", one.hypothesis
         yield f"{row}/bound_or_margin", stored(sent.get(f"@bound/{one.key}", ""), one.is_share, comma=comma)
+        yield f"{row}/population", sent.get(f"@population/{one.key}", "")
         yield f"{row}/alpha", ALPHA
         yield f"{row}/multiplicity_family", IN_ORDER
         if one in OF_READERS:
@@ -77,8 +79,8 @@ def added(sent: Mapping[str, str], *, comma: bool) -> Iterator[tuple[str, str]]:
 
 def stored(text: str, is_share: bool, *, comma: bool) -> str:
     """A bound as the manifest has it; what is no number stays as typed, to be reported."""
-    text = in_points(text.strip(), comma=comma)
-    if not is_share or not text or "%" in text:
+    is_percent, text = "%" in text, in_points(text.strip(), comma=comma)
+    if not is_share or is_percent or not text:
         return text
     try:
         return f"{(Decimal(text) / 100).normalize():f}"

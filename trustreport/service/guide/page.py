@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
+from markupsafe import Markup
 from starlette.datastructures import FormData
 
 from trustreport.service.access.guard import TheCore
@@ -32,6 +33,8 @@ from trustreport.service.version.editor_page import (
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.shapes import Name
 from trustreport.vocabulary.messages import say
+
+MOST_SHOWN_ALONG = 300_000  # bytes of a study whose page 1 is made again with each step
 
 router = APIRouter(prefix="/versions")
 
@@ -69,7 +72,8 @@ def save_step(
         if text(form, "act") == "finish":
             return see(f"/versions/{save_manifest(core, who, version, made, {})}")
         wanted = text(form, "act").removeprefix("to:")
-        beside = "?preview=1" if wanted == "preview" or "preview" in request.query_params else ""
+        goes_along = "preview" in request.query_params and sum(f.size for f in files) <= MOST_SHOWN_ALONG
+        beside = "?preview=1" if wanted == "preview" or goes_along else ""
         return see(f"/versions/{version}/guide/{wanted if wanted in steps.STEPS else step}{beside}")
 
     return attempt(done, lambda fault: _show(request, core, who, row, files, step, fault))
@@ -78,10 +82,11 @@ def save_step(
 @router.get("/{version}/page-1")
 def first_page(version: Name, request: Request, who: Author, core: TheCore) -> Response:
     """Page 1 of the report as the draft is now, without scripts, for the frame beside the steps."""
+    words = words_of(request)
     row, files = stored(core, who, version)
     tables = [f for f in files if f.name not in MANIFESTS]
     if sum(f.size for f in tables) > MOST_CHECKED:
-        raise Fault(409, say("guide.too_large"))
+        return _framed(_reason(words("guide.too_large"), words), 409)
     manifest = draft_of(core, who, version) or manifest_of(core, row, files)[1]
     task = {"task": "first_page", "closed": [str(core.settings.data)], "manifest": manifest}
 
@@ -91,12 +96,21 @@ def first_page(version: Name, request: Request, who: Author, core: TheCore) -> R
 
     outcome = carried_out(core, task, fill)
     problems = outcome.answer.get("problems", [])
-    html = outcome.answer.get("html", "")
-    if not html:
-        why = outcome.reason or " ".join(p["found"] for p in problems[:3])
-        raise Fault(409, say("guide.no_page", reason=why))
+    if html := outcome.answer.get("html", ""):
+        return _framed(html)
+    why = outcome.reason or " ".join(p["found"] for p in problems[:3])
+    return _framed(_reason(words("guide.no_page", reason=why), words), 409)
+
+
+def _framed(html: str, status: int = 200) -> Response:
     headers = {"Content-Security-Policy": f"{SANDBOX}; frame-ancestors 'self'", "Cache-Control": "no-store"}
-    return Response(html, media_type="text/html; charset=utf-8", headers=headers)
+    return Response(html, status, headers, "text/html; charset=utf-8")
+
+
+def _reason(text: str, words: PageWords) -> str:
+    """Why there is no page 1, as the page of the frame."""
+    page = Markup('<!DOCTYPE html><html lang="{}"><title>{}</title><p>{}</p></html>')
+    return page.format(words.language, words("guide.first_page"), text)
 
 
 def _known(step: str) -> None:
@@ -162,6 +176,7 @@ def _of_step(step: str, found: Mapping[str, Any], say: PageWords) -> dict[str, A
     if step == "files":
         shown["kinds"] = (steps.SCORES, *TABLE_WORDS)
     if step == "who":
+        shown["at_fault"] = {*known["beside"], *found["doubts"]}
         shown |= {"of_sets": steps.OF_SETS, "shared": steps.SHARED, "period": steps.PERIOD}
     if step == "arms":
         shown |= {"reading": steps.OF_READING, "point": steps.POINT, "truth": steps.TRUTH}
@@ -176,12 +191,16 @@ def _of_step(step: str, found: Mapping[str, Any], say: PageWords) -> dict[str, A
     return shown
 
 
-def _offered(parts: steps.FormParts, say: PageWords) -> Iterator[tuple[str, str, Any]]:
+def _offered(parts: steps.StepForm, say: PageWords) -> Iterator[tuple[str, str, Any]]:
     """The templates that suit these data: key, title, and the sentence with its bound."""
     aided, unaided = parts.arms
     own = criteria.OF_READERS if parts.has_readings and aided and unaided else ()
     of_device = criteria.OF_DEVICE if parts.tested or not own else ()
+    rows = parts.groups.get("endpoints", ())
+    there = {(parts.text(f"{r['name']}/measure"), parts.text(f"{r['name']}/of")) for r in rows}
     for one in (*own, *of_device):
+        if (one.measure, one.of) in there and len(parts.tested) < 2:
+            continue
         title = say(f"guide.template.{one.key}")
         field = criteria.bound_field(
             f"@bound/{one.key}", one.bound.replace(".", say.numbers.point), one.is_share, say, title

@@ -35,7 +35,7 @@ class FileLine:
 
 
 @dataclass(frozen=True, slots=True)
-class FormParts:
+class StepForm:
     """The form of a draft, taken apart: controls by name, rows of groups, and what there is to describe."""
 
     controls: Mapping[str, Mapping[str, Any]]
@@ -93,18 +93,23 @@ class FormParts:
         found = {self.text(f"{row}/{name}") for row in self.sets}
         return found.pop() if len(found) == 1 else ""
 
+    def recognised(self, row: str) -> list[str]:
+        """The headers of a table that have a meaning."""
+        found = [c["text"] or c["default"] for c in self.columns(row) if "/columns/" in c["name"]]
+        return [header for header in found if header]
+
     def columns(self, row: str) -> list[Mapping[str, Any]]:
         """The controls of a table's columns and values that matter at first."""
         parts = (f"{row}/columns/", f"{row}/values/")
         return [c for name, c in self.controls.items() if name.startswith(parts) and c["front"]]
 
 
-def parts_of(found: Mapping[str, Any]) -> FormParts:
+def parts_of(found: Mapping[str, Any]) -> StepForm:
     """Take a form apart."""
     sections = found["form"]["sections"]
     controls = {c["name"]: c for section in sections for c in _controls(section)}
     groups = {section["name"][1:]: section["rows"] for section in sections}
-    return FormParts(controls, groups, found["unused"])
+    return StepForm(controls, groups, found["unused"])
 
 
 def _controls(section: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

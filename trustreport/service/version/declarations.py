@@ -15,7 +15,7 @@ def label(path: str, say: PageWords) -> str:
 
 
 def missing(not_declared: Iterable[Sequence[Any]], say: PageWords) -> dict[str, Any]:
-    """How many declarations are missing, as a sentence, and which: each with the name of its field's control."""
+    """How many declarations are missing, as a sentence, and which, each with its control in the form."""
     rows = [{"at": _control(path), "text": _named(path, n, say)} for path, n in not_declared]
     n = sum(n for _, n in not_declared)
     return {"summary": say("pages.finding.not_declared", n=n) if n else "", "rows": rows}

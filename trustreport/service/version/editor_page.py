@@ -193,7 +193,7 @@ def findings(found: Mapping[str, Any], say: PageWords) -> dict[str, Any]:
     state = state if found["answers"] else "unanswered"
     summary = say("pages.finding.to_fix", n=n) if n else say(f"pages.finding.{state}")
     return {
-        "summary": f"{summary} {lacking['summary']}".strip(),
+        "summary": summary if n else f"{summary} {lacking['summary']}".strip(),
         "missing": lacking,
         "problems": problems,
         "beside": beside,

@@ -148,7 +148,8 @@ def faulty(problems: list[dict[str, Any]], files: set[str]) -> list[tuple[str, i
 
 
 NAME = f"[{ALPHABET}]{{{LENGTH}}}"
-UPLOADS = re.compile(rf"/studies|/studies/{NAME}/versions|/versions/{NAME}/(correction|edit|period|guide/files)")
+OF_VERSION = "correction|edit|period|guide/files"
+UPLOADS = re.compile(rf"/studies|/studies/{NAME}/versions|/versions/{NAME}/({OF_VERSION})")
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 NO_WISHES: Mapping[str, Any] = MappingProxyType({})
 
@@ -202,7 +203,7 @@ def upload(study: Name, request: Request, who: Author, core: TheCore, form: Sent
 
 
 def _stored(core: Core, who: Principal, study: str, files: Sequence[UploadFile]) -> Response:
-    """Keep the files; tables alone lead to the form of their manifest, all else to what the check finds."""
+    """Keep the files; tables alone lead to the steps that describe them, all else to what the check finds."""
     made = versions_api.store_files(core, who, study, files)
     only_tables = all((file.filename or "").lower().endswith(SUFFIXES) for file in files)
     return see(f"/versions/{made.id}/guide/files" if only_tables else f"/versions/{made.id}")
