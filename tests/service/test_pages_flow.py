@@ -245,7 +245,7 @@ def test_two_tables_of_a_reader_study_become_an_approved_report_in_few_clicks(
     browser: Any, service: tuple[str, str], kind: str
 ) -> None:
     url, link = service
-    clicks = 0
+    clicks = 3  # each of the three signs in
     anna = Visit(browser, WINDOWS[kind])
     anna.page.goto(link)
     anna.fill(organisation="Hospital", name="Anna", email="anna@hospital.test")
@@ -279,18 +279,21 @@ def test_two_tables_of_a_reader_study_become_an_approved_report_in_few_clicks(
     anna.reads("the report will print NOT DECLARED for them")
     click(anna, "button", "Build the report")
     anna.page.wait_for_url("**/reports/*", wait_until="commit")
-    report = anna.page.url
-    assert "absolute risk reduction" in anna.page.locator(".report-answer").inner_text()
-    for name, act in (("reviewer", "I have reviewed it"), ("approver", "I approve it")):
+    assert "criterion" in anna.page.locator(".report-answer").inner_text()
+    for name, act in (("reviewer", "I reviewed it"), ("approver", "I approve it")):
         visit = people[name]
-        visit.page.goto(report)
+        click(visit, "link", "Reports")
+        click(visit, "link", "Certification dossier")
+        if name == "approver":  # a report that has a statement keeps the form for another one closed
+            clicks += 1
+            visit.page.get_by_text("Sign a statement on this report", exact=True).click()
         click(visit, "radio", act)
         visit.fill(meaning="Complete.", password=PASSWORD)
         click(visit, "button", "Sign")
         visit.reads("Your statement has been signed")
         assert visit.faults == []
     assert anna.faults == []
-    assert clicks <= MOST_CLICKS - 6, clicks  # signing in, and the way from the list to the report, twice
+    assert clicks <= MOST_CLICKS
     for visit in (anna, *people.values()):
         visit.context.close()
 
