@@ -26,6 +26,6 @@ def drop_draft(core: Core, who: Principal, version: str) -> None:
         rows.execute(delete(Draft).where(Draft.id.in_(_own(who, version))))
 
 
-def _own(who: Principal, version: str) -> Select[tuple[str]]:
+def _own(who: Principal, version: str) -> Select[str]:
     own = select(Draft.id).where(Draft.version == version, Draft.created_by == who.user)
     return own.where(Draft.organisation == who.organisation)

@@ -68,7 +68,7 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
         enter_taken(_manifests(study)[0], taken)
     on_progress("read", 0.1)
     proposed = _proposed(study)
-    facts = {"proposal": proposed} if proposed else {}
+    facts: dict[str, Any] = {"proposal": proposed} if proposed else {}
     answer = {"facts": facts, "tables": _tables(study), "unpacked": True}
     if wrong:
         return {**answer, "problems": _problems(wrong), "passing": bool(task.get("passing"))}
