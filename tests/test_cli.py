@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import resource
 import shutil
 import subprocess
@@ -117,7 +118,7 @@ def test_init_gives_a_manifest_that_check_understands(tmp_path: Path) -> None:
         )
         status, out, err = run("check", folder, "--full")
         assert status == 0, err
-        assert "P27" in out or "Not declared" in out
+        assert "P27" in out or "NOT DECLARED" in err
 
 
 def test_two_builds_are_the_same_bytes(tmp_path: Path) -> None:
@@ -148,12 +149,28 @@ def test_building_again_replaces_the_report_and_leaves_other_files(tmp_path: Pat
     ]
 
 
+def test_check_and_init_count_and_list_what_is_not_declared(tmp_path: Path) -> None:
+    rows = "".join(f"c{i},{i % 2},0.{i % 9 + 1}\n" for i in range(30))
+    (tmp_path / "test.csv").write_text("case,truth,score\n" + rows)
+    _, _, said = run("init", tmp_path / "s", "--from", tmp_path / "test.csv")
+    status, _, err = run("check", tmp_path / "s")
+    for text in (said, err):
+        found = re.search(r"(\d+) declarations are missing; the report will print NOT DECLARED", text)
+        assert found
+        assert "\n  device: trade_name, software_version, " in text
+        listed = re.findall(r"^  [a-z_]+(?:: (.*))?$", text, flags=re.MULTILINE)
+        assert sum(names.count(",") + 1 if names else 1 for names in listed) == int(found[1])
+    assert status == 0
+    data = json.loads(run("check", tmp_path / "s", "--format", "json")[1])
+    assert len(data["not_declared"]) == int(found[1])
+
+
 def test_check_reads_and_says_what_is_not_used_without_computing(tmp_path: Path) -> None:
     study = tmp_path / "study"
     shutil.copytree(EXAMPLES / "knee-mri-readings", study)
     status, out, err = run("check", study)
     assert (status, out) == (0, "")
-    assert err == "No problems found. --full computes the results and checks for pitfalls.\n"
+    assert err.startswith("No problems found. --full computes the results and checks for pitfalls.\n")
     readings = study / "readings.csv"
     head, *rows = readings.read_text().splitlines()
     readings.write_text("\n".join([head + ",note", *(row + ",x" for row in rows)]) + "\n")

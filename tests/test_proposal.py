@@ -10,7 +10,7 @@ from openpyxl import Workbook
 
 from trustreport.commands.cli import main
 from trustreport.study.ingest import read
-from trustreport.study.proposal import propose, spellings, squeezed, text, vocabulary
+from trustreport.study.proposal import Doubt, propose, spellings, squeezed, text, vocabulary
 from trustreport.study.study import Study
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -331,3 +331,40 @@ def test_words_of_headers() -> None:
     assert "lecteur_id" in spellings("reader")
     every = [name for names in vocabulary()["columns"].values() for name in names]
     assert all(name == squeezed(name) for name in every)
+
+
+@pytest.mark.parametrize(
+    ("name", "role", "is_sure"),
+    [
+        ("validation", "external", False),
+        ("external_validation", "external", True),
+        ("internal_validation", "internal test", True),
+        ("extern", "external", True),
+        ("tuning", "tuning", True),
+    ],
+)
+def test_a_validation_set_is_no_tuning_set(tmp_path: Path, name: str, role: str, is_sure: bool) -> None:
+    table = tmp_path / f"{name}.csv"
+    table.write_text("case,truth,score\n" + "".join(f"c{i},{i % 2},0.{i % 9 + 1}\n" for i in range(30)))
+    (found,) = propose([table], "certification").datasets
+    assert (found["role"], "role" not in found["about"]) == (role, is_sure)
+
+
+def test_on_a_terminal_the_role_of_every_data_set_is_asked(tmp_path: Path) -> None:
+    tables = []
+    for name in ("train", "test", "hospital"):
+        tables.append(tmp_path / f"{name}.csv")
+        rows = "".join(f"c{i},{i % 2},0.{i % 9 + 1}\n" for i in range(30))
+        tables[-1].write_text("case,truth,score\n" + rows)
+    asked: dict[str, str] = {}
+
+    def choose(doubt: Doubt) -> str:
+        asked[doubt.question] = doubt.likeliest
+        return doubt.likeliest
+
+    propose(tables, "certification", choose)
+    assert {question: said for question, said in asked.items() if "kind of data set" in question} == {
+        "what kind of data set is train?": "training",
+        "what kind of data set is test?": "internal test",
+        "what kind of data set is hospital?": "external",
+    }

@@ -43,6 +43,13 @@ def test_every_reference_is_empty(tmp_path: Path) -> None:
     )
 
 
+def test_a_truth_that_nothing_is_compared_with(tmp_path: Path) -> None:
+    manifest = HEAD + "datasets: [{dataset: a, role: external, file: a.csv}]\n"
+    rows = [("case", "truth"), *((f"A{k}", k % 2) for k in range(9))]
+    line = nothing(said(tmp_path, manifest, a=rows))
+    assert line.endswith("what the device or readers said of the cases (a column score or decision).")
+
+
 def test_no_case_has_a_value_and_a_reference(tmp_path: Path) -> None:
     manifest = VALUES.replace(
         "values.csv}", "values.csv}, cases: {file: cases.csv, columns: {reference_value: truth_ml}}"

@@ -603,7 +603,8 @@ MINOR = {"incident": "I-2", "kind": "incident", "seriousness": "not serious", "s
 
 def audit(results: Sequence[Result], **groups: Any) -> Assessment:
     names = dict.fromkeys(r.place.period for r in results if r.place.period)
-    return made("vigilance", results, (), [(name or "", "period") for name in names], **groups)
+    fixed = {"vigilance": {"baseline_dataset": "baseline"}} | groups
+    return made("vigilance", results, (), [(name or "", "period") for name in names], **fixed)
 
 
 VIGILANCE = {
@@ -622,6 +623,10 @@ VIGILANCE = {
     "a serious incident": audit([BASELINE, MAY, NONE], incidents=[SERIOUS, MINOR]),
     "an incident that is not serious": audit([BASELINE, MAY, NONE], incidents=[MINOR]),
     "where it lies": audit([BASELINE, JUNE, FELL], parts=(WHERE,)),
+    "no baseline is declared": audit(
+        [JUNE, JULY, replace(STILL, place=replace(STILL.place, reference="2026-06"))], vigilance=None
+    ),
+    "an alert without a baseline": audit([JUNE, JULY, STILL, ALERT], vigilance=None, signals=[OTHER_SIGNAL]),
 }
 VIGILANCE_SAYS = {
     "no change": (
@@ -711,6 +716,29 @@ VIGILANCE_SAYS = {
 }
 
 
+VIGILANCE_SAYS |= {
+    "no baseline is declared": (
+        "It cannot be said whether anything has changed: no baseline is declared.",
+        (
+            "Difference between June 2026, the first period, and July 2026: sensitivity −29.8 "
+            "(−43.1 to −16.9) points."
+        ),
+    ),
+    "an alert without a baseline": (
+        (
+            "It cannot be said whether anything has changed: no baseline is declared. One signal is open; "
+            "its cause is not known. The CUSUM of sensitivity passed its limit with the cases up to "
+            "2026-06-22; with 45 days of follow-up this could be known from 2026-08-06. No signal was "
+            "registered for it."
+        ),
+        (
+            "Difference between baseline, the first period, and July 2026: sensitivity −29.8 "
+            "(−43.1 to −16.9) points."
+        ),
+    ),
+}
+
+
 @pytest.mark.parametrize("name", VIGILANCE)
 def test_the_answer_of_an_audit(name: str) -> None:
     assert sentences(VIGILANCE[name]) == VIGILANCE_SAYS[name]
@@ -728,7 +756,9 @@ def test_numbers_against_labels_with_error_are_no_accuracy(
     standard = {"kind": "error_prone", **declared}
     outcome = CheckOutcome("P73", "source_reliability", "B", "fired", say("checks.P73.fired"), Place())
     right = made(kind, results)
-    wrong = replace(right, checks=(outcome,), plan=plan(report={"kind": kind}, reference_standard=standard))
+    fixed = {"baseline_dataset": "baseline"}
+    declared_plan = plan(report={"kind": kind}, reference_standard=standard, vigilance=fixed)
+    wrong = replace(right, checks=(outcome,), plan=declared_plan)
     texts = [" ".join(sentences(one)) for one in (right, wrong)]
     assert [said in text for text in texts] == [False, True]
 

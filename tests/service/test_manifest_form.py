@@ -293,8 +293,9 @@ CODED = right().replace("truth", "diagnosis").replace("reader", "radiologist")
 def begun(core: Core, anna: Client, table: str = CODED) -> str:
     """The form of a new study that one table was uploaded for, its path."""
     files = [("files", ("export.csv", table))]
-    address = post(anna, "/studies/new", "/studies", files, name="Tables").headers["location"]
-    assert address.endswith("/edit")
+    steps = post(anna, "/studies/new", "/studies", files, name="Tables").headers["location"]
+    assert steps.endswith("/guide/files")
+    address = steps.replace("/guide/files", "/edit")
     assert "being checked" in get(anna, address).words
     assert WorkerThread(core, "worker").once("check")
     return str(address)
@@ -368,7 +369,8 @@ def test_rows_and_tables_are_added_without_javascript(light: Core, anna: Client)
 
 
 def test_a_study_begins_without_files(light: Core, anna: Client) -> None:
-    address = post(anna, "/studies/new", "/studies", name="Counts", start="form").headers["location"]
+    steps = post(anna, "/studies/new", "/studies", name="Counts", start="form").headers["location"]
+    address = steps.replace("/guide/files", "/edit")
     assert WorkerThread(light, "worker").once("check")
     typed: dict[str, str] = {"/device/trade_name": "Aid"}
     for i, (arm, errors, correct) in enumerate((("unaided", "60", "240"), ("aided", "45", "255"))):
@@ -432,12 +434,11 @@ def test_only_so_many_forms_are_made_at_a_time(
 def test_tables_alone_become_a_study_on_the_page(light: Core, anna: Client) -> None:
     worker = WorkerThread(light, "worker")
     files = [("files", ("readings.csv", right()))]
-    version = (
-        post(anna, "/studies/new", "/studies", files, name="Tables").headers["location"].removesuffix("/edit")
-    )
+    steps = post(anna, "/studies/new", "/studies", files, name="Tables").headers["location"]
+    version = steps.removesuffix("/guide/files")
     assert worker.once("check")
     page = get(anna, version)
-    assert "tables without a manifest" in page.words
+    assert "The tables were recognised." in page.words
     assert "trustreport init" not in page.words
     form = next(f for f in page.forms if "manifest" in f["fields"])
     assert not [name for f in page.forms for name in f["fields"] if name.startswith("name-")]
@@ -473,7 +474,7 @@ def test_a_table_of_nothing_known_is_a_problem_and_no_crash(light: Core, anna: C
         version = (
             post(anna, "/studies/new", "/studies", files, name="Odd")
             .headers["location"]
-            .removesuffix("/edit")
+            .removesuffix("/guide/files")
         )
         assert worker.once("check")
         assert anna.get(f"{API}{version}").json()["state"] == "invalid"

@@ -10,6 +10,7 @@ from pages import Shown
 from services import PASSWORD
 
 from tests.browsing import all_violations
+from trustreport.service.guide.steps import STEPS
 
 PLANNED = "endpoint=auc&effect=0.1&expected=0.75&readers=4,8&cases=50,100&structure=HL"
 LOOKS = {"light": (1280, "light"), "dark": (390, "dark")}
@@ -29,6 +30,8 @@ def addresses(names: dict[str, str]) -> list[str]:
         f"/versions/{names['version']}",
         f"/versions/{names['wrong']}",
         f"/versions/{names['wrong']}/edit",
+        *(f"/versions/{names['wrong']}/guide/{step}" for step in STEPS),
+        f"/versions/{names['version']}/guide/criteria",
         f"/jobs/{names['queued']}",
         "/reports",
         "/reports?signed=approval&since=2026-01-01",

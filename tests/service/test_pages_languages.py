@@ -36,7 +36,8 @@ GIVEN = re.compile(
     r"|HTML|PDF|XLSX|CSV|JSON|Parquet|\bkB\b|[\w.]+@[\w.]+|[\w.]+\.(csv|yaml|json|made|failed)|arm_reader|cov\d"
     r"|components\.|reader\b|error\b|cases\b|No difference in errors .*? points\.|https:\S+"
 )
-OF_DATA = ("/edit", "/reports/", "/comparison", "/audit", "/api/docs")  # show results, or English records
+# Show results, data, or records in English.
+OF_DATA = ("/edit", "/guide/who", "/reports/", "/comparison", "/audit", "/api/docs")
 DATA = {"bdi", "code", "pre", "textarea", "script", "style", "template"}  # hold what people or programs wrote
 
 

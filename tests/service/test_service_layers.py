@@ -25,7 +25,7 @@ ORDER = (
     ("jobs", "tools"),
     ("review",),
     ("version",),
-    ("lock", "report"),
+    ("guide", "lock", "report"),
     ("collaboration",),
     ("app",),
     ("server",),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trustreport.commands.output import PROBLEMS, allow_outside_option, print_problems
+from trustreport.commands.output import PROBLEMS, allow_outside_option, print_not_declared, print_problems
 
 if TYPE_CHECKING:
     from trustreport.assessment.assess import Assessment
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from trustreport.study.study import Study
     from trustreport.vocabulary.messages import Catalogue
 
-SOME = 5  # undeclared fields that are named
 
 
 @click.command()
@@ -37,6 +36,7 @@ def check(study: Path, full: bool, quiet: bool, form: str, allow_outside: bool) 
     """Check manifest and tables of STUDY: every problem, and what is not used. Write no files."""
     from trustreport.study.identity.pseudonyms import released
     from trustreport.study.ingest import read
+    from trustreport.study.plan import undeclared_fields
     from trustreport.vocabulary.errors import StudyError
     from trustreport.vocabulary.messages import catalogue
 
@@ -55,6 +55,7 @@ def check(study: Path, full: bool, quiet: bool, form: str, allow_outside: bool) 
     if form == "json":
         told = [{"warning": key, "text": text} for key, text in warnings]
         more = {} if assessment is None else _objections(assessment, say)
+        more["not_declared"] = [place for places in undeclared_fields(plan).values() for place in places]
         click.echo(json.dumps({"problems": [], "warnings": told, **more}, indent=1, ensure_ascii=False))
         return
     for _, text in warnings:
@@ -66,6 +67,7 @@ def check(study: Path, full: bool, quiet: bool, form: str, allow_outside: bool) 
         end = "No problems found." if n == 0 else f"No problems; {n} warning{'s' * (n != 1)}."
         hint = "" if full else " --full computes the results and checks for pitfalls."
         click.echo(end + hint, err=True)
+        print_not_declared(plan)
 
 
 def _assessed(study: "Study", plan: "Plan") -> "Assessment":
@@ -88,18 +90,13 @@ def _objections(assessment: "Assessment", say: "Catalogue") -> dict[str, Any]:
         for outcome in assessment.fired()
     ]
     open_ = [{"question": say(f"{u.dimension}.title"), "why": say(u.reason)} for u in assessment.unanswered]
-    return {"checks": checks, "unanswered": open_, "not_declared": list(assessment.not_declared)}
+    return {"checks": checks, "unanswered": open_}
 
 
 def _print_objections(found: dict[str, Any], *, quiet: bool) -> int:
     for one in found["checks"]:
         place = f" ({one['scope']})" if one["scope"] else ""
         click.echo(f"{one['check']} {one['severity']}{place}: {one['text']}")
-    if not quiet:
-        if found["unanswered"]:
-            click.echo(f"Not assessed: {'; '.join(one['question'] for one in found['unanswered'])}")
-        fields = found["not_declared"]
-        if fields:
-            rest = f" and {len(fields) - SOME} more" if len(fields) > SOME else ""
-            click.echo(f"Not declared: {', '.join(fields[:SOME])}{rest}")
+    if found["unanswered"] and not quiet:
+        click.echo(f"Not assessed: {'; '.join(one['question'] for one in found['unanswered'])}")
     return len(found["checks"])

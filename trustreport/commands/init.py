@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trustreport.commands.output import PROBLEMS, print_problems
+from trustreport.commands.output import PROBLEMS, print_not_declared, print_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -148,10 +148,11 @@ def _say_what_remains(file: Path) -> None:
         if mark:
             click.echo(f"uncertain: {question}", err=True)
     try:
-        study, _ = read(file)
+        study, plan = read(file)
     except StudyError as error:
         print_problems(error)
         sys.exit(PROBLEMS)
     for key, values in study.cautions:
         click.echo(f"warning: {catalogue('en')(f'cautions.{key}', **values)}", err=True)
+    print_not_declared(plan)
     click.echo(f"Look at it, then run: trustreport build {file.parent} -o OUT", err=True)

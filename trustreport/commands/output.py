@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from trustreport.study.plan import Plan
     from trustreport.vocabulary.errors import StudyError
 
 
@@ -32,6 +33,25 @@ def print_problems(error: "StudyError") -> None:
         click.echo(str(problem), err=True)
     n = len(error.problems)
     click.echo(f"{n} problem{'s' * (n != 1)}; nothing was written.", err=True)
+
+
+def print_not_declared(plan: "Plan") -> None:
+    """How many declarations the report will print as NOT DECLARED, and which."""
+    from trustreport.study.plan import undeclared_fields
+
+    fields = undeclared_fields(plan)
+    n = sum(map(len, fields.values()))
+    if n:
+        are, them = ("is", "it") if n == 1 else ("are", "them")
+        declarations = f"{n} declaration{'s' * (n != 1)} {are} missing"
+        click.echo(f"{declarations}; the report will print NOT DECLARED for {them}:", err=True)
+        groups: dict[str, list[str]] = {}
+        for name, places in fields.items():
+            group, _, field = name.partition(".")
+            times = f" ({len(places)} times)" if len(places) > 1 else ""
+            groups.setdefault(group, []).append(f"{field}{times}".strip())
+        for group, names in groups.items():
+            click.echo(f"  {group}: {', '.join(names)}" if any(names) else f"  {group}", err=True)
 
 
 def print_columns(rows: Sequence[Sequence[str]]) -> None:

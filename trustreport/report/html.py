@@ -72,6 +72,28 @@ def answered(assessment: Assessment) -> str:
     )
 
 
+def page_one(assessment: Assessment) -> str:
+    """The first page of the report by itself: its answer, verdicts and limits, and what the device is for."""
+    plan, say = assessment.plan, catalogue(assessment.plan.report.language)
+    device = device_name(plan, say)
+    return packaged(
+        "report/page_one.html.j2",
+        say=say,
+        medium="screen",
+        style=style(faces(), "A4", "report.css", "screen.css"),
+        kind=plan.report.kind,
+        plan=plan,
+        level=plan.report.confidence_level,
+        title=plan.report.title or say("report.default_title", device=device),
+        device=device if plan.device.trade_name else say("word.not_declared"),
+        notice=plan.report.notice or "",
+        front=front.front(assessment, say),
+        use=use_box(assessment, say),
+        purpose=purpose_line(plan, say),
+        anchors=(),
+    )
+
+
 @dataclass(frozen=True)
 class Documents:
     """What the documents of an assessment are made from, on one medium; `drawn` is the SVG of each figure.

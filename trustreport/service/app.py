@@ -34,6 +34,7 @@ from trustreport.service.collaboration import site_page
 from trustreport.service.core import Core
 from trustreport.service.device import api as device_api
 from trustreport.service.device import page as device_page
+from trustreport.service.guide import page as guide_page
 from trustreport.service.jobs import job
 from trustreport.service.lock import api as lock_api
 from trustreport.service.lock import page as lock_page
@@ -144,6 +145,7 @@ PAGES = (
     version_page.router,
     editor_page.router,
     lock_page.router,
+    guide_page.router,
     job.page_router,
     report_page.router,
     report_page.collaboration_router,

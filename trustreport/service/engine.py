@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trustreport.api.sites import Signers, pool_sites, read_site_file, read_sites
+    from trustreport.measures.proportion import wilson
     from trustreport.measures.reported.printed import OF_ONE_CLASS, printed
     from trustreport.measures.similarity.features import Run, one_by_one
-    from trustreport.planning import SizingRequest, StudySizes, protocol
+    from trustreport.planning import SizingRequest, StudySizes, protocol, size_study
     from trustreport.planning.pilot import pilot_parts
     from trustreport.report.calculate import (
         Area,
@@ -28,13 +29,14 @@ if TYPE_CHECKING:
         of_scores,
     )
     from trustreport.report.compare import compare
-    from trustreport.report.declared import label_keys
+    from trustreport.report.declared import INDEX, label_keys
+    from trustreport.report.html import page_one
     from trustreport.report.layout.pipes import seldom_collect
     from trustreport.report.signatures import signing
     from trustreport.report.signatures.signing import Signer, is_signed, name_of, pem_of, read_signers
     from trustreport.report.spreadsheets import cell
     from trustreport.study import lock, proposal
-    from trustreport.study.criteria import Bound, bound_of, confirmatory
+    from trustreport.study.criteria import Bound, bound_of, confirmatory, row_of
     from trustreport.study.identity.pseudonyms import released
     from trustreport.study.ingest.columns import Headers
     from trustreport.study.ingest.contracts import CONTRACTS, TABLE_WORDS, WORDS, our_word
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
         TableFile,
         TableSource,
         as_coded,
+        undeclared_fields,
     )
     from trustreport.study.proposal.parts import Cells
     from trustreport.study.study import Study
@@ -72,15 +75,17 @@ OF_MODULES = {
     "api.sites": "Signers pool_sites read_site_file read_sites",
     "measures.reported.printed": "OF_ONE_CLASS printed",
     "measures.similarity.features": "Run one_by_one",
-    "planning": "SizingRequest StudySizes",
+    "measures.proportion": "wilson",
+    "planning": "SizingRequest StudySizes size_study",
     "planning.pilot": "pilot_parts",
     "report.calculate": "Area Calculation of_counts of_nomogram of_robustness of_scores",
     "report.compare": "compare",
-    "report.declared": "label_keys",
+    "report.declared": "INDEX label_keys",
+    "report.html": "page_one",
     "report.layout.pipes": "seldom_collect",
     "report.signatures.signing": "Signer is_signed name_of pem_of read_signers",
     "report.spreadsheets": "cell",
-    "study.criteria": "Bound bound_of confirmatory",
+    "study.criteria": "Bound bound_of confirmatory row_of",
     "study.identity.pseudonyms": "released",
     "study.ingest.columns": "Headers",
     "study.ingest.contracts": "CONTRACTS TABLE_WORDS WORDS our_word",
@@ -94,7 +99,7 @@ OF_MODULES = {
     "study.next_period": "NoNextPeriod enter_events enter_next_period enter_taken",
     "study.plan": (
         "DAYS_TO_REPORT FETCHED FIRST_YEAR LAST_YEAR DatasetFacts FileForm Incident Plan Signal TableFile "
-        "TableSource as_coded"
+        "TableSource as_coded undeclared_fields"
     ),
     "study.proposal.parts": "Cells",
     "study.study": "Study",

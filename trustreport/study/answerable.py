@@ -46,9 +46,12 @@ def _questions(study: Study, plan: Plan, given: Collection[str]) -> tuple[bool, 
         or study.reported or study.localisations
     )  # fmt: skip
     lacks: list[tuple[Message, bool]] = []
-    held = [one.cases for one in study.readings] + [one.cases for one in study.datasets]
-    if any(map(_is_known, held)) or _without_truth(study):
+    judged = [one.cases for one in study.readings] + [d.cases for d in study.datasets if d.scores]
+    held = judged + [d.cases for d in study.datasets if not d.scores]
+    if any(map(_is_known, judged)) or _without_truth(study):
         answered = True
+    elif any(map(_is_known, held)):
+        lacks.append((say("lacks.judgements"), False))
     elif held:
         lacks.append((TRUTH, False))
     for one in study.values:

@@ -38,6 +38,8 @@
     fill("[data-beside]", "beside", (name) => (found.beside[name] || []).join(" "));
     fill("[data-bound]", "bound", (name) => found.bounds[name] || "");
     list("[data-problems]", found.problems);
+    list("[data-missing]", found.missing.rows);
+    form.querySelector("[data-missing-list]").hidden = !found.missing.rows.length;
     list("[data-warnings]", found.warnings.map((text) => ({ text: text })));
     form.querySelector("[data-yaml]").textContent = found.yaml;
   }
@@ -99,7 +101,7 @@
 
   // A problem leads into the group that it is in, which may be closed.
   form.addEventListener("click", (event) => {
-    const link = event.target.closest("[data-problems] a");
+    const link = event.target.closest("[data-problems] a, [data-missing] a");
     const slot = link && document.getElementById(decodeURIComponent(link.hash.slice(1)));
     const place = slot || (link && document.getElementById(link.hash.slice(1)));
     if (!place) { return; }
@@ -108,6 +110,13 @@
     const field = place.parentElement.querySelector("input, select, textarea");
     (field || place).focus();
     place.scrollIntoView({ block: "center" });
+  });
+
+  // An entry of the contents opens its group.
+  form.addEventListener("click", (event) => {
+    const link = event.target.closest(".toc a");
+    const group = link && document.getElementById(decodeURIComponent(link.hash.slice(1)));
+    if (group && group.querySelector("details")) { group.querySelector("details").open = true; }
   });
 
   // What was typed is not lost by a click beside it.

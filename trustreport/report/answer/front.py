@@ -16,7 +16,7 @@ from trustreport.report.answer.by_criteria import candidate_statuses
 from trustreport.report.answer.forest import ForestGroup, forest
 from trustreport.report.answer.limits import Limitation, ranked
 from trustreport.report.answer.next_step import next_step
-from trustreport.report.answer.over_time import Course, courses
+from trustreport.report.answer.over_time import Course, courses, has_baseline
 from trustreport.report.answer.review import Review, to_explain
 from trustreport.report.answer.row_picture import NARROW, Row, axes, has_strip, picture, unit_of
 from trustreport.report.answer.sentences import first_letter
@@ -285,7 +285,9 @@ def _indicator(
     now, bound = row
     before = order[order.index(now) - 1] if now in order and order.index(now) else None
     declared = _alarm(course.endpoint, assessment)
-    moved = state(latest.estimate, course.endpoint, assessment.plan) if latest else "unknown"
+    moved = "unknown"
+    if latest is not None and has_baseline(assessment):
+        moved = state(latest.estimate, course.endpoint, assessment.plan)
     said = say(f"vigilance.since.state.{moved}")
     if moved == "unchanged" and now is not None and bound is not None and _is_beyond(now, bound):
         said = say(f"answer.indicator.{'below' if bound.low is not None else 'above'}")

@@ -122,12 +122,17 @@ def answer(assessment: Assessment, say: Catalogue) -> Said:
     word = "no" if known or alike else "unknown"
     if measured or changed or past or shown or serious or signals:
         word = "yes"
-    sentences = [stated(say, f"answer.vigilance.{word}")]
+    said: list[Statement] = []
     if against_labels(assessment) and any(endpoint_row(c.endpoint).needs_right_labels for c in known):
-        sentences += [not_accuracy(assessment, say), stated(say, "answer.vigilance.labels")]
+        said += [not_accuracy(assessment, say), stated(say, "answer.vigilance.labels")]
     of_criteria = [v for v in assessment.verdicts if v.result is None or v.result.id != CHANGE]
     lost, unadjusted = losses(of_criteria, assessment, say)  # changes between periods come next
-    sentences += lost
+    said += lost
+    if known and not has_baseline(assessment):
+        said += _open(len(serious), len(signals), say)
+        sentences, support = _without_baseline(known, shown, said, assessment, say)
+        return sentences, support + unadjusted
+    sentences = [stated(say, f"answer.vigilance.{word}"), *said]
     if changed:
         sentences += [_changed(c, say) for c in changed[:MOST_SAID]]
     else:
@@ -139,10 +144,7 @@ def answer(assessment: Assessment, say: Catalogue) -> Said:
     sentences += [_alerted(r, never.get(r.endpoint), say) for r in of_charts[:MOST_SAID]]
     if shown or past or any(worse(c.latest) for c in changed):
         sentences += _where(assessment, say)
-    if serious:
-        sentences.append(stated(say, "answer.vigilance.serious", n=len(serious)))
-    if signals and not (changed or past or alerts):
-        sentences.append(stated(say, "answer.vigilance.signals", n=len(signals)))
+    sentences += _open(len(serious), 0 if changed or past or alerts else len(signals), say)
     support = [*(_changed(c, say) for c in changed[MOST_SAID:]), *measured[MOST_SAID:]]
     told = {r.endpoint for r in of_charts}
     support += _first_alerts([r for r in alerts if r.endpoint not in told], assessment, say)
@@ -156,6 +158,45 @@ def answer(assessment: Assessment, say: Catalogue) -> Said:
     elif word == "yes":
         support += _unchanged([c for c in known if c not in past], say)
     return sentences, support + unadjusted
+
+
+def has_baseline(assessment: Assessment) -> bool:
+    """Whether the plan fixes what periods are compared with; else the first one is taken."""
+    vigilance = assessment.plan.vigilance
+    return vigilance is not None and vigilance.baseline_dataset is not None
+
+
+def _without_baseline(
+    known: Sequence[Course],
+    alerts: Sequence[Result],
+    said: Sequence[Statement],
+    assessment: Assessment,
+    say: Catalogue,
+) -> Said:
+    """No baseline is declared: the differences from the first period only support that this is unknown.
+
+    Parameters
+    ----------
+    said : what is known without one, such as incidents that are open
+    """
+    charts = [*_first_alerts(alerts, assessment, say)]
+    sentences = [stated(say, "answer.vigilance.undeclared"), *said, *charts[:MOST_SAID]]
+    latest = [r for c in known if (r := c.latest) is not None][:MOST_SAID]
+    names = {"first": month(latest[0].place.reference or "", say), "period": _month(latest[0], say)}
+    parts = [_change_of(r, say) for r in latest]
+    since = stated(say, "answer.vigilance.since_first", *latest, changes=parts, **names)
+    return sentences, [since, *charts[MOST_SAID:]]
+
+
+def _open(n_serious: int, n_signals: int, say: Catalogue) -> Iterator[Statement]:
+    """How many serious incidents and signals are open."""
+    for key, n in (("serious", n_serious), ("signals", n_signals)):
+        if n:
+            yield stated(say, f"answer.vigilance.{key}", n=n)
+
+
+def _change_of(r: Result, say: Catalogue) -> str:
+    return say("answer.vigilance.change_of", measure=say(endpoint_name(r.endpoint)), change=in_words(r, say))
 
 
 def _values(course: Course, change: Result, say: Catalogue) -> dict[str, object]:
@@ -210,10 +251,7 @@ def _verb(change: Result) -> str:
 def _unchanged(known: Sequence[Course], say: Catalogue) -> Iterator[Statement]:
     """No change could be shown, with the intervals of the first indicators."""
     latest = [c.latest for c in known if c.latest is not None][:MOST_SAID]
-    parts = [
-        say("answer.vigilance.change_of", measure=say(endpoint_name(r.endpoint)), change=in_words(r, say))
-        for r in latest
-    ]
+    parts = [_change_of(r, say) for r in latest]
     if latest:
         period = _month(latest[0], say)
         yield stated(say, "answer.vigilance.unchanged", *latest, period=period, changes=parts)

@@ -4,10 +4,18 @@ import dataclasses
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trustreport.service.editor.criteria_task import foretold
-from trustreport.service.editor.form import NAME, Form, form_of, pointer, suggestions
+from trustreport.service.editor.draft_facts import (
+    answers,
+    chances,
+    first_rows,
+    not_declared,
+    without_result,
+)
+from trustreport.service.editor.field_values import in_points
+from trustreport.service.editor.form import NAME, Form, form_of, pointer, suggestions, was_changed
 from trustreport.service.editor.yaml_edits import Edits, applied, edited, edits_of, place, places, plain
 from trustreport.service.engine import (
     MOST_BYTES,
@@ -22,7 +30,11 @@ from trustreport.service.engine import (
     plan_of,
 )
 from trustreport.vocabulary.errors import Problem, StudyError
+from trustreport.vocabulary.messages import catalogue
 from trustreport.vocabulary.quantities import ROWS
+
+if TYPE_CHECKING:
+    from trustreport.service.engine import Study
 
 MANIFEST = "study.yaml"
 UNCERTAIN = re.compile(r"# UNCERTAIN: (.*)")
@@ -42,6 +54,7 @@ def edit(task: Mapping[str, Any], work: Path) -> dict[str, Any]:
     if found is None or problems:
         return {"unreadable": [p.as_dict() for p in problems]}
     form = form_of(found.values, task["files"], texts)
+    texts = {**texts, **dict(_numbers(form, texts, comma=task.get("comma", False)))}
     edits = edits_of(form, texts, found.values)
     made, has_comments = edited(text, found.values, edits, name)
     values = applied(found.values, edits)
@@ -54,15 +67,30 @@ def edit(task: Mapping[str, Any], work: Path) -> dict[str, Any]:
         "suggestions": names
         | {"measures": [r.id for r in ROWS], "quantities": [*names["measurements"], *(r.id for r in ROWS)]},
         "unused": sorted(set(task["files"]) - _named(values)),
+        "checked": task["check"],
         "problems": [],
         "warnings": [],
         "bounds": {},
         "criteria": {},
+        "chances": {},
+        "first_rows": {},
+        "not_declared": [],
+        "answers": True,
     }
+    if task.get("shows_rows") and task["check"] == "study":
+        answer["first_rows"] = first_rows(work / "study", task["files"])
     if task["check"] != "no":
         places_of = _places(form, edits, found.values)
         answer |= _checked(made, work / "study", places_of, with_tables=task["check"] == "study")
     return answer
+
+
+def _numbers(form: Form, texts: Mapping[str, str], *, comma: bool) -> Iterator[tuple[str, str]]:
+    """The texts that are numbers, written as the manifest has them."""
+    for control in form.controls():
+        is_number = control.shape.kind in ("number", "range") or control.shape.numbers
+        if is_number and was_changed(control, texts):
+            yield control.name, in_points(texts[control.name], comma=comma)
 
 
 NAMED_BY = {"datasets": "dataset", "measurements": "measurement"}  # lists that a proposal adds to
@@ -158,35 +186,47 @@ def _checked(text: str, study: Path, places_of: Mapping[str, str], *, with_table
     problems = Problems()
     manifest = parse(MANIFEST, text.encode(), problems)
     plan = plan_of(manifest, problems)[0] if manifest else None
-    warnings: list[str] = []
-    found: list[Problem] = list(problems)
+    found, warnings = list[Problem](problems), list[str]()
+    shown: dict[str, Any] = {}
+    bounds = dict(_bounds(plan, places_of)) if plan else {}
     if with_tables:
         for other in ("study.yml", "study.json"):
             (study / other).unlink(missing_ok=True)
         study.mkdir(exist_ok=True)
         (study / MANIFEST).write_text(text, encoding="utf-8")
-        found, warnings = _read(study)
+        found, warnings, read = _read(study)
+        if read is not None:
+            of_study, plan = read
+            at = {i: places_of.get(f"endpoints[{i}].bound_or_margin", "") for i in range(len(plan.endpoints))}
+            say = catalogue(plan.report.language)
+            idle = {at[i] for i in without_result(of_study, plan)}
+            bounds |= {place: say("editor.no_result") for place in idle if place}
+            shown = {
+                "answers": answers(of_study.cautions),
+                "chances": {at[i]: one for i, one in chances(of_study, plan) if at[i] and at[i] not in idle},
+            }
     tables = _tables(plan) if plan else {}
     return {
         "problems": [p.as_dict() | {"at": _where(p, places_of, tables)} for p in found],
         "warnings": warnings,
-        "bounds": dict(_bounds(plan, places_of)) if plan else {},
         "criteria": foretold(study, plan) if plan else {},
+        "bounds": bounds,
+        "not_declared": not_declared(plan) if plan else [],
+        **shown,
     }
 
 
-def _read(study: Path) -> tuple[list[Problem], list[str]]:
+def _read(study: Path) -> "tuple[list[Problem], list[str], tuple[Study, Plan] | None]":
     from trustreport.api import read_study
     from trustreport.service.engine import released
-    from trustreport.vocabulary.messages import catalogue
 
     try:
         found, plan = read_study(study)
         released(found, plan)
     except StudyError as error:
-        return list(error.problems), []
+        return list(error.problems), [], None
     say = catalogue(plan.report.language)
-    return [], [say(f"cautions.{key}", **values) for key, values in found.cautions]
+    return [], [say(f"cautions.{key}", **values) for key, values in found.cautions], (found, plan)
 
 
 def _tables(plan: Plan) -> dict[str, str]:
@@ -209,8 +249,6 @@ def _where(problem: Problem, places_of: Mapping[str, str], tables: Mapping[str, 
 
 def _bounds(plan: Plan, places_of: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """On which side of its bound the interval of each criterion must be, or why that is not known."""
-    from trustreport.vocabulary.messages import catalogue
-
     say = catalogue(plan.report.language)
     for i, criterion in enumerate(plan.endpoints):
         name = places_of.get(f"endpoints[{i}].bound_or_margin")

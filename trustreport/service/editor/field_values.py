@@ -4,6 +4,7 @@ import datetime as dt
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -15,6 +16,8 @@ Kind = Literal["line", "number", "choice", "date", "lines", "range", "map", "cod
 WHOLE = re.compile(r"[-+]?\d{1,300}")
 DECIMAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?")
 BETWEEN = re.compile(r"(.+?)\s+to\s+(.+)")
+COMMA = re.compile(r"(?<=\d),(?=\d)")
+PERCENT = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s?%")
 PAIR = re.compile(r"(.*?):(?:[ \t]+(.*)|$)")
 MISSING = "missing"  # what a value of a table may mean beside 0 and 1
 
@@ -160,6 +163,17 @@ def _read_map(text: str, *, numbers: bool) -> Any:
         value = (found[2] or "").strip()
         made[found[1].strip()] = number(value) if numbers else value
     return made
+
+
+def in_points(text: str, *, comma: bool) -> str:
+    """The numbers of a text as the manifest has them: 80 % is 0.8, and with `comma` so is 0,8.
+
+    >>> in_points("75 % to 0,9", comma=True)
+    '0.75 to 0.9'
+    """
+    if comma:
+        text = COMMA.sub(".", text)
+    return PERCENT.sub(lambda found: f"{Decimal(found[1]) / 100:f}", text)
 
 
 def number(text: str) -> Any:

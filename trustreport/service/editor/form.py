@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from trustreport.service.editor import table_columns
 from trustreport.service.editor.field_values import Shape, model_of, normal, shape_of, shown
-from trustreport.service.engine import FileForm, Key, KeyPath, Plan, TableFile, dotted
+from trustreport.service.engine import DatasetFacts, FileForm, Key, KeyPath, Plan, TableFile, dotted
 
 MOST_CONTROLS = 1200  # of a form: browsers send each, and a request has a limit of fields
 NAME = "@name"  # the control for the name of a new table or target
@@ -254,6 +254,10 @@ class _FormBuilder:
             options = [(word, word) for word in table_columns.TABLE_WORDS]
         elif name == "arm_or_contrast":
             options = list(_contrasts(self.values))
+        elif name == "chart":
+            options = [(word, word) for word in CHARTS]
+        elif SUGGESTED.get(name) == "datasets" and shape.kind == "line" and model is not DatasetFacts:
+            options = [(known, known) for known in _declared(self.values, "datasets", "dataset")]
         if options and text and text not in dict(options):
             options.append((text, text.replace("\n", ", ")))
         return tuple(options)
@@ -290,6 +294,7 @@ class _FormBuilder:
 
 # What is shown at first although no kind of report requires it, and the names that a field may take up.
 FRONT = ("title", "of", "aided", "file", "kind", "dataset", "features")
+CHARTS = ("cusum", "sprt", "cusum and sprt")
 OF_LABELS = ("sensitivity", "specificity", "source", "subset")  # of a reference that is wrong at times
 SUGGESTED = {
     "measurement": "measurements",

@@ -28,15 +28,28 @@ Check = Literal["no", "typing"]
 
 
 def answer(
-    core: Core, version: Version, files: Sequence[VersionFile], texts: Mapping[str, str], check: Check
+    core: Core,
+    version: Version,
+    files: Sequence[VersionFile],
+    texts: Mapping[str, str],
+    check: Check,
+    *,
+    draft: str = "",
+    comma: bool = False,
+    shows_rows: bool = False,
 ) -> dict[str, Any]:
     """The form of a version's manifest with the texts typed into it; see `edit_task.edit`.
+
+    Parameters
+    ----------
+    draft : the manifest as somebody has changed it since
+    comma : whether decimals may have a comma, as the language of the page writes them
 
     Raises
     ------
     Fault : the manifest cannot be shown as a form (409), or too many are edited at this moment (503)
     """
-    name, manifest = manifest_of(core, version, files)
+    name, manifest = ("study.yaml", draft) if draft else manifest_of(core, version, files)
     tables = [f for f in files if f.name not in MANIFESTS]
     small = sum(f.size for f in tables) <= MOST_CHECKED
     task = {
@@ -47,6 +60,8 @@ def answer(
         "texts": dict(texts),
         "files": version.tables,
         "check": "no" if check == "no" else "study" if small else "manifest",
+        "comma": comma,
+        "shows_rows": shows_rows,
     }
 
     def fill(work: Path) -> None:

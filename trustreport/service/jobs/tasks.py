@@ -19,7 +19,7 @@ from trustreport.service.jobs.site_files import read_lock, study_of, verify_site
 from trustreport.vocabulary.errors import MissingLibrary, Problem, StudyError
 
 if TYPE_CHECKING:  # load numpy
-    from trustreport.service.engine import Run, Study, lock
+    from trustreport.service.engine import Run, Study, lock, proposal
 
 OnProgress = Callable[[str, float], None]
 MOST_PROBLEMS = 10_000
@@ -71,16 +71,28 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
         enter_taken(_manifests(study)[0], taken)
     on_progress("read", 0.1)
     proposed = _proposed(study)
-    facts = {"proposal": proposed} if proposed else {}
+    facts: dict[str, Any] = {"proposal": proposed} if proposed else {}
     answer = {"facts": facts, "tables": _tables(study), "unpacked": True, "criteria": foretold(study)}
     if wrong:
         return {**answer, "problems": _problems(wrong), "passing": bool(task.get("passing"))}
     try:
-        _, plan = study_of(study)
+        found, plan = study_of(study)
     except StudyError as error:
         without = proposed and not _manifests(study)
+        facts |= {"undescribed": True} if without else {}
         return {**answer, "problems": _problems([NO_MANIFEST] if without else error.problems)}
-    return {**answer, "problems": [], "facts": facts_of(plan) | facts, "device": device_of(plan)}
+    facts = facts_of(plan) | _facts_of_check(found, plan) | facts
+    return {**answer, "problems": [], "facts": facts, "device": device_of(plan)}
+
+
+def _facts_of_check(study: "Study", plan: Plan) -> dict[str, Any]:
+    """What the report will print as NOT DECLARED, and why it would answer nothing, where that is so."""
+    from trustreport.service.editor.draft_facts import UNANSWERED, not_declared
+    from trustreport.vocabulary.messages import catalogue
+
+    say = catalogue(plan.report.language)
+    why = [say(f"cautions.{key}", **values) for key, values in study.cautions if key in UNANSWERED]
+    return {"not_declared": not_declared(plan), "unanswered": " ".join(why)}
 
 
 def _with_lock(study: Path, lock: Path, known: Sequence[str]) -> list[Problem]:
@@ -218,12 +230,31 @@ def _proposed(study: Path) -> str:
         return ""
     try:
         proposed = proposal.propose(tables, "certification")
+        if not manifests and (proposed.entries or proposed.datasets):
+            proposed = _answering(tables, study / "study.yaml", proposed)
     except (ValueError, LookupError, OSError):  # a table that nothing can be made of
         return ""
     made = proposal.text(proposed, "") if proposed.entries or proposed.datasets else ""
     if made and manifests:
         made = merged(manifests[0].read_text("utf-8-sig"), manifests[0].name, made)
     return made if len(made) <= MOST_PROPOSED else ""
+
+
+def _answering(tables: Sequence[Path], manifest: Path, first: "proposal.Proposal") -> "proposal.Proposal":
+    """The first proposal, or another one where that is read and would answer nothing."""
+    from trustreport.api import read_study
+    from trustreport.service.editor.draft_facts import answers
+    from trustreport.service.engine import proposal
+
+    manifest.write_text(proposal.text(first, ""), "utf-8")
+    try:
+        if answers(read_study(manifest)[0].cautions):
+            return first
+        return proposal.write_proposal(tables, manifest, "certification", None, first)
+    except StudyError:  # what is wrong is shown beside its field
+        return first
+    finally:
+        manifest.unlink()
 
 
 def report(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str, Any]:
@@ -358,6 +389,18 @@ def edit(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str,
     return answer(task, work)
 
 
+def first_page(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str, Any]:
+    """Page 1 of the report of ``work/study`` with the manifest of the task, or every problem of it."""
+    from trustreport.api import assess, read_study
+    from trustreport.service.engine import page_one
+
+    (work / "study" / "study.yaml").write_text(task["manifest"], encoding="utf-8")
+    try:
+        return {"html": page_one(assess(*read_study(work / "study")))}
+    except StudyError as error:
+        return {"problems": [p.as_dict() for p in error.problems]}
+
+
 def pilot(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str, Any]:
     """The components of ``work/study`` for an endpoint and a design, or every problem of it."""
     from trustreport.api import read_study
@@ -484,6 +527,7 @@ TASKS: dict[str, Callable[[dict[str, Any], Path, OnProgress], dict[str, Any]]] =
     "report": report,
     "edit": edit,
     "events": read_events,
+    "first_page": first_page,
     "pilot": pilot,
     "section": section,
     "lock": read_lock,

@@ -11,6 +11,7 @@ from trustreport.service import audit
 from trustreport.service.access import browsers
 from trustreport.service.storage.blobs import Blobs
 from trustreport.service.storage.collaboration import Comment, Mail, ReviewRequest, StoredShare
+from trustreport.service.storage.drafts import Draft
 from trustreport.service.storage.fixing import FixedCriteria
 from trustreport.service.storage.models import (
     Attestation,
@@ -62,6 +63,7 @@ def erase_person(rows: Rows, user: User, actor: str) -> None:
             token.revoked_at = at
             audit.write(rows, user.organisation, actor, "token.revoke", token.id)
     rows.execute(delete(Mail).where(or_(Mail.user == user.id, Mail.address == user.email)))
+    rows.execute(delete(Draft).where(Draft.created_by == user.id))
     for model in (Session, Link, Factor, RecoveryCode, PendingStep):
         rows.execute(delete(model).where(model.user == user.id))
     _erase_from_registers(rows, user, actor)
@@ -171,7 +173,8 @@ def remove(rows: Rows, study: StoredStudy, actor: str, **why: Any) -> None:
     for sha256 in rows.scalars(select(FixedCriteria.sha256).where(FixedCriteria.study == study.id)).all():
         rows.merge(Removal(organisation=study.organisation, sha256=sha256))
     rows.execute(delete(FixedCriteria).where(FixedCriteria.study == study.id))
-    rows.execute(delete(VersionFile).where(VersionFile.version.in_(in_versions)))
+    for of_version in (Draft, VersionFile):
+        rows.execute(delete(of_version).where(of_version.version.in_(in_versions)))
     rows.execute(delete(Version).where(Version.study == study.id))
     rows.execute(delete(StoredStudy).where(StoredStudy.id == study.id))
     _remove_devices(rows, study.organisation, actor)

@@ -6,6 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 from trustreport.service.ids import new_id
+from trustreport.service.storage.drafts import drafts
 from trustreport.service.storage.later_steps import fixed_criteria, vigilance
 
 ID, SHA, ACTOR, WHEN = sa.String(26), sa.String(64), sa.String(60), sa.BigInteger()
@@ -489,4 +490,5 @@ STEPS: dict[str, Callable[[], None]] = {
     "0014": collaborations,
     "0015": vigilance,
     "0016": fixed_criteria,
+    "0017": drafts,
 }

@@ -1,8 +1,8 @@
 """The manifest of a version as a form; what is saved is a new version with the same tables."""
 
 import io
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
@@ -13,14 +13,16 @@ from trustreport.service.access.guard import TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.editor import run
-from trustreport.service.editor.form import NAME, new_row
-from trustreport.service.engine import label_keys
+from trustreport.service.editor.drafts import draft_of, drop_draft
+from trustreport.service.editor.form import new_row
+from trustreport.service.editor.measures import measure_groups
 from trustreport.service.intake import MANIFESTS
 from trustreport.service.pages.page_context import Author, Sent, attempt, see, text
 from trustreport.service.pages.render import PageWords, page, words_of
 from trustreport.service.storage.models import StoredStudy, Version, VersionFile
 from trustreport.service.study.fixing import withheld_lines
 from trustreport.service.version import page as uploads
+from trustreport.service.version.declarations import label, missing
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.shapes import Name
 from trustreport.vocabulary.messages import say
@@ -37,6 +39,7 @@ FIRST = (
     "endpoints",
     "families",
 )
+OPENED = ("report", "device", "tables", "datasets", "endpoints")
 MOST_TEXT = 20_000  # characters of a control
 TRUTHS = {"true": "word.yes", "false": "word.no"}
 
@@ -46,7 +49,7 @@ router = APIRouter(prefix="/versions")
 @router.get("/{version}/edit")
 def edit(version: Name, request: Request, who: Author, core: TheCore) -> Response:
     """The form; while the tables are being read, its page asks again by itself."""
-    row, files = _stored(core, who, version)
+    row, files = stored(core, who, version)
     if request.headers.get("HX-Request"):
         return Response(headers={} if row.state == "checking" else {"HX-Refresh": "true"})
     return attempt(
@@ -58,13 +61,14 @@ def edit(version: Name, request: Request, who: Author, core: TheCore) -> Respons
 @router.post("/{version}/edit")
 def save(version: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """Save a new version, show the form again, or say what is wrong with what was typed so far."""
-    row, files = _stored(core, who, version)
+    row, files = stored(core, who, version)
     texts = {
         n: text(form, n)[:MOST_TEXT] for n, v in form.items() if n.startswith("/") and isinstance(v, str)
     }
     wanted = text(form, "act")
     if wanted == "check":
-        return JSONResponse(_findings(run.answer(core, row, files, texts, "typing"), words_of(request)))
+        found = answer(request, core, who, row, files, texts)
+        return JSONResponse(findings(found, words_of(request)))
     if wanted.startswith("add:"):
         section = wanted.removeprefix("add:")
         taken = [int(sign) for name in texts if (sign := new_row(name, section))]
@@ -72,7 +76,7 @@ def save(version: Name, request: Request, who: Author, core: TheCore, form: Sent
 
     def done() -> Response:
         if wanted == "yaml":
-            made = run.answer(core, row, files, texts, "no")["yaml"]
+            made = answer(request, core, who, row, files, texts, "no")["yaml"]
             attached = {"Content-Disposition": 'attachment; filename="study.yaml"'}
             return Response(made, media_type="application/yaml", headers=attached)
         if wanted not in ("save", "tables"):
@@ -83,15 +87,40 @@ def save(version: Name, request: Request, who: Author, core: TheCore, form: Sent
         new = uploads.named_streams(sent)
         if not set(MANIFESTS).isdisjoint(new):
             raise Fault(422, say("pages.fault.a_manifest.detail"))
-        made = run.answer(core, row, files, texts, "no")["yaml"]
-        new["study.yaml"] = io.BytesIO(made.encode())
-        saved = uploads.replace_files(core, who, version, new, without=MANIFESTS)
+        made = answer(request, core, who, row, files, texts, "no")["yaml"]
+        saved = save_manifest(core, who, version, made, new)
         return see(f"/versions/{saved}/edit" if wanted == "tables" else f"/versions/{saved}")
 
     return attempt(done, lambda fault: _show(request, core, who, row, files, texts, fault))
 
 
-def _stored(core: Core, who: Principal, version: str) -> tuple[Version, Sequence[VersionFile]]:
+def answer(
+    request: Request,
+    core: Core,
+    who: Principal,
+    version: Version,
+    files: Sequence[VersionFile],
+    texts: Mapping[str, str],
+    check: run.Check = "typing",
+    *,
+    shows_rows: bool = False,
+) -> dict[str, Any]:
+    """The form of a version as this person has changed it, in the language of the page."""
+    comma = words_of(request).numbers.point == ","
+    draft = draft_of(core, who, version.id)
+    return run.answer(core, version, files, texts, check, draft=draft, comma=comma, shows_rows=shows_rows)
+
+
+def save_manifest(core: Core, who: Principal, version: str, made: str, new: dict[str, BinaryIO]) -> str:
+    """A new version of other files and this manifest; what was typed is kept there and nowhere else."""
+    new["study.yaml"] = io.BytesIO(made.encode())
+    saved = uploads.replace_files(core, who, version, new, without=MANIFESTS)
+    drop_draft(core, who, version)
+    return saved
+
+
+def stored(core: Core, who: Principal, version: str) -> tuple[Version, Sequence[VersionFile]]:
+    """A version with its files."""
     with core.store.read() as rows:
         row = who.row_of(rows, Version, version)
         _ = row.tables  # not read with the row
@@ -114,7 +143,7 @@ def _show(
     found: dict[str, Any] | None = None
     if version.state != "checking":
         try:
-            found = run.answer(core, version, files, texts, "typing")
+            found = answer(request, core, who, version, files, texts)
         except Fault as refused:
             if fault is None:
                 raise
@@ -128,16 +157,25 @@ def _show(
         study=study,
         sections=sections,
         found=found,
-        findings=_findings(found, say) if found else {},
+        findings=findings(found, say) if found else {},
         texts=texts,
         label=lambda path: label(path, say),
         column=lambda word: f"editor.column.{word}" in say and say(f"editor.column.{word}"),
         meaning=lambda word: meaning(word, say),
         anchor=lambda name: quote(name, safe="/+@~"),
         most=core.settings.most_body,
-        first=FIRST,
+        opened=OPENED,
+        measures=measure_groups(_measured(sections)),
         fault=fault,
     )
+
+
+def _measured(sections: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What the form's controls name as measures."""
+    for section in sections:
+        for row in section["rows"]:
+            yield from (c["text"] for c in row["controls"] if c["suggest"] == "measures")
+            yield from _measured(row["parts"])
 
 
 def _rank(section: Mapping[str, Any]) -> int:
@@ -145,15 +183,19 @@ def _rank(section: Mapping[str, Any]) -> int:
     return FIRST.index(name) if name in FIRST else len(FIRST)
 
 
-def _findings(found: Mapping[str, Any], say: PageWords) -> dict[str, Any]:
+def findings(found: Mapping[str, Any], say: PageWords) -> dict[str, Any]:
     """What was found, as the page and its script show it."""
     problems = [{"at": p["at"], "text": _sentence(p, say)} for p in found["problems"]]
     beside: dict[str, list[str]] = {}
     for problem in problems:
         beside.setdefault(problem["at"], []).append(problem["text"])
-    n = len(problems)
+    n, lacking = len(problems), missing(found["not_declared"], say)
+    state = "none" if found["checked"] == "study" else "none_without_tables"
+    state = state if found["answers"] else "unanswered"
+    summary = say("pages.finding.to_fix", n=n) if n else say(f"pages.finding.{state}")
     return {
-        "summary": say("pages.finding.to_fix", n=n) if n else say("pages.finding.none"),
+        "summary": summary if n else f"{summary} {lacking['summary']}".strip(),
+        "missing": lacking,
         "problems": problems,
         "beside": beside,
         "warnings": [
@@ -189,9 +231,3 @@ def meaning(word: str, say: PageWords) -> str:
     if f"value.{word}" in say:
         return say(f"value.{word}")
     return say(f"editor.choice.{word}") if f"editor.choice.{word}" in say else word
-
-
-def label(path: str, say: PageWords) -> str:
-    """A field in plain words; its last word where the catalogue has none."""
-    found = (say(key) for key in label_keys(path) if key in say)
-    return next(found, say("pages.finding.name") if path == NAME else path)

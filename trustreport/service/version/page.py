@@ -40,6 +40,7 @@ from trustreport.service.study import api
 from trustreport.service.study import page as studies
 from trustreport.service.study.fixing import withheld_lines
 from trustreport.service.version import api as versions_api
+from trustreport.service.version.declarations import missing
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.shapes import Name, ReportOptions
 from trustreport.vocabulary.messages import say
@@ -102,6 +103,7 @@ def show(
             unpacked=unpacked,
             faulty=faulty(row.problems, {f.name for f in files})[:MOST_PARTS] if unpacked else [],
             proposal=row.facts.get("proposal", ""),
+            missing=missing(row.facts.get("not_declared", ()), words_of(request)),
             problems=row.problems[start : start + PROBLEMS_A_PAGE],
             start=start,
             next=start + PROBLEMS_A_PAGE if start + PROBLEMS_A_PAGE < len(row.problems) else None,
@@ -148,9 +150,8 @@ def faulty(problems: list[dict[str, Any]], files: set[str]) -> list[tuple[str, i
 
 
 NAME = f"[{ALPHABET}]{{{LENGTH}}}"
-UPLOADS = re.compile(
-    rf"/studies|/studies/{NAME}/(versions|criteria/document)|/versions/{NAME}/(correction|edit|period)"
-)
+OF_STUDY, OF_VERSION = "versions|criteria/document", "correction|edit|period|guide/files"
+UPLOADS = re.compile(rf"/studies|/studies/{NAME}/({OF_STUDY})|/versions/{NAME}/({OF_VERSION})")
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 NO_WISHES: Mapping[str, Any] = MappingProxyType({})
 
@@ -187,7 +188,7 @@ def begin(request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     if text(form, "start") == "form" and not files:
         first = io.BytesIO(blank().encode())
         made = versions_api.store_version(core, who, study.id, [("study.yaml", first)])
-        return see(f"/versions/{made.id}/edit")
+        return see(f"/versions/{made.id}/guide/files")
     if not files:
         return see(f"/studies/{study.id}")
     return _stored(core, who, study.id, files)
@@ -204,10 +205,10 @@ def upload(study: Name, request: Request, who: Author, core: TheCore, form: Sent
 
 
 def _stored(core: Core, who: Principal, study: str, files: Sequence[UploadFile]) -> Response:
-    """Keep the files; tables alone lead to the form of their manifest, all else to what the check finds."""
+    """Keep the files; tables alone lead to the steps that describe them, all else to what the check finds."""
     made = versions_api.store_files(core, who, study, files)
     only_tables = all((file.filename or "").lower().endswith(SUFFIXES) for file in files)
-    return see(f"/versions/{made.id}/edit" if only_tables else f"/versions/{made.id}")
+    return see(f"/versions/{made.id}/guide/files" if only_tables else f"/versions/{made.id}")
 
 
 @uploads_router.post("/versions/{version}/correction")

@@ -41,7 +41,14 @@ from trustreport.study.plan.device import (
     Vigilance,
 )
 from trustreport.study.plan.fields import FIRST_YEAR, LAST_YEAR, MOST_CANDIDATES, NOT_DECLARED, Kind, Protocol
-from trustreport.study.plan.manifest import EMPTY_IS_SAID, LIMIT_ALIASES, Plan, required, undeclared
+from trustreport.study.plan.manifest import (
+    EMPTY_IS_SAID,
+    LIMIT_ALIASES,
+    Plan,
+    required,
+    undeclared,
+    undeclared_fields,
+)
 from trustreport.study.plan.published import (
     Confusion,
     CountsRow,
@@ -98,3 +105,4 @@ __all__ += ["Confusion", "CountsRow", "Nomogram", "PairedCounts", "PublishedRead
 __all__ += ["PublishedReaders", "PublishedSite", "PublishedSites", "PublishedValue", "RelianceCounts"]
 __all__ += ["Reported", "StudyPool"]
 __all__ += ["EMPTY_IS_SAID", "LIMIT_ALIASES", "Plan", "required", "undeclared"]
+__all__ += ["undeclared_fields"]

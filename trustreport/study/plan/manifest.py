@@ -1,5 +1,6 @@
 """The whole manifest as one frozen model, and what it leaves undeclared."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -202,6 +203,14 @@ class Plan(Group):
 def undeclared(group: BaseModel, kind: Kind) -> Iterator[str]:
     """Paths of the fields that a report of this kind requires and that the manifest leaves out."""
     return (path for path, is_declared in required(group, kind) if not is_declared)
+
+
+def undeclared_fields(plan: Plan) -> dict[str, list[str]]:
+    """The same for the report of a plan by field: of a list the places of all items that lack it."""
+    found: dict[str, list[str]] = {}
+    for path in undeclared(plan, plan.report.kind):
+        found.setdefault(re.sub(r"\[\d+\]", "", path), []).append(path)
+    return found
 
 
 def required(group: BaseModel, kind: Kind, path: str = "") -> Iterator[tuple[str, bool]]:

@@ -494,9 +494,11 @@ class TableProposal(TableByCells):
         known = vocabulary()["roles"]
         role = next((r for r, pattern in known.items() if re.search(pattern, squeezed(name))), "")
         # Those who buy test on their own patients, whatever the file is called.
-        if role and not (role == "internal test" and self.made.kind == "procurement"):
-            return role, {}
+        if role in ("internal test", "external") and self.made.kind == "procurement":
+            role = ""
         options = ("external", "internal test", "training", "tuning", "local", "period")
         likeliest = {"procurement": "local", "vigilance": "period"}.get(self.made.kind, "external")
-        doubt = Doubt(f"what kind of data set is {name}?", options, likeliest)
-        return (self.choose(doubt), {}) if self.choose else (likeliest, {"role": doubt.question})
+        doubt = Doubt(f"what kind of data set is {name}?", options, role or likeliest)
+        if self.choose:
+            return self.choose(doubt), {}
+        return doubt.likeliest, {} if role else {"role": doubt.question}

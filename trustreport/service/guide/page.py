@@ -1,0 +1,224 @@
+"""The five steps of a study, each a page; what is typed is kept as a draft until the study is saved."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request, Response
+from markupsafe import Markup
+from starlette.datastructures import FormData
+
+from trustreport.service.access.guard import TheCore
+from trustreport.service.access.principal import Principal
+from trustreport.service.core import Core
+from trustreport.service.editor.drafts import draft_of, keep_draft
+from trustreport.service.editor.run import MOST_CHECKED, carried_out, lay_out, manifest_of
+from trustreport.service.engine import TABLE_WORDS
+from trustreport.service.guide import criteria, steps
+from trustreport.service.intake import MANIFESTS
+from trustreport.service.pages.blob_responses import SANDBOX
+from trustreport.service.pages.page_context import Author, Sent, attempt, see, text, texts
+from trustreport.service.pages.render import PageWords, page, words_of
+from trustreport.service.storage.models import StoredStudy, Version, VersionFile
+from trustreport.service.version import page as uploads
+from trustreport.service.version.declarations import label
+from trustreport.service.version.editor_page import (
+    MOST_TEXT,
+    answer,
+    findings,
+    meaning,
+    save_manifest,
+    stored,
+)
+from trustreport.service.web.faults import Fault
+from trustreport.service.web.shapes import Name
+from trustreport.vocabulary.messages import say
+
+MOST_SHOWN_ALONG = 300_000  # bytes of a study whose page 1 is made again with each step
+
+router = APIRouter(prefix="/versions")
+
+
+@router.get("/{version}/guide/{step}")
+def show_step(version: Name, step: str, request: Request, who: Author, core: TheCore) -> Response:
+    """One step; while the tables are being read, its page asks again by itself."""
+    row, files = stored(core, who, version)
+    _known(step)
+    if request.headers.get("HX-Request"):
+        return Response(headers={} if row.state == "checking" else {"HX-Refresh": "true"})
+    return attempt(
+        lambda: _show(request, core, who, row, files, step),
+        lambda fault: _show(request, core, who, row, files, step, fault),
+    )
+
+
+@router.post("/{version}/guide/{step}")
+def save_step(
+    version: Name, step: str, request: Request, who: Author, core: TheCore, form: Sent
+) -> Response:
+    """Keep what was typed, and go on; the last step makes the version."""
+    row, files = stored(core, who, version)
+    _known(step)
+
+    def done() -> Response:
+        comma = words_of(request).numbers.point == ","
+        made = answer(request, core, who, row, files, dict(_typed(form, comma=comma)), "no")["yaml"]
+        if new := uploads.sent_files(form, "files"):
+            named = uploads.named_streams(new)
+            if not set(MANIFESTS).isdisjoint(named):
+                raise Fault(422, say("pages.fault.a_manifest.detail"))
+            return see(f"/versions/{save_manifest(core, who, version, made, named)}/guide/{step}")
+        keep_draft(core, who, version, made)
+        if text(form, "act") == "finish":
+            return see(f"/versions/{save_manifest(core, who, version, made, {})}")
+        wanted = text(form, "act").removeprefix("to:")
+        goes_along = "preview" in request.query_params and sum(f.size for f in files) <= MOST_SHOWN_ALONG
+        beside = "?preview=1" if wanted == "preview" or goes_along else ""
+        return see(f"/versions/{version}/guide/{wanted if wanted in steps.STEPS else step}{beside}")
+
+    return attempt(done, lambda fault: _show(request, core, who, row, files, step, fault))
+
+
+@router.get("/{version}/page-1")
+def first_page(version: Name, request: Request, who: Author, core: TheCore) -> Response:
+    """Page 1 of the report as the draft is now, without scripts, for the frame beside the steps."""
+    words = words_of(request)
+    row, files = stored(core, who, version)
+    tables = [f for f in files if f.name not in MANIFESTS]
+    if sum(f.size for f in tables) > MOST_CHECKED:
+        return _framed(_reason(words("guide.too_large"), words), 409)
+    manifest = draft_of(core, who, version) or manifest_of(core, row, files)[1]
+    task = {"task": "first_page", "closed": [str(core.settings.data)], "manifest": manifest}
+
+    def fill(work: Any) -> None:
+        (work / "study").mkdir()
+        lay_out(core, row, tables, work / "study")
+
+    outcome = carried_out(core, task, fill)
+    problems = outcome.answer.get("problems", [])
+    if html := outcome.answer.get("html", ""):
+        return _framed(html)
+    why = outcome.reason or " ".join(p["found"] for p in problems[:3])
+    return _framed(_reason(words("guide.no_page", reason=why), words), 409)
+
+
+def _framed(html: str, status: int = 200) -> Response:
+    headers = {"Content-Security-Policy": f"{SANDBOX}; frame-ancestors 'self'", "Cache-Control": "no-store"}
+    return Response(html, status, headers, "text/html; charset=utf-8")
+
+
+def _reason(text: str, words: PageWords) -> str:
+    """Why there is no page 1, as the page of the frame."""
+    page = Markup('<!DOCTYPE html><html lang="{}"><title>{}</title><p>{}</p></html>')
+    return page.format(words.language, words("guide.first_page"), text)
+
+
+def _known(step: str) -> None:
+    if step not in steps.STEPS:
+        raise Fault(404, say("pages.fault.not_found.there_no_such_2"))
+
+
+def _typed(form: FormData, *, comma: bool) -> Iterator[tuple[str, str]]:
+    """The controls of the form that a step changes: its own, and those that its questions stand for."""
+    sent = {name: text(form, name)[:MOST_TEXT] for name, v in form.items() if isinstance(v, str)}
+    yield from ((name, value) for name, value in sent.items() if name.startswith("/"))
+    yield from steps.kinds_chosen(sent)
+    yield from steps.shared_texts(sent, texts(form, "@set"))
+    yield from criteria.added(sent, comma=comma)
+    for name, value in sent.items():
+        if name.startswith("@bound/endpoints/"):
+            row, is_share = name.removeprefix("@bound"), f"@share{name.removeprefix('@bound')}" in sent
+            yield f"{row}/bound_or_margin", criteria.stored(value, is_share, comma=comma)
+
+
+def _show(
+    request: Request,
+    core: Core,
+    who: Principal,
+    version: Version,
+    files: Sequence[VersionFile],
+    step: str,
+    fault: Fault | None = None,
+) -> Response:
+    with core.store.read() as rows:
+        study = who.row_of(rows, StoredStudy, version.study)
+    say = words_of(request)
+    shown: dict[str, Any] = {}
+    if version.state != "checking":
+        found = answer(request, core, who, version, files, {}, shows_rows=step == "who")
+        shown = _of_step(step, found, say)
+    at = steps.STEPS.index(step)
+    return page(
+        request,
+        "guide",
+        version=version,
+        study=study,
+        step=step,
+        steps=steps.STEPS,
+        before=steps.STEPS[at - 1] if at else "",
+        after=steps.STEPS[at + 1] if at + 1 < len(steps.STEPS) else "",
+        parts=shown.get("parts"),
+        shown=shown,
+        label=lambda path: label(path, say),
+        meaning=lambda word: meaning(word, say),
+        column=lambda word: f"editor.column.{word}" in say and say(f"editor.column.{word}"),
+        anchor=lambda name: quote(name, safe="/+@~"),
+        preview="preview" in request.query_params,
+        most=core.settings.most_body,
+        fault=fault,
+    )
+
+
+def _of_step(step: str, found: Mapping[str, Any], say: PageWords) -> dict[str, Any]:
+    """What a step shows beside the controls themselves."""
+    parts, known = steps.parts_of(found), findings(found, say)
+    shown = {"parts": parts, "findings": known, "rows": found["first_rows"], "doubts": found["doubts"]}
+    if step == "files":
+        shown["kinds"] = (steps.SCORES, *TABLE_WORDS)
+    if step == "who":
+        shown["at_fault"] = {*known["beside"], *found["doubts"]}
+        shown |= {"of_sets": steps.OF_SETS, "shared": steps.SHARED, "period": steps.PERIOD}
+    if step == "arms":
+        shown |= {"reading": steps.OF_READING, "point": steps.POINT, "truth": steps.TRUTH}
+    if step == "device":
+        shown["device"] = steps.DEVICE
+    if step == "criteria":
+        rows = parts.groups.get("endpoints", ())
+        shown["declared"] = [criteria.declared(row, found, known, say) for row in rows]
+        shown["shares"] = {row["name"] for row in rows if criteria.is_share_row(row)}
+        shown["offered"] = list(_offered(parts, say))
+        shown["watched"] = _watched(say) if parts.kind == "vigilance" else []
+    return shown
+
+
+def _offered(parts: steps.StepForm, say: PageWords) -> Iterator[tuple[str, str, Any]]:
+    """The templates that suit these data: key, title, and the sentence with its bound."""
+    aided, unaided = parts.arms
+    own = criteria.OF_READERS if parts.has_readings and aided and unaided else ()
+    of_device = criteria.OF_DEVICE if parts.tested or not own else ()
+    rows = parts.groups.get("endpoints", ())
+    there = {(parts.text(f"{r['name']}/measure"), parts.text(f"{r['name']}/of")) for r in rows}
+    for one in (*own, *of_device):
+        if (one.measure, one.of) in there and len(parts.tested) < 2:
+            continue
+        title = say(f"guide.template.{one.key}")
+        field = criteria.bound_field(
+            f"@bound/{one.key}", one.bound.replace(".", say.numbers.point), one.is_share, say, title
+        )
+        key = criteria.KEYS[one.hypothesis]
+        values = {"measure": criteria.measure_words(one.measure, one.of, say), "bound": field}
+        yield one.key, title, say(f"guide.must.{key}", **values)
+
+
+def _watched(say: PageWords) -> list[tuple[str, Any]]:
+    """The indicators of an audit that are offered, each a sentence with two bounds."""
+    found = []
+    for key, measure, expected, alarm in criteria.OF_PERIODS:
+        name = criteria.measure_words(measure, "", say)
+        values = {
+            "measure": name,
+            "expected": criteria.bound_field(f"@in_control/{key}", expected, True, say, name),
+            "alarm": criteria.bound_field(f"@to_detect/{key}", alarm, True, say, name),
+        }
+        found.append((key, say("guide.watch", **values)))
+    return found
