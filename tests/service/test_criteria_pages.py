@@ -54,7 +54,7 @@ class House:
         self.worker = WorkerThread(core, "worker")
         begun = post(self.author, "/studies/new", "/studies", name="Study", start="form")
         self.study = only(core, StoredStudy).id
-        assert begun.headers["location"] == f"/versions/{self.newest.id}/edit"
+        assert begun.headers["location"] == f"/versions/{self.newest.id}/guide/files"
         self.work()
 
     @property
