@@ -744,6 +744,12 @@ def test_the_answer_of_an_audit(name: str) -> None:
     assert sentences(VIGILANCE[name]) == VIGILANCE_SAYS[name]
 
 
+def test_no_indicator_has_changed_since_a_baseline_that_is_not_there() -> None:
+    for name, word in (("a fall that lasts", "changed"), ("no baseline is declared", "not known")):
+        (row,) = front(VIGILANCE[name], EN).indicators
+        assert (row.word, row.mark) == (word, "fail" if word == "changed" else "none")
+
+
 @pytest.mark.parametrize("kind", ["vigilance", "certification"])
 @pytest.mark.parametrize(
     ("declared", "said"),

@@ -232,3 +232,21 @@ def test_a_decimal_comma_is_a_number_where_the_page_writes_it_so(light: Core, an
         found = anna.post(address, data={**typed, "act": "check"}, headers=headers).json()
         assert ("/endpoints/+0/bound_or_margin" in found["beside"]) is refused
         assert ("bound_or_margin: 0.8" in found["yaml"]) is not refused
+
+
+def test_a_proposal_that_would_answer_nothing_is_made_another_way(light: Core, anna: Client) -> None:
+    """Beside another file the table would be one of cases, of which no row is used."""
+    vendor = "case,truth,AI Score,AI Flag\n"
+    vendor += "".join(f"c{i},{i % 2},{i / 20},{'POS' if i > 8 else 'NEG'}\n" for i in range(20))
+    guide = begun(light, anna, ("vendor.csv", vendor), ("menu.csv", "dish,price\nsoup,3\n"))
+    proposal = anna.get(f"{API}{guide.removesuffix('/guide')}").json()["facts"]["proposal"]
+    assert "columns: {score: AI Score, decision: AI Flag}" in proposal
+    assert "No problems found." in get(anna, f"{guide}/files").words
+
+
+def test_the_draft_of_a_study_that_is_removed_goes_with_it(light: Core, anna: Client) -> None:
+    guide = begun(light, anna)
+    send(anna, f"{guide}/files", "to:who", **{"/report/title": "Short"})
+    study = anna.get(f"{API}{guide.removesuffix('/guide')}").json()["study"]
+    assert anna.delete(f"{API}/studies/{study}").status_code == 204
+    assert stored(light, Draft) == []

@@ -14,7 +14,6 @@ from trustreport.vocabulary.quantities import UnknownQuantityError, quantity_of
 ALPHA = "0.025"
 CHANGE = "decision_benefit.mean_benefit"  # of the readers, by the device
 IN_ORDER = "fixed sequence"  # a family that is tested in the order of the criteria
-SHARES = ("proportion", "difference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +27,9 @@ class CriterionTemplate:
     of: str = ""
 
     @property
-    def is_share(self) -> bool:
-        """Whether its bound is typed in percent."""
-        return _is_share(self.measure, self.of, contrast=bool(self.of))
+    def unit(self) -> str:
+        """The unit of its bound on the page."""
+        return _unit(self.measure, self.of, contrast=bool(self.of))
 
 
 OF_READERS = (
@@ -61,7 +60,7 @@ def added(sent: Mapping[str, str], *, comma: bool) -> Iterator[tuple[str, str]]:
         yield f"{row}/measure", one.measure
         yield f"{row}/of", one.of
         yield f"{row}/hypothesis", one.hypothesis
-        yield f"{row}/bound_or_margin", stored(sent.get(f"@bound/{one.key}", ""), one.is_share, comma=comma)
+        yield f"{row}/bound_or_margin", stored(sent.get(f"@bound/{one.key}", ""), bool(one.unit), comma=comma)
         yield f"{row}/population", sent.get(f"@population/{one.key}", "")
         yield f"{row}/alpha", ALPHA
         yield f"{row}/multiplicity_family", IN_ORDER
@@ -98,18 +97,20 @@ def shown(text: str, is_share: bool, say: PageWords) -> str:
     return text.replace(".", say.numbers.point)
 
 
-def _is_share(measure: str, of: str, *, contrast: bool) -> bool:
+def _unit(measure: str, of: str, *, contrast: bool) -> str:
+    """The unit in which a bound is typed: per cent, of changes points; empty for others."""
     try:
-        return quantity_of(measure.rpartition(".")[2], of, contrast=contrast).unit in SHARES
+        unit = quantity_of(measure.rpartition(".")[2], of, contrast=contrast).unit
     except UnknownQuantityError:
-        return False
+        return ""
+    return {"proportion": "percent", "difference": "points"}.get(unit, "")
 
 
-def is_share_row(row: Mapping[str, Any]) -> bool:
-    """Whether the bound of a row of the criteria is typed in percent."""
+def unit_of_row(row: Mapping[str, Any]) -> str:
+    """The unit in which the bound of a row of the criteria is typed."""
     text = {control["name"].rpartition("/")[2]: control["text"] for control in row["controls"]}
     contrast = "\n" in text.get("arm_or_contrast", "")
-    return _is_share(text.get("measure", ""), text.get("of", ""), contrast=contrast)
+    return _unit(text.get("measure", ""), text.get("of", ""), contrast=contrast)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +132,8 @@ def declared(
     text = {control["name"].rpartition("/")[2]: control["text"] for control in row["controls"]}
     name, of, bound = text.get("measure", ""), text.get("of", ""), text.get("bound_or_margin", "")
     at, title = f"{row['name']}/bound_or_margin", text.get("endpoint") or text.get("endpoint_id", "")
-    is_share = is_share_row(row)
-    field = bound_field(f"@bound{row['name']}", shown(bound, is_share, say), is_share, say, title)
+    unit = unit_of_row(row)
+    field = bound_field(f"@bound{row['name']}", shown(bound, bool(unit), say), unit, say, title)
     measure = measure_words(name, of, say)
     if text.get("dataset"):
         measure = say("word.interval", value=measure, interval=text["dataset"])
@@ -159,13 +160,13 @@ def measure_words(measure: str, of: str, say: PageWords) -> str:
     return say(f"quantity.{name}") if f"quantity.{name}" in say else name
 
 
-def bound_field(name: str, value: str, is_share: bool, say: PageWords, title: str) -> Markup:
+def bound_field(name: str, value: str, unit: str, say: PageWords, title: str) -> Markup:
     """The control of a bound within its sentence."""
     label = say("guide.bound_of", title=title)
     field = Markup('<input class="short" name="{}" value="{}" inputmode="decimal" aria-label="{}">').format(
         name, value, label
     )
-    return field + Markup("\N{NO-BREAK SPACE}%") if is_share else field
+    return field + f"\N{NO-BREAK SPACE}{say(f'guide.unit.{unit}')}" if unit else field
 
 
 def chance_words(chance: Mapping[str, Any] | None, say: PageWords) -> str:

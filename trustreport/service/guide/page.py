@@ -185,7 +185,7 @@ def _of_step(step: str, found: Mapping[str, Any], say: PageWords) -> dict[str, A
     if step == "criteria":
         rows = parts.groups.get("endpoints", ())
         shown["declared"] = [criteria.declared(row, found, known, say) for row in rows]
-        shown["shares"] = {row["name"] for row in rows if criteria.is_share_row(row)}
+        shown["shares"] = {row["name"] for row in rows if criteria.unit_of_row(row)}
         shown["offered"] = list(_offered(parts, say))
         shown["watched"] = _watched(say) if parts.kind == "vigilance" else []
     return shown
@@ -203,7 +203,7 @@ def _offered(parts: steps.StepForm, say: PageWords) -> Iterator[tuple[str, str, 
             continue
         title = say(f"guide.template.{one.key}")
         field = criteria.bound_field(
-            f"@bound/{one.key}", one.bound.replace(".", say.numbers.point), one.is_share, say, title
+            f"@bound/{one.key}", one.bound.replace(".", say.numbers.point), one.unit, say, title
         )
         key = criteria.KEYS[one.hypothesis]
         values = {"measure": criteria.measure_words(one.measure, one.of, say), "bound": field}
@@ -217,8 +217,8 @@ def _watched(say: PageWords) -> list[tuple[str, Any]]:
         name = criteria.measure_words(measure, "", say)
         values = {
             "measure": name,
-            "expected": criteria.bound_field(f"@in_control/{key}", expected, True, say, name),
-            "alarm": criteria.bound_field(f"@to_detect/{key}", alarm, True, say, name),
+            "expected": criteria.bound_field(f"@in_control/{key}", expected, "percent", say, name),
+            "alarm": criteria.bound_field(f"@to_detect/{key}", alarm, "percent", say, name),
         }
         found.append((key, say("guide.watch", **values)))
     return found
