@@ -27,6 +27,7 @@ def addresses(names: dict[str, str]) -> list[str]:
         f"/versions/{names['version']}",
         f"/versions/{names['wrong']}",
         f"/versions/{names['wrong']}/edit",
+        f"/versions/{names['audit']}/period",
         f"/jobs/{names['queued']}",
         "/reports",
         "/reports?signed=approval&since=2026-01-01",

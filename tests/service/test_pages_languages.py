@@ -30,7 +30,7 @@ FIELDS = re.compile(r"(\{[^{}]*\})")
 TELLING = ("aria-label", "alt", "title", "placeholder", "data-label")
 # What the pages of the test show beside their own words: names, addresses, times and formats.
 GIVEN = re.compile(
-    r"trustreport|Anna\b|Example aid|Chest readings|Five hospitals|Breast, five hospitals|With faults"
+    r"trustreport|Anna\b|Example aid|Chest readings|Five hospitals|Breast, five hospitals|With faults|Audit by periods"
     r"|Chrome on Linux|testclient"
     r"|UTC|Markdown|iMRMC"
     r"|HTML|PDF|XLSX|CSV|Parquet|\bkB\b|[\w.]+@[\w.]+|[\w.]+\.(csv|yaml|json|made|failed)|arm_reader|cov\d"
@@ -203,6 +203,7 @@ def test_mails_are_in_the_language_of_the_service(light: Core, anna: Client, mon
         "report_ready": {"report": "0"},
         "report_failed": {"job": "0"},
         "period_failed": {"version": "0"},
+        "period_waiting": {"version": "0"},
         "review_requested": {"report": "0", "due": "2026-03-31"},
         "audit_due": {"job": "", "new": False, "study": "0"},
     }

@@ -49,7 +49,7 @@ from trustreport.service.study import api as study_api
 from trustreport.service.study import page as study_page
 from trustreport.service.tools import calculator, exports, operations, planning
 from trustreport.service.version import api as version_api
-from trustreport.service.version import editor_page
+from trustreport.service.version import editor_page, period_page
 from trustreport.service.version import page as version_page
 from trustreport.service.version.page import is_upload
 from trustreport.service.web import connections
@@ -133,6 +133,7 @@ PAGES = (
     study_page.router,
     version_page.router,
     editor_page.router,
+    period_page.router,
     job.page_router,
     report_page.router,
     report_page.collaboration_router,

@@ -45,7 +45,13 @@ if TYPE_CHECKING:
     from trustreport.study.ingest.validation import plan_of
     from trustreport.study.interop.exports import ExportLimits, is_export, take_export
     from trustreport.study.interop.sql import NotFetched, QueryLimits, fetch, with_driver
-    from trustreport.study.next_period import NoNextPeriod, enter_next_period, enter_taken
+    from trustreport.study.next_period import (
+        NoNextPeriod,
+        enter_next_period,
+        enter_taken,
+        proposed_days,
+        text_with_period,
+    )
     from trustreport.study.plan import (
         FETCHED,
         FIRST_YEAR,
@@ -83,7 +89,7 @@ OF_MODULES = {
     "study.ingest.validation": "plan_of",
     "study.interop.exports": "ExportLimits is_export take_export",
     "study.interop.sql": "NotFetched QueryLimits fetch with_driver",
-    "study.next_period": "NoNextPeriod enter_next_period enter_taken",
+    "study.next_period": "NoNextPeriod enter_next_period enter_taken proposed_days text_with_period",
     "study.plan": "FETCHED FIRST_YEAR LAST_YEAR DatasetFacts FileForm Plan TableFile TableSource as_coded",
     "study.proposal.parts": "Cells",
     "study.study": "Study",

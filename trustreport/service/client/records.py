@@ -15,6 +15,8 @@ EventName = Literal[
     "report.alert",
     "job.failed",
     "schedule.due",
+    "period.waiting",
+    "period.failed",
     "report.review",
     "report.approval",
     "report.rejection",

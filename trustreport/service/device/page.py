@@ -29,6 +29,7 @@ from trustreport.service.pages.page_context import (
 )
 from trustreport.service.pages.render import PageWords, declared, page, words_of
 from trustreport.service.storage.models import Schedule, StoredDevice, StoredReport, StoredStudy, Version
+from trustreport.service.version import period_page
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.shapes import Name, PageRequest, moment
 
@@ -132,6 +133,7 @@ def _show(
             schedules=schedules,
             due=due,
             drawing=drawing(found.items, due, say),
+            latest=period_page.latest_of_device(rows, who, row.id),
             charts=trends.charts(moments, lambda name: _quantity(name, say), say),
             fault=fault,
             typed=sent,

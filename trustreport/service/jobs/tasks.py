@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trustreport.service.blank import SUFFIXES
-from trustreport.service.engine import FETCHED, DatasetFacts, Plan, TableSource
+from trustreport.service.engine import FETCHED, DatasetFacts, Plan, TableSource, proposed_days
 from trustreport.service.jobs.site_files import read_lock, study_of, verify_site
 from trustreport.vocabulary.errors import MissingLibrary, Problem, StudyError
 
@@ -55,9 +55,10 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
         except Refused as error:
             return {"problems": _problems(error.problems), "unpacked": False}
     wrong: list[Problem] = [Problem(**one) for one in task.get("fetched", ())]
+    wishes, mixed = task["wishes"], list[str]()
     if "fetched" not in task:
-        if until := task["wishes"].get("until"):
-            wrong = _entered(study, until, task["wishes"].get("files", ()))
+        if "until" in wishes:
+            wrong, mixed = _enter_period(study, wishes)
         asked, refused = _queries(study)
         wrong += refused
         if asked and not wrong:
@@ -68,7 +69,7 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
         enter_taken(_manifests(study)[0], taken)
     on_progress("read", 0.1)
     proposed = _proposed(study)
-    facts = {"proposal": proposed} if proposed else {}
+    facts: dict[str, Any] = {"proposal": proposed} if proposed else {}
     answer = {"facts": facts, "tables": _tables(study), "unpacked": True}
     if wrong:
         return {**answer, "problems": _problems(wrong), "passing": bool(task.get("passing"))}
@@ -76,7 +77,12 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
         _, plan = study_of(study)
     except StudyError as error:
         without = proposed and not _manifests(study)
+        if not proposed and (proposed := _with_period(study)):
+            answer["facts"] = {"proposal": proposed}
         return {**answer, "problems": _problems([NO_MANIFEST] if without else error.problems)}
+    if "until" in wishes:
+        locked = (study / "criteria.lock.json").is_file()
+        facts["entered"] = {"dataset": plan.datasets[-1].dataset, "mixed": mixed if locked else []}
     return {**answer, "problems": [], "facts": facts_of(plan) | facts, "device": device_of(plan)}
 
 
@@ -89,18 +95,25 @@ def _keep_only(folder: Path, names: Set[str]) -> None:
             shutil.rmtree(file) if file.is_dir() and not file.is_symlink() else file.unlink()
 
 
-def _entered(study: Path, until: str, files: Sequence[str]) -> list[Problem]:
-    """Enter the next period into the manifest, from files or queries; why that cannot be, or nothing."""
+def _named(study: Path) -> str:
+    return next((manifest.name for manifest in _manifests(study)), "study.yaml")
+
+
+def _enter_period(study: Path, wishes: Mapping[str, Any]) -> tuple[list[Problem], list[str]]:
+    """Enter the next period into the manifest, from files or queries; why that cannot be, and mixed files."""
     from trustreport.service.engine import NoNextPeriod, enter_next_period
 
     try:
-        data = [study / name for name in files]
-        enter_next_period(study, data, date.fromisoformat(until), is_read=False)
+        data = [study / name for name in wishes.get("files", ())]
+        since, until = (wishes.get(key) and date.fromisoformat(wishes[key]) for key in ("since", "until"))
+        new = enter_next_period(study, data, until, since=since, is_read=False)
     except NoNextPeriod as error:
-        return [Problem("study.yaml", f"no next period: {error}")]
+        return [Problem(_named(study), f"no next period: {error}")], []
     except Exception as error:  # of a manifest that is none; the check says what is wrong with it
-        return [Problem("study.yaml", f"no next period can be entered ({type(error).__name__})")]
-    return []
+        return [Problem(_named(study), f"no next period can be entered ({type(error).__name__})")], []
+    for name in new.replaced:
+        (study / name).unlink(missing_ok=True)
+    return [], list(new.mixed)
 
 
 def _queries(study: Path) -> tuple[list[dict[str, Any]], list[Problem]]:
@@ -185,6 +198,17 @@ def _tables(study: Path) -> dict[str, Any]:
     return files_of(study) if study.is_dir() else {}
 
 
+def _with_period(study: Path, tables: Sequence[Path] = ()) -> str:
+    """The manifest of an audit with the period that tables, or files it names, have rows of; or empty."""
+    from trustreport.service.engine import text_with_period
+
+    try:
+        made = text_with_period(study, tables)
+    except Exception:  # no next period, or a manifest that is none; the check says what is wrong with it
+        return ""
+    return made if len(made) <= MOST_PROPOSED else ""
+
+
 def _proposed(study: Path) -> str:
     """A manifest with the tables that none names yet; empty where nothing can be proposed."""
     from trustreport.service.editor.edit_task import merged, named_files
@@ -197,6 +221,8 @@ def _proposed(study: Path) -> str:
     tables = sorted(p for p in study.iterdir() if p.suffix.lower() in TABLES and p.name not in (named or ()))
     if not tables or named is None:
         return ""
+    if named and (made := _with_period(study, tables)):
+        return made
     try:
         proposed = proposal.propose(tables, "certification")
     except (ValueError, LookupError, OSError):  # a table that nothing can be made of
@@ -291,6 +317,7 @@ def facts_of(plan: Plan) -> dict[str, Any]:
         "software_version": _short(plan.device.software_version),
         "period_start": min((s.isoformat() for s in starts if s), default=None),
         "period_end": max((e.isoformat() for e in ends if e), default=None),
+        "next": proposed_days(plan),
     }
 
 
