@@ -181,7 +181,7 @@ def test_from_first_start_to_an_approved_report(
     carl.page.goto(invitation)
     carl.fill(password=PASSWORD, password_again=PASSWORD)
     carl.press("Save and sign in")
-    carl.page.wait_for_url("**/studies", wait_until="commit")
+    carl.page.wait_for_url("**/", wait_until="commit")
     carl.page.goto(report)
     carl.page.get_by_label("I approve it").check()
     carl.fill(meaning="Complete, and its limits are stated.", password=PASSWORD[::-1])

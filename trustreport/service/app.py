@@ -34,6 +34,7 @@ from trustreport.service.collaboration import site_page
 from trustreport.service.core import Core
 from trustreport.service.device import api as device_api
 from trustreport.service.device import page as device_page
+from trustreport.service.home import page as home_page
 from trustreport.service.jobs import job
 from trustreport.service.middleware import BodyLimit, Envelope
 from trustreport.service.pages import render
@@ -126,6 +127,7 @@ for resource in (
 PAGES = (
     render.router,
     login.router,
+    home_page.router,
     account_page.provider_router,
     account_page.router,
     factors_page.router,

@@ -134,7 +134,7 @@ def _show(
             due=due,
             drawing=drawing(found.items, due, say),
             latest=period_page.latest_of_device(rows, who, row.id),
-            charts=trends.charts(moments, lambda name: _quantity(name, say), say),
+            charts=trends.charts(moments, lambda name: quantity_name(name, say), say),
             fault=fault,
             typed=sent,
         )
@@ -164,7 +164,7 @@ def end(device: Name, schedule: Name, who: Author, core: TheCore, form: Sent) ->
     return see(f"/devices/{device}?done=ended")
 
 
-def _quantity(name: str, words: PageWords) -> str:
+def quantity_name(name: str, words: PageWords) -> str:
     """What the catalogue calls a quantity; its own name where it has none."""
     return words(f"quantity.{name}") if f"quantity.{name}" in words else name.replace("_", " ")
 
