@@ -53,6 +53,25 @@ def test_what_was_requested_of_a_reviewer_and_what_an_approver_can_do(
     assert "Approve a report" not in waits(dora)
 
 
+def test_the_page_of_a_report_begins_with_the_next_step_and_the_document(
+    light: Core, anna: Client, names: dict[str, str]
+) -> None:
+    path = f"/reports/{names['report']}"
+    alone = get(anna, path)
+    assert "Nobody else may review this report." in alone.words
+    assert "/admin/users#invite" in alone.links
+    carl = anna.invite("carl@hospital.test", "reviewer")
+    dora = anna.invite("dora@hospital.test", "approver")
+    assert "Ask a colleague for a review" in get(anna, path).words
+    asked = {"reviewer": carl.me["user"]}
+    assert anna.post(f"{API}{path}/review-requests", json=asked).status_code == 201
+    assert "A review is requested of carl@hospital.test." in get(anna, path).words
+    assert "Your review is requested" in get(carl, path).words
+    assert carl.signs(names["report"]).status_code == 201
+    assert "approve or reject it" in get(dora, path).words
+    assert "approve or reject it" not in get(carl, path).words
+
+
 def test_what_is_late_and_what_failed(light: Core, anna: Client, names: dict[str, str]) -> None:
     with light.store.write() as rows:
         rows.get_one(Schedule, names["schedule"]).next_at = PAST

@@ -60,7 +60,8 @@ def test_every_page_is_free_of_inline_code_and_binds_its_forms(shown: Shown) -> 
     wanted = {route.path for route in page_routes() if "GET" in route.methods}
     addresses = {re.sub(r"\{\w+\}", "*", path) for path in wanted}
     assert addresses - kinds <= {
-        "/search", "/setup", "/invitation", "/enter", "/sign-in", "/forgotten", "/static/*", "/reports/*/document",
+        "/search", "/setup",
+        "/invitation", "/enter", "/sign-in", "/forgotten", "/static/*", "/reports/*/document",
         "/jobs/*",
         "/shared", "/planning/protocol.*",
         "/shared/*", "/shared/*/document", "/shared/*/zip", "/shared/*/files/{name:path}", *ELSEWHERE,

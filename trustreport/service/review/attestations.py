@@ -50,10 +50,11 @@ def attest(
 ) -> Attestation:
     """Sign a report, from an account that is confirmed where its password was reset.
 
-    Whoever prepared it may reject it, but neither review nor approve it, and nobody
-    gives both review and approval.
+    Whoever prepared it may reject it, but neither review nor approve it. Nobody
+    gives both review and approval, or one of them twice.
     """
     user = rows.get_one(User, who.user)
+    rows.refresh(report, with_for_update=True)  # two statements at once are made one after the other
     _refuse_signature(rows, user, report, act)
     elsewhere = is_proved_there(user, core.settings)
     at, name = now(rows), new_id()
@@ -93,6 +94,7 @@ def _circumstances(
     ----------
     elsewhere : whether the identity provider vouched for the signer, not a password
     """
+    confirmer = rows.get(User, user.confirmed_by) if user.confirmed_by else None
     number, head = audit.head_of(rows, who.organisation)
     return {
         "signer": {"user": who.user, "name": who.name, "email": who.email, "roles": list(who.roles)},
@@ -102,6 +104,7 @@ def _circumstances(
             "link_at": user.link_at,
             "reset": user.reset,
             "confirmed_by": user.confirmed_by,
+            "confirmer_link_by": confirmer.link_by if confirmer else None,
             "factors_reset_by": user.factors_reset_by,
             "factors_reset_at": user.factors_reset_at,
             # Who vouched for the signer at this moment: their password here, or the identity provider.
@@ -127,6 +130,8 @@ def _refuse_signature(rows: Rows, user: User, report: StoredReport, act: str) ->
     accounts.refuse_unconfirmed(user)
     if act == "rejection":
         return
+    if _has_signed(rows, report, user.id, act):
+        raise Fault(409, say("pages.fault.signed_already.detail"))
     if user.id in preparers(rows, report):
         raise Fault(403, say("pages.fault.not_ones_own.somebody_else_reviews"))
     if _has_signed(rows, report, user.id, "approval" if act == "review" else "review"):
