@@ -20,6 +20,7 @@ def addresses(names: dict[str, str]) -> list[str]:
     return [
         "/",
         "/search?q=e",
+        "/removed",
         "/studies",
         "/studies?q=nowhere",
         "/studies/new",

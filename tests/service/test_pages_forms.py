@@ -34,6 +34,10 @@ ANYBODY = (
 # Of accounts with a second factor or an identity provider, of audits, and of several languages: tests of
 # their own look at these.
 ELSEWHERE = {
+    "/removed/*/restoration",
+    "/removed/*/deletion",
+    "/sample",
+    "/sample/removal",
     "/account/second-factor/*",
     "/account/second-factor/*/removal",
     "/account/second-factor/app/confirmation",
@@ -92,7 +96,7 @@ def test_every_page_is_free_of_inline_code_and_binds_its_forms(shown: Shown) -> 
 def test_no_form_is_taken_without_its_token(
     light: Core, anna: Client, anonymous: TestClient, subtests: pytest.Subtests
 ) -> None:
-    absent = ("token", "factor", "session", "comment", "review_request", "share")
+    absent = ("token", "factor", "session", "comment", "review_request", "share", "removed")
     names = {**world(light, anna), **dict.fromkeys(absent, "0" * 26)}
     anna.headers.pop("X-CSRF-Token")
     entries = len(stored(light, Audit))
@@ -365,7 +369,7 @@ def test_every_other_form_does_what_it_says(light: Core, app: FastAPI, anna: Cli
 
     refused = post(anna, study, f"{study}/removal", name="another")
     assert (refused.status_code, "Not the name" in refused.text) == (422, True)
-    assert done(study, f"{study}/removal", name="A better name") == "/studies?done=removed"
+    assert done(study, f"{study}/removal", name="A better name") == "/removed?done=removed"
     assert anna.get(study, headers=HTML).status_code == 404
 
     new = "correct horse staple"

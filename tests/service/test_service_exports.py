@@ -277,7 +277,7 @@ def test_a_comparison_says_at_once_whether_the_device_is_the_same(
     assert ("These reports are of different devices." in page.words) is not same
     assert page.words.index("0.9") < page.words.index("\N{MINUS SIGN}0.1")
     # What is equal is folded.
-    assert page.words.index("The same in both: ") < page.words.index("Differences")
+    assert page.words.index("The same in both: ") < page.words.index("Inputs: ")
     if not same:
         assert page.words.index("different devices") < page.words.index("Before")
 

@@ -48,6 +48,7 @@ from trustreport.service.review import attestations, comments, requests, shares
 from trustreport.service.settings import Settings
 from trustreport.service.study import api as study_api
 from trustreport.service.study import page as study_page
+from trustreport.service.study import removed
 from trustreport.service.tools import calculator, exports, operations, planning
 from trustreport.service.version import api as version_api
 from trustreport.service.version import editor_page, period_page
@@ -107,6 +108,7 @@ for resource in (
     organisation.users_router,
     tokens.router,
     study_api.router,
+    removed.router,
     version_api.router,
     job.router,
     report_api.router,
@@ -133,6 +135,7 @@ PAGES = (
     factors_page.router,
     version_page.uploads_router,
     study_page.router,
+    removed.page_router,
     version_page.router,
     editor_page.router,
     period_page.router,

@@ -129,7 +129,7 @@ def may_confirm(rows: Rows, by: User, user: User) -> bool:
     An account that the same administrator made may be nobody's. It confirms only where no other colleague
     could; the statement of the signer says so.
     """
-    if not _is_apart(by, user):
+    if not _had_no_part(by, user):
         return False
     resetters = {user.link_by, user.factors_reset_by} - {None}
     if by.link_by not in resetters:
@@ -139,12 +139,12 @@ def may_confirm(rows: Rows, by: User, user: User) -> bool:
         one.active
         and permissions(one.roles) & CONFIRMS
         and one.link_by not in resetters
-        and _is_apart(one, user)
+        and _had_no_part(one, user)
         for one in rows.scalars(others)
     )
 
 
-def _is_apart(by: User, user: User) -> bool:
+def _had_no_part(by: User, user: User) -> bool:
     """Whether an account is neither the one that was reset, nor of who did it, and was there before."""
     reset_at = max(user.link_at or 0, user.factors_reset_at or 0)
     came_before = by.link_at is None or not reset_at or by.link_at < reset_at

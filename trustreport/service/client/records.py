@@ -42,6 +42,15 @@ class ResponseBody(BaseModel):
         return cls.model_validate(own | more)
 
 
+class RemovedResponse(ResponseBody):
+    kind: Literal["study", "report"]
+    id: str
+    name: str
+    removed_at: datetime
+    removed_by: str
+    until: datetime = Field(description="until when it can be restored; then it is deleted")
+
+
 class StudyResponse(ResponseBody):
     """What versions and reports belong to."""
 

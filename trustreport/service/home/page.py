@@ -54,6 +54,7 @@ def home(request: Request, who: Reader, core: TheCore) -> Response:
             tasks=open_tasks(rows, who, list(latest.values())),
             lines=_lines(rows, who, core, dict(list(latest.items())[:MOST_DEVICES]), words_of(request)),
             n_devices=rows.scalar(select(func.count()).select_from(who.rows_of(StoredDevice).subquery())),
+            sample=rows.scalar(who.rows_of(StoredStudy).where(StoredStudy.sample).limit(1)),
             is_empty=rows.scalar(who.rows_of(StoredStudy).limit(1)) is None,
         )
 

@@ -24,6 +24,7 @@ from trustreport.service.jobs.store_results import store_check, store_report
 from trustreport.service.limited import ChildOutcome, ResourceLimits, run
 from trustreport.service.log import log, place_of
 from trustreport.service.storage.blobs import Damaged, StorageAway
+from trustreport.service.storage.hidden import with_removed
 from trustreport.service.storage.models import (
     Audit,
     Job,
@@ -169,7 +170,7 @@ class WorkerThread:
             "most_files": core.settings.most_files,
         }
         if job.task == "report":
-            with core.store.read() as rows:
+            with core.store.read() as rows, with_removed(rows):  # a look is one all the same
                 task["looks"] = looks_before(rows, job)
         heartbeat = _Heartbeat(core, lease, self._stop)
         try:

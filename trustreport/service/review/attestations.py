@@ -26,6 +26,7 @@ from trustreport.service.ids import new_id
 from trustreport.service.jobs import queue
 from trustreport.service.pages.blob_responses import send_blob
 from trustreport.service.storage.collaboration import ReviewRequest
+from trustreport.service.storage.hidden import with_removed
 from trustreport.service.storage.models import (
     Attestation,
     Job,
@@ -138,12 +139,7 @@ def _refuse_signature(rows: Rows, user: User, report: StoredReport, act: str) ->
         raise Fault(403, say("pages.fault.two_people.detail"))
 
 
-def preparers(rows: Rows, report: StoredReport) -> set[str]:
-    """Who asked for a report or scheduled it, and who uploaded any of its data.
-
-    A file that somebody else uploaded, in whatever version of whatever study, is theirs, whoever uploads it
-    again; and a version that corrects another one has also been prepared by whoever made that one.
-    """
+def _preparers(rows: Rows, report: StoredReport) -> set[str]:
     files = select(VersionFile.sha256).where(VersionFile.version == report.version)
     uploaded = (
         select(Version.created_by)
@@ -160,6 +156,16 @@ def preparers(rows: Rows, report: StoredReport) -> set[str]:
         found.add(version.created_by)
         before = version.based_on
     return found
+
+
+def preparers(rows: Rows, report: StoredReport) -> set[str]:
+    """Who asked for a report or scheduled it, and who uploaded any of its data.
+
+    A file that somebody else uploaded, in whatever version of whatever study, is theirs, whoever uploads it
+    again; and a version that corrects another one has also been prepared by whoever made that one.
+    """
+    with with_removed(rows):
+        return _preparers(rows, report)
 
 
 def _has_signed(rows: Rows, report: StoredReport, user: str, act: str) -> bool:
