@@ -215,7 +215,7 @@ def test_pages_work_without_javascript(browser: Any, service: tuple[str, str]) -
     page.fill("[name=password_again]", PASSWORD)
     with page.expect_navigation():
         page.get_by_role("button", name="Set up and sign in").click()
-    page.goto(page.url.split("?")[0].split("#")[0] + "/new")
+    page.goto(page.url.split("?")[0] + "studies/new")
     page.fill("[name=name]", "Wrong")
     page.set_input_files(
         "[name=files]", [{"name": "study.json", "mimeType": "text/plain", "buffer": b'{"report": {}}'}]

@@ -288,7 +288,7 @@ def _last(tree: Any, since: dt.date | None = None) -> Any:
         return (periods or sets)[-1]
     if not dated:
         raise NoNextPeriod("no data set of role period has an end_date, from which the next one follows")
-    return max(dated, key=lambda one: _days(one)[1])
+    return max(dated, key=lambda one: _days(one)[1] or dt.date.min)
 
 
 def _days(entry: Any) -> tuple[dt.date | None, dt.date | None]:

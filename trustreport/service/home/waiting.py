@@ -72,7 +72,7 @@ def _reviews(rows: Rows, who: Principal, today: str) -> Iterator[OpenTask]:
         .with_only_columns(ReviewRequest.report, ReviewRequest.due, StoredStudy.name)
     )
     for report, due, name in rows.execute(query):
-        yield OpenTask("review", f"/reports/{report}", name, due or "", bool(due) and due < today)
+        yield OpenTask("review", f"/reports/{report}", name, due or "", due is not None and due < today)
 
 
 def _approvals(rows: Rows, who: Principal) -> list[OpenTask]:

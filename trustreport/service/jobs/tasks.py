@@ -105,7 +105,8 @@ def _enter_period(study: Path, wishes: Mapping[str, Any]) -> tuple[list[Problem]
 
     try:
         data = [study / name for name in wishes.get("files", ())]
-        since, until = (wishes.get(key) and date.fromisoformat(wishes[key]) for key in ("since", "until"))
+        since = date.fromisoformat(wishes["since"]) if "since" in wishes else None
+        until = date.fromisoformat(wishes["until"])
         new = enter_next_period(study, data, until, since=since, is_read=False)
     except NoNextPeriod as error:
         return [Problem(_named(study), f"no next period: {error}")], []

@@ -16,6 +16,7 @@ from trustreport.service.web.faults import Fault
 from trustreport.vocabulary.messages import say
 
 KEPT = 30 * retention.DAY
+KINDS: tuple[type[StoredStudy] | type[StoredReport], ...] = (StoredReport, StoredStudy)
 GONE = "removed"  # the state of a job whose report was: another one may make it again
 
 
@@ -84,7 +85,7 @@ def delete(rows: Rows, who: Principal, name: str) -> None:
 def delete_old(rows: Rows, organisation: str, actor: str) -> None:
     """Delete what nobody has restored in time."""
     with with_removed(rows):
-        for model in (StoredReport, StoredStudy):
+        for model in KINDS:
             old = select(model).where(
                 model.organisation == organisation, model.removed_at < now(rows) - KEPT
             )
@@ -97,14 +98,14 @@ def _row(kind: Literal["study", "report"], row: Any, name: str) -> RemovedRow:
 
 
 def _removed(rows: Rows, who: Principal, name: str) -> StoredStudy | StoredReport:
-    for model in (StoredStudy, StoredReport):
+    for model in KINDS:
         query = who.rows_of(model).where(model.id == name, model.removed_at.is_not(None))
         if (row := rows.scalar(query.with_for_update())) is not None:
             return row
     raise Fault(404, say("pages.fault.not_found.removed"))
 
 
-def _delete(rows: Rows, row: StoredStudy | StoredReport, actor: str) -> None:
+def _delete(rows: Rows, row: Any, actor: str) -> None:
     if isinstance(row, StoredStudy):
         retention.remove(rows, row, actor, action="study.delete")
         return

@@ -495,5 +495,5 @@ STEPS: dict[str, Callable[[], None]] = {
     "0012": webhooks,
     "0013": several_servers,
     "0014": collaborations,
-    "0015": restarts_and_removals,
+    "0018": restarts_and_removals,
 }
