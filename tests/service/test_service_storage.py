@@ -70,8 +70,8 @@ def test_studies_of_an_older_schema_are_neither_samples_nor_removed(tmp_path: Pa
         for statement in (
             ("INSERT INTO organisations (id, name, retention, second_factor, created_at) "
             "VALUES ('{o}', 'Old', '{{}}', false, 1)"),
-            ("INSERT INTO users (id, organisation, email, name, password, roles, operator, created_at, reset) "
-            "VALUES ('{u}', '{o}', 'o@h.test', 'O', 'x', '[]', false, 1, false)"),
+            ("INSERT INTO users (id, organisation, email, name, password, roles, operator, created_at, reset)"
+            " VALUES ('{u}', '{o}', 'o@h.test', 'O', 'x', '[]', false, 1, false)"),
             ("INSERT INTO studies (id, organisation, name, created_by, created_at) "
             "VALUES ('{s}', '{o}', 'Kept', '{u}', 1)"),
         ):
