@@ -28,6 +28,14 @@ from trustreport.service.storage.models import Job, ReportFile, StoredReport
 
 HTML = {"Accept": "text/html"}
 WRONG = "reader,case,arm,truth,decision\nR1,C1,unaided,2,0\nR1,C2,unaided,0,7\n"
+SCORES = "case,truth,score\nC1,1,0.8\nC2,0,0.3\nC3,1,0.4\nC4,0,0.6\n"
+AUDIT = {
+    "report": {"kind": "vigilance", "title": "Audit by quarters"},
+    "device": {"trade_name": "Example aid", "manufacturer": "Example", "software_version": "1.0"},
+    "operating_point": {"threshold": 0.5},
+    "datasets": [{"dataset": "2026-Q1", "role": "period"}],
+    "tables": {"scores": {"file": "scores.csv", "dataset": "2026-Q1"}},
+}
 READINGS = {
     "report": {"kind": "certification", "title": "Readings"},
     "device": {"trade_name": "Example aid", "manufacturer": "Example", "software_version": "1.0"},
@@ -152,6 +160,8 @@ def signed_report(core: Core, anna: Client) -> dict[str, str]:
     wrong = anna.study("With faults")
     files = [("files", ("study.json", json.dumps(READINGS))), ("files", ("readings.csv", WRONG))]
     names["wrong"] = anna.post(f"{API}/studies/{wrong}/versions", files=files).json()["id"]
+    assert worker.once("check")
+    names["audit"] = anna.version(anna.study("Audit by periods"), AUDIT, **{"scores.csv": SCORES})
     assert worker.once("check")
     report = f"{API}/reports/{names['report1']}"
     assert anna.post(f"{report}/comments", json={"text": "See table 2."}).status_code == 201

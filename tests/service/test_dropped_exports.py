@@ -363,7 +363,9 @@ def test_pauses_grow_and_at_last_people_are_told(due: Core, monkeypatch: pytest.
     assert "also after several attempts" in " ".join(sent.get_content().split())
     actions = [a.action for a in stored(due, Audit)]
     assert actions.count("job.postpone") == 9
-    assert "version.invalid" in actions  # which webhooks send
+    assert {"version.invalid", "period.failed"} <= set(actions)  # which webhooks send
+    assert actions.count("period.waiting") == 1
+    assert [m.kind for m in stored(due, Mail)].count("period_waiting") == 1
 
 
 def test_a_database_that_is_away_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

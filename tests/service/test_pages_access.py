@@ -19,6 +19,9 @@ LOOKS = {"light": (1280, "light"), "dark": (390, "dark")}
 def addresses(names: dict[str, str]) -> list[str]:
     """Every kind of page, and those that look otherwise in another state."""
     return [
+        "/",
+        "/search?q=e",
+        "/removed",
         "/studies",
         "/studies?q=nowhere",
         "/studies/new",
@@ -32,6 +35,7 @@ def addresses(names: dict[str, str]) -> list[str]:
         f"/versions/{names['wrong']}/edit",
         *(f"/versions/{names['wrong']}/guide/{step}" for step in STEPS),
         f"/versions/{names['version']}/guide/criteria",
+        f"/versions/{names['audit']}/period",
         f"/jobs/{names['queued']}",
         "/reports",
         "/reports?signed=approval&since=2026-01-01",
@@ -72,7 +76,7 @@ def sign_in(page: Any) -> None:
     page.fill("[name=email]", "anna@hospital.test")
     page.fill("[name=password]", PASSWORD)
     page.keyboard.press("Enter")
-    page.wait_for_url("**/studies")
+    page.wait_for_url("**/")
 
 
 @pytest.mark.parametrize("page", LOOKS, indirect=True)
@@ -153,6 +157,7 @@ def test_a_table_that_is_chosen_shows_its_columns_and_a_problem_leads_to_its_fie
 
 def test_a_search_answers_as_one_types(page: Any, shown: Shown) -> None:
     sign_in(page)
+    page.goto(f"{shown.url}/studies")
     page.type("#q", "faults")
     page.wait_for_url("**/studies?q=faults")
     page.locator("#list tbody tr").nth(1).wait_for(state="detached")

@@ -31,6 +31,7 @@ TELLING = ("aria-label", "alt", "title", "placeholder", "data-label")
 # What the pages of the test show beside their own words: names, addresses, times and formats.
 GIVEN = re.compile(
     r"trustreport|Anna\b|Example aid|Chest readings|Five hospitals|Breast, five hospitals|With faults"
+    r"|Audit by periods"
     r"|Chrome on Linux|testclient"
     r"|UTC|Markdown|iMRMC"
     r"|HTML|PDF|XLSX|CSV|JSON|Parquet|\bkB\b|[\w.]+@[\w.]+|[\w.]+\.(csv|yaml|json|made|failed)|arm_reader|cov\d"
@@ -151,7 +152,7 @@ def test_a_chosen_language_is_kept_and_beats_what_the_browser_asks_for(reader: T
     refused = post(reader, "/sign-in", "/language", language="<b>", next="//elsewhere.test")
     assert (refused.status_code, "set-cookie" in refused.headers) == (422, False)
     away = post(reader, "/sign-in", "/language", language=MADE_UP, next="//elsewhere.test")
-    assert away.headers["location"] == "/studies"
+    assert away.headers["location"] == "/"
 
 
 def test_a_session_may_choose_too(anna: Client, made_up: Catalogue) -> None:
@@ -204,6 +205,7 @@ def test_mails_are_in_the_language_of_the_service(light: Core, anna: Client, mon
         "report_ready": {"report": "0"},
         "report_failed": {"job": "0"},
         "period_failed": {"version": "0"},
+        "period_waiting": {"version": "0"},
         "review_requested": {"report": "0", "due": "2026-03-31"},
         "audit_due": {"job": "", "new": False, "study": "0"},
     }

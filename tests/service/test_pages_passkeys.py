@@ -76,7 +76,7 @@ def house(tmp_path: Path, browser: Any) -> Iterator[House]:
 def test_a_passkey_is_added_asked_for_and_removed(house: House) -> None:
     page, found = house.page, {}
     house.sign_in()
-    page.wait_for_url("**/studies")
+    page.wait_for_url("**/")
     house.go("/account/second-factor/passkey")
     house.look(found)
     house.add_passkey("This computer")
@@ -88,7 +88,7 @@ def test_a_passkey_is_added_asked_for_and_removed(house: House) -> None:
     page.wait_for_url("**/sign-in/second")
     house.look(found)
     house.press("Use a passkey")
-    page.wait_for_url("**/studies")
+    page.wait_for_url("**/")
     with house.core.store.read() as rows:
         used = rows.query(Factor).one()
         assert used.counter > kept.counter
@@ -104,7 +104,7 @@ def test_a_passkey_is_added_asked_for_and_removed(house: House) -> None:
         rows.query(Factor).one().counter = used.counter
     house.sign_in()
     house.press("Use a passkey")
-    page.wait_for_url("**/studies")
+    page.wait_for_url("**/")
     # The same authenticator is not registered twice.
     house.add_passkey("Again")
     page.get_by_text("The browser gave no passkey").wait_for()
@@ -119,7 +119,7 @@ def test_a_passkey_is_added_asked_for_and_removed(house: House) -> None:
     house.press("Use a passkey")
     page.get_by_text("The second factor has been removed.").wait_for()
     house.sign_in()
-    page.wait_for_url("**/studies")
+    page.wait_for_url("**/")
     house.go("/account/second-factor/app")
     page.fill("[name=password]", PASSWORD)
     house.press("Continue")
@@ -133,7 +133,7 @@ def test_a_passkey_is_added_asked_for_and_removed(house: House) -> None:
 def test_an_answer_for_another_site_or_question_is_no_passkey(house: House) -> None:
     """The answer of a real authenticator, with one thing changed at a time."""
     house.sign_in()
-    house.page.wait_for_url("**/studies")
+    house.page.wait_for_url("**/")
     house.add_passkey("This computer")
     house.page.get_by_text("They are shown only once").wait_for()
     house.sign_in()
@@ -175,7 +175,7 @@ def test_an_answer_for_another_site_or_question_is_no_passkey(house: House) -> N
         )
         == "403"
     )
-    assert tried(right) == "/studies"
+    assert tried(right) == "/"
     assert tried(right) == "/sign-in?done=late"  # a question is answered once
 
 

@@ -96,7 +96,7 @@ def test_v14_2_1_no_secret_is_in_an_address_that_is_sent(light: Core, anna: Clie
         assert secret not in stranger.get(f"{path}?link={secret}", headers=HTML).text
         assert stranger.get(f"/shared/{secret}", headers=HTML).status_code == 404
     came = post(Client.on(app), "/invitation", "/invitation", link=invitation, **TWICE)
-    assert (came.status_code, came.headers["location"]) == (303, "/studies")
+    assert (came.status_code, came.headers["location"]) == (303, "/")
 
 
 def test_v14_3_1_a_session_that_ends_is_cleared_from_the_browser(

@@ -316,6 +316,9 @@ def test_v6_3_8_an_account_that_does_not_exist_answers_alike(anna: Client, app: 
         ("letmein12345", "easily guessed"),
         ("Password123!", "easily guessed"),
         ("P@ssw0rd2026", "easily guessed"),
+        ("hospital2026!!", "a word with digits or signs"),
+        ("Sommer2026!!", "a word with digits or signs"),
+        ("Krankenhaus1!", "a word with digits or signs"),
         # What anybody knows of the account, the organisation and the service.
         ("Anna@Hospital.test", "easily guessed"),
         ("anna@hospital.test12", "easily guessed"),

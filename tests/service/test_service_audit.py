@@ -147,8 +147,8 @@ def set_back(core: Core, chain: str, n: int) -> None:
 
 
 FORGED = (
-    "INSERT INTO studies SELECT 'forged', organisation, name, created_by, created_at FROM studies "
-    "WHERE id = '{study}'"
+    "INSERT INTO studies (id, organisation, name, sample, created_by, created_at) "
+    "SELECT 'forged', organisation, name, sample, created_by, created_at FROM studies WHERE id = '{study}'"
 )
 CUT_OFF = "DELETE FROM audit WHERE chain = '{organisation}' AND number > {keep}"
 SET_BACK = (

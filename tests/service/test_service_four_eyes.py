@@ -8,12 +8,21 @@ import pytest
 from acts import RESULTS, approves, log
 from fastapi import FastAPI
 from pages import get, post
-from services import API, MANIFEST, PASSWORD, Client, only, stored, world
+from services import API, MANIFEST, PASSWORD, Client, at_once, only, stored, world
 
+from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
 from trustreport.service.jobs import schedules
-from trustreport.service.storage.models import Audit, Job, StoredReport, User, Version, VersionFile
+from trustreport.service.storage.models import (
+    Attestation,
+    Audit,
+    Job,
+    StoredReport,
+    User,
+    Version,
+    VersionFile,
+)
 
 NEW = "another horse battery"
 
@@ -65,6 +74,35 @@ def test_an_administrator_cannot_sign_as_somebody_else(
     assert eve.post(path).status_code == 409
     said = [(e.actor, e.action) for e in stored(light, Audit, subject=carl.me["user"])]
     assert (eve.me["user"], "user.confirm") in said
+
+
+def test_an_invented_colleague_confirms_nobody_where_there_are_others(
+    light: Core, app: FastAPI, anna: Client, report: str
+) -> None:
+    dora = anna.invite("dora@hospital.test", "admin")
+    eve = dora.invite("eve@hospital.test", "reviewer")
+    carl = anna.invite("carl@hospital.test", "approver")
+    ghost = anna.invite("ghost@hospital.test", "approver")
+    impostor = reset(app, anna, carl.me["user"])
+    path = f"{API}/users/{carl.me['user']}/confirmation"
+    assert ghost.post(path).status_code == 403
+    assert f"/account/confirmations/{carl.me['user']}" not in get(ghost, "/account").links
+    assert signed(impostor, report, "approval", NEW).status_code == 403
+    assert eve.post(path).status_code == 204
+    statement = signed(impostor, report, "approval", NEW).json()["id"]
+    said = json.loads(anna.get(f"{API}/attestations/{statement}/statement").content)["account"]
+    assert (said["confirmed_by"], said["confirmer_link_by"]) == (eve.me["user"], dora.me["user"])
+
+
+def test_of_approvals_at_once_by_one_person_one_counts(core: Core) -> None:
+    app = create_app(core)
+    anna = Client.set_up(app, core)
+    report = world(core, anna)["report"]
+    carl = anna.invite("carl@hospital.test", "approver")
+    codes: list[int] = []
+    at_once(*[lambda: codes.append(signed(carl, report).status_code)] * 6)
+    assert sorted(codes) == [201, *[409] * 5]
+    assert len(stored(core, Attestation, report=report)) == 1
 
 
 def test_a_statement_says_how_its_signer_came_in(
@@ -140,7 +178,8 @@ def test_one_person_gives_either_review_or_approval(
     assert signed(carl, report, first).status_code == 201
     refused = signed(carl, report, second)
     assert (refused.status_code, refused.json()["title"]) == (403, "Two people")
-    assert signed(carl, report, first).status_code == 201
+    again = signed(carl, report, first)
+    assert (again.status_code, again.json()["title"]) == (409, "Signed already")
     assert signed(dora, report, second).status_code == 201
     assert signed(carl, report, "rejection").status_code == 201
 

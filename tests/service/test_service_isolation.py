@@ -62,6 +62,7 @@ def things_of(core: Core, client: Client) -> dict[str, str]:
     share = client.post(f"{report}/shares", json={})
     names |= {"comment": comment.json()["id"], "review_request": asked.json()["id"]}
     names |= {"share": share.json()["share"]["id"], "link": share.json()["link"].rpartition("/")[2]}
+    names["removed"] = names["study"]
     return names
 
 

@@ -109,15 +109,41 @@ def test_a_dead_workers_job_goes_to_another_and_its_late_answer_does_not_count(
 def test_a_job_that_ends_its_workers_is_given_up_with_the_reason(core: Core, version: str) -> None:
     name = ask(core, version)
     for attempt in range(core.settings.attempts):
-        lease = take(core, f"victim{attempt}")
+        lease = take(core, f"victim{attempt}-0")
         assert lease is not None
         lapse(core)
+        goes_on(core, f"victim{attempt}")
     assert take(core, "careful") is None
     assert (job(core, name).state, job(core, name).reason) == (
         "failed",
         "Each of 3 attempts ended the worker that made it.",
     )
     assert ask(core, version) != name  # asked anew, it is tried anew
+
+
+def goes_on(core: Core, process: str) -> None:
+    """Let a process be seen now."""
+    with core.store.write() as rows:
+        at = now(rows)
+        rows.merge(StoredWorker(id=process, code="1", started_at=at, seen_at=at))
+
+
+def test_a_job_is_not_to_blame_at_once_for_the_end_of_the_whole_process(core: Core, version: str) -> None:
+    name = ask(core, version)
+    pauses, at_once_again = [], 0
+    while job(core, name).state != "failed":
+        lease = take(core, "killed-0")
+        found = job(core, name)
+        if lease is not None:
+            at_once_again += not pauses
+            lapse(core)
+        elif found.state == "queued":
+            with core.store.write() as rows:
+                pauses.append(round((found.lease_until - now(rows)) / 60_000))
+                rows.get_one(Job, name).lease_until = 0
+    assert at_once_again == 3  # the first time and after two ends
+    assert pauses == [1, 2, 4, 8, 16, 32, 60]
+    assert job(core, name).reason == "The service ended 10 times while it was being made."
 
 
 def test_what_a_worker_gives_back_counts_as_no_attempt(core: Core, version: str) -> None:

@@ -19,7 +19,7 @@ from trustreport.service.ids import new_id
 from trustreport.service.settings import Settings, Unsuitable, from_environment
 from trustreport.service.storage import Blobs, Store, migrate, store
 from trustreport.service.storage.locations import open_blobs
-from trustreport.service.storage.models import Base, Organisation, Session, User, Version
+from trustreport.service.storage.models import Base, Organisation, Session, StoredStudy, User, Version
 from trustreport.service.study.fixing import fixing_of
 
 OLD_ROWS = (
@@ -84,6 +84,30 @@ def test_versions_from_before_criteria_were_fixed_here_come_along(tmp_path: Path
         assert rows.get_one(Version, v).criteria == {}
         assert rows.get_one(Organisation, o).countersigned is False
         assert fixing_of(rows, s).acts == ()
+    core.close()
+
+
+def test_studies_of_an_older_schema_are_neither_samples_nor_removed(tmp_path: Path, address: str) -> None:
+    settings = Settings(tmp_path / "data", database=address)
+    settings.data.mkdir()
+    store = Store(settings.address)
+    migrate.migrate(store.engine, "0014")
+    o, u, s = new_id(), new_id(), new_id()
+    with store.write() as rows:
+        for statement in (
+            ("INSERT INTO organisations (id, name, retention, second_factor, created_at) "
+            "VALUES ('{o}', 'Old', '{{}}', false, 1)"),
+            ("INSERT INTO users (id, organisation, email, name, password, roles, operator, created_at, reset)"
+            " VALUES ('{u}', '{o}', 'o@h.test', 'O', 'x', '[]', false, 1, false)"),
+            ("INSERT INTO studies (id, organisation, name, created_by, created_at) "
+            "VALUES ('{s}', '{o}', 'Kept', '{u}', 1)"),
+        ):
+            rows.execute(text(statement.format(o=o, u=u, s=s)))
+    store.close()
+    core = open_core(settings)
+    with core.store.read() as rows:
+        study = rows.get_one(StoredStudy, s)
+        assert (study.name, study.sample, study.removed_at) == ("Kept", False, None)
     core.close()
 
 

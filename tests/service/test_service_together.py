@@ -350,11 +350,17 @@ def upload(core: Core, client: Client, *, minutes_ago: float = 60) -> str:
     return study
 
 
+def delete(owner: Client, study: str) -> None:
+    """Remove a study, and do not wait until nobody can restore it any more."""
+    assert owner.delete(f"{API}/studies/{study}").status_code == 204
+    assert owner.delete(f"{API}/removed/{study}").status_code == 204
+
+
 def test_files_go_when_a_worker_next_looks(core: Core, owner: Client) -> None:
     schedules.tend(core)  # today's retention has run
     study = upload(core, owner)
     assert len(names_the_patient(core)) == 1
-    assert owner.delete(f"{API}/studies/{study}").status_code == 204
+    delete(owner, study)
     schedules.tend(core)
     assert names_the_patient(core) == []
     assert list(core.blobs.stored_blobs()) == []
@@ -406,7 +412,7 @@ def test_what_an_organisation_uses_and_what_goes_next(light: Core) -> None:
 def test_a_file_that_another_study_has_stays(core: Core, owner: Client) -> None:
     schedules.tend(core)
     study, _ = upload(core, owner), upload(core, owner)
-    assert owner.delete(f"{API}/studies/{study}").status_code == 204
+    delete(owner, study)
     schedules.tend(core)
     assert len(names_the_patient(core)) == 1
     assert len(stored(core, Removal)) == 0
@@ -415,7 +421,7 @@ def test_a_file_that_another_study_has_stays(core: Core, owner: Client) -> None:
 def test_a_young_file_waits_since_its_row_may_come(core: Core, owner: Client) -> None:
     schedules.tend(core)
     study = upload(core, owner, minutes_ago=0)
-    assert owner.delete(f"{API}/studies/{study}").status_code == 204
+    delete(owner, study)
     schedules.tend(core)
     (path,) = names_the_patient(core)
     assert len(stored(core, Removal)) == 2

@@ -33,7 +33,8 @@ def next_period(
     """Enter the next period of the audit in STUDY: its tables, data set and dates.
 
     A table that the last period has from a query with the parameters since and until is fetched for the
-    new one; of exports in a folder or bucket the newest is taken. Signals, incidents, indicators, the lock
+    new one; of exports in a folder or bucket the newest is taken. A file that has the earlier cases again
+    replaces the table that it is like. Signals, incidents, indicators, the lock
     and the register of looks stay as they are. Nothing is changed unless the study can be read with the new
     data.
     """

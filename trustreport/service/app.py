@@ -35,6 +35,7 @@ from trustreport.service.core import Core
 from trustreport.service.device import api as device_api
 from trustreport.service.device import page as device_page
 from trustreport.service.guide import page as guide_page
+from trustreport.service.home import page as home_page
 from trustreport.service.jobs import job
 from trustreport.service.lock import api as lock_api
 from trustreport.service.lock import page as lock_page
@@ -50,9 +51,10 @@ from trustreport.service.review import attestations, comments, requests, shares
 from trustreport.service.settings import Settings
 from trustreport.service.study import api as study_api
 from trustreport.service.study import page as study_page
+from trustreport.service.study import removed
 from trustreport.service.tools import calculator, exports, operations, planning
 from trustreport.service.version import api as version_api
-from trustreport.service.version import editor_page
+from trustreport.service.version import editor_page, period_page
 from trustreport.service.version import page as version_page
 from trustreport.service.version.page import is_upload
 from trustreport.service.vigilance import api as vigilance_api
@@ -114,6 +116,7 @@ for resource in (
     organisation.users_router,
     tokens.router,
     study_api.router,
+    removed.router,
     version_api.router,
     lock_api.router,
     job.router,
@@ -137,15 +140,18 @@ for resource in (
 PAGES = (
     render.router,
     login.router,
+    home_page.router,
     account_page.provider_router,
     account_page.router,
     factors_page.router,
     version_page.uploads_router,
     study_page.router,
+    removed.page_router,
     version_page.router,
     editor_page.router,
     lock_page.router,
     guide_page.router,
+    period_page.router,
     job.page_router,
     report_page.router,
     report_page.collaboration_router,

@@ -52,6 +52,8 @@ if TYPE_CHECKING:
         enter_events,
         enter_next_period,
         enter_taken,
+        proposed_days,
+        text_with_period,
     )
     from trustreport.study.plan import (
         DAYS_TO_REPORT,
@@ -96,7 +98,9 @@ OF_MODULES = {
     "study.ingest.validation": "plan_of",
     "study.interop.exports": "ExportLimits is_export take_export",
     "study.interop.sql": "NotFetched QueryLimits fetch with_driver",
-    "study.next_period": "NoNextPeriod enter_events enter_next_period enter_taken",
+    "study.next_period": (
+        "NoNextPeriod enter_events enter_next_period enter_taken proposed_days text_with_period"
+    ),
     "study.plan": (
         "DAYS_TO_REPORT FETCHED FIRST_YEAR LAST_YEAR DatasetFacts FileForm Incident Plan Signal TableFile "
         "TableSource as_coded undeclared_fields"

@@ -28,6 +28,8 @@ EVENTS: dict[str, EventKind] = {
     "report.alert": EventKind("A control chart of a report has an alert", "/reports/{}"),
     "job.failed": EventKind("A check or a report has failed", "/jobs/{}"),
     "schedule.due": EventKind("A periodic audit is due", "/schedules/{}"),
+    "period.waiting": EventKind("A scheduled period waits for its data", "/versions/{}"),
+    "period.failed": EventKind("A scheduled period was not reported", "/versions/{}"),
     "report.review": EventKind("A report was reviewed", "/reports/{}"),
     "report.approval": EventKind("A report was approved", "/reports/{}"),
     "report.rejection": EventKind("A report was rejected", "/reports/{}"),

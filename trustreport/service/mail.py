@@ -33,11 +33,13 @@ Kind = Literal[
     "report_failed",
     "audit_due",
     "period_failed",
+    "period_waiting",
     "pool_failed",
     "review_requested",
     "site_invited",
     "site_uploaded",
 ]
+OF_AUDITS = ("audit_due", "period_failed", "period_waiting")  # which somebody has to know, whoever left
 ACTOR = "mail"
 MINUTE = 60_000
 LONGEST_WAIT = 6 * 60  # minutes between two attempts
@@ -48,6 +50,8 @@ RESET_EVERY = 10 * MINUTE  # whoever asks more often gets one message
 def queue_mail(rows: Rows, settings: Settings, kind: Kind, user: str, **details: Any) -> bool:
     """Write a message to a user; whether there is a server that takes it.
 
+    What is said of audits goes to the administrators where the account of the user is closed.
+
     Parameters
     ----------
     details : names of rows, never a secret
@@ -55,8 +59,12 @@ def queue_mail(rows: Rows, settings: Settings, kind: Kind, user: str, **details:
     if not settings.sends_mail:
         return False
     row = rows.get_one(User, user)
-    if row.disabled_at is None:
-        _write(rows, kind, row.organisation, user, "", details)
+    wanted = [row] if row.disabled_at is None else []
+    if kind in OF_AUDITS and not wanted:
+        open_ones = select(User).where(User.organisation == row.organisation, User.disabled_at.is_(None))
+        wanted = [one for one in rows.scalars(open_ones) if "admin" in one.roles]
+    for one in wanted:
+        _write(rows, kind, row.organisation, one.id, "", details)
     return True
 
 

@@ -1,5 +1,6 @@
 """The next period of an audit: its data set and dates in the manifest, everything else carried over."""
 
+import calendar
 import datetime as dt
 import io
 import json
@@ -9,6 +10,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,9 @@ from trustreport.study.ingest.problems import Problems
 from trustreport.study.ingest.tables import Layout, Raw, read_table
 from trustreport.study.interop.exports import take_export
 from trustreport.study.interop.sql import NotFetched
-from trustreport.study.plan import DatasetFacts, FileForm, Incident, Signal, TableSource, as_moment
+from trustreport.study.plan import DatasetFacts, FileForm, Incident, Plan, Signal, TableSource, as_moment
 
-MANIFEST, TRIED = "study.yaml", "study.next.yaml"
+MANIFESTS, TRIED = ("study.yaml", "study.yml", "study.json"), "study.next"
 FORM = tuple(FileForm.model_fields)
 ASKED = ("sql", "newest", "url_env", "connection")
 SOURCE = ("file", *ASKED, "parameters", "after", "taken")
@@ -27,6 +29,11 @@ SOURCE = ("file", *ASKED, "parameters", "after", "taken")
 OWN = ("dataset", "role", "start_date", "end_date", "exclusions", "sha256", *SOURCE)
 SINCE, UNTIL = "since", "until"  # parameters that are the first and the last day of a period
 ALIKE = 0.8  # share of the columns of a table that a file of the same kind has
+REPEATED = 0.5  # share of the cases of a table that a file has again which is to replace it
+
+
+# How a period is named at the end of a name: by a month, a quarter or a year.
+ENDS = re.compile(r"(?<!\d)((?:19|20)\d{2})(?:-(?P<month>0[1-9]|1[0-2])|(?P<dash>-?)Q(?P<quarter>[1-4]))?$")
 
 
 class NoNextPeriod(ValueError):
@@ -37,7 +44,8 @@ class NoNextPeriod(ValueError):
 class NextPeriod:
     """What was entered: the name of the period, its first and last day, its files, queries and exports.
 
-    `mixed` are the files of which not every row says that it is of the period.
+    `mixed` are the files of which not every row says that it is of the period, `replaced` those that a file
+    took the place of which has the earlier rows too.
     """
 
     name: str
@@ -45,6 +53,20 @@ class NextPeriod:
     end: dt.date
     files: tuple[str, ...]
     mixed: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class NewPart:
+    """A file of the period: what of the manifest it is read as, and the data sets that its rows name.
+
+    `repeats`: it has the earlier rows too.
+    """
+
+    file: Path
+    form: Any
+    sets: frozenset[str]
+    repeats: bool
 
 
 def enter_next_period(
@@ -68,39 +90,131 @@ def enter_next_period(
     Raises
     ------
     NoNextPeriod : the last period has no end, the new one ends before it, there is neither a file nor a
-        query nor an export, or a file is like none of its files
+        query nor an export, a file is like none of its files, or its rows are of no new period or of several
     StudyError : the study cannot be read with the new data; nothing was changed
     """
     if is_read:
         read_plan(folder)  # a manifest that is none is refused with every problem of it
-    tree = _tree(folder / MANIFEST)
-    last = _last(tree)
-    start = since or _after(last)
-    if until < start:
-        raise NoNextPeriod(f"the period would end on {until}, before it begins ({start})")
-    own = name or _name(str(last["dataset"]), until)
-    if any(str(one["dataset"]) == own for one in tree["datasets"]):
-        raise NoNextPeriod(f"there is a data set {own} already; name the period by --name")
-    new = NextPeriod(own, start, until, tuple(f.name for f in data))
-    asked, mixed = _enter(tree, last, new, data, folder)
-    new = replace(new, files=(*new.files, *asked), mixed=tuple(mixed))
-    _move_dates(tree, new)
-    copied, tried = _copies(data, folder), folder / TRIED
+    manifest = _manifest(folder)
+    tree = _tree(manifest)
+    new, asked = _entered(tree, folder, data, since, until, name)
+    copied, tried = _copies(data, folder), folder / f"{TRIED}{manifest.suffix}"
     made = [*copied.values(), tried]
     try:
         for file, copy in copied.items():
             shutil.copyfile(file, copy)
         if is_read:
             made += _take_exports(tree, asked, folder)
-        tried.write_text(_as_text(tree), encoding="utf-8")
+        tried.write_text(_as_text(tree, manifest), encoding="utf-8")
         if is_read:
             read(tried)
-        tried.replace(folder / MANIFEST)
+        tried.replace(manifest)
     except BaseException:
         for file in made:
             file.unlink(missing_ok=True)
         raise
     return new
+
+
+def _entered(
+    tree: Any, folder: Path, data: Sequence[Path], since: dt.date | None, until: dt.date | None, name: str
+) -> tuple[NextPeriod, list[str]]:
+    """Enter the period into the tree of a manifest; with it the names of what is fetched."""
+    last = _last(tree, since)
+    parts = [_part(file, last, tree, folder) for file in data]
+    name = name or _named_by_rows(parts, tree)
+    start = since or _after(last)
+    until = until or days_of(name)[1] or days_after(*_days(last))[1]
+    if until is None:
+        raise NoNextPeriod("neither the files nor the last period say when the next one ends")
+    if until < start:
+        raise NoNextPeriod(f"the period would end on {until}, before it begins ({start})")
+    own = name or _name(str(last["dataset"]), until)
+    if any(str(one["dataset"]) == own for one in tree["datasets"]):
+        raise NoNextPeriod(f"there is a data set {own} already; name the period by --name")
+    new = NextPeriod(own, start, until, tuple(f.name for f in data))
+    asked, mixed, replaced = _enter(tree, last, new, parts, folder)
+    _move_dates(tree, new)
+    files = (*new.files, *asked)
+    return replace(new, files=files, mixed=tuple(mixed), replaced=tuple(replaced)), asked
+
+
+def text_with_period(folder: Path, data: Sequence[Path]) -> str:
+    """A manifest with the period of which files have rows, or the files that it names; nothing is written.
+
+    Raises
+    ------
+    NoNextPeriod : they have rows of no new period, or of several
+    """
+    manifest = _manifest(folder)
+    tree = _tree(manifest)
+    if _last(tree).get("role") != "period":
+        raise NoNextPeriod("there is no period that another one could follow")
+    if not data:
+        forms = [form for form in (tree.get("tables") or {}).values() if form.get("file")]
+        known = {str(one["dataset"]) for one in tree["datasets"]}
+        files = {Path(form["file"]).name: form for form in forms if "dataset" not in form}
+        data = [folder / file for file in files]
+        data = [f for f in data if _sets(_table(f, folder, files[f.name]), files[f.name]) - known]
+        if not data:
+            raise NoNextPeriod("no file has rows of a new period")
+    _entered(tree, folder, data, None, None, "")
+    return _as_text(tree, manifest)
+
+
+def proposed_days(plan: Plan) -> dict[str, Any] | None:
+    """First and last day of the period after the last one of a study; None where it has no periods.
+
+    `fetched`: whether it needs no file, since tables of the last period come from queries or exports.
+    """
+    periods = [one for one in plan.datasets if one.role == "period"]
+    if not periods:
+        return None
+    named = [(one, days_of(one.dataset)) for one in periods]
+    days = [(one.start_date or first, one.end_date or last) for one, (first, last) in named]
+    start, end = max(days, key=lambda both: both[1] or dt.date.min)
+    since, until = days_after(start, end)
+    sources = [table for table in (*plan.tables.values(), *periods) if table.is_fetched]
+    return {
+        "since": since.isoformat() if since else "",
+        "until": until.isoformat() if until else "",
+        "fetched": any(one.newest or UNTIL in one.parameters for one in sources),
+    }
+
+
+def days_after(start: dt.date | None, end: dt.date | None) -> tuple[dt.date | None, dt.date | None]:
+    """First and last day of a period that is as long as the one before; whole months stay whole months.
+
+    >>> [str(day) for day in days_after(dt.date(2026, 1, 1), dt.date(2026, 3, 31))]
+    ['2026-04-01', '2026-06-30']
+    """
+    if end is None:
+        return None, None
+    since = end + dt.timedelta(days=1)
+    if start is None or start > end:
+        return since, None
+    if start.day == 1 and since.day == 1:
+        return since, _last_day(since, (since.year - start.year) * 12 + since.month - start.month)
+    return since, end + (since - start)
+
+
+def days_of(name: str) -> tuple[dt.date | None, dt.date | None]:
+    """First and last day of a period whose name ends with a month, a quarter or a year.
+
+    >>> [str(day) for day in days_of("export-2026-Q3")]
+    ['2026-07-01', '2026-09-30']
+    """
+    found = ENDS.search(name)
+    if not found:
+        return None, None
+    year, quarter, month = int(found[1]), found["quarter"], found["month"]
+    first = dt.date(year, int(month or 3 * int(quarter or 1) - 2), 1)
+    return first, _last_day(first, 1 if month else 3 if quarter else 12)
+
+
+def _last_day(first: dt.date, months: int) -> dt.date:
+    year, month = divmod(first.year * 12 + first.month - 1 + months - 1, 12)
+    return dt.date(year, month + 1, calendar.monthrange(year, month + 1)[1])
 
 
 def enter_taken(manifest: Path, taken: Mapping[str, Mapping[str, str]]) -> None:
@@ -136,8 +250,7 @@ def enter_events(manifest: Path, events: Mapping[str, Sequence[Mapping[str, Any]
 
 
 def _write(tree: Any, manifest: Path) -> None:
-    text = json.dumps(tree, indent=2, ensure_ascii=False) if manifest.suffix == ".json" else _as_text(tree)
-    manifest.write_text(text, encoding="utf-8")
+    manifest.write_text(_as_text(tree, manifest), encoding="utf-8")
 
 
 def _yaml() -> Any:
@@ -159,7 +272,13 @@ def _tree(manifest: Path) -> Any:
     return tree
 
 
-def _as_text(tree: Any) -> str:
+def _manifest(folder: Path) -> Path:
+    return next((folder / name for name in MANIFESTS if (folder / name).is_file()), folder / MANIFESTS[0])
+
+
+def _as_text(tree: Any, manifest: Path) -> str:
+    if manifest.suffix == ".json":
+        return json.dumps(tree, indent=2, ensure_ascii=False, default=str)
     out = io.StringIO()
     _yaml().dump(tree, out)
     return out.getvalue()
@@ -186,14 +305,23 @@ def _take_exports(tree: Any, asked: Sequence[str], folder: Path) -> list[Path]:
     return made
 
 
-def _last(tree: Any) -> Any:
+def _last(tree: Any, since: dt.date | None = None) -> Any:
     """The last period, or the data set that came before any."""
     sets = tree.get("datasets") or []
     periods = [one for one in sets if one.get("role") == "period"]
-    dated = [one for one in periods or sets if one.get("end_date")]
+    dated = [one for one in periods or sets if _days(one)[1]]
+    if not dated and since and sets:
+        return (periods or sets)[-1]
     if not dated:
         raise NoNextPeriod("no data set of role period has an end_date, from which the next one follows")
-    return max(dated, key=lambda one: _day(one["end_date"]))
+    return max(dated, key=lambda one: _days(one)[1] or dt.date.min)
+
+
+def _days(entry: Any) -> tuple[dt.date | None, dt.date | None]:
+    """First and last day of a data set as it declares them, else as its name says."""
+    given = [_day(entry[key]) if entry.get(key) else None for key in ("start_date", "end_date")]
+    first, last = days_of(str(entry["dataset"])) if entry.get("role") == "period" else (None, None)
+    return given[0] or first, given[1] or last
 
 
 def _day(value: Any) -> dt.date:
@@ -201,27 +329,55 @@ def _day(value: Any) -> dt.date:
 
 
 def _after(last: Any) -> dt.date:
-    return _day(last["end_date"]) + dt.timedelta(days=1)
+    return (_days(last)[1] or dt.date.min) + dt.timedelta(days=1)
 
 
 def _name(before: str, until: dt.date) -> str:
-    """A name as the last period has one: 2026-08, 2026-Q3 or 2026; else the last day."""
-    if re.fullmatch(r"\d{4}-\d{2}", before):
-        return f"{until:%Y-%m}"
-    if re.fullmatch(r"\d{4}-?Q\d", before):
-        return f"{until:%Y}{'-' * ('-' in before)}Q{(until.month + 2) // 3}"
-    return f"{until:%Y}" if re.fullmatch(r"\d{4}", before) else until.isoformat()
+    """A name as the last period has one: 2026-08, export-2026-Q3 or 2026; else the last day."""
+    found = ENDS.search(before)
+    if not found:
+        return until.isoformat()
+    dash = found["dash"] or ""
+    own = f"{dash}Q{(until.month + 2) // 3}" if found["quarter"] else f"-{until:%m}" if found["month"] else ""
+    return f"{before[: found.start(1)]}{until:%Y}{own}"
+
+
+def _part(file: Path, last: Any, tree: Any, folder: Path) -> NewPart:
+    """What a file is to be read as, the data sets that its rows name, and whether it has all earlier rows."""
+    form = _like(file, last, tree, folder)
+    raw, own = _table(file, folder, form), folder / str(form["file"])
+    if form is last:
+        return NewPart(file, form, frozenset(), repeats=False)
+    if own.resolve() == file.resolve():
+        return NewPart(file, form, _sets(raw, form), repeats=True)
+    before, now = (_cells(one, form, "case") for one in (_table(own, folder, form), raw))
+    return NewPart(file, form, _sets(raw, form), len(before & now) > REPEATED * max(len(before), 1))
+
+
+def _named_by_rows(parts: Sequence[NewPart], tree: Any) -> str:
+    """The name of the one data set that rows name and the manifest does not have; empty where none do."""
+    known = {str(one["dataset"]) for one in tree["datasets"]}
+    said = {one.file.name: one.sets for one in parts if one.sets}
+    new = {name for sets in said.values() for name in sets - known}
+    if len(new) > 1:
+        raise NoNextPeriod(f"there are rows of {', '.join(sorted(new))}; enter one period after the other")
+    stale = [file for file, sets in said.items() if not sets - known]
+    if stale and not new:
+        raise NoNextPeriod(f"{stale[0]} has rows of {', '.join(sorted(said[stale[0]]))} and of no new period")
+    return next(iter(new), "")
 
 
 def _enter(
-    tree: Any, last: Any, new: NextPeriod, data: Sequence[Path], folder: Path
-) -> tuple[list[str], list[str]]:
-    """The data set of the period, and its tables: what is fetched of it, by name, and files of mixed rows."""
+    tree: Any, last: Any, new: NextPeriod, parts: Sequence[NewPart], folder: Path
+) -> tuple[list[str], list[str], list[str]]:
+    """The data set of the period, and its tables.
+
+    Returns what is fetched of it, by name, files of mixed rows, and files that others took the place of.
+    """
     facts = {key: deepcopy(last[key]) for key in DatasetFacts.model_fields if key in last and key not in OWN}
     entry = {"dataset": new.name, "role": "period", **facts}
     entry |= {"start_date": new.start, "end_date": new.end}
-    like = {file: _like(file, last, tree, folder) for file in data}  # before there are tables of this period
-    asked, mixed = list[str](), list[str]()
+    asked, mixed, replaced = list[str](), list[str](), list[str]()
     if _is_of_period(last):
         entry |= _renewed_source(last, new)
         asked.append(new.name)
@@ -231,20 +387,36 @@ def _enter(
             asked.append(
                 _add_table(tree, str(key), {**_renewed_source(of, new), **_form(of, str(key)), **named})
             )
-    for file, of in like.items():
+    for part in parts:
+        file, of = part.file, part.form
         if of is last:
             entry["file"] = file.name
             continue
+        if part.repeats:
+            mixed.append(file.name)
+            if str(of["file"]) != file.name:
+                replaced.append(str(of["file"]))
+                _renew_hashes(tree, folder / str(of["file"]), file)
+                of["file"] = file.name
+            continue
         key = next(str(k) for k, t in tree["tables"].items() if t is of)
         named = {"dataset": new.name}
-        if _others(file, folder, of, new.name):
+        if part.sets - {new.name}:
             named, mixed = {}, [*mixed, file.name]
         _add_table(tree, key, {"file": file.name, **_form(of, key), **named})
-    if not data and not asked:
+    if not parts and not asked:
         lacking = "no table of the last period comes from a query with the parameter until, or from exports"
         raise NoNextPeriod(f"{lacking}; name its files by --data")
     tree["datasets"].append(entry)
-    return asked, mixed
+    return asked, mixed, replaced
+
+
+def _renew_hashes(tree: Any, old: Path, new: Path) -> None:
+    """Where data sets declare the hash of a file that was replaced, that of the new one."""
+    before, now = (sha256(file.read_bytes()).hexdigest() for file in (old, new))
+    for one in tree["datasets"]:
+        if one.get("sha256") == before:
+            one["sha256"] = now
 
 
 def _form(of: Any, key: str) -> dict[str, Any]:
@@ -307,15 +479,19 @@ def _like(file: Path, last: Any, tree: Any, folder: Path) -> Any:
     return forms[shares.index(max(shares))]
 
 
-def _others(file: Path, folder: Path, form: Mapping[str, Any], name: str) -> bool:
-    """Whether a file says of rows that they are of another data set than the one named."""
-    raw = _table(file, folder, form)
-    mapped = (form.get("columns") or {}).get("dataset")
-    known = {"dataset", "dataset_id"} if mapped is None else {str(mapped).casefold()}
+def _sets(raw: Raw, form: Mapping[str, Any]) -> frozenset[str]:
+    """The data sets that rows of a file name in a column."""
     codes = (form.get("values") or {}).get("dataset") or {}
+    return frozenset(str(codes.get(cell, cell)) for cell in _cells(raw, form, "dataset"))
+
+
+def _cells(raw: Raw, form: Mapping[str, Any], word: str) -> set[str]:
+    """What the column of a word holds; nothing where there is none."""
+    mapped = (form.get("columns") or {}).get(word)
+    known = {word, f"{word}_id"} if mapped is None else {str(mapped).casefold()}
     found = [column for header, column in zip(raw.header, raw.columns) if (header or "").casefold() in known]
-    said = {str(cell or "").strip() for column in found for cell in column.unique().to_pylist()}
-    return bool({str(codes.get(cell, cell)) for cell in said} - {name})
+    cells = (cell for column in found for cell in column.unique().to_pylist())
+    return {str(cell or "").strip() for cell in cells} - {""}
 
 
 def _headers(file: Path, folder: Path, form: Mapping[str, Any]) -> set[str]:

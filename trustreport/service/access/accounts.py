@@ -9,6 +9,7 @@ from trustreport.service import audit
 from trustreport.service.access import browsers, secrets
 from trustreport.service.ids import new_id
 from trustreport.service.provider import Identity, ProviderSettings
+from trustreport.service.roles import permissions
 from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Link, Organisation, Session, User
 from trustreport.service.storage.store import now
@@ -118,10 +119,33 @@ def is_unconfirmed(user: User) -> bool:
     return user.reset and user.confirmed_by is None
 
 
-def may_confirm(by: User, user: User) -> bool:
+CONFIRMS = frozenset({"review", "approve", "manage"})
+
+
+def may_confirm(rows: Rows, by: User, user: User) -> bool:
     """Whether one user may confirm another: not who made the link or took away second factors, nor who came
     in by a link after that.
+
+    An account that the same administrator made may be nobody's. It confirms only where no other colleague
+    could; the statement of the signer says so.
     """
+    if not _had_no_part(by, user):
+        return False
+    resetters = {user.link_by, user.factors_reset_by} - {None}
+    if by.link_by not in resetters:
+        return True
+    others = select(User).where(User.organisation == user.organisation, User.id != by.id)
+    return not any(
+        one.active
+        and permissions(one.roles) & CONFIRMS
+        and one.link_by not in resetters
+        and _had_no_part(one, user)
+        for one in rows.scalars(others)
+    )
+
+
+def _had_no_part(by: User, user: User) -> bool:
+    """Whether an account is neither the one that was reset, nor of who did it, and was there before."""
     reset_at = max(user.link_at or 0, user.factors_reset_at or 0)
     came_before = by.link_at is None or not reset_at or by.link_at < reset_at
     return (

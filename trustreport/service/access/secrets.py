@@ -83,6 +83,7 @@ def _derived(signer: Signer, purpose: str) -> bytes:
 SHORTEST, LONGEST = 12, 256
 LOOKED_AT = 72  # characters that are tried against words and patterns, which takes longer the more there are
 GUESSES = 1e8  # fewer (score 2 or less of zxcvbn) are few for whoever has stolen a hash
+LONG_WORD = 16  # letters in a row from which on they are more than a word
 OURS = ("trustreport", "trust report")
 # What zxcvbn warns of, in its English, and our words for it.
 HINTS = {
@@ -146,6 +147,17 @@ def is_outdated(kept: str) -> bool:
     return _hasher.check_needs_rehash(kept)
 
 
+def is_word_with_end(password: str) -> bool:
+    """Whether a password is one word, in any language, with no more than digits and signs around it.
+
+    >>> [is_word_with_end(text) for text in ("Sommer2026!!", "correcthorsebattery", "tQxh7kPw3vRm")]
+    [True, False, False]
+    """
+    core = password.strip("".join({sign for sign in password if not sign.isalpha()}))
+    is_cased = core.islower() or core.isupper() or core[1:].islower()
+    return core.isalpha() and is_cased and len(core) < LONG_WORD and len(password) < 2 * LONG_WORD
+
+
 def weakness(password: str, *known: str) -> Message | None:
     """Why a password cannot be taken; nothing where it can.
 
@@ -168,6 +180,8 @@ def weakness(password: str, *known: str) -> Message | None:
         return say("pages.fault.weak.because", hint=say(f"pages.fault.weak.hint.{hint}"))
     if is_common(password):
         return say("pages.fault.weak.leaked")
+    if is_word_with_end(password):
+        return say("pages.fault.weak.because", hint=say("pages.fault.weak.hint.ending"))
     return None
 
 

@@ -54,12 +54,6 @@ router = APIRouter()
 Next = Annotated[str, Query(max_length=2000)]
 
 
-@router.get("/")
-def begin(who: Visitor) -> Response:
-    """Where one starts."""
-    return see("/studies")
-
-
 def _with_link(
     request: Request, template: str, form: FormData | None = None, fault: Fault | None = None
 ) -> Response:
@@ -86,7 +80,7 @@ def set_up(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     wanted = request_from_form(
         api.Setup, link=link_secret(form), **{name: text(form, name) for name in names}
     )
-    answer = RedirectResponse("/studies?done=setup", 303)
+    answer = RedirectResponse("/?done=setup", 303)
     api.set_up(wanted, core, request, answer)
     return answer
 
@@ -103,7 +97,7 @@ def accept(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     """Choose a password, and come in."""
     _same_twice(text(form, "password"), text(form, "password_again"))
     wanted = request_from_form(api.Invitation, link=link_secret(form), password=text(form, "password"))
-    answer = RedirectResponse("/studies", 303)
+    answer = RedirectResponse("/", 303)
     try:
         api.accept_invitation(wanted, core, request, answer)
     except Fault as fault:
@@ -125,7 +119,7 @@ def entered(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     """Come in by the link that the start printed."""
     if not core.settings.single:
         raise Fault(403, say("pages.fault.link_not_valid.link_unknown"))
-    answer = RedirectResponse("/studies", 303)
+    answer = RedirectResponse("/", 303)
     with core.store.write() as rows:
         link = accounts.use_link(rows, link_secret(form), "enter")
         _begin(core, rows, str(link.user), request, answer)
@@ -253,7 +247,7 @@ def _begin(
 
 def local(wanted: str) -> str:
     """An address of this service that somebody wanted to go to; where one begins for any other."""
-    return wanted if LOCAL.fullmatch(wanted) else "/studies"
+    return wanted if LOCAL.fullmatch(wanted) else "/"
 
 
 def _same_twice(password: str, again: str) -> None:

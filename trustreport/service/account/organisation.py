@@ -13,7 +13,7 @@ from trustreport.service.client.records import ResponseBody
 from trustreport.service.pages import filters
 from trustreport.service.record import retention
 from trustreport.service.record.retention import erase_person
-from trustreport.service.roles import Permission, Role
+from trustreport.service.roles import Role
 from trustreport.service.storage.models import Organisation, Session, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
@@ -167,7 +167,6 @@ def run_retention(who: Admin, core: TheCore) -> Removed:
 
 
 users_router = APIRouter(prefix="/users", tags=["users"])
-CONFIRMS: frozenset[Permission] = frozenset({"review", "approve", "manage"})
 
 
 class NewUser(RequestBody):
@@ -299,13 +298,13 @@ def unbind(user: Name, who: Admin, core: TheCore) -> None:
 @users_router.post("/{user}/confirmation", status_code=204)
 def confirm_account(user: Name, who: Anyone, core: TheCore) -> None:
     """Confirm that the right person has an account whose password was reset; not by who made the link."""
-    if who.via == "token" or not who.may & CONFIRMS:
+    if who.via == "token" or not who.may & accounts.CONFIRMS:
         raise Fault(403, say("pages.fault.not_allowed.reviewer_approver"))
     with core.store.write() as rows:
         row = who.row_of(rows, User, user)
-        if not accounts.may_confirm(rows.get_one(User, who.user), row):
+        if not accounts.may_confirm(rows, by := rows.get_one(User, who.user), row):
             raise Fault(403, say("pages.fault.not_allowed.somebody_confirms_who_neither"))
         if not accounts.is_unconfirmed(row):
             raise Fault(409, say("pages.fault.nothing_to_confirm.detail"))
         row.confirmed_by = who.user
-        who.audit(rows, "user.confirm", row.id, link_by=row.link_by)
+        who.audit(rows, "user.confirm", row.id, link_by=row.link_by, confirmer_link_by=by.link_by)

@@ -72,7 +72,7 @@ def _show(
         own = rows.get_one(User, who.user)
         reset = rows.scalars(who.rows_of(User).where(User.reset, User.confirmed_by.is_(None))).all()
         confirmable = (
-            [u for u in reset if accounts.may_confirm(own, u)] if who.may & organisation.CONFIRMS else []
+            [u for u in reset if accounts.may_confirm(rows, own, u)] if who.may & accounts.CONFIRMS else []
         )
         live = api.live_sessions(rows, who, core.settings)
         factors = second_factor.factors_of(rows, who.user)

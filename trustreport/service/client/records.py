@@ -15,6 +15,8 @@ EventName = Literal[
     "report.alert",
     "job.failed",
     "schedule.due",
+    "period.waiting",
+    "period.failed",
     "report.review",
     "report.approval",
     "report.rejection",
@@ -40,6 +42,15 @@ class ResponseBody(BaseModel):
         """The answer with the fields that a row of the database has, and with those given beside it."""
         own = {name: getattr(row, name) for name in cls.model_fields if name not in more}
         return cls.model_validate(own | more)
+
+
+class RemovedResponse(ResponseBody):
+    kind: Literal["study", "report"]
+    id: str
+    name: str
+    removed_at: datetime
+    removed_by: str
+    until: datetime = Field(description="until when it can be restored; then it is deleted")
 
 
 class StudyResponse(ResponseBody):

@@ -29,6 +29,7 @@ from trustreport.service.pages.page_context import (
 )
 from trustreport.service.pages.render import PageWords, declared, page, words_of
 from trustreport.service.storage.models import Schedule, StoredDevice, StoredReport, StoredStudy, Version
+from trustreport.service.version import period_page
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.shapes import Name, PageRequest, moment
 
@@ -132,7 +133,8 @@ def _show(
             schedules=schedules,
             due=due,
             drawing=drawing(found.items, due, say),
-            charts=trends.charts(moments, lambda name: _quantity(name, say), say),
+            latest=period_page.latest_of_device(rows, who, row.id),
+            charts=trends.charts(moments, lambda name: quantity_name(name, say), say),
             fault=fault,
             typed=sent,
         )
@@ -162,7 +164,7 @@ def end(device: Name, schedule: Name, who: Author, core: TheCore, form: Sent) ->
     return see(f"/devices/{device}?done=ended")
 
 
-def _quantity(name: str, words: PageWords) -> str:
+def quantity_name(name: str, words: PageWords) -> str:
     """What the catalogue calls a quantity; its own name where it has none."""
     return words(f"quantity.{name}") if f"quantity.{name}" in words else name.replace("_", " ")
 

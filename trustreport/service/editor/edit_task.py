@@ -105,7 +105,11 @@ def merged(manifest: str, name: str, proposal: str) -> str:
     edits = Edits()
     for key, value in new.values.items():
         if key == "tables":
-            edits.rows |= {(key, f"+{table}"): {NAME: table, **entry} for table, entry in value.items()}
+            taken = old.values.get(key) or {}
+            edits.rows |= {
+                (key, f"+{table}"): {NAME: table, **({"kind": table} if table in taken else {}), **entry}
+                for table, entry in value.items()
+            }
         elif key in NAMED_BY:
             known = {
                 _name_of(row, NAMED_BY[key]) for row in old.values.get(key) or () if isinstance(row, dict)

@@ -28,6 +28,9 @@ LIVE = ("queued", "running", "done")
 ASKED = "job.ask"
 ENDED = ("done", "failed", "cancelled")
 FIRST_PAUSE = 60_000
+MOST_RESTARTS = 10  # of the process that made a job, before the job is taken for the cause
+FREE_RESTARTS = 2  # after which a job waits, so that one that ends its process lets others work
+LONGEST_PAUSE = 3_600_000
 FAR_AHEAD = 2  # leases from now, beyond which the end of one is no end of ours
 
 
@@ -79,6 +82,7 @@ def enqueue(
         progress=0.0,
         reason="",
         attempts=0,
+        restarts=0,
         worker="",
         lease_until=0,
         cancel_asked=False,
@@ -118,15 +122,27 @@ def anything_waits(rows: Rows, tasks: Sequence[Task], settings: Settings) -> boo
 def claim(rows: Rows, worker: str, tasks: Sequence[Task], settings: Settings) -> Job | None:
     """Take a job that waits, or whose worker gave no sign of life; None where there is none.
 
+    An attempt counts against a job where its worker stopped while the process around it went on. Where that
+    process ended too, be it with its machine, the job is taken over at once; if that happens again and again
+    it waits, longer each time, and is given up after `MOST_RESTARTS`.
+
     Organisations take turns: next is the one with the fewest jobs at work, then the one whose last job began
     longest ago, and of its jobs the oldest.
     """
     at = now(rows)
     while job := rows.scalar(_waiting(rows, tasks, settings).with_for_update(skip_locked=True, of=Job)):
+        ended = job.state == "running" and not _process_lives(rows, job, settings)
+        job.restarts += ended
         if job.cancel_asked:
             end(rows, job, "cancelled", "Cancelled on request.")
-        elif job.attempts >= settings.attempts:
-            end(rows, job, "failed", f"Each of {job.attempts} attempts ended the worker that made it.")
+        elif job.attempts - job.restarts >= settings.attempts:
+            said = f"Each of {settings.attempts} attempts ended the worker that made it."
+            end(rows, job, "failed", said)
+        elif job.restarts >= MOST_RESTARTS:
+            end(rows, job, "failed", f"The service ended {job.restarts} times while it was being made.")
+        elif ended and job.restarts > FREE_RESTARTS:
+            pause = min(FIRST_PAUSE << (job.restarts - FREE_RESTARTS - 1), LONGEST_PAUSE)
+            job.state, job.worker, job.lease_until = "queued", "", at + pause
         else:
             job.state, job.worker, job.attempts = "running", worker, job.attempts + 1
             job.lease_until = at + round(settings.lease * 1000)
@@ -221,6 +237,12 @@ def cancel(rows: Rows, job: Job, user: str, settings: Settings) -> None:
         end(rows, job, "cancelled", "Cancelled on request.")
 
 
+def _process_lives(rows: Rows, job: Job, settings: Settings) -> bool:
+    """Whether the process whose worker had a job is still seen: it says so every third of a lease."""
+    row = rows.get(StoredWorker, job.worker.rpartition("-")[0])
+    return row is not None and abs(now(rows) - row.seen_at) <= round(settings.lease * 500)
+
+
 def _is_alive(rows: Rows, job: Job, settings: Settings) -> bool:
     """Whether the worker of a job renews its lease and was seen lately."""
     at, lease = now(rows), round(settings.lease * 1000)
@@ -255,7 +277,7 @@ def _is_free(rows: Rows, tasks: Sequence[Task], settings: Settings) -> tuple[Any
     at = now(rows)
     far = at + round(FAR_AHEAD * settings.lease * 1000)
     lapsed = and_(Job.state == "running", or_(Job.lease_until < at, Job.lease_until > far))
-    longest = at + settings.retry_seconds * 1000
+    longest = at + max(settings.retry_seconds * 1000, LONGEST_PAUSE)
     waits = and_(Job.state == "queued", or_(Job.lease_until <= at, Job.lease_until > longest))
     return (or_(waits, lapsed), Job.task.in_(tasks))
 

@@ -13,7 +13,7 @@ from trustreport.service import audit, bounds, mail
 from trustreport.service.core import Core
 from trustreport.service.intake import UploadedFile, add_version
 from trustreport.service.jobs import queue
-from trustreport.service.record import log_heads, retention
+from trustreport.service.record import log_heads, removal, retention
 from trustreport.service.settings import Settings
 from trustreport.service.storage.blobs import Blob
 from trustreport.service.storage.collaboration import Delivery, Mail
@@ -122,6 +122,7 @@ def run_daily(core: Core) -> None:
         organisations = rows.scalars(select(Organisation.id)).all()
     for organisation in organisations:
         with core.store.write() as rows:
+            removal.delete_old(rows, organisation, ACTOR)
             retention.purge(rows, organisation, ACTOR)
     retention.sweep(core.store, core.blobs)
     log_heads.write_daily(core, ACTOR)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from trustreport.service.blank import SUFFIXES
 from trustreport.service.editor.criteria_task import fix, foretold
-from trustreport.service.engine import FETCHED, DatasetFacts, Plan, TableSource
+from trustreport.service.engine import FETCHED, DatasetFacts, Plan, TableSource, proposed_days
 from trustreport.service.jobs.site_files import read_lock, study_of, verify_site
 from trustreport.vocabulary.errors import MissingLibrary, Problem, StudyError
 
@@ -58,9 +58,10 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
         except Refused as error:
             return {"problems": _problems(error.problems), "unpacked": False}
         wrong += _with_lock(study, work / "lock", task.get("locks", ()))
+    wishes, mixed = task["wishes"], list[str]()
     if "fetched" not in task:
-        if until := task["wishes"].get("until"):
-            wrong = _entered(study, until, task["wishes"].get("files", ()), task["events"])
+        if "until" in wishes:
+            wrong, mixed = _enter_period(study, wishes, task["events"])
         asked, refused = _queries(study)
         wrong += refused
         if asked and not wrong:
@@ -79,8 +80,13 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
         found, plan = study_of(study)
     except StudyError as error:
         without = proposed and not _manifests(study)
+        if not proposed and (proposed := _with_period(study)):
+            answer["facts"] = facts = {"proposal": proposed}
         facts |= {"undescribed": True} if without else {}
         return {**answer, "problems": _problems([NO_MANIFEST] if without else error.problems)}
+    if "until" in wishes:
+        locked = (study / LOCK).is_file()
+        facts["entered"] = {"dataset": plan.datasets[-1].dataset, "mixed": mixed if locked else []}
     facts = facts_of(plan) | _facts_of_check(found, plan) | facts
     return {**answer, "problems": [], "facts": facts, "device": device_of(plan)}
 
@@ -116,22 +122,32 @@ def _keep_only(folder: Path, names: Set[str]) -> None:
             shutil.rmtree(file) if file.is_dir() and not file.is_symlink() else file.unlink()
 
 
-def _entered(study: Path, until: str, files: Sequence[str], events: Mapping[str, Any]) -> list[Problem]:
-    """Enter the next period into the manifest, from files or queries; why that cannot be, or nothing.
+def _named(study: Path) -> str:
+    return next((manifest.name for manifest in _manifests(study)), "study.yaml")
+
+
+def _enter_period(
+    study: Path, wishes: Mapping[str, Any], events: Mapping[str, Any]
+) -> tuple[list[Problem], list[str]]:
+    """Enter the next period into the manifest, from files or queries; why that cannot be, and mixed files.
 
     Incidents and signals are then those of the device's register, `events`.
     """
     from trustreport.service.engine import NoNextPeriod, enter_events, enter_next_period
 
     try:
-        data = [study / name for name in files]
-        enter_next_period(study, data, date.fromisoformat(until), is_read=False)
+        data = [study / name for name in wishes.get("files", ())]
+        since = date.fromisoformat(wishes["since"]) if "since" in wishes else None
+        until = date.fromisoformat(wishes["until"])
+        new = enter_next_period(study, data, until, since=since, is_read=False)
         enter_events(_manifests(study)[0], events)
     except NoNextPeriod as error:
-        return [Problem("study.yaml", f"no next period: {error}")]
+        return [Problem(_named(study), f"no next period: {error}")], []
     except Exception as error:  # of a manifest that is none; the check says what is wrong with it
-        return [Problem("study.yaml", f"no next period can be entered ({type(error).__name__})")]
-    return []
+        return [Problem(_named(study), f"no next period can be entered ({type(error).__name__})")], []
+    for name in new.replaced:
+        (study / name).unlink(missing_ok=True)
+    return [], list(new.mixed)
 
 
 def _queries(study: Path) -> tuple[list[dict[str, Any]], list[Problem]]:
@@ -216,6 +232,17 @@ def _tables(study: Path) -> dict[str, Any]:
     return files_of(study) if study.is_dir() else {}
 
 
+def _with_period(study: Path, tables: Sequence[Path] = ()) -> str:
+    """The manifest of an audit with the period that tables, or files it names, have rows of; or empty."""
+    from trustreport.service.engine import text_with_period
+
+    try:
+        made = text_with_period(study, tables)
+    except Exception:  # no next period, or a manifest that is none; the check says what is wrong with it
+        return ""
+    return made if len(made) <= MOST_PROPOSED else ""
+
+
 def _proposed(study: Path) -> str:
     """A manifest with the tables that none names yet; empty where nothing can be proposed."""
     from trustreport.service.editor.edit_task import merged, named_files
@@ -228,6 +255,8 @@ def _proposed(study: Path) -> str:
     tables = sorted(p for p in study.iterdir() if p.suffix.lower() in TABLES and p.name not in (named or ()))
     if not tables or named is None:
         return ""
+    if named and (made := _with_period(study, tables)):
+        return made
     try:
         proposed = proposal.propose(tables, "certification")
         if not manifests and (proposed.entries or proposed.datasets):
@@ -341,6 +370,7 @@ def facts_of(plan: Plan) -> dict[str, Any]:
         "software_version": _short(plan.device.software_version),
         "period_start": min((s.isoformat() for s in starts if s), default=None),
         "period_end": max((e.isoformat() for e in ends if e), default=None),
+        "next": proposed_days(plan),
     }
 
 

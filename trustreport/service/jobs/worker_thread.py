@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service import mail
+from trustreport.service import audit, mail
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
 from trustreport.service.jobs.cluster import Cluster
@@ -25,7 +25,9 @@ from trustreport.service.limited import ChildOutcome, ResourceLimits, run
 from trustreport.service.log import log, place_of
 from trustreport.service.storage.blobs import Damaged, StorageAway
 from trustreport.service.storage.fixing import lock_of, locks_of
+from trustreport.service.storage.hidden import with_removed
 from trustreport.service.storage.models import (
+    Audit,
     Job,
     Organisation,
     StoredReport,
@@ -75,6 +77,7 @@ def events_before(rows: Rows, job: Job) -> dict[str, Any]:
     return manifest_rows(rows, device) if device else {}
 
 
+PeriodEvent = Literal["period.waiting", "period.failed"]
 IDLE_SECONDS = 1.0  # between two looks at the queue where no notification arrives
 
 
@@ -177,7 +180,8 @@ class WorkerThread:
         }
         with core.store.read() as rows:
             if job.task == "report":
-                task["looks"] = looks_before(rows, job)
+                with with_removed(rows):  # a look is one all the same
+                    task["looks"] = looks_before(rows, job)
             elif "until" in job.wishes:
                 task["events"] = events_before(rows, job)
         heartbeat = _Heartbeat(core, lease, self._stop)
@@ -226,6 +230,7 @@ class WorkerThread:
         if outcome.answer.get("passing") and asked == "go on" and job.wishes.get("report") is not None:
             with core.store.write() as rows:
                 if queue.postpone(rows, lease, core.settings):
+                    self._say_period(rows, job, "period.waiting")
                     return "postponed"
         kept = None
         if outcome.kind == "answer" and not failed:
@@ -263,10 +268,20 @@ class WorkerThread:
                 queue.enqueue(rows, version, checked.created_by, "report", wishes, settings)
                 return
         if "until" in checked.wishes:
-            said = {"version": version.id, "absent": absent}
-            mail.queue_mail(rows, settings, "period_failed", checked.created_by, **said)
+            self._say_period(rows, checked, "period.failed", absent=absent)
         else:
             mail.queue_mail(rows, settings, "pool_failed", checked.created_by, version=version.id)
+
+    def _say_period(self, rows: Rows, checked: Job, event: PeriodEvent, **details: Any) -> None:
+        """Tell people and programs of the period of a schedule that waits, or has failed; once of each."""
+        version, chain = checked.version, checked.organisation
+        said = select(Audit.number).where(
+            Audit.chain == chain, Audit.subject == version, Audit.action == event
+        )
+        if rows.scalar(said.limit(1)) is None:
+            audit.write(rows, chain, self.name, event, version, study=checked.study, **details)
+            kind: mail.Kind = "period_waiting" if event == "period.waiting" else "period_failed"
+            mail.queue_mail(rows, self.core.settings, kind, checked.created_by, version=version, **details)
 
     def _write_to_askers(self, rows: Rows, made: Job, kind: mail.Kind, **details: Any) -> None:
         if made.task == "report":

@@ -18,6 +18,7 @@ from trustreport.service.storage.models import (
     StoredReport,
     StoredStudy,
     User,
+    Version,
     has_json,
 )
 from trustreport.service.web.faults import Fault, Field
@@ -80,6 +81,7 @@ class DeviceFilter(ListFilter):
 
     def apply(self, query: Select[Any]) -> Select[Any]:
         """The devices that are wanted, by trade name, manufacturer or Basic UDI-DI."""
+        query = query.where(StoredDevice.id.in_(select(Version.device)))  # of which all versions are removed
         if wanted := self.q.strip():
             columns = (StoredDevice.trade_name, StoredDevice.manufacturer, StoredDevice.basic_udi_di)
             query = query.where(or_(*(column.icontains(wanted, autoescape=True) for column in columns)))

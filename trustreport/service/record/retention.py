@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import delete, func, or_, select
@@ -13,6 +14,7 @@ from trustreport.service.storage.blobs import Blobs
 from trustreport.service.storage.collaboration import Comment, Mail, ReviewRequest, StoredShare
 from trustreport.service.storage.drafts import Draft
 from trustreport.service.storage.fixing import FixedCriteria
+from trustreport.service.storage.hidden import with_removed
 from trustreport.service.storage.models import (
     Attestation,
     Factor,
@@ -152,25 +154,41 @@ def expiries(rows: Rows, organisation: str, *, until: int) -> list[tuple[StoredS
     return sorted(found, key=lambda one: one[1])
 
 
-def remove(rows: Rows, study: StoredStudy, actor: str, **why: Any) -> None:
-    """Remove a study with all that was made of it; the tombstone keeps names and hashes."""
+def tombstone_of(rows: Rows, study: StoredStudy) -> dict[str, Any]:
+    """What the log keeps of a study: names and hashes of its versions and reports."""
     versions = rows.scalars(select(Version).where(Version.study == study.id)).all()
     reports = rows.scalars(select(StoredReport).where(StoredReport.study == study.id)).all()
-    tombstone = {
+    return {
         "versions": [{"id": v.id, "number": v.number, "digest": v.digest} for v in versions],
         "reports": [{"id": r.id, "results_sha256": r.results_sha256} for r in reports],
     }
-    in_reports = [r.id for r in reports]
-    in_versions = [v.id for v in versions]
-    _note_files(rows, study.organisation, in_versions, in_reports)
-    for of_report in (Attestation, ReviewRequest, StoredShare):
-        rows.execute(delete(of_report).where(of_report.report.in_(in_reports)))
-    _remove_collaborations(rows, study)
+
+
+def delete_reports(rows: Rows, organisation: str, reports: Sequence[StoredReport]) -> None:
+    """Delete reports with their statements, comments, links and files."""
+    names = [r.id for r in reports]
+    _note_files(rows, organisation, [], names)
+    for of_report in (Attestation, ReviewRequest, StoredShare, Comment, ReportFile):
+        rows.execute(delete(of_report).where(of_report.report.in_(names)))
+    rows.execute(delete(StoredReport).where(StoredReport.id.in_(names)))
+
+
+def remove(rows: Rows, study: StoredStudy, actor: str, *, action: str = "study.remove", **why: Any) -> None:
+    """Delete a study with all that was made of it; the tombstone keeps names and hashes."""
+    with with_removed(rows):
+        tombstone = tombstone_of(rows, study)
+        reports = rows.scalars(select(StoredReport).where(StoredReport.study == study.id)).all()
+    in_versions = [v["id"] for v in tombstone["versions"]]
+    _note_files(rows, study.organisation, in_versions, [])
+    delete_reports(rows, study.organisation, reports)
+    with with_removed(rows):
+        _remove_collaborations(rows, study)
     rows.execute(delete(Comment).where(Comment.version.in_(in_versions)))
-    rows.execute(delete(ReportFile).where(ReportFile.report.in_(in_reports)))
-    for model in (StoredReport, Job, Schedule):
+    for model in (Job, Schedule):
         rows.execute(delete(model).where(model.study == study.id))
-    for sha256 in rows.scalars(select(FixedCriteria.sha256).where(FixedCriteria.study == study.id)).all():
+    with with_removed(rows):
+        locks = rows.scalars(select(FixedCriteria.sha256).where(FixedCriteria.study == study.id)).all()
+    for sha256 in locks:
         rows.merge(Removal(organisation=study.organisation, sha256=sha256))
     rows.execute(delete(FixedCriteria).where(FixedCriteria.study == study.id))
     for of_version in (Draft, VersionFile):
@@ -178,7 +196,7 @@ def remove(rows: Rows, study: StoredStudy, actor: str, **why: Any) -> None:
     rows.execute(delete(Version).where(Version.study == study.id))
     rows.execute(delete(StoredStudy).where(StoredStudy.id == study.id))
     _remove_devices(rows, study.organisation, actor)
-    audit.write(rows, study.organisation, actor, "study.remove", study.id, **tombstone, **why)
+    audit.write(rows, study.organisation, actor, action, study.id, **tombstone, **why)
 
 
 def _remove_devices(rows: Rows, organisation: str, actor: str) -> None:

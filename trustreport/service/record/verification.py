@@ -17,6 +17,7 @@ from trustreport.service.record import log_heads
 from trustreport.service.record.log_heads import signed_heads
 from trustreport.service.storage.collaboration import Comment, ReviewRequest, StoredShare, Webhook
 from trustreport.service.storage.fixing import FixedCriteria
+from trustreport.service.storage.hidden import with_removed
 from trustreport.service.storage.models import (
     Attestation,
     Audit,
@@ -62,6 +63,8 @@ READ = (
     "user.change",
     "user.erase",
     "study.remove",
+    "study.delete",
+    "report.delete",
     "schedule.stop",
     "webhook.remove",
     "vigilance.change",
@@ -161,13 +164,20 @@ def _read(
 
 def _removed(entries: Entries) -> dict[str, set[str]]:
     """By kind, what the log tells was removed."""
-    studies = set(entries["study.remove"])
+    deleted = [s for s in entries["study.remove"].items() if "until" not in s[1]]  # else it can be restored
+    deleted += entries["study.delete"].items()
+    studies = {name for name, _ in deleted}
     removed = {"study": studies, "version": set(), "report": set(), "user": set(), "token": set()}
-    for details in entries["study.remove"].values():
+    for _, details in deleted:
         removed["version"] |= {v["id"] for v in details["versions"]}
         removed["report"] |= {r["id"] for r in details["reports"]}
+    removed["report"] |= set(entries["report.delete"])
     for word, action in OF_STUDIES:
-        removed[word] = {name for name, said in entries[action].items() if said.get("study") in studies}
+        removed[word] = {
+            name
+            for name, said in entries[action].items()
+            if said.get("study") in studies or said.get("report") in entries["report.delete"]
+        }
     removed["schedule"] |= set(entries["schedule.stop"])
     removed["webhook"] = set(entries["webhook.remove"])
     removed["incident or signal"] = {
@@ -222,7 +232,8 @@ def _covered(rows: Rows, chain: Verified, organisations: set[str]) -> Verified:
     if chain.chain not in organisations:
         return replace(chain, faults=(*chain.faults, "there is no such organisation"))
     missing = () if chain.entries else ("the log of this organisation is missing",)
-    return replace(chain, faults=(*missing, *chain.faults, *faults(rows, chain.chain)))
+    with with_removed(rows):
+        return replace(chain, faults=(*missing, *chain.faults, *faults(rows, chain.chain)))
 
 
 def _signed_heads(core: Core, rows: Rows) -> tuple[dict[str, dict[int, str]], list[str]]:

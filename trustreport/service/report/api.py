@@ -12,11 +12,12 @@ from fastapi.responses import Response, StreamingResponse
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service.access.guard import Reader, TheCore
+from trustreport.service.access.guard import Admin, Reader, TheCore
 from trustreport.service.client.records import FileResponse, ReportResponse
 from trustreport.service.core import Core
 from trustreport.service.pages import filters
 from trustreport.service.pages.blob_responses import send_blob
+from trustreport.service.record import removal
 from trustreport.service.storage.blobs import Blobs
 from trustreport.service.storage.models import Attestation, ReportFile, StoredReport
 from trustreport.service.web.faults import Fault
@@ -50,6 +51,13 @@ def get_report(report: Name, who: Reader, core: TheCore) -> ReportResponse:
     """One report."""
     with core.store.read() as rows:
         return ReportResponse.of_row(who.row_of(rows, StoredReport, report))
+
+
+@router.delete("/{report}", status_code=204)
+def remove(report: Name, who: Admin, core: TheCore) -> None:
+    """Remove a report with its statements, comments and links; for 30 days it can be restored."""
+    with core.store.write() as rows:
+        removal.remove_report(rows, who, who.row_of(rows, StoredReport, report))
 
 
 @router.get("/{report}/results", response_class=Response)

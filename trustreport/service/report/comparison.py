@@ -92,10 +92,11 @@ def _side(name: str, document: dict[str, Any]) -> Side:
     )
 
 
-A_PAGE = 50
+A_PAGE = 25
 SHOWN_FIRST = ("verdict", "status", "severity", "value", "low", "high", "n", "p", "unit", "note", "message")
 SHOWN_ALONE = ("verdict", "severity", "value", "message")  # of what only one report has
 LEFT_OUT = ("details", "se", "df", "family", "checks")  # follow from what is shown, or fill a screen
+WITH_VALUE = ("low", "high", "n")  # stand in the row of the value
 EMPTY = ((None, ""), ("", None))
 
 page_router = APIRouter()
@@ -163,7 +164,8 @@ def _lines(found: DifferenceResponse) -> list[tuple[str, Any, Any, float | None]
     names = names or sorted({*old, *new})
     lines = [(n, old.get(n), new.get(n), found.change.get(n)) for n in names]
     if found.what == "changed":
-        return [line for line in lines if (line[1], line[2]) not in EMPTY]
+        beside = WITH_VALUE if "value" in names else ()
+        return [line for line in lines if line[0] not in beside and (line[1], line[2]) not in EMPTY]
     # What one report has alone is said in a few words, not field by field.
     return [line for line in lines if line[0] in SHOWN_ALONE and (line[1], line[2]) != (None, None)] or lines[
         :1

@@ -15,6 +15,7 @@ from trustreport.service.core import Core
 from trustreport.service.pages import filters
 from trustreport.service.pages.blob_responses import SANDBOX, send_blob
 from trustreport.service.pages.page_context import (
+    Admin,
     After,
     Reader,
     Reviewer,
@@ -29,6 +30,7 @@ from trustreport.service.pages.page_context import (
     user_names,
 )
 from trustreport.service.pages.render import page
+from trustreport.service.report import api as report_api
 from trustreport.service.review import attestations as api
 from trustreport.service.review import comments, shares
 from trustreport.service.review import requests as review_requests
@@ -189,6 +191,14 @@ def sign(report: Name, request: Request, who: Reviewer, core: TheCore, form: Sen
     given = {name: text(form, name) or None for name in ("act", "meaning", "password")}
     api.sign(report, request_from_form(api.Signing, **given), who, core, request)
     return see(f"/reports/{report}?done=signed#signatures")
+
+
+@router.post("/{report}/removal")
+@shown_again(show)
+def remove(report: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
+    """Remove it; for 30 days it can be restored."""
+    report_api.remove(report, who, core)
+    return see("/removed?done=report_removed")
 
 
 @lru_cache(maxsize=200)

@@ -27,6 +27,7 @@ from trustreport.service.ids import new_id
 from trustreport.service.jobs import queue
 from trustreport.service.pages.blob_responses import send_blob
 from trustreport.service.storage.collaboration import ReviewRequest
+from trustreport.service.storage.hidden import with_removed
 from trustreport.service.storage.models import (
     Attestation,
     Job,
@@ -52,10 +53,11 @@ def attest(
 ) -> Attestation:
     """Sign a report, from an account that is confirmed where its password was reset.
 
-    Whoever prepared it may reject it, but neither review nor approve it, and nobody
-    gives both review and approval.
+    Whoever prepared it may reject it, but neither review nor approve it. Nobody
+    gives both review and approval, or one of them twice.
     """
     user = rows.get_one(User, who.user)
+    rows.refresh(report, with_for_update=True)  # two statements at once are made one after the other
     _refuse_signature(rows, user, report, act)
     elsewhere = is_proved_there(user, core.settings)
     at, name = now(rows), new_id()
@@ -95,6 +97,7 @@ def _circumstances(
     ----------
     elsewhere : whether the identity provider vouched for the signer, not a password
     """
+    confirmer = rows.get(User, user.confirmed_by) if user.confirmed_by else None
     number, head = audit.head_of(rows, who.organisation)
     return {
         "signer": {"user": who.user, "name": who.name, "email": who.email, "roles": list(who.roles)},
@@ -104,6 +107,7 @@ def _circumstances(
             "link_at": user.link_at,
             "reset": user.reset,
             "confirmed_by": user.confirmed_by,
+            "confirmer_link_by": confirmer.link_by if confirmer else None,
             "factors_reset_by": user.factors_reset_by,
             "factors_reset_at": user.factors_reset_at,
             # Who vouched for the signer at this moment: their password here, or the identity provider.
@@ -129,19 +133,15 @@ def _refuse_signature(rows: Rows, user: User, report: StoredReport, act: str) ->
     accounts.refuse_unconfirmed(user)
     if act == "rejection":
         return
+    if _has_signed(rows, report, user.id, act):
+        raise Fault(409, say("pages.fault.signed_already.detail"))
     if user.id in preparers(rows, report):
         raise Fault(403, say("pages.fault.not_ones_own.somebody_else_reviews"))
     if _has_signed(rows, report, user.id, "approval" if act == "review" else "review"):
         raise Fault(403, say("pages.fault.two_people.detail"))
 
 
-def preparers(rows: Rows, report: StoredReport) -> set[str]:
-    """Who asked for a report or scheduled it, and who uploaded any of its data.
-
-    A file that somebody else uploaded, in whatever version of whatever study, is theirs, whoever uploads it
-    again; and a version that corrects another one has also been prepared by whoever made that one. A version
-    that entered a next period has incidents and signals of whoever registered or changed them.
-    """
+def _preparers(rows: Rows, report: StoredReport) -> set[str]:
     files = select(VersionFile.sha256).where(VersionFile.version == report.version)
     uploaded = (
         select(Version.created_by)
@@ -185,6 +185,17 @@ def _registrars(rows: Rows, report: StoredReport, version: Version) -> set[str]:
             changed.where(VigilanceEntry.device == report.device, VigilanceChange.created_at <= until)
         )
     }
+
+
+def preparers(rows: Rows, report: StoredReport) -> set[str]:
+    """Who asked for a report or scheduled it, and who uploaded any of its data.
+
+    A file that somebody else uploaded, in whatever version of whatever study, is theirs, whoever uploads it
+    again; and a version that corrects another one has also been prepared by whoever made that one. A version
+    that entered a next period has incidents and signals of whoever registered or changed them.
+    """
+    with with_removed(rows):
+        return _preparers(rows, report)
 
 
 def _has_signed(rows: Rows, report: StoredReport, user: str, act: str) -> bool:

@@ -4,6 +4,7 @@ import trustreport.service.storage.collaboration
 import trustreport.service.storage.counters
 import trustreport.service.storage.drafts
 import trustreport.service.storage.fixing
+import trustreport.service.storage.hidden
 import trustreport.service.storage.vigilance  # noqa: F401 -- their tables are part of the schema
 from trustreport.service.storage.blobs import Blobs, FolderBlobs
 from trustreport.service.storage.store import Store

@@ -252,6 +252,9 @@ class StoredStudy(Base):
     id: Mapped[str] = primary_key()
     organisation: Mapped[str] = foreign_key("organisations")
     name: Mapped[str] = mapped_column(String(200))
+    sample: Mapped[bool] = mapped_column(Boolean, default=False)  # simulated data to try the service with
+    removed_at: Mapped[int | None]  # until it is restored, or deleted
+    removed_by: Mapped[str | None] = mapped_column(String(60))
     created_by: Mapped[str] = foreign_key("users", index=False)
     created_at: Mapped[int]
 
@@ -323,6 +326,7 @@ class Job(Base):
     progress: Mapped[float] = mapped_column(Float)
     reason: Mapped[str] = mapped_column(Text)
     attempts: Mapped[int]
+    restarts: Mapped[int] = mapped_column(default=0)  # attempts whose whole process ended
     worker: Mapped[str] = mapped_column(String(100))
     lease_until: Mapped[int]
     cancel_asked: Mapped[bool] = mapped_column(Boolean)
@@ -376,6 +380,8 @@ class StoredReport(Base):
     code: Mapped[str] = mapped_column(String(60))
     facts: Mapped[dict[str, Any]]
     results_sha256: Mapped[str] = mapped_column(SHA)
+    removed_at: Mapped[int | None]
+    removed_by: Mapped[str | None] = mapped_column(String(60))
     created_by: Mapped[str] = foreign_key("users", index=False)
     created_at: Mapped[int]
 

@@ -473,6 +473,15 @@ def collaborations() -> None:
     )
 
 
+def restarts_and_removals() -> None:
+    """How often the process of a job ended; samples; and what was removed but can be restored."""
+    op.add_column("jobs", sa.Column("restarts", sa.BigInteger(), nullable=False, server_default="0"))
+    op.add_column("studies", sa.Column("sample", sa.Boolean(), nullable=False, server_default=sa.false()))
+    for table in ("studies", "reports"):
+        op.add_column(table, sa.Column("removed_at", WHEN))
+        op.add_column(table, sa.Column("removed_by", ACTOR))
+
+
 STEPS: dict[str, Callable[[], None]] = {
     "0001": accounts,
     "0002": studies,
@@ -491,4 +500,5 @@ STEPS: dict[str, Callable[[], None]] = {
     "0015": vigilance,
     "0016": fixed_criteria,
     "0017": drafts,
+    "0018": restarts_and_removals,
 }

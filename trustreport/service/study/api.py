@@ -5,11 +5,9 @@ from fastapi import APIRouter
 from trustreport.service.access.guard import Admin, Author, Reader, TheCore
 from trustreport.service.client.records import StudyResponse
 from trustreport.service.pages import filters
-from trustreport.service.record import retention
+from trustreport.service.record import removal
 from trustreport.service.storage.models import StoredStudy
-from trustreport.service.web.faults import Fault
 from trustreport.service.web.shapes import Line, Name, Page, RequestBody, RequestedPage
-from trustreport.vocabulary.messages import say
 
 router = APIRouter(prefix="/studies", tags=["studies"])
 
@@ -53,9 +51,6 @@ def rename(study: Name, asked: StudyName, who: Author, core: TheCore) -> StudyRe
 
 @router.delete("/{study}", status_code=204)
 def remove(study: Name, who: Admin, core: TheCore) -> None:
-    """Remove a study with its data, reports and signatures; the audit log keeps their hashes."""
+    """Remove a study with its data, reports and signatures; for 30 days it can be restored."""
     with core.store.write() as rows:
-        row = who.row_of(rows, StoredStudy, study)
-        if retention.is_busy(rows, row.id):
-            raise Fault(409, say("pages.fault.busy.job"))
-        retention.remove(rows, row, who.user)
+        removal.remove_study(rows, who, who.row_of(rows, StoredStudy, study))

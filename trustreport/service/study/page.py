@@ -147,7 +147,7 @@ def remove(study: Name, request: Request, who: Admin, core: TheCore, form: Sent)
     if text(form, "name").strip() != api.get_study(study, who, core).name:
         raise Fault(422, say("pages.fault.not_the_name.detail"))
     api.remove(study, who, core)
-    return see("/studies?done=removed")
+    return see("/removed?done=removed")
 
 
 def _lines(rows: Rows, found: list[StoredStudy]) -> list[StudyLine]:

@@ -101,6 +101,7 @@ def show(
             study=study,
             files=files,
             unpacked=unpacked,
+            has_next=unpacked and has_next(row),
             faulty=faulty(row.problems, {f.name for f in files})[:MOST_PARTS] if unpacked else [],
             proposal=row.facts.get("proposal", ""),
             missing=missing(row.facts.get("not_declared", ()), words_of(request)),
@@ -149,10 +150,16 @@ def faulty(problems: list[dict[str, Any]], files: set[str]) -> list[tuple[str, i
     return list(counted.items())
 
 
+def has_next(version: Version) -> bool:
+    """Whether a period may follow those of a version; of one that was checked long ago nobody knows."""
+    facts = version.facts
+    may = facts["next"] is not None if "next" in facts else facts.get("kind") == "vigilance"
+    return version.state == "valid" and may
+
+
 NAME = f"[{ALPHABET}]{{{LENGTH}}}"
 OF_STUDY, OF_VERSION = "versions|criteria/document", "correction|edit|period|guide/files"
 UPLOADS = re.compile(rf"/studies|/studies/{NAME}/({OF_STUDY})|/versions/{NAME}/({OF_VERSION})")
-DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 NO_WISHES: Mapping[str, Any] = MappingProxyType({})
 
 uploads_router = APIRouter()
@@ -231,23 +238,6 @@ def correct(version: Name, request: Request, who: Author, core: TheCore, form: S
     if not new:
         raise Fault(422, say("pages.fault.no_file_came.choose_corrected_file"))
     return see(f"/versions/{replace_files(core, who, version, new)}")
-
-
-@uploads_router.post("/versions/{version}/period")
-@shown_again(show)
-def next_period(version: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
-    """The next period of an audit: its tables beside all other files, in a version whose check enters it."""
-    until, files = text(form, "until"), sent_files(form, "files")
-    if not DAY.fullmatch(until):
-        raise Fault(422, say("pages.fault.no_day.detail"))
-    if not files:
-        raise Fault(422, say("pages.fault.no_file_came.choose_files"))
-    new = named_streams(files)
-    _, old = _files_of(core.store, who, version)
-    if taken := sorted(new.keys() & {f.name for f in old}):
-        raise Fault(409, say("pages.fault.file_there.detail", name=taken[0]))
-    made = replace_files(core, who, version, new, wishes={"until": until, "files": [*new]})
-    return see(f"/versions/{made}")
 
 
 def replace_files(

@@ -1,5 +1,6 @@
 """Tables of scores and features to the data sets of a `Study`."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -83,13 +84,19 @@ class Places:
                 "dataset",
                 at,
                 f"a data set of the manifest: {listed(self.declared)}",
-                lambda cell: did_you_mean(cell, self.declared) or "Declare it under datasets: with its role.",
+                self._advice,
             )
         order = np.argsort(column.codes, kind="stable")
         bounds = np.searchsorted(column.codes[order], np.arange(len(said) + 1))
         for i, name in enumerate(said):
             if not lost[i]:
                 self._add(name, table, order[bounds[i] : bounds[i + 1]])
+
+    def _advice(self, cell: str) -> str:
+        """How to fix a data set that is not declared; a name with other digits is no typing error."""
+        shapes = {re.sub(r"\d", "0", name) for name in self.declared}
+        offered = "" if re.sub(r"\d", "0", cell) in shapes else did_you_mean(cell, self.declared)
+        return offered or "Declare it under datasets: with its role."
 
     def _add(self, name: str, table: MappedTable, records: Rows) -> None:
         self.records.setdefault(name, []).append((table, records))

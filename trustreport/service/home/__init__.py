@@ -1,0 +1,1 @@
+"""The first page after signing in, and the search over all."""

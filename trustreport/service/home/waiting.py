@@ -1,0 +1,167 @@
+"""What waits for a person: reviews, approvals, periods that are late, checks and reports that failed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from sqlalchemy import exists, func, select
+from sqlalchemy.orm import Session as Rows
+
+from trustreport.service.access.principal import Principal
+from trustreport.service.review.attestations import preparers
+from trustreport.service.storage.collaboration import ReviewRequest
+from trustreport.service.storage.models import (
+    Attestation,
+    Job,
+    Schedule,
+    StoredDevice,
+    StoredReport,
+    StoredStudy,
+    User,
+    Version,
+)
+from trustreport.service.storage.store import now
+
+MOST_OF_A_KIND = 10
+LATE = 3_600_000  # milliseconds after which a due audit is overdue: the queue is looked at all the time
+FAILED_DAYS = 30  # for which a failure is shown
+DAY = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTask:
+    """Something that somebody is to do: where, of which study or device, by when (a date)."""
+
+    kind: Literal["review", "approval", "audit", "period", "check", "job"]
+    address: str
+    name: str
+    due: str = ""
+    late: bool = False
+
+
+def open_tasks(rows: Rows, who: Principal, latest: list[Version]) -> list[OpenTask]:
+    """What a person can do something about; what is late comes first.
+
+    Parameters
+    ----------
+    latest : the newest valid version of each device
+    """
+    today = _today(rows)
+    found = [*_reviews(rows, who, today)]
+    if "approve" in who.may:
+        found += _approvals(rows, who)
+    if "write" in who.may:
+        found += [*_audits(rows, who), *_periods(rows, who, latest, today)]
+    found += [*_failed_checks(rows, who), *_failed_jobs(rows, who)]
+    return sorted(found, key=lambda task: not task.late)
+
+
+def _today(rows: Rows) -> str:
+    return _day(now(rows))
+
+
+def _reviews(rows: Rows, who: Principal, today: str) -> Iterator[OpenTask]:
+    query = (
+        who.rows_of(ReviewRequest)
+        .where(ReviewRequest.reviewer == who.user, ReviewRequest.ended_at.is_(None))
+        .join(StoredReport, StoredReport.id == ReviewRequest.report)
+        .join(StoredStudy, StoredStudy.id == StoredReport.study)
+        .order_by(ReviewRequest.due.is_(None), ReviewRequest.due, ReviewRequest.id)
+        .limit(MOST_OF_A_KIND)
+        .with_only_columns(ReviewRequest.report, ReviewRequest.due, StoredStudy.name)
+    )
+    for report, due, name in rows.execute(query):
+        yield OpenTask("review", f"/reports/{report}", name, due or "", due is not None and due < today)
+
+
+def _approvals(rows: Rows, who: Principal) -> list[OpenTask]:
+    """Reports that were reviewed by others and are neither approved nor rejected."""
+    done = exists().where(
+        Attestation.report == StoredReport.id, Attestation.act.in_(("approval", "rejection"))
+    )
+    reviewed = exists().where(Attestation.report == StoredReport.id, Attestation.act == "review")
+    own = exists().where(Attestation.report == StoredReport.id, Attestation.user == who.user)
+    query = who.rows_of(StoredReport).where(reviewed, ~done, ~own).order_by(StoredReport.id.desc())
+    reports = rows.scalars(query.limit(MOST_OF_A_KIND)).all()
+    names = _names(rows, who, {one.study for one in reports})
+    fit = [one for one in reports if who.user not in preparers(rows, one)]
+    return [OpenTask("approval", f"/reports/{one.id}", names[one.study]) for one in fit]
+
+
+def _audits(rows: Rows, who: Principal) -> Iterator[OpenTask]:
+    """Schedules whose time has passed without their audit."""
+    query = (
+        who.rows_of(Schedule)
+        .where(Schedule.next_at < now(rows) - LATE)
+        .join(StoredStudy, StoredStudy.id == Schedule.study)
+        .order_by(Schedule.next_at)
+        .limit(MOST_OF_A_KIND)
+        .with_only_columns(Schedule.study, Schedule.next_at, StoredStudy.name)
+    )
+    for study, at, name in rows.execute(query):
+        yield OpenTask("audit", f"/studies/{study}", name, _day(at), late=True)
+
+
+def _periods(rows: Rows, who: Principal, latest: list[Version], today: str) -> Iterator[OpenTask]:
+    """Devices whose next period has ended, and which no schedule fetches."""
+    over = [v for v in latest if (v.facts.get("next") or {}).get("until", today) < today]
+    over = [v for v in over if v.facts["next"]["until"]]
+    query = who.rows_of(Schedule).where(Schedule.study.in_({v.study for v in over}))
+    fetched = {one.study for one in rows.scalars(query) if one.wishes.get("next_period")}
+    named = who.rows_of(StoredDevice).where(StoredDevice.id.in_({v.device for v in over}))
+    devices = {one.id: one.trade_name for one in rows.scalars(named)}
+    for version in over[:MOST_OF_A_KIND]:
+        if version.study not in fetched:
+            name = devices.get(version.device or "", "")
+            yield OpenTask(
+                "period", f"/versions/{version.id}/period", name, version.facts["next"]["until"], late=True
+            )
+
+
+def _failed_checks(rows: Rows, who: Principal) -> Iterator[OpenTask]:
+    """Newest versions with problems."""
+    last = select(Version.study, func.max(Version.number).label("number")).group_by(Version.study).subquery()
+    query = (
+        who.rows_of(Version)
+        .join(last, (Version.study == last.c.study) & (Version.number == last.c.number))
+        .where(Version.state.in_(("invalid", "unreadable")), Version.created_by.in_(_persons(rows, who)))
+        .where(Version.created_at > now(rows) - FAILED_DAYS * DAY)
+        .join(StoredStudy, StoredStudy.id == Version.study)
+        .order_by(Version.id.desc())
+        .limit(MOST_OF_A_KIND)
+        .with_only_columns(Version.id, Version.created_at, StoredStudy.name)
+    )
+    for version, at, name in rows.execute(query):
+        yield OpenTask("check", f"/versions/{version}", name, _day(at))
+
+
+def _failed_jobs(rows: Rows, who: Principal) -> Iterator[OpenTask]:
+    """Reports that could not be made, of versions that have none since."""
+    made = exists().where(StoredReport.version == Job.version, StoredReport.created_at > Job.created_at)
+    query = (
+        who.rows_of(Job)
+        .where(Job.state == "failed", Job.task == "report", Job.created_by.in_(_persons(rows, who)), ~made)
+        .where(Job.created_at > now(rows) - FAILED_DAYS * DAY)
+        .join(StoredStudy, StoredStudy.id == Job.study)
+        .order_by(Job.id.desc())
+        .limit(MOST_OF_A_KIND)
+        .with_only_columns(Job.id, Job.created_at, StoredStudy.name)
+    )
+    for job, at, name in rows.execute(query):
+        yield OpenTask("job", f"/jobs/{job}", name, _day(at))
+
+
+def _persons(rows: Rows, who: Principal) -> set[str]:
+    """Whose failures a person sees: their own, and an administrator those of closed accounts."""
+    closed = who.rows_of(User).where(User.disabled_at.is_not(None)).with_only_columns(User.id)
+    return {who.user, *(rows.scalars(closed) if "manage" in who.may else ())}
+
+
+def _names(rows: Rows, who: Principal, studies: set[str]) -> dict[str, str]:
+    named = who.rows_of(StoredStudy).where(StoredStudy.id.in_(studies))
+    return {one.id: one.name for one in rows.scalars(named)}
+
+
+def _day(at: int) -> str:
+    return datetime.fromtimestamp(at / 1000, UTC).date().isoformat()
