@@ -25,7 +25,7 @@ ORDER = (
     ("jobs", "tools"),
     ("review",),
     ("version",),
-    ("guide", "lock", "report"),
+    ("guide", "home", "lock", "report"),
     ("collaboration",),
     ("app",),
     ("server",),

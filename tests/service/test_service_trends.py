@@ -17,7 +17,7 @@ from trustreport.report.write import as_data
 from trustreport.service.core import Core
 from trustreport.service.device import trends
 from trustreport.service.device.api import Moment, TrendPoint
-from trustreport.service.jobs.tasks import MOST_POINTS, trend_of
+from trustreport.service.jobs.trend_points import MOST_POINTS, trend_of
 from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.storage.models import Schedule, StoredReport
 from trustreport.study.lock import FILE, LOOKS

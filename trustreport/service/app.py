@@ -36,6 +36,7 @@ from trustreport.service.device import api as device_api
 from trustreport.service.device import page as device_page
 from trustreport.service.guide import page as guide_page
 from trustreport.service.home import page as home_page
+from trustreport.service.home import removed
 from trustreport.service.jobs import job
 from trustreport.service.lock import api as lock_api
 from trustreport.service.lock import page as lock_page
@@ -51,7 +52,6 @@ from trustreport.service.review import attestations, comments, requests, shares
 from trustreport.service.settings import Settings
 from trustreport.service.study import api as study_api
 from trustreport.service.study import page as study_page
-from trustreport.service.study import removed
 from trustreport.service.tools import calculator, exports, operations, planning
 from trustreport.service.version import api as version_api
 from trustreport.service.version import editor_page, period_page

@@ -29,7 +29,6 @@ from trustreport.service.pages.page_context import (
 )
 from trustreport.service.pages.render import PageWords, declared, page, words_of
 from trustreport.service.storage.models import Schedule, StoredDevice, StoredReport, StoredStudy, Version
-from trustreport.service.version import period_page
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.shapes import Name, PageRequest, moment
 
@@ -38,6 +37,7 @@ MOST_REPORTS = 200  # that are drawn
 MOST_BARS = 12
 FIRST_DAY, LAST_DAY = date(FIRST_YEAR, 1, 1), date(LAST_YEAR, 12, 31)
 
+MOST_LOOKED_AT = 50  # versions of a device, the newest first
 router = APIRouter(prefix="/devices")
 
 
@@ -58,6 +58,13 @@ class TimelineDrawing:
     bars: tuple[Bar, ...]
     ticks: tuple[tuple[float, str], ...]
     due: float | None
+
+
+def latest_of_device(rows: Rows, who: Principal, device: str) -> Version | None:
+    """The newest version of a device that a period may follow."""
+    query = who.rows_of(Version).where(Version.device == device, Version.state == "valid")
+    newest = query.order_by(Version.created_at.desc(), Version.id.desc()).limit(MOST_LOOKED_AT)
+    return next((one for one in rows.scalars(newest) if one.has_next), None)
 
 
 @router.get("")
@@ -133,7 +140,7 @@ def _show(
             schedules=schedules,
             due=due,
             drawing=drawing(found.items, due, say),
-            latest=period_page.latest_of_device(rows, who, row.id),
+            latest=latest_of_device(rows, who, row.id),
             charts=trends.charts(moments, lambda name: quantity_name(name, say), say),
             fault=fault,
             typed=sent,

@@ -205,7 +205,9 @@ def _remove_devices(rows: Rows, organisation: str, actor: str) -> None:
     gone = select(StoredDevice.id).where(
         StoredDevice.organisation == organisation, StoredDevice.id.not_in(used)
     )
-    for device in rows.scalars(gone).all():
+    with with_removed(rows):  # the device of a study that can be restored stays
+        devices = rows.scalars(gone).all()
+    for device in devices:
         entries = rows.scalars(select(VigilanceEntry.id).where(VigilanceEntry.device == device)).all()
         rows.execute(delete(VigilanceChange).where(VigilanceChange.entry.in_(entries)))
         rows.execute(delete(VigilanceEntry).where(VigilanceEntry.device == device))

@@ -282,6 +282,13 @@ class Version(Base):
     created_at: Mapped[int]
     checked_at: Mapped[int | None]
 
+    @property
+    def has_next(self) -> bool:
+        """Whether a period may follow its own; of one that was checked long ago nobody knows."""
+        facts = self.facts
+        may = facts["next"] is not None if "next" in facts else facts.get("kind") == "vigilance"
+        return self.state == "valid" and may
+
 
 class VersionFile(Base):
     """A file of a version; its content is a blob."""

@@ -101,7 +101,7 @@ def show(
             study=study,
             files=files,
             unpacked=unpacked,
-            has_next=unpacked and has_next(row),
+            has_next=unpacked and row.has_next,
             faulty=faulty(row.problems, {f.name for f in files})[:MOST_PARTS] if unpacked else [],
             proposal=row.facts.get("proposal", ""),
             missing=missing(row.facts.get("not_declared", ()), words_of(request)),
@@ -148,13 +148,6 @@ def faulty(problems: list[dict[str, Any]], files: set[str]) -> list[tuple[str, i
         if problem["file"] in files or PurePosixPath(problem["file"]).suffix.lower() in REPLACEABLE:
             counted[problem["file"]] = counted.get(problem["file"], 0) + 1
     return list(counted.items())
-
-
-def has_next(version: Version) -> bool:
-    """Whether a period may follow those of a version; of one that was checked long ago nobody knows."""
-    facts = version.facts
-    may = facts["next"] is not None if "next" in facts else facts.get("kind") == "vigilance"
-    return version.state == "valid" and may
 
 
 NAME = f"[{ALPHABET}]{{{LENGTH}}}"

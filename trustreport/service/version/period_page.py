@@ -7,7 +7,6 @@ from typing import BinaryIO
 
 from fastapi import APIRouter, Request, Response
 from sqlalchemy import select
-from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.access.guard import TheCore
 from trustreport.service.access.principal import Principal
@@ -21,16 +20,8 @@ from trustreport.service.web.shapes import Name
 from trustreport.vocabulary.messages import say
 
 DAY = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
-MOST_LOOKED_AT = 50  # versions of a device, the newest first
 
 router = APIRouter(prefix="/versions")
-
-
-def latest_of_device(rows: Rows, who: Principal, device: str) -> Version | None:
-    """The newest version of a device that a period may follow."""
-    query = who.rows_of(Version).where(Version.device == device, Version.state == "valid")
-    newest = query.order_by(Version.created_at.desc(), Version.id.desc()).limit(MOST_LOOKED_AT)
-    return next((one for one in rows.scalars(newest) if uploads.has_next(one)), None)
 
 
 @router.get("/{version}/period")
@@ -50,7 +41,7 @@ def _show(
 ) -> Response:
     with core.store.read() as rows:
         row = who.row_of(rows, Version, version)
-        if not uploads.has_next(row):
+        if not row.has_next:
             raise Fault(409, say("pages.fault.no_period.detail"))
         return page(
             request,
@@ -73,7 +64,7 @@ def add_period(version: Name, request: Request, who: Author, core: TheCore, form
         raise Fault(422, say("pages.fault.no_day.detail"))
     with core.store.read() as rows:
         row = who.row_of(rows, Version, version)
-        if not uploads.has_next(row):
+        if not row.has_next:
             raise Fault(409, say("pages.fault.no_period.detail"))
         known = rows.scalars(select(VersionFile.name).where(VersionFile.version == row.id)).all()
     if not files and not (row.facts.get("next") or {"fetched": True})["fetched"]:
