@@ -111,7 +111,7 @@ def test_p10_equal_features() -> None:
     assert statuses("P10", apart) == {"clear"}
     own[:3] = training[5:8]
     (said,) = fired("P10", Study(datasets=(featured("training", training), featured("external", own))))
-    assert said.startswith("3 cases equal a case of training in every feature")
+    assert said.startswith("There are three cases that equal a case of training in every feature")
 
 
 def test_p10_coarse_features_agree_by_chance() -> None:
@@ -126,7 +126,8 @@ def test_p10_near_copies_where_a_distance_is_declared() -> None:
     own = training[:20] + 1e-4
     study = Study(datasets=(featured("training", training), featured("external", own)))
     assert statuses("P10", study) == {"clear"}
-    assert "0.01 standard deviations of 20 cases" in fired("P10", study, plan(limits={"P10_distance": 0.01}))[0]
+    (said,) = fired("P10", study, plan(limits={"P10_distance": 0.01}))
+    assert "0.01 standard deviations of 20 cases" in said
 
 
 # ---------------------------------------------------------------- P61
@@ -283,7 +284,9 @@ def test_p13_declared_and_of_readers() -> None:
 def test_p15_days_to_the_reference() -> None:
     of = replace(cases([0, 1, 0, 1]), numbers={"reference_days": np.array([3.0, -40.0, 31.0, np.nan])})
     given = plan(reference_standard={"interval_days": 30})
-    said = "Of 3 cases, two were verified more than 30 days from the index test: the condition may have changed."
+    said = (
+        "Of 3 cases, two were verified more than 30 days from the index test: the condition may have changed."
+    )
     assert fired("P15", scored(of, decision=[0, 1, 0, 1]), given) == [said]
     assert statuses("P15", scored(of), plan(limits={"P15_days": 60})) == {"clear"}
     assert statuses("P15", scored(of)) == {"cannot run"}

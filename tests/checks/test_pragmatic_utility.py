@@ -86,7 +86,9 @@ def test_harmed_readers_are_not_hidden_by_the_mean() -> None:
     correct[1, 5] = False
     correct[1, 5, :10] = True
     said = fired(readings(correct), plan())
-    assert said["P27"] == "Of 6 readers, one had lower accuracy with the aid; the whole interval is below zero."
+    assert (
+        said["P27"] == "Of 6 readers, one had lower accuracy with the aid; the whole interval is below zero."
+    )
     correct[1, 5, :28] = True
     said = fired(readings(correct), plan(limits={"P27_share": 0.1}))
     assert said["P27"].endswith(

@@ -227,7 +227,7 @@ def test_three_sites_have_no_interval_for_a_new_one_and_the_report_says_so() -> 
     assert "A new site" not in written
     assert not any("new site" in text for text in (*written, EN(forest.caption), EN(forest.alt)))
     checks = {c.check: EN(c.message) for c in assess(study, declared()).checks if c.status == "fired"}
-    assert checks["P44"].startswith("3 data sets are too few")
+    assert checks["P44"].startswith("Three data sets are too few")
 
 
 def at_sites(counts: list[tuple[int, int]], **more: Any) -> Study:
