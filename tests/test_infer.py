@@ -19,7 +19,10 @@ def test_one_table_is_said_in_counts():
 
 def test_several_tables_give_a_range():
     found = infer(143, 67, None, HALVES)
-    assert found.lines[0] == "9 tables of counts with 143 positives and 67 negatives fit these figures."
+    assert (
+        found.lines[0]
+        == "There are 9 tables of counts with 143 positives and 67 negatives that fit these figures."
+    )
     assert found.lines[1] == "Matthews correlation must be between 0.453 and 0.507."
 
 
