@@ -47,7 +47,7 @@ def test_the_positive_class_alone_gives_its_share_and_nothing_of_the_other() -> 
 
 def test_figures_that_leave_several_tables_give_ranges_and_others_a_contradiction() -> None:
     several = of_counts({"accuracy": "0.71", "f1": "0.75"}, positives=143, negatives=67)
-    assert several.sentences[0].startswith("9 tables of counts")
+    assert several.sentences[0].startswith("There are 9 tables of counts")
     assert several.tables[0].heads[1].text == "Lowest"
     wrong = of_counts({"tp": "97", "fn": "46", "fp": "12", "tn": "55", "accuracy": "0.5"})
     assert wrong.contradictory

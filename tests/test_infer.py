@@ -19,7 +19,10 @@ def test_one_table_is_said_in_counts():
 
 def test_several_tables_give_a_range():
     found = infer(143, 67, None, HALVES)
-    assert found.lines[0] == "9 tables of counts with 143 positives and 67 negatives fit these figures."
+    assert (
+        found.lines[0]
+        == "There are 9 tables of counts with 143 positives and 67 negatives that fit these figures."
+    )
     assert found.lines[1] == "Matthews correlation must be between 0.453 and 0.507."
 
 
@@ -39,7 +42,7 @@ def test_a_contradiction_names_the_smallest_conflict_and_the_culprit():
     ((3, 4, 8), {}, "The numbers of cases do not add up: 3 positives, 4 negatives, and 8 in total."),
     ((9, None, 8), {"ppv": "0.5"}, "The numbers of cases do not add up: 9 positives and 8 in total."),
     ((None, None, 106), {"ppv": "0.90", "sensitivity": "0.98", "npv": "0.97"}, "cases are positive."),
-    ((None, None, 9), {"tp": "3", "fn": "2"}, "5 cases are positive."),
+    ((None, None, 9), {"tp": "3", "fn": "2"}, "The number of positive cases is 5."),
     ((0, 5, None), {"specificity": "0.80"},
      "Not defined (0/0) in at least one of the tables that fit: sensitivity"),
     ((10**9, 10**9, None), {"mcc": "0.6"}, "there are too many tables of counts to try each"),

@@ -73,7 +73,7 @@ def test_without_data_it_says_that_it_cannot_run(check: str) -> None:
 def test_p09_a_patient_in_both_sets() -> None:
     study = two(cases([0, 1, 1], ["a", "b", "b"]), cases([0, 1], ["b", "c"]))
     (said,) = fired("P09", study)
-    assert said.startswith("1 of 2 patients is also in the training or tuning data")
+    assert said.startswith("Of 2 patients, one is also in the training or tuning data")
     apart = two(cases([0, 1], ["a", "b"]), cases([0, 1], ["c", "d"]))
     assert statuses("P09", apart) == {"clear"}
 
@@ -94,7 +94,7 @@ def with_content(*hashes: str) -> Cases:
 def test_p10_content_hashes() -> None:
     found = fired("P10", two(with_content("a", "b"), with_content("b", "c", "b", "")))
     assert found == [
-        "2 cases have the content hash of a training case: performance is probably overestimated."
+        "The content hash of a training case occurs in two cases: performance is probably overestimated."
     ]
     assert statuses("P10", two(with_content("a"), with_content("b", ""))) == {"clear"}
 
@@ -111,7 +111,7 @@ def test_p10_equal_features() -> None:
     assert statuses("P10", apart) == {"clear"}
     own[:3] = training[5:8]
     (said,) = fired("P10", Study(datasets=(featured("training", training), featured("external", own))))
-    assert said.startswith("3 cases equal a case of training in every feature")
+    assert said.startswith("There are three cases that equal a case of training in every feature")
 
 
 def test_p10_coarse_features_agree_by_chance() -> None:
@@ -126,7 +126,8 @@ def test_p10_near_copies_where_a_distance_is_declared() -> None:
     own = training[:20] + 1e-4
     study = Study(datasets=(featured("training", training), featured("external", own)))
     assert statuses("P10", study) == {"clear"}
-    assert "20 cases are within" in fired("P10", study, plan(limits={"P10_distance": 0.01}))[0]
+    (said,) = fired("P10", study, plan(limits={"P10_distance": 0.01}))
+    assert "0.01 standard deviations of 20 cases" in said
 
 
 # ---------------------------------------------------------------- P61
@@ -135,12 +136,12 @@ def test_p10_near_copies_where_a_distance_is_declared() -> None:
 def test_p61_the_same_content_under_several_names() -> None:
     study = two(with_content("x", "x"), with_content("a", "b", "a", "a", "", ""))
     (found,) = (o for o in outcomes("P61", study) if o.status == "fired")  # training cases are not tested
-    assert EN(found.message).startswith("2 of 6 cases have the content hash of another case of the set")
+    assert EN(found.message).startswith("Of 6 cases, two have the content hash of another case of the set")
     assert (found.severity, found.scope) == ("B", {"dataset": "external"})
     task = replace(read_by(), datasets=())
     task = replace(task, readings=(replace(task.readings[0], cases=with_content(*"abcc")),))
     (said,) = fired("P61", task)
-    assert said.startswith("1 of 4 cases has the content hash")
+    assert said.startswith("Of 4 cases, one has the content hash")
 
 
 def with_scores(features: np.ndarray, score: np.ndarray) -> Study:
@@ -158,7 +159,7 @@ def test_p61_equal_features_and_scores() -> None:
     (found,) = outcomes("P61", with_scores(features[again], score[again]))
     assert (found.status, found.severity) == ("fired", "W")
     assert EN(found.message).startswith(
-        "30 of 193 cases equal another case of the set in every feature and score"
+        "Of 193 cases, 30 equal another case of the set in every feature and score"
     )
     other = score[again] + np.arange(193)
     assert statuses("P61", with_scores(features[again], other)) == {"clear"}
@@ -283,7 +284,9 @@ def test_p13_declared_and_of_readers() -> None:
 def test_p15_days_to_the_reference() -> None:
     of = replace(cases([0, 1, 0, 1]), numbers={"reference_days": np.array([3.0, -40.0, 31.0, np.nan])})
     given = plan(reference_standard={"interval_days": 30})
-    said = "2 of 3 cases were verified more than 30 days from the index test: the condition may have changed."
+    said = (
+        "Of 3 cases, two were verified more than 30 days from the index test: the condition may have changed."
+    )
     assert fired("P15", scored(of, decision=[0, 1, 0, 1]), given) == [said]
     assert statuses("P15", scored(of), plan(limits={"P15_days": 60})) == {"clear"}
     assert statuses("P15", scored(of)) == {"cannot run"}
@@ -388,7 +391,7 @@ def test_intended_severities_sum_to_one() -> None:
 def test_p37_small_groups() -> None:
     small = counted(F=(4, 12, 5, 60), M=(45, 10, 9, 70))
     found = [o for o in outcomes("P37", small, declared(), whole=True) if o.status == "fired"]
-    assert [EN(o.message) for o in found] == ["4 of 9 positives were detected; too few for a percentage."]
+    assert [EN(o.message) for o in found] == ["Of 9 positives, four were detected; too few for a percentage."]
     assert found[0].scope == {"dataset": "site", "subgroup": "sex: F"}
     assert "sensitivity" in found[0].quantities
     assert "specificity" not in found[0].quantities
@@ -398,7 +401,7 @@ def test_p37_small_groups() -> None:
 def test_p37_of_negatives_and_of_readers() -> None:
     few = counted(F=(30, 2, 20, 5), M=(45, 10, 9, 70))
     assert fired("P37", few, declared(), whole=True) == [
-        "5 of 7 negatives were called negative; too few for a percentage."
+        "Of 7 negatives, five were called negative; too few for a percentage."
     ]
     given = declared({"name": "difficulty", "prespecified": True, "min_positives": 25})
     assert "Too few cases for a percentage: positives 20, negatives 20." in fired(
@@ -437,7 +440,7 @@ def test_p50_age_and_sex() -> None:
     given = plan(intended_use={"age_range": [30, 64], "sex": "female"})
     (said,) = fired("P50", study, given)
     assert said == (
-        "5 of 40 cases are outside the intended population (age and sex). "
+        "Of 40 cases, five are outside the intended population (age and sex). "
         f"Accuracy is {100 * 37 / 40:.1f}% with them and 100.0% without."
     )
     assert statuses("P50", study, plan(intended_use={"age_range": [18, 90], "sex": "all"})) == {"clear"}
@@ -451,7 +454,7 @@ def test_p50_setting_equipment_and_readings() -> None:
     assert statuses("P50", scored(of), plan(intended_use={"setting": "any hospital"})) == {"cannot run"}
     of_readings = read_by(age=["50"] * 39 + ["17"])
     adults = plan(intended_use={"intended_patient_population": {"age_range": [18, 120]}})
-    assert fired("P50", of_readings, adults) == ["1 of 40 cases is outside the intended population (age)."]
+    assert fired("P50", of_readings, adults) == ["Of 40 cases, one is outside the intended population (age)."]
 
 
 # ---------------------------------------------------------------- P59, P60
@@ -459,7 +462,7 @@ def test_p50_setting_equipment_and_readings() -> None:
 
 def test_p59_names_and_columns() -> None:
     study = read_by(("Anna Rossi", "R2", "R3"))
-    assert fired("P59", study) == ["1 reader is identified by a personal name. A public report is refused."]
+    assert fired("P59", study) == ["One reader is identified by a personal name. A public report is refused."]
     assert statuses("P59", read_by()) == {"clear"}
     source = Source("cases.csv", "cases", "0" * 64, 1, 1, 1, columns=("case", "e-mail"))
     said = fired("P59", replace(read_by(), sources=(source,)))

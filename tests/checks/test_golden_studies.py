@@ -66,7 +66,7 @@ def test_352_and_367_errors_of_1548(tmp_path: Path) -> None:
     found = assessed(tmp_path, {"counts": counts, "intended_use": {"claimed_benefits": "fewer errors"}})
     assert of_kind(found) == {"P19", "P22", "P23", "P24", "P25"}
     said = fired(found)
-    assert "24 of 3,120 readings are missing (0.8%): 12 unaided, 12 aided." in said["P19"][0]
+    assert "Of 3,120 readings, 24 are missing (0.8%): 12 unaided, 12 aided." in said["P19"][0]
     odds = number(found, "pragmatic_utility.odds_ratio", set="knee")
     assert (odds.value, odds.low, odds.high) == pytest.approx((0.947, 0.80, 1.12), abs=0.005)
     arr = number(found, "pragmatic_utility.arr", set="knee")
@@ -97,7 +97,7 @@ def test_94_per_cent_that_the_counts_do_not_give(tmp_path: Path) -> None:
     said = fired(found)
     assert "92.5" in said["P06"][0] or "92%" in said["P06"][0]
     (text,) = said["P03"]
-    assert text.startswith("19 cases were excluded after the results were known, or had no decision")
+    assert text.startswith("In all, 19 cases were excluded after the results were known, or had no decision")
     assert text.endswith("they lower accuracy from 92.5% to 78.4%.")
 
 

@@ -24,7 +24,7 @@ CLAIM = {"intended_use": {"claimed_benefits": "fewer errors"}}
 def test_the_published_knee_study_fires_exactly_its_five() -> None:
     said = fired(KNEE, plan(**CLAIM))
     assert set(said) == {"P19", "P22", "P23", "P24", "P25"}
-    assert said["P19"].startswith("24 of 3,120 readings are missing (0.8%): 12 unaided, 12 aided.")
+    assert said["P19"].startswith("Of 3,120 readings, 24 are missing (0.8%): 12 unaided, 12 aided.")
     assert "avoid one error in 25 decisions or cause one in 50; " in said["P24"]
 
 
@@ -86,7 +86,9 @@ def test_harmed_readers_are_not_hidden_by_the_mean() -> None:
     correct[1, 5] = False
     correct[1, 5, :10] = True
     said = fired(readings(correct), plan())
-    assert said["P27"] == "1 of 6 readers had lower accuracy with the aid; the whole interval is below zero."
+    assert (
+        said["P27"] == "Of 6 readers, one had lower accuracy with the aid; the whole interval is below zero."
+    )
     correct[1, 5, :28] = True
     said = fired(readings(correct), plan(limits={"P27_share": 0.1}))
     assert said["P27"].endswith(

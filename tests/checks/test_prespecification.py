@@ -293,7 +293,7 @@ def test_p36_a_family_that_any_of_several_opens_adds_to_alpha(opens_when: str, s
 
 def test_p36_many_criteria_of_no_family_fire_and_one_does_not() -> None:
     endpoints = [{"endpoint": f"E{i}", **GOAL} for i in range(4)]
-    assert "4 criteria belong to no family" in said(outcomes_of("P36", Study(), endpoints=endpoints))
+    assert "Four criteria belong to no family" in said(outcomes_of("P36", Study(), endpoints=endpoints))
     assert [o.status for o in outcomes_of("P36", Study(), endpoints=endpoints[:1])] == ["clear"]
 
 
@@ -308,8 +308,8 @@ def test_p36_counts_groups_that_differ_before_adjustment_alone() -> None:
     assert [(o.status, dict(o.scope)) for o in found] == [("fired", {"dataset": "site"})]
     assert said(found) == (
         "Two of 5 comparisons between groups are significant before Holm adjustment but not after it; "
-        "exploratory: accuracy, sex: F (p = 0.035; adjusted for 3 comparisons, p = 0.10); and "
-        "sensitivity, sex: F (p = 0.025; adjusted for 2 comparisons, p = 0.051)."
+        "exploratory: accuracy, sex “F” (p = 0.035; adjusted for 3 comparisons, p = 0.10); and "
+        "sensitivity, sex “F” (p = 0.025; adjusted for 2 comparisons, p = 0.051)."
     )
 
 

@@ -54,9 +54,9 @@ def test_the_manifest_sets_the_limit() -> None:
 def test_cases_with_a_single_rater_fire_it() -> None:
     codes = noisy(300, 3, 0.97)[1]
     codes[:60, 1:] = -1
-    assert fired(raters_study(rated(codes))) == ["60 of 300 cases were labelled by a single rater."]
+    assert fired(raters_study(rated(codes))) == ["Of 300 cases, 60 were labelled by a single rater."]
     assert not fired(raters_study(rated(codes)), limits={"P14_single": 0.3})
-    assert fired(raters_study(rated(codes[:, :1]))) == ["300 of 300 cases were labelled by a single rater."]
+    assert fired(raters_study(rated(codes[:, :1]))) == ["Of 300 cases, 300 were labelled by a single rater."]
 
 
 @pytest.mark.parametrize(

@@ -63,4 +63,4 @@ def test_cases_without_an_output_are_counted() -> None:
     scores[:7] = np.nan
     found = list(BY_ID["P03"].run(Evidence(of, plan(time_to_event={"horizon": "1"}), ())))
     assert [o.status for o in found] == ["fired"]
-    assert "7 cases" in EN(found[0].message)
+    assert "seven cases" in EN(found[0].message)

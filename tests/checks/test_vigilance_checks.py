@@ -95,7 +95,7 @@ def test_p54_fires_on_cases_within_the_baseline_and_on_a_baseline_that_is_not_fi
     inside = dataclasses.replace(study.datasets[1], cases=dataclasses.replace(
         study.datasets[1].cases, date=study.datasets[1].cases.date - np.timedelta64(10, "D")))  # fmt: skip
     overlapping = Study(datasets=(study.datasets[0], inside))
-    assert "67 cases of the period fall within the baseline" in said(
+    assert "includes 67 cases of the period" in said(
         run("P54", overlapping, m.plan(overlapping))
     )
     assert "No baseline is declared" in said(

@@ -207,7 +207,7 @@ def test_every_caption_and_alt_text_can_be_said() -> None:
         ),
         (
             {"sensitivity": "0.1", "specificity": "0.1", "accuracy": "0.1", "ppv": "0.1"},
-            "4 of 4 declared figures of the advice alone could not be reproduced.",
+            "Of 4 declared figures of the advice alone, four could not be reproduced.",
         ),
     ],
 )

@@ -135,7 +135,7 @@ def test_cases_with_contradictory_advice_or_none_are_left_out_and_counted() -> N
     assert lead.estimate.details["n_cases"] == 78
     assert lead.estimate.value == pytest.approx(RIGHT[2:].mean() - CORRECT[0][:, 2:].mean())
     said = texts(found)
-    assert any(text.startswith("1 case is excluded") for text in said)
+    assert any(text.startswith("One case is excluded") for text in said)
     assert any(text.startswith("The advice on 78 cases") for text in said)
 
 

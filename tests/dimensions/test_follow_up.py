@@ -119,4 +119,4 @@ def test_verdicts_on_cases_without_a_date_are_withheld_with_their_reason() -> No
             assert not fired
         else:
             assert "P53" in verdict.checks
-            assert "200 cases of the period have no date" in fired[0]
+            assert "In the period, 200 cases have no date" in fired[0]

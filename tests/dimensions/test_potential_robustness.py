@@ -213,7 +213,7 @@ def test_three_sites_have_no_interval_for_a_new_one_and_the_report_says_so() -> 
         for e in (spread, tau2):
             assert isnan(e.low)
             assert note("interval_spread_not_informative_with_sites", n=3) in e.note
-    assert any("3 sites are too few to predict the AUC at a new one" in text for text in texts(found))
+    assert any("Three sites are too few to predict the AUC at a new one" in text for text in texts(found))
     assert not any("is expected (95% prediction" in text for text in texts(found))
     shown = [t for part in found.parts for t in part.tables if t.id.startswith("potential_robustness_over")]
     assert "not informative with 3 sites" in {EN(row[3]) for t in shown for row in t.rows}
@@ -227,7 +227,7 @@ def test_three_sites_have_no_interval_for_a_new_one_and_the_report_says_so() -> 
     assert "A new site" not in written
     assert not any("new site" in text for text in (*written, EN(forest.caption), EN(forest.alt)))
     checks = {c.check: EN(c.message) for c in assess(study, declared()).checks if c.status == "fired"}
-    assert checks["P44"].startswith("3 data sets are too few")
+    assert checks["P44"].startswith("Three data sets are too few")
 
 
 def at_sites(counts: list[tuple[int, int]], **more: Any) -> Study:

@@ -114,7 +114,7 @@ def test_few_sets_are_told_one_by_one_and_many_in_one_table():
     assert "Between 64 and 66 cases are positive." in texts[3]
     many = answer(KNEE, CLASH, ONE, TOTAL, HUGE, NO_SUM)
     (part,) = many.parts
-    assert EN(part.finding[0]).startswith("2 of 6 sets of published figures are inconsistent")
+    assert EN(part.finding[0]).startswith("Of 6 sets of published figures, two are inconsistent")
     assert EN(part.finding[1]) == "One further set has too many possible tables to try each."
     counts = [line.cells[2].text.strip() for line in table(part.tables[0], EN).lines]
     assert counts == ["9", "0", "1", "3", "–", "0"]

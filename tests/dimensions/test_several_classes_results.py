@@ -61,7 +61,8 @@ def test_cases_without_scores_count_as_wrong(tmp_path: Path) -> None:
     assert share[0]["n"] == share[1]["n"] == 180
     assert share[1]["value"] < share[0]["value"]
     part = some.findings[0].parts[-1]
-    assert "9 cases had no complete scores and are analysed as wrong." in [EN(m) for m in part.finding]
+    said = [EN(m) for m in part.finding]
+    assert "There were no complete scores for nine cases, which are analysed as wrong." in said
 
 
 def test_patients_with_several_cases_widen_the_intervals(tmp_path: Path) -> None:

@@ -367,7 +367,7 @@ def test_a_case_without_a_site_is_in_none() -> None:
         "North": (3, 10),
         "South": (3, 8),
     }
-    assert any("2 cases of far have no site" in text for text in texts(one))
+    assert any("Two cases of far have no site" in text for text in texts(one))
 
 
 def test_a_site_of_one_class_or_one_case_says_why() -> None:
