@@ -97,6 +97,7 @@ def test_files_of_announced_test_sets_change_nothing_that_was_fixed(light: Core,
     assert work.once("check")
     study = anna.get(f"{API}{saved}").json()["study"]
     assert f"/studies/{study}/criteria" in get(anna, saved).links
+    assert "Replace study.yaml" not in get(anna, saved).words
     post(anna, f"/studies/{study}/criteria", f"/studies/{study}/criteria")
     tags = get(anna, f"/studies/{study}/criteria").tags
     refreshed = [given["hx-get"] for _, given in tags if "hx-get" in given]

@@ -103,7 +103,9 @@ def show(
             files=files,
             unpacked=unpacked,
             awaits=awaits and awaited(row.criteria, words_of(request)),
-            faulty=faulty(row.problems, {f.name for f in files})[:MOST_PARTS] if unpacked else [],
+            faulty=[]
+            if awaits or not unpacked
+            else faulty(row.problems, {f.name for f in files})[:MOST_PARTS],
             proposal=row.facts.get("proposal", ""),
             missing=missing(row.facts.get("not_declared", ()), words_of(request)),
             problems=row.problems[start : start + PROBLEMS_A_PAGE],
