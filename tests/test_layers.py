@@ -26,7 +26,7 @@ INSIDE = {
     "study": (
         "limits",
         "plan",
-        ("study", "definitions", "criteria"),
+        ("study", "definitions", "criteria", "period_days"),
         ("clusters", "lock", "answerable", "plausible"),
         "identity",
         "interop",

@@ -209,9 +209,11 @@ def criteria_to_see(anna: Client, worker: WorkerThread) -> dict[str, str]:
     """Studies without data: their criteria are open, changed since they were fixed, or wait."""
     author = anna.invite("author@hospital.test", "author")
 
-    def study(name: str) -> str:
+    versions: dict[str, str] = {}
+
+    def study(name: str, manifest: Any = PLANNED) -> str:
         made = author.study(name)
-        author.version(made, PLANNED)
+        versions[made] = author.version(made, manifest)
         assert worker.once("check")
         return made
 
@@ -224,6 +226,8 @@ def criteria_to_see(anna: Client, worker: WorkerThread) -> dict[str, str]:
     later = {**PLANNED, "endpoints": [{**PLANNED["endpoints"][0], "bound_or_margin": 0.02}]}
     names["changed_version"] = author.version(names["changed"], later)
     assert worker.once("check")
+    blank = study("Nothing announced", {k: PLANNED[k] for k in ("report", "device")})
+    names |= {"open_version": versions[names["open"]], "blank_version": versions[blank]}
     anna.put(f"{API}/organisation/countersignature", json={"required": True})
     waiting = study("Waiting criteria")
     assert author.post(f"{API}/studies/{waiting}/criteria", json={}).status_code == 201

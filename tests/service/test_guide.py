@@ -34,7 +34,7 @@ def send(client: Client, address: str, act: str, language: str = "en", **typed: 
     """Send a step as its page would, with what was typed."""
     headers = {**HTML, "Accept-Language": language}
     page = Taken(client.get(address, headers=headers).text)
-    left_out = ("@add/", "@watch/", "@was:", "@kind:")
+    left_out = ("@add/", "@watch/", "@was:", "@kind:", "@plan/")
     hidden = {name: value for name, value in page.form(address).items() if name.startswith("@")}
     fields = {name: value for name, value in hidden.items() if not name.startswith(left_out)}
     sent = {**fields, "csrf": client.me["csrf"], **typed, "act": act}
@@ -44,6 +44,84 @@ def send(client: Client, address: str, act: str, language: str = "en", **typed: 
 def draft(core: Core) -> Any:
     (row,) = stored(core, Draft)
     return plain(row.manifest)
+
+
+def planned(core: Core, anna: Client) -> str:
+    """The address of the steps of a new study without files."""
+    address = str(post(anna, "/studies/new", "/studies", name="Plan", start="form").headers["location"])
+    assert WorkerThread(core, "worker").once("check")
+    return address.removesuffix("/files")
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "it"])
+def test_a_study_without_data_says_what_comes_first(light: Core, anna: Client, language: str) -> None:
+    guide, said = planned(light, anna), catalogue(language)
+    headers = {**HTML, "Accept-Language": language}
+    assert said("guide.plan") in Taken(anna.get(f"{guide}/files", headers=headers).text).words
+    send(anna, f"{guide}/files", "to:who", language, **{"@plan/readings": "yes", "@plan/sets": "one, two"})
+    made = draft(light)
+    assert made["tables"] == {"readings": {"file": "readings.csv"}}
+    assert made["arms"] == [{"arm": "unaided", "aided": False}, {"arm": "aided", "aided": True}]
+    role = {"role": "external"}
+    assert made["datasets"] == [{"dataset": s, "file": f"{s}.csv", **role} for s in ("one", "two")]
+    for step in ("files", "who", "arms", "criteria", "device"):
+        words = Taken(anna.get(f"{guide}/{step}", headers=headers).text).words
+        assert said("guide.no_data_yet") in words
+        assert "no data are named" not in words
+    files = Taken(anna.get(f"{guide}/files", headers=headers).text)
+    assert said("guide.place", file="one.csv") in files.words
+    who = Taken(anna.get(f"{guide}/who", headers=headers).text).form(f"{guide}/who")
+    assert "/tables/readings/columns/decision" in who  # its header may be named beforehand
+    offered = Taken(anna.get(f"{guide}/criteria", headers=headers).text).words
+    assert said("guide.template.errors") in offered
+    assert said("guide.template.auc") in offered
+    first = anna.get(guide.replace("/guide", "/page-1"), headers=headers)
+    assert (first.status_code, said("guide.no_data_yet") in first.text) == (409, True)
+
+
+def test_what_was_typed_wrong_is_said_before_there_are_data(light: Core, anna: Client) -> None:
+    guide = planned(light, anna)
+    send(anna, f"{guide}/files", "to:files", **{"@plan/readings": "yes"})
+    send(anna, f"{guide}/arms", "to:arms", **{"/reading/washout_days": "many"})
+    words = get(anna, f"{guide}/arms").words
+    assert "1 problem to fix" in words
+    assert "No data yet" not in words
+
+
+def test_files_of_announced_test_sets_change_nothing_that_was_fixed(light: Core, anna: Client) -> None:
+    work = WorkerThread(light, "worker")
+    guide = planned(light, anna)
+    send(anna, f"{guide}/files", "to:who", **{"@plan/sets": "one"})
+    send(anna, f"{guide}/criteria", "to:device", **{"@add/auc": "yes", "@bound/auc": "0.6"})
+    saved = send(anna, f"{guide}/device", "finish", **{"/device/trade_name": "Aid"}).headers["location"]
+    assert work.once("check")
+    study = anna.get(f"{API}{saved}").json()["study"]
+    assert f"/studies/{study}/criteria" in get(anna, saved).links
+    assert "Replace study.yaml" not in get(anna, saved).words
+    post(anna, f"/studies/{study}/criteria", f"/studies/{study}/criteria")
+    tags = get(anna, f"/studies/{study}/criteria").tags
+    refreshed = [given["hx-get"] for _, given in tags if "hx-get" in given]
+    assert refreshed == [f"/studies/{study}/criteria"]
+    assert work.once("check")
+    (steps,) = {link for link in get(anna, f"/studies/{study}/criteria").links if "/guide/" in link}
+    assert steps in get(anna, steps.removesuffix("/guide/files")).links
+    fields = {"csrf": anna.me["csrf"], "name-0": "one.csv", "act": "files"}
+    file = {"file-0": ("export 7.csv", SCORES)}
+    answer = anna.post(steps, data=fields, files=file, headers=HTML, follow_redirects=False)
+    gone = answer.headers["location"]
+    assert work.once("check")
+    version = gone.removesuffix("/guide/files")
+    assert anna.get(f"{API}{version}").json()["state"] == "valid"
+    found = anna.get(f"{API}/studies/{study}/criteria").json()
+    assert (found["state"], found["withheld"]) == ("locked", [])
+
+
+def test_criteria_after_the_data_lead_to_the_document_that_fixed_them(light: Core, anna: Client) -> None:
+    guide = begun(light, anna)
+    page = get(anna, f"{guide}/criteria")
+    study = anna.get(f"{API}{guide.removesuffix('/guide')}").json()["study"]
+    assert "The data were opened with version 1" in page.words
+    assert f"/studies/{study}/criteria#f-document" in page.links
 
 
 def test_each_step_keeps_a_draft_and_the_last_one_makes_the_version(light: Core, anna: Client) -> None:

@@ -298,6 +298,68 @@ def test_two_tables_of_a_reader_study_become_an_approved_report_in_few_clicks(
         visit.context.close()
 
 
+@pytest.mark.parametrize("kind", WINDOWS)
+def test_criteria_fixed_before_two_tables_are_uploaded_get_a_verdict(
+    browser: Any, service: tuple[str, str], tmp_path: Path, kind: str
+) -> None:
+    url, link = service
+    anna = Visit(browser, WINDOWS[kind])
+    anna.page.goto(link)
+    anna.fill(organisation="Hospital", name="Anna", email="anna@hospital.test")
+    anna.fill(password=PASSWORD, password_again=PASSWORD)
+    anna.press("Set up and sign in")
+    clicks = 0
+
+    def click(role: str, name: str) -> None:
+        nonlocal clicks
+        clicks += 1
+        anna.page.wait_for_load_state("load")
+        anna.page.get_by_role(role, name=name, exact=role == "button").first.click()
+
+    click("link", "New study")
+    anna.fill(name="Planned study")
+    click("button", "Start without files")
+    click("checkbox", "Readings with and without the device")
+    click("checkbox", "The reference standard in a table of its own")
+    anna.fits()
+    for step in ("who", "arms", "criteria"):
+        click("button", "Save and continue")
+        anna.page.wait_for_url(f"**/guide/{step}")
+        anna.reads("No data yet: fix the criteria first, then upload them.")
+        anna.fits()
+    click("checkbox", "Readers make fewer errors")
+    click("button", "Save and continue")
+    anna.page.wait_for_url("**/guide/device")
+    anna.types("/device/trade_name", "Example aid")
+    click("button", "Save the study")
+    anna.reads("No data yet: fix the criteria first, then upload them.")
+    assert anna.page.locator("table.problems").count() == 0
+    click("link", "Fix the criteria")
+    click("button", "Fix the criteria")
+    anna.reads("The criteria are fixed, and nothing that they rest on was changed.")
+    click("link", "Upload the data")
+    anna.page.wait_for_url("**/guide/files")
+    for name in ("readings", "cases"):  # in their places, whatever they are called
+        clicks += 1
+        file = tmp_path / f"{name} (final).csv"
+        file.write_bytes((EXAMPLE / f"{name}.csv").read_bytes())
+        anna.page.get_by_label(f"{name}.csv: not uploaded yet").set_input_files(file)
+    anna.fits()
+    click("button", "Upload the data")
+    anna.reads("No problems found.")
+    click("link", "Version")
+    anna.reads("Nothing stands against the verdict on the criterion.")
+    anna.page.uncheck("[name=format][value=pdf]")
+    click("button", "Build the report")
+    anna.page.wait_for_url("**/reports/*", wait_until="commit")
+    report = anna.page.url.rpartition("/")[2]
+    results = anna.page.request.get(f"{url}/api/v1/reports/{report}/results").json()
+    assert [v["verdict"] for v in results["verdicts"]] == ["pass"]
+    assert anna.faults == []
+    assert clicks <= MOST_CLICKS
+    anna.context.close()
+
+
 def invited(anna: Visit, url: str, role: str) -> Visit:
     """Somebody with a role, who has taken up an invitation."""
     anna.page.goto(f"{url}/admin/users")

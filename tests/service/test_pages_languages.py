@@ -31,7 +31,7 @@ TELLING = ("aria-label", "alt", "title", "placeholder", "data-label")
 # What the pages of the test show beside their own words: names, addresses, times and formats.
 GIVEN = re.compile(
     r"trustreport|Anna\b|Example aid|Chest readings|Five hospitals|Breast, five hospitals|With faults"
-    r"|Audit by periods"
+    r"|Audit by periods|Open criteria|Nothing announced"
     r"|Chrome on Linux|testclient"
     r"|UTC|Markdown|iMRMC"
     r"|HTML|PDF|XLSX|CSV|JSON|Parquet|\bkB\b|[\w.]+@[\w.]+|[\w.]+\.(csv|yaml|json|made|failed)|arm_reader|cov\d"

@@ -24,7 +24,7 @@ WAIT_SECONDS = 20
 # Forms at work in this process, each in one of its own, and those that wait: no more threads than that.
 _AT_ONCE, _ADMITTED = threading.BoundedSemaphore(2), threading.BoundedSemaphore(8)
 
-Check = Literal["no", "typing"]
+Check = Literal["no", "manifest", "typing"]
 
 
 def answer(
@@ -59,7 +59,7 @@ def answer(
         "file": name,
         "texts": dict(texts),
         "files": version.tables,
-        "check": "no" if check == "no" else "study" if small else "manifest",
+        "check": check if check != "typing" else "study" if small else "manifest",
         "comma": comma,
         "shows_rows": shows_rows,
     }

@@ -82,7 +82,7 @@ def of_table(
         return [], [], [(name,) for name in ("columns", "values") if name in values]
     file = files.get(str(values.get("file")), {})
     headers = tuple(file.get("headers", ()))
-    if not headers and not columns and not coded:
+    if not headers and not columns and not coded and not values.get("file"):
         return [], [], []
     taken: dict[str, str] = {}
     kept: list[tuple[str, ...]] = []

@@ -12,7 +12,7 @@ from trustreport.service.access.guard import TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.editor.drafts import draft_of, keep_draft
-from trustreport.service.editor.run import MOST_CHECKED, carried_out, lay_out, manifest_of
+from trustreport.service.editor.run import MOST_CHECKED, Check, carried_out, lay_out, manifest_of
 from trustreport.service.engine import TABLE_WORDS
 from trustreport.service.guide import criteria, steps
 from trustreport.service.intake import MANIFESTS
@@ -20,6 +20,7 @@ from trustreport.service.pages.blob_responses import SANDBOX
 from trustreport.service.pages.page_context import Author, Sent, attempt, see, text, texts
 from trustreport.service.pages.render import PageWords, page, words_of
 from trustreport.service.storage.models import StoredStudy, Version, VersionFile
+from trustreport.service.study.fixing import awaited, fixing_of
 from trustreport.service.version import page as uploads
 from trustreport.service.version.declarations import label
 from trustreport.service.version.editor_page import (
@@ -63,8 +64,7 @@ def save_step(
     def done() -> Response:
         comma = words_of(request).numbers.point == ","
         made = answer(request, core, who, row, files, dict(_typed(form, comma=comma)), "no")["yaml"]
-        if new := uploads.sent_files(form, "files"):
-            named = uploads.named_streams(new)
+        if named := uploads.named_streams(form):
             if not set(MANIFESTS).isdisjoint(named):
                 raise Fault(422, say("pages.fault.a_manifest.detail"))
             return see(f"/versions/{save_manifest(core, who, version, made, named)}/guide/{step}")
@@ -87,6 +87,9 @@ def first_page(version: Name, request: Request, who: Author, core: TheCore) -> R
     tables = [f for f in files if f.name not in MANIFESTS]
     if sum(f.size for f in tables) > MOST_CHECKED:
         return _framed(_reason(words("guide.too_large"), words), 409)
+    with core.store.read() as rows:
+        if fixing_of(rows, row.study).opened is None:
+            return _framed(_reason(words("guide.no_data_yet"), words), 409)
     manifest = draft_of(core, who, version) or manifest_of(core, row, files)[1]
     task = {"task": "first_page", "closed": [str(core.settings.data)], "manifest": manifest}
 
@@ -123,6 +126,7 @@ def _typed(form: FormData, *, comma: bool) -> Iterator[tuple[str, str]]:
     sent = {name: text(form, name)[:MOST_TEXT] for name, v in form.items() if isinstance(v, str)}
     yield from ((name, value) for name, value in sent.items() if name.startswith("/"))
     yield from steps.kinds_chosen(sent)
+    yield from steps.announced(sent)
     yield from steps.shared_texts(sent, texts(form, "@set"))
     yield from criteria.added(sent, comma=comma)
     for name, value in sent.items():
@@ -142,17 +146,26 @@ def _show(
 ) -> Response:
     with core.store.read() as rows:
         study = who.row_of(rows, StoredStudy, version.study)
+        fixing = fixing_of(rows, study.id)
     say = words_of(request)
     shown: dict[str, Any] = {}
     if version.state != "checking":
-        found = answer(request, core, who, version, files, {}, shows_rows=step == "who")
+        check: Check = "typing" if fixing.opened else "manifest"
+        found = answer(request, core, who, version, files, {}, check, shows_rows=step == "who")
         shown = _of_step(step, found, say)
+        if fixing.opened is None and not found["problems"]:
+            known = shown["findings"]
+            known["summary"] = f"{awaited(found['criteria'], say)} {known['missing']['summary']}".strip()
+        there = {file.name for file in files}
+        shown["places"] = [line.file for line in shown["parts"].files if line.file and line.file not in there]
     at = steps.STEPS.index(step)
     return page(
         request,
         "guide",
         version=version,
         study=study,
+        opened=fixing.opened,
+        fixed=fixing.counting,
         step=step,
         steps=steps.STEPS,
         before=steps.STEPS[at - 1] if at else "",
@@ -174,7 +187,7 @@ def _of_step(step: str, found: Mapping[str, Any], say: PageWords) -> dict[str, A
     parts, known = steps.parts_of(found), findings(found, say)
     shown = {"parts": parts, "findings": known, "rows": found["first_rows"], "doubts": found["doubts"]}
     if step == "files":
-        shown["kinds"] = (steps.SCORES, *TABLE_WORDS)
+        shown |= {"kinds": (steps.SCORES, *TABLE_WORDS), "announced": steps.ANNOUNCED}
     if step == "who":
         shown["at_fault"] = {*known["beside"], *found["doubts"]}
         shown |= {"of_sets": steps.OF_SETS, "shared": steps.SHARED, "period": steps.PERIOD}

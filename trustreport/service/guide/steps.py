@@ -22,6 +22,7 @@ DEVICE = (
     "/intended_use/intended_patient_population/description",
 )
 SCORES = "dataset"  # the kind of a file that is a data set of its own
+ANNOUNCED = ("readings", "cases")  # tables of a reader study that may be named before they are there
 DEVELOPMENT = ("training", "tuning")
 
 
@@ -133,14 +134,33 @@ def kinds_chosen(sent: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         if row:
             yield f"{row}/@removed", "yes"
         if kind == SCORES:
-            yield f"/datasets/+{new}/dataset", PurePosixPath(key).stem
-            yield f"/datasets/+{new}/role", "external"
-            yield f"/datasets/+{new}/file", key
+            yield from _own_set(new, PurePosixPath(key).stem, key)
         elif kind:
             yield f"/tables/+{new}/@name", kind
             yield f"/tables/+{new}/file", key
             yield f"/tables/+{new}/kind", kind
         new += 1
+
+
+def announced(sent: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The tables, arms and data sets of files to come, named as a proposal from such files would."""
+    for i, kind in enumerate(kind for kind in ANNOUNCED if f"@plan/{kind}" in sent):
+        yield f"/tables/+{i}/@name", kind
+        yield f"/tables/+{i}/file", f"{kind}.csv"
+    if "@plan/readings" in sent:
+        for i, (arm, aided) in enumerate((("unaided", "false"), ("aided", "true"))):
+            yield f"/arms/+{i}/arm", arm
+            yield f"/arms/+{i}/aided", aided
+    sets = (name.strip() for name in sent.get("@plan/sets", "").split(","))
+    for i, name in enumerate(dict.fromkeys(filter(None, sets))):
+        yield from _own_set(i, name, f"{name}.csv")
+
+
+def _own_set(row: int, name: str, file: str) -> Iterator[tuple[str, str]]:
+    """A new data set with a file of its own."""
+    yield f"/datasets/+{row}/dataset", name
+    yield f"/datasets/+{row}/role", "external"
+    yield f"/datasets/+{row}/file", file
 
 
 def shared_texts(sent: Mapping[str, str], sets: Sequence[str]) -> Iterator[tuple[str, str]]:

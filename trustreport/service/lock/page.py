@@ -37,7 +37,12 @@ router = APIRouter()
 
 @router.get("/studies/{study}/criteria")
 def show_criteria(study: Name, request: Request, who: Reader, core: TheCore) -> Response:
-    """What is fixed of the criteria of a study."""
+    """What is fixed of the criteria of a study; while they are being checked, its page asks again."""
+    if request.headers.get("HX-Request"):
+        with core.store.read() as rows:
+            newest = fixing_of(rows, who.row_of(rows, StoredStudy, study).id).newest
+        checking = newest is not None and newest.state == "checking"
+        return Response(headers={} if checking else {"HX-Refresh": "true"})
     return show(request, who, core, study)
 
 

@@ -99,6 +99,20 @@ def numbers_of(rows: Rows, study: str) -> dict[str, int]:
     return dict(pairs(rows, select(Version.id, Version.number).where(Version.study == study)))
 
 
+def lacks_data_alone(version: Version) -> bool:
+    """Whether nothing else is wrong with a version than that its tables are not there."""
+    places = [problem.get("column") or "" for problem in version.problems]
+    of_manifest = all(problem["file"] in MANIFESTS for problem in version.problems)
+    missing = all(place == "" or place.endswith(".file") for place in places)
+    return version.state == "invalid" and bool(version.criteria) and of_manifest and missing
+
+
+def awaited(state: Mapping[str, Any], say: PageWords) -> str:
+    """What a study without data waits for: that its criteria are fixed, or its data."""
+    how = state.get("state", "none")
+    return say("guide.no_data_yet") if how == "none" else say(f"pages.criteria.{how}")
+
+
 def withheld_lines(state: Mapping[str, Any], say: PageWords) -> Iterator[str]:
     """Which verdicts will be withheld and why, as the check of a version or of its form found it."""
     withheld = state.get("withheld", [])

@@ -81,10 +81,9 @@ def save(version: Name, request: Request, who: Author, core: TheCore, form: Sent
             return Response(made, media_type="application/yaml", headers=attached)
         if wanted not in ("save", "tables"):
             return _show(request, core, who, row, files, texts)
-        sent = uploads.sent_files(form, "files")
-        if wanted == "tables" and not sent:
+        new = uploads.named_streams(form)
+        if wanted == "tables" and not new:
             raise Fault(422, say("pages.fault.no_file_came.choose_tables"))
-        new = uploads.named_streams(sent)
         if not set(MANIFESTS).isdisjoint(new):
             raise Fault(422, say("pages.fault.a_manifest.detail"))
         made = answer(request, core, who, row, files, texts, "no")["yaml"]

@@ -38,7 +38,7 @@ from trustreport.service.storage.models import Job, StoredReport, StoredStudy, V
 from trustreport.service.storage.store import Store
 from trustreport.service.study import api
 from trustreport.service.study import page as studies
-from trustreport.service.study.fixing import withheld_lines
+from trustreport.service.study.fixing import awaited, fixing_of, lacks_data_alone, withheld_lines
 from trustreport.service.version import api as versions_api
 from trustreport.service.version.declarations import missing
 from trustreport.service.web.faults import Fault
@@ -94,6 +94,7 @@ def show(
             .limit(10)
         ).all()
         unpacked = not any(f.archive for f in files)
+        awaits = fixing_of(rows, row.study).opened is None and lacks_data_alone(row)
         return page(
             request,
             "version",
@@ -102,7 +103,10 @@ def show(
             files=files,
             unpacked=unpacked,
             has_next=unpacked and row.has_next,
-            faulty=faulty(row.problems, {f.name for f in files})[:MOST_PARTS] if unpacked else [],
+            awaits=awaits and awaited(row.criteria, words_of(request)),
+            faulty=[]
+            if awaits or not unpacked
+            else faulty(row.problems, {f.name for f in files})[:MOST_PARTS],
             proposal=row.facts.get("proposal", ""),
             missing=missing(row.facts.get("not_declared", ()), words_of(request)),
             problems=row.problems[start : start + PROBLEMS_A_PAGE],
@@ -218,14 +222,7 @@ def correct(version: Name, request: Request, who: Author, core: TheCore, form: S
 
     The form names each file in ``name-0`` and sends what replaces it as ``file-0``.
     """
-    sent = {
-        text(form, field.replace("file-", "name-")): file
-        for field, file in form.items()
-        if field.startswith("file-") and isinstance(file, UploadFile) and file.filename
-    }
-    more = sent_files(form, "files")
-    names = checked_names([*sent, *(file.filename or "" for file in more)])
-    new: dict[str, BinaryIO] = dict(zip(names, (file.file for file in [*sent.values(), *more])))
+    new = named_streams(form)
     if manifest := text(form, "manifest").strip():
         new.setdefault("study.yaml", io.BytesIO(manifest.encode() + b"\n"))
     if not new:
@@ -270,10 +267,16 @@ def _files_of(store: Store, who: Principal, version: str) -> tuple[str, Sequence
     return row.study, files
 
 
-def named_streams(files: Sequence[UploadFile]) -> dict[str, BinaryIO]:
-    """Files by their own names; refuses bad and repeated ones."""
-    names = checked_names(file.filename or "" for file in files)
-    return dict(zip(names, (file.file for file in files), strict=True))
+def named_streams(form: FormData) -> dict[str, BinaryIO]:
+    """Files by their own names, those in the place of others by theirs; refuses bad and repeated names."""
+    sent = {
+        text(form, field.replace("file-", "name-")): file
+        for field, file in form.items()
+        if field.startswith("file-") and isinstance(file, UploadFile) and file.filename
+    }
+    more = sent_files(form, "files")
+    names = checked_names([*sent, *(file.filename or "" for file in more)])
+    return dict(zip(names, (file.file for file in [*sent.values(), *more]), strict=True))
 
 
 def sent_files(form: FormData, name: str) -> list[UploadFile]:
