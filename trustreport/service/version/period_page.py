@@ -69,7 +69,7 @@ def add_period(version: Name, request: Request, who: Author, core: TheCore, form
         known = rows.scalars(select(VersionFile.name).where(VersionFile.version == row.id)).all()
     if not files and not (row.facts.get("next") or {"fetched": True})["fetched"]:
         raise Fault(422, say("pages.fault.no_file_came.choose_files"))
-    new = _under_free_names(uploads.named_streams(files), known, until)
+    new = _under_free_names(uploads.named_streams(form), known, until)
     wishes = {"until": until, "files": [*new]} | ({"since": since} if since else {})
     made = uploads.replace_files(core, who, version, new, wishes=wishes)
     return see(f"/versions/{made}")
