@@ -154,7 +154,7 @@ def test_ratings_without_a_truth_are_compared_as_such(tmp_path: Path) -> None:
     alpha = single(found, "reader_measurement.krippendorff_alpha", candidate="new")
     assert not isnan(alpha.estimate.value)
     (finding,) = [f for f in found.findings if f.dimension == "reader_measurement"]
-    assert "do not show that an output is right" in EN(finding.not_shown[0])
+    assert "not that an output is correct" in EN(finding.not_shown[0])
     assert answer(found, EN).supporting.endswith(EN(finding.not_shown[0]))
 
 

@@ -49,9 +49,9 @@ def test_the_corrected_measures_are_said_with_their_assumption_and_bounds(tmp_pa
     assessment = assessed(tmp_path)
     texts = said(assessment)
     # 231/258 and 54/86 of the verified cases; bounds: 231/(258+140), 397/424
-    assert ["306 of 650" in text for text in texts[:3]] == [True, False, False]  # corrected values come first
+    assert ["Of 650 cases with a decision, 306 have" in text for text in texts[:3]] == [True, False, False]  # corrected values come first
     assert texts[2].startswith("Among the cases with a truth alone, sensitivity was 89.5%")
-    (first,) = [text for text in texts if "306 of 650" in text]
+    (first,) = [text for text in texts if "Of 650 cases with a decision, 306 have" in text]
     assert "If verification depended on the decision alone, sensitivity is 83.6%" in first
     assert "between 58.0% and 93.6%" in first
     (second,) = [text for text in texts if text.startswith("Under the same assumption")]
