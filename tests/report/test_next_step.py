@@ -13,6 +13,7 @@ from test_answer import (
     WIDE,
     made,
     result,
+    share,
 )
 
 from trustreport.assessment.assess import Assessment
@@ -21,15 +22,15 @@ from trustreport.report.answer.next_step import next_step
 CASES = {
     "one fails": (
         made("certification", [MISSING, SPECIFIC], [SENSITIVITY, SPECIFICITY]),
-        "Sensitivity. Remove the cause or restrict the claim, then test on new cases.",
+        "Sensitivity: Remove the cause or restrict the claim, then test on new cases.",
     ),
     "a failure comes before an open safety criterion": (
         made("certification", [MISSING, SWITCHES], [SENSITIVITY, HARM]),
-        "Sensitivity, test. Remove the cause or restrict the claim, then test on new cases.",
+        "Sensitivity, test: Remove the cause or restrict the claim, then test on new cases.",
     ),
     "an open one needs more cases": (
         made("certification", [WIDE], [SENSITIVITY]),
-        "Sensitivity. Test about",
+        "Sensitivity: Test about",
     ),
     "nothing is required": (
         made("certification", [SENSITIVE]),
@@ -47,13 +48,21 @@ def test_the_next_step(one: Assessment, said: str) -> None:
     assert next_step(one, EN, limited=True).startswith(said)
 
 
-def test_without_a_limit_nothing_is_left() -> None:
-    assert next_step(CASES["all are met"][0], EN, limited=False) == ""
+def test_without_a_limit_what_was_not_assessed_is_left() -> None:
+    assert next_step(CASES["all are met"][0], EN, limited=False).startswith("See what was not assessed")
 
 
-def test_an_audit_and_a_choice_have_their_own_lists() -> None:
-    own = result("candidates.sensitivity", 0.7, 0.6, 0.75, dataset="test", candidate="Alder")
+def test_more_cases_are_not_proposed_to_confirm_a_failure() -> None:
+    low = share("sensitivity", 30, 40, 0.598, 0.858, "test")
+    said = next_step(made("certification", [low], [SENSITIVITY]), EN, limited=True)
+    assert said.startswith("Sensitivity: Find the cause first: at this estimate about")
+
+
+def test_an_audit_has_its_own_list_and_a_choice_asks_the_supplier() -> None:
+    own = result("candidates.sensitivity", 0.9, 0.85, 0.95, dataset="test", candidate="Alder")
     asked = {**SENSITIVITY, "measure": "candidates.sensitivity", "candidate": "Alder"}
     names = [{"candidate": "Alder"}, {"candidate": "Birch"}]
-    assert next_step(made("procurement", [own], [asked], candidates=names), EN, limited=True) == ""
+    assert next_step(made("procurement", [own], [asked], candidates=names), EN, limited=True).startswith(
+        "Put the questions below"
+    )
     assert next_step(made("vigilance", [SENSITIVE], [SENSITIVITY]), EN, limited=True) == ""

@@ -13,17 +13,18 @@ GRAVEST = ("fail", "inconclusive", "not assessable", "not tested")
 def next_step(assessment: Assessment, say: Catalogue, *, limited: bool) -> str:
     """What would settle the gravest criterion that is not met, or what comes first where there is none.
 
-    Empty where the page has a list of its own (what is due in an audit, the supplier's part in a choice), and
-    where all criteria are met and no limit was found.
+    Empty in an audit, whose page has the list of what is due.
     """
     kind, verdicts = assessment.plan.report.kind, assessment.verdicts
-    if kind == "vigilance" or (kind == "procurement" and candidate_statuses(assessment)):
+    if kind == "vigilance":
         return ""
+    if kind == "procurement" and any(s.standing != "fail" for s in candidate_statuses(assessment)):
+        return say("answer.next.supplier")
     if not verdicts:
         return say("answer.next.declare")
     unmet = [v for v in verdicts if v.word != "pass"]
     if not unmet:
-        return say("answer.next.limits") if limited else ""
+        return say(f"answer.next.{'limits' if limited else 'rest'}")
     first = min(unmet, key=lambda v: (GRAVEST.index(v.word), ROLES.index(v.criterion.role)))
     values = {"criterion": title(first, assessment, say), "action": proposed(first, say)}
     return say("answer.next.criterion", **values)
@@ -35,5 +36,15 @@ def proposed(verdict: Verdict, say: Catalogue) -> str:
         more = further_cases(verdict)
         if more is None:
             return say("element.feedback.propose.study")
-        return say("element.feedback.propose.cases", n=more[0], unit=say(f"verdicts.unit.{more[1]}"))
+        key = "cases_against" if _is_outside(verdict) else "cases"
+        return say(f"element.feedback.propose.{key}", n=more[0], unit=say(f"verdicts.unit.{more[1]}"))
     return say(f"element.feedback.propose.{verdict.word.replace(' ', '_')}")
+
+
+def _is_outside(verdict: Verdict) -> bool:
+    """Whether the estimate itself is on the wrong side, so that more such cases decide against it."""
+    bound, found = verdict.bound, verdict.result
+    if bound is None or found is None:
+        return False
+    value = found.estimate.value
+    return (bound.low is not None and value < bound.low) or (bound.high is not None and value > bound.high)
