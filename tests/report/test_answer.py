@@ -745,9 +745,9 @@ def test_the_answer_of_an_audit(name: str) -> None:
 
 
 def test_no_indicator_has_changed_since_a_baseline_that_is_not_there() -> None:
-    for name, word in (("a fall that lasts", "changed"), ("no baseline is declared", "not known")):
+    for name, word in (("a fall that lasts", "worse"), ("no baseline is declared", "not known")):
         (row,) = front(VIGILANCE[name], EN).indicators
-        assert (row.word, row.mark) == (word, "fail" if word == "changed" else "none")
+        assert (row.word, row.mark) == (word, "fail" if word == "worse" else "none")
 
 
 @pytest.mark.parametrize("kind", ["vigilance", "certification"])

@@ -105,7 +105,7 @@ def test_the_glance_names_all_dimensions(kind: str, assessed_example: Callable[[
     assert all(row.measured and row.place for row in answered)
     assert (
         answered[1].says
-        == "Southport, the worst of four by sensitivity. 32 of 97 cases with the condition were missed."
+        == "Southport, the worst of four by sensitivity. Of 97 cases with the condition, 32 were missed."
     )
     assert answered[2].measured[0].endswith("+4.6 (+0.9 to +8.2) points (prevalence 27.0%)")
 

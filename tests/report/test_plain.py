@@ -152,7 +152,7 @@ def test_the_states_are_drawn_as_different_shapes() -> None:
 def test_doctors_decide_without_and_with_the_device(assessed_example: Callable[[str], Assessed]) -> None:
     page = page_of(assessed_example("knee-mri-readings"))
     assert [block.title for block in page.arrays] == ["Doctors without the device", "Doctors with the device"]
-    assert "It could not be shown that doctors miss fewer people" in every_text(page)
+    assert "Doctors were not found to miss fewer people" in every_text(page)
     assert "It does not answer whether doctors decide better" not in every_text(page)
 
 

@@ -87,11 +87,11 @@ def test_on_paper_no_table_has_more_rows_and_on_screen_each_has_all(
     paper = made.text("annex", html.Markup(""))
     assert ROWS_ON_PAPER in rows_of(paper)
     assert max(rows_of(paper)) == ROWS_ON_PAPER
-    assert "200 of 250 rows are shown. All rows are in the HTML report" in paper
+    assert "Of 250 rows, 200 are shown. All rows are in the HTML report" in paper
     assert paper.count("<tr") < 1500
     screen = html.render(assessed, **about)
     assert READERS in rows_of(screen)
-    assert "20 of 250 rows are shown; all of them are in the annex." in screen
+    assert "Of 250 rows, 20 are shown; all of them are in the annex." in screen
 
 
 @pytest.mark.pdf
@@ -109,7 +109,7 @@ def test_the_pdf_stays_small_and_holds_the_full_list(
     assert len({row["reader"] for row in rows} - {""}) == READERS
 
 
-@pytest.mark.parametrize("n, cut", [(200, ""), (201, "200 of 201 rows are shown.")])
+@pytest.mark.parametrize("n, cut", [(200, ""), (201, "Of 201 rows, 200 are shown.")])
 def test_what_is_cut(n: int, cut: str) -> None:
     table = Table("caption", (Head("a"),), tuple(Line((TableCell(str(i)),)) for i in range(n)))
     shown = Numbering("3", {}, EN, ROWS_ON_PAPER).table(table)
