@@ -22,7 +22,7 @@ NAMES = [name for name in EXPECTED if name != "versions"]
 # No table says which threshold the device is used with.
 OF_SCORES = ("labels-known", "labels-unknown")
 EDIT = ("# operating_point: {threshold: 0.5}", "operating_point: {threshold: 0.5}")
-RATINGS = "Ratings are what these readers think; they do not show that an output is right"
+RATINGS = "Ratings show what these readers think, not that an output is correct"
 PREFERENCE = "A preference shows which output these readers chose, not which one is right"
 AGREEMENT = "Agreement is not accuracy"
 

@@ -372,5 +372,5 @@ def invited(anna: Visit, url: str, role: str) -> Visit:
     visit.page.goto(invitation)
     visit.fill(password=PASSWORD, password_again=PASSWORD)
     visit.press("Save and sign in")
-    visit.page.wait_for_url("**/studies", wait_until="commit")
+    visit.page.wait_for_url(f"{url}/", wait_until="commit")
     return visit

@@ -101,7 +101,8 @@ def test_of_approvals_at_once_by_one_person_one_counts(core: Core) -> None:
     carl = anna.invite("carl@hospital.test", "approver")
     codes: list[int] = []
     at_once(*[lambda: codes.append(signed(carl, report).status_code)] * 6)
-    assert sorted(codes) == [201, *[409] * 5]
+    assert codes.count(201) == 1  # the others are refused, by whichever rule comes first
+    assert set(codes) <= {201, 401, 409}
     assert len(stored(core, Attestation, report=report)) == 1
 
 

@@ -72,7 +72,7 @@ def test_one_person_comes_in_by_a_link_that_each_start_prints(light: Core) -> No
     link = server.single_link(alone).partition("#")[2]
     visitor = Client.on(app)
     came = post(visitor, "/enter", "/enter", link=link)
-    assert (came.status_code, came.headers["location"]) == (303, "/studies")
+    assert (came.status_code, came.headers["location"]) == (303, "/")
     assert visitor.get("/studies", headers=HTML).status_code == 200
     assert post(Client.on(app), "/enter", "/enter", link=link).status_code == 403  # it works once
     assert server.single_link(alone).partition("#")[2] != link
