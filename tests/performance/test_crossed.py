@@ -87,7 +87,7 @@ def test_the_scanner_is_blamed_and_the_site_that_has_it_is_not() -> None:
     assert not site.higher
     text = said(dataset("one", CELLS))
     assert "significantly more frequent on scanner “Y”: 30 of 60 positive cases were missed (50%)" in text
-    assert "canner “Y” has positive cases only at B." in text
+    assert "Scanner “Y” has positive cases only at B." in text
     assert "no significant difference remains for B (7 of 100 against 6 of 100" in text
 
 
