@@ -138,6 +138,8 @@ def test_a_criterion_typed_in_the_form_fixed_and_countersigned_is_judged(house: 
     assert "not fixed" in get(house.author, house.page).words
     assert house.fixes().headers["location"] == f"{house.page}?done=waiting"
     assert "countersignature of a second person" in get(house.carl, house.page).words
+    assert "Countersign criteria" in get(house.carl, "/").words
+    assert "Countersign criteria" not in get(house.author, "/").words
     assert LOCK not in {f.name for f in stored(house.core, VersionFile, version=house.newest.id)}
     assert house.state()["state"] == "none"
     (row,) = stored(house.core, FixedCriteria)
@@ -145,6 +147,7 @@ def test_a_criterion_typed_in_the_form_fixed_and_countersigned_is_judged(house: 
         house.carl, house.page, f"/fixed-criteria/{row.id}/countersignature", password=PASSWORD
     )
     assert done.headers["location"] == f"{house.page}?done=countersigned"
+    assert "Countersign criteria" not in get(house.carl, "/").words
     house.work()
     assert house.state()["state"] == "locked"
     version = house.uploads()

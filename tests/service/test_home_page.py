@@ -84,6 +84,11 @@ def test_what_is_late_and_what_failed(light: Core, anna: Client, names: dict[str
     assert "Add the next period" in said
     assert said.count("overdue since") == 2
     assert f"/versions/{names['version']}/period" in get(anna, "/").links
+    facts = {"seriousness": "serious", "awareness_date": "2026-01-02", "event_date": "2026-01-01"}
+    path, asked = f"{API}/devices/{names['device']}/incidents", {"group": "incidents", "facts": facts}
+    entry = anna.post(path, json=asked).json()["id"]
+    assert "An incident or signal is overdue" in waits(anna)
+    assert f"/incidents/{entry}" in get(anna, "/").links
     reader = anna.invite("eve@hospital.test", "viewer")
     assert "Nothing is waiting for you." in waits(reader)
     now = round(datetime.now(UTC).timestamp() * 1000)

@@ -1,16 +1,18 @@
-"""What waits for a person: reviews, approvals, periods that are late, checks and reports that failed."""
+"""What waits for a person: reviews, signatures, periods and incidents that are late, what failed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Literal
 
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.access.principal import Principal
-from trustreport.service.review.attestations import preparers
+from trustreport.service.record.retention import DAY
+from trustreport.service.review.attestations import makers, preparers
 from trustreport.service.storage.collaboration import ReviewRequest
+from trustreport.service.storage.fixing import FixedCriteria
 from trustreport.service.storage.models import (
     Attestation,
     Job,
@@ -22,18 +24,22 @@ from trustreport.service.storage.models import (
     Version,
 )
 from trustreport.service.storage.store import now
+from trustreport.service.storage.vigilance import VigilanceEntry
+from trustreport.service.study.fixing import fixing_of
+from trustreport.service.vigilance.entries import MOST_ENTRIES, today
+from trustreport.service.vigilance.fields import clock
 
 MOST_OF_A_KIND = 10
+MOST_LOOKED_AT = 50  # acts that wait for a second person, the newest first
 LATE = 3_600_000  # milliseconds after which a due audit is overdue: the queue is looked at all the time
 FAILED_DAYS = 30  # for which a failure is shown
-DAY = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
 class OpenTask:
     """Something that somebody is to do: where, of which study or device, by when (a date)."""
 
-    kind: Literal["review", "approval", "audit", "period", "check", "job"]
+    kind: Literal["review", "countersignature", "approval", "audit", "period", "entry", "check", "job"]
     address: str
     name: str
     due: str = ""
@@ -47,18 +53,17 @@ def open_tasks(rows: Rows, who: Principal, latest: list[Version]) -> list[OpenTa
     ----------
     latest : the newest valid version of each device
     """
-    today = _today(rows)
-    found = [*_reviews(rows, who, today)]
+    day = today(rows)
+    found = [*_reviews(rows, who, day.isoformat())]
+    if "review" in who.may:
+        found += _countersignatures(rows, who)
     if "approve" in who.may:
         found += _approvals(rows, who)
     if "write" in who.may:
-        found += [*_audits(rows, who), *_periods(rows, who, latest, today)]
+        found += [*_audits(rows, who), *_periods(rows, who, latest, day.isoformat())]
+        found += _entries(rows, who, day)
     found += [*_failed_checks(rows, who), *_failed_jobs(rows, who)]
     return sorted(found, key=lambda task: not task.late)
-
-
-def _today(rows: Rows) -> str:
-    return _day(now(rows))
 
 
 def _reviews(rows: Rows, who: Principal, today: str) -> Iterator[OpenTask]:
@@ -73,6 +78,19 @@ def _reviews(rows: Rows, who: Principal, today: str) -> Iterator[OpenTask]:
     )
     for report, due, name in rows.execute(query):
         yield OpenTask("review", f"/reports/{report}", name, due or "", due is not None and due < today)
+
+
+def _countersignatures(rows: Rows, who: Principal) -> Iterator[OpenTask]:
+    """Criteria that somebody else has fixed, and that count once they are countersigned."""
+    own = FixedCriteria
+    open_acts = who.rows_of(own).where(own.needs_second, own.countersigned_at.is_(None))
+    others = open_acts.where(own.created_by != who.user).order_by(own.id.desc())
+    acts = rows.scalars(others.limit(MOST_LOOKED_AT)).all()
+    names = _names(rows, who, {act.study for act in acts})
+    for act in acts:
+        waiting = fixing_of(rows, act.study).waiting
+        if waiting and waiting.id == act.id and who.user not in makers(rows, act.version):
+            yield OpenTask("countersignature", f"/studies/{act.study}/criteria", names[act.study])
 
 
 def _approvals(rows: Rows, who: Principal) -> list[OpenTask]:
@@ -117,6 +135,14 @@ def _periods(rows: Rows, who: Principal, latest: list[Version], today: str) -> I
             yield OpenTask(
                 "period", f"/versions/{version.id}/period", name, version.facts["next"]["until"], late=True
             )
+
+
+def _entries(rows: Rows, who: Principal, day: date) -> Iterator[OpenTask]:
+    """Incidents and signals that are not reported, or not closed, although their day is over."""
+    query = who.rows_of(VigilanceEntry).where(~VigilanceEntry.closed).order_by(VigilanceEntry.id)
+    late = [e for e in rows.scalars(query.limit(MOST_ENTRIES)) if clock(e, day).overdue]
+    for entry in late[:MOST_OF_A_KIND]:
+        yield OpenTask("entry", f"/incidents/{entry.id}", entry.name, late=True)
 
 
 def _failed_checks(rows: Rows, who: Principal) -> Iterator[OpenTask]:
