@@ -13,6 +13,8 @@ from trustreport.service.editor.edit_task import edit
 from trustreport.service.editor.field_values import in_points
 from trustreport.service.editor.measures import measure_groups
 from trustreport.service.editor.yaml_edits import plain
+from trustreport.service.guide.criteria import OF_DEVICE, OF_READERS
+from trustreport.service.guide.criteria import stored as stored_bound
 from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.storage.drafts import Draft
 from trustreport.vocabulary.messages import catalogue
@@ -188,6 +190,44 @@ def test_a_criterion_is_chosen_by_its_sentence_with_the_bound_in_percent(
     if language == "en":
         # Scores without a threshold give no sensitivity, whatever its bound is.
         assert "No result: no data set has decisions of the device" in again.words
+
+
+@pytest.mark.parametrize(
+    ("template", "typed", "bound"),
+    [
+        ("auc", "0.80", 0.8),
+        ("sensitivity", "80", 0.8),
+        ("sensitivity", "0.8", 0.8),
+        ("specificity", "75 %", 0.75),
+    ],
+)
+def test_a_bound_is_the_number_that_its_sentence_shows(
+    light: Core, anna: Client, template: str, typed: str, bound: float
+) -> None:
+    guide = begun(light, anna, ("test.csv", SCORES))
+    send(
+        anna, f"{guide}/criteria", "to:criteria", **{f"@add/{template}": "yes", f"@bound/{template}": typed}
+    )
+    assert draft(light)["endpoints"][0]["bound_or_margin"] == bound
+    page = get(anna, f"{guide}/criteria")
+    sent = page.form(f"{guide}/criteria")
+    shown = {name: value for name, value in sent.items() if name.startswith(("@bound/endpoints", "@unit"))}
+    assert float(shown["@bound/endpoints/0"]) == (bound if template == "auc" else 100 * bound)
+    assert ("@unit/endpoints/0" in shown) == (template != "auc")
+    send(anna, f"{guide}/criteria", "to:device", **shown)
+    assert draft(light)["endpoints"][0]["bound_or_margin"] == bound
+
+
+def test_every_template_keeps_the_bound_that_it_offers() -> None:
+    kept = {t.key: stored_bound(t.bound, t.unit, comma=False) for t in (*OF_READERS, *OF_DEVICE)}
+    assert kept == {
+        "errors": "0",
+        "sensitivity_kept": "0.05",
+        "specificity_kept": "0.05",
+        "sensitivity": "0.8",
+        "specificity": "0.8",
+        "auc": "0.80",
+    }
 
 
 def test_the_power_at_this_size_is_that_of_planning(light: Core, anna: Client) -> None:

@@ -51,16 +51,16 @@ OF_PERIODS = (
 
 def added(sent: Mapping[str, str], *, comma: bool) -> Iterator[tuple[str, str]]:
     """The controls of the criteria and indicators that were ticked, with what was typed for them."""
-    first = int(sent.get("@criteria", "0") or 0)
+    is_first = sent.get("@criteria", "0") == "0"
     ticked = [t for t in (*OF_READERS, *OF_DEVICE) if f"@add/{t.key}" in sent]
     for i, one in enumerate(ticked):
         row = f"/endpoints/+{i}"
         yield f"{row}/endpoint", sent.get(f"@title/{one.key}", one.key)
-        yield f"{row}/role", "secondary" if first + i else "primary"
+        yield f"{row}/role", "primary" if is_first and i == 0 else "secondary"
         yield f"{row}/measure", one.measure
         yield f"{row}/of", one.of
         yield f"{row}/hypothesis", one.hypothesis
-        yield f"{row}/bound_or_margin", stored(sent.get(f"@bound/{one.key}", ""), bool(one.unit), comma=comma)
+        yield f"{row}/bound_or_margin", stored(sent.get(f"@bound/{one.key}", ""), one.unit, comma=comma)
         yield f"{row}/population", sent.get(f"@population/{one.key}", "")
         yield f"{row}/alpha", ALPHA
         yield f"{row}/multiplicity_family", IN_ORDER
@@ -73,18 +73,27 @@ def added(sent: Mapping[str, str], *, comma: bool) -> Iterator[tuple[str, str]]:
         row = f"/vigilance/indicators/+{i}"
         yield f"{row}/measure", measure
         for field in ("in_control", "to_detect"):
-            yield f"{row}/{field}", stored(sent.get(f"@{field}/{key}", ""), True, comma=comma)
+            yield f"{row}/{field}", stored(sent.get(f"@{field}/{key}", ""), "percent", comma=comma)
 
 
-def stored(text: str, is_share: bool, *, comma: bool) -> str:
-    """A bound as the manifest has it; what is no number stays as typed, to be reported."""
+def stored(text: str, unit: str, *, comma: bool) -> str:
+    """A bound as the manifest has it; what is no number stays as typed, to be reported.
+
+    A share below 1, typed where per cent are asked, is meant as a share: nobody asks for less than 1%.
+
+    >>> [stored(text, "percent", comma=True) for text in ("80", "0,8", "80 %")]
+    ['0.8', '0.8', '0.8']
+    >>> stored("0.5", "points", comma=False)
+    '0.005'
+    """
     is_percent, text = "%" in text, in_points(text.strip(), comma=comma)
-    if not is_share or is_percent or not text:
+    if not unit or is_percent or not text:
         return text
     try:
-        return f"{(Decimal(text) / 100).normalize():f}"
+        value = Decimal(text)
     except InvalidOperation:
         return text
+    return text if unit == "percent" and 0 < value < 1 else f"{(value / 100).normalize():f}"
 
 
 def shown(text: str, is_share: bool, say: PageWords) -> str:
@@ -100,10 +109,10 @@ def shown(text: str, is_share: bool, say: PageWords) -> str:
 def _unit(measure: str, of: str, *, contrast: bool) -> str:
     """The unit in which a bound is typed: per cent, of changes points; empty for others."""
     try:
-        unit = quantity_of(measure.rpartition(".")[2], of, contrast=contrast).unit
+        written = quantity_of(measure.rpartition(".")[2], of, contrast=contrast).written
     except UnknownQuantityError:
         return ""
-    return {"proportion": "percent", "difference": "points"}.get(unit, "")
+    return {"proportion": "percent", "difference": "points"}.get(written, "")  # an area is neither
 
 
 def unit_of_row(row: Mapping[str, Any]) -> str:

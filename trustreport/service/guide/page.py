@@ -131,8 +131,9 @@ def _typed(form: FormData, *, comma: bool) -> Iterator[tuple[str, str]]:
     yield from criteria.added(sent, comma=comma)
     for name, value in sent.items():
         if name.startswith("@bound/endpoints/"):
-            row, is_share = name.removeprefix("@bound"), f"@share{name.removeprefix('@bound')}" in sent
-            yield f"{row}/bound_or_margin", criteria.stored(value, is_share, comma=comma)
+            row = name.removeprefix("@bound")
+            unit = sent.get(f"@unit{row}", "")
+            yield f"{row}/bound_or_margin", criteria.stored(value, unit, comma=comma)
 
 
 def _show(
@@ -198,7 +199,7 @@ def _of_step(step: str, found: Mapping[str, Any], say: PageWords) -> dict[str, A
     if step == "criteria":
         rows = parts.groups.get("endpoints", ())
         shown["declared"] = [criteria.declared(row, found, known, say) for row in rows]
-        shown["shares"] = {row["name"] for row in rows if criteria.unit_of_row(row)}
+        shown["units"] = {row["name"]: unit for row in rows if (unit := criteria.unit_of_row(row))}
         shown["offered"] = list(_offered(parts, say))
         shown["watched"] = _watched(say) if parts.kind == "vigilance" else []
     return shown
