@@ -3,9 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from pages import HTML, Taken, get, post, right
+from scipy.stats import binom
 from services import API, Client, stored
+from statsmodels.stats.proportion import proportion_confint
 
 from trustreport.service.core import Core
 from trustreport.service.editor.draft_facts import chance_of_share
@@ -239,6 +242,13 @@ def test_the_power_at_this_size_is_that_of_planning(light: Core, anna: Client) -
     said = "a true value of 90% would meet this with a probability of"
     assert f"With 100 cases that have the condition, {said} {chance}" in " ".join(words.split())
     assert chance_of_share(100, 0.8, 0.9) == pytest.approx(0.8018, abs=0.0001)  # at least 88 of 100
+
+
+@pytest.mark.parametrize(("n", "low", "true"), [(100, 0.8, 0.9), (91, 0.85, 0.92), (1, 0.5, 0.9)])
+def test_the_chance_of_a_share_is_the_sum_over_every_count(n: int, low: float, true: float) -> None:
+    counts = np.arange(n + 1)
+    lows = proportion_confint(counts, n, method="wilson")[0]
+    assert chance_of_share(n, low, true) == pytest.approx(binom.pmf(counts, n, true)[lows > low].sum())
 
 
 def test_missing_declarations_are_counted_and_listed_as_the_report_prints_them(

@@ -1,5 +1,6 @@
 """What a person who describes a study is shown of it: what is missing, the first rows, how sure it can be."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -83,7 +84,7 @@ def chance_of_share(n: int, low: float, true: float) -> float:
 
     from trustreport.service.engine import wilson
 
-    enough = next((k for k in range(n + 1) if wilson(k, n).low > low), n + 1)
+    enough = bisect_left(range(n + 1), True, key=lambda k: wilson(k, n).low > low)
     return float(binom.sf(enough - 1, n, true))
 
 
