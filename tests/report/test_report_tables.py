@@ -115,6 +115,13 @@ def test_a_plain_table_writes_each_column_as_its_header_says():
     ]
 
 
+def test_a_declared_word_stands_as_a_word_and_not_as_a_number() -> None:
+    columns = (Column(words("status"), "declared"), Column(words("n"), "count"))
+    made = plain(PlainTable("t", words("caption"), columns, (("serious", 3),)), catalogue("de"))
+    assert [head.numeric for head in made.heads] == [False, True]
+    assert (made.lines[0].cells[0].text, made.lines[0].cells[0].numeric) == ("schwerwiegend", False)
+
+
 def test_a_p_value_of_one_that_has_no_value():
     assert value_text(result("mcnemar", nan, nan, nan, 0, "mcnemar_exact", p=1.0), say) == "1.00"
 

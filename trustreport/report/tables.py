@@ -15,6 +15,7 @@ from trustreport.vocabulary.results import Result
 
 FIGURE_SPACE = "\u2007"  # as wide as a digit
 PUNCTUATION_SPACE = "\u2008"  # as wide as a point
+WORDS = ("text", "declared")  # formats of columns that hold no numbers
 UNITS = {"points": "difference", "percent": "proportion"}  # of the format words of columns
 
 
@@ -219,9 +220,9 @@ def plain(source: PlainTable, say: Catalogue) -> Table:
     for i, column in enumerate(source.columns):
         cells = _alike([row[i] for row in source.rows], column.format)
         texts = [written(cell, column.format, say) for cell in cells]
-        numeric = column.format != "text"
+        numeric = column.format not in WORDS
         columns.append([Cell(text, numeric) for text in (align(texts) if numeric else texts)])
-    heads = tuple(Head(say(c.header), c.format != "text") for c in source.columns)
+    heads = tuple(Head(say(c.header), c.format not in WORDS) for c in source.columns)
     return Table(say(source.caption), heads, tuple(Line(cells) for cells in zip(*columns)), source.id)
 
 
