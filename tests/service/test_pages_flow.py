@@ -94,16 +94,22 @@ class Visit:
         assert self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
 
 
-@pytest.mark.parametrize("kind", WINDOWS)
-def test_from_first_start_to_an_approved_report(
-    browser: Any, service: tuple[str, str], tmp_path: Path, kind: str
-) -> None:
-    url, link = service
+def founder(browser: Any, link: str, kind: str) -> Visit:
+    """The first person of a new service, signed in."""
     anna = Visit(browser, WINDOWS[kind])
     anna.page.goto(link)
     anna.fill(organisation="Hospital", name="Anna", email="anna@hospital.test")
     anna.fill(password=PASSWORD, password_again=PASSWORD)
     anna.press("Set up and sign in")
+    return anna
+
+
+@pytest.mark.parametrize("kind", WINDOWS)
+def test_from_first_start_to_an_approved_report(
+    browser: Any, service: tuple[str, str], tmp_path: Path, kind: str
+) -> None:
+    url, link = service
+    anna = founder(browser, link, kind)
     anna.reads("The service is set up.")
     anna.page.get_by_role("link", name="New study").click()
 
@@ -246,11 +252,7 @@ def test_two_tables_of_a_reader_study_become_an_approved_report_in_few_clicks(
 ) -> None:
     url, link = service
     clicks = 3  # each of the three signs in
-    anna = Visit(browser, WINDOWS[kind])
-    anna.page.goto(link)
-    anna.fill(organisation="Hospital", name="Anna", email="anna@hospital.test")
-    anna.fill(password=PASSWORD, password_again=PASSWORD)
-    anna.press("Set up and sign in")
+    anna = founder(browser, link, kind)
     people = {name: invited(anna, url, name) for name in ("approver", "reviewer")}
     anna.page.goto(f"{url}/studies")
 
@@ -303,11 +305,7 @@ def test_criteria_fixed_before_two_tables_are_uploaded_get_a_verdict(
     browser: Any, service: tuple[str, str], tmp_path: Path, kind: str
 ) -> None:
     url, link = service
-    anna = Visit(browser, WINDOWS[kind])
-    anna.page.goto(link)
-    anna.fill(organisation="Hospital", name="Anna", email="anna@hospital.test")
-    anna.fill(password=PASSWORD, password_again=PASSWORD)
-    anna.press("Set up and sign in")
+    anna = founder(browser, link, kind)
     clicks = 0
 
     def click(role: str, name: str) -> None:
