@@ -149,11 +149,6 @@ def holm(p: ArrayLike) -> NDArray[np.float64]:
     References
     ----------
     Holm (1979), Scand. J. Stat. 6, 65-70.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03, np.nan])
-    array([0.03, 0.06, 0.06,  nan])
     """
     given = np.asarray(p, dtype=np.float64)
     if ((given < 0) | (given > 1)).any():
@@ -196,12 +191,6 @@ def handed_on(
     References
     ----------
     Bretz, Maurer, Brannath, Posch (2009), Stat. Med. 28, 586-604, algorithm 1.
-
-    Examples
-    --------
-    >>> shares, transitions = handed_on(np.array([0.5, 0.5]), np.array([[0.0, 1.0], [1.0, 0.0]]), 0)
-    >>> shares
-    array([0., 1.])
     """
     to, back = transitions[gone], transitions[:, gone]
     kept = 1 - back * to

@@ -19,13 +19,6 @@ def sums(n: int, terms: Callable[[slice], Sequence[NDArray[Any]]]) -> list[np.fl
     Parameters
     ----------
     terms : function of a slice of cases, to the float arrays of those cases that are to be summed
-
-    Examples
-    --------
-    >>> x = np.random.default_rng(1).random(100_000)
-    >>> total, of_squares = sums(len(x), lambda of: (x[of], x[of] ** 2))
-    >>> bool(total == x.sum()), bool(of_squares == (x**2).sum())
-    (True, True)
     """
 
     def within(start: int, stop: int) -> list[np.float64]:
@@ -40,11 +33,7 @@ def sums(n: int, terms: Callable[[slice], Sequence[NDArray[Any]]]) -> list[np.fl
 
 
 def filled(n: int, values: Callable[[slice], NDArray[Any]]) -> NDArray[np.float64]:
-    """What is made for some of n cases at a time, of all of them.
-
-    >>> filled(3, lambda of: np.arange(3)[of] ** 2)
-    array([0., 1., 4.])
-    """
+    """What is made for some of n cases at a time, of all of them."""
     found = np.empty(n)
     for start in range(0, n, BLOCK):
         of = slice(start, min(start + BLOCK, n))
@@ -60,11 +49,6 @@ def ascending(values: NDArray[Any]) -> Order:
     """The order of values without NaN, the lowest first, equal ones as they stand.
 
     That of numpy's stable sort, at less than half of its time where few values are equal.
-
-    Examples
-    --------
-    >>> ascending(np.array([0.3, 0.1, 0.3, 0.2]))
-    array([1, 3, 0, 2])
     """
     order = np.argsort(values)
     ranked = values[order]
@@ -159,12 +143,6 @@ def clustered_variance(influence: Floats, cluster: Clusters) -> tuple[float, int
     References
     ----------
     Rao, Scott (1992), Biometrics 48, 577-585.
-
-    Examples
-    --------
-    >>> value = np.array([1.0, 1.0, 0.0, 0.0])
-    >>> clustered_variance((value - value.mean()) / 4, np.array([1, 1, 2, 2]))
-    (0.25, 2)
     """
     sums = cluster_sums(influence, cluster)
     n = len(sums)

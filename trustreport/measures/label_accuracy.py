@@ -55,14 +55,6 @@ def consensus(truth: Mask, votes: NDArray[np.float64]) -> Consensus:
     References
     ----------
     Dawid, Skene (1979), Appl. Stat. 28, 20-28: the model of independent errors.
-
-    Examples
-    --------
-    >>> right = np.tile([[1.0, 1, 0, 1], [1, 0, 1, 1], [0, 1, 1, 1]], 40)
-    >>> truth = np.repeat([True, False], 80)
-    >>> found = consensus(truth, np.where(truth, right, 1 - right))
-    >>> found.n, found.contested, found.against, round(found.expected)
-    (160, 120, 0, 32)
     """
     made = ~np.isnan(votes)
     positive, n = np.nansum(votes, axis=0), made.sum(axis=0)
@@ -276,12 +268,6 @@ def actual_accuracy(
     ----------
     Cabitza et al. (2020), BMC Med. Inform. Decis. Mak. 20, 219. Bounds: Frechet (1951), Ann. Univ. Lyon A
     14, 53-77.
-
-    Examples
-    --------
-    >>> found = actual_accuracy(0.9, 0.8775)
-    >>> [round(e.value, 4) for e in (found.value, found.low_bound, found.high_bound)]
-    [0.802, 0.7775, 0.9775]
     """
     seen = measured if isinstance(measured, Estimate) else Estimate(measured, nan, nan, 0)
     named = (
@@ -337,12 +323,6 @@ def least_reliability(measured: float, desired: float, *, level: float = 0.95) -
     References
     ----------
     Cabitza et al. (2020), BMC Med. Inform. Decis. Mak. 20, 219.
-
-    Examples
-    --------
-    >>> least = least_reliability(0.9, 0.8)
-    >>> round(least.label_accuracy.value, 3), round(least.weighted_concordance.value, 3)
-    (0.875, 0.563)
     """
     x, t = float(_shares("measured", measured)), float(_shares("desired", desired))
     note = NO_INFORMATION if x <= 0.5 < t else BEYOND_PERFECT_LABELS if t > max(x, 0.5) else NO_NOTE

@@ -223,13 +223,6 @@ def decision_curve(
     Parameters
     ----------
     thresholds : floats in [0, 1)
-
-    Examples
-    --------
-    >>> truth = np.array([True, True, True, False, False, False, False, False])
-    >>> score = np.array([0.9, 0.6, 0.2, 0.7, 0.3, 0.2, 0.1, 0.1])
-    >>> decision_curve(truth, score, [0.2, 0.5]).value
-    array([0.28125, 0.125  ])
     """
     check_scores(truth, score)
     check_level(level)

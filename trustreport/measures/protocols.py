@@ -55,14 +55,6 @@ def decisions(
     -----
     A reader who arbitrates is taken to decide as alone, not knowing what the others decided; a reader whose
     cases are ruled out in part, as among all cases.
-
-    Examples
-    --------
-    >>> found = decisions(
-    ...     np.array([[1.0, 0], [0, 0], [1, 1]]), np.array([[1.0, 1]] * 3), np.array([[1.0, 1]] * 3)
-    ... )
-    >>> found["consensus"].tolist(), found["arbitration"].tolist()
-    ([[1.0, 0.0], [0.0, 0.0], [1.0, 1.0]], [[1.0, 0.5], [1.0, 0.5], [1.0, 1.0]])
     """
     known = ~np.isnan(reader)
     device = np.where(known, advice, np.nan)
@@ -105,12 +97,6 @@ def pseudo_values(arbitrated: Floats, reader: Floats, advice: Floats) -> Floats:
     ----------
     Hoeffding (1948), Ann. Math. Stat. 19, 293-325 (projection). Arvesen (1969), Ann. Math. Stat. 40,
     2076-2100 (jackknife of U-statistics).
-
-    Examples
-    --------
-    >>> reader, advice = np.array([[1.0], [0], [1]]), np.ones((3, 1))
-    >>> pseudo_values(decisions(reader, advice, advice)["arbitration"], reader, advice).T
-    array([[1., 1., 1.]])
     """
     there = ~np.isnan(arbitrated)
     agrees = there & (reader == advice)
@@ -145,12 +131,6 @@ def reader_time(
         Seconds of each reading; NaN unknown.
     reader, advice : float arrays of that shape
         Decisions.
-
-    Examples
-    --------
-    >>> alone, aided = np.array([[30.0, 50]]), np.array([[20.0, 40]])
-    >>> reader_time("assistance", alone, aided, alone, alone, None)
-    array([[20., 40.]])
     """
     if protocol == DEVICE:
         return np.where(np.isnan(reader), np.nan, 0.0)
@@ -182,12 +162,6 @@ def by_formula(reader: float, device: float) -> dict[str, tuple[float, float]]:
     References
     ----------
     Cabitza, Campagner, Natali (2024), HEALTHINF, "Answering the call to go beyond accuracy" (protocols).
-
-    Examples
-    --------
-    >>> found = by_formula(0.8, 0.9)
-    >>> [f"{x:.3f}" for x in (*found["displacement"], *found["inhibition"])]
-    ['0.928', '0.928', '0.720', '0.980']
     """
     x, y = reader, device
     majority = x * (2 * y + x - 2 * x * y)

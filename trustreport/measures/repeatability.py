@@ -227,9 +227,6 @@ def helmert(value: Floats) -> tuple[Floats, NDArray[np.intp]]:
 
     The j-th of a case (from 1) less the mean of the j - 1 before it, times sqrt(2 (j - 1) / j); and the case
     of each. `value` is (n_cases, n_repeats), NaN where a measurement is missing.
-
-    >>> helmert(np.array([[3.0, 5.0, np.nan], [1.0, 1.0, 4.0]]))
-    (array([2.        , 0.        , 3.46410162]), array([0, 1, 1]))
     """
     given = ~np.isnan(value)
     before = given.cumsum(axis=1) - given

@@ -214,11 +214,6 @@ def few_heavy(weight: Floats, *classes: Mask) -> bool:
     Simulated, 2,000 cases of which those with a low score, .04 to .08 of them with the condition, are drawn 1
     in 50, some 4 positives among them: the area covers .90, sensitivity .91 to .94; with 10 positives .94 and
     .96.
-
-    Examples
-    --------
-    >>> few_heavy(np.repeat([1.0, 50.0], [90, 4]), np.ones(94, bool))
-    True
     """
     known = weight[np.isfinite(weight) & (weight > 0)]
     if not len(known) or known.max() < UNEVEN * known.min():

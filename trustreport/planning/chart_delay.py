@@ -32,18 +32,6 @@ def plan_chart(fields: Mapping[str, Any]) -> dict[str, Any]:
     Raises
     ------
     StudyError : with every problem of the fields
-
-    Examples
-    --------
-    >>> rates = {
-    ...     "in_control": 0.10,
-    ...     "to_detect": 0.20,
-    ...     "false_alert_budget": 0.05,
-    ...     "planned_cases": 500,
-    ... }
-    >>> found = plan_chart({"chart": "cusum", **rates})
-    >>> round(found["limit"], 2), round(found["mean"]), found["median"]
-    (5.52, 108, 93.0)
     """
     request = validated(ChartRequest, fields)
     if why := why_not(request.in_control, request.to_detect):

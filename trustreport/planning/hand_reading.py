@@ -41,19 +41,6 @@ def plan_hand_reading(fields: Mapping[str, Any]) -> dict[str, Any]:
     Raises
     ------
     StudyError : with every problem of the fields
-
-    Examples
-    --------
-    >>> labelled = {
-    ...     "prevalence": 0.2,
-    ...     "cases": 5000,
-    ...     "label_sensitivity": 0.9,
-    ...     "label_specificity": 0.95,
-    ... }
-    >>> device = {"sensitivity": 0.9, "specificity": 0.9}
-    >>> found = plan_hand_reading({"labels": "sensitivity", **device, **labelled, "width": 0.15})
-    >>> found["read"], round(found["low"], 3), round(found["high"], 3)
-    (964, 0.838, 0.975)
     """
     request = validated(HandReadingRequest, fields)
     if request.label_sensitivity + request.label_specificity <= 1:

@@ -62,11 +62,6 @@ def excess(h: float, k: float, correlation: float) -> float:
     References
     ----------
     Owen (1956), Ann. Math. Stat. 27, 1075-1090.
-
-    Examples
-    --------
-    >>> round(excess(0, 0, 0.5), 6)  # arcsin(0.5) / (2 pi)
-    0.083333
     """
     top = asin(min(max(correlation, -1.0), 1.0))
     t = (NODES + 1) / 2 * top
@@ -156,13 +151,7 @@ def parts_of(moments: OutcomeMoments, n_positives: float, n_negatives: float = 1
 
 
 def expected_variance(mean: float, endpoint: Endpoint, n_positives: float, n_negatives: float = 1) -> float:
-    """Variance of one reader's estimate over cases: binomial, or of an area with normal ratings.
-
-    Examples
-    --------
-    >>> round(expected_variance(0.8, "sensitivity", 100), 6)
-    0.0016
-    """
+    """Variance of one reader's estimate over cases: binomial, or of an area with normal ratings."""
     alone = Variances(0, 0, 0, 0, 0, 1)
     moments = outcome_moments([mean, mean], alone, area=endpoint == "auc")
     return parts_of(moments, n_positives, n_negatives).error

@@ -90,15 +90,6 @@ def roe_metz(
     References
     ----------
     Roe and Metz (1997), Acad. Radiol. 4, 298-303.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> truth, rating = roe_metz(
-    ...     [1.5, 1.5], STRUCTURES["HL"], n_readers=5, n_positives=50, n_negatives=50, rng=rng
-    ... )
-    >>> rating.shape
-    (2, 5, 100)
     """
     means = np.atleast_1d(np.asarray(mu, dtype=np.float64))
     _check_counts(n_readers=n_readers, n_positives=n_positives, n_negatives=n_negatives)

@@ -141,9 +141,6 @@ def expected_agreement(accuracy: Floats, n_categories: int) -> float:
     ::
 
         a_i a_j + (1 - a_i) (1 - a_j) / (k - 1)
-
-    >>> round(expected_agreement(np.full(13, 0.81), 2), 4)
-    0.6922
     """
     right, wrong = np.asarray(accuracy, float), 1 - np.asarray(accuracy, float)
     m = len(right)

@@ -223,12 +223,6 @@ def advice_values(
         For the bins that hold cases, the least sure first. The intervals follow from the Wilson interval of
         the share of right advice (with clusters, that of `clustered`), the mean confidence taken as it is;
         `n` counts the bin's cases.
-
-    Examples
-    --------
-    >>> truth, score = np.array([True, True, False, False]), np.array([0.9, 0.9, 0.4, 0.3])
-    >>> [(round(one.low, 2), round(one.advice_value.value, 2)) for one in advice_values(truth, score)]
-    [(0.6, 0.36), (0.7, 0.49), (0.9, 0.81)]
     """
     known = known or advised(truth, score, bins, threshold=threshold)
     right, within, found = known.right, known.within, []

@@ -318,13 +318,6 @@ def gici(
     ----------
     Cabitza, Campagner, Famiglini (2022), CD-MAKE, LNCS 13480, "Global interpretable calibration index".
     The interval is our own (`gap_bounds`).
-
-    Examples
-    --------
-    >>> truth, score = np.array([False, True, True, True]), np.array([0.1, 0.15, 0.8, 0.85])
-    >>> found = gici(truth, score)
-    >>> print(round(found.overall.value, 3), found.over.note)
-    0.68 no_bin_overestimates
     """
     check(truth, score)
     check_level(level)
@@ -419,15 +412,6 @@ def calibration_curve(
     References
     ----------
     Wilson (1927), J. Am. Stat. Assoc. 22, 209-212.
-
-    Examples
-    --------
-    >>> truth, score = np.array([False, True, True, True]), np.array([0.1, 0.15, 0.8, 0.85])
-    >>> [
-    ...     (round(point.mean_score, 3), point.observed.value)
-    ...     for point in calibration_curve(truth, score)
-    ... ]
-    [(0.125, 0.5), (0.825, 1.0)]
     """
     check(truth, score)
     check_level(level)

@@ -94,11 +94,6 @@ def equal_width(
     bins : int
     low : float
         0, or .5 for the confidence of an advised class.
-
-    Examples
-    --------
-    >>> equal_width(np.array([False, True, True]), np.array([0.2, 0.3, 1.0])).n
-    array([0, 0, 1, 1, 0, 0, 0, 0, 0, 1])
     """
     return equal_width_and_places(truth, score, bins, low=low)[0]
 
@@ -143,11 +138,6 @@ def equal_mass(truth: NDArray[np.bool_], score: NDArray[np.float64], bins: int =
 
     The first ``n modulo bins`` groups have one case more; fewer cases than bins make bins of one case each.
     Cases of equal score may fall into two bins.
-
-    Examples
-    --------
-    >>> equal_mass(np.array([False, True, True]), np.array([0.2, 0.3, 1.0]), 2).n
-    array([2, 1])
     """
     check_bins(bins)
     groups = min(bins, len(score))

@@ -43,13 +43,7 @@ MEASURES: Mapping[str, tuple[Callable[..., Estimate], str, float]] = {
 def folds_of(
     truth: NDArray[np.bool_], cluster: Clusters | None, rng: np.random.Generator, folds: int = FOLDS
 ) -> NDArray[np.uint8]:
-    """Which fold each case is in: whole clusters, those with a positive case dealt apart from the others.
-
-    >>> truth = np.array([True, False, True, False])
-    >>> fold = folds_of(truth, np.array([1, 1, 2, 2]), np.random.default_rng(1), 2)
-    >>> bool(fold[0] == fold[1] and fold[2] == fold[3] and fold[0] != fold[2])
-    True
-    """
+    """Which fold each case is in: whole clusters, those with a positive case dealt apart from the others."""
     positive, index = truth, None
     if cluster is not None:
         _, index = np.unique(cluster, return_inverse=True)

@@ -86,13 +86,6 @@ def smooth_error(
     ----------
     Austin, Steyerberg (2019), Stat. Med. 38, 4051-4065.
     Cleveland (1979), J. Am. Stat. Assoc. 74, 829-836 (lowess).
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> score = rng.random(500)
-    >>> smooth_error(rng.random(500) < score**2, score).ici.value > 0.1
-    True
     """
     check(truth, score)
     check_level(level)

@@ -37,14 +37,6 @@ def cluster_cells(
     -------
     int array, shape (n_clusters, 4)
         Clusters in ascending order.
-
-    Examples
-    --------
-    >>> cluster_cells(
-    ...     np.array([True, True, False]), np.array([True, False, False]), np.array([7, 2, 7])
-    ... )
-    array([[0, 0, 1, 0],
-           [1, 0, 0, 1]])
     """
     if not truth.shape == decision.shape == cluster.shape:
         raise ValueError(
@@ -57,13 +49,7 @@ def cluster_cells(
 
 
 def all_cells(truth: NDArray[np.bool_], decision: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """tp, fp, fn, tn of all cases, shape (4,).
-
-    Examples
-    --------
-    >>> all_cells(np.array([True, True, False]), np.array([True, False, False]))
-    array([1, 0, 1, 1])
-    """
+    """tp, fp, fn, tn of all cases, shape (4,)."""
     n, tp = truth.size, int(np.count_nonzero(truth & decision))
     present, called = int(np.count_nonzero(truth)), int(np.count_nonzero(decision))
     return np.array([tp, called - tp, present - tp, n - called - present + tp], np.int64)

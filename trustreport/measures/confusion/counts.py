@@ -26,9 +26,6 @@ class ConfusionCounts:
     """Cases by decision and truth: true and false positives, false and true negatives.
 
     Whole numbers of any size, kept exactly.
-
-    >>> ConfusionCounts(tp=97, fp=12, fn=46, tn=55).n
-    210
     """
 
     tp: int
@@ -41,11 +38,7 @@ class ConfusionCounts:
 
     @classmethod
     def of_decisions(cls, truth: NDArray[np.bool_], decision: NDArray[np.bool_]) -> Self:
-        """Count the cases of two arrays, shape (n_cases,) each.
-
-        >>> ConfusionCounts.of_decisions(np.array([True, True, False]), np.array([True, False, False]))
-        ConfusionCounts(tp=1, fp=0, fn=1, tn=1)
-        """
+        """Count the cases of two arrays, shape (n_cases,) each."""
         if truth.shape != decision.shape:
             raise ValueError(
                 f"truth and decision must have one entry per case each, "
@@ -89,10 +82,6 @@ class ThreeWayCounts:
     """Cases by decision and truth where the output may also be indeterminate (failed, rejected, unsure).
 
     Leaving indeterminate cases out flatters: `counted_as("wrong")` keeps them in every denominator.
-
-    >>> three = ThreeWayCounts(90, 10, 5, 80, indeterminate_positives=5, indeterminate_negatives=10)
-    >>> three.counted_as("wrong")
-    ConfusionCounts(tp=90, fp=20, fn=10, tn=80)
     """
 
     tp: int
@@ -162,9 +151,6 @@ def ratio_needed(before: float, after: float) -> float:
     Examples
     --------
     Of 1,000 people with 100 ill, 90 ill and 180 healthy test positive: a risk of 90 in 270 after it.
-
-    >>> round(ratio_needed(0.1, 90 / 270), 6), round(ratio_needed(0.1, 10 / 730), 6)
-    (4.5, 0.125)
     """
     for risk in (before, after):
         if not 0 < risk < 1:
@@ -180,9 +166,6 @@ def sensitivity_needed(specificity: float, lr_positive: float = nan, lr_negative
         max(lr_positive (1 - specificity), 1 - lr_negative specificity)
 
     Above 1 no sensitivity is enough. A ratio that is NaN is not asked for.
-
-    >>> round(sensitivity_needed(0.8, 4.5, 0.125), 6), round(sensitivity_needed(0.5, 4.5), 6)
-    (0.9, 2.25)
     """
     return _largest(lr_positive * (1 - specificity), 1 - lr_negative * specificity)
 
@@ -195,20 +178,12 @@ def specificity_needed(sensitivity: float, lr_positive: float = nan, lr_negative
         max(1 - sensitivity / lr_positive, (1 - sensitivity) / lr_negative)
 
     Above 1 no specificity is enough. A ratio that is NaN is not asked for.
-
-    >>> round(specificity_needed(0.9, 4.5, 0.125), 6)
-    0.8
     """
     return _largest(1 - sensitivity / lr_positive, (1 - sensitivity) / lr_negative)
 
 
 def least_pair(lr_positive: float, lr_negative: float) -> tuple[float, float]:
-    """Sensitivity and specificity at which both likelihood ratios are just reached.
-
-    >>> sensitivity, specificity = least_pair(4.5, 0.125)
-    >>> round(sensitivity, 6), round(specificity, 6)
-    (0.9, 0.8)
-    """
+    """Sensitivity and specificity at which both likelihood ratios are just reached."""
     apart = lr_positive - lr_negative
     return lr_positive * (1 - lr_negative) / apart, (lr_positive - 1) / apart
 

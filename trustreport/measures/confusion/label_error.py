@@ -233,14 +233,6 @@ def bounds(
     References
     ----------
     Emerson, Waikar, Fuentes, Bonventre, Betensky (2018), Stat. Methods Med. Res. 27, 2933-2945.
-
-    Examples
-    --------
-    >>> label = np.repeat([True, True, False, False], [90, 55, 15, 840])
-    >>> decision = np.repeat([True, False, True, False], [90, 55, 15, 840])
-    >>> low, high = bounds("sensitivity", label, decision, LabelError(0.95, 0.95))
-    >>> round(low, 2), round(high, 2)
-    (0.43, 0.9)
     """
     share = float(label.mean())
     p = (share + error.specificity - 1) / error.signal

@@ -75,11 +75,7 @@ def right_share(
 
 
 def among_highest(truth: Codes, scores: NDArray[np.float64], k: int) -> NDArray[np.bool_]:
-    """Whether fewer than k classes have a higher score than that of the case; (n_cases, n_classes) scores.
-
-    >>> among_highest(np.array([1]), np.array([[0.5, 0.3, 0.2]]), 2)
-    array([ True])
-    """
+    """Whether fewer than k classes have a higher score than that of the case; (n_cases, n_classes) scores."""
     own = np.take_along_axis(scores, truth[:, None], axis=1)
     return np.asarray((scores > own).sum(axis=1) < k)
 

@@ -18,11 +18,6 @@ class Count:
         Unique among the counts and sums that are published together.
     atoms : frozenset of str, or mapping from str to int
         Names of the atoms; a mapping also says how often each is counted.
-
-    Examples
-    --------
-    >>> Count("called positive", frozenset({"tp", "fp"})).total({"tp": 40, "fp": 7, "fn": 3, "tn": 50})
-    47
     """
 
     name: str

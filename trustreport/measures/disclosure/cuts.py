@@ -48,11 +48,6 @@ def kept_cuts(
     ------
     ValueError
         If the counts differ in length, rise, or exceed the totals.
-
-    Examples
-    --------
-    >>> kept_cuts([20, 18, 14, 9, 0], [40, 30, 12, 3, 0], least=5, must=[2])
-    KeptCuts(kept=(0, 2, 4), impossible=())
     """
     counts = np.stack((np.asarray(positives, int), np.asarray(negatives, int)))
     n = counts.shape[1]
@@ -107,11 +102,6 @@ def class_bins(scores: ArrayLike, least: int, digits: int = 2) -> NDArray[np.flo
     -------
     float array, shape (n_bins + 1,)
         Ascending, from minus to plus infinity; empty if the class has fewer than `least` cases.
-
-    Examples
-    --------
-    >>> class_bins([0.103, 0.2, 0.31, 0.42, 0.424, 0.61, 0.8], least=3)
-    array([-inf, 0.32,  inf])
     """
     scores = np.sort(np.asarray(scores, float))
     if len(scores) < max(least, 1):

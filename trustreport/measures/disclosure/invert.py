@@ -48,13 +48,6 @@ def recovered(
     ----------
     Fischetti and Salazar-Gonzalez (2001), Manage. Sci. 47, 1008-1027 (the attacker's linear programs).
     Hundepool et al. (2012), Statistical Disclosure Control, Wiley, chapter 4.
-
-    Examples
-    --------
-    >>> cells = [Count(c, frozenset({c})) for c in ("missed", "found")]
-    >>> everybody = Count("positives", frozenset({"missed", "found"}))
-    >>> recovered([*cells, everybody], {"positives": 60, "found": 57}, least=5)
-    {'missed': 3, 'positives - found': 3}
     """
     attack = Attack(wanted, published, sums)
     return {target.name: target.value for target in attack.recovered(least)}

@@ -36,17 +36,6 @@ def withheld(
     ----------
     Cox (1980), J. Am. Stat. Assoc. 75, 377-385 (complementary suppression).
     Hundepool et al. (2012), Statistical Disclosure Control, Wiley, chapter 4.
-
-    Examples
-    --------
-    >>> table = {"tp": 57, "fn": 3, "fp": 9, "tn": 80}
-    >>> cells = [Count(name, frozenset({name})) for name in table]
-    >>> classes = [
-    ...     Count("positives", frozenset({"tp", "fn"})),
-    ...     Count("negatives", frozenset({"fp", "tn"})),
-    ... ]
-    >>> sorted(withheld(table, [*cells, *classes], least=5))
-    ['fn', 'tp']
     """
     _validate(atoms, wanted, sums)
     value = {count.name: count.total(atoms) for count in wanted}

@@ -220,12 +220,7 @@ def averaged(
 
 
 def two_class_scores(score: NDArray[np.float64]) -> Floats:
-    """Scores of both classes from that of the positive class, shape (n_cases, 2), negative class first.
-
-    >>> two_class_scores(np.array([0.25, 1.0]))
-    array([[0.75, 0.25],
-           [0.  , 1.  ]])
-    """
+    """Scores of both classes from that of the positive class, shape (n_cases, 2), negative class first."""
     return np.stack([1 - score, score], axis=1)
 
 
@@ -317,9 +312,6 @@ def risk_priority(tau: float, prevalence: float) -> tuple[float, float]:
     ::
 
         p = (tau (1 - q), (1 - tau) q) / alpha,   alpha = tau (1 - q) + (1 - tau) q,   q the prevalence
-
-    >>> risk_priority(0.2, 0.3)
-    (0.3684210526315789, 0.631578947368421)
     """
     alpha = _alpha(tau, prevalence)
     return tau * (1 - prevalence) / alpha, (1 - tau) * prevalence / alpha
@@ -384,9 +376,6 @@ def risk_accuracy_of(net_benefit: float, tau: float, prevalence: float) -> float
 
     The source divides tau (1 - q) by (1 - tau) once more inside, which is wrong: for tau .2, prevalence .3,
     sensitivity .8, specificity .7 net benefit is .1875, as here, not .14375.
-
-    >>> round(risk_accuracy_of(0.1875, 0.2, 0.3), 6)
-    0.763158
     """
     return ((1 - tau) * net_benefit + tau * (1 - prevalence)) / _alpha(tau, prevalence)
 

@@ -21,11 +21,7 @@ Floats = NDArray[np.float64]
 
 
 def from_scale(level: Floats, lowest: float, highest: float) -> Floats:
-    """Levels of an ordinal scale on [0, 1], equally spaced.
-
-    >>> from_scale(np.array([1.0, 2, 5]), 1, 5)
-    array([0.  , 0.25, 1.  ])
-    """
+    """Levels of an ordinal scale on [0, 1], equally spaced."""
     if not highest > lowest:
         raise ValueError(f"the scale must run upwards, got {lowest:g} to {highest:g}.")
     if not ((level >= lowest) & (level <= highest) | np.isnan(level)).all():
@@ -42,11 +38,6 @@ def tau_from_share(confidence: Floats, right: Floats, share: float = 0.8) -> flo
         In [0, 1].
     right : float array, shape (n_raters, n_cases)
         1.0 where the rater was right, 0.0 where wrong.
-
-    Examples
-    --------
-    >>> tau_from_share(np.array([[0.6, 0.7, 0.8, 0.9]]), np.array([[1.0, 1, 1, 0]]), 0.6)
-    0.7
     """
     if not 0 < share <= 1:
         raise ValueError(f"share must lie in (0, 1], got {share:g}.")
@@ -58,20 +49,12 @@ def tau_from_share(confidence: Floats, right: Floats, share: float = 0.8) -> flo
 
 
 def tau_from_mean(confidence: Floats) -> float:
-    """Mean confidence over all answers, each rater weighing alike.
-
-    >>> tau_from_mean(np.array([[0.6, 0.8], [0.9, np.nan]]))
-    0.8
-    """
+    """Mean confidence over all answers, each rater weighing alike."""
     return float(np.mean([row[~np.isnan(row)].mean() for row in confidence if not np.isnan(row).all()]))
 
 
 def tau_from_best_rater(confidence: Floats, right: Floats) -> float:
-    """Mean confidence of the rater with the highest share of right answers; of several, their mean.
-
-    >>> tau_from_best_rater(np.array([[0.6, 0.8], [0.9, 0.7]]), np.array([[1.0, 0], [1, 1]]))
-    0.8
-    """
+    """Mean confidence of the rater with the highest share of right answers; of several, their mean."""
     accuracy = _rater_means(right)
     return tau_from_mean(confidence[accuracy == np.nanmax(accuracy)])
 
@@ -88,11 +71,6 @@ def priority_from_raters(truth: NDArray[np.int64], decision: Floats, n_classes: 
     truth : int array, shape (n_cases,)
     decision : float array, shape (n_raters, n_cases)
         Class that the rater named.
-
-    Examples
-    --------
-    >>> priority_from_raters(np.array([0, 0, 1, 1]), np.array([[0.0, 0, 1, 0], [0, 0, 1, 1]]))
-    array([0.57142857, 0.42857143])
     """
     right = np.where(np.isnan(decision), np.nan, decision == truth)
     recognised = np.zeros(n_classes)
@@ -108,11 +86,7 @@ def priority_from_raters(truth: NDArray[np.int64], decision: Floats, n_classes: 
 
 
 def priority_from_prevalence(prevalence: Floats, *, rare_first: bool = False) -> Floats:
-    """Priorities as the classes occur (Ha is then the accuracy), or the rarer the more.
-
-    >>> priority_from_prevalence(np.array([0.9, 0.1]), rare_first=True)
-    array([0.1, 0.9])
-    """
+    """Priorities as the classes occur (Ha is then the accuracy), or the rarer the more."""
     if (prevalence < 0).any() or not np.isclose(prevalence.sum(), 1):
         raise ValueError(f"prevalences must not be negative and must sum to 1, got {prevalence.tolist()}.")
     return (1 - prevalence) / (len(prevalence) - 1) if rare_first else prevalence
@@ -127,11 +101,6 @@ def complexity_from_ratings(rating: Floats, *, proficiency: Floats | None = None
         On [0, 1] (`from_scale`).
     proficiency : float array, shape (n_raters,), optional
         For example each rater's share of right answers.
-
-    Examples
-    --------
-    >>> complexity_from_ratings(np.array([[0.0, 0.5], [1, np.nan]]), proficiency=np.array([1.0, 3]))
-    array([0.75, 0.5 ])
     """
     weight = np.ones(len(rating)) if proficiency is None else proficiency
     weights = np.where(np.isnan(rating), 0.0, weight[:, None])
@@ -143,38 +112,22 @@ def complexity_from_ratings(rating: Floats, *, proficiency: Floats | None = None
 
 
 def proficiency(right: Floats) -> Floats:
-    """Share of right answers of each rater, shape (n_raters,); 0 for a rater without any answer.
-
-    >>> proficiency(np.array([[1.0, 0], [1, np.nan], [np.nan, np.nan]]))
-    array([0.5, 1. , 0. ])
-    """
+    """Share of right answers of each rater, shape (n_raters,); 0 for a rater without any answer."""
     return np.nan_to_num(_rater_means(right))
 
 
 def complexity_from_errors(right: Floats, *, proficiency: Floats | None = None) -> Floats:
-    """Share of raters that judged the case wrong; with `proficiency` the better raters weigh more.
-
-    >>> complexity_from_errors(np.array([[1.0, 0], [1, 0], [0, np.nan]]))
-    array([0.33333333, 1.        ])
-    """
+    """Share of raters that judged the case wrong; with `proficiency` the better raters weigh more."""
     return 1 - complexity_from_ratings(right, proficiency=proficiency)
 
 
 def complexity_from_confidence(confidence: Floats, *, proficiency: Floats | None = None) -> Floats:
-    """One less the raters' mean confidence in the case, whether right or wrong; confidence on [0, 1].
-
-    >>> complexity_from_confidence(np.array([[0.75, 1.0], [0.25, 1.0]]))
-    array([0.5, 0. ])
-    """
+    """One less the raters' mean confidence in the case, whether right or wrong; confidence on [0, 1]."""
     return 1 - complexity_from_ratings(confidence, proficiency=proficiency)
 
 
 def hardest(complexity: Floats, share: float, *, rest: float = 0.0) -> Floats:
-    """1 for the most complex cases, `rest` for the others; at least this share, equal ones together.
-
-    >>> hardest(np.array([0.1, 0.9, 0.4, 0.4]), 0.5)
-    array([0., 1., 1., 1.])
-    """
+    """1 for the most complex cases, `rest` for the others; at least this share, equal ones together."""
     if not 0 < share <= 1:
         raise ValueError(f"share must lie in (0, 1], got {share:g}.")
     needed = int(np.ceil(share * len(complexity) - 1e-9))
@@ -182,11 +135,7 @@ def hardest(complexity: Floats, share: float, *, rest: float = 0.0) -> Floats:
 
 
 def two_levels(complexity: Floats, threshold: float, *, rest: float = 0.5) -> Floats:
-    """1 for cases more complex than the threshold, `rest` for the others.
-
-    >>> two_levels(np.array([0.1, 0.9, 0.4]), 0.4)
-    array([0.5, 1. , 0.5])
-    """
+    """1 for cases more complex than the threshold, `rest` for the others."""
     return np.where(complexity > threshold, 1.0, rest)
 
 
@@ -199,11 +148,6 @@ def mixed(parts: Floats, weights: Floats) -> Floats:
         Each on [0, 1].
     weights : float array, shape (n_parts,)
         Not negative, sum 1.
-
-    Examples
-    --------
-    >>> mixed(np.array([[0.2, 0.8], [1.0, 0.0]]), np.array([0.75, 0.25]))
-    array([0.4, 0.6])
     """
     if len(weights) != len(parts) or (weights < 0).any() or not np.isclose(weights.sum(), 1):
         raise ValueError(f"weights must be {len(parts)} numbers, none negative, that sum to 1.")
@@ -349,13 +293,6 @@ def over_complex_mix(
     ----------
     Cabitza, Campagner (2019), "Who wants accurate models?", arXiv:1910.09246, figures 2 and 3. How the draws
     of the source were made is not said; its curve is not straight.
-
-    Examples
-    --------
-    >>> scores = np.array([[0.9, 0.1], [0.3, 0.7], [0.2, 0.8], [0.6, 0.4]])
-    >>> hard, rng = np.array([False, True, False, True]), np.random.default_rng(1)
-    >>> over_complex_mix(np.array([0, 0, 1, 1]), scores, hard, [0, 0.25, 1], rng=rng).value
-    array([1.  , 0.75, 0.  ])
     """
     k = scores.shape[1]
     of_class = np.full(k, 1 / k) if priority is None else np.asarray(priority, float)
@@ -384,14 +321,6 @@ def mix_surface(
     """`over_complex_mix` of two classes at each priority of the positive one, shape (n_shares, n_priorities).
 
     NaN where a class with priority has no case of a complexity that the mix has.
-
-    Examples
-    --------
-    >>> scores = np.array([[0.9, 0.1], [0.3, 0.7], [0.2, 0.8], [0.6, 0.4]])
-    >>> hard = np.array([False, True, False, True])
-    >>> mix_surface(np.array([0, 0, 1, 1]), scores, hard, [0, 0.5], [0, 1])
-    array([[1. , 1. ],
-           [0.5, 0.5]])
     """
     q, p = np.asarray(shares, float)[:, None], np.asarray(priorities, float)[None, :]
     simple, complex_ = (

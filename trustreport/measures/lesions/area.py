@@ -45,12 +45,6 @@ class Marked:
     Raises
     ------
     ValueError : a NaN among ratings, a case out of range, or weights that are not positive and in sum 1
-
-    Examples
-    --------
-    >>> marked = Marked(3, np.array([0, 0]), np.array([2.0, -np.inf]), np.array([1]), np.array([1.5]))
-    >>> marked.with_lesion.tolist(), marked.highest_false.tolist(), marked.highest.tolist()
-    ([True, False, False], [-inf, 1.5, -inf], [2.0, 1.5, -inf])
     """
 
     n_cases: int

@@ -60,13 +60,7 @@ class FrocCurve:
 
 
 def froc_curve(marked: Marked) -> FrocCurve:
-    """The empirical FROC curve of all marks.
-
-    >>> lesions, ratings = np.array([0, 0, 1]), np.array([3.0, -np.inf, 2.0])
-    >>> curve = froc_curve(Marked(4, lesions, ratings, np.array([2, 3]), np.array([2.5, 1.0])))
-    >>> curve.false_marks.tolist(), curve.sensitivity.round(2).tolist()
-    ([0.0, 0.0, 0.25, 0.25, 0.5], [0.0, 0.33, 0.33, 0.67, 0.67])
-    """
+    """The empirical FROC curve of all marks."""
     steps = _Steps.of_marks(marked)
     found, false = steps.counts(np.ones((1, marked.n_patients)))
     lesions = marked.n_lesions or np.nan
@@ -346,15 +340,6 @@ def fit_lesions(marked: Sequence[Sequence[Marked]], of: ReaderMeasure = "wafroc_
     ----------
     Obuchowski, Rockette (1995), Commun. Stat. Simul. Comput. 24, 285-308; Hillis (2007), Stat. Med. 26,
     596-619. Chakraborty (2017), Observer Performance Methods for Diagnostic Imaging, chapters 10 and 14.
-
-    Examples
-    --------
-    >>> rng, false = np.random.default_rng(3), np.arange(30, 60)
-    >>> def reader(mean):
-    ...     ratings = rng.normal(mean, 1, 60), rng.normal(0, 1, 30)
-    ...     return Marked(60, np.repeat(np.arange(30), 2), ratings[0], false, ratings[1])
-    >>> print(fit_lesions([[reader(1) for _ in "abcd"], [reader(2) for _ in "abcd"]]).difference(1, 0))
-    0.21 (95% CI 0.19 to 0.24; n = 240)
     """
     every = [value_and_without(one, of) for arm in marked for one in arm]
     theta = np.array([value for value, _ in every]).reshape(len(marked), -1)

@@ -49,12 +49,6 @@ def strengths(first: Codes, second: Codes, share: Floats, k: int) -> Floats:
     ----------
     Bradley, Terry (1952), Biometrika 39, 324-345. Ford (1957), Am. Math. Mon. 64, 28-33 (when strengths
     exist). Bach (2010), Electron. J. Stat. 4, 384-414 (logistic likelihoods and Newton's method).
-
-    Examples
-    --------
-    >>> won = np.array([1.0, 1, 0, 1, 0, 1])
-    >>> strengths(np.array([0, 0, 0, 1, 1, 0]), np.array([1, 1, 1, 2, 2, 2]), won, 3).round(2).tolist()
-    [0.8, -0.2, -0.6]
     """
     won = np.zeros((k, k))  # how often the row was preferred to the column
     np.add.at(won, (first, second), share)

@@ -27,13 +27,6 @@ def ranks(value: Floats, *, better: str) -> Floats:
     value : float array, shape (n_candidates, ...)
         No NaN.
     better : "up" or "down"
-
-    Examples
-    --------
-    >>> ranks(np.array([[0.9, 0.7], [0.8, 0.7], [0.6, 0.9]]), better="up")
-    array([[1. , 2.5],
-           [2. , 2.5],
-           [3. , 1. ]])
     """
     from scipy.stats import rankdata  # takes a quarter of a second to import
 

@@ -130,9 +130,6 @@ def any_false_alert(looks: int, each: float) -> float:
     ::
 
         1 - (1 - each) ^ looks
-
-    >>> round(any_false_alert(8, 0.05), 3)
-    0.337
     """
     if looks < 0 or not 0 <= each <= 1:
         raise ValueError(f"looks must be a count and each a share, got {looks} and {each:g}.")
@@ -203,14 +200,6 @@ def funnel(
     ----------
     Spiegelhalter (2005), Stat. Med. 24, 1185-1202 (funnel plots).
     Spiegelhalter (2005), Qual. Saf. Health Care 14, 347-351 (over-dispersion).
-
-    Examples
-    --------
-    >>> found = funnel([12, 8, 30, 9], [100, 100, 100, 100])
-    >>> [round(z.value, 2) for z in found.z["funnel_naive"]]
-    [-0.78, -1.9, 4.3, -1.62]
-    >>> [round(z.value, 2) for z in found.z["funnel_additive"]]
-    [-0.36, -0.87, 1.97, -0.74]
     """
     check_level(level)
     x, size = np.asarray(events, np.float64), np.asarray(n, np.float64)
@@ -259,11 +248,7 @@ def _over_dispersion(z: Floats, variance: Floats) -> tuple[float, float]:
 
 
 def between(q: float, variance: Floats) -> float:
-    """Variance between units from the sum of their squared z-scores, by moments (DerSimonian and Laird).
-
-    >>> round(between(9.0, np.array([0.01, 0.01, 0.02])), 6)
-    0.04375
-    """
+    """Variance between units from the sum of their squared z-scores, by moments (DerSimonian and Laird)."""
     w = 1 / variance
     return max(0.0, (q - (len(w) - 1)) / float(w.sum() - (w**2).sum() / w.sum()))
 

@@ -246,12 +246,6 @@ def auc_difference(
     rating : float array, shape (n_arms, n_readers, n_cases)
         NaN: no reading.
     truth : bool array, shape (n_cases,)
-
-    Examples
-    --------
-    >>> rating = np.array([[[1.0, 2, 2, 5]], [[1, 1, 2, 3]]])
-    >>> auc_difference(rating, np.arange(4) > 1)(np.ones((1, 1)), np.ones((1, 4)))
-    array([0.125])
     """
     curves = [[_Curve.of_ratings(one, truth) for one in rating[arm]] for arm in (compared, baseline)]
 

@@ -45,11 +45,6 @@ def proportion_covariance(outcome: NDArray[np.float64]) -> NDArray[np.float64]:
     References
     ----------
     Obuchowski, Rockette (1995), Commun. Stat. Simul. Comput. 24, 285-308.
-
-    Examples
-    --------
-    >>> proportion_covariance(np.array([[[1.0, 0.0, 1.0, 1.0]]]))
-    array([[0.0625]])
     """
     n_cases = outcome.shape[-1]
     rows = outcome.reshape(-1, n_cases)

@@ -167,11 +167,6 @@ def independent_readings(outcome: NDArray[np.float64], cluster: Clusters) -> flo
     References
     ----------
     Rao, Scott (1992), Biometrics 48, 577-585 (design effect).
-
-    Examples
-    --------
-    >>> round(independent_readings(np.array([[1.0, 1, 0, 0, 1, 1]]), np.array([1, 1, 2, 2, 3, 3])), 9)
-    2.4
     """
     n = int(np.count_nonzero(~np.isnan(outcome)))
     of_clusters, of_cases = (
@@ -190,13 +185,6 @@ def clustered_means(outcome: NDArray[np.float64], cluster: Clusters) -> Clustere
         NaN where there is no reading. Any pattern of gaps.
     cluster : int array, shape (n_cases,)
         Which cases belong together.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(3)
-    >>> outcome = (rng.random((2, 6, 90)) < np.array([0.7, 0.8])[:, None, None]).astype(float)
-    >>> print(clustered_means(outcome, np.arange(90) // 3).difference(1, 0))
-    0.10 (95% CI 0.04 to 0.15; n = 540)
     """
     read = ~np.isnan(outcome)
     total = grouped(np.where(read, outcome, 0.0), cluster)

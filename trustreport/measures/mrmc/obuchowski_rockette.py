@@ -325,14 +325,6 @@ def obuchowski_rockette(
         Covariance over cases, readers of the first arm first.
     n_cases : int
         Cases that define the endpoint.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(3)
-    >>> correct = (rng.random((2, 6, 90)) < np.array([0.7, 0.8])[:, None, None]).astype(float)
-    >>> fit = obuchowski_rockette(proportions(correct), proportion_covariance(correct), 90)
-    >>> print(fit.difference(1, 0))
-    0.10 (95% CI 0.04 to 0.15; n = 540)
     """
     if np.isnan(theta).any():
         raise ValueError(

@@ -42,13 +42,6 @@ class OneReader:
 
     Obuchowski-Rockette of one reader is the interval of Wald, which covers too rarely; the score intervals do
     not.
-
-    Examples
-    --------
-    >>> right = np.repeat([[[1.0, 1, 0, 0]], [[1, 0, 1, 0]]], [28, 3, 10, 4], axis=2)
-    >>> alone = OneReader(right)
-    >>> print(alone.arm_mean(0, level=0.95))
-    0.69 (95% CI 0.54 to 0.80; n = 45)
     """
 
     outcome: NDArray[np.float64]
@@ -133,15 +126,7 @@ class OneReaderYouden:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OneReaderArea:
-    """Areas under the curve of one reader; `rating` (n_arms, 1, n_cases), NaN no reading.
-
-    Examples
-    --------
-    >>> truth = np.arange(8) > 3
-    >>> rating = np.array([[[1.0, 2, 1, 3, 2, 4, 4, 5]], [[1, 3, 2, 3, 2, 4, 1, np.nan]]])
-    >>> print(OneReaderArea(rating, truth).difference(0, 1))
-    0.41 (95% CI -0.12 to 0.94; n = 7)
-    """
+    """Areas under the curve of one reader; `rating` (n_arms, 1, n_cases), NaN no reading."""
 
     rating: NDArray[np.float64]
     truth: NDArray[np.bool_]

@@ -30,13 +30,6 @@ def halves(order: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[n
     -------
     float array, shape (2, n_readers, n_cases)
         Second half, first half; NaN elsewhere. For `ratio_difference` with compared 0 and baseline 1.
-
-    Examples
-    --------
-    >>> halves(np.array([[3.0, 1.0, 2.0, 9.0]]), np.array([[1.0, 0.0, 0.0, 1.0]]))
-    array([[[ 1., nan, nan,  1.]],
-    <BLANKLINE>
-           [[nan,  0.,  0., nan]]])
     """
     place = np.where(np.isnan(values), np.nan, order)
     n = (~np.isnan(place)).sum(axis=1, keepdims=True)
@@ -72,12 +65,6 @@ def trend(
     -------
     numerator, denominator : float arrays, shape (1, n_readers, n_cases)
         For `ratio_mean`; NaN where a reading lacks order or value.
-
-    Examples
-    --------
-    >>> above, below = trend(np.array([[1.0, 2.0, 3.0]]), np.array([[60.0, 50.0, 46.0]]))
-    >>> print(above.sum() / below.sum())
-    -7.0
     """
     known = ~np.isnan(order) & ~np.isnan(values)
     n = np.maximum(known.sum(axis=1, keepdims=True), 1)
@@ -106,26 +93,13 @@ def can_adjust(later: NDArray[np.float64]) -> bool:
     later : float array, shape (n_readers,)
         Of a reader's pairs of readings the share with the compared arm second, less that with it first; NaN
         where it is not known.
-
-    Examples
-    --------
-    >>> can_adjust(np.array([1.0, 1.0, -1.0])), can_adjust(np.ones(3))
-    (True, False)
     """
     known = later[~np.isnan(later)]
     return len(known) >= LEAST_READERS and bool(known.min() < 0 < known.max())
 
 
 def needs_adjusting(later: NDArray[np.float64]) -> bool:
-    """Whether readers read mostly in one order, and not as many of them in either.
-
-    Examples
-    --------
-    >>> needs_adjusting(np.array([1.0, 1.0, -1.0])), needs_adjusting(np.array([1.0, -1.0]))
-    (True, False)
-    >>> needs_adjusting(np.array([0.02, -0.01, 0.01]))  # each read half of the cases in either order
-    False
-    """
+    """Whether readers read mostly in one order, and not as many of them in either."""
     known = later[~np.isnan(later)]
     mostly = (np.abs(known) > 2 * MOSTLY - 1 + SLACK).any()
     return bool(mostly and abs(known.mean()) > SLACK)
@@ -287,17 +261,6 @@ def period_adjusted(
         As in `can_adjust`.
     clustered : bool
         Whether several cases are of one patient.
-
-    Examples
-    --------
-    >>> from trustreport.measures.mrmc.crossed_clusters import clustered_means
-    >>> rng = np.random.default_rng(3)
-    >>> later = np.array([1.0, 1, 1, 1, -1, -1])
-    >>> share = 0.7 + 0.06 * np.stack([later, -later])  # better in the second period, whatever the arm
-    >>> correct = (rng.random((2, 6, 90)) < share[:, :, None]).astype(float)
-    >>> each = clustered_means(an_arm_each(correct), np.arange(90))
-    >>> print(period_adjusted(each, later).difference())
-    0.02 (95% CI -0.03 to 0.07; n = 540)
     """
     of_arms = (len(each.means) // (2 * len(later)), 2, len(later))
     theta = each.means.reshape(of_arms).sum(axis=0)

@@ -78,12 +78,6 @@ def planned_difference(
     ----------
     Obuchowski (2009), Acad. Radiol. 16, 764-771 (split plot).
     Hillis (2014), Stat. Med. 33, 330-360 (degrees of freedom).
-
-    Examples
-    --------
-    >>> pilot = Components(arm_reader=2e-4, own=4e-4, shared=1e-4, n_cases=114)
-    >>> [round(planned_difference(pilot, 10, 228, groups=g).se, 4) for g in (2, 1)]
-    [0.0141, 0.013]
     """
     if n_readers % groups:
         raise ValueError(f"{n_readers} readers do not divide into {groups} groups.")
@@ -113,12 +107,6 @@ def by_site(pilot: Components, readers_per_site: int, site_share: float) -> Comp
     With m readers at a site and the share p of `arm_reader` that is common to a site::
 
         arm_reader (p + (1 - p) / m),  own = (own + (m - 1) shared) / m,  shared as it is
-
-    Examples
-    --------
-    >>> site = by_site(Components(arm_reader=2e-4, own=4e-4, shared=1e-4, n_cases=114), 2, 0.5)
-    >>> f"{site.arm_reader:.5f} {site.own:.5f} {site.shared:.4f}"
-    '0.00015 0.00025 0.0001'
     """
     m = readers_per_site
     arm_reader = pilot.arm_reader * (site_share + (1 - site_share) / m)
@@ -140,11 +128,6 @@ def design_effect(per_patient: float, correlation: float) -> float:
     References
     ----------
     Obuchowski (1997), Biometrics 53, 567-578. Donner, Klar (2000), chapter 5.
-
-    Examples
-    --------
-    >>> design_effect(1.25, 0.5)
-    1.125
     """
     return 1 + (per_patient - 1) * correlation
 

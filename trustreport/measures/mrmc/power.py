@@ -66,12 +66,6 @@ def equivalence_power(difference: float, margin: float, se: float, df: float, ta
     References
     ----------
     Phillips (1990), J. Pharmacokinet. Biopharm. 18, 137-144.
-
-    Examples
-    --------
-    >>> se = 0.2936 * (2 / 40) ** 0.5
-    >>> round(equivalence_power(-0.05129, 0.22314, se, 38, 0.05), 3)
-    0.816
     """
     above, below = (margin - difference) / se, (margin + difference) / se
     if df > NORMAL_FROM:
@@ -274,12 +268,6 @@ def sources(pilot: Components, n_readers: int) -> dict[str, float]:
     References
     ----------
     Hillis, Obuchowski, Berbaum (2011), Acad. Radiol. 18, 129-142. Hillis (2014), Stat. Med. 33, 330-360.
-
-    Examples
-    --------
-    >>> pilot = Components(arm_reader=2e-4, own=4e-4, shared=1e-4, n_cases=114)
-    >>> {name: round(share, 3) for name, share in sources(pilot, 5).items()}
-    {'readers': 0.2, 'cases': 0.5, 'both': 0.3}
     """
     error, _ = _error(pilot, n_readers, 1.0, "or_rrrc")
     parts = {

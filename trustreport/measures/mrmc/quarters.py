@@ -49,14 +49,6 @@ def quarter_gain(correct: Floats, quarter: Quarter) -> Statistic:
     References
     ----------
     Barnett, van der Pols, Dobson (2005), Int. J. Epidemiol. 34, 215-220 (regression to the mean).
-
-    Examples
-    --------
-    >>> unaided = np.arange(10)[None, :] < np.array([2, 4, 5, 5, 6, 6, 7, 8])[:, None]
-    >>> aided = np.arange(10)[None, :] < np.array([5, 5, 5, 6, 6, 7, 7, 7])[:, None]
-    >>> correct = np.stack([aided, unaided]).astype(float)
-    >>> quarter_gain(correct, "lowest")(np.ones((1, 8)), np.ones((1, 10))).round(3)
-    array([0.2])
     """
     held = np.logical_not(np.any(np.isnan(correct), axis=0))
     aided, unaided = (np.where(held, arm, 0.0) for arm in correct)
@@ -188,12 +180,6 @@ def fit_ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64]) 
     Returns
     -------
     ObuchowskiRockette, or None where a reader has no ratio with all cases, or with all but one.
-
-    Examples
-    --------
-    >>> called = np.array([[[1.0, 1, 1, 0, 1, 0]]])
-    >>> print(fit_ratio(called * np.array([1.0, 1, 0, 0, 1, 1]), called).theta)
-    [[0.75]]
     """
     arms, readers, n_cases = numerator.shape
     above, below = (part.reshape(arms * readers, n_cases) for part in (numerator, denominator))

@@ -25,12 +25,6 @@ def same_pair(rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray[
     -------
     float array, shape (n_arms * n_readers, n_arms * n_readers)
         Readers of the first arm first.
-
-    Examples
-    --------
-    >>> same_pair(np.array([[[1.0, 2, 2, 5]], [[1, 1, 2, 3]]]), np.array([False, False, True, True]))
-    array([[3.25, 3.5 ],
-           [3.5 , 4.  ]])
     """
     rows = rating.reshape(-1, rating.shape[-1])
     n1 = int(np.count_nonzero(truth))

@@ -264,14 +264,6 @@ def ustatistic(
     -------
     UStatistic
         NaN covariance where an arm has no two readings by different readers of different cases.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(3)
-    >>> correct = (rng.random((2, 6, 90)) < np.array([0.7, 0.8])[:, None, None]).astype(float)
-    >>> correct[rng.random(correct.shape) < 0.1] = np.nan
-    >>> print(ustatistic(correct).difference(1, 0))
-    0.10 (95% CI 0.06 to 0.15; n = 468)
     """
     read = ~np.isnan(outcome)
     scored, weight = np.where(read, outcome, 0.0), read.astype(float)

@@ -46,13 +46,6 @@ def fit_youden(
     References
     ----------
     Youden (1950), Cancer 3, 32-35. Obuchowski, Rockette (1995), Commun. Stat. Simul. Comput. 24, 285-308.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(3)
-    >>> right = (rng.random((2, 6, 90)) < np.array([0.7, 0.8])[:, None, None]).astype(float)
-    >>> print(fit_youden(right, np.arange(90) % 2 == 0).difference(1, 0))
-    0.19 (95% CI 0.08 to 0.30; n = 540)
     """
     parts = [correct[:, :, of] for of in (truth, ~truth)]
     theta = proportions(parts[0]) + proportions(parts[1]) - less

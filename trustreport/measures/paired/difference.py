@@ -23,9 +23,6 @@ class PairedTable:
     """How often a case was decided right with and without the aid.
 
     Each field counts pairs: one reader and one case, decided in both arms.
-
-    >>> PairedTable(30, 12, 4, 9).n
-    55
     """
 
     both_right: int
@@ -407,13 +404,6 @@ def correlation_of_sums(
         What each case adds to its mean, summing to 0.
     of_one, of_other : int array, shape (n_cases,) each
         The cluster of each, numbered alike.
-
-    Examples
-    --------
-    >>> correlation_of_sums(
-    ...     np.array([1.0, -1.0]), np.array([1, 2]), np.array([2.0, -2.0]), np.array([1, 2])
-    ... )
-    1.0
     """
     codes, index = np.unique(np.concatenate([of_one, of_other]), return_inverse=True)
     first = np.bincount(index[: len(one)], one, len(codes))

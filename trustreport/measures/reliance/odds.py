@@ -136,12 +136,6 @@ def odds_ratio(first: Floats, second: Floats) -> Linearised | Note:
     Returns
     -------
     Linearised on the log scale, or the reason why it is undefined
-
-    Examples
-    --------
-    >>> found = odds_ratio(np.array([[1.0, 1, 0, 1]]), np.array([[1.0, 0, 0, 0]]))
-    >>> found.value, found.n
-    (9.0, 4)
     """
     both = ~np.isnan(first) & ~np.isnan(second)
     n = int(both.sum())
@@ -187,14 +181,6 @@ def adjusted_odds(
     References
     ----------
     Fleiss, Levin, Paik (2003), Statistical Methods for Rates and Proportions, chapter 19 (standardisation).
-
-    Examples
-    --------
-    >>> outcome = np.array([[1.0, 0, 0, 1, 1, 0, np.nan, np.nan]])
-    >>> levels = np.array([0, 0, 0, 0, 1, 1, 1, 1], np.int8)
-    >>> found = adjusted_odds(outcome, np.ones((1, 8), bool), levels, ("1", "2"))
-    >>> found.value, found.n
-    (1.0, 6)
     """
     of_level = np.broadcast_to(levels, outcome.shape)
     known, based = known & (of_level >= 0), ~np.isnan(outcome) & (of_level >= 0)
@@ -242,12 +228,6 @@ def share_difference(compared: Floats, baseline: Floats) -> Linearised | Note:
     ----------
     compared, baseline : float arrays, shape (n_readers, n_cases)
         1.0 counted, 0.0 in the base only, NaN not in the base.
-
-    Examples
-    --------
-    >>> found = share_difference(np.array([[1.0, 1, np.nan, 0]]), np.array([[np.nan, np.nan, 1.0, 0]]))
-    >>> round(found.value, 3), found.n
-    (0.167, 5)
     """
     counts = [int((~np.isnan(y)).sum()) for y in (compared, baseline)]
     if 0 in counts:
@@ -285,12 +265,6 @@ def persuasion(first: Floats, advice: Floats, final: Floats) -> Statistic:
     References
     ----------
     Cohen (1960), Educ. Psychol. Meas. 20, 37-46.
-
-    Examples
-    --------
-    >>> first, advice = np.array([[1.0, 0, 0, 1]]), np.array([[1.0, 1, 0, 0]])
-    >>> persuasion(first, advice, advice)(np.ones((1, 1)), np.ones((1, 4)))
-    array([1.])
     """
     held = ~(np.isnan(first) | np.isnan(advice) | np.isnan(final))
     cells = [
@@ -324,12 +298,6 @@ def spread_ratio(correct: Floats) -> Statistic:
     -------
     Statistic for `Draws.estimate`
         NaN with fewer than two readers, or where the unaided accuracies are all alike.
-
-    Examples
-    --------
-    >>> correct = np.array([[[1.0, 1, 1, 0], [1, 1, 0, 0]], [[1, 1, 1, 1], [1, 1, 0, 0]]])
-    >>> spread_ratio(correct)(np.ones((1, 2)), np.ones((1, 4)))
-    array([0.5])
     """
     held = ~np.isnan(correct).any(axis=0)
     right = [np.where(held, arm, 0.0) for arm in correct]

@@ -85,25 +85,13 @@ def patterns(unaided: ArrayLike, advice: ArrayLike, aided: ArrayLike) -> NDArray
     -------
     float array of that shape
         0 to 7; NaN where one of the three is unknown.
-
-    Examples
-    --------
-    >>> patterns([0, 1, 1], [1, 0, np.nan], [1, 0, 1])
-    array([ 3.,  4., nan])
     """
     before, told, after = (np.asarray(part, dtype=np.float64) for part in (unaided, advice, aided))
     return np.asarray(4 * before + 2 * told + after)
 
 
 def pattern_counts(patterns: NDArray[np.float64]) -> dict[str, int]:
-    """How many readings have each pattern; those that are NaN have none.
-
-    Examples
-    --------
-    >>> counts = pattern_counts(np.array([3.0, 4.0, 3.0, np.nan]))
-    >>> counts["011"], counts["100"], counts["111"]
-    (2, 1, 0)
-    """
+    """How many readings have each pattern; those that are NaN have none."""
     known = patterns[~np.isnan(patterns)].astype(np.intp)
     return dict(zip(PATTERNS, np.bincount(known, minlength=len(PATTERNS)).tolist()))
 
@@ -173,12 +161,6 @@ def tertiles(values: NDArray[np.float64]) -> tuple[NDArray[np.int8], tuple[tuple
         Band of each value, -1 where it is NaN.
     ranges : (lowest, highest) value of each band
         Three bands; fewer where many values are equal, none without values.
-
-    Examples
-    --------
-    >>> codes, ranges = tertiles(np.array([1.0, 2, 2, 3, 5, np.nan, 4]))
-    >>> codes.tolist(), ranges
-    ([0, 0, 0, 1, 2, -1, 2], ((1.0, 2.0), (3.0, 3.0), (4.0, 5.0)))
     """
     codes = np.full(values.shape, -1, np.int8)
     known = ~np.isnan(values)
@@ -219,13 +201,6 @@ def appropriate(patterns: Floats, before: Floats, after: Floats) -> Floats:
     -------
     float array of that shape
         NaN without a pattern or without both confidences.
-
-    Examples
-    --------
-    >>> appropriate(
-    ...     np.array([3.0, 0, 7, 4]), np.array([0.5, 0.6, 0.7, 0.9]), np.array([0.5, 0.5, 0.7, 0.9])
-    ... )
-    array([1., 1., 0., 0.])
     """
     held = ~(np.isnan(patterns) | np.isnan(before) | np.isnan(after))
     falls, rises = after < before, after > before
@@ -257,13 +232,6 @@ def chance_corrected(patterns: Floats, before: Floats, after: Floats) -> Lineari
     References
     ----------
     Cohen (1960), Educ. Psychol. Meas. 20, 37-46 (correction for chance).
-
-    Examples
-    --------
-    >>> before, after = np.full((1, 4), 0.5), np.full((1, 4), 0.5)
-    >>> found = chance_corrected(np.array([[3.0, 5, 2, 4]]), before, after)
-    >>> found.value, found.details["expected"]
-    (0.0, 0.5)
     """
     reading = appropriate(patterns, before, after)
     held = ~np.isnan(reading)

@@ -28,16 +28,6 @@ def smallest_conflicts(
     -------
     tuple of tuples of Figure
         Empty where all figures fit together. An empty set in it: the numbers of cases do not add up.
-
-    Examples
-    --------
-    >>> from trustreport.measures.reported.printed import cases
-    >>> from trustreport.measures.reported.printed import printed
-    >>> figures = [
-    ...     printed(*f) for f in (("accuracy", "0.71"), ("ppv", "0.89"), ("sensitivity", "0.68"))
-    ... ]
-    >>> [[f.metric for f in subset] for subset in smallest_conflicts(figures, cases(143, 67))]
-    [['accuracy', 'ppv', 'sensitivity']]
     """
     if fits(figures, n, rows=rows):
         return ()

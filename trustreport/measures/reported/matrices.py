@@ -135,16 +135,6 @@ def consistent_matrices(figures: Sequence[PrintedFigure], n: CaseCounts, *, rows
     Brown and Heathers (2017), Soc. Psychol. Personal. Sci. 8, 363-369 (means of whole numbers).
     Fazekas and Kovacs (2023), arXiv:2310.12527 (the same idea for scores, positives and negatives known).
     Chicco and Jurman (2020), BMC Genomics 21, 6 (MCC).
-
-    Examples
-    --------
-    >>> from trustreport.measures.reported.printed import cases
-    >>> from trustreport.measures.reported.printed import printed
-    >>> fit = consistent_matrices(
-    ...     [printed("ppv", "0.89"), printed("sensitivity", "0.68")], cases(143, 67)
-    ... )
-    >>> fit.count, fit.cells["tp"], fit.cells["tn"]
-    (1, (97, 97), (55, 55))
     """
     if not n.adds_up:
         return Matrices(n, 0)

@@ -68,11 +68,7 @@ class PrintedFigure:
 
 
 def metric_named(name: str) -> str | None:
-    """The metric of `KNOWN` that goes by a name, None where none does.
-
-    >>> metric_named("F1-score"), metric_named("Recall"), metric_named("AUC")
-    ('f1', 'sensitivity', None)
-    """
+    """The metric of `KNOWN` that goes by a name, None where none does."""
     squeezed = re.sub(r"[\s_-]", "", name).casefold()
     known = {metric.replace("_", ""): metric for metric in KNOWN}
     return known.get(squeezed) or SYNONYMS.get(squeezed)
@@ -102,15 +98,6 @@ def printed(metric: str, text: str, rounding: Rounding = "rounded") -> PrintedFi
     ------
     ValueError
         Where the metric is unknown, or the text is no number, or no number that this metric can take.
-
-    Examples
-    --------
-    >>> f = printed("sensitivity", "0.80")
-    >>> print(f.low, f.high)
-    159/200 161/200
-    >>> f = printed("ppv", "88.1 %", "truncated")
-    >>> print(f.low, f.high, f.open_high)
-    881/1000 441/500 True
     """
     if metric not in KNOWN:
         raise ValueError(f"unknown metric {metric!r}, expected one of {', '.join(KNOWN)}.")
@@ -178,11 +165,6 @@ def declared(text: str) -> Declared | None:
     """The number that a text shows; None where it shows none.
 
     A comma is a decimal mark unless exactly three digits follow each and the first group is not zero.
-
-    >>> declared("0.80"), declared("94 %")
-    (Declared(value=0.8, places=2, percent=False), Declared(value=94.0, places=0, percent=True))
-    >>> declared("21,572"), declared("0,945"), declared("NA")
-    (Declared(value=21572.0, places=0, percent=False), Declared(value=0.945, places=3, percent=False), None)
     """
     said = text.translate(_CLAIM_SIGNS).strip()
     if said in ("\N{INFINITY}", "inf", "infinity"):
@@ -240,13 +222,7 @@ class CaseCounts:
 
 
 def cases(positives: int | None = None, negatives: int | None = None, total: int | None = None) -> CaseCounts:
-    """The cases from any two of positives, negatives and total, from the total, or from one class alone.
-
-    >>> cases(positives=143, negatives=67).total, cases(negatives=67, total=210).positives
-    (210, 143)
-    >>> cases(positives=338).only
-    'positives'
-    """
+    """The cases from any two of positives, negatives and total, from the total, or from one class alone."""
     for name, n in (("positives", positives), ("negatives", negatives), ("total", total)):
         if n is not None and n < 0:
             raise ValueError(f"{name} must be a count (0, 1, 2, ...), got {n}.")

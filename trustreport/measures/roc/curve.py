@@ -71,12 +71,6 @@ def roc_curve(truth: NDArray[np.bool_], score: NDArray[Any], *, order: Order | N
         Higher = more suspicious; no NaN.
     order : optional
         `ascending(score)`, where it is at hand already.
-
-    Examples
-    --------
-    >>> curve = roc_curve(np.array([False, True, False, True]), np.array([0.1, 0.4, 0.4, 0.8]))
-    >>> curve.threshold, curve.tp, curve.fp
-    (array([inf, 0.8, 0.4, 0.1]), array([0, 1, 2, 2]), array([0, 0, 1, 2]))
     """
     check_scores(truth, score)
     if truth.all() or not truth.any():
@@ -118,14 +112,6 @@ def mean_curve(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]
     ----------
     Fawcett (2006), Pattern Recognit. Lett. 27, 861-874, section 8.1 (vertical averaging).
     Chen and Samuelson (2014), Br. J. Radiol. 87, 20140016.
-
-    Examples
-    --------
-    >>> fpr, tpr = mean_curve(
-    ...     [(np.array([0, 0, 1.0]), np.array([0, 1, 1.0])), (np.array([0, 1.0]),) * 2]
-    ... )
-    >>> fpr, tpr
-    (array([0., 0., 1.]), array([0. , 0.5, 1. ]))
     """
     at = np.unique(np.concatenate([fpr for fpr, _ in curves]))
     low, high = np.zeros(len(at)), np.zeros(len(at))

@@ -97,15 +97,6 @@ def correspondence(
     Cabitza, Campagner, Soares et al. (2021), Comput. Methods Programs Biomed. 208, 106288.
     Székely, Rizzo (2013), J. Stat. Plan. Inference 143, 1249-1272.
     Phipson, Smyth (2010), Stat. Appl. Genet. Mol. Biol. 9, 39.
-
-    Examples
-    --------
-    >>> from trustreport.measures.similarity.features import standardise
-    >>> rng = np.random.default_rng(7)
-    >>> both = standardise(rng.normal(0, 1, (60, 3)), rng.normal(1, 1, (40, 3)))
-    >>> found = correspondence(both, rng, permutations=199)
-    >>> found.degree_of_correspondence.value, found.energy_distance.p
-    (0.005, 0.005)
     """
     check_permutations(permutations)
     n, m = len(features.training), len(features.external)

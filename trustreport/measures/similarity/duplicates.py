@@ -24,12 +24,6 @@ def row_keys(features: Floats) -> Keys:
     Parameters
     ----------
     features : float array, shape (n_cases, n_features)
-
-    Examples
-    --------
-    >>> keys = row_keys(np.array([[1.0, 0.0], [1.0, -0.0], [0.0, 1.0], [np.nan, 1.0], [np.nan, 1.0]]))
-    >>> keys[0] == keys[1], keys[0] == keys[2], keys[3] == keys[4]
-    (np.True_, np.False_, np.True_)
     """
     keys = np.zeros(len(features), np.uint64)
     with np.errstate(over="ignore"):
@@ -61,13 +55,6 @@ def copies(tested: Floats, training: Floats) -> tuple[NDArray[np.bool_], float]:
     -------
     copied : bool array, shape (n_tested,)
     expected : float
-
-    Examples
-    --------
-    >>> training = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    >>> copied, expected = copies(np.array([[3.0, 4.0], [3.0, 4.5]]), training)
-    >>> copied.tolist(), expected
-    ([True, False], 0.0)
     """
     known = ~np.isnan(training).all(axis=1)
     keys = row_keys(training[known])
@@ -99,13 +86,6 @@ def repeats(features: Floats, also: Floats) -> tuple[NDArray[np.bool_], float]:
         Without the first of equal cases; a case without any feature repeats no other.
     expected : float
         At most the number found.
-
-    Examples
-    --------
-    >>> features = np.array([[1.5, 2.25], [3.0, 4.75], [1.5, 2.25], [6.0, 9.5]])
-    >>> repeated, expected = repeats(features, np.array([[0.1], [0.2], [0.1], [0.3]]))
-    >>> repeated.tolist(), expected
-    ([False, False, True, False], 0.0)
     """
     known = np.flatnonzero(~np.isnan(features).all(axis=1))
     rows = features[known]
@@ -169,14 +149,6 @@ def multiples(keys: Keys) -> Multiples | None:
     References
     ----------
     Chao (1984), Scand. J. Stat. 11, 265-270: the same inequality, of k = 0, 1 and 2, bounds unseen values.
-
-    Examples
-    --------
-    >>> print(multiples(np.arange(40, dtype=np.uint64)))
-    None
-    >>> found = multiples(np.tile(np.arange(40, dtype=np.uint64), 2))
-    >>> found.times, found.found, found.more, found.p < 1e-9
-    (2, 40, 0, True)
     """
     _, counts = np.unique(keys, return_counts=True)
     occur = np.bincount(counts, minlength=3)
@@ -199,13 +171,6 @@ def in_both(tested: Keys, training: Keys) -> tuple[int, float]:
     distributions, by the inequality of Cauchy and Schwarz::
 
         E(M_20) E(M_02) >= 1 / 4 E(M_11)^2
-
-    Examples
-    --------
-    >>> one, other = np.arange(30, dtype=np.uint64), np.arange(20, 50, dtype=np.uint64)
-    >>> n, p = in_both(one, other)
-    >>> n, p < 1e-3
-    (10, True)
     """
     values, index = np.unique(np.concatenate([tested, training]), return_inverse=True)
     own = np.bincount(index[: len(tested)], minlength=len(values))
@@ -221,11 +186,6 @@ def unlike_chance(one: int, middle: int, other: int, least: float) -> float:
     At the border the expected counts are one + x, middle - 2 x and other + x::
 
         (one + x) (other + x) = least (middle - 2 x)^2
-
-    Examples
-    --------
-    >>> unlike_chance(10, 20, 30, 0.5), round(unlike_chance(0, 8, 0, 0.25), 5)
-    (1.0, 0.00043)
     """
     lacking = least * middle**2 - one * other
     if lacking <= 0:
@@ -241,11 +201,6 @@ def is_sparse(score: Floats) -> bool:
     """Whether scores are far fewer than the steps in which they are written, so that few agree by chance.
 
     Scores that were spread evenly over coarse steps can occur equally often without any copy.
-
-    Examples
-    --------
-    >>> is_sparse(np.array([0.1234, 0.7001, 0.7002])), is_sparse(np.arange(100) / 100)
-    (True, False)
     """
     values = np.unique(score)
     if len(values) < 3:
@@ -263,11 +218,6 @@ def nearest(tested: Floats, training: Floats) -> Floats:
     Parameters
     ----------
     tested, training : float arrays, shapes (n_tested, n_features) and (n_training, n_features)
-
-    Examples
-    --------
-    >>> nearest(np.array([[1.0], [9.0]]), np.array([[0.0], [2.0], [4.0]])).round(3).tolist()
-    [0.612, 3.062]
     """
     from scipy.spatial import cKDTree
 

@@ -221,14 +221,6 @@ def at_fixed_size(
     References
     ----------
     Own construction: a p-value falls with the number of cases, a p-value at a fixed number does not.
-
-    Examples
-    --------
-    >>> from trustreport.measures.similarity.features import standardise
-    >>> rng = np.random.default_rng(7)
-    >>> both = standardise(rng.normal(0, 1, (600, 3)), rng.normal(0.3, 1, (400, 3)))
-    >>> at_fixed_size(both, rng, size=30).energy_distance.value < 0.5
-    True
     """
     if size < 4 or repeats < 2:
         raise ValueError(f"size must be 4 or more and repeats 2 or more, got {size} and {repeats}.")

@@ -98,11 +98,6 @@ def standardise(
     too small: the degree of correspondence is up to .05 in 7 % of studies with 60 training and 40 external
     normal cases, in 9 to 15 % with heavy tails or only 20 training cases. By all cases they are right. The
     energy distance is hardly touched (benchmarks/results/similarity_level.csv).
-
-    Examples
-    --------
-    >>> standardise(np.array([[0.0, 5], [2, 5]]), np.array([[3.0, 6]])).external
-    array([[2., 1.]])
     """
     return mixed(training, external, (), by=by)
 
@@ -132,12 +127,6 @@ def mixed(
     References
     ----------
     Indicators scaled so that categories count 0 or 1 as in Gower (1971), Biometrics 27, 857-871.
-
-    Examples
-    --------
-    >>> both = mixed(np.array([[0.0, 1], [2, 2]]), np.array([[1.0, 3]]), [1])
-    >>> both.external.round(3)
-    array([[0.   , 0.   , 0.   , 0.707]])
     """
     training, external = _checked("training", training), _checked("external", external)
     d = training.shape[1]

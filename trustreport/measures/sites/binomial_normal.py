@@ -90,11 +90,6 @@ def binomial_normal(events: ArrayLike, cases: ArrayLike, *, level: float = 0.95)
     Trefethen, Weideman (2014), SIAM Rev. 56, 385-458 (the trapezoidal rule).
     Tipton (2015), Psychol. Methods 20, 375-393 (degrees of freedom).
     Nagashima, Noma, Furukawa (2019), Stat. Methods Med. Res. 28, 1689-1702 (prediction interval).
-
-    Examples
-    --------
-    >>> print(binomial_normal([36, 37, 35, 0], [40, 40, 40, 10]).mean)
-    0.71 (95% CI 0.00 to 1.00; n = 4)
     """
     check_level(level)
     x, n = np.asarray(events, dtype=np.float64), np.asarray(cases, dtype=np.float64)

@@ -117,12 +117,6 @@ def heterogeneity(
     Tipton (2015), Psychol. Methods 20, 375-393 (degrees of freedom).
     Nagashima, Noma, Furukawa (2019), Stat. Methods Med. Res. 28, 1689-1702 (prediction interval).
     Snell, Ensor, Debray, Moons, Riley (2018), Stat. Methods Med. Res. 27, 3505-3522 (scales).
-
-    Examples
-    --------
-    >>> auc, variance = np.array([0.88, 0.72, 0.74, 0.80]), np.array([5e-4, 9e-3, 2e-3, 1e-3])
-    >>> print(heterogeneity(auc, variance, scale="logit").mean)
-    0.80 (95% CI 0.65 to 0.90; n = 4)
     """
     check_level(level)
     value, variance = (np.asarray(x, dtype=np.float64) for x in (value, variance))

@@ -269,12 +269,6 @@ def pooled(
     Reitsma et al. (2005), J. Clin. Epidemiol. 58, 982-990.
     Harbord, Deeks, Egger, Whiting, Sterne (2007), Biostatistics 8, 239-251 (the summary curve).
     Harbord, Whiting (2009), Stata J. 9, 211-229 (regions).
-
-    Examples
-    --------
-    >>> model = pooled([47, 126, 19, 36], [101, 272, 12, 78], [9, 51, 10, 3], [738, 1543, 192, 276])
-    >>> print(model.summary("specificity"))
-    0.87 (95% CI 0.72 to 0.94; n = 4)
     """
     cells = np.array([np.asarray(cell, dtype=np.float64) for cell in (tp, fp, fn, tn)])
     if cells.ndim != 2:

@@ -328,13 +328,6 @@ def risk_groups(
     time, codes, horizon : as `at_horizon`
     score : float array, shape (n,)
         Probability of the event by the horizon.
-
-    Examples
-    --------
-    >>> time, codes = np.array([1.0, 4, 2, 4]), np.array([0, 0, 1, 0])
-    >>> found = risk_groups(time, codes, np.array([0.1, 0.2, 0.6, 0.8]), 3.0, groups=2)
-    >>> [(round(g.mean_score, 3), g.observed.value) for g in found]
-    [(0.15, 0.0), (0.7, 0.5)]
     """
     edges = np.unique(np.quantile(score, np.linspace(0, 1, groups + 1)[1:-1])) if score.size else np.empty(0)
     of = np.searchsorted(edges, score, "left")

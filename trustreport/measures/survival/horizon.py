@@ -172,12 +172,6 @@ def at_horizon(time: Floats, codes: NDArray[np.int64], horizon: float) -> AtHori
         How it ended: 0 censored, 1 the event, any other a competing event.
     horizon : float
         Above 0.
-
-    Examples
-    --------
-    >>> of = at_horizon(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 0]), 3.5)
-    >>> of.weight.tolist(), of.risk
-    ([1.0, 0.0, 1.5, 1.5], 0.625)
     """
     if time.shape != codes.shape or time.ndim != 1:
         raise ValueError(f"time and codes must have one entry per case, got {time.shape} and {codes.shape}.")
@@ -239,12 +233,6 @@ def censoring_by_score(
     References
     ----------
     Cox (1972), J. R. Stat. Soc. B 34, 187-220.
-
-    Examples
-    --------
-    >>> found = censoring_by_score(np.arange(1.0, 9), np.array([0] * 4 + [1] * 4), np.arange(8.0), 8.0)
-    >>> round(found.z, 2)  # the lowest scores are censored first
-    -2.92
     """
     state = at_horizon(time, codes, horizon)
     halves = score <= np.median(score)

@@ -24,23 +24,12 @@ def matrix_at(x: float, y: float) -> Floats:
     References
     ----------
     Dyrland, Lundervold, Porta Mana, "Does the evaluation stand up to evaluation?", eq. 13 and figure 1.
-
-    Examples
-    --------
-    >>> matrix_at(0.25, -0.5)
-    array([[0.75, 0.  ],
-           [0.5 , 1.  ]])
     """
     return _matrices(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
 
 
 def point_of(utility: ArrayLike) -> tuple[float, float]:
-    """Where on the map a matrix of two classes lies; its unit and zero do not matter.
-
-    >>> x, y = point_of([[15, -335], [-35, 165]])
-    >>> round(x, 12), round(y, 12)
-    (0.3, -0.6)
-    """
+    """Where on the map a matrix of two classes lies; its unit and zero do not matter."""
     u = standard_form(utility)
     if u.shape != (2, 2) or not right_decisions_pay(u):
         raise ValueError("the map holds matrices of two classes in which right decisions are worth more.")
@@ -48,11 +37,7 @@ def point_of(utility: ArrayLike) -> tuple[float, float]:
 
 
 def inside(x: ArrayLike, y: ArrayLike) -> NDArray[np.bool_]:
-    """Whether in both classes the right decision is worth at least as much as the wrong one.
-
-    >>> inside([0.5, 0.8], [0.2, -0.8])
-    array([ True, False])
-    """
+    """Whether in both classes the right decision is worth at least as much as the wrong one."""
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     in_square = (np.abs(a) <= 1) & (np.abs(b) <= 1)
     return np.asarray(in_square & ~((a * b < 0) & (np.abs(a) + np.abs(b) > 1)))
@@ -81,16 +66,6 @@ def utility_map(shares: ArrayLike, *, steps: int = 201) -> UtilityMap:
         Cases (or shares of cases) by decision and truth of each candidate; columns alike in all.
     steps : int
         Points along each axis.
-
-    Examples
-    --------
-    >>> found = utility_map([[[27, 15], [23, 35]], [[43, 18], [7, 32]]], steps=5)
-    >>> found.best
-    array([[-1,  0,  0, -2, -2],
-           [ 1,  1,  1,  0, -2],
-           [ 1,  1,  1,  1,  0],
-           [-2,  1,  1,  1,  0],
-           [-2, -2,  1,  1, -1]])
     """
     cells = np.asarray(shares, dtype=np.float64)
     if cells.ndim != 3 or cells.shape[1:] != (2, 2) or not len(cells):
@@ -177,12 +152,6 @@ def expected_matrix(utilities: Sequence[ArrayLike], probability: Sequence[float]
     utilities : matrices of one shape
     probability : one for each, not negative, sum 1, optional
         Equal when not given.
-
-    Examples
-    --------
-    >>> expected_matrix([[[1, 0], [0, 1]], [[1, 0.5], [0, 0.5]]], [0.5, 0.5])
-    array([[1.  , 0.25],
-           [0.  , 0.75]])
     """
     matrices = np.stack([as_matrix(u) for u in utilities])
     mean: Floats = np.tensordot(weights(len(matrices), probability), matrices, 1)
@@ -202,12 +171,7 @@ def weights(n: int, probability: Sequence[float] | None) -> Floats:
 
 
 def standard_form(utility: ArrayLike) -> Floats:
-    """The matrix on a scale on which its least utility is 0 and its greatest 1; it ranks alike.
-
-    >>> standard_form([[15, -335], [-35, 165]])
-    array([[0.7, 0. ],
-           [0.6, 1. ]])
-    """
+    """The matrix on a scale on which its least utility is 0 and its greatest 1; it ranks alike."""
     matrix = as_matrix(utility)
     least, greatest = matrix.min(), matrix.max()
     if least == greatest:
@@ -220,9 +184,6 @@ def right_decisions_pay(utility: ArrayLike) -> bool:
     """Whether in each truth the right decision is worth at least as much as any other.
 
     Decisions that are not as many as the classes have no right one.
-
-    >>> right_decisions_pay([[1, 0.2], [0.3, 1]]), right_decisions_pay([[0, 1], [1, 0]])
-    (True, False)
     """
     matrix = as_matrix(utility)
     if matrix.shape[0] != matrix.shape[1]:

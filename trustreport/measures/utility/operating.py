@@ -40,11 +40,6 @@ def equal_yield_slope(utility: ArrayLike, prevalence: float) -> float:
     ----------
     Metz (1978), Semin. Nucl. Med. 8, 283-298, p. 295.
     Dyrland, Lundervold, Porta Mana, "Does the evaluation stand up to evaluation?", eqs 23 and 24.
-
-    Examples
-    --------
-    >>> equal_yield_slope([[1, 0], [0, 1]], 0.2)
-    4.0
     """
     of_negatives, of_positives = _stakes(utility, prevalence)
     return of_negatives / of_positives if of_positives > 0 else inf
@@ -64,13 +59,6 @@ def best_point(curve: RocCurve, utility: ArrayLike, prevalence: float) -> BestPo
         at least as much as the wrong one.
     prevalence : float in (0, 1)
         That of the population in which the model is to be used.
-
-    Examples
-    --------
-    >>> from trustreport.measures.roc.curve import roc_curve
-    >>> curve = roc_curve(np.array([0, 1, 0, 1, 1], bool), np.array([0.1, 0.4, 0.5, 0.8, 0.6]))
-    >>> best_point(curve, [[1, -4], [0, 5]], 0.2).threshold
-    0.4
     """
     of_negatives, of_positives = _stakes(utility, prevalence)
     matrix = as_matrix(utility)
@@ -88,19 +76,12 @@ def dominates(one: tuple[float, float], other: tuple[float, float]) -> bool:
 
     True when neither rate is lower and one is higher: then the yield is at least as high for every matrix in
     which right decisions pay, at any prevalence.
-
-    >>> dominates((0.9, 0.8), (0.85, 0.8)), dominates((0.9, 0.7), (0.85, 0.8))
-    (True, False)
     """
     return all(a >= b for a, b in zip(one, other)) and one != other
 
 
 def not_dominated(rates: Sequence[tuple[float, float]]) -> tuple[int, ...]:
-    """Candidates (sensitivity, specificity) that no other candidate dominates.
-
-    >>> not_dominated([(0.9, 0.7), (0.85, 0.8), (0.8, 0.8)])
-    (0, 1)
-    """
+    """Candidates (sensitivity, specificity) that no other candidate dominates."""
     return tuple(i for i, own in enumerate(rates) if not any(dominates(other, own) for other in rates))
 
 
@@ -119,11 +100,6 @@ def _stakes(utility: ArrayLike, prevalence: float) -> tuple[float, float]:
 
 
 def shares(tpr: float, fpr: float, prevalence: float) -> Floats:
-    """Shares of all cases by decision (rows) and truth (columns), negative class first.
-
-    >>> shares(0.8, 0.1, 0.5)
-    array([[0.45, 0.1 ],
-           [0.05, 0.4 ]])
-    """
+    """Shares of all cases by decision (rows) and truth (columns), negative class first."""
     present, absent = prevalence, 1 - prevalence
     return np.array([[absent * (1 - fpr), present * (1 - tpr)], [absent * fpr, present * tpr]])

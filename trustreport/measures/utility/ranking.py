@@ -66,14 +66,6 @@ def rank(
         Which cluster (patient, video) a case belongs to.
     resamples : int
         Cases, or whole clusters, are drawn again, the same for all candidates.
-
-    Examples
-    --------
-    >>> truth = np.array([0, 0, 0, 1, 1])
-    >>> decisions = np.array([[0, 0, 1, 1, 1], [0, 0, 0, 0, 1]])
-    >>> found = rank(truth, decisions, [[[1, 0], [0, 1]]], rng=np.random.default_rng(1))
-    >>> found.order, found.yields
-    ((0, 1), array([0.8, 0.8]))
     """
     share = weights(len(utilities), probability)
     if decisions.ndim != 2 or decisions.shape[1:] != truth.shape or not truth.size:
@@ -106,13 +98,6 @@ def rank_tables(
     cells : int array, shape (n_candidates, n_decisions, n_classes)
         Cases by decision and truth.
     utilities, probability, rng, resamples : as in `rank`, a matrix of shape (n_decisions, n_classes) each
-
-    Examples
-    --------
-    >>> cells = np.array([[[27, 15], [23, 35]], [[43, 18], [7, 32]]])
-    >>> found = rank_tables(cells, [[[15, -335], [-35, 165]]], rng=np.random.default_rng(1))
-    >>> found.order, found.yields
-    ((0, 1), array([ 3.5, -3.5]))
     """
     share, matrices = weights(len(utilities), probability), [as_matrix(u) for u in utilities]
     sizes = cells.sum(axis=(1, 2))
@@ -211,14 +196,6 @@ def share_of_ranges(
     order_holds, best_holds, first
         Shares of the declared probability in which the whole order, and the best candidate, stay; `first`
         (n_candidates,) that in which each comes first, ties shared.
-
-    Examples
-    --------
-    >>> cells = np.array([[[27, 15], [23, 35]], [[43, 18], [7, 32]]])
-    >>> low, high = [[15, -335], [-65, 165]], [[45, -335], [-35, 165]]
-    >>> _, best, _ = share_of_ranges(cells, [(low, high)], rng=np.random.default_rng(1))
-    >>> round(best, 1)
-    0.9
     """
     ends = [(as_matrix(low), as_matrix(high)) for low, high in ranges]
     if any((low > high).any() for low, high in ends):

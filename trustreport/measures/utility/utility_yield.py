@@ -15,10 +15,6 @@ def confusion_matrix(
     """Cases by decision (rows) and truth (columns), shape (n_decisions, n_classes).
 
     There are as many decisions as classes unless `n_decisions` says otherwise.
-
-    >>> confusion_matrix(np.array([0, 1, 1]), np.array([0, 0, 1]), 2)
-    array([[1, 1],
-           [0, 1]])
     """
     rows = n_decisions or n_classes
     for name, values, n in (("truth", truth, n_classes), ("decision", decision, rows)):
