@@ -1,4 +1,27 @@
-"""Every measure of the four cells, in the order of a report; this is imported to have them all."""
+"""Every measure of the four cells, in the order of a report; this is imported to have them all.
+
+>>> from trustreport.measures.confusion.counts import ConfusionCounts
+>>> from trustreport.measures.confusion.independent import estimated
+>>> for name, of in MEASURES.items():
+...     print(f"{name:21}", estimated(of, ConfusionCounts(97, 12, 46, 55)))
+prevalence            0.68 (95% CI 0.62 to 0.74; n = 210)
+accuracy              0.72 (95% CI 0.66 to 0.78; n = 210)
+sensitivity           0.68 (95% CI 0.60 to 0.75; n = 143)
+specificity           0.82 (95% CI 0.71 to 0.89; n = 67)
+ppv                   0.89 (95% CI 0.82 to 0.94; n = 109)
+npv                   0.54 (95% CI 0.45 to 0.64; n = 101)
+f1                    0.77 (95% CI 0.71 to 0.82; n = 155)
+f1_negative           0.65 (95% CI 0.57 to 0.73; n = 113)
+mcc                   0.47 (95% CI 0.34 to 0.57; n = 210)
+threat_score          0.63 (95% CI 0.55 to 0.70; n = 155)
+balanced_accuracy     0.75 (95% CI 0.68 to 0.80; n = 210)
+youden_j              0.50 (95% CI 0.36 to 0.60; n = 210)
+fowlkes_mallows       0.78 (95% CI 0.72 to 0.83; n = 210)
+lr_positive           3.79 (95% CI 2.32 to 6.50; n = 210)
+lr_negative           0.39 (95% CI 0.30 to 0.51; n = 210)
+diagnostic_odds_ratio 9.66 (95% CI 4.75 to 19.64; n = 210)
+cohen_kappa           0.44 (95% CI 0.32 to 0.55; n = 210)
+"""
 
 from dataclasses import replace
 from math import inf, nan
@@ -99,79 +122,37 @@ def _highest_odds_ratio(tp: int, fp: int, fn: int, tn: int, z: float) -> float:
 
 @measured(CaseShare((TP, FN)), better=None, of_decisions=False)
 def prevalence(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Share of cases that have the condition.
-
-    >>> from trustreport.measures.confusion.counts import ConfusionCounts
-    >>> from trustreport.measures.confusion.independent import estimated
-    >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(estimated(MEASURES["prevalence"], ConfusionCounts(97, 12, 46, 55)))
-    0.68 (95% CI 0.62 to 0.74; n = 210)
-    """
+    """Share of cases that have the condition."""
     return (tp + fn) / (tp + fp + fn + tn)
 
 
 @measured(CaseShare((TP, TN)), by_prevalence=True, of_readers=True)
 def accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Share of right decisions.
-
-    >>> from trustreport.measures.confusion.counts import ConfusionCounts
-    >>> from trustreport.measures.confusion.independent import estimated
-    >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(estimated(MEASURES["accuracy"], ConfusionCounts(97, 12, 46, 55)))
-    0.72 (95% CI 0.66 to 0.78; n = 210)
-    """
+    """Share of right decisions."""
     return (tp + tn) / (tp + fp + fn + tn)
 
 
 @measured(CaseShare((TP,)), "positives", of_readers=True)
 def sensitivity(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Share of cases with the condition that were called positive.
-
-    >>> from trustreport.measures.confusion.counts import ConfusionCounts
-    >>> from trustreport.measures.confusion.independent import estimated
-    >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(estimated(MEASURES["sensitivity"], ConfusionCounts(97, 12, 46, 55)))
-    0.68 (95% CI 0.60 to 0.75; n = 143)
-    """
+    """Share of cases with the condition that were called positive."""
     return tp / (tp + fn)
 
 
 @measured(CaseShare((TN,)), "negatives", of_readers=True)
 def specificity(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Share of cases without the condition that were called negative.
-
-    >>> from trustreport.measures.confusion.counts import ConfusionCounts
-    >>> from trustreport.measures.confusion.independent import estimated
-    >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(estimated(MEASURES["specificity"], ConfusionCounts(97, 12, 46, 55)))
-    0.82 (95% CI 0.71 to 0.89; n = 67)
-    """
+    """Share of cases without the condition that were called negative."""
     return tn / (fp + tn)
 
 
 @measured(CaseShare((TP,)), "called_positive", by_prevalence=True)
 def ppv(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Share of positive decisions that are right.
-
-    >>> from trustreport.measures.confusion.counts import ConfusionCounts
-    >>> from trustreport.measures.confusion.independent import estimated
-    >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(estimated(MEASURES["ppv"], ConfusionCounts(97, 12, 46, 55)))
-    0.89 (95% CI 0.82 to 0.94; n = 109)
-    """
+    """Share of positive decisions that are right."""
     return tp / (tp + fp)
 
 
 @measured(CaseShare((TN,)), "called_negative", by_prevalence=True)
 def npv(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Share of negative decisions that are right.
-
-    >>> from trustreport.measures.confusion.counts import ConfusionCounts
-    >>> from trustreport.measures.confusion.independent import estimated
-    >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(estimated(MEASURES["npv"], ConfusionCounts(97, 12, 46, 55)))
-    0.54 (95% CI 0.45 to 0.64; n = 101)
-    """
+    """Share of negative decisions that are right."""
     return tn / (fn + tn)
 
 
@@ -186,28 +167,13 @@ def f1(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     References
     ----------
     Lam, Gopal, Qian (2023), arXiv:2309.14621 (Wilson indirect).
-
-    Examples
-    --------
-    >>> from trustreport.measures.confusion.counts import ConfusionCounts
-    >>> from trustreport.measures.confusion.independent import estimated
-    >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(estimated(MEASURES["f1"], ConfusionCounts(97, 12, 46, 55)))
-    0.77 (95% CI 0.71 to 0.82; n = 155)
     """
     return 2 * tp / (2 * tp + fp + fn)
 
 
 @measured(Delta(), "any_negative", by_prevalence=True, alone=_of_f1_negative)
 def f1_negative(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """F1 of the negative class: harmonic mean of specificity and negative predictive value.
-
-    >>> from trustreport.measures.confusion.counts import ConfusionCounts
-    >>> from trustreport.measures.confusion.independent import estimated
-    >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(estimated(MEASURES["f1_negative"], ConfusionCounts(97, 12, 46, 55)))
-    0.65 (95% CI 0.57 to 0.73; n = 113)
-    """
+    """F1 of the negative class: harmonic mean of specificity and negative predictive value."""
     return 2 * tn / (2 * tn + fp + fn)
 
 
@@ -226,14 +192,6 @@ def mcc(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     References
     ----------
     Matthews (1975), Biochim. Biophys. Acta 405, 442-451.
-
-    Examples
-    --------
-    >>> from trustreport.measures.confusion.counts import ConfusionCounts
-    >>> from trustreport.measures.confusion.independent import estimated
-    >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(estimated(MEASURES["mcc"], ConfusionCounts(97, 12, 46, 55)))
-    0.47 (95% CI 0.34 to 0.57; n = 210)
     """
     return (tp * tn - fp * fn) / ((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)) ** 0.5
 
@@ -248,28 +206,13 @@ def threat_score(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     References
     ----------
     Schaefer (1990), Weather Forecast. 5, 570-575 (critical success index).
-
-    Examples
-    --------
-    >>> from trustreport.measures.confusion.counts import ConfusionCounts
-    >>> from trustreport.measures.confusion.independent import estimated
-    >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(estimated(MEASURES["threat_score"], ConfusionCounts(97, 12, 46, 55)))
-    0.63 (95% CI 0.55 to 0.70; n = 155)
     """
     return tp / (tp + fp + fn)
 
 
 @measured(OfClasses(0.0, 0.5, 0.5), "positives", "negatives")
 def balanced_accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Mean of sensitivity and specificity.
-
-    >>> from trustreport.measures.confusion.counts import ConfusionCounts
-    >>> from trustreport.measures.confusion.independent import estimated
-    >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(estimated(MEASURES["balanced_accuracy"], ConfusionCounts(97, 12, 46, 55)))
-    0.75 (95% CI 0.68 to 0.80; n = 210)
-    """
+    """Mean of sensitivity and specificity."""
     return (tp * (fp + tn) + tn * (tp + fn)) / (2 * (tp + fn) * (fp + tn))
 
 
@@ -291,14 +234,6 @@ def youden_j(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     References
     ----------
     Youden (1950), Cancer 3, 32-35.
-
-    Examples
-    --------
-    >>> from trustreport.measures.confusion.counts import ConfusionCounts
-    >>> from trustreport.measures.confusion.independent import estimated
-    >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(estimated(MEASURES["youden_j"], ConfusionCounts(97, 12, 46, 55)))
-    0.50 (95% CI 0.36 to 0.60; n = 210)
     """
     return (tp * tn - fp * fn) / ((tp + fn) * (fp + tn))
 
@@ -310,14 +245,6 @@ def fowlkes_mallows(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     References
     ----------
     Fowlkes, Mallows (1983), J. Am. Stat. Assoc. 78, 553-569.
-
-    Examples
-    --------
-    >>> from trustreport.measures.confusion.counts import ConfusionCounts
-    >>> from trustreport.measures.confusion.independent import estimated
-    >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(estimated(MEASURES["fowlkes_mallows"], ConfusionCounts(97, 12, 46, 55)))
-    0.78 (95% CI 0.72 to 0.83; n = 210)
     """
     return tp / ((tp + fp) * (tp + fn)) ** 0.5
 
@@ -337,14 +264,6 @@ def lr_positive(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     ----------
     Simel, Samsa, Matchar (1991), J. Clin. Epidemiol. 44, 763-770.
     Koopman (1984), Biometrics 40, 513-517.
-
-    Examples
-    --------
-    >>> from trustreport.measures.confusion.counts import ConfusionCounts
-    >>> from trustreport.measures.confusion.independent import estimated
-    >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(estimated(MEASURES["lr_positive"], ConfusionCounts(97, 12, 46, 55)))
-    3.79 (95% CI 2.32 to 6.50; n = 210)
     """
     return tp * (fp + tn) / (fp * (tp + fn))
 
@@ -364,14 +283,6 @@ def lr_negative(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         (1 - sensitivity) / specificity
 
     Koopman's score interval; edges as in `lr_positive`.
-
-    Examples
-    --------
-    >>> from trustreport.measures.confusion.counts import ConfusionCounts
-    >>> from trustreport.measures.confusion.independent import estimated
-    >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(estimated(MEASURES["lr_negative"], ConfusionCounts(97, 12, 46, 55)))
-    0.39 (95% CI 0.30 to 0.51; n = 210)
     """
     return fn * (fp + tn) / (tn * (tp + fn))
 
@@ -397,14 +308,6 @@ def diagnostic_odds_ratio(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     ----------
     Glas et al. (2003), J. Clin. Epidemiol. 56, 1129-1135.
     Miettinen, Nurminen (1985), Stat. Med. 4, 213-226 (score interval of the odds ratio).
-
-    Examples
-    --------
-    >>> from trustreport.measures.confusion.counts import ConfusionCounts
-    >>> from trustreport.measures.confusion.independent import estimated
-    >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(estimated(MEASURES["diagnostic_odds_ratio"], ConfusionCounts(97, 12, 46, 55)))
-    9.66 (95% CI 4.75 to 19.64; n = 210)
     """
     return tp * tn / (fp * fn)
 
@@ -423,13 +326,5 @@ def cohen_kappa(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     References
     ----------
     Cohen (1960), Educ. Psychol. Meas. 20, 37-46.
-
-    Examples
-    --------
-    >>> from trustreport.measures.confusion.counts import ConfusionCounts
-    >>> from trustreport.measures.confusion.independent import estimated
-    >>> from trustreport.measures.confusion.table import MEASURES
-    >>> print(estimated(MEASURES["cohen_kappa"], ConfusionCounts(97, 12, 46, 55)))
-    0.44 (95% CI 0.32 to 0.55; n = 210)
     """
     return 2 * (tp * tn - fp * fn) / ((tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
