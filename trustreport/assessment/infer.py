@@ -86,9 +86,6 @@ def _of_class(n: CaseCounts) -> tuple[str, ...]:
     return OF_ONE_CLASS[n.only] if n.only else KNOWN
 
 
-# ---------------------------------------------------------------- in sentences
-
-
 def sentences(one: Examined) -> Iterator[Message]:
     """What the figures imply, the verdict on them first."""
     if not one.cases.adds_up:
@@ -170,9 +167,6 @@ def cases_in_words(n: CaseCounts) -> Message:
     if n.positives is None:
         return say("reported.total", n=n.total)
     return say("reported.classes", positives=n.positives, negatives=n.total - n.positives)
-
-
-# ---------------------------------------------------------------- for the command line
 
 
 @dataclass(frozen=True, slots=True)

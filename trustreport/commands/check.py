@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from trustreport.vocabulary.messages import Catalogue
 
 
-
 @click.command()
 @click.argument("study", type=click.Path(path_type=Path))
 @click.option(

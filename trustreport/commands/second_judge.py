@@ -312,8 +312,6 @@ class _Judge:
         return {name: judge(name) for name in by_name}
 
 
-# ---------------------------------------------------------------- families
-
 Judge = Callable[..., Derived]
 """The verdict on the criterion of a name at a share of alpha; without a share at the alpha of its own."""
 
@@ -367,9 +365,6 @@ def graph(names: Sequence[str], judge: Judge, weights: Item, transitions: Item) 
 def _after(rule: Item) -> list[str]:
     after = rule.get("after") or []
     return [after] if isinstance(after, str) else list(after)
-
-
-# ---------------------------------------------------------------- what a criterion says
 
 
 def _asks(c: Item) -> bool:
@@ -450,9 +445,6 @@ def _is_there(scope: Item, c: Item) -> bool:
         and ("candidate" not in c or c["candidate"] in candidates)
         and (said is None or said in (pairs if isinstance(said, list) else names))
     )
-
-
-# ---------------------------------------------------------------- what entries and checks say
 
 
 def _concerns(check: Item, at: Item, entry: Item) -> bool:

@@ -54,9 +54,6 @@ def _sequential(evidence: Evidence, readings: Readings) -> bool:
     return readings.sequential or evidence.plan.reading.design == "sequential"
 
 
-# ---------------------------------------------------------------- order and time
-
-
 def same_order(evidence: Evidence) -> Iterator[Remark]:
     """P16: readers read the cases in one order, or one arm more often before the other.
 
@@ -184,9 +181,6 @@ def sequential_reading(evidence: Evidence) -> Iterator[Remark]:
         for counts in (*evidence.study.counts, *evidence.study.paired_counts):
             name = getattr(counts, "set", None) or counts.name
             yield Remark(Place(set=name), say("checks.P18.fired") if declared == "sequential" else None)
-
-
-# ---------------------------------------------------------------- gaps and loads
 
 
 def selective_absence(evidence: Evidence) -> Iterator[Remark]:

@@ -11,8 +11,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-# ---------------------------------------------------------------- the words
-
 # What data are called, and what may stand before that.
 DATA = (
     r"(?:data ?(?:sets?|bases?)?|sets?|cohorts?|samples?|populations?|cases|images|patients|splits?"
@@ -179,9 +177,6 @@ WORDS = "|".join(rf"(?P<{kind}>(?<!\w)(?:{_any(patterns)})(?!\w))" for kind, pat
 READER = re.compile("|".join([WORDS, *(f"(?P<{kind}>{pattern})" for kind, pattern in ENDS.items())]))
 VERBS = ("chosen", "used", "denied")
 ON_DATA = ("tested", "internal_test", "named")
-
-
-# ---------------------------------------------------------------- reading a text
 
 
 @dataclass(frozen=True, slots=True)

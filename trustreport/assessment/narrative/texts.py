@@ -193,9 +193,6 @@ class Texts:
         )
 
 
-# ---------------------------------------------------------------- numbers in sentences
-
-
 def form_of(row: Quantity) -> str:
     """How a column writes values of a quantity."""
     return FORMS.get(row.written, "number")
@@ -276,9 +273,6 @@ def first_of(items: Sequence[Message], most: int) -> list[Message]:
 def failed_cases(plan: Plan) -> Message:
     """How cases without an output are analysed, as the rule of the manifest says, else as errors."""
     return say(f"failed_cases.{plan.operating_point.indeterminate_as or 'wrong'}")
-
-
-# ---------------------------------------------------------------- names
 
 
 def quantity_name(id: str, of: str | None = None) -> Message:

@@ -58,9 +58,6 @@ def where(
     return part, [r for one in found for r in one.results]
 
 
-# ---------------------------------------------------------------- sentences
-
-
 def _hidden(found: Concentration, plan: Plan) -> Iterator[Message]:
     if found.hidden:
         names = [column_name(column) for column in dict.fromkeys(found.hidden)]
@@ -197,9 +194,6 @@ def _p(one: Contrast) -> Message:
     return text("plain_p", p=one.difference.p)
 
 
-# ---------------------------------------------------------------- names
-
-
 def group_name(group: ErrorGroup) -> Message | str:
     """What a group is called within a sentence."""
     return _level(group.of, group.level)
@@ -240,9 +234,6 @@ def _bare(of: PooledColumn, level: str) -> Message | str:
 def column_name(of: PooledColumn) -> Message | str:
     """A characteristic within a sentence."""
     return of.name.replace("_", " ") if of.kind == "group" else text(f"column_name.{of.kind}")
-
-
-# ---------------------------------------------------------------- the table
 
 
 def _table(found: Concentration, pool: Pool, plan: Plan, suffix: str) -> PlainTable:

@@ -149,8 +149,6 @@ def _numeric(name: str, values: NDArray[np.float64]) -> CaseColumn:
     return CaseColumn(name, codes, tuple(f"{v:g}" for v in distinct if v == v), values)
 
 
-# ---------------------------------------------------------------- definitions
-
 Resolved = tuple[str, list[tuple[str, Mask]], Mask]
 
 
@@ -235,9 +233,6 @@ def _by_levels(column: CaseColumn, n: int) -> Resolved | Message:
     return column.name, groups, ~column.known
 
 
-# ---------------------------------------------------------------- what a group is compared with
-
-
 def _division(
     attribute: str, found: Sequence[tuple[Subgroup, list[tuple[str, Mask]], Mask]], n: int
 ) -> Division:
@@ -293,9 +288,6 @@ def closed_groups(
         others = [g for g in division.groups if g.name not in shut]
         shut.add(min(others, key=lambda g: (size(g.mask), g.name)).name)
     return shut
-
-
-# ---------------------------------------------------------------- families of comparisons
 
 
 def families(tests: Sequence[tuple[Hashable, bool, float]]) -> list[dict[str, Any]]:

@@ -38,9 +38,6 @@ PROCESSED = frozenset("ok processed done success successful complete completed a
 NOT_RUN = frozenset(("not run", "not_run", "not sent", "not_sent", "absent", "missing", "not applicable"))
 
 
-# ---------------------------------------------------------------- what a candidate put out
-
-
 @dataclass(frozen=True, eq=False)
 class Outputs:
     """What a candidate put out for every case of a set, (n_cases,) each.
@@ -107,9 +104,6 @@ def _status(scores: Scores | None, n: int) -> tuple[Mask, Mask, Mask]:
     failed = np.array([word not in PROCESSED | NOT_RUN for word in words] + [False])[codes]
     absent = np.array([word in NOT_RUN for word in words] + [False])[codes]
     return failed, absent, codes < 0
-
-
-# ---------------------------------------------------------------- the cases
 
 
 @dataclass(frozen=True, eq=False)
@@ -356,9 +350,6 @@ class ScoredCases:
 def by_rule(truth: Mask, rule: Rule) -> Mask:
     """How a rule decides cases without an output."""
     return ~truth if rule == "wrong" else np.full(truth.shape, rule == "positive")
-
-
-# ---------------------------------------------------------------- of a study
 
 
 def scored_cases(study: Study, plan: Plan) -> tuple[ScoredCases, ...]:

@@ -105,8 +105,6 @@ class Crossed:
 
         return tuple(c for c in self.pool.characteristics if not closed(cells(c), least))
 
-    # ------------------------------------------------------------ one rate, one contrast
-
     def counted(self, mask: Mask) -> tuple[int, int]:
         """Errors and cases."""
         of = mask & self.among
@@ -202,8 +200,6 @@ class Crossed:
             return clustered_share_difference(self.wrong, one, other, cluster, level=level)
         return share_difference(*self.counted(first), *self.counted(second), level=level)
 
-    # ------------------------------------------------------------ which group
-
     def found(self) -> Concentration:
         """The leading group, what it is crossed with, and what remains outside it."""
         every = list(self._compared())
@@ -256,8 +252,6 @@ class Crossed:
                 more = {}
             result = replace(one.result, details={**one.result.details, **more})
             yield replace(one, result=result, adjusted=p)
-
-    # ------------------------------------------------------------ crossed
 
     def _crossings(self, lead: ErrorGroup) -> tuple[tuple[Crossing, ...], tuple[PooledColumn, ...]]:
         """The group by every other characteristic: those that come with it first, by the difference that

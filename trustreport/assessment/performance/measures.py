@@ -102,9 +102,6 @@ def _why_no_risk(case: ScoredCases) -> Note:
     return NOT_RISKS if used.size and (used.min() < 0 or used.max() > 1) else NO_NOTE
 
 
-# ---------------------------------------------------------------- the four cells
-
-
 def _of_cells(case: ScoredCases, name: str, level: float, prevalence: float | None = None) -> list[Estimate]:
     counts, cells = case.counts, case.cells
     if case.shared is not None and case.shared.clusters:
@@ -129,9 +126,6 @@ def _failures(case: ScoredCases, level: float) -> Estimate:
         e = clustered("sensitivity", cells, level=level)
     counted = {"failed": case.n_failed, "not_run": case.n_not_given, "known": case.n_counted}
     return replace(e, details={**e.details, **{k: float(n) for k, n in counted.items()}})
-
-
-# ---------------------------------------------------------------- scores
 
 
 def _of_scores(

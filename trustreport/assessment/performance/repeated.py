@@ -68,9 +68,6 @@ class RepeatedCases:
         return f"{self.place.task}, {self.place.arm}" if self.place.task else self.place.arm
 
 
-# ---------------------------------------------------------------- which cases
-
-
 def has_second(one: Scores | Readings) -> bool:
     """Whether a table has columns of a second run, with anything in them."""
     score, decision = one.second_score, one.second_decision
@@ -155,9 +152,6 @@ def _of_readings(readings: Readings, of: NDArray[np.intp], place: Place) -> Repe
         readings.reader[of].astype(np.intp),
         readings.case[of].astype(np.intp),
     )
-
-
-# ---------------------------------------------------------------- results
 
 
 def repeat_results(dimension: str, one: RepeatedCases, level: float) -> list[Result]:

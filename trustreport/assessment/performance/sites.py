@@ -221,9 +221,6 @@ def _clusters(parts: Sequence[ScoredCases], plan: Plan, *, within_site: bool = F
     return None if are_distinct(found) else found
 
 
-# ---------------------------------------------------------------- characteristics
-
-
 def _characteristics(parts: Sequence[ScoredCases], of_set: Codes, *, in_time: bool) -> Iterator[PooledColumn]:
     """Every column with a few names, at least two of them here; the sets last, unless they are the sites."""
     # Sites that keep their rows say how many cases are in each group, not how many are in two of them.

@@ -60,9 +60,6 @@ def saying_too_much(results: Sequence[Result], least: int, shown: Shown) -> set[
     return found
 
 
-# ---------------------------------------------------------------- single numbers
-
-
 def _is_small(r: Result, least: int) -> bool:
     if r.name in OF_GROUPS or r.place.datasets or r.place.sets:
         return False  # their denominators are readers, sites or studies
@@ -83,9 +80,6 @@ def _numerator(r: Result) -> int | None:
         return None
     counted = e.value * e.n
     return round(counted) if abs(counted - round(counted)) <= NEAR * max(1, e.n) else None
-
-
-# ---------------------------------------------------------------- tables
 
 
 def tables_of(results: Iterable[Result]) -> dict[Place, Table]:
@@ -203,9 +197,6 @@ def _sides(place: Place) -> Iterator[Place]:
         yield replace(alone, candidate=candidate, threshold=None)
     if place.reference is not None:
         yield replace(alone, dataset=place.reference, period=None)
-
-
-# ---------------------------------------------------------------- curves and means
 
 
 def _at_hidden(r: Result, shown: Shown) -> bool:

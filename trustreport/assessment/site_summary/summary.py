@@ -173,9 +173,6 @@ def _looks(study: Study) -> dict[str, Any]:
     return {"n": len(lock.read_looks(study.looks)), "sha256": json.loads(looks[-1]).get("sha256", "")}
 
 
-# ---------------------------------------------------------------- one data set
-
-
 def _set(
     dataset: Dataset, study: Study, plan: Plan, rules: DisclosureRules
 ) -> tuple[SetCounts, list[KeptAtSite]]:
@@ -237,9 +234,6 @@ def _scores(
     return None, [said]
 
 
-# ---------------------------------------------------------------- numbers and checks of the site
-
-
 def _numbers(assessment: Assessment, rules: DisclosureRules) -> tuple[list[SiteNumber], list[KeptAtSite]]:
     """Results that no counts make again, each with what its limits at any level are made of."""
     found, withheld = [], []
@@ -292,8 +286,6 @@ def _checks(assessment: Assessment) -> Iterator[SiteCheck]:
             quantities=outcome.quantities,
         )  # fmt: skip
 
-
-# ---------------------------------------------------------------- rounding
 
 ROUNDED = ("value", "se", "p", "expected", "expected_squares", "hits", "squares", "fourth")
 

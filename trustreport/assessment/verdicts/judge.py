@@ -317,9 +317,6 @@ def _least_decimals(row: Quantity) -> int:
     return 0 if without_end or row.unit in ("seconds", "count", "decisions") else 2
 
 
-# ---------------------------------------------------------------- how many would decide
-
-
 def _needed(lead: Result, bound: Bound, plan: Plan) -> tuple[int | None, str]:
     """How many cases would give the declared precision, or else an interval on one side of the bound.
 

@@ -78,9 +78,6 @@ def _status(fine: bool) -> Status:
     return "pass" if fine else "fail"
 
 
-# ---------------------------------------------------------------- packages
-
-
 def _packages() -> Iterator[InstalledItem]:
     """Every package that ours needs, and of the others in the lock of the service those that are there."""
     own, service = _locked(LOCK), _locked(SERVICE_LOCK)
@@ -134,9 +131,6 @@ def _is_installed(name: str) -> bool:
 def _plain(name: str) -> str:
     """The name of a package as PEP 503 writes it."""
     return re.sub(r"[-_.]+", "-", name).lower()
-
-
-# ---------------------------------------------------------------- files
 
 
 def _own_files() -> Iterator[InstalledItem]:

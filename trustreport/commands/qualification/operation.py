@@ -83,9 +83,6 @@ def origins(place: Path | None = None) -> list[tuple[str, str]]:
     return [(study["title"], study["origin"]) for study in studies]
 
 
-# ---------------------------------------------------------------- functions
-
-
 def _functions(document: Mapping[str, Any]) -> Iterator[ComparedValue]:
     data = document["data"]
     for check in document["checks"]:
@@ -148,9 +145,6 @@ def _argument(given: Any, data: Mapping[str, Sequence[Any]]) -> Any:
     if isinstance(given, Mapping):
         return np.array(data[given["data"]]) if "data" in given else _call(given, data)
     return np.array(given) if isinstance(given, list) else given
-
-
-# ---------------------------------------------------------------- studies
 
 
 def _study(place: Path, selected: Mapping[str, Any]) -> Iterator[ComparedValue]:

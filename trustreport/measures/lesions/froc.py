@@ -188,9 +188,6 @@ def false_marks_per_case(marked: Marked, *, level: float = 0.95) -> Estimate:
     return Estimate(mean, mean * exp(-half), mean * exp(half), n, level, RATE, se=se, df=groups - 1.0)
 
 
-# ---------------------------------------------------------------- resampling
-
-
 @dataclass(frozen=True, eq=False)
 class _Steps:
     """Marks from the highest rating down, and where each rating ends."""

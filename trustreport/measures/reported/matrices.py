@@ -175,9 +175,6 @@ def _enclosed(figures: Sequence[PrintedFigure], n: CaseCounts) -> Matrices:
     return _known(Matrices(n, None, found.cells, found.positives, metrics))
 
 
-# ---------------------------------------------------------------- the rows
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Search:
     """The rows to try, in chunks, each cut to the tables that fit; mirrored where that is shorter."""
@@ -260,9 +257,6 @@ def _cut(low: Whole, high: Whole, weight: int, rest: Whole) -> None:
         high[np.asarray(rest < 0, bool)] = -1
 
 
-# ---------------------------------------------------------------- MCC
-
-
 def _within_mcc(rows: _Rows, figure: PrintedFigure) -> _Rows:
     """The rows with tn cut to where MCC, which rises with tn, lies in the interval of a figure."""
     low = _least_tn(rows, figure.low, strict=figure.open_low)
@@ -313,9 +307,6 @@ def _mcc(T: int, P: Whole, tp: Whole, tn: Whole) -> tuple[NDArray[np.float64], N
     root = np.sqrt(p * (T - p)) * np.sqrt(q * (T - q))
     value = (p * q - T * fn) / root
     return value, 16 * EPS * ((p * q + T * fn) / root + np.abs(value) + 1)
-
-
-# ---------------------------------------------------------------- ranges
 
 
 class _Extremes:

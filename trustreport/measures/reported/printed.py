@@ -289,9 +289,6 @@ def _idle(bound: CellSumBound) -> bool:
     return min(bound.weights) >= 0 and bound.least <= 0
 
 
-# ---------------------------------------------------------------- without a search
-
-
 @dataclass(frozen=True, slots=True)
 class Enclosure:
     """Ranges that hold every table that fits: of each cell, of the positives, of each metric (exact ends)."""

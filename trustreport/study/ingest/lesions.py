@@ -279,9 +279,6 @@ def _dataset_of(table: MappedTable, datasets: dict[str, Dataset], plan: Plan) ->
     return name
 
 
-# ---------------------------------------------------------------- candidates on a data set
-
-
 def _of_set(
     dataset: Dataset, marks: Sequence[MappedTable], lesions: Sequence[MappedTable], plan: Plan
 ) -> Localisation | None:
@@ -331,9 +328,6 @@ def _truth(held: Cases, found: Found, table: MappedTable) -> NDArray[np.int8]:
         mend = "Correct the truth or the table of lesions; the column truth may be left out."
         table.refuse(said, "1 for a case with a lesion, 0 without", mend)
     return has
-
-
-# ---------------------------------------------------------------- readers
 
 
 def _of_task(
@@ -413,9 +407,6 @@ def _crossed(
             "rating. If they were not read, leave the reader out: every reader reads every case in every arm."
         )
         table.refuse(f"no row of {listed(lacking, 4)}", "", mend)
-
-
-# ---------------------------------------------------------------- lesions and marks
 
 
 def _lesions(

@@ -229,8 +229,6 @@ def _moment(cell: str, pattern: str | None) -> np.datetime64:
         return UNREAD_TIME
 
 
-# ---------------------------------------------------------------- the shape of a table
-
 MOST_RECORDS = 100_000_000
 
 

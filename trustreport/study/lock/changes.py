@@ -233,9 +233,6 @@ def _is_before_opening(made: Moment, plan: Plan) -> bool:
     return is_after(plan.study.data_opened_at, made)
 
 
-# ---------------------------------------------------------------- amendments
-
-
 def _speaks_of(amendment: Amendment, path: Path, now: Any, plan: Plan) -> bool:
     """Whether an amendment names a field: by its path, that of its item or group, or its item's place."""
     typed = _plain(amendment.field or "")
@@ -292,9 +289,6 @@ def _words(text: str) -> list[Any]:
     """The words of a text, numbers as numbers; "0.8 to 1.25" and "[0.8, 1.25]" are alike."""
     found = [word for word in re.split(r"[\s,;:\[\](){}'\"]+", text) if word not in ("", "to", "and")]
     return [float(w) if re.fullmatch(r"[+-]?\d*\.?\d+(e[+-]?\d+)?", w) else w for w in found]
-
-
-# ---------------------------------------------------------------- on which criteria a change bears
 
 
 def concerned(change: Change, plan: Plan) -> list[Endpoint]:

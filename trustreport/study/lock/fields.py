@@ -190,9 +190,6 @@ def _given_fields(group: Any) -> dict[str, Any]:
     return said
 
 
-# ---------------------------------------------------------------- every field with its path
-
-
 def flat(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """Every field with its path; an item of a list of groups, or a table, first as a whole."""
     if isinstance(value, Mapping) and _is_mapped(path):

@@ -101,9 +101,6 @@ def pooled_study(
     return study, plan
 
 
-# ---------------------------------------------------------------- what fits together
-
-
 def _unlike(files: Sequence[ReceivedFile]) -> Iterator[Problem]:
     """Why files cannot be pooled."""
     if len({one.summary.site for one in files}) < 2:
@@ -189,9 +186,6 @@ def _source(one: ReceivedFile) -> Source:
     data = written(one.summary)
     cases = sum(pattern.n for counts in one.summary.datasets for pattern in counts.patterns)
     return Source(one.name, "site", sha256(data).hexdigest(), len(data), cases, cases, signer=one.signer)
-
-
-# ---------------------------------------------------------------- cases of counts
 
 
 def _dataset(name: str, sites: Mapping[str, SetCounts], plan: Plan, files: Sequence[ReceivedFile]) -> Dataset:

@@ -128,8 +128,6 @@ class TableProposal(TableByCells):
         if dates:
             form["date_format"] = min(dates)
 
-    # ------------------------------------------------------------ columns
-
     def _columns(self) -> None:
         """The column of each word: by its header, where its cells do not speak against it."""
         taken: set[str] = set()
@@ -254,8 +252,6 @@ class TableProposal(TableByCells):
         self.spread = {arm: headers[0] for arm, headers in own.items()}
         taken |= set(every)
 
-    # ------------------------------------------------------------ kinds
-
     def _kind(self) -> str:
         if placed := special.lesions_or_marks(self):
             return placed
@@ -335,8 +331,6 @@ class TableProposal(TableByCells):
         self.entry.form["unpivot"] = {"into": "rater", "columns": {"label": f"{stem}*" if whole else wide}}
         self.labels = wide
         return "raters"
-
-    # ------------------------------------------------------------ values, arms, data sets
 
     def _values(self) -> None:
         """What the cells of columns of two values mean."""

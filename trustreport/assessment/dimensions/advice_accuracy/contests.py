@@ -145,9 +145,6 @@ class Contest:
         return self.place.data_name
 
 
-# ---------------------------------------------------------------- who is compared
-
-
 def rivals_of_cases(cases: Sequence[ScoredCases]) -> Iterator[tuple[Rivals, Floats | None]]:
     """Candidates of two classes that decide, on the cases that all were given, with the cases' utilities.
 
@@ -283,9 +280,6 @@ def rivals_of_classes(every: Sequence[Called], plan: Plan) -> Iterator[tuple[Riv
                 )
 
 
-# ---------------------------------------------------------------- who comes first
-
-
 def contests(
     study: Study, cases: Sequence[ScoredCases], classes: Sequence[Called], plan: Plan
 ) -> list[Contest]:
@@ -377,9 +371,6 @@ def contest_results(contest: Contest, plan: Plan) -> list[Result]:
         for name, value in (("ranking_holds", contest.order_holds), ("best_holds", contest.best_holds)):
             results.append(result_of(name, place, value, "declared_uncertainty"))
     return results
-
-
-# ---------------------------------------------------------------- by how much
 
 
 def yield_differences(compared: ScoredCases, baseline: ScoredCases, plan: Plan) -> list[Result]:

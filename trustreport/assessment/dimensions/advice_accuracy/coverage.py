@@ -121,9 +121,6 @@ def _results(
         )
 
 
-# ---------------------------------------------------------------- what is said
-
-
 def coverage_parts(found: Sequence[Coverage], plan: Plan) -> Iterator[Part]:
     """One part over all sets and candidates; nothing where none has a certainty."""
     if found:

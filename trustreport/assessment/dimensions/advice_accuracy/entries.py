@@ -61,9 +61,6 @@ PER_FRAME = note("every_finding_taken_as_seen_in")
 ClusterCells = NDArray[np.int64]
 
 
-# ---------------------------------------------------------------- published tables
-
-
 def published(counts: Confusion, plan: Plan) -> Iterator[tuple[Place, ConfusionCounts, list[Result]]]:
     """A published table with its results; and per frame, where it is declared how many a finding has.
 
@@ -171,9 +168,6 @@ def _rules(
             called = (present, absent, none, none)
             of_rule = np.stack(called if scenario == SCENARIOS[0] else (called[2:] + called[:2]), axis=1)
         yield scenario, table, of_rule
-
-
-# ---------------------------------------------------------------- data sets
 
 
 def decision_results(case: ScoredCases, plan: Plan) -> list[Result]:

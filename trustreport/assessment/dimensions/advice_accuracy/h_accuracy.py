@@ -57,9 +57,6 @@ def weighed(study: Study, plan: Plan) -> Iterator[Weighed]:
                 yield _with_results(one, choices, plan, declared=bool(declared))
 
 
-# ---------------------------------------------------------------- answers
-
-
 def _answers(dataset: Dataset, study: Study, plan: Plan) -> Iterator[Weighed]:
     raters = raters_of(study, dataset)
     if len(dataset.cases.classes) == 2:
@@ -136,9 +133,6 @@ def _of_several_classes(
             None if raters is None else raters.among(rows),
             case_key(dataset.name, dataset.cases.labels, rows),
         )
-
-
-# ---------------------------------------------------------------- choices
 
 
 def usual_choices(one: Weighed, plan: Plan) -> tuple[HAccuracy, ...]:
@@ -255,9 +249,6 @@ def _measured(one: Weighed, at: Chosen, plan: Plan) -> Estimate:
     )
 
 
-# ---------------------------------------------------------------- complexity
-
-
 def _complexity_of(one: Weighed, choice: HAccuracy) -> dict[str, Any]:
     """Complexity of the first choice that has one, before it was cut too, and which cases are complex.
 
@@ -274,9 +265,6 @@ def _complexity_of(one: Weighed, choice: HAccuracy) -> dict[str, Any]:
     cut = wanted if wanted is not None and (wanted.top or wanted.above is not None) else Complexity(top=HALF)
     hard = cut_at(graded, cut) == 1
     return {"complexity": complexity, "graded": graded, "hard": hard}
-
-
-# ---------------------------------------------------------------- differences of candidates
 
 
 @dataclass(frozen=True, eq=False)

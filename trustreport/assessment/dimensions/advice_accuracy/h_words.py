@@ -106,9 +106,6 @@ def _as_wished(one: Weighed, results: Sequence[Result], plan: Plan) -> Iterator[
         yield text(f"h_asked_{side}", name=one.name, of=of, least=as_declared(least))
 
 
-# ---------------------------------------------------------------- words of a choice
-
-
 def _label(choice: HAccuracy) -> Message:
     """The name of an accuracy with the symbol that the source has for it."""
     kind = kind_of(choice)
@@ -172,9 +169,6 @@ def _which(top: float | None, above: float | None, found: float | None) -> Messa
     if found is None or abs(found - top) <= NEAR:
         return which
     return text("weight.found", which=which, share=found)
-
-
-# ---------------------------------------------------------------- the chart and the tables
 
 
 def _charts(some: Sequence[Weighed], results: Sequence[Result], plan: Plan) -> Iterator[Figure]:

@@ -181,9 +181,6 @@ def _area(one: Called, scores: Floats, i: int, level: float) -> Estimate:
     return auc_logit_obuchowski(truth, score, one.cluster[complete], level=level)
 
 
-# ---------------------------------------------------------------- what is said
-
-
 def class_part(one: Called, results: list[Result], number: int) -> Part:
     """Sentences, the table of classes by calls, and the tables of each class and of each utility."""
     return text.part(_items(one, results, number), text("title", name=one.name), one.place)

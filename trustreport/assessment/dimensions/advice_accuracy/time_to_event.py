@@ -37,9 +37,6 @@ def horizon_results(one: FollowedCases, plan: Plan) -> list[Result]:
     return results
 
 
-# ---------------------------------------------------------------- what is said
-
-
 def horizon_part(one: FollowedCases, results: Sequence[Result], plan: Plan, number: int) -> Part:
     """Sentences, the table of every quantity, and the observed risk in groups of predicted risk."""
     assert plan.time_to_event is not None

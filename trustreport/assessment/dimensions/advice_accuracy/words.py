@@ -322,9 +322,6 @@ def _with_interval(e: Estimate | None) -> Message | None:
     return text(form, value=e.value, low=e.low, high=e.high)
 
 
-# ---------------------------------------------------------------- beside the main table
-
-
 def _secondary_tables(view: ResultView, number: int) -> Iterator[EstimateTable | PlainTable]:
     """Each table for which a set has results."""
 

@@ -244,9 +244,6 @@ def _panel(one: Calibrated, *, named: bool) -> CalibrationPanel:
     )
 
 
-# ---------------------------------------------------------------- tables
-
-
 def _of_one(one: Calibrated) -> Iterator[EstimateTable | PlainTable]:
     """Everything of a data set that is the only one; less of advice that was shown to readers."""
     shown = one.place.dataset is None

@@ -181,9 +181,6 @@ def ranked(found: Sequence[Result], names: Sequence[str], name: str) -> list[str
     return sorted(names, key=value, reverse=True)
 
 
-# ---------------------------------------------------------------- at the local prevalence
-
-
 def local_prevalences(plan: Plan) -> list[float]:
     """The declared local prevalence; without it that which the intended use expects."""
     said = plan.site_context.local_prevalence if plan.site_context else None

@@ -66,9 +66,6 @@ def _level(results: Sequence[Result]) -> float:
     return next(r.estimate.level for r in results)
 
 
-# ---------------------------------------------------------------- side by side
-
-
 def _side_by_side(common: Common, results: Sequence[Result], plan: Plan) -> Iterator[Item]:
     names, level, failed = common.names, _level(results), failed_cases(plan)
     yield text("common", n=len(common.truth), known=common.n_known, positive=int(common.truth.sum()))
@@ -168,9 +165,6 @@ def _distinguishable(found: Mapping[str, list[tuple[str, ...]]]) -> Iterator[Mes
             yield text("some_first", measure=measure, names=list(first))
 
 
-# ---------------------------------------------------------------- per 1000 local patients
-
-
 def _per_patients(common: Common, results: Sequence[Result], plan: Plan) -> Iterator[Item]:
     (share,) = local_prevalences(plan)
     names = common.names
@@ -216,9 +210,6 @@ def _missed(common: Common, results: Sequence[Result], share: float, volume: int
             yield text("missed", **values)
 
 
-# ---------------------------------------------------------------- claimed and observed
-
-
 def _claimed(common: Common, results: Sequence[Result], plan: Plan) -> Iterator[Item]:
     rows, off = [], []
     for claim in plan.performance_claims or ():
@@ -246,9 +237,6 @@ def _claimed(common: Common, results: Sequence[Result], plan: Plan) -> Iterator[
             "candidate measure .claimed .population .source .observed:number .held",
             rows,
         )
-
-
-# ---------------------------------------------------------------- versions
 
 
 def versions_part(found: Versions) -> Part:

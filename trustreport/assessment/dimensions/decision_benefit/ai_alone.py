@@ -92,9 +92,6 @@ def _analysis(method: str) -> str:
     return f"{method}_{FIRST_COVARIANCE}" if method.startswith("or_") else method
 
 
-# ---------------------------------------------------------------- sentences and tables
-
-
 def ai_part(
     results: list[Result], advice: Advice, name: Message | str, number: int, *, alone: bool
 ) -> Iterator[Part]:

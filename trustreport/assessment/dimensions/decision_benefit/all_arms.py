@@ -206,9 +206,6 @@ def _differences(
         yield Result(PAIRWISE, place.narrowed(arms=pair), differences[first], **of)
 
 
-# ---------------------------------------------------------------- sentence and tables
-
-
 def all_arms_part(found: AllArms, task: str, number: int) -> Iterator[Part]:
     """The global test of the first endpoint in a sentence; tests and pairs in a table each."""
     tests = [r for r in found.results if r.id == GLOBAL and r.primary]

@@ -294,9 +294,6 @@ def _tail(t: float, df: float, tails: int) -> float:
     return both if tails == 2 else both / 2 if t > 0 else 1 - both / 2
 
 
-# ---------------------------------------------------------------- table and figures
-
-
 def hypotheses_part(found: Sequence[TestedCriterion], *, several_tasks: bool) -> Iterator[Part]:
     """Every criterion in a table; those with a margin are drawn with it."""
     if found:

@@ -113,9 +113,6 @@ def _difference(lead: Estimate, declared: float | None) -> tuple[float, Origin]:
     return DIFFERENCE, "default"
 
 
-# ---------------------------------------------------------------- sentence and table
-
-
 def next_study_part(found: NextStudy, name: Message | str, number: int, *, alone: bool) -> Iterator[Part]:
     """Power in a table of readers by cases, and the cases needed in a sentence."""
     yield text.part(_items(found, number), text.title(name, alone=alone))

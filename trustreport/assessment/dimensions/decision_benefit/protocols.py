@@ -241,9 +241,6 @@ def _time(
     yield Result(f"{ID}.protocol_performance", there, e, endpoint="seconds", primary=True, **of)
 
 
-# ---------------------------------------------------------------- without paired data
-
-
 def of_published(study: Study, plan: Plan) -> list[Result]:
     """Accuracies by formula, for published sets with separate counts of readers alone and of the device."""
     results, level = [], plan.report.confidence_level
@@ -273,9 +270,6 @@ def of_published(study: Study, plan: Plan) -> list[Result]:
             of: dict[str, Any] = {"endpoint": "accuracy", "primary": True}
             results.append(Result(f"{ID}.protocol_performance", there, e, **of))
     return results
-
-
-# ---------------------------------------------------------------- sentences and tables
 
 
 def protocols_part(found: ProtocolComparison, name: Message | str, number: int, *, alone: bool) -> Part:

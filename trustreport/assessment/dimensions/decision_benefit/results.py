@@ -127,9 +127,6 @@ def _per_reader(
         yield Result(f"{ID}.benefit", own.narrowed(arms=arms), endpoint.benefits[j], primary=True, **of)
 
 
-# ---------------------------------------------------------------- decisions changed, groups of readers
-
-
 def change_counts(readings: Readings, arms: tuple[str, str], level: float, place: Place) -> list[Result]:
     """Pairs of one reader and case by what became of the decision: confirmed or changed, to what effect."""
     if readings.decision is None:

@@ -90,9 +90,6 @@ def _shares(pilot: Components | None, n_readers: int, n: int, level: float) -> d
     }
 
 
-# ---------------------------------------------------------------- sentence and tables
-
-
 def _found(one: TaskBenefit, endpoint: ReaderEndpoint) -> list[Result]:
     """The shares of an endpoint in the order of `SOURCES`; none where there are none."""
     of = {"endpoint": endpoint.name}

@@ -159,9 +159,6 @@ def _secondary_sentences(one: TaskBenefit) -> Iterator[Message]:
         yield text("agreement", aided=aided, unaided=unaided)
 
 
-# ---------------------------------------------------------------- tables
-
-
 def _tables(one: TaskBenefit) -> Iterator[EstimateTable | PlainTable]:
     yield text.estimates(
         f"decision_benefit_{one.number}",
@@ -279,9 +276,6 @@ def _order_label(result: Result) -> Message:
     chosen = dict(result.parameters)
     key = f"order.{chosen.pop('comparison')}.{result.endpoint}"
     return text(key, arm=result.place.arm, **chosen)
-
-
-# ---------------------------------------------------------------- figures
 
 
 def _figures(one: TaskBenefit, mean: Estimate) -> Iterator[Figure]:

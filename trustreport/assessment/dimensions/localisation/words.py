@@ -136,9 +136,6 @@ def _table(one: MarkedCases, results: Sequence[Result], maker: int, number: int)
     return text.estimates(f"localisation_{number}{several}", caption, own, _label, lambda r: r.name == LEAD)
 
 
-# ---------------------------------------------------------------- readers
-
-
 def _of_changes(one: MarkedCases, results: Sequence[Result]) -> Iterator[Message]:
     pairs = dict.fromkeys(r.place.arms for r in results if r.place.arms)
     for arms in pairs:

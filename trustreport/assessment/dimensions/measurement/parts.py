@@ -131,9 +131,6 @@ def _of_sites(one: MeasuredValues) -> Iterator[Result]:
         yield from _of_part(one, group.mask, shut=group.name in shut, site=group.name)
 
 
-# ---------------------------------------------------------------- declared groups
-
-
 def groups_of(one: MeasuredValues) -> list[Division]:
     """The declared groups of the cases of a measurement."""
     return divisions(one.plan, one.values.cases)
@@ -209,9 +206,6 @@ def _difference_of_parts(quantity: str, first: Side, second: Side, level: float)
         return clustered_share_difference(good, is_first, ~is_first, np.concatenate(cluster), level=level)
     x1, x2 = int(good[is_first].sum()), int(good[~is_first].sum())
     return share_difference(x1, len(first[0]), x2, len(second[0]), level=level)
-
-
-# ---------------------------------------------------------------- periods
 
 
 def _since(every: Sequence[MeasuredValues]) -> dict[int, list[Result]]:

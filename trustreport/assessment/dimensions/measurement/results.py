@@ -183,9 +183,6 @@ def measured(study: Study, plan: Plan) -> Iterator[MeasuredValues]:
         yield MeasuredValues(one, facts, place, plan, tuple(found))
 
 
-# ---------------------------------------------------------------- devices
-
-
 def _of_devices(one: MeasuredValues) -> Iterator[Result]:
     grid = one.error if one.has_reference else one.values.value
     for c in range(len(one.values.conditions)):
@@ -268,9 +265,6 @@ def _of_pair(one: MeasuredValues, compared: int, baseline: int) -> Iterator[Resu
     if one.facts.kind == "count" and not one.has_reference:
         e = rate_ratio(grid[compared, 0, rows], grid[baseline, 0, rows], **one.how(rows))
         yield one.entry("count_ratio", place, e, rows)
-
-
-# ---------------------------------------------------------------- readers
 
 
 def _of_readers(one: MeasuredValues) -> Iterator[Result]:

@@ -119,9 +119,6 @@ def with_rule(
     return say(f"{ID}.rule.below", caption=caption, rule=rule)
 
 
-# ---------------------------------------------------------------- what tests rest on
-
-
 def own_precision(case: ScoredCases, name: str, plan: Plan) -> Precision:
     """A measure of one set with the variance by which it is tested.
 

@@ -172,9 +172,6 @@ def _against_split(one: PublishedSites, site: PublishedSite, name: str, e: Estim
     return replace(found, note=FROM_INTERVALS)
 
 
-# ---------------------------------------------------------------- what is said of it
-
-
 def published_sites_part(found: ValidatedAsPublished, plan: Plan, number: int) -> Part:
     """A published table of sites with its diagrams, said to be as published."""
     title = own("title", set=found.of.set)

@@ -283,9 +283,6 @@ def _effective(e: Estimate) -> float:
     return min(e.n / e.details.get("design_effect", e.n / e.details["clusters"]), float(e.n))
 
 
-# ---------------------------------------------------------------- what is said something of
-
-
 def estimate(results: Sequence[Result], name: str, **scope: Any) -> Estimate:
     """The primary estimate of a quantity, apart from those of cut-down sets; else an undefined one."""
     for r in results:

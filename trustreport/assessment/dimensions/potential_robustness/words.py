@@ -77,9 +77,6 @@ def _items(view: SetsOfCandidate, study: Study) -> Iterator[Item]:
     yield from figures_of(view)
 
 
-# ---------------------------------------------------------------- sentences
-
-
 def _sentences(view: SetsOfCandidate) -> Iterator[Message]:
     results, scored = view.results, view.scored
     sized = [one for one in scored if one.case.score is not None]  # else no area is known to size it by
@@ -178,9 +175,6 @@ def _remarks_on_sites(cases: Sequence[ScoredCases], plan: Plan) -> Iterator[Mess
         inside = sum(len(one.case) for one in sites)
         if sites and inside < len(case):
             yield text("sites.unnamed", name=name, n=len(case) - inside)
-
-
-# ---------------------------------------------------------------- tables
 
 
 def column_of(name: str) -> Column:
@@ -331,9 +325,6 @@ def correlation_table(id: str, found: Sequence[Result], plan: Plan) -> Iterator[
                 for r in known
             ],
         )
-
-
-# ---------------------------------------------------------------- sites within a set
 
 
 def _cases_with_sites(view: SetsOfCandidate, study: Study) -> Iterator[ScoredCases]:

@@ -79,9 +79,6 @@ NOT_OF_COUNTS = {
 }
 
 
-# ---------------------------------------------------------------- published counts
-
-
 def of_counts(counts: Mapping[str, int], place: Place, level: float) -> list[Result]:
     """Every measure that the eight patterns hold; the others undefined, with the reason."""
     n = sum(counts.values())
@@ -90,9 +87,6 @@ def of_counts(counts: Mapping[str, int], place: Place, level: float) -> list[Res
     found["technology_impact"] = inverse(or_delta(paired_table(counts, ""), level))
     found |= {id: undefined(n, why, level=level, method=INDEPENDENT) for id, why in NOT_OF_COUNTS.items()}
     return [Result(f"{ID}.{id}", place, e, primary=True) for id, e in found.items()]
-
-
-# ---------------------------------------------------------------- readings with advice
 
 
 def of_readings(
@@ -180,9 +174,6 @@ def _between_readers(
         if len(names) == 1 and not isnan(e.value):
             e = replace(e, note=e.note + notes.ONLY_THIS_READER)
         yield Result(f"{ID}.{id}", contrast, e, primary=True, **of)
-
-
-# ---------------------------------------------------------------- types of advice
 
 
 def types_of(found: Grids, readings: Readings) -> list[tuple[str, Floats]]:

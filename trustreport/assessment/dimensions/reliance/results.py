@@ -118,9 +118,6 @@ class Reliance:
         return {r.parameters["confidence"]: (r.details["from"], r.details["to"]) for r in found}
 
 
-# ---------------------------------------------------------------- published counts
-
-
 def from_counts(counts: RelianceCounts, arms: tuple[str, str], level: float) -> Reliance:
     """A published table of the eight patterns; who read what is not known."""
     place = Place(set=counts.set)
@@ -151,9 +148,6 @@ def _switch_counts(place: Place, counts: Mapping[str, int], level: float, cases:
         )
         for pattern, count in counts.items()
     ]
-
-
-# ---------------------------------------------------------------- readings with advice
 
 
 def from_readings(

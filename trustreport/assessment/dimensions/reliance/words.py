@@ -230,9 +230,6 @@ def _point(found: Reliance, label: Message | str, *, leads: bool, **more: Any) -
     return TrustPoint(label, **{name: found.find(name, **more).estimate for name in CORNERS}, leads=leads)
 
 
-# ---------------------------------------------------------------- bias, dominance, appropriate reliance
-
-
 def interaction_part(found: Reliance, title: Message | str | None, number: int) -> Part:
     """All measures of one set or task in a table, with a figure of bias and one of changed decisions."""
     items = _interaction_items(found, number)
@@ -329,9 +326,6 @@ def _figures(by_name: dict[str, Result], number: int) -> Iterator[Figure]:
 
 def _written(e: Estimate) -> Message:
     return say("word.not_known") if isnan(e.value) else interaction("number", value=e.value)
-
-
-# ---------------------------------------------------------------- types of advice
 
 
 def types_part(found: Reliance, title: Message | str | None, number: int) -> Iterator[Part]:

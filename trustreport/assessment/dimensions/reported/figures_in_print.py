@@ -67,9 +67,6 @@ def _roundings(sets: Iterable[tuple[str, Examined]]) -> list[str]:
     return sorted({one.rounding for _, one in sets})
 
 
-# ---------------------------------------------------------------- results
-
-
 def results_of(name: str, one: Examined, level: float) -> list[Result]:
     """The number of tables, the range of every count and measure, and the smallest conflict."""
     fit, n = one.fit, one.cases.total
@@ -127,9 +124,6 @@ def _conflict(place: Place, one: Examined, level: float, method: str) -> Result:
 
 def _printed(figures: Iterable[PrintedFigure]) -> list[list[str]]:
     return [[figure.metric, figure.text] for figure in figures]
-
-
-# ---------------------------------------------------------------- sentences and tables
 
 
 def _part(name: str, one: Examined, number: int, *, alone: bool) -> Part:

@@ -187,9 +187,6 @@ def zeros(pools: Sequence[ConfusionCounts]) -> int:
     return sum(0 in (one.tp, one.fp, one.fn, one.tn) for one in pools)
 
 
-# ---------------------------------------------------------------- what is said of it
-
-
 def pooled_part(pool: PooledSets, number: int) -> Part:
     """One pool: the means, a new study, how far studies differ, what zero cells and few studies do."""
     tables = _tables(pool, number) if pool.sets else ()
@@ -247,9 +244,6 @@ def _entry(pool: PooledSets, of: str, method: str) -> float:
     return next(r.estimate.value for r in pool.results if r.name == f"pooled_{of}" and r.method == method)
 
 
-# ---------------------------------------------------------------- tables
-
-
 def _tables(pool: PooledSets, number: int) -> Iterator[Item]:
     if not isinstance(pool.model, Note):
         yield text.estimates(f"pooled_{number}", text("table"), pool.results, _label)
@@ -271,9 +265,6 @@ def _label(r: Result) -> Message:
         return heading(r.name)
     key = "row.new" if r.place.population == NEW else "row.variance"
     return text(key, of=quantity_name(r.endpoint))
-
-
-# ---------------------------------------------------------------- figures
 
 
 def _figures(pool: PooledSets, number: int) -> Iterator[Figure]:

@@ -112,9 +112,6 @@ def _written(actual: ActualAccuracy) -> ActualAccuracy:
     return replace(actual, value=value, low_bound=low, high_bound=high)
 
 
-# ---------------------------------------------------------------- sentences and tables
-
-
 def sets_part(sets: Sequence[MeasuredAccuracy], *, alone: bool) -> Part:
     """All stated sets together: a sentence each or one for all, one table, one nomogram."""
     return text.part(_of_sets(sets), None if alone else text("stated"))
@@ -189,9 +186,6 @@ def tables(sets: Sequence[MeasuredAccuracy], name: str) -> Iterator[PlainTable]:
 def _concordances_for(measured: float) -> Iterator[float]:
     """The weighted concordance that each accuracy wanted would take."""
     return (least_reliability(measured, wanted).weighted_concordance.value for wanted in WANTED)
-
-
-# ---------------------------------------------------------------- nomogram
 
 
 def nomogram_of_raters(

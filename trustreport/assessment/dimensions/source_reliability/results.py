@@ -192,9 +192,6 @@ def results_of(panel: Panel, rng: np.random.Generator) -> list[Result]:
     return [*_agreement(panel, rng), *_pairs(panel), *of_ranks, *_accuracy(panel, rng)]
 
 
-# ---------------------------------------------------------------- agreement
-
-
 def _agreement(panel: Panel, rng: np.random.Generator) -> Iterator[Result]:
     """Every coefficient: the primary interval, Gwet's, and with cases, or raters too, drawn anew."""
     codes, q = panel.codes, panel.n_categories
@@ -282,9 +279,6 @@ def _of_ranks(panel: Panel) -> Iterator[Result]:
     labels = np.where(panel.labelled, np.array([float(c) for c in panel.classes])[codes], np.nan)
     for form in ICC_FORMS:
         yield from panel.entries("icc", icc(labels, form=form, **panel.common), parameters={"form": form})
-
-
-# ---------------------------------------------------------------- accuracy
 
 
 def _accuracy(panel: Panel, rng: np.random.Generator) -> Iterator[Result]:

@@ -43,9 +43,6 @@ def parts(
     yield text.part(labels, text(f"title_labels.{key}", **of_task), panel.place)
 
 
-# ---------------------------------------------------------------- agreement
-
-
 def _agreement(
     panel: Panel, results: Sequence[Result], lead: dict[str, Estimate], number: int
 ) -> Iterator[Item]:
@@ -163,9 +160,6 @@ def _joyplots(panel: Panel, number: int) -> Iterator[Figure]:
             low=min(means),
             high=max(means),
         )
-
-
-# ---------------------------------------------------------------- labels
 
 
 def _labels(

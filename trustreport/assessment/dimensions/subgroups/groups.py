@@ -104,9 +104,6 @@ class GroupedCases:
         return [r for r in self.further if r.id == id]
 
 
-# ---------------------------------------------------------------- groups too small for a percentage
-
-
 @dataclass(frozen=True, slots=True)
 class Least:
     """The least numbers of a group that are asked for; `cell` of any cell in a public report, else 0."""

@@ -121,9 +121,6 @@ def _measure(endpoint: str, *, of_readers: bool) -> Message:
     return text("change", measure=heading) if of_readers else heading
 
 
-# ---------------------------------------------------------------- sentences and table
-
-
 def _sentences(gaps: Sequence[GroupGap], every: Sequence[GroupedCases]) -> Iterator[Message]:
     """The largest difference with its interval, which remain after adjustment, and what was too small."""
     yield _largest(gaps[0])
@@ -208,9 +205,6 @@ def _table(gaps: Sequence[GroupGap], every: Sequence[GroupedCases]) -> Item:
             for gap in shown
         ],
     )
-
-
-# ---------------------------------------------------------------- figure
 
 
 def _figures(sets: Sequence[GroupedCases], gaps: Sequence[GroupGap]) -> Iterator[Figure]:

@@ -111,9 +111,6 @@ def measures_of(case: ScoredCases) -> list[str]:
     return [*shares, *(("auc",) if case.score is not None else ())]
 
 
-# ---------------------------------------------------------------- one group
-
-
 def _measured(case: ScoredCases, division: Division, plan: Plan) -> Iterator[Measured]:
     """Each group of an attribute: its numbers where it is large enough, and its differences."""
 
@@ -195,9 +192,6 @@ def unknown_entry(
     return Result(f"{NAME}.unknown", place, e, parameters=parameters, primary=True, cases=cases)
 
 
-# ---------------------------------------------------------------- compared with the others
-
-
 def _differences(
     case: ScoredCases, group: CaseGroup, plan: Plan, least: Least, *, shut: bool
 ) -> Iterator[Result]:
@@ -266,9 +260,6 @@ def _area_difference(case: ScoredCases, group: Mask, against: Mask, level: float
     return difference_in_range(found)
 
 
-# ---------------------------------------------------------------- over all groups
-
-
 def _tests(case: ScoredCases, division: Division, level: float) -> Iterator[Result]:
     """Whether an endpoint is the same in all groups of an attribute (independent cases, groups apart)."""
     if not division.disjoint or case.cluster is not None:
@@ -334,9 +325,6 @@ def _worst(case: ScoredCases, every: Sequence[Measured], level: float) -> Iterat
                 cases=part.key,
                 primary=True,
             )
-
-
-# ---------------------------------------------------------------- families of comparisons
 
 
 def adjusted(found: GroupedCases) -> GroupedCases:

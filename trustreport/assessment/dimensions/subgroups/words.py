@@ -87,9 +87,6 @@ def story_of_readers(
         yield from _effect_forest(found, main, number)
 
 
-# ---------------------------------------------------------------- sentences
-
-
 def _ends(found: GroupedCases, name: str) -> list[tuple[float, str]]:
     """What is known of a measure, with the name of each group."""
     values = ((one.value(name), one.name) for one in found.every)
@@ -213,9 +210,6 @@ def _is_small(one: Measured) -> bool:
     return any(isnan(e.value) and is_of_too_few(e.note) for e in estimates)
 
 
-# ---------------------------------------------------------------- tables
-
-
 def _groups_table(
     id: str,
     caption: Message,
@@ -278,9 +272,6 @@ def _comparisons(
                 for one, r in shown
             ],
         )
-
-
-# ---------------------------------------------------------------- figures
 
 
 def _forest(found: GroupedCases, number: int) -> Iterator[Figure]:

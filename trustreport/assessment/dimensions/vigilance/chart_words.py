@@ -150,9 +150,6 @@ def _panel(view: MonitoringView, chart: Charted) -> trend.ControlPanel:
     )
 
 
-# ---------------------------------------------------------------- funnels
-
-
 def _funnels(view: MonitoringView) -> Iterator[Item]:
     for number, one in enumerate(view.funnels, 1):
         id, name, z, n = (

@@ -286,9 +286,6 @@ def in_control(chart: Charted) -> str:
     return "in_control" if chart.alert is None else "alert"
 
 
-# ---------------------------------------------------------------- how late an alert would be
-
-
 @dataclass(frozen=True, eq=False)
 class Delay:
     """The delay of one chart: its two entries, by statistic."""

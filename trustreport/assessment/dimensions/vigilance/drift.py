@@ -138,9 +138,6 @@ def drifted(results: Sequence[Result], period: str, level: float) -> list[tuple[
     return [(r, float(p)) for r, p in zip(tested, adjusted) if p < 1 - level]
 
 
-# ---------------------------------------------------------------- sentences, tables and figures
-
-
 def drift(view: MonitoringView) -> Part:
     """Scores, features and groups against the baseline: no evidence of changed performance."""
     return text.part(_drift(view), text("title_drift"), view.place, "E38")

@@ -220,8 +220,6 @@ def _change_result(period: Period, other: Period | None, endpoint: str, against:
     return Result(f"{ID}.period_change", place, found, endpoint=endpoint, **more)
 
 
-# ---------------------------------------------------------------- the case mix held as it was
-
 DENOMINATORS: Mapping[str, Callable[[Period], Any]] = {
     "sensitivity": lambda p: p.truth == 1,
     "specificity": lambda p: p.truth == 0,

@@ -128,9 +128,6 @@ def days_between(first: dt.date | None, then: dt.date | None) -> Any:
     return (then - first).days if first and then else None
 
 
-# ---------------------------------------------------------------- what is still to be done
-
-
 @dataclass(frozen=True, slots=True)
 class Due:
     """Something that is due: what, whose, and when; `late` where the day is before that of the report.

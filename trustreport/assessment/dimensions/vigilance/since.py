@@ -56,9 +56,6 @@ def since(view: MonitoringView) -> Part:
     return text.part(items, text("title_since"), view.place, ELEMENT)
 
 
-# ---------------------------------------------------------------- indicators
-
-
 def compared(view: MonitoringView, last: Period) -> list[IndicatorChange]:
     """The declared indicators, else the first two measures."""
     followed = endpoints(view.plan)
@@ -92,9 +89,6 @@ def state(change: Estimate, endpoint: str, plan: Plan) -> State:
     if better not in ("up", "down"):
         return "changed"
     return "better" if (change.value > none) == (better == "up") else "worse"
-
-
-# ---------------------------------------------------------------- alerts, signals, incidents
 
 
 def entries_of(view: MonitoringView, last: Period) -> list[RegisterEntry]:
@@ -148,9 +142,6 @@ def _registered(plan: Plan, first: dt.date | None) -> Iterator[RegisterEntry]:
         serious = say("word.as_declared", value=declared) if declared else say("word.not_declared")
         of = say("word.interval", value=one.incident, interval=serious)
         yield RegisterEntry(of, one.kind, day, "closed" if one.is_closed else "new" if new else "open")
-
-
-# ---------------------------------------------------------------- sentences and tables
 
 
 def _since(view: MonitoringView, last: Period) -> Iterator[Item]:
@@ -210,9 +201,6 @@ def _moved(one: IndicatorChange, against: str, **of: Message | str) -> Message:
 
 def _short(entry: RegisterEntry) -> Message:
     return text(f"since.entry_{entry.kind}", what=entry.what)
-
-
-# ---------------------------------------------------------------- the timeline
 
 
 def _figure(view: MonitoringView) -> Iterator[Figure]:

@@ -114,9 +114,6 @@ class MonitoringView:
         return tuple(found[:MOST_EVENTS])
 
 
-# ---------------------------------------------------------------- what changed about device and cases
-
-
 @dataclass(frozen=True, slots=True)
 class DeviceChange:
     """A version, a threshold or a group of cases that was not there before: its first day and its name."""

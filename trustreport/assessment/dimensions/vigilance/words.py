@@ -116,9 +116,6 @@ def _latest(view: MonitoringView, chart: Charted) -> Estimate | None:
     return next((e for e in found if not isnan(e.value)), None)
 
 
-# ---------------------------------------------------------------- exposure and versions
-
-
 def exposure(view: MonitoringView) -> Part:
     """How much use, by whom, of which version."""
     return text.part(_exposure(view), text("title_exposure"), view.place, "E36")
@@ -185,9 +182,6 @@ def _few(parts: tuple[trend.StackPart, ...]) -> tuple[trend.StackPart, ...]:
     return (*kept, trend.StackPart(text("figure.others", n=len(rest)), together))
 
 
-# ---------------------------------------------------------------- what can be judged
-
-
 def maturity(view: MonitoringView) -> Part:
     """How many cases are old enough for a truth, and whether that depends on what was advised."""
     return text.part(_maturity(view), text("title_maturity"), view.place, "E09")
@@ -227,9 +221,6 @@ def _maturity(view: MonitoringView) -> Iterator[Item]:
             for p in timeline.periods
         ],
     )
-
-
-# ---------------------------------------------------------------- performance
 
 
 def performance(view: MonitoringView) -> Part:
@@ -335,9 +326,6 @@ def _trend(view: MonitoringView) -> Iterator[Figure]:
 
 def _or_nan(value: float | None) -> float:
     return value if value is not None and isfinite(value) else nan
-
-
-# ---------------------------------------------------------------- readers over time
 
 
 def readers_part(view: MonitoringView) -> Part:
