@@ -107,7 +107,6 @@ def grouped(values: Floats, cluster: Clusters | None) -> Floats:
     Parameters
     ----------
     values : float array, shape (..., n_cases)
-    cluster : int array, shape (n_cases,), optional
 
     Examples
     --------
@@ -154,7 +153,6 @@ def clusters_of_scarcer_class(truth: NDArray[np.bool_], cluster: Clusters) -> in
 
     Parameters
     ----------
-    truth : bool array, shape (n_cases,)
     cluster : int array, shape (n_cases,)
 
     Examples

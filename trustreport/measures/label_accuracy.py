@@ -48,7 +48,6 @@ def consensus(truth: Mask, votes: NDArray[np.float64]) -> Consensus:
 
     Parameters
     ----------
-    truth : bool array, shape (n_cases,)
     votes : float array, shape (n_readers, n_cases)
         Decisions 0 and 1, NaN where a reader did not decide.
 
@@ -121,8 +120,6 @@ def majority_accuracy(
     accuracy : float array in [0, 1], shape (n_raters,)
     rated : bool array, shape (n_cases, n_raters)
         Who labelled which case.
-    n_categories : int
-    level : float in (0, 1)
 
     Returns
     -------
@@ -251,7 +248,6 @@ def actual_accuracy(
     label : Estimate or float in [0, 1]
         Accuracy of the labels.
     n_categories : int, at least 2
-    level : float in (0, 1)
 
     Returns
     -------
@@ -313,7 +309,6 @@ def least_reliability(measured: float, desired: float, *, level: float = 0.95) -
     ----------
     measured, desired : float in [0, 1]
         Accuracy against the labels, at least 1/2 to be of use; accuracy it is to stand for.
-    level : float in (0, 1)
 
     Returns
     -------

@@ -30,7 +30,6 @@ def case_share(
     ----------
     event : bool array, shape (n_cases,)
     lacking : what to say without cases
-    cluster : int array, shape (n_cases,), optional
 
     Examples
     --------
@@ -63,7 +62,6 @@ def case_mean(
     ----------
     worth : float array, shape (n_cases,)
         Infinite where a false positive weighs infinitely: then the mean is, without limits.
-    cluster : int array, shape (n_cases,), optional
     tested : whether it is a difference, so that `p` of a mean of 0 is wanted
 
     Returns
@@ -212,7 +210,6 @@ def cell_mean(
         Those of the sample when not given.
     clusters : int array, shape (n_clusters, n_cells), optional
         The counts by cluster.
-    level : float in (0, 1)
 
     Returns
     -------

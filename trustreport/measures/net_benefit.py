@@ -44,8 +44,6 @@ def net_benefit(
 
     Parameters
     ----------
-    truth : bool array, shape (n_cases,)
-        True = condition present.
     score : array of numbers, shape (n_cases,)
         On the scale of the threshold: the predicted risk. No NaN.
     threshold : float in [0, 1]
@@ -53,7 +51,6 @@ def net_benefit(
     cluster : int array, shape (n_cases,), optional
         Which cluster (patient, video) a case belongs to: then the variance is that of the clusters' sums,
         and the interval Student's with as many degrees of freedom as there are clusters, less one.
-    level : float in (0, 1)
 
     Returns
     -------
@@ -315,7 +312,6 @@ def interventions_avoided(
     truth, decision : bool array, shape (n_cases,)
     threshold : float in [0, 1)
         Risk from which on one acts.
-    cluster : int array, shape (n_cases,), optional
 
     Returns
     -------

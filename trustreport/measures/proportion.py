@@ -45,7 +45,6 @@ def wald(x: int, n: int, level: float = 0.95) -> Estimate:
     ----------
     x, n : int
         Events and cases, 0 <= x <= n.
-    level : float in (0, 1)
 
     Returns
     -------
@@ -89,7 +88,6 @@ def wilson(x: int, n: int, level: float = 0.95) -> Estimate:
     ----------
     x, n : int
         Events and cases, 0 <= x <= n.
-    level : float in (0, 1)
 
     Returns
     -------
@@ -133,7 +131,6 @@ def clopper_pearson(x: int, n: int, level: float = 0.95) -> Estimate:
     ----------
     x, n : int
         Events and cases, 0 <= x <= n.
-    level : float in (0, 1)
 
     Returns
     -------

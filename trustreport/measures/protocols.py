@@ -227,8 +227,6 @@ def accuracy_at_coverage(
     coverage : float in (0, 1]
     ranked : optional
         `by_certainty` of these cases, where it is at hand already.
-    cluster : int array, shape (n_cases,), optional
-    level : float in (0, 1)
 
     Returns
     -------

@@ -193,8 +193,6 @@ def within_case(
     name : "within_case_sd" or "repeatability_coefficient"
     value : float array, shape (n_cases, n_repeats)
         NaN where a measurement is missing.
-    cluster : int array, shape (n_cases,), optional
-    level : float in (0, 1)
 
     Returns
     -------
@@ -289,7 +287,6 @@ def repeat_kappa(
     Parameters
     ----------
     first, second : bool array, shape (n_cases,)
-    cluster : int array, shape (n_cases,), optional
     summed : function of an array (n_cases,), optional
         As in `repeated`.
 

@@ -79,7 +79,6 @@ def mss_auc(
         Of the whole interval.
     n : int
         Cases in the set at hand, carried into the result; 0 where there is none.
-    level : float in (0, 1)
 
     Returns
     -------

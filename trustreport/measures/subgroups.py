@@ -43,7 +43,6 @@ def share_difference(x1: int, n1: int, x2: int, n2: int, *, level: float = 0.95)
     ----------
     x1, n1, x2, n2 : int
         Events and cases of either group.
-    level : float in (0, 1)
 
     Returns
     -------
@@ -216,7 +215,6 @@ def areas_alike(
 
     Parameters
     ----------
-    truth : bool array, shape (n_cases,)
     score : array of numbers, shape (n_cases,)
         Higher = more suspicious; no NaN.
     group : int array, shape (n_cases,)
@@ -284,7 +282,6 @@ def effect_differences(
         Covariance of these over the cases of the group, readers of the compared arm first.
     n_cases : two int
         Cases of either group that define the endpoint.
-    level : float in (0, 1)
 
     Returns
     -------

@@ -66,8 +66,6 @@ def weighted_share(
         The denominator.
     weight : float array, shape (n_cases,)
         0 or more.
-    cluster : int array, shape (n_cases,), optional
-    level : float in (0, 1)
 
     Returns
     -------
@@ -311,7 +309,6 @@ def weighted_shares(parts: Sequence[tuple[float, int, int]], *, level: float = 0
     Parameters
     ----------
     parts : (weight, x, n) of each share, 0 <= x <= n
-    level : float in (0, 1)
 
     Returns
     -------

@@ -41,15 +41,12 @@ def bootstrap(
     codes : int array, shape (n_cases, n_raters)
         Labels from 0 to n_categories - 1, -1 where there is none.
     n_categories : int, at least 2
-    rng : numpy Generator
-    resamples : int
     raters : bool
         Draw raters too. Two draws of one rater are no pair, or agreement would be overstated.
     scale : {"nominal", "ordinal"}
         Ordinal: alpha of ranks, and AC2 with Gwet's ordinal weights.
     cluster : int array, shape (n_cases,), optional
         Which cases belong together: they are drawn together.
-    level : float in (0, 1)
 
     Returns
     -------

@@ -49,13 +49,9 @@ def krippendorff_alpha(
     ----------
     codes : int array, shape (n_cases, n_raters)
         Labels from 0 to n_categories - 1, in their order unless nominal; -1 where there is none.
-    n_categories : int
     metric : ``nominal``, ``ordinal`` or ``interval``
     multiplicity : array, shape (n_raters,), optional
         How often each rater counts, for a bootstrap over raters.
-    cluster : int array, shape (n_cases,), optional
-        Which cases belong together, as images of a patient; each alone where absent.
-    level : float in (0, 1)
 
     Returns
     -------
@@ -148,9 +144,6 @@ def gwet_ac1(
         Categories that raters could choose, whether or not they did: it enters the agreement by chance.
     multiplicity : array, shape (n_raters,), optional
         How often each rater counts, for a bootstrap over raters.
-    cluster : int array, shape (n_cases,), optional
-        Which cases belong together, as images of a patient; each alone where absent.
-    level : float in (0, 1)
 
     Returns
     -------
@@ -198,9 +191,6 @@ def gwet_ac2(
         Credit in [0, 1] for two labels, 1 on the diagonal; see `trustreport.measures.agreement.labels`.
     multiplicity : array, shape (n_raters,), optional
         How often each rater counts, for a bootstrap over raters.
-    cluster : int array, shape (n_cases,), optional
-        Which cases belong together, as images of a patient; each alone where absent.
-    level : float in (0, 1)
 
     Returns
     -------
@@ -262,7 +252,6 @@ def icc(
     form : "1", "A,1" or "C,1", as McGraw and Wong name them; (1,1), (2,1) and (3,1) of Shrout and Fleiss
     cluster : int array, shape (n_cases,), optional
         Which cases belong together; then the value has no limits, with a note.
-    level : float in (0, 1)
 
     Returns
     -------

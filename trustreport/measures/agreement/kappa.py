@@ -51,12 +51,8 @@ def cohen_kappa(
     ----------
     first, second : int array, shape (n_cases,)
         Labels from 0 to n_categories - 1, -1 where there is none.
-    n_categories : int
     weights : float array, shape (n_categories, n_categories), optional
         Credit in [0, 1] for two labels, 1 on the diagonal; all or nothing where absent.
-    cluster : int array, shape (n_cases,), optional
-        Which cases belong together, as images of a patient; each alone where absent.
-    level : float in (0, 1)
 
     Returns
     -------
@@ -129,16 +125,12 @@ def light_kappa(
     ----------
     codes : int array, shape (n_cases, n_raters)
         Labels from 0 to n_categories - 1, -1 where there is none.
-    n_categories : int
     weights : float array, shape (n_categories, n_categories), optional
         Credit in [0, 1] for two labels, 1 on the diagonal; all or nothing where absent.
     of : int, optional
         Index of the rater whose pairs alone count.
     multiplicity : array, shape (n_raters,), optional
         How often each rater counts, for a bootstrap over raters.
-    cluster : int array, shape (n_cases,), optional
-        Which cases belong together, as images of a patient; each alone where absent.
-    level : float in (0, 1)
 
     Returns
     -------
@@ -223,14 +215,10 @@ def conger_kappa(
     ----------
     codes : int array, shape (n_cases, n_raters)
         Labels from 0 to n_categories - 1, -1 where there is none; raters without any label are left out.
-    n_categories : int
     weights : float array, shape (n_categories, n_categories), optional
         Credit in [0, 1] for two labels, 1 on the diagonal; all or nothing where absent.
     multiplicity : array, shape (n_raters,), optional
         How often each rater counts, for a bootstrap over raters.
-    cluster : int array, shape (n_cases,), optional
-        Which cases belong together, as images of a patient; each alone where absent.
-    level : float in (0, 1)
 
     Returns
     -------
@@ -297,14 +285,10 @@ def fleiss_kappa(
     ----------
     codes : int array, shape (n_cases, n_raters)
         Labels from 0 to n_categories - 1, -1 where there is none.
-    n_categories : int
     weights : float array, shape (n_categories, n_categories), optional
         Credit in [0, 1] for two labels, 1 on the diagonal; all or nothing where absent.
     multiplicity : array, shape (n_raters,), optional
         How often each rater counts, for a bootstrap over raters.
-    cluster : int array, shape (n_cases,), optional
-        Which cases belong together, as images of a patient; each alone where absent.
-    level : float in (0, 1)
 
     Returns
     -------
@@ -354,17 +338,13 @@ def percent_agreement(
     ----------
     codes : int array, shape (n_cases, n_raters)
         Labels from 0 to n_categories - 1, -1 where there is none.
-    n_categories : int
     weights : float array, shape (n_categories, n_categories), optional
         Credit in [0, 1] for two labels, 1 on the diagonal; all or nothing where absent.
     multiplicity : array, shape (n_raters,), optional
         How often each rater counts, for a bootstrap over raters.
-    cluster : int array, shape (n_cases,), optional
-        Which cases belong together, as images of a patient; each alone where absent.
     interval : {"gwet", "score"}
         By Gwet's variance, cut at 0 and 1, or the score interval of the mean over cases with a pair of labels
         (`interval.mean_interval`).
-    level : float in (0, 1)
 
     Returns
     -------

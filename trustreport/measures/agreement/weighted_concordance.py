@@ -68,15 +68,11 @@ def weighted_concordance(
     incoherence : float array, shape (n_raters,), optional
         How far each rater's confidence may be off; `details` then holds the `least` and the `most`, rho with
         all confidences lowered or raised by it.
-    rng : numpy Generator
     interval : {"score", "cases", "raters"}
         Score interval of the mean over cases (`agreement.interval.mean_interval`), or percentiles with the
         cases drawn anew, and raters too (two draws of one rater are no pair).
     resamples : int
         How often they are drawn anew.
-    cluster : int array, shape (n_cases,), optional
-        Which cases belong together, as images of a patient; each alone where absent.
-    level : float in (0, 1)
 
     Returns
     -------

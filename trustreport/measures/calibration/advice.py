@@ -129,16 +129,10 @@ def advisory_value(
 
     Parameters
     ----------
-    truth : bool array, shape (n_cases,)
-        True = condition present.
     score : float array, shape (n_cases,)
         Probability of the condition.
-    bins : int
     local : {"absolute_gap", "gici"}
         How a gap is turned into a calibration.
-    cluster : int array, shape (n_cases,), optional
-        Which cluster (patient, video) a case belongs to.
-    level : float in (0, 1)
     threshold : float in (0, 1)
         The score from which the advice is positive.
     known : optional

@@ -80,7 +80,6 @@ def gap_bounds(
     ----------
     place : int array, shape (n_cases,)
         The bin of each case (`ece.binned`).
-    cluster : int array, shape (n_cases,), optional
     further : float arrays, shape (n_cases,) each
         Columns whose sums in each bin the measure takes as well; they enter IF as the score does.
 
@@ -217,16 +216,10 @@ def ece(
 
     Parameters
     ----------
-    truth : bool array, shape (n_cases,)
-        True = condition present.
     score : float array, shape (n_cases,)
         Probability of the condition.
     binning : {"equal_width", "equal_mass"}
         Bins of [low, high), the last closed, or of equal numbers of cases (`bins.equal_mass`).
-    bins : int
-    cluster : int array, shape (n_cases,), optional
-        Which cluster (patient, video) a case belongs to.
-    level : float in (0, 1)
     known : optional
         `binned` of these cases, where it is at hand already.
 

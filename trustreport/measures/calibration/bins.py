@@ -88,10 +88,8 @@ def equal_width(
 
     Parameters
     ----------
-    truth : bool array, shape (n_cases,)
     score : float array, shape (n_cases,)
         From `low` to 1.
-    bins : int
     low : float
         0, or .5 for the confidence of an advised class.
     """
@@ -203,11 +201,8 @@ def sandwich(
 
     Parameters
     ----------
-    value : float
     influence : float array, shape (n_cases,)
         What each case contributes to the value, on the scale "log" to its logarithm; sums to 0.
-    truth : bool array, shape (n_cases,)
-    cluster : int array, shape (n_cases,), optional
     null : float
         The value that `p` tests; none when not given.
     scale : {"identity", "log", "logit"}

@@ -71,8 +71,6 @@ def calibration_intercept(
 
     Parameters
     ----------
-    truth : bool array, shape (n_cases,)
-        True = condition present.
     score : float array, shape (n_cases,)
         Probability of the condition; 0 and 1 move inwards by 1e-8, which the note says.
     interval : {"wald", "profile", "sandwich"}
@@ -80,7 +78,6 @@ def calibration_intercept(
         (`in_clusters.sandwich`), which also covers where the slope is not 1.
     cluster : int array, shape (n_cases,), optional
         Which cluster (patient, video) a case belongs to: then the interval is that of `in_clusters.sandwich`.
-    level : float in (0, 1)
     known : optional
         `fitted_intercept` of these cases, where it is at hand already.
 

@@ -84,8 +84,6 @@ def brier(
 
     Parameters
     ----------
-    truth : bool array, shape (n_cases,)
-        True = condition present.
     score : float array, shape (n_cases,)
         Probability of the condition.
     bins : int
@@ -95,7 +93,6 @@ def brier(
     cluster : int array, shape (n_cases,), optional
         Which cluster (patient, video) a case belongs to: then the interval is that of `in_clusters.sandwich`
         on the logit scale.
-    level : float in (0, 1)
     known : optional
         `brier_parts` of these cases, where they are at hand already.
 
@@ -172,15 +169,12 @@ def oe_ratio(
 
     Parameters
     ----------
-    truth : bool array, shape (n_cases,)
-        True = condition present.
     score : float array, shape (n_cases,)
         Probability of the condition.
     interval : {"log_wald", "oe_delta"}
         As above; the second is the primary one.
     cluster : int array, shape (n_cases,), optional
         Which cluster (patient, video) a case belongs to: then the interval is that of `in_clusters.sandwich`.
-    level : float in (0, 1)
 
     Returns
     -------

@@ -101,7 +101,6 @@ def recalibrated(
 
     Parameters
     ----------
-    truth : bool array, shape (n_cases,)
     score : float array, shape (n_cases,)
         Probability of the condition; 0 and 1 move inwards by 1e-8.
     update : "intercept" or "intercept and slope"

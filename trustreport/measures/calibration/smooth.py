@@ -60,15 +60,12 @@ def smooth_error(
 
     Parameters
     ----------
-    truth : bool array, shape (n_cases,)
-        True = condition present.
     score : float array, shape (n_cases,)
         Probability of the condition.
     rng : numpy.random.Generator, optional
         Without it there are no intervals.
     replicates : int
         Resamples of cases; curves are fitted to each.
-    level : float in (0, 1)
     order : optional
         `ascending(score)`, where it is at hand already.
 
@@ -279,7 +276,6 @@ def pivot_interval(value: float, measured: Floats, resampled: Floats, level: flo
         The measure found, in [0, 1].
     measured, resampled : float arrays, shapes (n_sizes,) and (n_sizes, replicates)
         The measure with gaps k times as large in the set, and in each resample, for each k of `SIZES`.
-    level : float in (0, 1)
 
     References
     ----------

@@ -91,7 +91,6 @@ def clustered(
         tp, fp, fn, tn of each cluster (`cluster_cells`).
     prevalence : float in (0, 1), optional
         The prevalence for which the measure is wanted; the sample's own when not given.
-    level : float in (0, 1)
 
     Returns
     -------

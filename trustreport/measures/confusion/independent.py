@@ -42,7 +42,6 @@ def propagated(
     measure : one of `MEASURES`
     prevalence : float in (0, 1), optional
         The prevalence; the sample's own, uncertain, when not given.
-    level : float in (0, 1)
 
     Returns
     -------

@@ -105,11 +105,7 @@ def corrected_for_labels(
 
     Parameters
     ----------
-    name : of the measure
     label, decision : bool array, shape (n_cases,)
-    error : LabelError
-    cluster : int array, shape (n_cases,), optional
-    level : float in (0, 1)
 
     Returns
     -------

@@ -77,8 +77,6 @@ def begg_greenes(name: Name, cases: PartlyVerified, *, level: float = 0.95) -> E
     Parameters
     ----------
     name : "sensitivity" or "specificity"
-    cases : PartlyVerified
-    level : float in (0, 1)
 
     Returns
     -------
@@ -153,7 +151,6 @@ def begg_greenes_logit(
     truth : int array, shape (n_cases,)
         1, 0, and -1 where it is not known.
     decision : bool array, shape (n_cases,)
-    cluster : int array, shape (n_cases,), optional
 
     Returns
     -------

@@ -45,7 +45,6 @@ def class_measure(
     name : of `trustreport.measures.confusion.table.MEASURES`
     truth, called : int array, shape (n_cases,)
         Position of the class; -1 of `called` where there was no output, which calls no class.
-    cluster : int array, shape (n_cases,), optional
 
     Examples
     --------

@@ -54,7 +54,6 @@ class Sum:
     ----------
     name : str
         Unique among the counts and sums that are published together.
-    value : float
     lower, upper : mapping from str to float
         Weight of each atom; 0 of those that are not named.
     within : float

@@ -56,7 +56,6 @@ def h_accuracy(
         Class of each case, 0 to k - 1.
     scores : float array, shape (n_cases, k)
         Score of each class, in [0, 1]; for two classes ``two_class_scores(score)``.
-    rng : numpy Generator
     tau : float in [1/k, 1], optional
         Confidence below which a right answer counts only in part; 1/k when not given (no penalty).
     priority : k floats, optional
@@ -65,11 +64,8 @@ def h_accuracy(
         Not negative; equal when not given. Its scale does not matter.
     called : int array, shape (n_cases,), optional
         The class that the device called, by a threshold of its own.
-    cluster : int array, shape (n_cases,), optional
-        Which cluster (patient, video) a case belongs to.
     resamples : int
         Cases are drawn again within each class, or whole clusters, this many times; percentile interval.
-    level : float in (0, 1)
 
     Returns
     -------
@@ -334,7 +330,6 @@ def risk_accuracy(
 
     Parameters
     ----------
-    truth : bool array, shape (n_cases,)
     score : array of numbers, shape (n_cases,)
         Predicted risk; positive from tau on.
     prevalence : float in (0, 1), optional

@@ -62,8 +62,6 @@ def mean_absolute_error(
     ----------
     difference : float array, shape (n_cases,)
         Measured minus reference, in their unit; no NaN.
-    cluster : int array, shape (n_cases,), optional
-    level : float in (0, 1)
 
     Returns
     -------
@@ -131,7 +129,6 @@ def total_deviation_index(
     ----------
     difference : float array, shape (n_cases,)
     share : float in (0, 1)
-    cluster : int array, shape (n_cases,), optional
 
     Returns
     -------
@@ -204,7 +201,6 @@ def concordance_correlation(
     Parameters
     ----------
     first, second : float array, shape (n_cases,)
-    cluster : int array, shape (n_cases,), optional
 
     Returns
     -------
@@ -278,7 +274,6 @@ def deming_line(
     first, second : float array, shape (n_cases,)
     ratio : float above 0
         Variance of the error of `first` over that of `second`; 1: equally precise.
-    cluster : int array, shape (n_cases,), optional
 
     Returns
     -------
@@ -444,7 +439,6 @@ def rate_ratio(
     ----------
     first, second : float array, shape (n_cases,)
         0 or more.
-    cluster : int array, shape (n_cases,), optional
 
     Returns
     -------

@@ -49,8 +49,6 @@ def mean_rank(
     value : float array, shape (n_candidates, n_cases)
         No NaN.
     better : "up" or "down"
-    cluster : int array, shape (n_cases,), optional
-    level : float in (0, 1)
 
     Returns
     -------
@@ -95,9 +93,6 @@ def rank_of_mean(
     value : float array, shape (n_candidates, n_cases)
         No NaN.
     better : "up" or "down"
-    rng : numpy Generator
-    cluster : int array, shape (n_cases,), optional
-    level : float in (0, 1)
 
     Returns
     -------

@@ -104,7 +104,6 @@ def within_reader_between_arms(
     ----------
     first, second : float array, shape (n_readers, n_cases)
         NaN where there is no value.
-    cluster : int array, shape (n_cases,), optional
 
     Returns
     -------

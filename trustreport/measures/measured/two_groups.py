@@ -45,7 +45,6 @@ def difference_of_means(
         What each case is worth, in any unit; no NaN.
     cluster : two int arrays, shape (n_cases of the group,) each, optional
         Numbered alike in both.
-    level : float in (0, 1)
 
     Returns
     -------

@@ -31,7 +31,6 @@ def event_rate(events: int, exposure: int, *, level: float = 0.95) -> Estimate:
     ----------
     events, exposure : int
         Events, and cases processed; a case may have several events.
-    level : float in (0, 1)
 
     Returns
     -------

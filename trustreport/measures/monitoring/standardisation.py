@@ -162,7 +162,6 @@ def standardised_change(
     events, n : int arrays, shape (n_strata,)
         Of the period.
     baseline_events, baseline_n : int arrays, shape (n_strata,)
-    level : float in (0, 1)
 
     Returns
     -------

@@ -27,8 +27,6 @@ def reader_auc(rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray
     ----------
     rating : float array, shape (n_arms, n_readers, n_cases)
         Higher = more suspicious; NaN no reading.
-    truth : bool array, shape (n_cases,)
-        True = condition present.
 
     Returns
     -------

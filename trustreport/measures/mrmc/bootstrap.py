@@ -67,7 +67,6 @@ class Draws:
 
         Parameters
         ----------
-        n_readers : int
         strata : array, shape (n_cases,)
             What the cases are stratified by: the truth.
         rng : numpy.random.Generator
@@ -245,7 +244,6 @@ def auc_difference(
     ----------
     rating : float array, shape (n_arms, n_readers, n_cases)
         NaN: no reading.
-    truth : bool array, shape (n_cases,)
     """
     curves = [[_Curve.of_ratings(one, truth) for one in rating[arm]] for arm in (compared, baseline)]
 

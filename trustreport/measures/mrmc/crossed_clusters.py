@@ -213,7 +213,6 @@ def clustered_areas(
     ----------
     rating : float array, shape (n_arms, n_readers, n_cases)
         Higher = more suspicious; NaN no reading.
-    truth : bool array, shape (n_cases,)
     cluster : int array, shape (n_cases,)
         A patient may have cases of both classes.
     """

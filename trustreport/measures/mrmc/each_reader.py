@@ -153,7 +153,6 @@ def reader_auc_estimate(
     ----------
     rating : float array, shape (n_cases,)
         Higher = more suspicious; NaN no reading.
-    truth : bool array, shape (n_cases,)
     cluster : int array, shape (n_cases,), optional
         Which cases are of one patient: then `auc_logit_obuchowski`.
 

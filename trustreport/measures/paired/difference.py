@@ -67,11 +67,6 @@ def wald_paired(table: PairedTable, level: float = 0.95) -> Estimate:
 
     Estimand: P(unaided wrong) - P(aided wrong), pairs independent; positive = fewer errors with the aid.
 
-    Parameters
-    ----------
-    table : PairedTable
-    level : float in (0, 1)
-
     Returns
     -------
     Estimate
@@ -110,11 +105,6 @@ def tango(table: PairedTable, level: float = 0.95) -> Estimate:
         |(b - c) / n - d| = z sqrt((2 q(d) + d (1 - d)) / n)
 
     Estimand: P(unaided wrong) - P(aided wrong), pairs independent; positive = fewer errors with the aid.
-
-    Parameters
-    ----------
-    table : PairedTable
-    level : float in (0, 1)
 
     Returns
     -------
@@ -163,11 +153,6 @@ def newcombe_paired(table: PairedTable, level: float = 0.95) -> Estimate:
         high = p1 - p2 + sqrt((u1 - p1)^2 - 2 phi (u1 - p1) (p2 - l2) + (p2 - l2)^2)
 
     Estimand: P(unaided wrong) - P(aided wrong), pairs independent; positive = fewer errors with the aid.
-
-    Parameters
-    ----------
-    table : PairedTable
-    level : float in (0, 1)
 
     Returns
     -------
@@ -249,7 +234,6 @@ def newcombe_overlap(
     compared, baseline : (right, read)
     pairs : PairedTable
         Of the cases read in both arms, which are among those of either.
-    level : float in (0, 1)
 
     Returns
     -------
@@ -314,7 +298,6 @@ def paired_shares(
     ----------
     compared, baseline : bool array, shape (n_cases,)
         Whether the event happened, for the same cases.
-    cluster : int array, shape (n_cases,), optional
 
     Examples
     --------

@@ -25,11 +25,6 @@ def mcnemar_exact(table: PairedTable, level: float = 0.95) -> Estimate:
 
     Estimand: P(aided right | exactly one decision right), 1/2 without an effect of the aid.
 
-    Parameters
-    ----------
-    table : PairedTable
-    level : float in (0, 1)
-
     Returns
     -------
     Estimate
@@ -68,11 +63,6 @@ def mcnemar_midp(table: PairedTable, level: float = 0.95) -> Estimate:
         p = 1 - P(X = b) / 2                   b = c
 
     Estimand: P(aided right | exactly one decision right), 1/2 without an effect of the aid.
-
-    Parameters
-    ----------
-    table : PairedTable
-    level : float in (0, 1)
 
     Returns
     -------
@@ -139,11 +129,6 @@ def or_delta(table: PairedTable, level: float = 0.95) -> Estimate:
     Estimand: odds(aided wrong) / odds(unaided wrong) over all pairs, pairs independent; below 1 = fewer
     errors with the aid. The same quantity as the odds ratio of two groups, not the matched one.
 
-    Parameters
-    ----------
-    table : PairedTable
-    level : float in (0, 1)
-
     Returns
     -------
     Estimate
@@ -191,11 +176,6 @@ def matched_wald(table: PairedTable, level: float = 0.95) -> Estimate:
     Estimand: the odds ratio of an error, aided over unaided, for one case (conditional on the case), taken
     as common to all cases; further from 1 than the marginal odds ratio.
 
-    Parameters
-    ----------
-    table : PairedTable
-    level : float in (0, 1)
-
     Returns
     -------
     Estimate
@@ -232,11 +212,6 @@ def matched_exact(table: PairedTable, level: float = 0.95) -> Estimate:
         c / b,   limits l / (1 - l) and u / (1 - u)
 
     Estimand: as `matched_wald`.
-
-    Parameters
-    ----------
-    table : PairedTable
-    level : float in (0, 1)
 
     Returns
     -------
@@ -277,11 +252,6 @@ def rr_delta(table: PairedTable, level: float = 0.95) -> Estimate:
     the delta method for log RR with the covariance of the two arms.
 
     Estimand: P(aided wrong) / P(unaided wrong), pairs independent; below 1 = fewer errors with the aid.
-
-    Parameters
-    ----------
-    table : PairedTable
-    level : float in (0, 1)
 
     Returns
     -------

@@ -132,7 +132,6 @@ class Linearised:
 
     Parameters
     ----------
-    value : float
     influence : float array, shape (n_readers, n_cases)
         NaN where there is no such reading.
     scale : "identity" or "log"

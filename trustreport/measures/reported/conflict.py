@@ -19,8 +19,6 @@ def smallest_conflicts(
 
     Parameters
     ----------
-    figures : sequence of Figure
-    n : Cases
     rows : int
         As in `consistent_matrices`; a set that is too large to try is taken to fit.
 

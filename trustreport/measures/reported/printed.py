@@ -309,11 +309,6 @@ def enclose(figures: Sequence[PrintedFigure], n: CaseCounts) -> Enclosure | None
     so that the lowest and the highest of those four bound it. Corners are exact (Cramer's rule in integers).
     The ranges are outer bounds: whole tables may leave less, or nothing.
 
-    Parameters
-    ----------
-    figures : sequence of Figure
-    n : Cases
-
     Returns
     -------
     Enclosure or None

@@ -67,11 +67,8 @@ def delong(
 
     Parameters
     ----------
-    truth : bool array, shape (n_cases,)
-        True = condition present.
     score : array of numbers, shape (n_cases,)
         Higher = more suspicious; no NaN.
-    level : float in (0, 1)
     known : optional
         `area_and_variance` of these cases, where it is at hand already.
 

@@ -45,12 +45,10 @@ def clustered_auc(
 
     Parameters
     ----------
-    truth : bool array, shape (n_cases,)
     score : array of numbers, shape (n_cases,)
         Higher = more suspicious; no NaN.
     cluster : int array, shape (n_cases,)
         Which cluster a case belongs to.
-    level : float in (0, 1)
 
     Returns
     -------

@@ -176,10 +176,8 @@ def logit_binomial(
 
     Parameters
     ----------
-    truth : bool array, shape (n_cases,)
     score : array of numbers, shape (n_cases,)
         Higher = more suspicious; no NaN.
-    level : float in (0, 1)
     known : optional
         `outranked` of these cases, where it is at hand already.
 

@@ -34,7 +34,6 @@ def paired_difference(
 
     Parameters
     ----------
-    truth : bool array, shape (n_cases,)
     compared, baseline : arrays of numbers, shape (n_cases,)
         Higher = more suspicious; the two may have different ranges.
 
@@ -207,17 +206,12 @@ def auc_group(
 
     Parameters
     ----------
-    truth : bool array, shape (n_cases,)
     score : array of numbers, shape (n_cases,)
     group : pair of floats
         0 <= x1 <= x2 <= 1, false positive rates.
-    rng : numpy Generator
-    cluster : int array, shape (n_cases,), optional
-        Which cluster (patient, video) a case belongs to.
     resamples : int
         Cases are drawn again within each class, or whole clusters, this many times; s is the standard
         deviation of the values, and the interval logit A +- z s / (A (1 - A)), turned back.
-    level : float in (0, 1)
 
     Returns
     -------

@@ -35,7 +35,6 @@ def normalised_energy(
     ----------
     features : Features
         From `standardise` or `mixed`.
-    level : float in (0, 1)
     between : Distances, optional
         The pooled cases' `distances`, where they are at hand already.
 
@@ -104,8 +103,6 @@ def domain_classifier(
         From `standardise` or `mixed`.
     rng : numpy.random.Generator
         Deals each set's cases to the folds.
-    folds : int
-    level : float in (0, 1)
 
     Returns
     -------
@@ -206,7 +203,6 @@ def at_fixed_size(
     ----------
     features : Features
         Standardised by the whole training set.
-    rng : numpy.random.Generator
     size, repeats, permutations : int
         Cases drawn from each set, how often, and permutations each time.
     metric : {"euclidean", "cityblock"}

@@ -65,7 +65,6 @@ def binomial_normal(events: ArrayLike, cases: ArrayLike, *, level: float = 0.95)
     ----------
     events, cases : array, shape (n_sites,)
         Counts, 0 <= events <= cases, at least one case a site.
-    level : float in (0, 1)
 
     Returns
     -------

@@ -93,7 +93,6 @@ def heterogeneity(
         Where sites are taken as normal: logit for areas and proportions, log for ratios, -log(1 - x) for what
         has an upper limit of 1 and no lower one.
     tau_method : {"reml", "dl"}
-    level : float in (0, 1)
 
     Returns
     -------

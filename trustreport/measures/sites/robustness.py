@@ -216,7 +216,6 @@ def similarity_performance_correlation(
     ----------
     similarity, performance : float array, shape (n_sites,)
         One value a site each, for example degree of correspondence and AUC.
-    level : float in (0, 1)
 
     Returns
     -------

@@ -45,7 +45,6 @@ def wald(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Estimate:
     ----------
     x1, n1, x2, n2 : int
         Events and cases of either group.
-    level : float in (0, 1)
 
     Returns
     -------
@@ -92,7 +91,6 @@ def newcombe(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Estimat
     ----------
     x1, n1, x2, n2 : int
         Events and cases of either group.
-    level : float in (0, 1)
 
     Returns
     -------
@@ -133,7 +131,6 @@ def miettinen_nurminen(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) 
     ----------
     x1, n1, x2, n2 : int
         Events and cases of either group.
-    level : float in (0, 1)
 
     Returns
     -------

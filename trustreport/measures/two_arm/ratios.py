@@ -32,7 +32,6 @@ def katz(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Estimate:
     ----------
     x1, n1, x2, n2 : int
         Events and cases of either group.
-    level : float in (0, 1)
 
     Returns
     -------
@@ -77,7 +76,6 @@ def koopman(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Estimate
     ----------
     x1, n1, x2, n2 : int
         Events and cases of either group.
-    level : float in (0, 1)
 
     Returns
     -------
@@ -152,7 +150,6 @@ def woolf(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Estimate:
     ----------
     x1, n1, x2, n2 : int
         Events and cases of either group.
-    level : float in (0, 1)
 
     Returns
     -------
@@ -197,7 +194,6 @@ def exact_conditional(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -
     ----------
     x1, n1, x2, n2 : int
         Events and cases of either group.
-    level : float in (0, 1)
 
     Returns
     -------
@@ -250,7 +246,6 @@ def baptista_pike(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Es
     ----------
     x1, n1, x2, n2 : int
         Events and cases of either group.
-    level : float in (0, 1)
 
     Returns
     -------

@@ -43,15 +43,12 @@ def voi_of_readings(
     ----------
     decisions : float array, shape (2, n_readers, n_cases)
         1.0 positive, 0.0 negative, NaN no reading; the aided arm first.
-    truth : bool array, shape (n_cases,)
-        True = condition present.
     utility : array, shape (2, 2)
         Rows the decision 0, 1; columns the truth 0, 1; in the unit of the result.
     prevalence : float in (0, 1), optional
         Share of positives that the utilities are to be reckoned at; that of the cases where absent.
     cluster : int array, shape (n_cases,), optional
         Which cases are of one patient; `means_of_patients` is the primary one then.
-    level : float in (0, 1)
 
     Returns
     -------
@@ -129,7 +126,6 @@ def voi_of_advice(
         Rows the decision 0, 1; columns the truth 0, 1; in the unit of the result.
     clusters : array of counts, shape (n_clusters, 2, 2), optional
         The same cases by the cluster (patient, video) that they belong to.
-    level : float in (0, 1)
 
     Returns
     -------

@@ -53,7 +53,6 @@ def best_point(curve: RocCurve, utility: ArrayLike, prevalence: float) -> BestPo
 
     Parameters
     ----------
-    curve : RocCurve
     utility : array, shape (2, 2)
         Rows decisions, columns truths, negative class first; in either truth the right decision must be worth
         at least as much as the wrong one.

@@ -61,9 +61,6 @@ def rank(
     utilities : matrices, shape (n_decisions, k) each, or (n_cases, n_decisions, k) where each case has one
         What may be right; one is enough.
     probability : one for each, optional
-    rng : numpy Generator
-    cluster : int array, shape (n_cases,), optional
-        Which cluster (patient, video) a case belongs to.
     resamples : int
         Cases, or whole clusters, are drawn again, the same for all candidates.
     """

@@ -42,7 +42,6 @@ def utility_yield(counts: ArrayLike, utility: ArrayLike, *, level: float = 0.95)
         Rows decisions, columns truths.
     utility : array, same shape
         In the unit of the result.
-    level : float in (0, 1)
 
     Returns
     -------
@@ -145,7 +144,6 @@ def yield_of_decisions(
     truth, decision : int arrays, shape (n_cases,)
         Column and row of the utility that a case earns.
     utility : array, shape (n_decisions, n_classes)
-    cluster : int array, shape (n_cases,), optional
 
     Examples
     --------
