@@ -137,13 +137,6 @@ def h_accuracy_difference(
     -----
     Of 400 samples of 100 to 400 cases a class of which 5 to 25% differed, the percentiles covered the
     difference in .93 to .98.
-
-    Examples
-    --------
-    >>> truth, score = np.repeat([0, 1], 15), np.r_[np.linspace(0, 0.3, 15), np.linspace(0.7, 1, 15)]
-    >>> sure, unsure = two_class_scores(score), two_class_scores(0.5 + (score - 0.5) / 2)
-    >>> print(h_accuracy_difference(truth, unsure, sure, tau=0.8, rng=np.random.default_rng(1)))
-    -0.35 (95% CI -0.39 to -0.32; n = 30)
     """
     gap = credits_of(truth, scores, tau, called) - credits_of(truth, other, tau, other_called)
     given = CaseWeights.of_classes(truth, scores.shape[1], priority, complexity, cluster)
@@ -343,12 +336,6 @@ def risk_accuracy(
     References
     ----------
     Cabitza, Campagner (2019), "Who wants accurate models?", arXiv:1910.09246, theorem 1.
-
-    Examples
-    --------
-    >>> truth, score = np.arange(10) < 4, np.array([0.9, 0.8, 0.3, 0.1, 0.5, 0.1, 0.1, 0.0, 0.0, 0.1])
-    >>> round(risk_accuracy(truth, score, 0.2, rng=np.random.default_rng(1)).value, 2)
-    0.77
     """
     share = float(truth.mean()) if prevalence is None and truth.size else prevalence
     priority = (0.5, 0.5) if share in (None, 0.0, 1.0) else risk_priority(tau, float(share or 0))
