@@ -25,41 +25,17 @@ from trustreport.measures.net_benefit import (
 from trustreport.measures.note import NO_NOTE, note
 
 SNB_MOVER, SNB_JACKKNIFE = "snb_mover", "snb_jackknife"
-
-
 WU, CLUSTER_WU = "wu_log_t", "cluster_wu_log_t"
-
-
 FEW_HELD = 40  # cases with the condition, or clusters that hold one
-
-
 CLUSTERS_WITH_POSITIVE = 10  # with fewer, the spread between clusters is not known well enough
-
-
 LOW, HIGH = 1, 2  # of `mean_limits`
-
-
 UNBOUNDED = 1e9  # a lower limit this far off does not exist: the prevalence may be close to 0
-
-
 NO_LOWER_LIMIT = note("too_few_cases_have_condition_interval")
-
-
 NO_POSITIVE = note("no_case_has_condition")
-
-
 FEW_CLUSTERS = note("fewer_than_10_clusters_hold_case")
-
-
 NO_LOSS = note("no_benefit_lost_in_these_cases")
-
-
 NO_UTILITY_LOST = note("no_utility_lost_in_these_cases")
-
-
 TOO_FEW_RELEVANT = note("one_case_with_condition_or_one")
-
-
 NO_RELEVANCE = note("cases_with_condition_have_no_relevance")
 
 

@@ -15,35 +15,15 @@ from trustreport.measures.note import NO_NOTE, note
 from trustreport.measures.sites.robustness import Floats
 
 Scale = Literal["identity", "log", "logit", "log_shortfall"]
-
-
 TauMethod = Literal["reml", "dl"]
-
-
 ONE_SITE = note("fewer_than_two_sites_no_heterogeneity")
-
-
 NO_PREDICTION = note("prediction_interval_needs_at_least_three")
-
-
 NO_SITE_VARIANCE = note("site_without_variance_cannot_be_weighed")
-
-
 NO_VALUE = note("site_without_value_cannot_be_weighed")
-
-
 AT_THE_END = note("site_at_end_scale_cannot_be")
-
-
 NO_SPREAD_FOUND = note("no_spread_between_sites_beyond_chance")
-
-
 PREDICTION = "q_profile_prediction"
-
-
 CHANCES = (np.arange(200) + 0.5) / 200  # at which the confidence distribution of tau^2 is looked at
-
-
 NODES, SHARES = np.polynomial.hermite_e.hermegauss(41)  # of a standard normal variable
 
 
