@@ -36,8 +36,7 @@ def fisher_exact(x1: int, n1: int, x2: int, n2: int, *, level: float = 0.95) -> 
 
     Returns
     -------
-    Estimate
-        Difference of the shares and `p`; NaN with a note when a group is empty.
+    Difference of the shares and `p`; NaN with a note when a group is empty.
 
     Notes
     -----
@@ -87,9 +86,8 @@ def equal_shares(x: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> Estimate
 
     Returns
     -------
-    Estimate
-        Difference of the largest and the smallest share, and `p`; NaN with a note when fewer than two groups
-        hold an observation.
+    Difference of the largest and the smallest share, and `p`; NaN with a note when fewer than two groups
+    hold an observation.
 
     References
     ----------

@@ -123,9 +123,8 @@ def majority_accuracy(
 
     Returns
     -------
-    Estimate
-        In [0, 1], without limits: the accuracies are taken as known. `n` counts cases with a label. NaN with
-        a note when there is none, or for more than two categories.
+    In [0, 1], without limits: the accuracies are taken as known. `n` counts cases with a label. NaN with
+    a note when there is none, or for more than two categories.
 
     Notes
     -----
@@ -186,8 +185,7 @@ def nomogram_accuracy(concordance: Estimate, *, n_categories: int = 2) -> Estima
 
     Returns
     -------
-    Estimate
-        In [1/k, 1], the limits turned the same way.
+    In [1/k, 1], the limits turned the same way.
 
     Notes
     -----
@@ -246,9 +244,8 @@ def actual_accuracy(
 
     Returns
     -------
-    ActualAccuracy
-        Each in [0, 1]. The value has limits where `measured` has; label accuracy is taken as known.
-        NaN with a note when `label` has no value.
+    Each in [0, 1]. The value has limits where `measured` has; label accuracy is taken as known.
+    NaN with a note when `label` has no value.
 
     Notes
     -----
@@ -307,8 +304,7 @@ def least_reliability(measured: float, desired: float, *, level: float = 0.95) -
 
     Returns
     -------
-    LeastReliability
-        a in [1/2, 1], rho in [0, 1]. NaN with a note when no labels suffice; 1/2 and 0 when any do.
+    a in [1/2, 1], rho in [0, 1]. NaN with a note when no labels suffice; 1/2 and 0 when any do.
 
     References
     ----------

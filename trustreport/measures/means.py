@@ -66,10 +66,9 @@ def case_mean(
 
     Returns
     -------
-    Estimate
-        ``case_mean``, variance with divisor n, or ``cluster_mean`` with the clusters in `details`, and
-        ``..._t`` of a difference; NaN with a note without cases; no width, and a note, where all cases are
-        worth the same.
+    ``case_mean``, variance with divisor n, or ``cluster_mean`` with the clusters in `details`, and
+    ``..._t`` of a difference; NaN with a note without cases; no width, and a note, where all cases are
+    worth the same.
     """
     n = worth.size
     method = (MEAN if cluster is None else CLUSTER_MEAN) + (DIFFERENCE if tested else "")
@@ -200,10 +199,9 @@ def cell_mean(
 
     Returns
     -------
-    Estimate
-        Between the least and the greatest worth; `se` by the delta method. NaN with a note without cases, or
-        where a class with a share has none; no limits when a class lies in fewer than two clusters; no width,
-        and a note, where all cells are worth the same.
+    Between the least and the greatest worth; `se` by the delta method. NaN with a note without cases, or
+    where a class with a share has none; no limits when a class lies in fewer than two clusters; no width,
+    and a note, where all cells are worth the same.
 
     Notes
     -----

@@ -54,9 +54,8 @@ def net_benefit(
 
     Returns
     -------
-    Estimate
-        At most the prevalence, no lower bound; NaN with a note without cases. At threshold 1 a false positive
-        makes it -inf; at 0 everybody is treated and NB is the prevalence.
+    At most the prevalence, no lower bound; NaN with a note without cases. At threshold 1 a false positive
+    makes it -inf; at 0 everybody is treated and NB is the prevalence.
 
     References
     ----------
@@ -91,8 +90,7 @@ def net_benefit_mover(
 
     Returns
     -------
-    Estimate
-        ``yield_mover``; no limits at threshold 1.
+    ``yield_mover``; no limits at threshold 1.
 
     Notes
     -----
@@ -153,8 +151,7 @@ def net_benefit_difference(
 
     Returns
     -------
-    Estimate
-        Compared minus baseline; `p` tests 0; no width, and a note, when both decide every case alike.
+    Compared minus baseline; `p` tests 0; no width, and a note, when both decide every case alike.
 
     References
     ----------
@@ -292,8 +289,7 @@ def interventions_avoided(
 
     Returns
     -------
-    Estimate
-        At most the share of cases without the condition; NaN with a note at threshold 0 and without cases.
+    At most the share of cases without the condition; NaN with a note at threshold 0 and without cases.
 
     References
     ----------

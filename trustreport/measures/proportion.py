@@ -48,9 +48,8 @@ def wald(x: int, n: int, level: float = 0.95) -> Estimate:
 
     Returns
     -------
-    Estimate
-        Limits are not cut at 0 and 1. Without events, or with nothing else, the width is 0 and the note
-        says so; NaN with a note when n is 0.
+    Limits are not cut at 0 and 1. Without events, or with nothing else, the width is 0 and the note
+    says so; NaN with a note when n is 0.
 
     Notes
     -----
@@ -91,8 +90,7 @@ def wilson(x: int, n: int, level: float = 0.95) -> Estimate:
 
     Returns
     -------
-    Estimate
-        Proportion in [0, 1]; NaN with a note when n is 0.
+    Proportion in [0, 1]; NaN with a note when n is 0.
 
     Notes
     -----
@@ -129,8 +127,7 @@ def clopper_pearson(x: int, n: int, level: float = 0.95) -> Estimate:
 
     Returns
     -------
-    Estimate
-        Proportion in [0, 1]; NaN with a note when n is 0.
+    Proportion in [0, 1]; NaN with a note when n is 0.
 
     Notes
     -----

@@ -230,9 +230,8 @@ def accuracy_at_coverage(
 
     Returns
     -------
-    Estimate
-        In [0, 1]; `n` counts the decided cases, `details` their share of all (`coverage`) and the least
-        certainty among them. NaN with a note where fewer cases have a result.
+    In [0, 1]; `n` counts the decided cases, `details` their share of all (`coverage`) and the least
+    certainty among them. NaN with a note where fewer cases have a result.
 
     References
     ----------

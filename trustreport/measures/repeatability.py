@@ -108,9 +108,8 @@ def repeated(
 
     Returns
     -------
-    Estimate
-        In the unit of the scores; NaN with a note without cases, and for limits with a single one. No
-        interval where the runs are all alike.
+    In the unit of the scores; NaN with a note without cases, and for limits with a single one. No
+    interval where the runs are all alike.
 
     Notes
     -----
@@ -190,8 +189,7 @@ def within_case(
 
     Returns
     -------
-    Estimate
-        In the unit of the values; `n` counts the cases that were measured more than once.
+    In the unit of the values; `n` counts the cases that were measured more than once.
 
     References
     ----------
@@ -277,8 +275,7 @@ def repeat_kappa(
 
     Returns
     -------
-    Estimate
-        No limits, with a note, where either decision is as rare as in `coefficient_interval`.
+    No limits, with a note, where either decision is as rare as in `coefficient_interval`.
 
     Notes
     -----

@@ -82,8 +82,7 @@ def mss_auc(
 
     Returns
     -------
-    Estimate
-        A whole number, without interval; NaN with a note for an area of 0 or 1 or a single class.
+    A whole number, without interval; NaN with a note for an area of 0 or 1 or a single class.
 
     References
     ----------
@@ -142,9 +141,8 @@ def mss_brier(
 
     Returns
     -------
-    Estimate
-        A whole number, without interval; NaN with a note when every case has the same error, or for a single
-        class.
+    A whole number, without interval; NaN with a note when every case has the same error, or for a single
+    class.
 
     References
     ----------
@@ -214,8 +212,7 @@ def mss_calibration_slope(
 
     Returns
     -------
-    Estimate
-        A whole number, without interval; NaN with a note when the scores do not vary.
+    A whole number, without interval; NaN with a note when the scores do not vary.
 
     References
     ----------
@@ -262,9 +259,8 @@ def mss_net_benefit(
 
     Returns
     -------
-    Estimate
-        A whole number, without interval; NaN with a note for a single class, when nobody is called positive
-        and when every call is right.
+    A whole number, without interval; NaN with a note for a single class, when nobody is called positive
+    and when every call is right.
 
     References
     ----------
@@ -315,8 +311,7 @@ def mss_oe(
 
     Returns
     -------
-    Estimate
-        A whole number, without interval; NaN with a note for a single class.
+    A whole number, without interval; NaN with a note for a single class.
 
     References
     ----------

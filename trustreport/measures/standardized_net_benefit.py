@@ -59,8 +59,7 @@ def standardized_net_benefit(
 
     Returns
     -------
-    Estimate
-        At most 1, no lower bound; NaN with a note when no case has the condition.
+    At most 1, no lower bound; NaN with a note when no case has the condition.
 
     References
     ----------
@@ -106,9 +105,8 @@ def snb_mover(
 
     Returns
     -------
-    Estimate
-        ``snb_mover``, at most 1, limits too; NaN with a note when no case has the condition; no limits at
-        threshold 1, nor where so few cases have the condition that there is no lower one.
+    ``snb_mover``, at most 1, limits too; NaN with a note when no case has the condition; no limits at
+    threshold 1, nor where so few cases have the condition that there is no lower one.
 
     Notes
     -----
@@ -162,10 +160,9 @@ def snb_jackknife(
 
     Returns
     -------
-    Estimate
-        ``snb_jackknife``, at most 1, limits too; `se` is that of the value by the delta method. NaN with a
-        note when no case has the condition; no limits, and a note, where fewer than 10 clusters hold a
-        positive, where the value, or that without a cluster, is 1, and at threshold 1.
+    ``snb_jackknife``, at most 1, limits too; `se` is that of the value by the delta method. NaN with a
+    note when no case has the condition; no limits, and a note, where fewer than 10 clusters hold a
+    positive, where the value, or that without a cluster, is 1, and at threshold 1.
 
     Notes
     -----
@@ -234,11 +231,10 @@ def weighted_utility(
 
     Returns
     -------
-    Estimate
-        ``wu_log_t``, with clusters ``cluster_wu_log_t``; at most 1, limits too; `se` is that of the value by
-        the delta method. NaN with a note when no case with the condition has any relevance; no limits, and a
-        note, where only one has, where the value is 1, and, of cases in clusters, where fewer than 10
-        clusters hold a relevant case with the condition.
+    ``wu_log_t``, with clusters ``cluster_wu_log_t``; at most 1, limits too; `se` is that of the value by
+    the delta method. NaN with a note when no case with the condition has any relevance; no limits, and a
+    note, where only one has, where the value is 1, and, of cases in clusters, where fewer than 10
+    clusters hold a relevant case with the condition.
 
     Notes
     -----

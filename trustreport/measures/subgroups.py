@@ -46,9 +46,8 @@ def share_difference(x1: int, n1: int, x2: int, n2: int, *, level: float = 0.95)
 
     Returns
     -------
-    Estimate
-        In [-1, 1]; `n` counts both groups; `p` is 1 where all cases are alike; NaN with a note when a group
-        is empty.
+    In [-1, 1]; `n` counts both groups; `p` is 1 where all cases are alike; NaN with a note when a group
+    is empty.
 
     References
     ----------
@@ -92,9 +91,8 @@ def clustered_share_difference(
 
     Returns
     -------
-    Estimate
-        In [-1, 1], limits too; `n` counts the cases of both groups, `details` the clusters and D, `se` is
-        sqrt(V); NaN with a note when a group is empty; no limits with one cluster.
+    In [-1, 1], limits too; `n` counts the cases of both groups, `details` the clusters and D, `se` is
+    sqrt(V); NaN with a note when a group is empty; no limits with one cluster.
 
     References
     ----------
@@ -145,8 +143,7 @@ def clustered_auc_difference(
 
     Returns
     -------
-    Estimate
-        In [-1, 1]; `n` counts the cases of both groups; NaN with a note when a class is absent from a group.
+    In [-1, 1]; `n` counts the cases of both groups; NaN with a note when a class is absent from a group.
 
     References
     ----------
@@ -207,9 +204,8 @@ def areas_alike(
 
     Returns
     -------
-    Estimate
-        Largest minus smallest area, and `p`; a group without an area or its variance does not count. NaN with
-        a note when fewer than two remain.
+    Largest minus smallest area, and `p`; a group without an area or its variance does not count. NaN with
+    a note when fewer than two remain.
 
     References
     ----------
@@ -324,9 +320,8 @@ def equalised_odds_difference(
 
     Returns
     -------
-    Estimate
-        In [0, 1]; `n` counts the cases of the groups compared; `details` hold the largest difference of
-        either rate. NaN with a note where fewer than two groups have both classes.
+    In [0, 1]; `n` counts the cases of the groups compared; `details` hold the largest difference of
+    either rate. NaN with a note where fewer than two groups have both classes.
 
     Notes
     -----

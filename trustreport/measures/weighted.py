@@ -69,9 +69,8 @@ def weighted_share(
 
     Returns
     -------
-    Estimate
-        `n` counts the cases of the denominator with a weight above 0; `details` holds `effective`, their
-        number after Kish, and with `cluster` `clusters`. NaN with a note where there is none.
+    `n` counts the cases of the denominator with a weight above 0; `details` holds `effective`, their
+    number after Kish, and with `cluster` `clusters`. NaN with a note where there is none.
 
     References
     ----------
@@ -294,8 +293,7 @@ def weighted_shares(parts: Sequence[tuple[float, int, int]], *, level: float = 0
 
     Returns
     -------
-    Estimate
-        `n` counts all cases; NaN with a note where a share has none.
+    `n` counts all cases; NaN with a note where a share has none.
 
     References
     ----------
@@ -335,8 +333,7 @@ def weighted_shares_of_clusters(
 
     Returns
     -------
-    Estimate
-        Without limits, and with a note, with fewer than two clusters; NaN where a share has no case.
+    Without limits, and with a note, with fewer than two clusters; NaN where a share has no case.
 
     References
     ----------

@@ -55,9 +55,8 @@ def krippendorff_alpha(
 
     Returns
     -------
-    Estimate
-        At most 1; `n` counts cases with two labels or more. NaN with a note when there is none or all
-        labels are the same.
+    At most 1; `n` counts cases with two labels or more. NaN with a note when there is none or all
+    labels are the same.
 
     Notes
     -----
@@ -147,8 +146,7 @@ def gwet_ac1(
 
     Returns
     -------
-    Estimate
-        At most 1; `n` counts cases with two labels or more; NaN with a note when there is none.
+    At most 1; `n` counts cases with two labels or more; NaN with a note when there is none.
 
     References
     ----------
@@ -188,8 +186,7 @@ def gwet_ac2(
 
     Returns
     -------
-    Estimate
-        At most 1; `n` counts cases with two labels or more; NaN with a note when there is none.
+    At most 1; `n` counts cases with two labels or more; NaN with a note when there is none.
 
     References
     ----------
@@ -242,10 +239,9 @@ def icc(
 
     Returns
     -------
-    Estimate
-        At most 1, negative where cases differ less than labels of one case do; `n` counts the cases that
-        every rater labelled, `details` the raters and the cases left out. NaN with a note where fewer than
-        two such cases or raters are there, or all labels are the same.
+    At most 1, negative where cases differ less than labels of one case do; `n` counts the cases that
+    every rater labelled, `details` the raters and the cases left out. NaN with a note where fewer than
+    two such cases or raters are there, or all labels are the same.
 
     Notes
     -----

@@ -59,12 +59,11 @@ def coefficient_interval(
 
     Returns
     -------
-    Estimate
-        Method ``gwet_fisher_z``. No limits, with a note, where two raters give the rarer label to fewer than
-        10 cases between them; of the kappas and alpha, of any number of raters, where fewer than 5 cases are
-        expected on which a pair agrees in the rarer label. The rarer label: all but the most frequent one.
-        With `ranks` one rule alone: fewer than 5 cases on which a pair agrees that it is not that one,
-        whichever other labels they give. Cases that belong together count as one.
+    Method ``gwet_fisher_z``. No limits, with a note, where two raters give the rarer label to fewer than
+    10 cases between them; of the kappas and alpha, of any number of raters, where fewer than 5 cases are
+    expected on which a pair agrees in the rarer label. The rarer label: all but the most frequent one.
+    With `ranks` one rule alone: fewer than 5 cases on which a pair agrees that it is not that one,
+    whichever other labels they give. Cases that belong together count as one.
 
     Notes
     -----
@@ -180,8 +179,7 @@ def mean_interval(
 
     Returns
     -------
-    Estimate
-        In [0, 1], method ``wilson_mean``; no limits, with a note, of fewer than two cases.
+    In [0, 1], method ``wilson_mean``; no limits, with a note, of fewer than two cases.
 
     Notes
     -----

@@ -56,9 +56,8 @@ def cohen_kappa(
 
     Returns
     -------
-    Estimate
-        At most 1; `n` counts the cases that both labelled, `details` holds Po and Pe. NaN with a note when
-        there is none or both used the same single category.
+    At most 1; `n` counts the cases that both labelled, `details` holds Po and Pe. NaN with a note when
+    there is none or both used the same single category.
 
     Notes
     -----
@@ -134,9 +133,8 @@ def light_kappa(
 
     Returns
     -------
-    Estimate
-        At most 1; `n` counts cases with two labels or more, `details` the pairs and those left out because
-        their kappa is undefined. NaN with a note when none is defined.
+    At most 1; `n` counts cases with two labels or more, `details` the pairs and those left out because
+    their kappa is undefined. NaN with a note when none is defined.
 
     Notes
     -----
@@ -216,9 +214,8 @@ def conger_kappa(
 
     Returns
     -------
-    Estimate
-        At most 1; `n` counts cases with two labels or more, `details` holds Po and Pe. NaN with a note when
-        no case has two labels or all labels are the same.
+    At most 1; `n` counts cases with two labels or more, `details` holds Po and Pe. NaN with a note when
+    no case has two labels or all labels are the same.
 
     References
     ----------
@@ -280,9 +277,8 @@ def fleiss_kappa(
 
     Returns
     -------
-    Estimate
-        At most 1; `n` counts cases with two labels or more, `details` holds Po and Pe. NaN with a note when
-        no case has two labels or all labels are the same.
+    At most 1; `n` counts cases with two labels or more, `details` holds Po and Pe. NaN with a note when
+    no case has two labels or all labels are the same.
 
     References
     ----------
@@ -330,8 +326,7 @@ def percent_agreement(
 
     Returns
     -------
-    Estimate
-        In [0, 1]; `n` counts cases with two labels or more; NaN with a note when there is none.
+    In [0, 1]; `n` counts cases with two labels or more; NaN with a note when there is none.
 
     Notes
     -----

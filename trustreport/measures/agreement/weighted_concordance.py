@@ -76,8 +76,7 @@ def weighted_concordance(
 
     Returns
     -------
-    Estimate
-        In [0, 1], at most the percent agreement; `n` counts the cases. NaN with a note when none counts.
+    In [0, 1], at most the percent agreement; `n` counts the cases. NaN with a note when none counts.
 
     Notes
     -----

@@ -140,10 +140,9 @@ def advisory_value(
 
     Returns
     -------
-    Estimate
-        In [0, 1], 1 = always sure and always right, with the interval of `gap_bounds`; `details` hold the
-        threshold and the least, the median and the greatest value of a piece of advice. NaN with a note
-        without cases.
+    In [0, 1], 1 = always sure and always right, with the interval of `gap_bounds`; `details` hold the
+    threshold and the least, the median and the greatest value of a piece of advice. NaN with a note
+    without cases.
 
     Raises
     ------

@@ -85,9 +85,8 @@ def gap_bounds(
 
     Returns
     -------
-    Estimate
-        ``gap_bounds``, cut at 0 and 1, which are the ends of M; the value is always within. `details` hold B.
-        No limits, and a note, where a class lies in fewer than two clusters, and of one case.
+    ``gap_bounds``, cut at 0 and 1, which are the ends of M; the value is always within. `details` hold B.
+    No limits, and a note, where a class lies in fewer than two clusters, and of one case.
 
     Notes
     -----
@@ -225,9 +224,8 @@ def ece(
 
     Returns
     -------
-    Estimate
-        In [0, 1], 0 = calibrated in every bin, with the interval of `gap_bounds`; `details` hold the largest
-        gap of a bin. NaN with a note without cases.
+    In [0, 1], 0 = calibrated in every bin, with the interval of `gap_bounds`; `details` hold the largest
+    gap of a bin. NaN with a note without cases.
 
     Notes
     -----
@@ -291,11 +289,10 @@ def gici(
 
     Returns
     -------
-    Gici
-        Each in [0, 1], 1 = calibrated; `n` counts the cases in the bins. The overall index has the interval
-        of `gap_bounds`; the `direction` among its details is the mean distance of the overestimating less
-        that of the underestimating bins. `over` or `under` is NaN with a note when no bin is of that kind,
-        all are without cases.
+    Each in [0, 1], 1 = calibrated; `n` counts the cases in the bins. The overall index has the interval
+    of `gap_bounds`; the `direction` among its details is the mean distance of the overestimating less
+    that of the underestimating bins. `over` or `under` is NaN with a note when no bin is of that kind,
+    all are without cases.
 
     Notes
     -----

@@ -213,9 +213,8 @@ def sandwich(
 
     Returns
     -------
-    Estimate
-        ``cluster_sandwich``, or `method` without clusters; no limits, and a note, where a class lies in fewer
-        than two clusters or nothing varies between them.
+    ``cluster_sandwich``, or `method` without clusters; no limits, and a note, where a class lies in fewer
+    than two clusters or nothing varies between them.
 
     Notes
     -----

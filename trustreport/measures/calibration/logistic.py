@@ -83,9 +83,8 @@ def calibration_intercept(
 
     Returns
     -------
-    Estimate
-        0 = right on average, positive: the scores are too low. p of an intercept of 0. NaN with a note
-        without cases of both classes.
+    0 = right on average, positive: the scores are too low. p of an intercept of 0. NaN with a note
+    without cases of both classes.
 
     Notes
     -----
@@ -142,10 +141,9 @@ def calibration_slope(
 
     Returns
     -------
-    Estimate
-        1 = right; under 1 the scores are too extreme, over 1 not extreme enough. p of a slope of 1; the
-        intercept of the same fit in `details`. NaN with a note without cases of both classes, when all scores
-        are alike and when the scores separate the classes.
+    1 = right; under 1 the scores are too extreme, over 1 not extreme enough. p of a slope of 1; the
+    intercept of the same fit in `details`. NaN with a note without cases of both classes, when all scores
+    are alike and when the scores separate the classes.
 
     References
     ----------

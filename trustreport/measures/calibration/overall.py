@@ -98,10 +98,9 @@ def brier(
 
     Returns
     -------
-    Estimate
-        In [0, 1], limits too, 0 = always right and sure, .25 = a coin; the parts in `details`, and `scaled` =
-        1 - Brier / uncertainty. NaN with a note without cases; no limits with one, or where all errors are
-        alike.
+    In [0, 1], limits too, 0 = always right and sure, .25 = a coin; the parts in `details`, and `scaled` =
+    1 - Brier / uncertainty. NaN with a note without cases; no limits with one, or where all errors are
+    alike.
 
     Notes
     -----
@@ -173,10 +172,9 @@ def oe_ratio(
 
     Returns
     -------
-    Estimate
-        From 0 on; 1 = as many events as expected, above: too few expected. Interval of its logarithm, `se`
-        on that scale, p of a ratio of 1. NaN with a note when the scores expect none; no limits without
-        events and without non-events.
+    From 0 on; 1 = as many events as expected, above: too few expected. Interval of its logarithm, `se`
+    on that scale, p of a ratio of 1. NaN with a note when the scores expect none; no limits without
+    events and without non-events.
 
     Notes
     -----

@@ -71,9 +71,8 @@ def smooth_error(
 
     Returns
     -------
-    SmoothError
-        Each in [0, 1], 0 = calibrated, with bootstrap intervals (`pivot_interval`). NaN with a note without
-        cases of both classes and where the scores take too few values for a curve.
+    Each in [0, 1], 0 = calibrated, with bootstrap intervals (`pivot_interval`). NaN with a note without
+    cases of both classes and where the scores take too few values for a curve.
 
     Notes
     -----

@@ -94,9 +94,8 @@ def clustered(
 
     Returns
     -------
-    Estimate
-        `n` counts the denominator in cases, `details` the clusters and the design effect (variance over that
-        of independent cases, shares only); NaN with a note where the measure is 0/0.
+    `n` counts the denominator in cases, `details` the clusters and the design effect (variance over that
+    of independent cases, shares only); NaN with a note where the measure is 0/0.
 
     Notes
     -----

@@ -45,8 +45,7 @@ def propagated(
 
     Returns
     -------
-    Estimate
-        `n` counts all cases; NaN with a note where the measure is 0/0.
+    `n` counts all cases; NaN with a note where the measure is 0/0.
 
     Notes
     -----
@@ -253,8 +252,7 @@ def at_prevalence(name: str, counts: ConfusionCounts, prevalence: float, *, leve
 
     Returns
     -------
-    Estimate
-        `n` counts all cases; NaN with a note when a class is absent from the counts or the measure is 0/0.
+    `n` counts all cases; NaN with a note when a class is absent from the counts or the measure is 0/0.
 
     Notes
     -----

@@ -109,12 +109,11 @@ def corrected_for_labels(
 
     Returns
     -------
-    Estimate
-        In [0, 1]. Limits by Fieller's theorem, with the variance of the error rates where they were measured;
-        variances of independent cases with one case in each cell more, and so of clusters, each as one case,
-        where nothing varies between them. A value beyond the range is set to its end, with a note; NaN with a
-        note where the labels do not fit the declared error at all, or where the denominator is empty.
-        `details` has `lowest` and `highest`, the `bounds` if decision and label need not err independently.
+    In [0, 1]. Limits by Fieller's theorem, with the variance of the error rates where they were measured;
+    variances of independent cases with one case in each cell more, and so of clusters, each as one case,
+    where nothing varies between them. A value beyond the range is set to its end, with a note; NaN with a
+    note where the labels do not fit the declared error at all, or where the denominator is empty.
+    `details` has `lowest` and `highest`, the `bounds` if decision and label need not err independently.
 
     References
     ----------
@@ -266,9 +265,8 @@ def area_corrected_for_labels(
 
     Returns
     -------
-    Estimate
-        In [0, 1]; NaN with a note where the labels tell too little, or do not fit the declared error; no
-        limits where `area` has none.
+    In [0, 1]; NaN with a note where the labels tell too little, or do not fit the declared error; no
+    limits where `area` has none.
     """
     share = float(label.mean()) if len(label) else nan
     p = (share + error.specificity - 1) / error.signal

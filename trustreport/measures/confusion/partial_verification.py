@@ -80,11 +80,10 @@ def begg_greenes(name: Name, cases: PartlyVerified, *, level: float = 0.95) -> E
 
     Returns
     -------
-    Estimate
-        In [0, 1]; the interval is made of the Wilson limits of t, p1 and p0 (as in `propagated`), and needs
-        no cell above zero. `n` counts all cases; `details` holds the bounds without any assumption, `least`
-        and `most`. NaN with a note where one of the decisions was never made, or never verified, or where no
-        verified case is of the class.
+    In [0, 1]; the interval is made of the Wilson limits of t, p1 and p0 (as in `propagated`), and needs
+    no cell above zero. `n` counts all cases; `details` holds the bounds without any assumption, `least`
+    and `most`. NaN with a note where one of the decisions was never made, or never verified, or where no
+    verified case is of the class.
 
     Notes
     -----
@@ -154,8 +153,7 @@ def begg_greenes_logit(
 
     Returns
     -------
-    Estimate
-        As `begg_greenes`, but without limits where the value is 0 or 1, which the note says.
+    As `begg_greenes`, but without limits where the value is 0 or 1, which the note says.
 
     References
     ----------

@@ -110,9 +110,8 @@ def mean_of_classes(
 
     Returns
     -------
-    Estimate
-        ``class_mover`` or ``class_delta``; NaN with a note where a class has no case or, for the predictive
-        value, is never called; without limits by the delta method at 0 and 1.
+    ``class_mover`` or ``class_delta``; NaN with a note where a class has no case or, for the predictive
+    value, is never called; without limits by the delta method at 0 and 1.
 
     References
     ----------

@@ -69,10 +69,9 @@ def h_accuracy(
 
     Returns
     -------
-    Estimate
-        In [0, 1]; `details` holds the credit of each class as class_0, class_1 ...; NaN with a note when a
-        class with priority has no case or no complexity. No limits where fewer than 10 cases (or clusters)
-        of such a class earn credit.
+    In [0, 1]; `details` holds the credit of each class as class_0, class_1 ...; NaN with a note when a
+    class with priority has no case or no complexity. No limits where fewer than 10 cases (or clusters)
+    of such a class earn credit.
 
     Notes
     -----
@@ -129,9 +128,8 @@ def h_accuracy_difference(
 
     Returns
     -------
-    Estimate
-        In [-1, 1]; `details` as there, differences by class. No limits where the credits differ in fewer
-        than 10 cases (or clusters) of a class with priority.
+    In [-1, 1]; `details` as there, differences by class. No limits where the credits differ in fewer
+    than 10 cases (or clusters) of a class with priority.
 
     Notes
     -----
@@ -330,8 +328,7 @@ def risk_accuracy(
 
     Returns
     -------
-    Estimate
-        In [0, 1]; NaN with a note when a class is absent. Bootstrap within classes.
+    In [0, 1]; NaN with a note when a class is absent. Bootstrap within classes.
 
     References
     ----------

@@ -267,9 +267,8 @@ def lesion_area(marked: Marked, of: Area = "wafroc_auc", *, level: float = 0.95)
 
     Returns
     -------
-    Estimate
-        In [0, 1]; `n` counts cases; `p` of one half on the same scale, which is *not* chance for the AFROC
-        areas. NaN with a note without lesion, or without a case that has none.
+    In [0, 1]; `n` counts cases; `p` of one half on the same scale, which is *not* chance for the AFROC
+    areas. NaN with a note without lesion, or without a case that has none.
 
     References
     ----------
@@ -321,8 +320,7 @@ def lesion_area_difference(
 
     Returns
     -------
-    Estimate
-        In [-1, 1]; `p` tests 0; no limits, and a note, where no pair differs.
+    In [-1, 1]; `p` tests 0; no limits, and a note, where no pair differs.
 
     Raises
     ------

@@ -105,9 +105,8 @@ def froc_sensitivity(
 
     Returns
     -------
-    FrocEstimates
-        In [0, 1]; `n` counts lesions; NaN with a note without lesions; a note where fewer false marks were
-        made than the rate allows.
+    In [0, 1]; `n` counts lesions; NaN with a note without lesions; a note where fewer false marks were
+    made than the rate allows.
 
     References
     ----------

@@ -65,9 +65,8 @@ def mean_absolute_error(
 
     Returns
     -------
-    Estimate
-        In the unit of the values, 0 or more. NaN with a note without cases; no limits with a note where one
-        case or one cluster is there, or where all errors are of one size.
+    In the unit of the values, 0 or more. NaN with a note without cases; no limits with a note where one
+    case or one cluster is there, or where all errors are of one size.
 
     Examples
     --------
@@ -127,9 +126,8 @@ def total_deviation_index(
 
     Returns
     -------
-    Estimate
-        In the unit of the values. The upper limit is infinite with a note where there are too few cases for
-        one: below 72 of the .95 quantile at a level of .95.
+    In the unit of the values. The upper limit is infinite with a note where there are too few cases for
+    one: below 72 of the .95 quantile at a level of .95.
 
     References
     ----------
@@ -194,8 +192,7 @@ def concordance_correlation(
 
     Returns
     -------
-    Estimate
-        Between -1 and 1; NaN with a note with fewer than two cases or where nothing varies.
+    Between -1 and 1; NaN with a note with fewer than two cases or where nothing varies.
 
     References
     ----------
@@ -261,8 +258,7 @@ def deming_line(
 
     Returns
     -------
-    FittedLine
-        Both NaN with a note with fewer than 5 cases, where a side does not vary, or without correlation.
+    Both NaN with a note with fewer than 5 cases, where a side does not vary, or without correlation.
 
     References
     ----------
@@ -335,9 +331,8 @@ def passing_bablok_line(
 
     Returns
     -------
-    FittedLine
-        NaN with a note as `deming_line`, where no more pairs rise than fall, and with more than 5,000 cases.
-        No limits with a note where too few slopes differ, or too many cases have the same first value.
+    NaN with a note as `deming_line`, where no more pairs rise than fall, and with more than 5,000 cases.
+    No limits with a note where too few slopes differ, or too many cases have the same first value.
 
     References
     ----------
@@ -426,9 +421,8 @@ def rate_ratio(
 
     Returns
     -------
-    Estimate
-        NaN with a note where one of the sums is 0, or without cases; no limits with a note of a single case
-        or cluster, or where the counts of every case have the same ratio.
+    NaN with a note where one of the sums is 0, or without cases; no limits with a note of a single case
+    or cluster, or where the counts of every case have the same ratio.
     """
     check_level(level)
     n, method = len(first), RATE_RATIO if cluster is None else CLUSTER_RATE_RATIO

@@ -55,10 +55,9 @@ def judge_bias(
 
     Returns
     -------
-    Estimate
-        In the unit of the values; `n` counts cases that both rated. NaN with a note with fewer than two; no
-        limits with a note in a single cluster, where nothing varies, or where all cases were rated by one of
-        two people alone. With one person the limits are for that person only, and a note says so.
+    In the unit of the values; `n` counts cases that both rated. NaN with a note with fewer than two; no
+    limits with a note in a single cluster, where nothing varies, or where all cases were rated by one of
+    two people alone. With one person the limits are for that person only, and a note says so.
 
     Raises
     ------
@@ -100,9 +99,8 @@ def corrected_mean(
 
     Returns
     -------
-    Estimate
-        As `judge_bias`, `n` counting all cases of the judge, ``details["both_rated"]`` those that people
-        rated too.
+    As `judge_bias`, `n` counting all cases of the judge, ``details["both_rated"]`` those that people
+    rated too.
 
     References
     ----------
@@ -138,9 +136,8 @@ def corrected_share(
 
     Returns
     -------
-    Estimate
-        In [0, 1], as `corrected_mean`. A value beyond an end, which is possible with few cases, is that end,
-        and a note says so.
+    In [0, 1], as `corrected_mean`. A value beyond an end, which is possible with few cases, is that end,
+    and a note says so.
 
     Notes
     -----

@@ -93,9 +93,8 @@ def over_readers_and_cases(
 
     Returns
     -------
-    Estimate
-        `n` counts choices; NaN with a note without any; no limits with a note of a single reader or case,
-        where all choices are alike, or where the statistic does not exist without one reader or case.
+    `n` counts choices; NaN with a note without any; no limits with a note of a single reader or case,
+    where all choices are alike, or where the statistic does not exist without one reader or case.
     """
     check_level(level)
     n = len(reader)

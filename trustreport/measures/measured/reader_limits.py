@@ -42,12 +42,11 @@ def between_readers(values: Floats, *, cluster: Clusters | None = None, level: f
 
     Returns
     -------
-    Estimate
-        In the unit of the values; the limits of agreement are this number to either side of 0. `n` counts
-        cases with two values. Of the variance the part between readers has readers - 1 degrees of freedom,
-        the rest those of its jackknife variance over cases; limits of the sum by Graybill and Wang. NaN with
-        a note with fewer than two readers or two such cases; no limits with a note where nothing differs, or
-        where the variance does not exist without one case.
+    In the unit of the values; the limits of agreement are this number to either side of 0. `n` counts
+    cases with two values. Of the variance the part between readers has readers - 1 degrees of freedom,
+    the rest those of its jackknife variance over cases; limits of the sum by Graybill and Wang. NaN with
+    a note with fewer than two readers or two such cases; no limits with a note where nothing differs, or
+    where the variance does not exist without one case.
 
     References
     ----------

@@ -48,9 +48,8 @@ def difference_of_means(
 
     Returns
     -------
-    Estimate
-        `n` counts both groups, `p` tests no difference. NaN with a note where a group is empty; no limits
-        with a note where one has a single case or cluster, or where nothing varies.
+    `n` counts both groups, `p` tests no difference. NaN with a note where a group is empty; no limits
+    with a note where one has a single case or cluster, or where nothing varies.
 
     References
     ----------

@@ -139,9 +139,8 @@ def wald_change(
 
     Returns
     -------
-    Estimate
-        `n` counts both sets; `p` tests no change. NaN with the note of the one that is undefined; no limits
-        where one has no standard error.
+    `n` counts both sets; `p` tests no change. NaN with the note of the one that is undefined; no limits
+    where one has no standard error.
 
     References
     ----------
@@ -175,9 +174,8 @@ def ratio_change(
 
     Returns
     -------
-    Estimate
-        1 = no change; `se` on the scale of the logarithm; NaN with a note where one is undefined, 0 or
-        infinite.
+    1 = no change; `se` on the scale of the logarithm; NaN with a note where one is undefined, 0 or
+    infinite.
     """
     method, n = "log_wald_independent", now.n + then.n
     check_level(level)
@@ -229,9 +227,8 @@ def mover_change(
 
     Returns
     -------
-    Estimate
-        `n` counts both sets. NaN with the note of the one that is undefined, or for a ratio where one is 0 or
-        infinite; no limits where one has none.
+    `n` counts both sets. NaN with the note of the one that is undefined, or for a ratio where one is 0 or
+    infinite; no limits where one has none.
 
     References
     ----------

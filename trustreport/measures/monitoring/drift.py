@@ -37,9 +37,8 @@ def psi(baseline: Floats, current: Floats, *, bins: int = BINS, level: float = 0
 
     Returns
     -------
-    Estimate
-        0 or more, without interval; `p` tests that nothing moved; `details` hold the bins used. NaN with a
-        note with fewer than two values in a set, or with one value only.
+    0 or more, without interval; `p` tests that nothing moved; `details` hold the bins used. NaN with a
+    note with fewer than two values in a set, or with one value only.
 
     Notes
     -----
@@ -78,9 +77,8 @@ def kolmogorov_smirnov(baseline: Floats, current: Floats, *, level: float = 0.95
 
     Returns
     -------
-    Estimate
-        In [0, 1], without interval; `p` tests one distribution (conservative with ties). NaN with a note as
-        in `psi`.
+    In [0, 1], without interval; `p` tests one distribution (conservative with ties). NaN with a note as
+    in `psi`.
 
     References
     ----------
@@ -109,9 +107,8 @@ def energy(baseline: Floats, current: Floats, *, level: float = 0.95) -> Estimat
 
     Returns
     -------
-    Estimate
-        In [0, 1], without interval or test; `details` hold the distance in the unit of the score, the root
-        of the numerator. NaN with a note as in `psi`.
+    In [0, 1], without interval or test; `details` hold the distance in the unit of the score, the root
+    of the numerator. NaN with a note as in `psi`.
 
     References
     ----------
@@ -152,9 +149,8 @@ def mix_change(baseline: NDArray[np.int64], current: NDArray[np.int64], *, level
 
     Returns
     -------
-    Estimate
-        In [0, 1]: the share of cases that would have to change group; `p` tests equal shares. NaN with a note
-        with no case in a set, or with one group.
+    In [0, 1]: the share of cases that would have to change group; `p` tests equal shares. NaN with a note
+    with no case in a set, or with one group.
 
     References
     ----------

@@ -34,8 +34,7 @@ def event_rate(events: int, exposure: int, *, level: float = 0.95) -> Estimate:
 
     Returns
     -------
-    Estimate
-        0 or more; `n` is the exposure; NaN with a note without exposure.
+    0 or more; `n` is the exposure; NaN with a note without exposure.
 
     References
     ----------
@@ -81,9 +80,8 @@ def median(values: NDArray[np.float64], *, cluster: Clusters | None = None, leve
 
     Returns
     -------
-    Estimate
-        Covers at least as often as it says; no limits with so few values that none would; NaN with a note
-        without values.
+    Covers at least as often as it says; no limits with so few values that none would; NaN with a note
+    without values.
 
     References
     ----------
@@ -186,9 +184,8 @@ def funnel(
 
     Returns
     -------
-    Funnel
-        Each z-score with its two-sided p. NaN with a note: a unit without cases, one unit only, a target of 0
-        or 1. With fewer than three units phi is NaN and only the naive score is defined.
+    Each z-score with its two-sided p. NaN with a note: a unit without cases, one unit only, a target of 0
+    or 1. With fewer than three units phi is NaN and only the naive score is defined.
 
     References
     ----------

@@ -92,8 +92,7 @@ def average_run_length(moves: csr_array, start: int = 0) -> float:
 
     Returns
     -------
-    float
-        1 or more; infinite where the chart can never end.
+    1 or more; infinite where the chart can never end.
 
     References
     ----------
@@ -116,8 +115,7 @@ def median_run_length(moves: csr_array, start: int = 0) -> float:
 
     Returns
     -------
-    float
-        1 or more; infinite where fewer than half ever end.
+    1 or more; infinite where fewer than half ever end.
 
     References
     ----------

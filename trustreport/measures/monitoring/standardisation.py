@@ -165,10 +165,9 @@ def standardised_change(
 
     Returns
     -------
-    Estimate
-        In [-1, 1]; `n` counts both sets; `details` hold the crude change, both standardised shares and the
-        shares of baseline and of present cases in the strata compared. NaN with a note where no stratum holds
-        cases of both.
+    In [-1, 1]; `n` counts both sets; `details` hold the crude change, both standardised shares and the
+    shares of baseline and of present cases in the strata compared. NaN with a note where no stratum holds
+    cases of both.
 
     References
     ----------
@@ -240,8 +239,7 @@ def clustered_standardised_change(
 
     Returns
     -------
-    Estimate
-        ``cluster_standardisation``; no interval, with a note, where a set has fewer than two clusters.
+    ``cluster_standardisation``; no interval, with a note, where a set has fewer than two clusters.
 
     References
     ----------

@@ -117,10 +117,9 @@ class Draws:
 
         Returns
         -------
-        Estimate
-            `details` holds draws, undefined draws, and bias (mean of the draws less the value), and how many
-            patients were drawn where several cases are of one. No limits
-            where more than one draw in twenty is undefined, with one reader, or where nothing varies.
+        `details` holds draws, undefined draws, and bias (mean of the draws less the value), and how many
+        patients were drawn where several cases are of one. No limits
+        where more than one draw in twenty is undefined, with one reader, or where nothing varies.
 
         Examples
         --------

@@ -54,9 +54,8 @@ def clustered_difference(
 
     Returns
     -------
-    Estimate
-        In [-1, 1]; `n` counts pairs. No limits, and a note, with fewer than two clusters or no positive
-        variance.
+    In [-1, 1]; `n` counts pairs. No limits, and a note, with fewer than two clusters or no positive
+    variance.
 
     Notes
     -----
@@ -122,8 +121,7 @@ def mcnemar_clustered_case(
 
     Returns
     -------
-    Estimate
-        `value` is the chi-square and `p` its tail; no limits. Where no case favours an arm, 0 with p = 1.
+    `value` is the chi-square and `p` its tail; no limits. Where no case favours an arm, 0 with p = 1.
 
     References
     ----------
@@ -185,9 +183,8 @@ def gee_odds_ratio(
 
     Returns
     -------
-    Estimate
-        `n` counts the readings of both arms. No limits, and a note, with an empty cell, a single case, where
-        nothing varies, or where the equations do not converge.
+    `n` counts the readings of both arms. No limits, and a note, with an empty cell, a single case, where
+    nothing varies, or where the equations do not converge.
 
     References
     ----------
@@ -297,9 +294,8 @@ def or_delta(
 
     Returns
     -------
-    Estimate
-        In (0, inf); 0 or infinite without limits where one cell is empty, NaN where both arms are; each
-        with a note.
+    In (0, inf); 0 or infinite without limits where one cell is empty, NaN where both arms are; each
+    with a note.
 
     References
     ----------

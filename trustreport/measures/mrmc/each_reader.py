@@ -31,8 +31,7 @@ def reader_estimate(outcome: NDArray[np.float64], arm: int, reader: int, *, leve
 
     Returns
     -------
-    Estimate
-        In [0, 1]; `n` counts the cases that this reader read in this arm; NaN with a note when there is none.
+    In [0, 1]; `n` counts the cases that this reader read in this arm; NaN with a note when there is none.
 
     Examples
     --------
@@ -62,8 +61,7 @@ def reader_benefit(
 
     Returns
     -------
-    Estimate
-        Compared minus baseline, in [-1, 1]; `n` counts pairs; NaN with a note when there is none.
+    Compared minus baseline, in [-1, 1]; `n` counts pairs; NaN with a note when there is none.
     """
     table = paired_table(outcome, reader, compared=compared, baseline=baseline)
     return tango(table, level) if table.n else undefined(0, notes.NO_PAIR, level=level, method="tango")
@@ -110,8 +108,7 @@ def mean_benefit(changes: NDArray[np.float64], *, level: float = 0.95) -> Estima
 
     Returns
     -------
-    Estimate
-        `n` counts readers. No limits, and a note, with one reader or where all change by the same amount.
+    `n` counts readers. No limits, and a note, with one reader or where all change by the same amount.
 
     Notes
     -----
@@ -148,8 +145,7 @@ def reader_auc_estimate(
 
     Returns
     -------
-    Estimate
-        In [0, 1]; `n` counts rated cases; edges as there.
+    In [0, 1]; `n` counts rated cases; edges as there.
 
     Examples
     --------
@@ -179,8 +175,7 @@ def reader_auc_benefit(
 
     Returns
     -------
-    Estimate
-        Compared minus baseline, in [-1, 1]; `n` counts the cases rated in both arms.
+    Compared minus baseline, in [-1, 1]; `n` counts the cases rated in both arms.
     """
     rated = ~np.isnan(compared) & ~np.isnan(baseline)
     n, positives = int(rated.sum()), int((rated & truth).sum())

@@ -56,9 +56,8 @@ def by_score(
 
     Returns
     -------
-    Estimate
-        Within the range; `details` hold `effective_n`. As it came where there is no interval for another
-        reason.
+    Within the range; `details` hold `effective_n`. As it came where there is no interval for another
+    reason.
 
     References
     ----------
@@ -103,8 +102,7 @@ def on_logit(e: Estimate) -> Estimate:
 
     Returns
     -------
-    Estimate
-        In (0, 1). As it came, but for its method, where it has no interval.
+    In (0, 1). As it came, but for its method, where it has no interval.
 
     References
     ----------
@@ -171,9 +169,8 @@ def change_of_areas(e: Estimate, compared: Estimate, baseline: Estimate) -> Esti
 
     Returns
     -------
-    Estimate
-        ``..._mover``; `p` tests no difference on the same scale. As it came where no area is near 1, and
-        where a mean has no standard error (every reader's area is 1).
+    ``..._mover``; `p` tests no difference on the same scale. As it came where no area is near 1, and
+    where a mean has no standard error (every reader's area is 1).
 
     References
     ----------
@@ -210,9 +207,8 @@ def difference_by_region(e: Estimate, compared: Estimate, baseline: Estimate) ->
 
     Returns
     -------
-    Estimate
-        ``..._region``; `p` tests no difference on the same scale. As it came without an interval, and where
-        an area is 0 or 1.
+    ``..._region``; `p` tests no difference on the same scale. As it came without an interval, and where
+    an area is 0 or 1.
 
     References
     ----------

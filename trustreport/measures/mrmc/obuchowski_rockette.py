@@ -154,9 +154,8 @@ class ObuchowskiRockette:
 
         Returns
         -------
-        Estimate
-            `n` counts the readings of one arm. No limits, and a note, where readers or cases are too few or
-            D is not positive; the fixed-reader D is not clipped when cov2 < cov3.
+        `n` counts the readings of one arm. No limits, and a note, where readers or cases are too few or
+        D is not positive; the fixed-reader D is not clipped when cov2 < cov3.
         """
         value = float(self.means[compared] - self.means[baseline])
         error, df, note = self._error(mode)

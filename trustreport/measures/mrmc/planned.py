@@ -153,9 +153,8 @@ def non_inferiority(difference: Estimate, margin: float, *, higher_is_better: bo
 
     Returns
     -------
-    Estimate
-        The difference with its two-sided interval and the one-sided p; `details` holds margin, t and df.
-        Without a standard error p is NaN, and the note of the difference says why.
+    The difference with its two-sided interval and the one-sided p; `details` holds margin, t and df.
+    Without a standard error p is NaN, and the note of the difference says why.
 
     References
     ----------

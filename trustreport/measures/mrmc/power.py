@@ -161,9 +161,8 @@ def components_with_gaps(
 
     Returns
     -------
-    Components
-        As `components` finds them where nothing is missing. NaN where no two readers read one case, or none
-        read two.
+    As `components` finds them where nothing is missing. NaN where no two readers read one case, or none
+    read two.
 
     References
     ----------
@@ -217,9 +216,8 @@ def power(
 
     Returns
     -------
-    Estimate
-        In [0, 1], without an interval; `n` counts readings in each arm, `details` hold lambda, df, readers
-        and cases. NaN with a note where the design cannot be analysed that way.
+    In [0, 1], without an interval; `n` counts readings in each arm, `details` hold lambda, df, readers
+    and cases. NaN with a note where the design cannot be analysed that way.
 
     References
     ----------
@@ -285,9 +283,8 @@ def expected_width(
 
     Returns
     -------
-    Estimate
-        Of at least 0, in the unit of the endpoint, without an interval; `n` counts readings in each arm. NaN
-        with a note where the design cannot be analysed that way.
+    Of at least 0, in the unit of the endpoint, without an interval; `n` counts readings in each arm. NaN
+    with a note where the design cannot be analysed that way.
     """
     check_level(level)
     modes: list[Mode] = ["or_rrrc", "or_frrc"] if n_readers < few else ["or_rrrc"]
@@ -336,9 +333,8 @@ def cases_needed(
 
     Returns
     -------
-    Estimate
-        `value` counts cases, at least 2 and at most a million; `details` holds the power reached. NaN with a
-        note where readers differ too much for any number of cases.
+    `value` counts cases, at least 2 and at most a million; `details` holds the power reached. NaN with a
+    note where readers differ too much for any number of cases.
     """
     if not 0 < target < 1:
         raise ValueError(f"target is a power in (0, 1), got {target:g}.")

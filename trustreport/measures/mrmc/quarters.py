@@ -110,9 +110,8 @@ def oldham_slope(
 
     Returns
     -------
-    Estimate
-        b, without unit; `n` counts readers; `details` holds the naive slope on the baseline. NaN with a note
-        under three readers; no limits where all changes lie on a line.
+    b, without unit; `n` counts readers; `details` holds the naive slope on the baseline. NaN with a note
+    under three readers; no limits where all changes lie on a line.
 
     Notes
     -----

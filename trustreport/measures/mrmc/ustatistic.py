@@ -92,10 +92,9 @@ class UStatistic:
 
         Returns
         -------
-        Estimate
-            `n` counts the readings of the arm with fewer. No limits, and a note, where nothing varies, or
-            where the variance is negative; centred, the plug-in components are taken then
-            (``ustatistic_plugin``).
+        `n` counts the readings of the arm with fewer. No limits, and a note, where nothing varies, or
+        where the variance is negative; centred, the plug-in components are taken then
+        (``ustatistic_plugin``).
         """
         return self.contrast(self._unit(compared) - self._unit(baseline), level=level)
 
@@ -262,8 +261,7 @@ def ustatistic(
 
     Returns
     -------
-    UStatistic
-        NaN covariance where an arm has no two readings by different readers of different cases.
+    NaN covariance where an arm has no two readings by different readers of different cases.
     """
     read = ~np.isnan(outcome)
     scored, weight = np.where(read, outcome, 0.0), read.astype(float)

@@ -40,8 +40,7 @@ def fit_youden(
 
     Returns
     -------
-    ObuchowskiRockette
-        `theta` in [-1, 1].
+    `theta` in [-1, 1].
 
     References
     ----------
@@ -154,8 +153,7 @@ def sum_of(
 
     Returns
     -------
-    Estimate
-        `n` counts both. NaN, or no limits, with the reason where one of the two has none.
+    `n` counts both. NaN, or no limits, with the reason where one of the two has none.
 
     References
     ----------

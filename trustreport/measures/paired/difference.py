@@ -69,9 +69,8 @@ def wald_paired(table: PairedTable, level: float = 0.95) -> Estimate:
 
     Returns
     -------
-    Estimate
-        In [-1, 1], limits not cut; `n` counts pairs. Width 0 with a note when all pairs agree or all change
-        alike; NaN with a note when there is no pair.
+    In [-1, 1], limits not cut; `n` counts pairs. Width 0 with a note when all pairs agree or all change
+    alike; NaN with a note when there is no pair.
 
     Notes
     -----
@@ -108,9 +107,8 @@ def tango(table: PairedTable, level: float = 0.95) -> Estimate:
 
     Returns
     -------
-    Estimate
-        In [-1, 1]; `n` counts pairs; of positive width also without a discordant pair; NaN with a note when
-        there is no pair.
+    In [-1, 1]; `n` counts pairs; of positive width also without a discordant pair; NaN with a note when
+    there is no pair.
 
     References
     ----------
@@ -150,9 +148,8 @@ def newcombe_paired(table: PairedTable, level: float = 0.95) -> Estimate:
 
     Returns
     -------
-    Estimate
-        In [-1, 1]; `n` counts pairs; phi, in `details`, is 0 where an arm is all right or all wrong; NaN
-        with a note when there is no pair.
+    In [-1, 1]; `n` counts pairs; phi, in `details`, is 0 where an arm is all right or all wrong; NaN
+    with a note when there is no pair.
 
     References
     ----------
@@ -225,9 +222,8 @@ def newcombe_overlap(
 
     Returns
     -------
-    Estimate
-        In [-1, 1]; `n` counts the readings of the arm with fewer; `p` is 1 less the level at which an
-        interval ends at 0. NaN with a note where an arm has none.
+    In [-1, 1]; `n` counts the readings of the arm with fewer; `p` is 1 less the level at which an
+    interval ends at 0. NaN with a note where an arm has none.
 
     References
     ----------
@@ -319,9 +315,8 @@ def tango_clustered(
 
     Returns
     -------
-    Estimate
-        In [-1, 1]; `n` counts cases, `details` the clusters, the design effect D and the effective counts;
-        p of no difference on the same scale. No limits with one cluster; NaN with a note without cases.
+    In [-1, 1]; `n` counts cases, `details` the clusters, the design effect D and the effective counts;
+    p of no difference on the same scale. No limits with one cluster; NaN with a note without cases.
 
     References
     ----------

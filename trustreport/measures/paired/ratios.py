@@ -27,9 +27,8 @@ def mcnemar_exact(table: PairedTable, level: float = 0.95) -> Estimate:
 
     Returns
     -------
-    Estimate
-        `p` of the test. `value` is the share b / (b + c) of discordant pairs in favour of the aid, its
-        limits are Clopper-Pearson, `n` counts discordant pairs; without one, p is 1 and the share NaN.
+    `p` of the test. `value` is the share b / (b + c) of discordant pairs in favour of the aid, its
+    limits are Clopper-Pearson, `n` counts discordant pairs; without one, p is 1 and the share NaN.
 
     Notes
     -----
@@ -66,10 +65,9 @@ def mcnemar_midp(table: PairedTable, level: float = 0.95) -> Estimate:
 
     Returns
     -------
-    Estimate
-        `p` of the test. `value` is the share b / (b + c) of discordant pairs in favour of the aid, its
-        limits give half of P(X = b) to either tail, `n` counts discordant pairs; without one, p is 1 and
-        the share NaN.
+    `p` of the test. `value` is the share b / (b + c) of discordant pairs in favour of the aid, its
+    limits give half of P(X = b) to either tail, `n` counts discordant pairs; without one, p is 1 and
+    the share NaN.
 
     Notes
     -----
@@ -125,10 +123,9 @@ def or_delta(table: PairedTable, level: float = 0.95) -> Estimate:
 
     Returns
     -------
-    Estimate
-        In [0, inf]; `n` counts pairs. Where an arm is all right or all wrong there are no limits, and the
-        note says so; width 0 with a note without discordant pairs; NaN with a note when there is no pair.
-        `details` holds the standard error of the logarithm.
+    In [0, inf]; `n` counts pairs. Where an arm is all right or all wrong there are no limits, and the
+    note says so; width 0 with a note without discordant pairs; NaN with a note when there is no pair.
+    `details` holds the standard error of the logarithm.
 
     References
     ----------
@@ -167,9 +164,8 @@ def matched_wald(table: PairedTable, level: float = 0.95) -> Estimate:
 
     Returns
     -------
-    Estimate
-        In [0, inf]; `n` counts discordant pairs. No limits with a note when either kind is missing; NaN with
-        a note when both are. `details` holds the standard error of the logarithm.
+    In [0, inf]; `n` counts discordant pairs. No limits with a note when either kind is missing; NaN with
+    a note when both are. `details` holds the standard error of the logarithm.
 
     References
     ----------
@@ -199,9 +195,8 @@ def matched_exact(table: PairedTable, level: float = 0.95) -> Estimate:
 
     Returns
     -------
-    Estimate
-        In [0, inf]; `n` counts discordant pairs. Infinite with a note when no error was corrected; undefined,
-        between 0 and infinity, without a discordant pair.
+    In [0, inf]; `n` counts discordant pairs. Infinite with a note when no error was corrected; undefined,
+    between 0 and infinity, without a discordant pair.
 
     Notes
     -----
@@ -234,10 +229,9 @@ def rr_delta(table: PairedTable, level: float = 0.95) -> Estimate:
 
     Returns
     -------
-    Estimate
-        In [0, inf]; `n` counts pairs. Without errors in an arm there are no limits, and the note says so;
-        width 0 with a note without discordant pairs; NaN with a note when there is no pair. `details` holds
-        the standard error of the logarithm.
+    In [0, inf]; `n` counts pairs. Without errors in an arm there are no limits, and the note says so;
+    width 0 with a note without discordant pairs; NaN with a note when there is no pair. `details` holds
+    the standard error of the logarithm.
 
     References
     ----------

@@ -49,11 +49,10 @@ def clustered_share(
 
     Returns
     -------
-    Estimate
-        In [0, 1], limits too; `n` counts the base. NaN with a note where it is empty; no limits with one
-        reader or one case. Where V is not positive the larger one-way variance takes its place. Where all
-        readings are alike the limits are exact, for n lessened by the squared ratio of the t quantiles with
-        n - 1 and min(readers, cases) - 1 df. A note says so.
+    In [0, 1], limits too; `n` counts the base. NaN with a note where it is empty; no limits with one
+    reader or one case. Where V is not positive the larger one-way variance takes its place. Where all
+    readings are alike the limits are exact, for n lessened by the squared ratio of the t quantiles with
+    n - 1 and min(readers, cases) - 1 df. A note says so.
 
     Notes
     -----

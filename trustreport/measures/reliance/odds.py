@@ -25,8 +25,7 @@ def as_odds(share: Estimate) -> Estimate:
 
     Returns
     -------
-    Estimate
-        Above 0; NaN with a note where nobody, or everybody, is counted.
+    Above 0; NaN with a note where nobody, or everybody, is counted.
 
     Examples
     --------
@@ -80,8 +79,7 @@ def odds_of_counts(counts: Mapping[str, int], first: str, second: str, level: fl
 
     Returns
     -------
-    Estimate
-        `n` counts all readings; NaN with a note where one of the two patterns has no reading, or all.
+    `n` counts all readings; NaN with a note where one of the two patterns has no reading, or all.
 
     Notes
     -----

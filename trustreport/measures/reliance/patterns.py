@@ -122,8 +122,7 @@ def rate(counts: Mapping[str, int], name: str, level: float = 0.95) -> Estimate:
 
     Returns
     -------
-    Estimate
-        Wilson interval in [0, 1]; `n` counts the readings of the base; NaN with a note when there is none.
+    Wilson interval in [0, 1]; `n` counts the readings of the base; NaN with a note when there is none.
 
     Notes
     -----

@@ -122,8 +122,7 @@ def consistent_matrices(figures: Sequence[PrintedFigure], n: CaseCounts, *, rows
 
     Returns
     -------
-    Matrices
-        `count` 0 means that the figures contradict each other.
+    `count` 0 means that the figures contradict each other.
 
     Notes
     -----

@@ -74,9 +74,8 @@ def delong(
 
     Returns
     -------
-    Estimate
-        In [0, 1], limits not cut there; `n` counts cases, `details` positives and negatives, `p` tests .5.
-        NaN with a note when a class is absent; no limits when a class has one case or the area is 0 or 1.
+    In [0, 1], limits not cut there; `n` counts cases, `details` positives and negatives, `p` tests .5.
+    NaN with a note when a class is absent; no limits when a class has one case or the area is 0 or 1.
 
     Notes
     -----
@@ -155,10 +154,9 @@ def auc_logit_larger(
 
     Returns
     -------
-    Estimate
-        In [0, 1], limits too: ``auc_logit_larger``, or ``auc_newcombe`` at 0 and 1; p of an area of .5 by the
-        test that the interval inverts. NaN with a note when a class is absent; no limits when a class has one
-        case or every pair counts alike.
+    In [0, 1], limits too: ``auc_logit_larger``, or ``auc_newcombe`` at 0 and 1; p of an area of .5 by the
+    test that the interval inverts. NaN with a note when a class is absent; no limits when a class has one
+    case or every pair counts alike.
 
     Notes
     -----
@@ -222,8 +220,7 @@ def newcombe_auc(
 
     Returns
     -------
-    Estimate
-        In [0, 1], limits too; p of an area of .5 by the same score; NaN with a note when a class is absent.
+    In [0, 1], limits too; p of an area of .5 by the same score; NaN with a note when a class is absent.
 
     Notes
     -----

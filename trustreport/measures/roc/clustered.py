@@ -52,10 +52,9 @@ def clustered_auc(
 
     Returns
     -------
-    Estimate
-        In [0, 1]; p of an area of .5 on the same scale; `details` holds positives, negatives, the clusters of
-        the class that lies in fewer, and the design effect (V over DeLong's variance). NaN with a note when a
-        class is absent; no limits when a class lies in one cluster or the area is 0 or 1.
+    In [0, 1]; p of an area of .5 on the same scale; `details` holds positives, negatives, the clusters of
+    the class that lies in fewer, and the design effect (V over DeLong's variance). NaN with a note when a
+    class is absent; no limits when a class lies in one cluster or the area is 0 or 1.
 
     Notes
     -----
@@ -116,9 +115,8 @@ def auc_logit_obuchowski(
 
     Returns
     -------
-    Estimate
-        In [0, 1], limits too: ``auc_logit_obuchowski``, or ``auc_newcombe`` with a note at 0 and 1; p of an
-        area of .5 by the test that the interval inverts.
+    In [0, 1], limits too: ``auc_logit_obuchowski``, or ``auc_newcombe`` with a note at 0 and 1; p of an
+    area of .5 by the test that the interval inverts.
 
     References
     ----------
@@ -154,8 +152,7 @@ def clustered_difference(
 
     Returns
     -------
-    Estimate
-        Compared minus baseline, in [-1, 1]; `p` tests 0; edges as `clustered_auc`.
+    Compared minus baseline, in [-1, 1]; `p` tests 0; edges as `clustered_auc`.
 
     References
     ----------
@@ -195,8 +192,7 @@ def clustered_region_difference(
 
     Returns
     -------
-    Estimate
-        ``obuchowski_clustered_region``; ``obuchowski_clustered``, symmetric, where an area is 0 or 1.
+    ``obuchowski_clustered_region``; ``obuchowski_clustered``, symmetric, where an area is 0 or 1.
 
     References
     ----------
@@ -253,10 +249,9 @@ def clustered_unpaired_difference(
 
     Returns
     -------
-    Estimate
-        First set minus baseline set, in [-1, 1]; `n` counts both; `p` tests a difference of 0; NaN with a
-        note when a class is absent from a set; no limits when a class of a set lies in one cluster or an area
-        is 0 or 1.
+    First set minus baseline set, in [-1, 1]; `n` counts both; `p` tests a difference of 0; NaN with a
+    note when a class is absent from a set; no limits when a class of a set lies in one cluster or an area
+    is 0 or 1.
 
     References
     ----------

@@ -183,8 +183,7 @@ def logit_binomial(
 
     Returns
     -------
-    Estimate
-        In (0, 1]; NaN with a note when no case has the condition; no limits when AP is 1.
+    In (0, 1]; NaN with a note when no case has the condition; no limits when AP is 1.
 
     Notes
     -----

@@ -39,9 +39,8 @@ def paired_difference(
 
     Returns
     -------
-    Estimate
-        Compared minus baseline, in [-1, 1]; `p` tests a difference of 0; NaN with a note when a class is
-        absent; no limits when a class has one case or both scores rank all pairs alike.
+    Compared minus baseline, in [-1, 1]; `p` tests a difference of 0; NaN with a note when a class is
+    absent; no limits when a class has one case or both scores rank all pairs alike.
 
     References
     ----------
@@ -90,8 +89,7 @@ def paired_region_difference(
 
     Returns
     -------
-    Estimate
-        ``delong_t_region``; ``delong_t``, symmetric, where an area is 0 or 1.
+    ``delong_t_region``; ``delong_t``, symmetric, where an area is 0 or 1.
 
     Notes
     -----
@@ -139,9 +137,8 @@ def unpaired_difference(
 
     Returns
     -------
-    Estimate
-        First set minus baseline set; `n` counts both; `p` tests a difference of 0; NaN with a note when a
-        class is absent from a set; no limits when a set has no variance.
+    First set minus baseline set; `n` counts both; `p` tests a difference of 0; NaN with a note when a
+    class is absent from a set; no limits when a set has no variance.
 
     References
     ----------
@@ -201,9 +198,8 @@ def auc_group(
 
     Returns
     -------
-    Estimate
-        In [0, 1]; `details` holds the averages (NaN where dx or dy is 0) and y1, y2. NaN with a note when a
-        class is absent or dx + dy is 0.
+    In [0, 1]; `details` holds the averages (NaN where dx or dy is 0) and y1, y2. NaN with a note when a
+    class is absent or dx + dy is 0.
 
     References
     ----------

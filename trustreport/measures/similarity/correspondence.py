@@ -82,11 +82,10 @@ def correspondence(
 
     Returns
     -------
-    Correspondence
-        `degree_of_correspondence` has the p-value as its value and as `p`, `energy_distance` the statistic
-        and its p; `details` hold statistic, null mean and SD, standardised statistic and Monte Carlo standard
-        error of p. `n` counts external cases. NaN with a note under four cases in a set or when all cases are
-        alike.
+    `degree_of_correspondence` has the p-value as its value and as `p`, `energy_distance` the statistic
+    and its p; `details` hold statistic, null mean and SD, standardised statistic and Monte Carlo standard
+    error of p. `n` counts external cases. NaN with a note under four cases in a set or when all cases are
+    alike.
 
     Notes
     -----
@@ -159,9 +158,8 @@ def mmd(
 
     Returns
     -------
-    Estimate
-        MMD^2 with its one-sided p; `details` also hold the kernel width. NaN with a note under four cases in
-        a set, when all cases are alike or when more than half of all pairs are.
+    MMD^2 with its one-sided p; `details` also hold the kernel width. NaN with a note under four cases in
+    a set, when all cases are alike or when more than half of all pairs are.
 
     References
     ----------

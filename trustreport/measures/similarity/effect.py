@@ -40,9 +40,8 @@ def normalised_energy(
 
     Returns
     -------
-    Estimate
-        At most 1; about 0 it may be slightly negative. Normal interval with the variance of each case's
-        influence on H; `n` counts external cases. NaN with a note as in `correspondence`.
+    At most 1; about 0 it may be slightly negative. Normal interval with the variance of each case's
+    influence on H; `n` counts external cases. NaN with a note as in `correspondence`.
 
     Notes
     -----
@@ -106,9 +105,8 @@ def domain_classifier(
 
     Returns
     -------
-    Estimate
-        In [0, 1], with the mean of the folds' DeLong variances; `n` counts external cases. NaN with a note as
-        in `correspondence`, and with fewer than two cases of a set in a fold.
+    In [0, 1], with the mean of the folds' DeLong variances; `n` counts external cases. NaN with a note as
+    in `correspondence`, and with fewer than two cases of a set in a fold.
 
     Notes
     -----
@@ -201,10 +199,9 @@ def at_fixed_size(
 
     Returns
     -------
-    FixedSize
-        Value and `p` the median; `details` hold the quartiles and the share of p-values up to .05; `se` is
-        the Monte Carlo error of the median by the spread of p. `n` counts external cases in the whole set.
-        NaN with a note where a set has fewer than `size` cases.
+    Value and `p` the median; `details` hold the quartiles and the share of p-values up to .05; `se` is
+    the Monte Carlo error of the median by the spread of p. `n` counts external cases in the whole set.
+    NaN with a note where a set has fewer than `size` cases.
 
     References
     ----------

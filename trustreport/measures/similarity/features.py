@@ -89,8 +89,7 @@ def standardise(
 
     Returns
     -------
-    Features
-        The note says where a feature does not vary among the cases that give the SD.
+    The note says where a feature does not vary among the cases that give the SD.
 
     Notes
     -----

@@ -68,10 +68,9 @@ def binomial_normal(events: ArrayLike, cases: ArrayLike, *, level: float = 0.95)
 
     Returns
     -------
-    Heterogeneity
-        `n` counts sites. The mean is the median site; its `se` is that of mu, its `details` hold mu, and the
-        chi-square test of equal proportions (`q`, `q_df`, `q_p`). NaN with a note under two sites, or where
-        every site is at 0% or 100%; the prediction interval also with two sites.
+    `n` counts sites. The mean is the median site; its `se` is that of mu, its `details` hold mu, and the
+    chi-square test of equal proportions (`q`, `q_df`, `q_p`). NaN with a note under two sites, or where
+    every site is at 0% or 100%; the prediction interval also with two sites.
 
     Notes
     -----

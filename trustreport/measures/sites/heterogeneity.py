@@ -76,10 +76,9 @@ def heterogeneity(
 
     Returns
     -------
-    Heterogeneity
-        `n` counts sites; the mean's `details` hold Q, its df and p. NaN with a note under two sites, with a
-        site without value or positive variance, or at the end of the scale; the prediction interval also with
-        two.
+    `n` counts sites; the mean's `details` hold Q, its df and p. NaN with a note under two sites, with a
+    site without value or positive variance, or at the end of the scale; the prediction interval also with
+    two.
 
     Notes
     -----

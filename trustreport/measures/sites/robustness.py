@@ -46,9 +46,8 @@ def spr(p_performance: float, p_similarity: float, *, n: int = 0, level: float =
 
     Returns
     -------
-    Estimate
-        In [0, 1]: near 1 when nothing speaks against equal performance and the sets differ. `details` hold k
-        and both parts. NaN with a note when one of them is undefined.
+    In [0, 1]: near 1 when nothing speaks against equal performance and the sets differ. `details` hold k
+    and both parts. NaN with a note when one of them is undefined.
 
     Notes
     -----
@@ -83,8 +82,7 @@ def wpr(p_acceptability: float, p_similarity: float, *, n: int = 0, level: float
 
     Returns
     -------
-    Estimate
-        In [0, 1], as `spr`.
+    In [0, 1], as `spr`.
 
     References
     ----------
@@ -123,9 +121,8 @@ def p_performance(
 
     Returns
     -------
-    Estimate
-        `value` and `p` are the p-value; `details` hold difference and statistic. NaN with a note when a set
-        has no variance.
+    `value` and `p` are the p-value; `details` hold difference and statistic. NaN with a note when a set
+    has no variance.
 
     References
     ----------
@@ -172,9 +169,8 @@ def p_acceptability(
 
     Returns
     -------
-    Estimate
-        `value` and `p` are the p-value of "at least A_min": small speaks against it. NaN with a note without
-        variance.
+    `value` and `p` are the p-value of "at least A_min": small speaks against it. NaN with a note without
+    variance.
     """
     check_level(level)
     if not variance > 0:
@@ -204,9 +200,8 @@ def similarity_performance_correlation(
 
     Returns
     -------
-    Estimate
-        In [-1, 1]; `n` counts sites. NaN with a note under three sites or without spread; no interval with
-        three.
+    In [-1, 1]; `n` counts sites. NaN with a note under three sites or without spread; no interval with
+    three.
 
     Notes
     -----

@@ -41,9 +41,8 @@ def brier_at_horizon(
 
     Returns
     -------
-    Estimate
-        In [0, 1]; in `details` the score of predicting the observed risk for everybody. NaN with a note where
-        nobody was followed to the horizon.
+    In [0, 1]; in `details` the score of predicting the observed risk for everybody. NaN with a note where
+    nobody was followed to the horizon.
 
     References
     ----------
@@ -159,9 +158,8 @@ def slope_at_horizon(
 
     Returns
     -------
-    Estimate
-        1 = right, under 1 the predicted risks are too extreme; the intercept of the same fit in `details`.
-        NaN with a note where all scores are alike or separate the two states.
+    1 = right, under 1 the predicted risks are too extreme; the intercept of the same fit in `details`.
+    NaN with a note where all scores are alike or separate the two states.
 
     References
     ----------

@@ -74,9 +74,8 @@ def share_at_horizon(
 
     Returns
     -------
-    Estimate
-        ``ipcw_wilson``; `n` counts the cases of the denominator whose state is known; NaN with a note where
-        there is none.
+    ``ipcw_wilson``; `n` counts the cases of the denominator whose state is known; NaN with a note where
+    there is none.
 
     References
     ----------
@@ -160,9 +159,8 @@ def auc_at_horizon(
 
     Returns
     -------
-    Estimate
-        ``ipcw_logit``, at 0 and 1 ``ipcw_newcombe``; NaN with a note without events or without cases free of
-        them; `n` counts all cases, those censored too.
+    ``ipcw_logit``, at 0 and 1 ``ipcw_newcombe``; NaN with a note without events or without cases free of
+    them; `n` counts all cases, those censored too.
 
     References
     ----------

@@ -48,9 +48,8 @@ def wald(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Estimate:
 
     Returns
     -------
-    Estimate
-        In [-1, 1], limits not cut; `n` counts both groups. Width 0 with a note when neither group varies;
-        NaN with a note when a group is empty.
+    In [-1, 1], limits not cut; `n` counts both groups. Width 0 with a note when neither group varies;
+    NaN with a note when a group is empty.
 
     Notes
     -----
@@ -94,8 +93,7 @@ def newcombe(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Estimat
 
     Returns
     -------
-    Estimate
-        In [-1, 1]; `n` counts both groups; NaN with a note when a group is empty.
+    In [-1, 1]; `n` counts both groups; NaN with a note when a group is empty.
 
     References
     ----------
@@ -128,9 +126,8 @@ def miettinen_nurminen(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) 
 
     Returns
     -------
-    Estimate
-        In [-1, 1]; `n` counts both groups; of positive width also when neither group has an event; NaN with
-        a note when a group is empty.
+    In [-1, 1]; `n` counts both groups; of positive width also when neither group has an event; NaN with
+    a note when a group is empty.
 
     Notes
     -----
@@ -222,11 +219,10 @@ def number_needed(difference: Estimate) -> Estimate:
 
     Returns
     -------
-    Estimate
-        Outside (-1, 1); `method`, `level` and `n` are those of the difference. If its interval holds zero,
-        the interval of the NND runs from `details["benefit_from"]` (1/high) through infinity to harm at
-        `details["harm_from"]` (1/|low|); low and high are NaN and the note says so. Equal rates have no NND.
-        Where a limit of the difference is zero itself, the NND has no bound on that side.
+    Outside (-1, 1); `method`, `level` and `n` are those of the difference. If its interval holds zero,
+    the interval of the NND runs from `details["benefit_from"]` (1/high) through infinity to harm at
+    `details["harm_from"]` (1/|low|); low and high are NaN and the note says so. Equal rates have no NND.
+    Where a limit of the difference is zero itself, the NND has no bound on that side.
 
     References
     ----------

@@ -35,9 +35,8 @@ def katz(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Estimate:
 
     Returns
     -------
-    Estimate
-        In [0, inf]; `n` counts both groups. Without events in a group there are no limits, and the note
-        says so; NaN with a note when a group is empty. `details` holds the standard error of the logarithm.
+    In [0, inf]; `n` counts both groups. Without events in a group there are no limits, and the note
+    says so; NaN with a note when a group is empty. `details` holds the standard error of the logarithm.
 
     References
     ----------
@@ -79,9 +78,8 @@ def koopman(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Estimate
 
     Returns
     -------
-    Estimate
-        In [0, inf]; `n` counts both groups. Infinite with a note when only group 2 has no event; undefined,
-        between 0 and infinity, when neither has one; NaN with a note when a group is empty.
+    In [0, inf]; `n` counts both groups. Infinite with a note when only group 2 has no event; undefined,
+    between 0 and infinity, when neither has one; NaN with a note when a group is empty.
 
     References
     ----------
@@ -148,10 +146,9 @@ def woolf(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Estimate:
 
     Returns
     -------
-    Estimate
-        In [0, inf]; `n` counts both groups. With a zero count there are no limits, and the note says so
-        (nothing is added to the counts); NaN with a note when the ratio is 0/0. `details` holds the standard
-        error of the logarithm.
+    In [0, inf]; `n` counts both groups. With a zero count there are no limits, and the note says so
+    (nothing is added to the counts); NaN with a note when the ratio is 0/0. `details` holds the standard
+    error of the logarithm.
 
     References
     ----------
@@ -186,10 +183,9 @@ def exact_conditional(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -
 
     Returns
     -------
-    Estimate
-        In [0, inf]; `n` counts both groups. `value` is the sample odds ratio, the same under every method;
-        `details` holds the conditional maximum likelihood estimate, which R's fisher.test prints. 0/0: NaN,
-        between 0 and infinity, with a note. Where more than `MOST_TABLES` tables matter, no limits.
+    In [0, inf]; `n` counts both groups. `value` is the sample odds ratio, the same under every method;
+    `details` holds the conditional maximum likelihood estimate, which R's fisher.test prints. 0/0: NaN,
+    between 0 and infinity, with a note. Where more than `MOST_TABLES` tables matter, no limits.
 
     Notes
     -----
@@ -232,9 +228,8 @@ def baptista_pike(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Es
 
     Returns
     -------
-    Estimate
-        In [0, inf]; `n` counts both groups; 0/0: NaN, between 0 and infinity, with a note. Where more than
-        `MOST_TABLES` tables matter, no limits.
+    In [0, inf]; `n` counts both groups; 0/0: NaN, between 0 and infinity, with a note. Where more than
+    `MOST_TABLES` tables matter, no limits.
 
     Notes
     -----

@@ -129,10 +129,9 @@ def voi_of_advice(
 
     Returns
     -------
-    Estimate
-        ``yield_mover``, limits from those of the cells' shares (`cell_mean.cell_mean`), clusters as there.
-        Negative: the rule is worth more than the advice. `details` hold both expected utilities and the
-        decision (0, 1) of the rule. NaN with a note without cases.
+    ``yield_mover``, limits from those of the cells' shares (`cell_mean.cell_mean`), clusters as there.
+    Negative: the rule is worth more than the advice. `details` hold both expected utilities and the
+    decision (0, 1) of the rule. NaN with a note without cases.
 
     Notes
     -----

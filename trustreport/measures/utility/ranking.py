@@ -258,8 +258,7 @@ def independent_difference(
 
     Returns
     -------
-    Estimate
-        In the unit of the utilities; NaN with a note where a table is empty.
+    In the unit of the utilities; NaN with a note where a table is empty.
 
     Notes
     -----

@@ -45,9 +45,8 @@ def utility_yield(counts: ArrayLike, utility: ArrayLike, *, level: float = 0.95)
 
     Returns
     -------
-    Estimate
-        From the least to the greatest utility, limits too; NaN with a note without cases; no width, and a
-        note, when all utilities are alike.
+    From the least to the greatest utility, limits too; NaN with a note without cases; no width, and a
+    note, when all utilities are alike.
 
     References
     ----------
@@ -78,9 +77,8 @@ def yield_at_prevalence(
 
     Returns
     -------
-    Estimate
-        Classes sampled separately, limits put together from those of each (`cell_mean.cell_mean`); NaN with a
-        note when a class with a share has no case.
+    Classes sampled separately, limits put together from those of each (`cell_mean.cell_mean`); NaN with a
+    note when a class with a share has no case.
     """
     cells, worth, truth = _cells(counts, utility)
     mix = np.asarray(shares, dtype=np.float64)
