@@ -38,8 +38,6 @@ def bootstrap(
 
     Parameters
     ----------
-    codes : int array, shape (n_cases, n_raters)
-        Labels from 0 to n_categories - 1, -1 where there is none.
     n_categories : int, at least 2
     raters : bool
         Draw raters too. Two draws of one rater are no pair, or agreement would be overstated.

@@ -50,8 +50,6 @@ def krippendorff_alpha(
     codes : int array, shape (n_cases, n_raters)
         Labels from 0 to n_categories - 1, in their order unless nominal; -1 where there is none.
     metric : ``nominal``, ``ordinal`` or ``interval``
-    multiplicity : array, shape (n_raters,), optional
-        How often each rater counts, for a bootstrap over raters.
 
     Returns
     -------
@@ -137,12 +135,8 @@ def gwet_ac1(
 
     Parameters
     ----------
-    codes : int array, shape (n_cases, n_raters)
-        Labels from 0 to n_categories - 1, -1 where there is none.
     n_categories : int, at least 2
         Categories that raters could choose, whether or not they did: it enters the agreement by chance.
-    multiplicity : array, shape (n_raters,), optional
-        How often each rater counts, for a bootstrap over raters.
 
     Returns
     -------
@@ -181,8 +175,6 @@ def gwet_ac2(
     n_categories : int, at least 2
     weights : float array, shape (n_categories, n_categories)
         Credit in [0, 1] for two labels, 1 on the diagonal; see `trustreport.measures.agreement.labels`.
-    multiplicity : array, shape (n_raters,), optional
-        How often each rater counts, for a bootstrap over raters.
 
     Returns
     -------

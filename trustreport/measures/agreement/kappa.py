@@ -51,8 +51,6 @@ def cohen_kappa(
     ----------
     first, second : int array, shape (n_cases,)
         Labels from 0 to n_categories - 1, -1 where there is none.
-    weights : float array, shape (n_categories, n_categories), optional
-        Credit in [0, 1] for two labels, 1 on the diagonal; all or nothing where absent.
 
     Returns
     -------
@@ -122,14 +120,8 @@ def light_kappa(
 
     Parameters
     ----------
-    codes : int array, shape (n_cases, n_raters)
-        Labels from 0 to n_categories - 1, -1 where there is none.
-    weights : float array, shape (n_categories, n_categories), optional
-        Credit in [0, 1] for two labels, 1 on the diagonal; all or nothing where absent.
     of : int, optional
         Index of the rater whose pairs alone count.
-    multiplicity : array, shape (n_raters,), optional
-        How often each rater counts, for a bootstrap over raters.
 
     Returns
     -------
@@ -207,10 +199,6 @@ def conger_kappa(
     ----------
     codes : int array, shape (n_cases, n_raters)
         Labels from 0 to n_categories - 1, -1 where there is none; raters without any label are left out.
-    weights : float array, shape (n_categories, n_categories), optional
-        Credit in [0, 1] for two labels, 1 on the diagonal; all or nothing where absent.
-    multiplicity : array, shape (n_raters,), optional
-        How often each rater counts, for a bootstrap over raters.
 
     Returns
     -------
@@ -266,15 +254,6 @@ def fleiss_kappa(
 
     Estimand: the same for all cases of the population, raters fixed.
 
-    Parameters
-    ----------
-    codes : int array, shape (n_cases, n_raters)
-        Labels from 0 to n_categories - 1, -1 where there is none.
-    weights : float array, shape (n_categories, n_categories), optional
-        Credit in [0, 1] for two labels, 1 on the diagonal; all or nothing where absent.
-    multiplicity : array, shape (n_raters,), optional
-        How often each rater counts, for a bootstrap over raters.
-
     Returns
     -------
     At most 1; `n` counts cases with two labels or more, `details` holds Po and Pe. NaN with a note when
@@ -314,12 +293,6 @@ def percent_agreement(
 
     Parameters
     ----------
-    codes : int array, shape (n_cases, n_raters)
-        Labels from 0 to n_categories - 1, -1 where there is none.
-    weights : float array, shape (n_categories, n_categories), optional
-        Credit in [0, 1] for two labels, 1 on the diagonal; all or nothing where absent.
-    multiplicity : array, shape (n_raters,), optional
-        How often each rater counts, for a bootstrap over raters.
     interval : {"gwet", "score"}
         By Gwet's variance, cut at 0 and 1, or the score interval of the mean over cases with a pair of labels
         (`interval.mean_interval`).

@@ -57,8 +57,6 @@ def weighted_concordance(
 
     Parameters
     ----------
-    codes : int array, shape (n_cases, n_raters)
-        Labels from 0 to n_categories - 1, -1 where there is none.
     n_categories : int, at least 2
     confidence : float array in [0, 1], shape (n_cases, n_raters), optional
         NaN or absent: the label is taken as sure, and a note says so.

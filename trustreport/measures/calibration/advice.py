@@ -129,8 +129,6 @@ def advisory_value(
 
     Parameters
     ----------
-    score : float array, shape (n_cases,)
-        Probability of the condition.
     local : {"absolute_gap", "gici"}
         How a gap is turned into a calibration.
     threshold : float in (0, 1)

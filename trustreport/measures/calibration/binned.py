@@ -215,8 +215,6 @@ def ece(
 
     Parameters
     ----------
-    score : float array, shape (n_cases,)
-        Probability of the condition.
     binning : {"equal_width", "equal_mass"}
         Bins of [low, high), the last closed, or of equal numbers of cases (`bins.equal_mass`).
     known : optional

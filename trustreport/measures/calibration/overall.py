@@ -84,8 +84,6 @@ def brier(
 
     Parameters
     ----------
-    score : float array, shape (n_cases,)
-        Probability of the condition.
     bins : int
         For the parts only.
     interval : {"wald", "logit_t"}
@@ -163,8 +161,6 @@ def oe_ratio(
 
     Parameters
     ----------
-    score : float array, shape (n_cases,)
-        Probability of the condition.
     interval : {"log_wald", "oe_delta"}
         As above; the second is the primary one.
     cluster : int array, shape (n_cases,), optional

@@ -60,8 +60,6 @@ def smooth_error(
 
     Parameters
     ----------
-    score : float array, shape (n_cases,)
-        Probability of the condition.
     rng : numpy.random.Generator, optional
         Without it there are no intervals.
     replicates : int

@@ -67,8 +67,6 @@ def delong(
 
     Parameters
     ----------
-    score : array of numbers, shape (n_cases,)
-        Higher = more suspicious; no NaN.
     known : optional
         `area_and_variance` of these cases, where it is at hand already.
 

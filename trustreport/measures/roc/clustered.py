@@ -45,8 +45,6 @@ def clustered_auc(
 
     Parameters
     ----------
-    score : array of numbers, shape (n_cases,)
-        Higher = more suspicious; no NaN.
     cluster : int array, shape (n_cases,)
         Which cluster a case belongs to.
 

@@ -67,8 +67,6 @@ def roc_curve(truth: NDArray[np.bool_], score: NDArray[Any], *, order: Order | N
     ----------
     truth : bool array, shape (n_cases,)
         Both classes must occur.
-    score : array of numbers, shape (n_cases,)
-        Higher = more suspicious; no NaN.
     order : optional
         `ascending(score)`, where it is at hand already.
     """
@@ -176,8 +174,6 @@ def logit_binomial(
 
     Parameters
     ----------
-    score : array of numbers, shape (n_cases,)
-        Higher = more suspicious; no NaN.
     known : optional
         `outranked` of these cases, where it is at hand already.
 

@@ -41,11 +41,6 @@ def wald(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Estimate:
     Estimand: P(event in group 1) - P(event in group 2), groups and cases independent. With the unaided
     arm's errors first this is the absolute risk reduction, positive = fewer errors with the aid.
 
-    Parameters
-    ----------
-    x1, n1, x2, n2 : int
-        Events and cases of either group.
-
     Returns
     -------
     In [-1, 1], limits not cut; `n` counts both groups. Width 0 with a note when neither group varies;
@@ -86,11 +81,6 @@ def newcombe(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Estimat
 
     Estimand: P(event in group 1) - P(event in group 2), groups and cases independent.
 
-    Parameters
-    ----------
-    x1, n1, x2, n2 : int
-        Events and cases of either group.
-
     Returns
     -------
     In [-1, 1]; `n` counts both groups; NaN with a note when a group is empty.
@@ -118,11 +108,6 @@ def miettinen_nurminen(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) 
     and N = n1 + n2.
 
     Estimand: P(event in group 1) - P(event in group 2), groups and cases independent.
-
-    Parameters
-    ----------
-    x1, n1, x2, n2 : int
-        Events and cases of either group.
 
     Returns
     -------

@@ -28,11 +28,6 @@ def katz(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Estimate:
     Estimand: P(event in group 1) / P(event in group 2), groups and cases independent. With the errors of
     the aided arm first this is the relative risk of an error, below 1 = fewer errors with the aid.
 
-    Parameters
-    ----------
-    x1, n1, x2, n2 : int
-        Events and cases of either group.
-
     Returns
     -------
     In [0, inf]; `n` counts both groups. Without events in a group there are no limits, and the note
@@ -70,11 +65,6 @@ def koopman(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Estimate
         |x1/n1 - f x2/n2| = z sqrt(p1(f) (1 - p1(f)) / n1 + f^2 p2(f) (1 - p2(f)) / n2)
 
     Estimand: P(event in group 1) / P(event in group 2), groups and cases independent.
-
-    Parameters
-    ----------
-    x1, n1, x2, n2 : int
-        Events and cases of either group.
 
     Returns
     -------
@@ -139,11 +129,6 @@ def woolf(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Estimate:
     Estimand: odds of an event in group 1 / odds in group 2, groups and cases independent. With the errors
     of the aided arm first, below 1 = fewer errors with the aid.
 
-    Parameters
-    ----------
-    x1, n1, x2, n2 : int
-        Events and cases of either group.
-
     Returns
     -------
     In [0, inf]; `n` counts both groups. With a zero count there are no limits, and the note says so
@@ -175,11 +160,6 @@ def exact_conditional(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -
         P(X1 >= x1; low) = P(X1 <= x1; high) = (1 - level) / 2
 
     Estimand: odds of an event in group 1 / odds in group 2, groups and cases independent.
-
-    Parameters
-    ----------
-    x1, n1, x2, n2 : int
-        Events and cases of either group.
 
     Returns
     -------
@@ -220,11 +200,6 @@ def baptista_pike(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Es
         p(w) = sum of P(X1 = t; w) over t with P(X1 = t; w) <= P(X1 = x1; w),   accepted: p(w) >= 1 - level
 
     Estimand: odds of an event in group 1 / odds in group 2, groups and cases independent.
-
-    Parameters
-    ----------
-    x1, n1, x2, n2 : int
-        Events and cases of either group.
 
     Returns
     -------
