@@ -26,13 +26,14 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
+from areas_of_draws import auc_difference
 
 from trustreport.assessment.dimensions.decision_benefit.results import results_of
 from trustreport.assessment.dimensions.pragmatic_utility.counts import paired, two_sample
 from trustreport.assessment.dimensions.pragmatic_utility.readings import clustered, counts_of, mrmc, pairs_of
 from trustreport.assessment.performance.readers import correct_decisions, every_endpoint
 from trustreport.measures.mrmc.auc import auc_covariance, auc_ustatistic
-from trustreport.measures.mrmc.bootstrap import Draws, auc_difference
+from trustreport.measures.mrmc.bootstrap import Draws
 from trustreport.measures.mrmc.clustered import gee_odds_ratio
 from trustreport.measures.mrmc.ustatistic import ustatistic
 from trustreport.planning.simulate import STRUCTURES, roe_metz

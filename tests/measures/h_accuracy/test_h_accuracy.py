@@ -22,7 +22,6 @@ from trustreport.measures.h_accuracy.measure import (
     credits_of,
     h_accuracy,
     h_accuracy_difference,
-    risk_accuracy,
     risk_accuracy_of,
     risk_priority,
     two_class_scores,
@@ -44,6 +43,13 @@ def net_benefit_of(risk_accuracy: float, tau: float, prevalence: float) -> float
 
 def rng():
     return np.random.default_rng(20)
+
+
+def risk_accuracy(truth, score, tau):
+    """H-accuracy with the priorities of a risk threshold, by its definition."""
+    share = float(truth.mean())
+    priority = (0.5, 0.5) if share in (0.0, 1.0) else risk_priority(tau, share)
+    return h_accuracy(truth.astype(int), two_class_scores(1.0 * (score >= tau)), priority=priority, rng=rng())
 
 
 def value(truth, scores, **parameters):
@@ -241,7 +247,7 @@ def test_i8_counts_of_either_class_multiplied(c, k1, k2, p):
 def test_net_benefit_is_a_risk_accuracy(truth, score, tau):
     assume(truth.any() and not truth.all())
     q = float(truth.mean())
-    ha = risk_accuracy(truth, score, tau, rng=rng()).value
+    ha = risk_accuracy(truth, score, tau).value
     assert net_benefit_of(ha, tau, q) == pytest.approx(net_benefit(truth, score, tau).value, abs=1e-12)
     if q == 0.5:
         snb = standardized_net_benefit(truth, score, tau).value
@@ -251,7 +257,7 @@ def test_net_benefit_is_a_risk_accuracy(truth, score, tau):
 def test_at_half_and_half_net_benefit_is_half_of_youdens_j():
     c = ConfusionCounts(7, 2, 3, 8)
     truth, scores = cases_of(c)
-    ha = risk_accuracy(truth == 1, scores[:, 1], 0.5, rng=rng()).value
+    ha = risk_accuracy(truth == 1, scores[:, 1], 0.5).value
     assert ha == pytest.approx(estimated(MEASURES["balanced_accuracy"], c).value)
     assert net_benefit_of(ha, 0.5, 0.5) == pytest.approx(estimated(MEASURES["youden_j"], c).value / 2)
 
@@ -405,7 +411,7 @@ def test_undefined_says_why():
         assert (few.value, few.note) == (1.0, notes.FEW_CREDITED)
         assert isnan(few.low)
         assert isnan(few.high)
-    assert risk_accuracy(np.zeros(3, bool), np.ones(3), 0.5, rng=rng()).note == notes.CLASS_ABSENT
+    assert risk_accuracy(np.zeros(3, bool), np.ones(3), 0.5).note == notes.CLASS_ABSENT
 
 
 @pytest.mark.parametrize(("change", "words"), [

@@ -1,6 +1,8 @@
 """Two-way bootstrap: reference standard errors, what is drawn, statistics written out, edges."""
 
+import runpy
 from math import isnan
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +17,6 @@ from trustreport.measures.mrmc.bootstrap import (
     TOO_MANY_UNDEFINED,
     UNDEFINED_DRAWS,
     Draws,
-    auc_difference,
     canonical_order,
     combined,
     ratio_difference,
@@ -23,6 +24,8 @@ from trustreport.measures.mrmc.bootstrap import (
 )
 from trustreport.measures.mrmc.covariance import proportions
 
+BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
+auc_difference = runpy.run_path(str(BENCHMARKS / "areas_of_draws.py"))["auc_difference"]
 STRATA = np.arange(40) % 2
 SECONDS = np.random.default_rng(17).normal(60, 10, (2, 5, 40))
 ONES = np.ones_like(SECONDS)

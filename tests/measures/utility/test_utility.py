@@ -38,7 +38,6 @@ from trustreport.measures.utility.operating import (
     dominates,
     equal_yield_slope,
     not_dominated,
-    shares,
 )
 from trustreport.measures.utility.ranking import (
     independent_difference,
@@ -54,6 +53,13 @@ from trustreport.measures.utility.utility_yield import (
     yield_of_clusters,
     yield_of_decisions,
 )
+
+
+def shares(tpr, fpr, prevalence):
+    """Shares of all cases by decision (rows) and truth (columns), negative class first."""
+    present, absent = prevalence, 1 - prevalence
+    return np.array([[absent * (1 - fpr), present * (1 - tpr)], [absent * fpr, present * tpr]])
+
 
 U4, U5, U6 = [[15, -335], [-35, 165]], [[45, -335], [-65, 165]], [[350, 0], [300, 500]]
 A, B = np.array([[27, 15], [23, 35]]), np.array([[43, 18], [7, 32]])

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isclose, nan
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -304,57 +303,20 @@ def risk_priority(tau: float, prevalence: float) -> tuple[float, float]:
     return tau * (1 - prevalence) / alpha, (1 - tau) * prevalence / alpha
 
 
-def risk_accuracy(
-    truth: NDArray[np.bool_],
-    score: NDArray[Any],
-    tau: float,
-    *,
-    rng: np.random.Generator,
-    prevalence: float | None = None,
-    level: float = 0.95,
-) -> Estimate:
-    """H-accuracy in which tau is a risk threshold: right is a positive at or above it, a negative below it.
+def risk_accuracy_of(net_benefit: float, tau: float, prevalence: float) -> float:
+    """H-accuracy with tau a risk threshold, from the net benefit NB at that threshold, with q the prevalence.
 
-    ::
+    Right is a positive at or above tau and a negative below it::
 
         Ha = p(0) specificity + p(1) sensitivity,   p of `risk_priority`
-
-    Parameters
-    ----------
-    score : array of numbers, shape (n_cases,)
-        Predicted risk; positive from tau on.
-    prevalence : float in (0, 1), optional
-        That of these cases when not given.
-
-    Returns
-    -------
-    In [0, 1]; NaN with a note when a class is absent. Bootstrap within classes.
-
-    References
-    ----------
-    Cabitza, Campagner (2019), "Who wants accurate models?", arXiv:1910.09246, theorem 1.
-    """
-    share = float(truth.mean()) if prevalence is None and truth.size else prevalence
-    priority = (0.5, 0.5) if share in (None, 0.0, 1.0) else risk_priority(tau, float(share or 0))
-    called = (score >= tau).astype(np.float64)
-    return h_accuracy(
-        truth.astype(np.int64),
-        np.stack([1 - called, called], axis=1),
-        priority=priority,
-        rng=rng,
-        level=level,
-    )
-
-
-def risk_accuracy_of(net_benefit: float, tau: float, prevalence: float) -> float:
-    """The `risk_accuracy` that goes with a net benefit at threshold tau, with q the prevalence.
-
-    ::
-
         NB = (alpha Ha - tau (1 - q)) / (1 - tau)
 
     The source divides tau (1 - q) by (1 - tau) once more inside, which is wrong: for tau .2, prevalence .3,
     sensitivity .8, specificity .7 net benefit is .1875, as here, not .14375.
+
+    References
+    ----------
+    Cabitza, Campagner (2019), "Who wants accurate models?", arXiv:1910.09246, theorem 1.
     """
     return ((1 - tau) * net_benefit + tau * (1 - prevalence)) / _alpha(tau, prevalence)
 

@@ -172,15 +172,6 @@ def non_inferiority(difference: Estimate, margin: float, *, higher_is_better: bo
     return _tested(difference, null, {"margin": margin}, more=higher_is_better)
 
 
-def superiority(difference: Estimate, *, higher_is_better: bool = True) -> Estimate:
-    """Whether the compared arm is better than the baseline: one-sided, t = d / SE.
-
-    The one-sided p below .025 says the same as a 95 % interval on the better side of 0. Report it only where
-    the protocol named superiority.
-    """
-    return _tested(difference, 0.0, {"margin": 0.0}, more=higher_is_better)
-
-
 def equivalence(difference: Estimate, margin: float | tuple[float, float]) -> Estimate:
     """Whether two arms differ by less than a margin either way: two one-sided tests.
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trustreport.measures.roc.curve import RocCurve
-from trustreport.measures.utility.matrices import Floats, as_matrix, right_decisions_pay
+from trustreport.measures.utility.matrices import as_matrix, right_decisions_pay
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +96,3 @@ def _stakes(utility: ArrayLike, prevalence: float) -> tuple[float, float]:
     if not right_decisions_pay(matrix) or of_negatives == of_positives == 0:
         raise ValueError("a wrong decision is worth more than the right one, or all are worth the same.")
     return of_negatives, of_positives
-
-
-def shares(tpr: float, fpr: float, prevalence: float) -> Floats:
-    """Shares of all cases by decision (rows) and truth (columns), negative class first."""
-    present, absent = prevalence, 1 - prevalence
-    return np.array([[absent * (1 - fpr), present * (1 - tpr)], [absent * fpr, present * tpr]])
