@@ -217,7 +217,6 @@ def task_flow(readings: Readings, plan: Plan) -> TaskFlow:
 
 
 def task_flows(study: Study, plan: Plan) -> tuple[TaskFlow, ...]:
-    """The flow of every task."""
     return tuple(task_flow(readings, plan) for readings in study.readings)
 
 

@@ -58,7 +58,6 @@ class ScoreMeasure:
         return self.intervals[0]
 
     def function(self) -> Estimates:
-        """The function that estimates it."""
         if not isinstance(self.estimates, str):
             return self.estimates
         module, _, name = self.estimates.partition(":")

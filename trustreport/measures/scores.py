@@ -125,7 +125,6 @@ def gicis(truth: Truth, score: Scores, *, cluster: Clusters | None, level: float
 def net_benefits(
     truth: Truth, score: Scores, threshold: float, *, cluster: Clusters | None, level: float, **_: Any
 ) -> list[Estimate]:
-    """Net benefit at a threshold."""
     given = truth, score, threshold
     found = [net_benefit_mover(*given, level=level), net_benefit(*given, level=level)]
     if cluster is not None:

@@ -78,7 +78,6 @@ class PilotParts:
 
 
 def origin_of(request: SizingRequest, pilot: PilotParts | None = None) -> Origin:
-    """The origin that the request declares."""
     area = request.endpoint == "auc"
     if pilot is not None:
         mean = request.expected if request.expected is not None else pilot.mean

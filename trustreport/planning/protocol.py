@@ -297,7 +297,6 @@ def to_json(sizes: StudySizes) -> bytes:
 
 
 def to_markdown(sizes: StudySizes, words: Catalogue | None = None) -> str:
-    """The section as Markdown."""
     words = words or catalogue("en")
     lines = [f"# {words(f'{TEXT}.title')}", ""]
     for part in protocol_parts(sizes, words):
@@ -317,7 +316,6 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def to_svg(sizes: StudySizes) -> bytes:
-    """The figure as SVG."""
     from trustreport.report.layout.figures import saved
 
     return saved(figure_of(sizes), catalogue("en"), ("svg",))[0]

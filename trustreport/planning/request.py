@@ -142,7 +142,6 @@ class SizingRequest(OptionsRequest):
 
     @property
     def share_positive(self) -> float:
-        """The share of positive cases."""
         return self.positive_share if self.positive_share is not None else 0.5
 
 

@@ -331,5 +331,4 @@ def same_level(one: float, other: float) -> bool:
 
 
 def named(criteria: Iterable[Endpoint]) -> list[str]:
-    """The names of criteria."""
     return [criterion.endpoint for criterion in criteria]

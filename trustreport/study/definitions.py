@@ -56,7 +56,6 @@ def _parsed(part: str) -> list[Condition]:
 
 
 def number(text: str) -> float | None:
-    """The number that a text is, or None."""
     try:
         return float(text)
     except ValueError:

@@ -49,12 +49,10 @@ class MarkedCases:
 
     @property
     def with_lesion(self) -> int:
-        """Cases with a lesion."""
         return int((self.of.cases.truth[self.known] == 1).sum())
 
     @property
     def n_cases(self) -> int:
-        """Cases that count."""
         return int(self.known.sum())
 
     @cached_property

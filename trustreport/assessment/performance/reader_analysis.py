@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate
-from trustreport.measures.mrmc.crossed_clusters import ClusteredReaders, ClusteredYouden
+from trustreport.measures.mrmc.crossed_clusters import ClusteredReaders, ClusteredYouden, SumOfClasses
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette, leading
 from trustreport.measures.mrmc.period import PeriodAdjusted
 from trustreport.measures.mrmc.ustatistic import METHOD, UStatistic
-from trustreport.measures.mrmc.youden import YoudenUStatistic
 from trustreport.measures.note import Note
 from trustreport.study.study import Floats
 
@@ -35,9 +34,7 @@ ChangeInRange = Callable[[Estimate, Callable[[int], Estimate]], Estimate]
 class Single(Protocol):
     """The estimates of a reader who is the only one."""
 
-    def arm_mean(self, arm: int, *, level: float) -> Estimate:
-        """The mean in one arm."""
-        ...
+    def arm_mean(self, arm: int, *, level: float) -> Estimate: ...
 
     def difference(self, compared: int, baseline: int, *, level: float) -> Estimate:
         """The difference between two arms."""
@@ -60,10 +57,10 @@ class Analysis:
     within the range: `mean_in_range` gives those of an arm, and a difference reaches `greatest` at most.
     """
 
-    unbiased: UStatistic | YoudenUStatistic
+    unbiased: UStatistic | SumOfClasses
     mean_in_range: Callable[[Estimate, int], Estimate]
     fits: Mapping[str, ObuchowskiRockette] = field(default_factory=dict)
-    centred: UStatistic | YoudenUStatistic | None = None
+    centred: UStatistic | SumOfClasses | None = None
     single: Single | None = None
     clustered: ClusteredReaders | ClusteredYouden | None = None
     change_in_range: ChangeInRange = lambda e, mean: difference_in_range(e)
@@ -114,10 +111,9 @@ class Analysis:
         return next(iter(self.differences(level).values()))
 
     def lead_mean(self, arm: int, level: float) -> Estimate:
-        """The primary estimate of the mean of an arm."""
         return next(iter(self.arm_means(arm, level).values()))
 
-    def _ustatistics(self) -> Iterator[UStatistic | YoudenUStatistic]:
+    def _ustatistics(self) -> Iterator[UStatistic | SumOfClasses]:
         yield self.unbiased
         if self.centred:
             yield self.centred

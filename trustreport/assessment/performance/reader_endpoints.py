@@ -152,7 +152,6 @@ def proportion(
         return analysis_of_shares(part, cluster, later)
 
     def estimates_of(arm: int) -> tuple[Estimate, ...]:
-        """The estimate of each reader in an arm."""
         if cluster is not None:
             return tuple(analyse(correct[:, [j]]).lead_mean(arm, level) for j in readers)
         return tuple(reader_estimate(correct, arm, j, level=level) for j in readers)
@@ -240,7 +239,6 @@ def youden(
         return Analysis(whole, in_range, {FIRST_COVARIANCE: fit}, **more)
 
     def estimates_of(arm: int) -> tuple[Estimate, ...]:
-        """The estimate of each reader in an arm."""
         if cluster is not None:
             return tuple(analyse(correct[:, [j]]).lead_mean(arm, level) for j in range(correct.shape[1]))
         pairs = zip(sensitivity.by_reader[arm], specificity.by_reader[arm], strict=True)
@@ -323,7 +321,6 @@ def auc(
         return Analysis(whole, in_range, fits, **more)
 
     def estimates_of(arm: int) -> tuple[Estimate, ...]:
-        """The area of each reader in an arm."""
         if cluster is not None:
             return tuple(analyse(rating[:, [j]]).lead_mean(arm, level) for j in readers)
         return tuple(reader_auc_estimate(rating[arm, j], truth, level=level) for j in readers)

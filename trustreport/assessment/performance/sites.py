@@ -316,7 +316,6 @@ class CrossCell:
 
     @property
     def rate(self) -> Estimate:
-        """The rate with its interval."""
         return self.result.estimate
 
 
@@ -357,7 +356,6 @@ class Contrast:
 
     @property
     def results(self) -> tuple[Result, ...]:
-        """Its entries."""
         return self.first.result, self.second.result, self.result
 
 
@@ -399,7 +397,6 @@ class Concentration:
 
     @property
     def results(self) -> list[Result]:
-        """Every entry once."""
         leading = self.lead or self.largest
         found = list(leading.results) if leading else []
         for crossing in self.crossings:

@@ -49,7 +49,6 @@ class ConfusionCounts:
 
     @property
     def n(self) -> int:
-        """All cases."""
         return self.positives + self.negatives
 
     @property
@@ -64,12 +63,10 @@ class ConfusionCounts:
 
     @property
     def called_positive(self) -> int:
-        """Positive decisions."""
         return self.tp + self.fp
 
     @property
     def called_negative(self) -> int:
-        """Negative decisions."""
         return self.fn + self.tn
 
     def swapped(self) -> "ConfusionCounts":

@@ -126,7 +126,6 @@ class CellMeasure:
     of_readers: bool = False
 
     def value_in(self, counts: ConfusionCounts) -> float:
-        """The value in these counts."""
         return float(self.formula(counts.tp, counts.fp, counts.fn, counts.tn))
 
     @property

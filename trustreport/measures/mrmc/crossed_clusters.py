@@ -234,11 +234,11 @@ def areas_of_patients(
     return clustered_areas(rating, truth, cluster)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ClusteredYouden:
-    """Youden's index of readers, cases sampled by cluster: a contrast of two classes in each arm."""
+@dataclass(frozen=True, eq=False)
+class SumOfClasses:
+    """Youden's index of readers, or another sum of two classes: a contrast of both classes of each arm."""
 
-    classes: ClusteredReaders
+    classes: ClusteredReaders | UStatistic
     n_arms: int
     less: float = 1.0
 
@@ -251,9 +251,20 @@ class ClusteredYouden:
         """Difference of two arms, compared minus baseline."""
         return self.classes.contrast(self._weights(compared) - self._weights(baseline), level=level)
 
-    def components(self, compared: int, baseline: int) -> dict[str, float]:
+    def components(self, compared: int = 1, baseline: int = 0) -> dict[str, float]:
         """The parts of the variance of a difference by source."""
         return self.classes.components_of(self._weights(compared) - self._weights(baseline))
+
+    def _weights(self, arm: int) -> NDArray[np.float64]:
+        one: NDArray[np.float64] = np.eye(self.n_arms)[arm]
+        return np.concatenate([one, one])
+
+
+@dataclass(frozen=True, eq=False)
+class ClusteredYouden(SumOfClasses):
+    """The sum of two classes with cases sampled by cluster."""
+
+    classes: ClusteredReaders
 
     def fit(self, n_cases: int) -> ObuchowskiRockette:
         """The Obuchowski-Rockette fit of J; every reader read every case."""
@@ -262,10 +273,6 @@ class ClusteredYouden:
         held = self.classes.held[:n] | self.classes.held[n:]
         joined = ClusteredReaders(both[0] - self.less, both[1], both[2], held, self.classes.n[:n])
         return joined.fit(n_cases)
-
-    def _weights(self, arm: int) -> NDArray[np.float64]:
-        one: NDArray[np.float64] = np.eye(self.n_arms)[arm]
-        return np.concatenate([one, one])
 
 
 def means_of_classes(

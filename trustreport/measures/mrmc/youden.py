@@ -1,8 +1,8 @@
 """Youden's index of readers: sensitivity + specificity - 1, with the inference of both classes together."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from math import hypot, isnan, nan, sqrt
+from dataclasses import replace
+from math import hypot, isnan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,10 @@ from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
-from trustreport.measures.mrmc.crossed_clusters import independent_readings
+from trustreport.measures.mrmc.crossed_clusters import SumOfClasses, independent_readings
 from trustreport.measures.mrmc.in_range import by_score
 from trustreport.measures.mrmc.obuchowski_rockette import ObuchowskiRockette, obuchowski_rockette
-from trustreport.measures.mrmc.ustatistic import UStatistic, ustatistic
+from trustreport.measures.mrmc.ustatistic import ustatistic
 from trustreport.measures.note import NO_NOTE
 
 MOVER = "mover"
@@ -52,32 +52,6 @@ def fit_youden(
     return obuchowski_rockette(theta, covariance, len(truth))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class YoudenUStatistic:
-    """U-statistic of Youden's index for any design: a contrast of four means, two classes in each arm."""
-
-    classes: UStatistic
-    n_arms: int
-    less: float = 1.0
-
-    def arm_mean(self, arm: int, *, level: float = 0.95) -> Estimate:
-        """J of one arm, readers and cases sampled."""
-        e = self.classes.contrast(self._weights(arm), level=level)
-        return replace(e, value=e.value - self.less, low=e.low - self.less, high=e.high - self.less, p=nan)
-
-    def difference(self, compared: int = 1, baseline: int = 0, *, level: float = 0.95) -> Estimate:
-        """Difference of two arms, compared minus baseline."""
-        return self.classes.contrast(self._weights(compared) - self._weights(baseline), level=level)
-
-    def components(self, compared: int = 1, baseline: int = 0) -> dict[str, float]:
-        """Plug-in components of the difference, as `UStatistic.components`."""
-        return self.classes.components_of(self._weights(compared) - self._weights(baseline))
-
-    def _weights(self, arm: int) -> NDArray[np.float64]:
-        one: NDArray[np.float64] = np.eye(self.n_arms)[arm]
-        return np.concatenate([one, one])
-
-
 def youden_ustatistic(
     correct: NDArray[np.float64],
     truth: NDArray[np.bool_],
@@ -85,10 +59,10 @@ def youden_ustatistic(
     centred: bool = False,
     cluster: Clusters | None = None,
     less: float = 1.0,
-) -> YoudenUStatistic:
+) -> SumOfClasses:
     """The U-statistic of J; parameters as in `fit_youden`, with NaN where there is no reading."""
     stacked = np.concatenate([np.where(of, correct, np.nan) for of in (truth, ~truth)])
-    return YoudenUStatistic(ustatistic(stacked, centred=centred, cluster=cluster), len(correct), less)
+    return SumOfClasses(ustatistic(stacked, centred=centred, cluster=cluster), len(correct), less)
 
 
 def youden_in_range(

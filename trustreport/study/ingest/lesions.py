@@ -377,7 +377,6 @@ def _of_task(
 
 
 def _arms(made: Made, arms: Arms) -> Codes | None:
-    """The arm of each mark."""
     found = np.zeros(len(made.record), np.int32)
     for i, table in enumerate(made.tables):
         own = made.table == i

@@ -123,7 +123,6 @@ class Manifest:
         return self.lines.get(path, 1)
 
     def value_at(self, path: KeyPath) -> Any:
-        """The value under a path."""
         value = self.values
         for key in path:
             value = value[key]

@@ -30,7 +30,6 @@ def is_after(one: Moment | None, other: Moment | None) -> bool:
 
 
 def day_of(moment: Moment) -> dt.date:
-    """The day of a moment."""
     return moment.date() if isinstance(moment, dt.datetime) else moment
 
 

@@ -48,7 +48,6 @@ class PooledSites:
 
     @property
     def sites(self) -> tuple[str, ...]:
-        """The sites by name."""
         return tuple(dict.fromkeys(one.summary.site for one in self.files))
 
     def withheld(self) -> Iterator[tuple[str, Any]]:

@@ -78,7 +78,6 @@ class SharedMessage(Group):
         return self
 
     def message(self) -> Message:
-        """The message again."""
         return Message(self.key, self.values)
 
 
@@ -97,7 +96,6 @@ class SharedNumber(Group):
     limits: tuple[tuple[float, Number, Number], ...] = ()
 
     def noted(self) -> Note:
-        """Its note."""
         return Note(tuple(one.message() for one in self.note))
 
 

@@ -267,7 +267,6 @@ def _fill(table: ExaminedTable, forms: Sequence[dict[str, Any]], infinite: Seque
 
 
 def _of_ratings(table: ExaminedTable, keys: dict[str, str], rated: Sequence[str]) -> None:
-    """A table for each rating or count."""
     facts = [of_cells(table, h, _without_unit(h)[0], _better(h)) for h in rated]
     table.made.measurements += facts
     _fill(

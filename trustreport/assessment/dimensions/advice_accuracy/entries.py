@@ -107,7 +107,6 @@ def matrix_results(
 
 
 def cells_of(counts: ConfusionCounts, level: float) -> Iterator[tuple[str, Estimate]]:
-    """The four cells as counts."""
     for cell in CELLS:
         n = getattr(counts, cell)
         yield cell, Estimate(n, n, n, counts.n, level, "count")

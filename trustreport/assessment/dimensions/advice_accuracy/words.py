@@ -326,7 +326,6 @@ def _secondary_tables(view: ResultView, number: int) -> Iterator[EstimateTable |
     """Each table for which a set has results."""
 
     def value_of(quantity: str) -> list[Result]:
-        """The primary results of a quantity."""
         return [r for r in view.results if r.id == f"{ID}.{quantity}" and r.primary]
 
     left_out = (r for r in view.results if r.parameters == WITHOUT and r.primary)

@@ -41,7 +41,6 @@ class ReadAsPublished:
 
 
 def published_readers(plan: Plan) -> list[ReadAsPublished]:
-    """Each published table of readers."""
     aided, unaided = plan.contrasts[0] if plan.contrasts else ("aided", "unaided")
     found = []
     for one in plan.published_readers:

@@ -102,12 +102,10 @@ class SharedGrids:
         )
 
     def of_arm(self, arm: int) -> Place:
-        """The place of one arm."""
         return self.place.narrowed(arm=self.arms[arm])
 
     @property
     def of_both(self) -> Place:
-        """The place of the contrast."""
         return self.place.narrowed(arms=self.arms)
 
 

@@ -36,7 +36,6 @@ class NumberOfSites:
 
     @property
     def results(self) -> tuple[Result, ...]:
-        """All of them."""
         return (*self.by_site.values(), *self.over)
 
 

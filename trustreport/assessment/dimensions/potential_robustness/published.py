@@ -65,7 +65,6 @@ class ValidatedAsPublished:
 
 
 def published_sites(plan: Plan) -> list[ValidatedAsPublished]:
-    """Each published table of sites."""
     return [_validated(one, plan) for one in plan.published_sites]
 
 

@@ -49,7 +49,6 @@ class RateEntry:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of its entries."""
         return {"advice": self.advice} if self.advice else {}
 
 

@@ -99,7 +99,6 @@ class Reliance:
         raise LookupError(f"no primary entry of {quantity} in {place.scope}")
 
     def count(self, pattern: str) -> int:
-        """Readings of a pattern."""
         return int(self._counts()[pattern].estimate.value)
 
     def _counts(self) -> dict[str, Result]:

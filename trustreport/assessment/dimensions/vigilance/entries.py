@@ -55,7 +55,6 @@ def bare(measure: str) -> str:
 
 
 def indicators(plan: Plan) -> tuple[Indicator, ...]:
-    """The declared indicators."""
     return (plan.vigilance.indicators if plan.vigilance else None) or ()
 
 

@@ -117,7 +117,6 @@ class Period:
 
     @property
     def date(self) -> NDArray[np.datetime64] | None:
-        """The date of each case."""
         return None if self.dataset is None else self.dataset.cases.date
 
     @property
@@ -183,7 +182,6 @@ class Timeline:
 
     @property
     def with_baseline(self) -> tuple[Period, ...]:
-        """The baseline, then the periods."""
         return ((self.baseline,) if self.baseline else ()) + self.periods
 
     def before(self, k: int) -> Period | None:
@@ -333,7 +331,6 @@ COLUMNS_OF_READINGS = (
 
 
 def _some(readings: Readings, rows: NDArray[np.bool_]) -> Readings:
-    """Some rows of a table of readings."""
     cut: dict[str, Any] = {
         name: None if (column := getattr(readings, name)) is None else column[rows]
         for name in COLUMNS_OF_READINGS

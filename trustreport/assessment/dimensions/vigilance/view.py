@@ -52,7 +52,6 @@ class MonitoringView:
 
     @property
     def level(self) -> float:
-        """The level of the intervals."""
         return self.plan.report.confidence_level
 
     @property
