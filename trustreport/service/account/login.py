@@ -35,19 +35,6 @@ from trustreport.service.storage.models import User
 from trustreport.service.web.faults import Fault
 from trustreport.vocabulary.messages import say
 
-OPEN = (
-    "/setup",
-    "/invitation",
-    "/enter",
-    "/sign-in",
-    "/sign-in/second",
-    "/sign-in/provider",
-    "/forgotten",
-    "/shared",
-    "/site",
-    "/language",
-)  # forms of those who are not signed in
-
 TRIES = 5  # of the second factor, then the password is asked for again
 
 router = APIRouter()

@@ -80,7 +80,7 @@ schedules_router = APIRouter(prefix="/schedules", tags=["schedules"])
 
 class NewSchedule(ReportOptions):
     study: str = Field(pattern=PATTERN)
-    every_days: int = Field(ge=1, le=3660)
+    every_days: int = Field(ge=1, le=3660, examples=[90])
     next_period: bool = Field(
         default=False,
         description="first fetch the next period, until the day before, of an audit with tables from queries",

@@ -46,7 +46,7 @@ class FixRequest(RequestBody):
 class DeclaredElsewhere(RequestBody):
     """Criteria that were fixed elsewhere, and the document that shows it."""
 
-    name: Line = Field(description="of the document's file, such as plan.pdf")
+    name: Line = Field(description="of the document's file, such as plan.pdf", examples=["plan.pdf"])
     content: Base64Bytes = Field(min_length=1, max_length=7_000_000, description="in base64")
     fixed_on: date
     data_opened_on: date = Field(description="not before they were fixed; may be to come")

@@ -215,7 +215,11 @@ router = APIRouter(tags=["attestations"])
 
 class Signing(RequestBody):
     act: Act
-    meaning: Words = Field(min_length=1, description="what the signature means, worded for later readers")
+    meaning: Words = Field(
+        min_length=1,
+        description="what the signature means, worded for later readers",
+        examples=["Complete and plausible."],
+    )
     password: Password | None = Field(
         default=None,
         description="one's own, since a signature is given by a person; an account of the identity provider "

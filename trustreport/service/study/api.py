@@ -1,6 +1,7 @@
 """Studies: what versions and reports belong to."""
 
 from fastapi import APIRouter
+from pydantic import Field
 
 from trustreport.service.access.guard import Admin, Author, Reader, TheCore
 from trustreport.service.client.records import StudyResponse
@@ -13,7 +14,7 @@ router = APIRouter(prefix="/studies", tags=["studies"])
 
 
 class StudyName(RequestBody):
-    name: Line
+    name: Line = Field(examples=["Chest CT"])
 
 
 @router.get("")

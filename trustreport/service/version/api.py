@@ -41,7 +41,9 @@ IN_MEMORY = 1_000_000
 class AsJson(RequestBody):
     """A study as JSON: the manifest as an object, each table as the text of its file."""
 
-    manifest: dict[str, Any]
+    manifest: dict[str, Any] = Field(
+        examples=[{"report": {"kind": "certification"}, "device": {"trade_name": "Example aid"}}]
+    )
     tables: dict[str, Annotated[str, Field(max_length=10_000_000)]] = Field(default={}, max_length=100)
 
 

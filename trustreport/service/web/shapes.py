@@ -24,6 +24,7 @@ Email = Annotated[
         max_length=254,
         pattern=r"^[^\s@<>\"',;:\x00-\x1f\x7f]{1,64}@[A-Za-z0-9.-]{1,189}$",
     ),
+    Field(examples=["reader@hospital.example"]),
 ]
 
 

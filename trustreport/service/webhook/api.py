@@ -27,11 +27,17 @@ from trustreport.vocabulary.messages import say
 router = APIRouter(prefix="/webhooks", tags=["webhooks"])
 MOST = 20  # webhooks of one organisation
 Url = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
-Events = Annotated[list[EventName], Field(min_length=1, max_length=len(events.EVENTS))]
+Events = Annotated[
+    list[EventName],
+    Field(min_length=1, max_length=len(events.EVENTS), examples=[["report.made", "job.failed"]]),
+]
 
 
 class NewWebhook(RequestBody):
-    url: Url = Field(description="https, of a public address; others where the operator allows their network")
+    url: Url = Field(
+        description="https, of a public address; others where the operator allows their network",
+        examples=["https://receiver.example.org/trustreport"],
+    )
     events: Events
 
 
