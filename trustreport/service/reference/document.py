@@ -4,13 +4,16 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from doctest import DocTestParser
 from functools import cache
-from textwrap import dedent
-from typing import Any
+from inspect import Parameter, signature
+from types import FunctionType
+from typing import Any, get_origin
 
 from trustreport.service.access.guard import bearer
+from trustreport.service.client import Client, operations
+from trustreport.service.client.operations import API, Operation
 from trustreport.service.ids import PATTERN
-from trustreport.vocabulary.resources import folder
 
 NAMES = re.compile(r"\{(\w+)\}")
 ID = "01k6w3zpg0v8h5x2r9m4t7c1qd"
@@ -28,11 +31,6 @@ class OperationRequest:
     schemas: Mapping[str, Any]
     is_file: bool
     credentials: frozenset[str]
-
-    @property
-    def operation(self) -> str:
-        """The name of the operation in the tables here."""
-        return f"{self.method} {self.path.removeprefix('/api/v1')}"
 
     @property
     def body(self) -> Any:
@@ -71,21 +69,46 @@ def curl(request: OperationRequest) -> str:
 
 @cache
 def methods() -> dict[str, str]:
-    """The client's method for an operation, by the operation's name."""
-    text = (folder("templates") / "service" / "reference_examples.txt").read_text("utf-8")
-    found = (block.partition("\n") for block in text.strip().split("\n\n"))
-    return {name: dedent(code) for name, _, code in found}
+    """How the client's method for an operation is called, by the operation's method and path."""
+    found: dict[str, str] = {}
+    calls = [function for function in vars(Client).values() if isinstance(function, FunctionType)]
+    for function in sorted(calls, key=lambda function: not _examples(function)):
+        for name in function.__code__.co_names:
+            if isinstance(operation := getattr(operations, name, None), Operation):
+                key = f"{operation.method.lower()} {API}{operation.path.replace(':path', '')}"
+                found.setdefault(key, _examples(function) or _call(function))
+    return found
+
+
+def _examples(function: FunctionType) -> str:
+    """What the docstring of a function shows."""
+    shown = DocTestParser().get_examples(function.__doc__ or "")
+    return "".join(example.source for example in shown).rstrip()
+
+
+def _call(function: FunctionType) -> str:
+    """A call of a method of the client with what it needs; of an iterator in a loop."""
+    _, *rest = signature(function).parameters.values()
+    needed = [
+        f"{one.name}={one.name}" if one.kind is Parameter.KEYWORD_ONLY else one.name
+        for one in rest
+        if one.default is Parameter.empty
+    ]
+    call = f"client.{function.__name__}({', '.join(needed)})"
+    is_iterator = get_origin(signature(function).return_annotation) is Iterator
+    return f"for item in {call}:\n    print(item)" if is_iterator else call
 
 
 def python(request: OperationRequest) -> str:
     """The client's method, or its call of any operation."""
     if request.path.startswith("/api/") and bearer.scheme_name not in request.credentials:
         return f"# {NO_CLIENT}"
-    if request.operation in methods():
-        return methods()[request.operation]
+    if request.path == "/metrics":
+        return "# For Prometheus, with a token of its own."
     text = "f" if "{" in request.path else ""
     body = f", json={request.body!r}" if request.content else ""
-    return f'client.call("{request.method.upper()}", {text}"{request.path}"{body})'
+    generic = f'client.call("{request.method.upper()}", {text}"{request.path}"{body})'
+    return methods().get(f"{request.method} {request.path}", generic)
 
 
 def sample(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Any:
@@ -227,7 +250,7 @@ def anchor_of(method: str, path: str) -> str:
     >>> anchor_of("post", "/api/v1/studies/{study}/versions")
     'post-studies-study-versions'
     """
-    words = path.removeprefix("/api/v1").replace("{", "").replace("}", "").strip("/").split("/")
+    words = path.removeprefix(API).replace("{", "").replace("}", "").strip("/").split("/")
     return "-".join([method, *words])
 
 

@@ -5,6 +5,7 @@ from starlette.datastructures import FormData
 
 from trustreport.service.access.guard import TheCore
 from trustreport.service.access.principal import Principal
+from trustreport.service.client.records import CreatedWebhook
 from trustreport.service.core import Core
 from trustreport.service.events import EVENTS, TEST
 from trustreport.service.pages.page_context import (
@@ -38,7 +39,7 @@ def _list(
     core: Core,
     form: FormData | None = None,
     *,
-    made: api.CreatedWebhook | None = None,
+    made: CreatedWebhook | None = None,
     fault: Fault | None = None,
 ) -> Response:
     with core.store.read() as rows:
