@@ -4,19 +4,22 @@ Pages ask the functions of the API and nothing else. They work without JavaScrip
 how far they are, and what is awaited comes by itself.
 """
 
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from functools import cache
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute
 from starlette.types import Scope
 
-from trustreport.service.access.guard import is_known
+from trustreport.service.access.guard import anybody, is_known
 from trustreport.service.account import api as account_api
 from trustreport.service.account import (
     audit_log,
@@ -42,6 +45,7 @@ from trustreport.service.lock import api as lock_api
 from trustreport.service.lock import page as lock_page
 from trustreport.service.middleware import BodyLimit, Envelope
 from trustreport.service.pages import render
+from trustreport.service.pages.page_context import whoever
 from trustreport.service.reference import page as reference_page
 from trustreport.service.reference.document import anchor_of
 from trustreport.service.reference.page import ADDRESS, is_wanted, refused
@@ -108,7 +112,7 @@ api = APIRouter(
         for status in REFUSALS
     },
 )
-for resource in (
+RESOURCES = (
     account_api.router,
     factors.router,
     account_api.sessions_router,
@@ -134,7 +138,8 @@ for resource in (
     webhook_api.router,
     audit_log.router,
     exports.router,
-):
+)
+for resource in RESOURCES:
     api.include_router(resource)
 
 PAGES = (
@@ -176,10 +181,6 @@ for page in PAGES:
 
 MOST_FIELDS = 50
 MOST_FORM = 1_000_000  # bytes of a request that brings no study
-# Whoever sends these has no account yet, or is not logged in.
-OPEN = frozenset(
-    {f"{PREFIX}{path}" for path in ("/setup", "/invitations", "/session", "/resets")} | {*login.OPEN}
-)
 
 
 def create_app(
@@ -230,8 +231,21 @@ def create_app(
 
 def _is_open(path: str) -> bool:
     """Whether a path takes requests of strangers; the file of a site comes from its own browser alone."""
-    of_links = path.startswith((shared_page.PREFIX, site_page.PREFIX))
-    return path in OPEN or (of_links and not site_page.is_site_upload("POST", path))
+    if site_page.is_site_upload("POST", path):
+        return False
+    return any(path.startswith(start) and found.match(path[len(start) :]) for start, found in _open_paths())
+
+
+@cache
+def _open_paths() -> list[tuple[str, re.Pattern[str]]]:
+    parts = [*((PREFIX, part) for part in RESOURCES), *(("", part) for part in PAGES)]
+    routes = [(start, one) for start, part in parts for one in part.routes if isinstance(one, APIRoute)]
+    return [(start, one.path_regex) for start, one in routes if _takes_strangers(one.dependant)]
+
+
+def _takes_strangers(needed: Dependant) -> bool:
+    is_open = needed.call in (anybody, whoever)
+    return is_open or any(_takes_strangers(one) for one in needed.dependencies)
 
 
 async def _is_known(core: Core, scope: Scope) -> bool:

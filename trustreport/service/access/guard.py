@@ -93,7 +93,19 @@ def asker(
     session: Annotated[str | None, Depends(cookie)],
 ) -> Principal:
     """Who asks; 401 where nobody is known, 403 where a page of another site may be behind it."""
-    who = admitted(request, token.credentials if token else None, session)
+    return _asker(request, token.credentials if token else None, session)
+
+
+def asker_in_session(request: Request, session: Annotated[str | None, Depends(cookie)]) -> Principal:
+    """Who asks, a person: the holder of an API token is a program. The document lists the cookie alone."""
+    who = _asker(request, _token_of(request), session)
+    if who.via == "token":
+        raise Fault(403, say("pages.fault.not_allowed.in_a_session"))
+    return who
+
+
+def _asker(request: Request, token: str | None, session: str | None) -> Principal:
+    who = admitted(request, token, session)
     if token is None and session and request.method not in SAFE:
         refuse_other_sites(request)
         sent = request.headers.get(CSRF_HEADER, "")
@@ -125,12 +137,16 @@ def admitted(request: Request, token: str | None, session: str | None) -> Princi
 async def is_known(core: Core, scope: Scope) -> bool:
     """Whether the token or session of a request is somebody's; its body is not looked at."""
     request = Request(scope)
-    scheme, token = get_authorization_scheme_param(request.headers.get("Authorization"))
-    by_token = token if scheme.lower() == "bearer" else None
+    by_token = _token_of(request)
     session = request.cookies.get(COOKIE)
     if by_token is None and not session:
         return False
     return await run_in_threadpool(_owner, core, by_token, session) is not None
+
+
+def _token_of(request: Request) -> str | None:
+    scheme, token = get_authorization_scheme_param(request.headers.get("Authorization"))
+    return token if scheme.lower() == "bearer" else None
 
 
 def _owner(core: Core, token: str | None, session: str | None) -> Principal | None:
@@ -172,6 +188,7 @@ def _note(core: Core, who: Principal) -> None:
 
 TheCore = Annotated[Core, Depends(core_of)]
 Anyone = Annotated[Principal, Depends(asker)]
+Person = Annotated[Principal, Depends(asker_in_session)]
 Reader = Annotated[Principal, Depends(needs("read"))]
 Author = Annotated[Principal, Depends(needs("write"))]
 Reviewer = Annotated[Principal, Depends(needs("review"))]

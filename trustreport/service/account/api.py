@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit, mail
 from trustreport.service.access import accounts, browsers, principal, second_factor, secrets
-from trustreport.service.access.guard import Admin, Anyone, TheCore, address_of, anybody, csrf_of
+from trustreport.service.access.guard import Admin, Anyone, Person, TheCore, address_of, anybody, csrf_of
 from trustreport.service.access.principal import COOKIE, Principal
 from trustreport.service.access.second_factor import Proof
 from trustreport.service.client.records import ResponseBody
@@ -42,26 +42,23 @@ class SessionResponse(ResponseBody):
 
 
 @sessions_router.get("/sessions")
-def sessions(who: Anyone, core: TheCore, turn: RequestedPage) -> Page[SessionResponse]:
+def sessions(who: Person, core: TheCore, turn: RequestedPage) -> Page[SessionResponse]:
     """One's own sessions that have not ended, the newest first."""
-    in_a_session(who)
     with core.store.read() as rows:
         return turn.items(live_sessions(rows, who, core.settings), lambda session: session)
 
 
 @sessions_router.delete("/sessions", status_code=204)
-def end_other_sessions(who: Anyone, core: TheCore) -> None:
+def end_other_sessions(who: Person, core: TheCore) -> None:
     """End all of one's sessions but this one."""
-    in_a_session(who)
     with core.store.write() as rows:
         ended = principal.end_others(rows, who)
         who.audit(rows, "session.end", who.user, sessions=ended)
 
 
 @sessions_router.delete("/sessions/{session}", status_code=204)
-def end_session(session: Name, who: Anyone, core: TheCore, response: Response) -> None:
+def end_session(session: Name, who: Person, core: TheCore, response: Response) -> None:
     """End one of one's own sessions."""
-    in_a_session(who)
     with core.store.write() as rows:
         row = rows.scalar(select(Session).where(Session.user == who.user, Session.id == session))
         if row is None:
@@ -97,12 +94,6 @@ def live_sessions(rows: Rows, who: Principal, settings: Settings) -> list[Sessio
     ]
 
 
-def in_a_session(who: Principal) -> None:
-    """Refuse an API token: its holder is a program, and no person."""
-    if who.via == "token":
-        raise Fault(403, say("pages.fault.not_allowed.seen"))
-
-
 def forget_session(response: Response) -> None:
     """Let a browser drop a session that has ended, and what it has kept of it."""
     response.delete_cookie(COOKIE, secure=True, httponly=True, samesite="strict", path="/")
@@ -117,9 +108,9 @@ PROVED_SECONDS = 300  # during which a new sign-in at the provider confirms a se
 
 class Setup(RequestBody):
     link: Secret
-    organisation: Line
+    organisation: Line = Field(examples=["Hospital"])
     email: Email
-    name: Line
+    name: Line = Field(examples=["Administrator"])
     password: Password
 
 
@@ -298,10 +289,8 @@ def current_user(who: Anyone, core: TheCore) -> Me:
 
 
 @router.delete("/session", status_code=204)
-def log_out(who: Anyone, core: TheCore, request: Request, response: Response) -> None:
+def log_out(who: Person, core: TheCore, request: Request, response: Response) -> None:
     """End this session."""
-    if who.via == "token":
-        raise Fault(409, say("pages.fault.no_session.detail"))
     with core.store.write() as rows:
         principal.end_session(rows, request.cookies.get(COOKIE, ""))
         who.audit(rows, "logout", who.user)
@@ -310,11 +299,9 @@ def log_out(who: Anyone, core: TheCore, request: Request, response: Response) ->
 
 @router.post("/account/password", status_code=204)
 def change_password(
-    asked: NewPassword, who: Anyone, core: TheCore, request: Request, response: Response
+    asked: NewPassword, who: Person, core: TheCore, request: Request, response: Response
 ) -> None:
     """Change one's own password; all other sessions end, and this one gets a new cookie."""
-    if who.via == "token":
-        raise Fault(403, say("pages.fault.not_allowed.password_changed"))
     verify(core, who, asked.old)  # the session ends with its password
     with core.store.write() as rows:
         user = rows.get_one(User, who.user)

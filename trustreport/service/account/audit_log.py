@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import select
 
 from trustreport.service.access.guard import Admin, TheCore
+from trustreport.service.client import operations as op
 from trustreport.service.client.records import AuditEntry, Verification
 from trustreport.service.pages import filters
 from trustreport.service.pages.page_context import Admin as PageAdmin
@@ -13,12 +14,13 @@ from trustreport.service.pages.page_context import After, user_names
 from trustreport.service.pages.render import page
 from trustreport.service.record.verification import verify_organisation
 from trustreport.service.storage.models import Audit, User
+from trustreport.service.web.routes import serves
 from trustreport.service.web.shapes import Page, PageRequest, RequestedPage
 
 router = APIRouter(prefix="/audit", tags=["audit"])
 
 
-@router.get("")
+@serves(router, op.AUDIT_LOG)
 def entries(who: Admin, core: TheCore, turn: RequestedPage, wanted: filters.Entries) -> Page[AuditEntry]:
     """The log, the newest entry first; `subject` picks what concerns one study, report or user."""
     query = wanted.apply(select(Audit).where(Audit.chain == who.organisation))
@@ -31,7 +33,7 @@ def entries(who: Admin, core: TheCore, turn: RequestedPage, wanted: filters.Entr
     return Page(items=[_to_response(row) for row in found], next=str(found[-1].number) if more else None)
 
 
-@router.get("/verification")
+@serves(router, op.VERIFY_AUDIT_LOG)
 def verification(who: Admin, core: TheCore) -> Verification:
     """Recompute every hash of the log, and compare with the other tables and with all that was signed."""
     with core.store.read() as rows:

@@ -10,10 +10,10 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.access import accounts, passkeys, pending, principal, second_factor, secrets
-from trustreport.service.access.guard import Admin, Anyone, TheCore
+from trustreport.service.access.guard import Admin, Person, TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.access.second_factor import Proof
-from trustreport.service.account.api import Code, confirm, in_a_session
+from trustreport.service.account.api import Code, confirm
 from trustreport.service.client.records import ResponseBody
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
@@ -44,12 +44,12 @@ class AppCode(RequestBody):
 
 
 class PasskeyAnswer(RequestBody):
-    name: Line = Field(description="what one recognises it by")
+    name: Line = Field(description="what one recognises it by", examples=["Laptop"])
     answer: str = Field(max_length=passkeys.MOST_ANSWER, description="of the browser, as JSON")
 
 
 class FactorName(RequestBody):
-    name: Line
+    name: Line = Field(examples=["Laptop"])
 
 
 class FactorRemoval(RequestBody):
@@ -82,15 +82,14 @@ class RecoveryCodes(ResponseBody):
 
 
 @router.get("/account/factors")
-def factors(who: Anyone, core: TheCore, turn: RequestedPage) -> Page[FactorResponse]:
+def factors(who: Person, core: TheCore, turn: RequestedPage) -> Page[FactorResponse]:
     """One's own second factors."""
-    in_a_session(who)
     with core.store.read() as rows:
         return turn.items(second_factor.factors_of(rows, who.user), FactorResponse.of_row)
 
 
 @router.post("/account/totp", status_code=201)
-def begin_app(asked: Confirmation, who: Anyone, core: TheCore, request: Request) -> NewApp:
+def begin_app(asked: Confirmation, who: Person, core: TheCore, request: Request) -> NewApp:
     """A secret for an app that shows codes; it counts once a code of it was confirmed."""
     _own(core, who, asked.password, request)
     secret = second_factor.new_app_secret()
@@ -104,9 +103,8 @@ def begin_app(asked: Confirmation, who: Anyone, core: TheCore, request: Request)
 
 
 @router.post("/account/totp/confirmation", status_code=201)
-def confirm_app(asked: AppCode, who: Anyone, core: TheCore) -> Added:
+def confirm_app(asked: AppCode, who: Person, core: TheCore) -> Added:
     """Show with a code that the app works: from now on it is needed."""
-    in_a_session(who)
     give_back = core.throttle.begin_login({f"codes {who.user}": 1}, seconds=second_factor.HOUR)
     with core.store.write() as rows:
         query = select(Factor).where(Factor.user == who.user, Factor.kind == "totp", ~Factor.confirmed)
@@ -122,7 +120,7 @@ def confirm_app(asked: AppCode, who: Anyone, core: TheCore) -> Added:
 
 @router.post("/account/passkeys/options", status_code=201)
 def begin_passkey(
-    asked: Confirmation, who: Anyone, core: TheCore, request: Request, response: Response
+    asked: Confirmation, who: Person, core: TheCore, request: Request, response: Response
 ) -> dict[str, Any]:
     """What the browser is asked for a new passkey (options of WebAuthn)."""
     _own(core, who, asked.password, request)
@@ -140,10 +138,9 @@ def begin_passkey(
 
 @router.post("/account/passkeys", status_code=201)
 def add_passkey(
-    asked: PasskeyAnswer, who: Anyone, core: TheCore, request: Request, response: Response
+    asked: PasskeyAnswer, who: Person, core: TheCore, request: Request, response: Response
 ) -> Added:
     """Add the passkey that the browser made: from now on a second factor is needed."""
-    in_a_session(who)
     with core.store.write() as rows:
         step = pending.take(rows, request, "passkey")
         if step.user != who.user:
@@ -158,17 +155,15 @@ def add_passkey(
 
 
 @router.post("/account/question", status_code=201)
-def question(who: Anyone, core: TheCore, response: Response) -> dict[str, Any]:
+def question(who: Person, core: TheCore, response: Response) -> dict[str, Any]:
     """What the browser is asked to prove a passkey, for what takes a second factor (options of WebAuthn)."""
-    in_a_session(who)
     with core.store.write() as rows:
         return dict(json.loads(ask_passkey(core, rows, response, "proof", who.user)))
 
 
 @router.patch("/account/factors/{factor}")
-def rename(factor: Name, asked: FactorName, who: Anyone, core: TheCore) -> FactorResponse:
+def rename(factor: Name, asked: FactorName, who: Person, core: TheCore) -> FactorResponse:
     """Name a second factor otherwise."""
-    in_a_session(who)
     with core.store.write() as rows:
         row = own_factor(rows, who, factor)
         row.name = asked.name
@@ -178,10 +173,9 @@ def rename(factor: Name, asked: FactorName, who: Anyone, core: TheCore) -> Facto
 
 @router.post("/account/factors/{factor}/removal", status_code=204)
 def remove(
-    factor: Name, asked: FactorRemoval, who: Anyone, core: TheCore, request: Request, response: Response
+    factor: Name, asked: FactorRemoval, who: Person, core: TheCore, request: Request, response: Response
 ) -> None:
     """Remove a second factor, with the password and a second factor, which may be the same."""
-    in_a_session(who)
     with core.store.read() as rows:
         own_factor(rows, who, factor)
     _with_both(core, who, asked, request, response)
@@ -196,10 +190,9 @@ def remove(
 
 @router.post("/account/recovery-codes", status_code=201)
 def renew_codes(
-    asked: FactorRemoval, who: Anyone, core: TheCore, request: Request, response: Response
+    asked: FactorRemoval, who: Person, core: TheCore, request: Request, response: Response
 ) -> RecoveryCodes:
     """New recovery codes in place of all earlier ones."""
-    in_a_session(who)
     with core.store.read() as rows:
         if not second_factor.has_one(rows, who.user):
             raise Fault(409, say("pages.fault.no_second_factor.recovery_codes_replace"))
@@ -240,8 +233,7 @@ def ask_passkey(core: Core, rows: Rows, answer: Response, purpose: str, user: st
 
 
 def _own(core: Core, who: Principal, password: str, request: Request) -> None:
-    """Refuse an API token, an account of the provider, and whoever does not know the password."""
-    in_a_session(who)
+    """Refuse an account of the provider, and whoever does not know the password."""
     with core.store.read() as rows:
         if principal.is_bound(rows.get_one(User, who.user)) and not rows.get_one(User, who.user).password:
             raise Fault(409, say("pages.fault.not_here.account_its"))

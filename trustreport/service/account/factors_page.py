@@ -13,10 +13,9 @@ from trustreport.service.core import Core
 from trustreport.service.pages.page_context import (
     Sent,
     Visitor,
-    request_from_form,
+    body_from,
     see,
     shown_again,
-    text,
 )
 from trustreport.service.pages.render import page
 from trustreport.service.storage.models import Organisation, User
@@ -64,17 +63,15 @@ def app(request: Request, who: Visitor) -> Response:
 @shown_again(_app)
 def begin_app(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """The secret for the app, as a picture and as text, on this one page."""
-    wanted = request_from_form(api.Confirmation, password=text(form, "password"))
-    return _app(request, api.begin_app(wanted, who, core, request), is_begun=True)
+    made = api.begin_app(body_from(form, api.Confirmation), who, core, request)
+    return _app(request, made, is_begun=True)
 
 
 @router.post("/app/confirmation")
 @shown_again(partial(_app, is_begun=True))
 def confirm_app(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Show that the app works."""
-    return _added(
-        request, api.confirm_app(request_from_form(api.AppCode, code=text(form, "code")), who, core)
-    )
+    return _added(request, api.confirm_app(body_from(form, api.AppCode), who, core))
 
 
 @router.get("/passkey")
@@ -87,9 +84,9 @@ def passkey(request: Request, who: Visitor) -> Response:
 @shown_again(partial(page, template="second_factor_passkey"))
 def add_passkey(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Add the passkey that the browser made."""
-    wanted = request_from_form(api.PasskeyAnswer, name=text(form, "name"), answer=text(form, "answer"))
     ended = Response()
-    answer = _added(request, api.add_passkey(wanted, who, core, request, ended))
+    added = api.add_passkey(body_from(form, api.PasskeyAnswer), who, core, request, ended)
+    answer = _added(request, added)
     answer.raw_headers.extend(h for h in ended.raw_headers if h[0] == b"set-cookie")
     return answer
 
@@ -116,8 +113,7 @@ def _factor_page(
 @shown_again(_codes)
 def renew_codes(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """New recovery codes, on this one page."""
-    wanted = _removal(form)
-    made = api.renew_codes(wanted, who, core, request, Response())
+    made = api.renew_codes(body_from(form, api.FactorRemoval), who, core, request, Response())
     return page(request, "recovery_codes", codes=made.codes)
 
 
@@ -131,7 +127,7 @@ def show_factor(factor: Name, request: Request, who: Visitor, core: TheCore) -> 
 @shown_again(_factor_page)
 def rename(factor: Name, request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Another name for it."""
-    api.rename(factor, request_from_form(api.FactorName, name=text(form, "name")), who, core)
+    api.rename(factor, body_from(form, api.FactorName), who, core)
     return see("/account/second-factor?done=saved")
 
 
@@ -139,13 +135,8 @@ def rename(factor: Name, request: Request, who: Visitor, core: TheCore, form: Se
 @shown_again(_factor_page)
 def remove(factor: Name, request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Remove it, with the password and a second factor."""
-    api.remove(factor, _removal(form), who, core, request, Response())
+    api.remove(factor, body_from(form, api.FactorRemoval), who, core, request, Response())
     return see("/account/second-factor?done=factor")
-
-
-def _removal(form: Sent) -> api.FactorRemoval:
-    names = ("password", "code", "answer")
-    return request_from_form(api.FactorRemoval, **{name: text(form, name) for name in names})
 
 
 def _added(request: Request, added: api.Added) -> Response:

@@ -23,8 +23,8 @@ from trustreport.service.pages.page_context import (
     SentByAnyone,
     SentByWhoever,
     Visitor,
+    body_from,
     link_secret,
-    request_from_form,
     see,
     shown_again,
     text,
@@ -34,19 +34,6 @@ from trustreport.service.pages.render import page
 from trustreport.service.storage.models import User
 from trustreport.service.web.faults import Fault
 from trustreport.vocabulary.messages import say
-
-OPEN = (
-    "/setup",
-    "/invitation",
-    "/enter",
-    "/sign-in",
-    "/sign-in/second",
-    "/sign-in/provider",
-    "/forgotten",
-    "/shared",
-    "/site",
-    "/language",
-)  # forms of those who are not signed in
 
 TRIES = 5  # of the second factor, then the password is asked for again
 
@@ -76,12 +63,8 @@ def setup(request: Request, core: TheCore) -> Response:
 def set_up(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     """Make them, and come in."""
     _same_twice(text(form, "password"), text(form, "password_again"))
-    names = ("organisation", "email", "name", "password")
-    wanted = request_from_form(
-        api.Setup, link=link_secret(form), **{name: text(form, name) for name in names}
-    )
     answer = RedirectResponse("/?done=setup", 303)
-    api.set_up(wanted, core, request, answer)
+    api.set_up(body_from(form, api.Setup, link=link_secret(form)), core, request, answer)
     return answer
 
 
@@ -96,7 +79,7 @@ def invitation(request: Request) -> Response:
 def accept(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     """Choose a password, and come in."""
     _same_twice(text(form, "password"), text(form, "password_again"))
-    wanted = request_from_form(api.Invitation, link=link_secret(form), password=text(form, "password"))
+    wanted = body_from(form, api.Invitation, link=link_secret(form))
     answer = RedirectResponse("/", 303)
     try:
         api.accept_invitation(wanted, core, request, answer)
@@ -151,7 +134,7 @@ def sign_in(request: Request, core: TheCore, next: Next = "") -> Response:  # no
 def signed_in(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     """Come in, and go on to where one wanted to go."""
     try:
-        wanted = request_from_form(api.Login, email=text(form, "email"), password=text(form, "password"))
+        wanted = body_from(form, api.Login)
     except Fault:  # an address that can be nobody's
         raise Fault(403, say("pages.fault.not_known.address_password")) from None
     try:
@@ -186,7 +169,7 @@ def forgotten(request: Request, core: TheCore) -> Response:
 @shown_again(_forgotten)
 def ask_reset(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     """Ask for the link."""
-    api.request_reset(request_from_form(api.Reset, email=text(form, "email")), core, request)
+    api.request_reset(body_from(form, api.Reset), core, request)
     return page(request, "forgotten", mails=True, asked=True)
 
 

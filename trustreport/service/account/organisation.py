@@ -8,7 +8,7 @@ from sqlalchemy import delete
 
 from trustreport.service import bounds, mail
 from trustreport.service.access import accounts, principal
-from trustreport.service.access.guard import Admin, Anyone, Reader, TheCore
+from trustreport.service.access.guard import Admin, Person, Reader, TheCore
 from trustreport.service.client.records import ResponseBody
 from trustreport.service.pages import filters
 from trustreport.service.record import retention
@@ -27,7 +27,7 @@ SOON = 30 * retention.DAY
 class Retention(RequestBody):
     """How long data are kept; what is removed leaves a tombstone in the audit log."""
 
-    days: int | None = Field(default=None, ge=1, le=36_500, description="null: for ever")
+    days: int | None = Field(default=None, ge=1, le=36_500, description="null: for ever", examples=[3650])
     keep_signed: bool = Field(default=True, description="keep studies with a signed report")
 
 
@@ -44,9 +44,9 @@ class Countersignature(RequestBody):
 
 
 class NewOrganisation(RequestBody):
-    name: Line
+    name: Line = Field(examples=["Hospital"])
     admin_email: Email
-    admin_name: Line
+    admin_name: Line = Field(examples=["Administrator"])
 
 
 class OrganisationResponse(ResponseBody):
@@ -92,7 +92,7 @@ class Removed(ResponseBody):
 
 
 @router.post("/organisations", status_code=201)
-def create(asked: NewOrganisation, who: Anyone, core: TheCore) -> CreatedOrganisation:
+def create(asked: NewOrganisation, who: Person, core: TheCore) -> CreatedOrganisation:
     """Found an organisation and invite its first administrator; whoever founds it does not see its data."""
     if not who.operator:
         raise Fault(403, say("pages.fault.not_allowed.only_operator_founds"))
@@ -171,14 +171,14 @@ users_router = APIRouter(prefix="/users", tags=["users"])
 
 class NewUser(RequestBody):
     email: Email
-    name: Line
+    name: Line = Field(examples=["Anna Reader"])
     roles: list[Role] = Field(min_length=1, max_length=5)
 
 
 class UserChange(RequestBody):
     """What is left out stays."""
 
-    name: Line | None = None
+    name: Line | None = Field(default=None, examples=["Anna Reader"])
     roles: list[Role] | None = Field(default=None, max_length=5)
     disabled: bool | None = None
 
@@ -296,9 +296,9 @@ def unbind(user: Name, who: Admin, core: TheCore) -> None:
 
 
 @users_router.post("/{user}/confirmation", status_code=204)
-def confirm_account(user: Name, who: Anyone, core: TheCore) -> None:
+def confirm_account(user: Name, who: Person, core: TheCore) -> None:
     """Confirm that the right person has an account whose password was reset; not by who made the link."""
-    if who.via == "token" or not who.may & accounts.CONFIRMS:
+    if not who.may & accounts.CONFIRMS:
         raise Fault(403, say("pages.fault.not_allowed.reviewer_approver"))
     with core.store.write() as rows:
         row = who.row_of(rows, User, user)

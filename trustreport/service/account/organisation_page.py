@@ -16,12 +16,11 @@ from trustreport.service.pages.page_context import (
     Admin,
     After,
     Sent,
+    body_from,
     listed,
-    request_from_form,
     see,
     shown_again,
     text,
-    texts,
     user_names,
 )
 from trustreport.service.pages.render import page
@@ -132,13 +131,8 @@ def _organisation(
 @shown_again(_users)
 def add_user(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """A new user; the link that lets them in is on this one page."""
-    wanted = request_from_form(
-        organisations.NewUser,
-        email=text(form, "email"),
-        name=text(form, "name"),
-        roles=texts(form, "role"),
-    )
-    return _users(request, who, core, invited=organisations.add_user(wanted, who, core))
+    invited = organisations.add_user(body_from(form, organisations.NewUser), who, core)
+    return _users(request, who, core, invited=invited)
 
 
 @router.get("/users/{user}")
@@ -151,10 +145,9 @@ def show_user(user: Name, request: Request, who: Admin, core: TheCore) -> Respon
 @shown_again(_user)
 def change(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """Another name or other roles."""
-    given: dict[str, Any] = {"name": text(form, "name")}
-    if user != who.user and "follows" not in form:
-        given["roles"] = texts(form, "role")
-    organisations.change(user, request_from_form(organisations.UserChange, **given), who, core)
+    kept: dict[str, Any] = {"roles": None} if user == who.user or "follows" in form else {}
+    wanted = body_from(form, organisations.UserChange, name=text(form, "name"), **kept)
+    organisations.change(user, wanted, who, core)
     return see(f"/admin/users/{user}?done=saved")
 
 
@@ -224,12 +217,7 @@ def organisation(request: Request, who: Admin, core: TheCore) -> Response:
 @shown_again(_organisation)
 def retention(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """Keep data for so many days, or for ever."""
-    wanted = request_from_form(
-        organisations.Retention,
-        days=text(form, "days") or None,
-        keep_signed=text(form, "keep_signed") == "yes",
-    )
-    organisations.set_retention(wanted, who, core)
+    organisations.set_retention(body_from(form, organisations.Retention), who, core)
     return see("/admin/organisation?done=saved")
 
 
@@ -255,9 +243,8 @@ def countersignature_required(
 @shown_again(_organisation)
 def found(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """Another organisation, with its first administrator."""
-    names = ("name", "admin_email", "admin_name")
-    wanted = request_from_form(organisations.NewOrganisation, **{name: text(form, name) for name in names})
-    return _organisation(request, who, core, founded=organisations.create(wanted, who, core))
+    founded = organisations.create(body_from(form, organisations.NewOrganisation), who, core)
+    return _organisation(request, who, core, founded=founded)
 
 
 def _link(core: Core, secret: str | None) -> str:

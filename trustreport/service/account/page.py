@@ -19,12 +19,11 @@ from trustreport.service.pages.page_context import (
     Sent,
     SentByAnyone,
     Visitor,
+    body_from,
     listed,
-    request_from_form,
     see,
     shown_again,
     text,
-    texts,
     user_names,
 )
 from trustreport.service.pages.render import page
@@ -103,9 +102,8 @@ def password(request: Request, who: Visitor, core: TheCore, form: Sent) -> Respo
     """Another password."""
     if text(form, "new_password") != text(form, "password_again"):
         raise Fault(422, say("pages.fault.passwords_differ.detail"))
-    wanted = request_from_form(
-        api.NewPassword, old=text(form, "password") or None, new=text(form, "new_password")
-    )
+    old, new = text(form, "password") or None, text(form, "new_password")
+    wanted = body_from(form, api.NewPassword, old=old, new=new)
     answer = RedirectResponse("/account?done=password", 303)
     api.change_password(wanted, who, core, request, answer)
     return answer
@@ -129,10 +127,7 @@ def _connection(request: Request, who: Principal, core: Core, fault: Fault | Non
 @shown_again(_show)
 def make(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """A token; its secret is on this one page and nowhere else."""
-    wanted = request_from_form(
-        tokens.NewToken, name=text(form, "name"), scopes=texts(form, "scope"), days=text(form, "days")
-    )
-    return _show(request, who, core, made=tokens.make(wanted, who, core))
+    return _show(request, who, core, made=tokens.make(body_from(form, tokens.NewToken), who, core))
 
 
 @router.post("/users/{user}/confirmation")

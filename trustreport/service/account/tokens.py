@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from trustreport.service.access import secrets
-from trustreport.service.access.guard import Anyone, TheCore
+from trustreport.service.access.guard import Anyone, Person, TheCore
 from trustreport.service.access.principal import PREFIX, Principal
 from trustreport.service.client.records import ResponseBody
 from trustreport.service.ids import new_id
@@ -23,7 +23,7 @@ DAY = 86_400_000
 
 
 class NewToken(RequestBody):
-    name: Line
+    name: Line = Field(examples=["nightly upload"])
     scopes: list[Permission] = Field(min_length=1, max_length=5)
     days: Annotated[int, Field(ge=1, le=3650)] = 90
 
@@ -57,10 +57,8 @@ def tokens(who: Anyone, core: TheCore, turn: RequestedPage) -> Page[TokenRespons
 
 
 @router.post("", status_code=201)
-def make(asked: NewToken, who: Anyone, core: TheCore) -> CreatedToken:
+def make(asked: NewToken, who: Person, core: TheCore) -> CreatedToken:
     """Make a token for oneself, in a session; it may at most what its user may."""
-    if who.via == "token":
-        raise Fault(403, say("pages.fault.not_allowed.tokens_are_made"))
     if asked.days > core.settings.token_days:
         raise Fault(422, say("pages.fault.too_long.token_lives_at", token_days=core.settings.token_days))
     if beyond := sorted(set(asked.scopes) - who.may):

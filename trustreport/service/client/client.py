@@ -12,10 +12,11 @@ from typing import Any, Literal
 
 import httpx2
 
+from trustreport.service.client import operations as op
 from trustreport.service.client import records
 from trustreport.service.client.errors import ServiceError
 from trustreport.service.client.files import pack, write_whole
-from trustreport.service.client.service_requests import A_PAGE, API, ServiceRequests
+from trustreport.service.client.service_requests import ServiceRequests
 from trustreport.service.client.transport import Transport
 
 IN_MEMORY = 10_000_000  # bytes of a zip that is made; a larger one is written to the disk
@@ -33,11 +34,6 @@ class Client(ServiceRequests):
     retries : how often a request is sent again that may safely be: those that only read, and those that do
         no more when they come twice. An upload is never repeated.
     http : a client of httpx2 to use instead of one of its own, such as one with a proxy or with certificates
-
-    Examples
-    --------
-    >>> client.create_study("Chest CT, spring").name
-    'Chest CT, spring'
     """
 
     def __init__(
@@ -85,15 +81,19 @@ class Client(ServiceRequests):
         >>> [study.name for study in client.studies()][-1]
         'Chest readings'
         """
-        return self._pages(records.StudyResponse, "/studies")
+        return self._pages(op.STUDIES)
 
     def study(self, study: str) -> records.StudyResponse:
         """One study."""
-        return self._get(records.StudyResponse, f"/studies/{study}")
+        return self._ask(op.STUDY, study=study)
 
     def create_study(self, name: str) -> records.StudyResponse:
-        """A new study, without data yet."""
-        return self._made(records.StudyResponse, f"{API}/studies", json={"name": name})
+        """A new study, without data yet.
+
+        >>> client.create_study("Chest CT, spring").name
+        'Chest CT, spring'
+        """
+        return self._ask(op.CREATE_STUDY, {"name": name})
 
     def upload(self, study: str, source: Path | str | Iterable[Path | str]) -> records.VersionResponse:
         """Upload a new version of a study: its folder, a zip of it, or its files one by one.
@@ -107,7 +107,6 @@ class Client(ServiceRequests):
         >>> client.upload(study, folder).state
         'checking'
         """
-        path = f"{API}/studies/{study}/versions"
         with ExitStack() as stack:
             if isinstance(source, str | Path) and Path(source).is_dir():
                 stream: Any = stack.enter_context(tempfile.SpooledTemporaryFile(IN_MEMORY))
@@ -117,20 +116,20 @@ class Client(ServiceRequests):
             else:
                 files = [Path(file) for file in ([source] if isinstance(source, str | Path) else source)]
                 parts = [("files", (file.name, stack.enter_context(file.open("rb")))) for file in files]
-                return self._made(records.VersionResponse, path, files=parts)
+                return op.UPLOAD.read(self._send(op.UPLOAD, {"files": parts}, study=study).json())
             size = stream.seek(0, os.SEEK_END)
             stream.seek(0)
             headers = {"Content-Type": "application/zip", "Content-Length": str(size)}
-            blocks = iter(lambda: stream.read(A_BLOCK), b"")
-            return self._made(records.VersionResponse, f"{path}/zip", content=blocks, headers=headers)
+            sent = {"content": iter(lambda: stream.read(A_BLOCK), b""), "headers": headers}
+            return op.UPLOAD_ZIP.read(self._send(op.UPLOAD_ZIP, sent, study=study).json())
 
     def versions(self, study: str) -> Iterator[records.VersionResponse]:
         """All versions of a study, the newest first."""
-        return self._pages(records.VersionResponse, f"/studies/{study}/versions")
+        return self._pages(op.VERSIONS, study=study)
 
     def version(self, version: str) -> records.VersionResponse:
         """One version."""
-        return self._get(records.VersionResponse, f"/versions/{version}")
+        return self._ask(op.VERSION, version=version)
 
     def wait_for_check(
         self,
@@ -151,11 +150,7 @@ class Client(ServiceRequests):
         'valid'
         """
         return self._waited(
-            records.VersionResponse,
-            f"/versions/{version}",
-            lambda found: found.state != "checking",
-            timeout,
-            on_progress,
+            op.VERSION, lambda found: found.state != "checking", timeout, on_progress, version=version
         )
 
     def problems(self, version: str) -> Iterator[records.ProblemResponse]:
@@ -164,17 +159,17 @@ class Client(ServiceRequests):
         >>> for problem in client.problems(version):
         ...     print(problem)
         """
-        return self._pages(records.ProblemResponse, f"/versions/{version}/problems")
+        return self._pages(op.PROBLEMS, version=version)
 
     def version_files(self, version: str) -> Iterator[records.FileResponse]:
         """The files of a version."""
-        return self._pages(records.FileResponse, f"/versions/{version}/files")
+        return self._pages(op.VERSION_FILES, version=version)
 
     def download_version(
         self, version: str, folder: Path | str, names: Iterable[str] | None = None
     ) -> list[Path]:
         """Save the files of a version as they were uploaded, like `download`."""
-        return self._download(f"/versions/{version}/files", Path(folder), names)
+        return self._download(op.VERSION_FILES, op.VERSION_FILE, Path(folder), names, version=version)
 
     # Criteria fixed in advance
 
@@ -184,7 +179,7 @@ class Client(ServiceRequests):
         >>> client.criteria(study).withheld
         []
         """
-        return self._get(records.CriteriaResponse, f"/studies/{study}/criteria")
+        return self._ask(op.CRITERIA, study=study)
 
     def fix_criteria(self, study: str, reason: str = "") -> records.FixedResponse:
         """Fix the criteria of the newest version before data are there; with a `reason`, amend them.
@@ -193,7 +188,7 @@ class Client(ServiceRequests):
         ------
         ServiceError : data are there already, or nothing can be fixed; `detail` says why
         """
-        return self._made(records.FixedResponse, f"{API}/studies/{study}/criteria", json={"reason": reason})
+        return self._ask(op.FIX_CRITERIA, {"reason": reason}, study=study)
 
     def declare_criteria(
         self, study: str, document: Path | str, *, fixed_on: date, data_opened_on: date
@@ -202,12 +197,11 @@ class Client(ServiceRequests):
         file = Path(document)
         said = {"name": file.name, "content": base64.b64encode(file.read_bytes()).decode()}
         said |= {"fixed_on": fixed_on.isoformat(), "data_opened_on": data_opened_on.isoformat()}
-        return self._made(records.FixedResponse, f"{API}/studies/{study}/criteria/document", json=said)
+        return self._ask(op.DECLARE_CRITERIA, said, study=study)
 
     def countersign(self, fixing: str, password: str) -> records.FixedResponse:
         """Countersign what somebody else fixed, with one's own password."""
-        path = f"{API}/fixed-criteria/{fixing}/countersignature"
-        return self._made(records.FixedResponse, path, json={"password": password})
+        return self._ask(op.COUNTERSIGN, {"password": password}, fixing=fixing)
 
     # Jobs and reports
 
@@ -227,20 +221,19 @@ class Client(ServiceRequests):
         True
         """
         asked = {"kind": kind, "formats": list(formats), "release": release, "seed": seed}
-        path = f"{API}/versions/{version}/jobs"
-        return self._made(records.JobResponse, path, json=asked, idempotent=True)
+        return self._ask(op.REQUEST_REPORT, asked, version=version)
 
     def jobs(self, *, state: str | None = None, study: str | None = None) -> Iterator[records.JobResponse]:
         """All jobs, the newest first; those in one state or of one study."""
-        return self._pages(records.JobResponse, "/jobs", state=state, study=study)
+        return self._pages(op.JOBS, {"state": state, "study": study})
 
     def job(self, job: str) -> records.JobResponse:
         """One job."""
-        return self._get(records.JobResponse, f"/jobs/{job}")
+        return self._ask(op.JOB, job=job)
 
     def cancel(self, job: str) -> records.JobResponse:
         """Ask that a job stops; one that has ended stays as it is."""
-        return self._made(records.JobResponse, f"{API}/jobs/{job}/cancel", idempotent=True)
+        return self._ask(op.CANCEL, job=job)
 
     def wait_for_report(
         self,
@@ -267,20 +260,18 @@ class Client(ServiceRequests):
         {}
         """
         ended = ("done", "failed", "cancelled")
-        found = self._waited(
-            records.JobResponse, f"/jobs/{job}", lambda job: job.state in ended, timeout, on_progress
-        )
+        found = self._waited(op.JOB, lambda job: job.state in ended, timeout, on_progress, job=job)
         if found.report is None:
             raise ServiceError(0, f"The job is {found.state}", found.reason or f"It is job {found.id}.")
         return self.report(found.report)
 
     def reports(self, *, study: str | None = None) -> Iterator[records.ReportResponse]:
         """All reports, the newest first; those of one study."""
-        return self._pages(records.ReportResponse, "/reports", study=study)
+        return self._pages(op.REPORTS, {"study": study})
 
     def report(self, report: str) -> records.ReportResponse:
         """One report."""
-        return self._get(records.ReportResponse, f"/reports/{report}")
+        return self._ask(op.REPORT, report=report)
 
     def results(self, report: str) -> dict[str, Any]:
         """The results of a report, `results.json`.
@@ -288,12 +279,12 @@ class Client(ServiceRequests):
         >>> client.results(report)["study"]["title"]
         'Counts'
         """
-        found: dict[str, Any] = self._transport.request("GET", f"{API}/reports/{report}/results").json()
+        found: dict[str, Any] = self._send(op.RESULTS, report=report).json()
         return found
 
     def report_files(self, report: str) -> Iterator[records.FileResponse]:
         """The files of a report: report.html, report.pdf, annex.pdf where it was requested, results.json."""
-        return self._pages(records.FileResponse, f"/reports/{report}/files")
+        return self._pages(op.REPORT_FILES, report=report)
 
     def download(self, report: str, folder: Path | str, names: Iterable[str] | None = None) -> list[Path]:
         """Save files of a report into a folder, all of them where no names are given.
@@ -303,17 +294,17 @@ class Client(ServiceRequests):
         >>> sorted(file.name for file in client.download(report, out))
         ['manifest.sha256', 'results.json', 'run.json']
         """
-        return self._download(f"/reports/{report}/files", Path(folder), names)
+        return self._download(op.REPORT_FILES, op.REPORT_FILE, Path(folder), names, report=report)
 
     def signatures(self, report: str) -> Iterator[records.AttestationResponse]:
         """Reviews, approvals and rejections of a report."""
-        return self._pages(records.AttestationResponse, f"/reports/{report}/attestations")
+        return self._pages(op.SIGNATURES, report=report)
 
     def download_statements(self, report: str, folder: Path | str) -> list[Path]:
         """Save the signed statements beside a report's files, where `trustreport verify` checks them."""
         saved = []
         for signature in self.signatures(report):
-            statement = self._transport.request("GET", f"{API}/attestations/{signature.id}/statement")
+            statement = self._send(op.STATEMENT, attestation=signature.id)
             target = Path(folder) / f"{signature.act}.json"
             write_whole(target, statement.content)
             write_whole(target.with_name(f"{target.name}.sig"), base64.b64decode(signature.signature))
@@ -326,20 +317,15 @@ class Client(ServiceRequests):
         >>> client.compare(report, report).differences
         ()
         """
-        path, found, after = f"{API}/comparisons", [], None
-        while True:
-            asked = {"old": old, "new": new, "limit": A_PAGE} | ({"after": after} if after else {})
-            page = self._transport.request("GET", path, params=asked).json()
-            found += page["items"]
-            after = page["next"]
-            if not after:
-                return records.ReportComparison.model_validate({**page, "differences": found})
+        *_, last = pages = list(self._parts(op.COMPARE, {"old": old, "new": new}))
+        differences = tuple(one for page in pages for one in page.items)
+        return records.ReportComparison(old=last.old, new=last.new, same=last.same, differences=differences)
 
     # Devices over time
 
     def devices(self) -> Iterator[records.DeviceResponse]:
         """All devices of which a study was uploaded."""
-        return self._pages(records.DeviceResponse, "/devices")
+        return self._pages(op.DEVICES)
 
     def timeline(self, device: str) -> Iterator[records.Moment]:
         """The reports of a device, the newest first, with their periods.
@@ -347,11 +333,11 @@ class Client(ServiceRequests):
         >>> [entry.software_version for entry in client.timeline(device)]
         ['1.0']
         """
-        return self._pages(records.Moment, f"/devices/{device}/timeline")
+        return self._pages(op.TIMELINE, device=device)
 
     def schedules(self) -> Iterator[records.ScheduleResponse]:
         """All periodic audits."""
-        return self._pages(records.ScheduleResponse, "/schedules")
+        return self._pages(op.SCHEDULES)
 
     # Incidents and signals of devices
 
@@ -359,7 +345,7 @@ class Client(ServiceRequests):
         self, device: str, *, group: Literal["incidents", "signals"] | None = None
     ) -> Iterator[records.VigilanceEntryResponse]:
         """The incidents and signals of a device, the newest first."""
-        return self._pages(records.VigilanceEntryResponse, f"/devices/{device}/incidents", group=group)
+        return self._pages(op.INCIDENTS, {"group": group}, device=device)
 
     def register_incident(
         self,
@@ -377,13 +363,11 @@ class Client(ServiceRequests):
         ('I-1', '2026-09-16')
         """
         asked = {"group": group, "name": name, "facts": dict(facts)}
-        path = f"{API}/devices/{device}/incidents"
-        return self._made(records.VigilanceEntryResponse, path, json=asked)
+        return self._ask(op.REGISTER_INCIDENT, asked, device=device)
 
     def import_incidents(self, device: str) -> list[records.VigilanceEntryResponse]:
         """Take over what the newest manifest of a device has and its register has not."""
-        made = self._transport.request("POST", f"{API}/devices/{device}/incidents/import").json()
-        return [records.VigilanceEntryResponse.model_validate(one) for one in made]
+        return self._ask(op.IMPORT_INCIDENTS, device=device)
 
     def change_incident(
         self,
@@ -395,17 +379,15 @@ class Client(ServiceRequests):
     ) -> records.VigilanceEntryResponse:
         """Change an incident or signal; a `ServiceError` (409) says where it has changed since."""
         asked = {"number": entry.number, "act": act, "facts": dict(facts), "reason": reason}
-        return self._made(records.VigilanceEntryResponse, f"{API}/incidents/{entry.id}/changes", json=asked)
+        return self._ask(op.CHANGE_INCIDENT, asked, entry=entry.id)
 
     def incident_changes(self, entry: str) -> Iterator[records.VigilanceChangeResponse]:
         """Every change of an incident or signal, the newest first."""
-        return self._pages(records.VigilanceChangeResponse, f"/incidents/{entry}/changes")
+        return self._pages(op.INCIDENT_CHANGES, entry=entry)
 
     def psur(self, device: str, since: str = "", until: str = "") -> records.PsurExport:
         """The incidents and signals of a period, for a PSUR: counts, then every one."""
-        asked = {"since": since, "until": until}
-        path = f"{API}/devices/{device}/psur"
-        return records.PsurExport.model_validate(self._transport.request("GET", path, params=asked).json())
+        return self._ask(op.PSUR, {"since": since, "until": until}, device=device)
 
     # The record
 
@@ -415,7 +397,7 @@ class Client(ServiceRequests):
         >>> next(client.audit_log(subject=report)).action
         'report.made'
         """
-        return self._pages(records.AuditEntry, "/audit", subject=subject)
+        return self._pages(op.AUDIT_LOG, {"subject": subject})
 
     def verify_audit_log(self) -> records.Verification:
         """Have every hash of the audit log computed anew and compared with all that was signed.
@@ -423,13 +405,13 @@ class Client(ServiceRequests):
         >>> client.verify_audit_log().faults
         []
         """
-        return self._get(records.Verification, "/audit/verification")
+        return self._ask(op.VERIFY_AUDIT_LOG)
 
     # Webhooks
 
     def webhooks(self) -> Iterator[records.WebhookResponse]:
         """All webhooks."""
-        return self._pages(records.WebhookResponse, "/webhooks")
+        return self._pages(op.WEBHOOKS)
 
     def add_webhook(self, url: str, events: Sequence[str]) -> tuple[records.WebhookResponse, str]:
         """Register an address that events are sent to; the webhook, and its secret, which is shown once.
@@ -438,22 +420,21 @@ class Client(ServiceRequests):
         >>> secret[:6]
         'whsec_'
         """
-        made = self.call("POST", f"{API}/webhooks", json={"url": url, "events": list(events)})
-        return records.WebhookResponse.model_validate(made["webhook"]), made["secret"]
+        made = self._ask(op.ADD_WEBHOOK, {"url": url, "events": list(events)})
+        return made.webhook, made.secret
 
     def remove_webhook(self, webhook: str) -> None:
         """Remove a webhook; what waits is not sent."""
-        self._transport.request("DELETE", f"{API}/webhooks/{webhook}")
+        self._send(op.REMOVE_WEBHOOK, webhook=webhook)
 
     def test_webhook(self, webhook: str) -> records.DeliveryResponse:
         """Have an event of the kind `webhook.test` sent."""
-        return self._made(records.DeliveryResponse, f"{API}/webhooks/{webhook}/test")
+        return self._ask(op.TEST_WEBHOOK, webhook=webhook)
 
     def deliveries(self, webhook: str) -> Iterator[records.DeliveryResponse]:
         """What was sent, waits or was given up, the newest first."""
-        return self._pages(records.DeliveryResponse, f"/webhooks/{webhook}/deliveries")
+        return self._pages(op.DELIVERIES, webhook=webhook)
 
     def send_again(self, webhook: str, delivery: str) -> records.DeliveryResponse:
         """Have an event sent again, under the same id."""
-        path = f"{API}/webhooks/{webhook}/deliveries/{delivery}/again"
-        return self._made(records.DeliveryResponse, path, idempotent=True)
+        return self._ask(op.SEND_AGAIN, webhook=webhook, delivery=delivery)

@@ -4,10 +4,11 @@ Nothing here needs more than pydantic, so that a client starts without the servi
 """
 
 from datetime import date, datetime
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
+T = TypeVar("T")
 EventName = Literal[
     "version.valid",
     "version.invalid",
@@ -42,6 +43,13 @@ class ResponseBody(BaseModel):
         """The answer with the fields that a row of the database has, and with those given beside it."""
         own = {name: getattr(row, name) for name in cls.model_fields if name not in more}
         return cls.model_validate(own | more)
+
+
+class Page(BaseModel, Generic[T]):
+    """A part of a list."""
+
+    items: list[T]
+    next: str | None = Field(description="send it as `after` for the next page; null on the last one")
 
 
 class RemovedResponse(ResponseBody):
@@ -299,6 +307,15 @@ class ReportComparison(ResponseBody):
     differences: tuple[DifferenceResponse, ...]
 
 
+class ComparisonPage(Page[DifferenceResponse]):
+    """What differs, page by page, and how many numbers are the same."""
+
+    old: Side
+    new: Side
+    same: int
+    same_device: bool = Field(description="whether both are of one device, whatever its version")
+
+
 class VigilanceEntryResponse(ResponseBody):
     """An incident, complaint or signal of a device."""
 
@@ -395,6 +412,11 @@ class WebhookResponse(ResponseBody):
     created_by: str
     created_at: datetime
     paused_at: datetime | None = Field(description="nothing is noted or sent from then on")
+
+
+class CreatedWebhook(ResponseBody):
+    webhook: WebhookResponse
+    secret: str = Field(description="with which the receiver verifies signatures; shown this once")
 
 
 class DeliveryResponse(ResponseBody):

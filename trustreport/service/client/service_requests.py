@@ -1,18 +1,21 @@
 """The requests of the client: one item, a list page by page, a wait, files that are written whole."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Any, TypeVar
-from urllib.parse import quote
 
-from trustreport.service.client import records
+import httpx2
+
 from trustreport.service.client.errors import ServiceError
+from trustreport.service.client.operations import Operation
+from trustreport.service.client.records import FileResponse, Page
 from trustreport.service.client.transport import Transport, retry_after
 
-R = TypeVar("R", bound=records.ResponseBody)
-API = "/api/v1"
+R = TypeVar("R")
+G = TypeVar("G", bound=Page[Any])
 A_PAGE = 200
 POLL_SECONDS = 1.0  # where the service does not say when to ask again
 
@@ -22,51 +25,69 @@ class ServiceRequests:
 
     _transport: Transport
 
-    def _get(self, model: type[R], path: str) -> R:
-        return model.model_validate(self._transport.request("GET", f"{API}{path}").json())
+    def _send(
+        self, operation: Operation[Any], more: Mapping[str, Any] = MappingProxyType({}), /, **names: str
+    ) -> httpx2.Response:
+        """What an operation answers; `names` are those of rows, `more` is for httpx2."""
+        address, repeatable = operation.address(**names), operation.repeatable
+        return self._transport.request(operation.method, address, idempotent=repeatable, **more)
 
-    def _made(self, model: type[R], path: str, **more: Any) -> R:
-        return model.model_validate(self._transport.request("POST", path, **more).json())
+    def _ask(self, operation: Operation[R], sent: Mapping[str, Any] | None = None, /, **names: str) -> R:
+        """The answer of an operation to what is sent: the query of a GET, else JSON."""
+        kind = "params" if operation.method == "GET" else "json"
+        return operation.read(self._send(operation, {} if sent is None else {kind: sent}, **names).json())
 
-    def _pages(self, model: type[R], path: str, **asked: str | None) -> Iterator[R]:
-        """All items of a list, page by page as they are wanted."""
-        given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
-        given["limit"] = A_PAGE
+    def _parts(self, operation: Operation[G], asked: Mapping[str, Any], /, **names: str) -> Iterator[G]:
+        """The pages of a list as they are wanted."""
+        given = {name: value for name, value in asked.items() if value is not None} | {"limit": A_PAGE}
         while True:
-            page = self._transport.request("GET", f"{API}{path}", params=given).json()
-            yield from (model.model_validate(item) for item in page["items"])
-            if not page["next"]:
+            page = self._ask(operation, given, **names)
+            yield page
+            if not page.next:
                 return
-            given["after"] = page["next"]
+            given["after"] = page.next
+
+    def _pages(
+        self, operation: Operation[Page[R]], asked: Mapping[str, Any] = MappingProxyType({}), /, **names: str
+    ) -> Iterator[R]:
+        """All items of a list, page by page as they are wanted."""
+        return (item for page in self._parts(operation, asked, **names) for item in page.items)
 
     def _waited(
         self,
-        model: type[R],
-        path: str,
+        operation: Operation[R],
         is_done: Callable[[R], bool],
         timeout: float,
         on_progress: Callable[[R], None],
+        **names: str,
     ) -> R:
-        """What is at a path once it is done; asked for as often as the service says."""
+        """An answer once it is done; asked for as often as the service says."""
         end = time.monotonic() + timeout
         while True:
-            response = self._transport.request("GET", f"{API}{path}")
-            found = model.model_validate(response.json())
+            response = self._send(operation, **names)
+            found = operation.read(response.json())
             on_progress(found)
             if is_done(found):
                 return found
             wait = retry_after(response) or POLL_SECONDS
             if time.monotonic() + wait > end:
-                raise TimeoutError(f"{path} is not done after {timeout:g} seconds.")
+                raise TimeoutError(f"{operation.address(**names)} is not done after {timeout:g} seconds.")
             self._transport.sleep(wait)
 
-    def _download(self, path: str, folder: Path, names: Iterable[str] | None) -> list[Path]:
-        known = {file.name: file.sha256 for file in self._pages(records.FileResponse, path)}
-        wanted = list(known) if names is None else list(names)
+    def _download(
+        self,
+        files: Operation[Page[FileResponse]],
+        one: Operation[Any],
+        folder: Path,
+        wanted: Iterable[str] | None,
+        **names: str,
+    ) -> list[Path]:
+        known = {file.name: file.sha256 for file in self._pages(files, **names)}
+        wanted = list(known) if wanted is None else list(wanted)
         if missing := sorted(set(wanted) - set(known)):
             listed = ", ".join(sorted(known))
             raise ServiceError(404, "Not found", f"There is no {', '.join(missing)}; there is {listed}.")
-        return [self._save(f"{API}{path}/{quote(name)}", name, known[name], folder) for name in wanted]
+        return [self._save(one.address(name=name, **names), name, known[name], folder) for name in wanted]
 
     def _save(self, path: str, name: str, digest: str, folder: Path) -> Path:
         parts = PurePosixPath(name).parts

@@ -75,7 +75,7 @@ SiteName = Annotated[
 
 
 class NewCollaboration(RequestBody):
-    title: Line
+    title: Line = described(examples=["Chest CT in three hospitals"])
     version: str | None = described(
         default=None,
         pattern=PATTERN,
@@ -84,7 +84,7 @@ class NewCollaboration(RequestBody):
 
 
 class NewSite(RequestBody):
-    name: SiteName = described(description="as `trustreport site --site` will have it")
+    name: SiteName = described(description="as `trustreport site --site` will have it", examples=["North"])
     email: Email
     key: str | None = described(
         default=None,

@@ -11,11 +11,9 @@ from trustreport.service.pages.page_context import (
     Author,
     Reader,
     Sent,
-    request_from_form,
+    body_from,
     see,
     shown_again,
-    text,
-    texts,
     user_names,
 )
 from trustreport.service.pages.render import page
@@ -74,7 +72,7 @@ def show(
 @shown_again(studies.show)
 def begin(study: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """Ask several sites for evidence."""
-    made = api.begin(study, request_from_form(api.NewCollaboration, title=text(form, "title")), who, core)
+    made = api.begin(study, body_from(form, api.NewCollaboration), who, core)
     return see(f"/collaborations/{made.id}")
 
 
@@ -82,22 +80,15 @@ def begin(study: Name, request: Request, who: Author, core: TheCore, form: Sent)
 @shown_again(show)
 def invite(collaboration: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """Invite a site; its link goes by mail, or is on this one page and nowhere else."""
-    wanted = request_from_form(
-        api.NewSite,
-        name=text(form, "name"),
-        email=text(form, "email"),
-        key=text(form, "key") or None,
-        days=text(form, "days") or None,
-    )
-    return show(request, who, core, collaboration, made=api.invite(collaboration, wanted, who, core))
+    made = api.invite(collaboration, body_from(form, api.NewSite), who, core)
+    return show(request, who, core, collaboration, made=made)
 
 
 @router.post("/collaborations/{collaboration}/pool")
 @shown_again(show)
 def pool(collaboration: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """Make a version of the accepted files, and its report."""
-    wanted = request_from_form(ReportOptions, formats=texts(form, "format"))
-    made = api.pool(collaboration, wanted, who, core, Response())
+    made = api.pool(collaboration, body_from(form, ReportOptions), who, core, Response())
     return see(f"/versions/{made.id}")
 
 

@@ -7,6 +7,7 @@ from pydantic import Field, field_validator
 from sqlalchemy import select
 
 from trustreport.service.access.guard import Author, Reader, TheCore
+from trustreport.service.client import operations as op
 from trustreport.service.client.records import DeviceResponse, Moment, ScheduleResponse, TrendPoint
 from trustreport.service.engine import LAST_YEAR
 from trustreport.service.ids import PATTERN
@@ -20,12 +21,13 @@ from trustreport.service.storage.models import (
     StoredStudy,
 )
 from trustreport.service.storage.store import now
+from trustreport.service.web.routes import serves
 from trustreport.service.web.shapes import Name, Page, ReportOptions, RequestedPage, moment
 
 router = APIRouter(prefix="/devices", tags=["devices"])
 
 
-@router.get("")
+@serves(router, op.DEVICES)
 def devices(who: Reader, core: TheCore, turn: RequestedPage, wanted: filters.Devices) -> Page[DeviceResponse]:
     """All devices of which a study was uploaded."""
     with core.store.read() as rows:
@@ -41,7 +43,7 @@ def get_device(device: Name, who: Reader, core: TheCore) -> DeviceResponse:
         return DeviceResponse.of_row(who.row_of(rows, StoredDevice, device))
 
 
-@router.get("/{device}/timeline")
+@serves(router, op.TIMELINE)
 def timeline(device: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[Moment]:
     """The reports of a device, the newest first, with their periods, verdicts and leading results."""
     with core.store.read() as rows:
@@ -80,7 +82,7 @@ schedules_router = APIRouter(prefix="/schedules", tags=["schedules"])
 
 class NewSchedule(ReportOptions):
     study: str = Field(pattern=PATTERN)
-    every_days: int = Field(ge=1, le=3660)
+    every_days: int = Field(ge=1, le=3660, examples=[90])
     next_period: bool = Field(
         default=False,
         description="first fetch the next period, until the day before, of an audit with tables from queries",
@@ -97,7 +99,7 @@ class NewSchedule(ReportOptions):
         return value
 
 
-@schedules_router.get("")
+@serves(schedules_router, op.SCHEDULES)
 def schedules(who: Reader, core: TheCore, turn: RequestedPage) -> Page[ScheduleResponse]:
     """All periodic audits."""
     with core.store.read() as rows:

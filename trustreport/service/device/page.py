@@ -18,14 +18,12 @@ from trustreport.service.pages.page_context import (
     Author,
     Reader,
     Sent,
+    body_from,
     listed,
     pairs,
-    request_from_form,
     see,
     shown_again,
     signed_acts,
-    text,
-    texts,
 )
 from trustreport.service.pages.render import PageWords, declared, page, words_of
 from trustreport.service.storage.models import Schedule, StoredDevice, StoredReport, StoredStudy, Version
@@ -151,16 +149,7 @@ def _show(
 @shown_again(_show)
 def schedule(device: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """An audit to be made again and again."""
-    wanted = request_from_form(
-        api.NewSchedule,
-        study=text(form, "study"),
-        every_days=text(form, "every_days"),
-        first=text(form, "first") or None,
-        next_period=text(form, "next_period") == "yes",
-        kind=text(form, "kind") or None,
-        formats=texts(form, "format"),
-    )
-    api.begin(wanted, who, core)
+    api.begin(body_from(form, api.NewSchedule), who, core)
     return see(f"/devices/{device}?done=schedule")
 
 

@@ -8,6 +8,7 @@ from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.access.guard import Author, Reader, TheCore
+from trustreport.service.client import operations as op
 from trustreport.service.client.records import JobResponse
 from trustreport.service.jobs import queue
 from trustreport.service.pages import filters
@@ -19,6 +20,7 @@ from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Job, StoredStudy, StoredWorker, Version
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
+from trustreport.service.web.routes import serves
 from trustreport.service.web.shapes import (
     Name,
     Page,
@@ -103,7 +105,7 @@ def _threads(rows: Rows, settings: Settings, at: int) -> int:
 router = APIRouter(tags=["jobs"])
 
 
-@router.post("/versions/{version}/jobs", status_code=201, responses={200: {"description": "Asked before"}})
+@serves(router, op.REQUEST_REPORT, responses={200: {"description": "Asked before"}})
 def request_report(
     version: Name, asked: ReportOptions, who: Author, core: TheCore, response: Response
 ) -> JobResponse:
@@ -119,7 +121,7 @@ def request_report(
         return to_response(job, rows, core.settings)
 
 
-@router.get("/jobs")
+@serves(router, op.JOBS)
 def jobs(
     who: Reader,
     core: TheCore,
@@ -133,7 +135,7 @@ def jobs(
         )
 
 
-@router.get("/jobs/{job}")
+@serves(router, op.JOB)
 def get_job(job: Name, who: Reader, core: TheCore, response: Response) -> JobResponse:
     """One job: its state, step and progress (0 to 1), or the reason of its failure.
 
@@ -146,7 +148,7 @@ def get_job(job: Name, who: Reader, core: TheCore, response: Response) -> JobRes
         return to_response(row, rows, core.settings)
 
 
-@router.post("/jobs/{job}/cancel", status_code=202)
+@serves(router, op.CANCEL)
 def cancel(job: Name, who: Author, core: TheCore) -> JobResponse:
     """Ask that a job stops. One that has ended stays as it is."""
     with core.store.write() as rows:

@@ -17,6 +17,7 @@ from trustreport.service.access.guard import Author, Reader, Reviewer, TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.account.api import confirm
 from trustreport.service.bounds import refuse_upload
+from trustreport.service.client import operations as op
 from trustreport.service.client.records import CriteriaResponse, FixedResponse
 from trustreport.service.core import Core
 from trustreport.service.editor.run import carried_out, lay_out
@@ -30,6 +31,7 @@ from trustreport.service.storage.models import Organisation, StoredStudy, User, 
 from trustreport.service.storage.store import now
 from trustreport.service.study.fixing import Fixing, fixing_of
 from trustreport.service.web.faults import Fault
+from trustreport.service.web.routes import serves
 from trustreport.service.web.shapes import Line, Name, Password, RequestBody, Words, moment
 from trustreport.vocabulary.messages import say
 
@@ -46,7 +48,7 @@ class FixRequest(RequestBody):
 class DeclaredElsewhere(RequestBody):
     """Criteria that were fixed elsewhere, and the document that shows it."""
 
-    name: Line = Field(description="of the document's file, such as plan.pdf")
+    name: Line = Field(description="of the document's file, such as plan.pdf", examples=["plan.pdf"])
     content: Base64Bytes = Field(min_length=1, max_length=7_000_000, description="in base64")
     fixed_on: date
     data_opened_on: date = Field(description="not before they were fixed; may be to come")
@@ -60,7 +62,7 @@ class Countersigning(RequestBody):
     )
 
 
-@router.get("/studies/{study}/criteria")
+@serves(router, op.CRITERIA)
 def criteria(study: Name, who: Reader, core: TheCore) -> CriteriaResponse:
     """What is fixed of a study, and which verdicts its newest version would be given."""
     with core.store.read() as rows:
@@ -80,7 +82,7 @@ def criteria(study: Name, who: Reader, core: TheCore) -> CriteriaResponse:
         )
 
 
-@router.post("/studies/{study}/criteria", status_code=201, name="fix")
+@serves(router, op.FIX_CRITERIA, name="fix")
 def fix(study: Name, wanted: FixRequest, who: Author, core: TheCore) -> FixedResponse:
     """Fix the criteria of the newest version as `trustreport lock` does, before any data are there.
 
@@ -100,7 +102,7 @@ def fix(study: Name, wanted: FixRequest, who: Author, core: TheCore) -> FixedRes
     return _stored(core, who, seen, kind, LOCK, blob, made, reason=reason)
 
 
-@router.post("/studies/{study}/criteria/document", status_code=201)
+@serves(router, op.DECLARE_CRITERIA)
 def declare(study: Name, wanted: DeclaredElsewhere, who: Author, core: TheCore) -> FixedResponse:
     """Declare that the criteria were fixed elsewhere, with the document that shows it.
 
@@ -143,7 +145,7 @@ def fixed_file(fixing: Name, who: Reader, core: TheCore, request: Request) -> Re
     return send_blob(core, request, who.organisation, row.sha256, row.name, ours=False)
 
 
-@router.post("/fixed-criteria/{fixing}/countersignature", name="countersign")
+@serves(router, op.COUNTERSIGN, name="countersign")
 def countersign(
     fixing: Name, wanted: Countersigning, who: Reviewer, core: TheCore, request: Request
 ) -> FixedResponse:

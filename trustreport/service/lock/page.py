@@ -16,10 +16,9 @@ from trustreport.service.pages.page_context import (
     Reviewer,
     Sent,
     attempt,
-    request_from_form,
+    body_from,
     see,
     shown_again,
-    text,
     user_names,
 )
 from trustreport.service.pages.render import page, words_of
@@ -87,8 +86,7 @@ def show(
 @shown_again(show)
 def fix(study: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """Fix the criteria, or amend them with a reason."""
-    wanted = request_from_form(api.FixRequest, reason=text(form, "reason"))
-    return _done(api.fix(study, wanted, who, core))
+    return _done(api.fix(study, body_from(form, api.FixRequest), who, core))
 
 
 @router.post("/studies/{study}/criteria/document")
@@ -101,13 +99,8 @@ def declare(study: Name, request: Request, who: Author, core: TheCore, form: Sen
     content = files[0].file.read(api.MOST_DOCUMENT + 1)
     if len(content) > api.MOST_DOCUMENT:
         raise Fault(422, say("pages.fault.no_document.large", most=api.MOST_DOCUMENT // 1_000_000))
-    wanted = request_from_form(
-        api.DeclaredElsewhere,
-        name=files[0].filename or "",
-        content=base64.b64encode(content),
-        fixed_on=text(form, "fixed_on"),
-        data_opened_on=text(form, "data_opened_on"),
-    )
+    given = {"name": files[0].filename or "", "content": base64.b64encode(content)}
+    wanted = body_from(form, api.DeclaredElsewhere, **given)
     return _done(api.declare(study, wanted, who, core))
 
 
@@ -117,8 +110,7 @@ def countersign(fixing: Name, request: Request, who: Reviewer, core: TheCore, fo
     study = api.get_fixed(fixing, who, core).study
 
     def done() -> Response:
-        wanted = request_from_form(api.Countersigning, password=text(form, "password") or None)
-        api.countersign(fixing, wanted, who, core, request)
+        api.countersign(fixing, body_from(form, api.Countersigning), who, core, request)
         return see(f"/studies/{study}/criteria?done=countersigned")
 
     return attempt(done, lambda fault: show(request, who, core, study, fault))

@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
-from functools import wraps
+from functools import cache, wraps
 from hmac import compare_digest
 from inspect import signature
 from typing import Annotated, Any, ParamSpec, TypeVar
@@ -174,12 +174,32 @@ def texts(form: FormData, name: str) -> list[str]:
     return [value for value in form.getlist(name) if isinstance(value, str)]
 
 
-def request_from_form(model: type[M], **values: Any) -> M:
-    """A request of the API made of a form; refuses it naming every field that is wrong."""
+def body_from(form: FormData, model: type[M], **given: Any) -> M:
+    """A request of the API made of a form; refuses it naming every field that is wrong.
+
+    Fields of the form have the names of the request's. The boxes of a list have its name in the singular, a
+    box alone says yes, and what is left empty is as if it were left out.
+    """
+    for name, kinds in _kinds(model).items():
+        if name in given:
+            continue
+        if "array" in kinds:
+            given[name] = texts(form, name.removesuffix("s"))
+        elif kinds == {"boolean"}:
+            given[name] = text(form, name) == "yes"
+        elif (said := text(form, name)) or model.model_fields[name].is_required():
+            given[name] = said
     try:
-        return model(**values)
+        return model(**given)
     except ValidationError as error:
         raise refused_fields(error) from None
+
+
+@cache
+def _kinds(model: type[BaseModel]) -> dict[str, set[str]]:
+    """The types that JSON has of the fields of a model."""
+    shapes = model.model_json_schema()["properties"]
+    return {name: {one.get("type") for one in shape.get("anyOf", [shape])} for name, shape in shapes.items()}
 
 
 def refused_fields(error: ValidationError) -> Fault:

@@ -4,55 +4,19 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from doctest import DocTestParser
 from functools import cache
-from textwrap import dedent
-from typing import Any
+from inspect import Parameter, signature
+from types import FunctionType
+from typing import Any, get_origin
 
+from trustreport.service.access.guard import bearer
+from trustreport.service.client import Client, operations
+from trustreport.service.client.operations import API, Operation
 from trustreport.service.ids import PATTERN
-from trustreport.vocabulary.resources import folder
 
 NAMES = re.compile(r"\{(\w+)\}")
 ID = "01k6w3zpg0v8h5x2r9m4t7c1qd"
-# Values that say more than "text".
-SAMPLES: dict[str, Any] = {
-    "email": "reader@hospital.example",
-    "admin_email": "admin@hospital.example",
-    "admin_name": "Administrator",
-    "name": "Chest CT",
-    "organisation": "Hospital",
-    "link": "...",
-    "password": "...",
-    "old": "...",
-    "new": "...",
-    "meaning": "Complete and plausible.",
-    "url": "https://receiver.example.org/trustreport",
-    "days": 90,
-    "every_days": 90,
-    "events": ["report.made", "job.failed"],
-    "manifest": {"report": {"kind": "certification"}, "device": {"trade_name": "Example aid"}},
-    "formats": ["html", "pdf", "json"],
-}
-# Paths below /api/v1 that no token opens; what has no account yet needs no session either.
-ANYBODY = {"post /setup", "post /invitations", "post /session", "post /resets"}
-SESSION = {
-    "delete /session",
-    "get /sessions",
-    "delete /sessions",
-    "delete /sessions/{session}",
-    "post /account/password",
-    "post /account/question",
-    "get /account/factors",
-    "patch /account/factors/{factor}",
-    "post /account/factors/{factor}/removal",
-    "post /account/totp",
-    "post /account/totp/confirmation",
-    "post /account/passkeys",
-    "post /account/passkeys/options",
-    "post /account/recovery-codes",
-    "post /tokens",
-    "post /organisations",
-    "post /users/{user}/confirmation",
-}
 NO_CLIENT = "No API token may do this: log in with a browser."
 
 
@@ -66,11 +30,7 @@ class OperationRequest:
     content: Mapping[str, Any]
     schemas: Mapping[str, Any]
     is_file: bool
-
-    @property
-    def operation(self) -> str:
-        """The name of the operation in the tables here."""
-        return f"{self.method} {self.path.removeprefix('/api/v1')}"
+    credentials: frozenset[str]
 
     @property
     def body(self) -> Any:
@@ -89,12 +49,12 @@ def curl(request: OperationRequest) -> str:
         words[0] = words[0].replace("curl ", f"curl -X {request.method.upper()} ", 1)
     if request.path == "/metrics":
         words.append('-H "Authorization: Bearer $TRUSTREPORT_METRICS_TOKEN"')
-    elif request.operation in SESSION:
-        words.append("-b cookies.txt" + ("" if request.method == "get" else ' -H "X-CSRF-Token: $CSRF"'))
-    elif request.operation in ANYBODY:
-        words.append("-c cookies.txt")
-    elif request.path.startswith("/api/"):
+    elif bearer.scheme_name in request.credentials:
         words.append('-H "Authorization: Bearer $TRUSTREPORT_TOKEN"')
+    elif request.credentials:
+        words.append("-b cookies.txt" + ("" if request.method == "get" else ' -H "X-CSRF-Token: $CSRF"'))
+    elif request.path.startswith("/api/"):
+        words.append("-c cookies.txt")
     if "application/json" in request.content:
         quoted = as_json(request.body).replace("'", "'\\''")
         words += ['-H "Content-Type: application/json"', f"-d '{quoted}'"]
@@ -109,41 +69,66 @@ def curl(request: OperationRequest) -> str:
 
 @cache
 def methods() -> dict[str, str]:
-    """The client's method for an operation, by the operation's name."""
-    text = (folder("templates") / "service" / "reference_examples.txt").read_text("utf-8")
-    found = (block.partition("\n") for block in text.strip().split("\n\n"))
-    return {name: dedent(code) for name, _, code in found}
+    """How the client's method for an operation is called, by the operation's method and path."""
+    found: dict[str, str] = {}
+    calls = [function for function in vars(Client).values() if isinstance(function, FunctionType)]
+    for function in sorted(calls, key=lambda function: not _examples(function)):
+        for name in function.__code__.co_names:
+            if isinstance(operation := getattr(operations, name, None), Operation):
+                key = f"{operation.method.lower()} {API}{operation.path.replace(':path', '')}"
+                found.setdefault(key, _examples(function) or _call(function))
+    return found
+
+
+def _examples(function: FunctionType) -> str:
+    """What the docstring of a function shows."""
+    shown = DocTestParser().get_examples(function.__doc__ or "")
+    return "".join(example.source for example in shown).rstrip()
+
+
+def _call(function: FunctionType) -> str:
+    """A call of a method of the client with what it needs; of an iterator in a loop."""
+    _, *rest = signature(function).parameters.values()
+    needed = [
+        f"{one.name}={one.name}" if one.kind is Parameter.KEYWORD_ONLY else one.name
+        for one in rest
+        if one.default is Parameter.empty
+    ]
+    call = f"client.{function.__name__}({', '.join(needed)})"
+    is_iterator = get_origin(signature(function).return_annotation) is Iterator
+    return f"for item in {call}:\n    print(item)" if is_iterator else call
 
 
 def python(request: OperationRequest) -> str:
     """The client's method, or its call of any operation."""
-    if request.operation in SESSION | ANYBODY:
+    if request.path.startswith("/api/") and bearer.scheme_name not in request.credentials:
         return f"# {NO_CLIENT}"
-    if request.operation in methods():
-        return methods()[request.operation]
+    if request.path == "/metrics":
+        return "# For Prometheus, with a token of its own."
     text = "f" if "{" in request.path else ""
     body = f", json={request.body!r}" if request.content else ""
-    return f'client.call("{request.method.upper()}", {text}"{request.path}"{body})'
+    generic = f'client.call("{request.method.upper()}", {text}"{request.path}"{body})'
+    return methods().get(f"{request.method} {request.path}", generic)
 
 
-def sample(schema: Mapping[str, Any], schemas: Mapping[str, Any], name: str = "") -> Any:
+def sample(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Any:
     """A value that a schema takes: what is required, or the first field where nothing is."""
     if "$ref" in schema:
-        return sample(schemas[str(schema["$ref"]).rpartition("/")[2]], schemas, name)
+        return sample(resolved(schema, schemas), schemas)
+    if "examples" in schema:
+        return schema["examples"][0]
     if "enum" in schema or "const" in schema:
         return schema.get("enum", [schema.get("const")])[0]
     if "anyOf" in schema:
-        return sample(schema["anyOf"][0], schemas, name)
+        return sample(schema["anyOf"][0], schemas)
     if schema.get("pattern") == PATTERN:
         return ID
-    if name in SAMPLES:
-        return SAMPLES[name]
     if schema.get("type") == "object":
         properties = schema.get("properties", {})
         chosen = schema.get("required") or list(properties)[:1]
-        return {field: sample(properties[field], schemas, field) for field in chosen}
+        return {field: sample(properties[field], schemas) for field in chosen}
     if schema.get("type") == "array":
-        return [sample(schema["items"], schemas, name)] if schema.get("minItems") else []
+        return [sample(schema["items"], schemas)] if schema.get("minItems") else []
     plain = {"integer": schema.get("minimum", 1), "number": 0.5, "boolean": True, "string": "..."}
     if schema.get("format") == "date-time":
         return "2027-01-01T00:00:00Z"
@@ -265,7 +250,7 @@ def anchor_of(method: str, path: str) -> str:
     >>> anchor_of("post", "/api/v1/studies/{study}/versions")
     'post-studies-study-versions'
     """
-    words = path.removeprefix("/api/v1").replace("{", "").replace("}", "").strip("/").split("/")
+    words = path.removeprefix(API).replace("{", "").replace("}", "").strip("/").split("/")
     return "-".join([method, *words])
 
 
@@ -291,7 +276,8 @@ def _operation(method: str, path: str, operation: Schema, schemas: Mapping[str, 
         ApiBody(media, kind(body["schema"]), fields(resolved(body["schema"], schemas)))
         for media, body in content.items()
     )
-    given = OperationRequest(method, path, parameters, content, schemas, _is_file(operation))
+    credentials = frozenset(name for one in operation.get("security", ()) for name in one)
+    given = OperationRequest(method, path, parameters, content, schemas, _is_file(operation), credentials)
     return ApiOperation(
         anchor_of(method, path),
         method.upper(),

@@ -13,6 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.access.guard import Admin, Reader, TheCore
+from trustreport.service.client import operations as op
 from trustreport.service.client.records import FileResponse, ReportResponse
 from trustreport.service.core import Core
 from trustreport.service.pages import filters
@@ -21,6 +22,7 @@ from trustreport.service.record import removal
 from trustreport.service.storage.blobs import Blobs
 from trustreport.service.storage.models import Attestation, ReportFile, StoredReport
 from trustreport.service.web.faults import Fault
+from trustreport.service.web.routes import serves
 from trustreport.service.web.shapes import Name, Page, RequestedPage
 from trustreport.vocabulary.messages import say
 
@@ -38,7 +40,7 @@ class ZipEntry:
     content: bytes | str
 
 
-@router.get("")
+@serves(router, op.REPORTS)
 def reports(who: Reader, core: TheCore, turn: RequestedPage, wanted: filters.Reports) -> Page[ReportResponse]:
     """All reports, or those that are wanted; `reviewer=me` are those whose review one was asked for."""
     query = wanted.apply(who.rows_of(StoredReport), who, core.store.is_sqlite)
@@ -46,7 +48,7 @@ def reports(who: Reader, core: TheCore, turn: RequestedPage, wanted: filters.Rep
         return turn.rows(rows, query, StoredReport.id, ReportResponse.of_row)
 
 
-@router.get("/{report}")
+@serves(router, op.REPORT)
 def get_report(report: Name, who: Reader, core: TheCore) -> ReportResponse:
     """One report."""
     with core.store.read() as rows:
@@ -60,7 +62,7 @@ def remove(report: Name, who: Admin, core: TheCore) -> None:
         removal.remove_report(rows, who, who.row_of(rows, StoredReport, report))
 
 
-@router.get("/{report}/results", response_class=Response)
+@serves(router, op.RESULTS)
 def results(report: Name, who: Reader, core: TheCore, request: Request) -> Response:
     """The machine-readable results, `results.json`."""
     with core.store.read() as rows:
@@ -83,7 +85,7 @@ def send_zip(core: Core, report: StoredReport, found: list[ZipEntry]) -> Respons
     return StreamingResponse(blocks, media_type="application/zip", headers=named)
 
 
-@router.get("/{report}/files")
+@serves(router, op.REPORT_FILES)
 def files(report: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[FileResponse]:
     """The files of a report."""
     with core.store.read() as rows:
@@ -92,7 +94,7 @@ def files(report: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page
         return turn.rows(rows, query, ReportFile.name, FileResponse.of_row)
 
 
-@router.get("/{report}/files/{name:path}", response_class=Response)
+@serves(router, op.REPORT_FILE)
 def file(
     report: Name, name: Annotated[str, Path(max_length=250)], who: Reader, core: TheCore, request: Request
 ) -> Response:

@@ -4,12 +4,12 @@ import json
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import Field
 from sqlalchemy import select
 
 from trustreport.service.access.guard import Reader, TheCore
 from trustreport.service.access.principal import Principal
-from trustreport.service.client.records import DifferencePart, DifferenceResponse, Side
+from trustreport.service.client import operations as op
+from trustreport.service.client.records import ComparisonPage, DifferencePart, DifferenceResponse, Side
 from trustreport.service.core import Core
 from trustreport.service.engine import compare
 from trustreport.service.ids import PATTERN
@@ -18,23 +18,15 @@ from trustreport.service.pages.render import page
 from trustreport.service.storage.models import StoredReport, StoredStudy, Version
 from trustreport.service.version.page import From
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.shapes import Page, PageRequest, RequestedPage
+from trustreport.service.web.routes import serves
+from trustreport.service.web.shapes import PageRequest, RequestedPage
 from trustreport.vocabulary.messages import say
 
 router = APIRouter(prefix="/comparisons", tags=["comparisons"])
 ReportName = Annotated[str, Query(pattern=PATTERN, description="name of a report")]
 
 
-class ComparisonPage(Page[DifferenceResponse]):
-    """What differs, page by page, and how many numbers are the same."""
-
-    old: Side
-    new: Side
-    same: int
-    same_device: bool = Field(description="whether both are of one device, whatever its version")
-
-
-@router.get("")
+@serves(router, op.COMPARE)
 def comparison(
     old: ReportName, new: ReportName, who: Reader, core: TheCore, turn: RequestedPage
 ) -> ComparisonPage:

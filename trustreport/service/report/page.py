@@ -20,13 +20,12 @@ from trustreport.service.pages.page_context import (
     Reader,
     Reviewer,
     Sent,
+    body_from,
     listed,
     pairs,
-    request_from_form,
     see,
     shown_again,
     signed_acts,
-    text,
     user_names,
 )
 from trustreport.service.pages.render import page
@@ -188,8 +187,7 @@ def show(
 @shown_again(show)
 def sign(report: Name, request: Request, who: Reviewer, core: TheCore, form: Sent) -> Response:
     """Review, approve or reject it, with what that means."""
-    given = {name: text(form, name) or None for name in ("act", "meaning", "password")}
-    api.sign(report, request_from_form(api.Signing, **given), who, core, request)
+    api.sign(report, body_from(form, api.Signing), who, core, request)
     return see(f"/reports/{report}?done=signed#signatures")
 
 
@@ -225,8 +223,7 @@ collaboration_router = APIRouter()
 @shown_again(show)
 def comment_report(report: Name, request: Request, who: Reader, core: TheCore, form: Sent) -> Response:
     """Comment on a report."""
-    wanted = request_from_form(comments.NewComment, text=text(form, "text"))
-    made = comments.on_report(report, wanted, who, core)
+    made = comments.on_report(report, body_from(form, comments.NewComment), who, core)
     return see(f"/reports/{report}#comment-{made.id}")
 
 
@@ -234,8 +231,7 @@ def comment_report(report: Name, request: Request, who: Reader, core: TheCore, f
 @shown_again(versions.show)
 def comment_version(version: Name, request: Request, who: Reader, core: TheCore, form: Sent) -> Response:
     """Comment on a version."""
-    wanted = request_from_form(comments.NewComment, text=text(form, "text"))
-    made = comments.on_version(version, wanted, who, core)
+    made = comments.on_version(version, body_from(form, comments.NewComment), who, core)
     return see(f"/versions/{version}#comment-{made.id}")
 
 
@@ -252,10 +248,7 @@ def withdraw_comment(comment: Name, who: Reader, core: TheCore, form: Sent) -> R
 @shown_again(show)
 def request_review(report: Name, request: Request, who: Reader, core: TheCore, form: Sent) -> Response:
     """Ask a colleague to review a report."""
-    wanted = request_from_form(
-        review_requests.NewReviewRequest, reviewer=text(form, "reviewer"), due=text(form, "due") or None
-    )
-    review_requests.begin(report, wanted, who, core)
+    review_requests.begin(report, body_from(form, review_requests.NewReviewRequest), who, core)
     return see(f"/reports/{report}?done=requested#requests")
 
 
@@ -272,8 +265,7 @@ def withdraw_request(review_request: Name, who: Reader, core: TheCore, form: Sen
 @shown_again(show)
 def share(report: Name, request: Request, who: Reader, core: TheCore, form: Sent) -> Response:
     """A link for readers from outside; it is on this one page and nowhere else."""
-    wanted = request_from_form(shares.NewShare, days=text(form, "days") or None)
-    made = shares.make(report, wanted, who, core)
+    made = shares.make(report, body_from(form, shares.NewShare), who, core)
     return show(request, who, core, report, made=made)
 
 

@@ -21,6 +21,7 @@ from trustreport.service.access import accounts
 from trustreport.service.access.guard import Reader, Reviewer, TheCore
 from trustreport.service.access.principal import Principal, is_proved_there
 from trustreport.service.account.api import confirm
+from trustreport.service.client import operations as op
 from trustreport.service.client.records import Act, AttestationResponse, ResponseBody
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
@@ -42,6 +43,7 @@ from trustreport.service.storage.models import (
 from trustreport.service.storage.store import now
 from trustreport.service.storage.vigilance import VigilanceChange, VigilanceEntry
 from trustreport.service.web.faults import Fault
+from trustreport.service.web.routes import serves
 from trustreport.service.web.shapes import Name, Page, Password, RequestBody, RequestedPage, Words
 from trustreport.vocabulary.messages import say
 
@@ -215,7 +217,11 @@ router = APIRouter(tags=["attestations"])
 
 class Signing(RequestBody):
     act: Act
-    meaning: Words = Field(min_length=1, description="what the signature means, worded for later readers")
+    meaning: Words = Field(
+        min_length=1,
+        description="what the signature means, worded for later readers",
+        examples=["Complete and plausible."],
+    )
     password: Password | None = Field(
         default=None,
         description="one's own, since a signature is given by a person; an account of the identity provider "
@@ -230,7 +236,7 @@ class SigningKey(ResponseBody):
     pem: str
 
 
-@router.get("/reports/{report}/attestations")
+@serves(router, op.SIGNATURES)
 def attestations(report: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[AttestationResponse]:
     """Who signed a report, and with what meaning."""
     with core.store.read() as rows:
@@ -263,7 +269,7 @@ def get_attestation(attestation: Name, who: Reader, core: TheCore) -> Attestatio
         return AttestationResponse.of_row(who.row_of(rows, Attestation, attestation))
 
 
-@router.get("/attestations/{attestation}/statement", response_class=Response)
+@serves(router, op.STATEMENT)
 def statement(attestation: Name, who: Reader, core: TheCore, request: Request) -> Response:
     """The signed statement, byte for byte."""
     with core.store.read() as rows:

@@ -22,7 +22,9 @@ DAYS, DAY = 14, 86_400_000
 
 
 class NewShare(RequestBody):
-    days: int | None = described(default=None, ge=1, le=3650, description="how long it works; default: 14")
+    days: int | None = described(
+        default=None, ge=1, le=3650, description="how long it works; default: 14", examples=[14]
+    )
 
 
 class ShareResponse(ResponseBody):

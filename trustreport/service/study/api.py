@@ -1,29 +1,32 @@
 """Studies: what versions and reports belong to."""
 
 from fastapi import APIRouter
+from pydantic import Field
 
 from trustreport.service.access.guard import Admin, Author, Reader, TheCore
+from trustreport.service.client import operations as op
 from trustreport.service.client.records import StudyResponse
 from trustreport.service.pages import filters
 from trustreport.service.record import removal
 from trustreport.service.storage.models import StoredStudy
+from trustreport.service.web.routes import serves
 from trustreport.service.web.shapes import Line, Name, Page, RequestBody, RequestedPage
 
 router = APIRouter(prefix="/studies", tags=["studies"])
 
 
 class StudyName(RequestBody):
-    name: Line
+    name: Line = Field(examples=["Chest CT"])
 
 
-@router.get("")
+@serves(router, op.STUDIES)
 def studies(who: Reader, core: TheCore, turn: RequestedPage, wanted: filters.Studies) -> Page[StudyResponse]:
     """All studies, or those that are wanted."""
     with core.store.read() as rows:
         return turn.rows(rows, wanted.apply(who.rows_of(StoredStudy)), StoredStudy.id, StudyResponse.of_row)
 
 
-@router.post("", status_code=201)
+@serves(router, op.CREATE_STUDY)
 def begin(asked: StudyName, who: Author, core: TheCore) -> StudyResponse:
     """A new study, without data yet."""
     with core.store.write() as rows:
@@ -32,7 +35,7 @@ def begin(asked: StudyName, who: Author, core: TheCore) -> StudyResponse:
         return StudyResponse.of_row(study)
 
 
-@router.get("/{study}")
+@serves(router, op.STUDY)
 def get_study(study: Name, who: Reader, core: TheCore) -> StudyResponse:
     """One study."""
     with core.store.read() as rows:

@@ -18,8 +18,8 @@ from trustreport.service.pages.page_context import (
     Author,
     Reader,
     Sent,
+    body_from,
     listed,
-    request_from_form,
     see,
     shown_again,
     signed_acts,
@@ -136,7 +136,7 @@ def show(request: Request, who: Principal, core: Core, study: str, fault: Fault 
 @shown_again(show)
 def rename(study: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """Another name."""
-    api.rename(study, request_from_form(api.StudyName, name=text(form, "name")), who, core)
+    api.rename(study, body_from(form, api.StudyName), who, core)
     return see(f"/studies/{study}?done=renamed")
 
 

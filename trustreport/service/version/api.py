@@ -16,6 +16,7 @@ from starlette.datastructures import UploadFile as SentFile
 from trustreport.service.access.guard import Author, Reader, TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.bounds import refuse_upload
+from trustreport.service.client import operations as op
 from trustreport.service.client.records import FileResponse, ProblemResponse, VersionResponse
 from trustreport.service.core import Core
 from trustreport.service.intake import UploadedFile, checked_names, new_version
@@ -24,6 +25,7 @@ from trustreport.service.pages.blob_responses import send_blob
 from trustreport.service.storage.models import StoredStudy, Version, VersionFile, canonical
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
+from trustreport.service.web.routes import serves
 from trustreport.service.web.shapes import (
     Name,
     Page,
@@ -41,7 +43,9 @@ IN_MEMORY = 1_000_000
 class AsJson(RequestBody):
     """A study as JSON: the manifest as an object, each table as the text of its file."""
 
-    manifest: dict[str, Any]
+    manifest: dict[str, Any] = Field(
+        examples=[{"report": {"kind": "certification"}, "device": {"trade_name": "Example aid"}}]
+    )
     tables: dict[str, Annotated[str, Field(max_length=10_000_000)]] = Field(default={}, max_length=100)
 
 
@@ -63,7 +67,7 @@ AS_FILES = _body(
 )
 
 
-@router.get("/studies/{study}/versions")
+@serves(router, op.VERSIONS)
 def versions(study: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[VersionResponse]:
     """All versions of a study."""
     with core.store.read() as rows:
@@ -71,7 +75,7 @@ def versions(study: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Pa
         return turn.rows(rows, who.rows_of(Version).where(Version.study == row.id), Version.id, to_response)
 
 
-@router.post("/studies/{study}/versions", status_code=202, openapi_extra=AS_FILES)
+@serves(router, op.UPLOAD, openapi_extra=AS_FILES)  # type: ignore[arg-type]  # a coroutine of it
 async def upload_files(study: Name, who: Author, core: TheCore, request: Request) -> VersionResponse:
     """Upload the files of a study: the manifest and its tables, or one zip with all of them."""
     most = core.settings.most_files
@@ -93,7 +97,7 @@ def store_files(core: Core, who: Principal, study: str, files: Sequence[SentFile
     return store_version(core, who, study, [(n, f.file) for n, f in zip(names, files, strict=True)])
 
 
-@router.post("/studies/{study}/versions/zip", status_code=202, openapi_extra=AS_ZIP)
+@serves(router, op.UPLOAD_ZIP, openapi_extra=AS_ZIP)  # type: ignore[arg-type]  # likewise
 async def upload_zip(study: Name, who: Author, core: TheCore, request: Request) -> VersionResponse:
     """Upload a zip of the study folder as the body of the request."""
     with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
@@ -133,7 +137,7 @@ def _store_json(core: Core, who: Principal, study: str, body: bytes) -> VersionR
     return store_version(core, who, study, list(zip(["study.json", *names], streams, strict=True)))
 
 
-@router.get("/versions/{version}")
+@serves(router, op.VERSION)
 def get_version(version: Name, who: Reader, core: TheCore, response: Response) -> VersionResponse:
     """One version, and whether its check is through; until then `Retry-After` says when to ask again."""
     with core.store.read() as rows:
@@ -143,7 +147,7 @@ def get_version(version: Name, who: Reader, core: TheCore, response: Response) -
         return to_response(row)
 
 
-@router.get("/versions/{version}/problems")
+@serves(router, op.PROBLEMS)
 def problems(version: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[ProblemResponse]:
     """Every problem that the check found, by file and row."""
     with core.store.read() as rows:
@@ -151,7 +155,7 @@ def problems(version: Name, who: Reader, core: TheCore, turn: RequestedPage) -> 
     return turn.items(found, ProblemResponse.model_validate)
 
 
-@router.get("/versions/{version}/files")
+@serves(router, op.VERSION_FILES)
 def files(version: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[FileResponse]:
     """The files of a version."""
     with core.store.read() as rows:
@@ -160,7 +164,7 @@ def files(version: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Pag
         return turn.rows(rows, query, VersionFile.name, FileResponse.of_row)
 
 
-@router.get("/versions/{version}/files/{name:path}", response_class=Response)
+@serves(router, op.VERSION_FILE)
 def file(
     version: Name, name: Annotated[str, Path(max_length=250)], who: Reader, core: TheCore, request: Request
 ) -> Response:

@@ -23,12 +23,11 @@ from trustreport.service.pages.page_context import (
     Author,
     Reader,
     Sent,
-    request_from_form,
+    body_from,
     see,
     shown_again,
     signed_acts,
     text,
-    texts,
     user_names,
 )
 from trustreport.service.pages.render import page, words_of
@@ -130,13 +129,7 @@ def show(
 @shown_again(show)
 def request_report(version: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """Request a report; one that there is already is shown."""
-    wanted = request_from_form(
-        ReportOptions,
-        kind=text(form, "kind") or None,
-        formats=texts(form, "format"),
-        release=text(form, "release") or None,
-        seed=text(form, "seed") or None,
-    )
+    wanted = body_from(form, ReportOptions)
     with core.store.write() as rows:
         row = who.row_of(rows, Version, version)
         if row.state != "valid":
@@ -183,7 +176,7 @@ def new(request: Request, who: Author, core: TheCore) -> Response:
 @shown_again(_new)
 def begin(request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """A new study, with its first version where files came along."""
-    wanted = request_from_form(api.StudyName, name=text(form, "name"))
+    wanted = body_from(form, api.StudyName)
     files = sent_files(form, "files")
     # Before there is a study without data.
     checked_names(file.filename or "" for file in files)

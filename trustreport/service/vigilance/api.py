@@ -8,6 +8,7 @@ from pydantic import Field
 from sqlalchemy import select
 
 from trustreport.service.access.guard import Author, Reader, TheCore
+from trustreport.service.client import operations as op
 from trustreport.service.client.records import VigilanceChangeResponse, VigilanceEntryResponse
 from trustreport.service.storage.models import StoredDevice, VersionFile
 from trustreport.service.storage.vigilance import VigilanceChange, VigilanceEntry
@@ -21,6 +22,7 @@ from trustreport.service.vigilance.entries import (
 )
 from trustreport.service.vigilance.fields import EventGroup, VigilanceAct, clock
 from trustreport.service.web.faults import Fault
+from trustreport.service.web.routes import serves
 from trustreport.service.web.shapes import Name, Page, RequestBody, RequestedPage, Words
 from trustreport.vocabulary.messages import say
 
@@ -45,7 +47,7 @@ class VigilanceUpdate(RequestBody):
     reason: Words = Field(default="", description="needed for closing and opening again")
 
 
-@router.get("/devices/{device}/incidents")
+@serves(router, op.INCIDENTS)
 def of_device(
     device: Name,
     who: Reader,
@@ -66,7 +68,7 @@ def of_device(
         return turn.rows(rows, query, VigilanceEntry.id, lambda entry: to_response(entry, day))
 
 
-@router.post("/devices/{device}/incidents", status_code=201)
+@serves(router, op.REGISTER_INCIDENT)
 def register(device: Name, wanted: NewVigilanceEntry, who: Author, core: TheCore) -> VigilanceEntryResponse:
     """Register an incident, a complaint (`kind`) or a signal."""
     with core.store.write() as rows:
@@ -75,7 +77,7 @@ def register(device: Name, wanted: NewVigilanceEntry, who: Author, core: TheCore
         return to_response(entry, today(rows))
 
 
-@router.post("/devices/{device}/incidents/import")
+@serves(router, op.IMPORT_INCIDENTS)
 def take_over(device: Name, who: Author, core: TheCore) -> list[VigilanceEntryResponse]:
     """Take over what the newest manifest of the device has and the register has not, by their names."""
     with core.store.read() as rows:
@@ -97,7 +99,7 @@ def get_entry(entry: Name, who: Reader, core: TheCore) -> VigilanceEntryResponse
         return to_response(who.row_of(rows, VigilanceEntry, entry), today(rows))
 
 
-@router.get("/incidents/{entry}/changes")
+@serves(router, op.INCIDENT_CHANGES)
 def history(
     entry: Name, who: Reader, core: TheCore, turn: RequestedPage
 ) -> Page[VigilanceChangeResponse]:
@@ -108,7 +110,7 @@ def history(
         return turn.rows(rows, query, VigilanceChange.id, VigilanceChangeResponse.of_row)
 
 
-@router.post("/incidents/{entry}/changes")
+@serves(router, op.CHANGE_INCIDENT)
 def change(entry: Name, wanted: VigilanceUpdate, who: Author, core: TheCore) -> VigilanceEntryResponse:
     """Change, assess, link, close or open again an incident or signal; what it was is kept."""
     with core.store.write() as rows:

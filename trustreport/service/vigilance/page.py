@@ -19,8 +19,8 @@ from trustreport.service.pages.page_context import (
     Author,
     Reader,
     Sent,
+    body_from,
     listed,
-    request_from_form,
     see,
     shown_again,
     text,
@@ -124,8 +124,7 @@ def _register(
 @shown_again(_register)
 def register(device: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """Register an incident, a complaint or a signal."""
-    where = text(form, "group")
-    wanted = request_from_form(api.NewVigilanceEntry, group=where, name=text(form, "name"))
+    wanted = body_from(form, api.NewVigilanceEntry)
     facts = _typed_facts(form, [field.key for field in _new_fields(wanted.group)])
     made = api.register(device, wanted.model_copy(update={"facts": facts}), who, core)
     return see(f"/incidents/{made.id}?done=registered")
@@ -185,9 +184,7 @@ def _show(
 @shown_again(_show)
 def change(entry: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """Change, assess, link, close or open again."""
-    wanted = request_from_form(
-        api.VigilanceUpdate, number=text(form, "number"), act=text(form, "act"), reason=text(form, "reason")
-    )
+    wanted = body_from(form, api.VigilanceUpdate)
     with core.store.read() as rows:
         where = cast("EventGroup", who.row_of(rows, VigilanceEntry, entry).group)
     facts = _typed_facts(form, FIELDS[where][wanted.act])

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.access.guard import Reader, TheCore
 from trustreport.service.access.principal import Principal
+from trustreport.service.client import operations as op
 from trustreport.service.client.records import PsurCount, PsurExport
 from trustreport.service.core import Core
 from trustreport.service.engine import cell
@@ -21,6 +22,7 @@ from trustreport.service.storage.vigilance import VigilanceEntry
 from trustreport.service.vigilance.entries import today
 from trustreport.service.vigilance.fields import MODELS, NAMES, clock, event_day, kind_of
 from trustreport.service.web.faults import Fault, Field
+from trustreport.service.web.routes import serves
 from trustreport.service.web.shapes import Name
 from trustreport.vocabulary.messages import say
 
@@ -31,7 +33,7 @@ FACTS = dict.fromkeys(key for model in MODELS.values() for key in model.model_fi
 COLUMNS = (*OWN_COLUMNS, *(key for key in FACTS if key not in (*NAMES.values(), "kind", "status")))
 
 
-@router.get("/{device}/psur")
+@serves(router, op.PSUR)
 def psur(device: Name, who: Reader, core: TheCore, since: Day = "", until: Day = "") -> PsurExport:
     """The incidents and signals of a period for a PSUR.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import Depends, Path, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
@@ -10,6 +10,7 @@ from sqlalchemy import Select
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.service.client.records import Page as Page
 from trustreport.service.ids import PATTERN
 
 Line = Annotated[
@@ -24,6 +25,7 @@ Email = Annotated[
         max_length=254,
         pattern=r"^[^\s@<>\"',;:\x00-\x1f\x7f]{1,64}@[A-Za-z0-9.-]{1,189}$",
     ),
+    Field(examples=["reader@hospital.example"]),
 ]
 
 
@@ -82,13 +84,6 @@ class ReportOptions(RequestBody):
 
 
 Name = Annotated[str, Path(pattern=PATTERN, description="name of a row, as lists give it")]
-
-
-class Page(BaseModel, Generic[T]):
-    """A part of a list."""
-
-    items: list[T]
-    next: str | None = Field(description="send it as `after` for the next page; null on the last one")
 
 
 class PageRequest(BaseModel):

@@ -12,13 +12,15 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.service import events
 from trustreport.service.access.guard import Admin, TheCore
 from trustreport.service.access.principal import Principal
-from trustreport.service.client.records import DeliveryResponse, EventName, ResponseBody, WebhookResponse
+from trustreport.service.client import operations as op
+from trustreport.service.client.records import CreatedWebhook, DeliveryResponse, EventName, WebhookResponse
 from trustreport.service.storage.collaboration import Delivery, Webhook
 from trustreport.service.storage.models import Organisation
 from trustreport.service.storage.store import now
 from trustreport.service.storage.wakeups import announce
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.faults import Field as WrongField
+from trustreport.service.web.routes import serves
 from trustreport.service.web.shapes import Name, Page, RequestBody, RequestedPage
 from trustreport.service.webhook import sending
 from trustreport.service.webhook.sending import secret_of
@@ -27,11 +29,17 @@ from trustreport.vocabulary.messages import say
 router = APIRouter(prefix="/webhooks", tags=["webhooks"])
 MOST = 20  # webhooks of one organisation
 Url = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
-Events = Annotated[list[EventName], Field(min_length=1, max_length=len(events.EVENTS))]
+Events = Annotated[
+    list[EventName],
+    Field(min_length=1, max_length=len(events.EVENTS), examples=[["report.made", "job.failed"]]),
+]
 
 
 class NewWebhook(RequestBody):
-    url: Url = Field(description="https, of a public address; others where the operator allows their network")
+    url: Url = Field(
+        description="https, of a public address; others where the operator allows their network",
+        examples=["https://receiver.example.org/trustreport"],
+    )
     events: Events
 
 
@@ -42,19 +50,14 @@ class WebhookChange(RequestBody):
     paused: bool | None = None
 
 
-class CreatedWebhook(ResponseBody):
-    webhook: WebhookResponse
-    secret: str = Field(description="with which the receiver verifies signatures; shown this once")
-
-
-@router.get("")
+@serves(router, op.WEBHOOKS)
 def webhooks(who: Admin, core: TheCore, turn: RequestedPage) -> Page[WebhookResponse]:
     """All webhooks."""
     with core.store.read() as rows:
         return turn.rows(rows, who.rows_of(Webhook), Webhook.id, WebhookResponse.of_row)
 
 
-@router.post("", status_code=201, name="add")  # its id in the document
+@serves(router, op.ADD_WEBHOOK, name="add")  # its id in the document
 def add_webhook(asked: NewWebhook, who: Admin, core: TheCore) -> CreatedWebhook:
     """Register an address and the events that are sent there."""
     try:
@@ -100,7 +103,7 @@ def change(webhook: Name, asked: WebhookChange, who: Admin, core: TheCore) -> We
         return WebhookResponse.of_row(row)
 
 
-@router.delete("/{webhook}", status_code=204)
+@serves(router, op.REMOVE_WEBHOOK)
 def remove(webhook: Name, who: Admin, core: TheCore) -> None:
     """Remove a webhook with the list of its deliveries; what waits is not sent."""
     with core.store.write() as rows:
@@ -110,7 +113,7 @@ def remove(webhook: Name, who: Admin, core: TheCore) -> None:
         rows.delete(row)
 
 
-@router.post("/{webhook}/test", status_code=202)
+@serves(router, op.TEST_WEBHOOK)
 def test(webhook: Name, who: Admin, core: TheCore) -> DeliveryResponse:
     """Send an event of the kind `webhook.test`, whatever events were chosen."""
     with core.store.write() as rows:
@@ -120,7 +123,7 @@ def test(webhook: Name, who: Admin, core: TheCore) -> DeliveryResponse:
         return to_response(events.queue_delivery(rows, row, entry))
 
 
-@router.get("/{webhook}/deliveries")
+@serves(router, op.DELIVERIES)
 def deliveries(webhook: Name, who: Admin, core: TheCore, turn: RequestedPage) -> Page[DeliveryResponse]:
     """What was sent, waits or was given up, of the last 30 days."""
     with core.store.read() as rows:
@@ -129,7 +132,7 @@ def deliveries(webhook: Name, who: Admin, core: TheCore, turn: RequestedPage) ->
         return turn.rows(rows, query, Delivery.id, to_response)
 
 
-@router.post("/{webhook}/deliveries/{delivery}/again", status_code=202)
+@serves(router, op.SEND_AGAIN)
 def send_again(webhook: Name, delivery: Name, who: Admin, core: TheCore) -> DeliveryResponse:
     """Send an event again, now and for up to another day, under the same id."""
     with core.store.write() as rows:

@@ -5,14 +5,15 @@ from starlette.datastructures import FormData
 
 from trustreport.service.access.guard import TheCore
 from trustreport.service.access.principal import Principal
+from trustreport.service.client.records import CreatedWebhook
 from trustreport.service.core import Core
 from trustreport.service.events import EVENTS, TEST
 from trustreport.service.pages.page_context import (
     Admin,
     After,
     Sent,
+    body_from,
     listed,
-    request_from_form,
     see,
     shown_again,
     text,
@@ -38,7 +39,7 @@ def _list(
     core: Core,
     form: FormData | None = None,
     *,
-    made: api.CreatedWebhook | None = None,
+    made: CreatedWebhook | None = None,
     fault: Fault | None = None,
 ) -> Response:
     with core.store.read() as rows:
@@ -65,8 +66,8 @@ def all_webhooks(request: Request, who: Admin, core: TheCore) -> Response:
 @shown_again(_list)
 def add_webhook(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """A new webhook; its secret is on this one page and nowhere else."""
-    wanted = request_from_form(api.NewWebhook, url=text(form, "url"), events=texts(form, "event"))
-    return _list(request, who, core, made=api.add_webhook(wanted, who, core))
+    made = api.add_webhook(body_from(form, api.NewWebhook), who, core)
+    return _list(request, who, core, made=made)
 
 
 @router.get("/{webhook}")
@@ -100,8 +101,7 @@ def _show(
 @shown_again(_show)
 def change(webhook: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """Other events."""
-    wanted = request_from_form(api.WebhookChange, events=texts(form, "event"))
-    api.change(webhook, wanted, who, core)
+    api.change(webhook, body_from(form, api.WebhookChange), who, core)
     return see(f"/admin/webhooks/{webhook}?done=saved")
 
 
