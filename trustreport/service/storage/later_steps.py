@@ -42,8 +42,12 @@ def vigilance() -> None:
     op.create_index("vigilance_changes_number", "vigilance_changes", ["entry", "number"], unique=True)
 
 
-def shown_links() -> None:
-    """Whether a link was shown to who made it; before, each one that no mail took to its user was."""
+def links_and_devices() -> None:
+    """Devices that are another under a new UDI; whether a link was shown to who made it.
+
+    Before, each link was shown that no mail took to its user.
+    """
+    op.add_column("devices", sa.Column("same_as", ID))
     for table, column in (("links", "shown"), ("users", "link_shown")):
         op.add_column(table, sa.Column(column, sa.Boolean(), nullable=False, server_default=sa.false()))
     op.execute(

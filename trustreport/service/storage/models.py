@@ -243,6 +243,7 @@ class StoredDevice(Base):
     trade_name: Mapped[str] = mapped_column(Text)
     manufacturer: Mapped[str] = mapped_column(Text)
     basic_udi_di: Mapped[str] = mapped_column(Text)
+    same_as: Mapped[str | None] = mapped_column(ID)  # the device that has what is of this one
     created_at: Mapped[int]
 
 
