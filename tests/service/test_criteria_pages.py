@@ -14,7 +14,7 @@ from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.record import retention
 from trustreport.service.record.verification import verify_organisation
 from trustreport.service.storage.fixing import FixedCriteria
-from trustreport.service.storage.models import Audit, StoredStudy, Version, VersionFile
+from trustreport.service.storage.models import Audit, StoredStudy, User, Version, VersionFile
 from trustreport.study import lock
 
 LOCK = "criteria.lock.json"
@@ -296,6 +296,19 @@ def test_who_fixed_or_prepared_does_not_countersign(house: House, anna: Client) 
     assert house.countersigns(house.author).status_code == 403  # may not review at all
     assert house.countersigns(house.carl).status_code == 200
     assert house.countersigns(house.carl).status_code == 409
+
+
+def test_a_countersignature_from_an_account_that_only_its_maker_knows_is_called_so(
+    house: House, anna: Client
+) -> None:
+    said = "The link to this account was shown to"
+    assert anna.put(f"{API}/organisation/countersignature", json={"required": True}).status_code == 200
+    house.fixes()
+    assert house.countersigns(house.carl).status_code == 200
+    assert said not in get(anna, house.page).words  # the author had no link of theirs
+    with house.core.store.write() as rows:
+        rows.get_one(User, house.carl.me["user"]).link_by = house.author.me["user"]
+    assert said in get(anna, house.page).words
 
 
 def test_what_was_not_countersigned_before_the_data_never_counts(house: House, anna: Client) -> None:

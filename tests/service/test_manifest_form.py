@@ -23,11 +23,14 @@ from trustreport.service.editor.form import Control, form_of
 from trustreport.service.editor.table_columns import files_of
 from trustreport.service.editor.yaml_edits import plain
 from trustreport.service.jobs.worker_thread import WorkerThread
+from trustreport.service.pages.render import PageWords
 from trustreport.service.storage.models import Audit, VersionFile
+from trustreport.service.version.editor_page import bound_words
 from trustreport.service.web.faults import Fault
 from trustreport.study.ingest.validation import model_at
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.errors import UNSEEN
+from trustreport.vocabulary.messages import catalogue
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*/study.yaml"))
 TASK: dict[str, Any] = {"file": "study.yaml", "files": {}, "check": "no"}
@@ -235,8 +238,12 @@ def test_a_criterion_states_on_which_side_of_its_bound_the_interval_must_be(tmp_
     }
     task = {"manifest": SMALL, "file": "study.yaml", "texts": texts, "files": {}, "check": "manifest"}
     bounds = edit(task, tmp_path)["bounds"]
-    assert "above 0.8" in bounds["/endpoints/+0/bound_or_margin"]
-    assert "below 0.1" in bounds["/endpoints/+1/bound_or_margin"]
+    said = {key: PageWords(catalogue(key)) for key in ("en", "de")}
+    words = {key: [bound_words(one, say) for one in bounds.values()] for key, say in said.items()}
+    assert "above 0.8" in words["en"][0]
+    assert "below 0.1" in words["en"][1]
+    assert "über 0,8" in words["de"][0]  # in the page's language, whatever the report's is
+    assert "unter 0,1" in words["de"][1]
 
 
 def test_columns_are_chosen_among_headers_and_values_are_mapped(tmp_path: Path) -> None:

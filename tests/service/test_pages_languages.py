@@ -208,6 +208,9 @@ def test_mails_are_in_the_language_of_the_service(light: Core, anna: Client, mon
         "period_waiting": {"version": "0"},
         "review_requested": {"report": "0", "due": "2026-03-31"},
         "audit_due": {"job": "", "new": False, "study": "0"},
+        "criteria_waiting": {"study": "0"},
+        "incident_near": {"incident": "0", "due": "2026-03-31"},
+        "incident_overdue": {"incident": "0", "due": "2026-03-31"},
     }
     with light.store.write() as rows:
         for kind, values in details.items():

@@ -6,11 +6,12 @@ from functools import partial
 from typing import Any
 
 import pytest
-from acts import RESULTS, approves, log
+from acts import RESULTS, approves, log, world_to_see
 from fastapi import FastAPI
 from pages import get, post
 from services import API, MANIFEST, PASSWORD, Client, at_once, only, stored, world
 
+from trustreport.service.access import accounts
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
@@ -126,6 +127,42 @@ def test_a_statement_says_how_its_signer_came_in(
         eve.me["user"],
     )
     assert said["link_at"] > 1_700_000_000_000
+
+
+def test_an_account_that_only_its_maker_knows_is_named_beside_its_signature(
+    light: Core, anna: Client
+) -> None:
+    """With one administrator and no mail server an invented colleague can sign; nobody can miss it."""
+    report = world_to_see(light, anna)["report"]
+    ghost = anna.invite("ghost@hospital.test", "approver")
+    said = "The link to this account was shown to Anna, who prepared what is signed."
+    assert signed(ghost, report).status_code == 201
+    assert said in get(anna, f"/reports/{report}").words
+    (signature,) = stored(light, Attestation)
+    account = json.loads(light.blobs.read(signature.organisation, signature.sha256))["account"]
+    assert (account["link_by"], account["link_shown"]) == (anna.me["user"], True)
+
+
+def test_an_account_that_its_address_or_somebody_else_vouches_for_is_not(
+    light: Core, anna: Client
+) -> None:
+    report = world_to_see(light, anna)["report"]
+    said = "The link to this account was shown to"
+    dora = anna.invite("dora@hospital.test", "admin")
+    carl = dora.invite("carl@hospital.test", "approver")  # of whom Anna, who prepared it, had no link
+    assert signed(carl, report).status_code == 201
+    assert said not in get(anna, f"/reports/{report}").words
+    facts = {"link_by": "anna", "link_shown": True, "confirmed_by": None, "confirmer_link_by": None}
+    known = [
+        ({}, "anna"),
+        ({"link_shown": False}, ""),  # it went by mail
+        ({"link_by": "dora"}, ""),
+        ({"issuer": "https://id.test"}, ""),
+        ({"confirmed_by": "eve", "confirmer_link_by": "dora"}, ""),
+        ({"confirmed_by": "ghost", "confirmer_link_by": "anna"}, "anna"),
+    ]
+    for more, alone in known:
+        assert accounts.known_to_one_alone({**facts, **more}, {"anna"}) == alone, more
 
 
 def test_an_invitation_that_nobody_took_up_is_no_reset(app: FastAPI, anna: Client, report: str) -> None:

@@ -13,7 +13,7 @@ from acts import is_intact, log
 from fastapi import FastAPI
 from pages import HTML, get, post
 from ruamel.yaml import YAML
-from services import API, Client, at_once, only, stored, world
+from services import API, MANIFEST, Client, at_once, only, stored, world
 from test_next_period_page import EXAMPLE, send, work
 
 from trustreport.service.app import create_app
@@ -23,6 +23,7 @@ from trustreport.service.engine import Incident, Signal
 from trustreport.service.record import retention
 from trustreport.service.review.attestations import preparers
 from trustreport.service.storage.models import (
+    Audit,
     Job,
     Organisation,
     StoredDevice,
@@ -358,6 +359,42 @@ def test_entries_go_with_the_device_and_hold_back_retention_while_open(
     ((_, subject, details),) = log(light, "vigilance.remove")
     assert (subject, len(details["entries"])) == (audit["device"], 7)
     assert is_intact(light)
+
+
+def test_a_new_udi_continues_the_register_of_its_device(light: Core, anna: Client) -> None:
+    def uploads(udi: str) -> str:
+        manifest = {**MANIFEST, "device": {**MANIFEST["device"], "basic_udi_di": udi}}
+        version = anna.version(anna.study(udi), manifest)
+        work(light)
+        return str(only(light, Version, id=version).device)
+
+    old, new = uploads("UDI-1"), uploads("UDI-2")
+    entry = add(anna, old, **SERIOUS).json()
+    act(anna, entry, "change", capa_id="CAPA-7")
+    assert "Same device, new UDI" in get(anna, f"/devices/{new}/incidents").words  # its register is empty
+    path = f"/devices/{new}"
+    assert post(anna, path, f"{path}/same-as", device=new).status_code == 409
+    clash = add(anna, new, **SERIOUS).json()["name"]
+    refused = post(anna, path, f"{path}/same-as", device=old)
+    assert (refused.status_code, f"of the same name: {clash}" in refused.text) == (409, True)
+    with light.store.write() as rows:
+        rows.query(VigilanceEntry).filter_by(device=new).one().name = "I-9"
+    joined = post(anna, path, f"{path}/same-as", device=old)
+    assert joined.headers["location"] == f"/devices/{old}?done=continued"
+    found = anna.get(f"{API}/devices/{old}/incidents").json()["items"]
+    assert sorted(one["name"] for one in found) == ["I-1", "I-9"]
+    assert [one["act"] for one in history(anna, entry["id"])] == ["change", "register"]
+    assert anna.get(path, headers=HTML, follow_redirects=False).headers["location"] == f"/devices/{old}"
+    assert "also UDI-2" in get(anna, f"/devices/{old}").words
+    assert path not in get(anna, "/devices").links
+    assert uploads("UDI-2") == old  # what comes later belongs there
+    assert only(light, Audit, action="device.continue").details == {"device": new, "entries": 1}
+    with light.store.write() as rows:
+        assert len(manifest_rows(rows, old)["incidents"]) == 2
+        for study in rows.query(StoredStudy).all():
+            if study.name == "UDI-2":
+                retention.remove(rows, study, "retention")
+    assert uploads("UDI-2") == old  # the name is kept as long as the device
 
 
 def test_an_erased_person_is_named_in_no_entry_and_no_history(

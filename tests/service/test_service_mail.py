@@ -137,7 +137,8 @@ def test_an_invitation_goes_to_its_user_and_to_nobody_else(
     )
     assert message.get_content_type() == "text/plain"
     carl = come_in(app, message)
-    assert only(post_office, User, id=carl.me["user"]).link_by == anna.me["user"]
+    user = only(post_office, User, id=carl.me["user"])
+    assert (user.link_by, user.link_shown) == (anna.me["user"], False)
     sent = only(post_office, Audit, action="mail.sent", subject=carl.me["user"])
     assert sent.details["kind"] == "invitation"
 

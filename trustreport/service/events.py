@@ -34,7 +34,10 @@ EVENTS: dict[str, EventKind] = {
     "report.approval": EventKind("A report was approved", "/reports/{}"),
     "report.rejection": EventKind("A report was rejected", "/reports/{}"),
     "criteria.fix": EventKind("Criteria were fixed", "/fixed-criteria/{}"),
+    "criteria.waiting": EventKind("Criteria wait for a countersignature", "/fixed-criteria/{}"),
     "criteria.countersign": EventKind("Fixed criteria were countersigned", "/fixed-criteria/{}"),
+    "incident.near": EventKind("The deadline for reporting an incident is near", "/incidents/{}"),
+    "incident.overdue": EventKind("The deadline for reporting an incident has passed", "/incidents/{}"),
     "study.remove": EventKind("A study was removed", ""),
 }
 TEST = "webhook.test"

@@ -32,6 +32,9 @@ Kind = Literal[
     "report_ready",
     "report_failed",
     "audit_due",
+    "criteria_waiting",
+    "incident_near",
+    "incident_overdue",
     "period_failed",
     "period_waiting",
     "pool_failed",
@@ -72,7 +75,7 @@ def invite(rows: Rows, settings: Settings, user: User, made_by: str) -> str | No
     """The link with which a user chooses a password; None where it goes by mail, to them and nobody else."""
     if queue_mail(rows, settings, "invitation", user.id, made_by=made_by):
         return None
-    return accounts.new_link(rows, "invitation", settings, user.id, made_by=made_by)
+    return accounts.new_link(rows, "invitation", settings, user.id, made_by=made_by, shown=True)
 
 
 def invite_site(rows: Rows, settings: Settings, site: InvitedSite) -> str | None:

@@ -112,10 +112,29 @@
     told.focus();
   }
 
+  // Page 1 beside the steps, made anew when what is typed has rested for a moment.
+  const preview = document.querySelector("[data-preview='changes']");
+
+  function show_along() {
+    const old = document.getElementsByName("page-1")[0];
+    if (!Array.from(preview.form.querySelectorAll("input[type=file]")).some((input) => input.files.length)) {
+      old.replaceWith(old.cloneNode()); // a frame of its own each time: the way back is to the page before
+      preview.form.requestSubmit(preview);
+    }
+  }
+
+  if (preview) {
+    let soon = window.setTimeout(show_along, 0);
+    preview.form.addEventListener("input", () => {
+      window.clearTimeout(soon);
+      soon = window.setTimeout(show_along, 800);
+    });
+  }
+
   document.querySelectorAll("form[data-upload]").forEach((form) => {
     form.addEventListener("submit", (event) => {
       const chosen = Array.from(form.querySelectorAll("input[type=file]")).flatMap((input) => Array.from(input.files));
-      if (!chosen.length) { return; }
+      if (!chosen.length || event.submitter === document.querySelector("[data-preview]")) { return; }
       event.preventDefault();
       const sending = form.querySelector("[data-sending]");
       const bar = sending.querySelector("progress");

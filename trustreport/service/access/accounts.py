@@ -1,5 +1,6 @@
 """Organisations, users, and the links by which they come in."""
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from sqlalchemy import delete, select
@@ -25,9 +26,20 @@ def any_account(rows: Rows) -> bool:
 
 
 def new_link(
-    rows: Rows, purpose: str, settings: Settings, user: str | None = None, *, made_by: str = "setup"
+    rows: Rows,
+    purpose: str,
+    settings: Settings,
+    user: str | None = None,
+    *,
+    made_by: str = "setup",
+    shown: bool = False,
 ) -> str:
-    """A secret that works once and not for long; earlier ones for the same end work no more."""
+    """A secret that works once and not for long; earlier ones for the same end work no more.
+
+    Parameters
+    ----------
+    shown : to who made it, so that nothing is known of the address of the account
+    """
     rows.execute(delete(Link).where(Link.purpose == purpose, Link.user == user))
     secret = secrets.new_secret()
     rows.add(
@@ -36,6 +48,7 @@ def new_link(
             purpose=purpose,
             user=user,
             made_by=made_by,
+            shown=shown,
             expires_at=now(rows) + round(settings.link_hours * HOUR),
         )
     )
@@ -108,7 +121,7 @@ def set_password(rows: Rows, user: User, password: str, actor: str, **how: Any) 
 def take_up(rows: Rows, user: User, link: Link, password: str) -> None:
     """A password chosen with a link; where there was one before, others have yet to confirm the account."""
     user.reset, user.confirmed_by = user.reset or bool(user.password or user.subject), None
-    user.link_by, user.link_at = link.made_by, now(rows)
+    user.link_by, user.link_at, user.link_shown = link.made_by, now(rows), link.shown
     set_password(rows, user, password, user.id, link_by=link.made_by)
 
 
@@ -117,6 +130,33 @@ def is_unconfirmed(user: User) -> bool:
     and nobody else has confirmed who uses the account.
     """
     return user.reset and user.confirmed_by is None
+
+
+def facts_of(rows: Rows, user: User) -> dict[str, Any]:
+    """How the password of an account came to be: who had the link, and who vouched for the person since."""
+    confirmer = rows.get(User, user.confirmed_by) if user.confirmed_by else None
+    return {
+        "link_by": user.link_by,
+        "link_at": user.link_at,
+        "link_shown": user.link_shown,
+        "reset": user.reset,
+        "confirmed_by": user.confirmed_by,
+        "confirmer_link_by": confirmer.link_by if confirmer else None,
+        "factors_reset_by": user.factors_reset_by,
+        "factors_reset_at": user.factors_reset_at,
+    }
+
+
+def known_to_one_alone(facts: Mapping[str, Any], prepared: Collection[str]) -> str:
+    """Who of those who prepared something alone says whose an account is that signs it; empty if nobody.
+
+    An account whose link was shown to who made it may be nobody's, as may be one that confirms it and came in
+    by a link of the same person. Refusing it would leave nobody who may sign where one administrator invites
+    everybody and no mail goes out, and an invented address may have a mailbox, so that it is said instead.
+    """
+    maker = facts.get("link_by") or ""
+    vouched = facts.get("issuer") or (facts.get("confirmed_by") and facts.get("confirmer_link_by") != maker)
+    return maker if facts.get("link_shown") and maker in prepared and not vouched else ""
 
 
 CONFIRMS = frozenset({"review", "approve", "manage"})
@@ -251,7 +291,7 @@ def _new(rows: Rows, provider: ProviderSettings, identity: Identity, *, create: 
         raise Fault(403, say("pages.fault.no_organisation.detail"))
     user = add_user(rows, organisation.id, ACTOR, email=identity.email, name=identity.name[:200], roles=roles)
     _set(rows, user, identity)
-    user.link_by, user.link_at = ACTOR, now(rows)
+    user.link_by, user.link_at, user.link_shown = ACTOR, now(rows), False
     audit.write(rows, user.organisation, ACTOR, "user.bind", user.id, **_identity_hash(identity))
     return user
 

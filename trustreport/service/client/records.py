@@ -22,7 +22,10 @@ EventName = Literal[
     "report.approval",
     "report.rejection",
     "criteria.fix",
+    "criteria.waiting",
     "criteria.countersign",
+    "incident.near",
+    "incident.overdue",
     "study.remove",
 ]
 Act = Literal["review", "approval", "rejection"]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from fastapi import APIRouter
 from pydantic import Field, field_validator
-from sqlalchemy import select
+from sqlalchemy import or_, select, update
 
 from trustreport.service.access.guard import Author, Reader, TheCore
 from trustreport.service.client import operations as op
@@ -19,12 +19,20 @@ from trustreport.service.storage.models import (
     StoredDevice,
     StoredReport,
     StoredStudy,
+    Version,
 )
 from trustreport.service.storage.store import now
+from trustreport.service.storage.vigilance import VigilanceEntry
+from trustreport.service.web.faults import Fault
 from trustreport.service.web.routes import serves
-from trustreport.service.web.shapes import Name, Page, ReportOptions, RequestedPage, moment
+from trustreport.service.web.shapes import Name, Page, ReportOptions, RequestBody, RequestedPage, moment
+from trustreport.vocabulary.messages import say
 
 router = APIRouter(prefix="/devices", tags=["devices"])
+
+
+class SameDevice(RequestBody):
+    device: str = Field(pattern=PATTERN, description="the device that is continued")
 
 
 @serves(router, op.DEVICES)
@@ -41,6 +49,31 @@ def get_device(device: Name, who: Reader, core: TheCore) -> DeviceResponse:
     """One device."""
     with core.store.read() as rows:
         return DeviceResponse.of_row(who.row_of(rows, StoredDevice, device))
+
+
+@router.post("/{device}/same-as")
+def continue_device(device: Name, asked: SameDevice, who: Author, core: TheCore) -> DeviceResponse:
+    """Say that a device is another one under a new UDI: versions, reports and the register become one.
+
+    What is uploaded under the new UDI belongs to the device that is continued from then on.
+    """
+    with core.store.write() as rows:
+        new, old = (who.row_of(rows, StoredDevice, name) for name in (device, asked.device))
+        for row in sorted((new, old), key=lambda one: one.id):  # in one order, whoever continues which
+            rows.refresh(row, with_for_update=True)
+        if new.id == old.id or old.same_as is not None:
+            raise Fault(409, say("pages.fault.not_continued.itself"))
+        entries = select(VigilanceEntry.group, VigilanceEntry.name)
+        there = {(g, n) for g, n in rows.execute(entries.where(VigilanceEntry.device == old.id))}
+        own = {(g, n) for g, n in rows.execute(entries.where(VigilanceEntry.device == new.id))}
+        if both := sorted(name for _, name in there & own):
+            raise Fault(409, say("pages.fault.not_continued.names", names=both))
+        for model in (Version, StoredReport, VigilanceEntry):
+            rows.execute(update(model).where(model.device == new.id).values(device=old.id))
+        aliases = or_(StoredDevice.id == new.id, StoredDevice.same_as == new.id)
+        rows.execute(update(StoredDevice).where(aliases).values(same_as=old.id))
+        who.audit(rows, "device.continue", old.id, device=new.id, entries=len(own))
+        return DeviceResponse.of_row(old)
 
 
 @serves(router, op.TIMELINE)

@@ -35,6 +35,7 @@ MOST_REPORTS = 200  # that are drawn
 MOST_BARS = 12
 FIRST_DAY, LAST_DAY = date(FIRST_YEAR, 1, 1), date(LAST_YEAR, 12, 31)
 
+MOST_OTHERS = 200  # devices that one may be continued as
 MOST_LOOKED_AT = 50  # versions of a device, the newest first
 router = APIRouter(prefix="/devices")
 
@@ -102,6 +103,9 @@ def devices(
 @router.get("/{device}")
 def show_device(device: Name, request: Request, who: Reader, core: TheCore, after: After = "") -> Response:
     """One device with its reports, the newest first."""
+    with core.store.read() as rows:
+        if other := who.row_of(rows, StoredDevice, device).same_as:
+            return see(f"/devices/{other}")
     return _show(request, who, core, device, after)
 
 
@@ -124,12 +128,15 @@ def _show(
         schedules = rows.scalars(
             select(Schedule).where(Schedule.study.in_([s.id for s in studies])).order_by(Schedule.next_at)
         ).all()
+        others = who.rows_of(StoredDevice).where(StoredDevice.id != row.id)
         due = moment(schedules[0].next_at) if schedules else None
         moments = api.timeline(device, who, core, PageRequest(limit=MOST_REPORTS, after=None)).items
         return page(
             request,
             "device",
             device=row,
+            aliases=rows.scalars(others.where(StoredDevice.same_as == row.id)).all(),
+            others=rows.scalars(filters.DeviceFilter().apply(others).limit(MOST_OTHERS)).all(),
             reports=found.items,
             after=after,
             next=found.next,
@@ -143,6 +150,14 @@ def _show(
             fault=fault,
             typed=sent,
         )
+
+
+@router.post("/{device}/same-as")
+@shown_again(_show)
+def continue_device(device: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
+    """Say that it is another one under a new UDI."""
+    wanted = request_from_form(api.SameDevice, device=text(form, "device"))
+    return see(f"/devices/{api.continue_device(device, wanted, who, core).id}?done=continued")
 
 
 @router.post("/{device}/schedules")

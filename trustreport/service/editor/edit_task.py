@@ -30,7 +30,6 @@ from trustreport.service.engine import (
     plan_of,
 )
 from trustreport.vocabulary.errors import Problem, StudyError
-from trustreport.vocabulary.messages import catalogue
 from trustreport.vocabulary.quantities import ROWS
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def edit(task: Mapping[str, Any], work: Path) -> dict[str, Any]:
         "unused": sorted(set(task["files"]) - _named(values)),
         "checked": task["check"],
         "problems": [],
-        "warnings": [],
+        "cautions": [],
         "bounds": {},
         "criteria": {},
         "chances": {},
@@ -190,7 +189,7 @@ def _checked(text: str, study: Path, places_of: Mapping[str, str], *, with_table
     problems = Problems()
     manifest = parse(MANIFEST, text.encode(), problems)
     plan = plan_of(manifest, problems)[0] if manifest else None
-    found, warnings = list[Problem](problems), list[str]()
+    found, cautions = list[Problem](problems), list[list[Any]]()
     shown: dict[str, Any] = {}
     bounds = dict(_bounds(plan, places_of)) if plan else {}
     if with_tables:
@@ -198,13 +197,13 @@ def _checked(text: str, study: Path, places_of: Mapping[str, str], *, with_table
             (study / other).unlink(missing_ok=True)
         study.mkdir(exist_ok=True)
         (study / MANIFEST).write_text(text, encoding="utf-8")
-        found, warnings, read = _read(study)
+        found, read = _read(study)
         if read is not None:
             of_study, plan = read
             at = {i: places_of.get(f"endpoints[{i}].bound_or_margin", "") for i in range(len(plan.endpoints))}
-            say = catalogue(plan.report.language)
+            cautions = [[key, dict(values)] for key, values in of_study.cautions]
             idle = {at[i] for i in without_result(of_study, plan)}
-            bounds |= {place: say("editor.no_result") for place in idle if place}
+            bounds |= {place: {"reason": "editor.no_result"} for place in idle if place}
             shown = {
                 "answers": answers(of_study.cautions),
                 "chances": {at[i]: one for i, one in chances(of_study, plan) if at[i] and at[i] not in idle},
@@ -212,7 +211,7 @@ def _checked(text: str, study: Path, places_of: Mapping[str, str], *, with_table
     tables = _tables(plan) if plan else {}
     return {
         "problems": [p.as_dict() | {"at": _where(p, places_of, tables)} for p in found],
-        "warnings": warnings,
+        "cautions": cautions,
         "criteria": foretold(study, plan) if plan else {},
         "bounds": bounds,
         "not_declared": not_declared(plan) if plan else [],
@@ -220,7 +219,7 @@ def _checked(text: str, study: Path, places_of: Mapping[str, str], *, with_table
     }
 
 
-def _read(study: Path) -> "tuple[list[Problem], list[str], tuple[Study, Plan] | None]":
+def _read(study: Path) -> "tuple[list[Problem], tuple[Study, Plan] | None]":
     from trustreport.api import read_study
     from trustreport.service.engine import released
 
@@ -228,9 +227,8 @@ def _read(study: Path) -> "tuple[list[Problem], list[str], tuple[Study, Plan] | 
         found, plan = read_study(study)
         released(found, plan)
     except StudyError as error:
-        return list(error.problems), [], None
-    say = catalogue(plan.report.language)
-    return [], [say(f"cautions.{key}", **values) for key, values in found.cautions], (found, plan)
+        return list(error.problems), None
+    return [], (found, plan)
 
 
 def _tables(plan: Plan) -> dict[str, str]:
@@ -251,9 +249,8 @@ def _where(problem: Problem, places_of: Mapping[str, str], tables: Mapping[str, 
     return places_of.get(at, "")
 
 
-def _bounds(plan: Plan, places_of: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """On which side of its bound the interval of each criterion must be, or why that is not known."""
-    say = catalogue(plan.report.language)
+def _bounds(plan: Plan, places_of: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Between which ends the interval of each criterion must be, or the key of why that is not known."""
     for i, criterion in enumerate(plan.endpoints):
         name = places_of.get(f"endpoints[{i}].bound_or_margin")
         if name and criterion.measure and confirmatory(criterion):
@@ -261,17 +258,8 @@ def _bounds(plan: Plan, places_of: Mapping[str, str]) -> Iterator[tuple[str, str
                 bound = bound_of(criterion)
             except LookupError:
                 continue
-            yield name, _words(bound, say)
+            yield name, {"low": bound.low, "high": bound.high} if isinstance(bound, Bound) else _reason(bound)
 
 
-def _words(bound: Bound | str, say: Any) -> str:
-    if isinstance(bound, str):
-        key = f"verdicts.reason.{bound}"
-        return str(say("editor.no_bound")) if bound == "one_bound" else str(say(key))
-    if bound.low is not None and bound.high is not None:
-        where = say("verdicts.bound.between", low=f"{bound.low:g}", high=f"{bound.high:g}")
-    elif bound.low is not None:
-        where = say("verdicts.bound.above", value=f"{bound.low:g}")
-    else:
-        where = say("verdicts.bound.below", value=f"{bound.high:g}")
-    return str(say("editor.interval", where=where))
+def _reason(key: str) -> dict[str, str]:
+    return {"reason": "editor.no_bound" if key == "one_bound" else f"verdicts.reason.{key}"}

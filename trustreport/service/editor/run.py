@@ -81,7 +81,12 @@ def answer(
     return made
 
 
-def carried_out(core: Core, task: dict[str, Any], fill: Callable[[Path], None]) -> ChildOutcome:
+def carried_out(
+    core: Core,
+    task: dict[str, Any],
+    fill: Callable[[Path], None],
+    should_continue: Callable[[], bool] = lambda: True,
+) -> ChildOutcome:
     """One task in a limited process, when its turn comes; `fill` puts what it reads into its empty folder.
 
     Raises
@@ -93,7 +98,7 @@ def carried_out(core: Core, task: dict[str, Any], fill: Callable[[Path], None]) 
         try:
             fill(work)
             limits = replace(ResourceLimits.of_settings(core.settings, "check"), wall=SECONDS)
-            return run(task, work, limits, on_progress=lambda *_: None, should_continue=lambda: True)
+            return run(task, work, limits, on_progress=lambda *_: None, should_continue=should_continue)
         finally:
             shutil.rmtree(work, ignore_errors=True)
 

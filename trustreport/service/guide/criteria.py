@@ -124,13 +124,18 @@ def unit_of_row(row: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredCriterion:
-    """A criterion of the draft: the name of its row, its title, its sentence with a control for the bound."""
+    """A criterion of the draft: the name of its row, its title, its sentence with a control for the bound.
+
+    `about` says how the bound is read, or what the criterion lacks to have one.
+    """
 
     row: str
     title: str
     sentence: str | Markup
+    short: str
     chance: str
     about: str
+    lacks: bool
     wrong: str
 
 
@@ -147,15 +152,18 @@ def declared(
     if text.get("dataset"):
         measure = say("word.interval", value=measure, interval=text["dataset"])
     key = "other" if "\n" in bound or " to " in bound else KEYS.get(text.get("hypothesis", ""), "other")
-    if key == "above" and "below" in str(found["bounds"].get(at, "")):
+    if key == "above" and found["bounds"].get(at, {}).get("high") is not None:
         key = "below"
     values = {"measure": measure, "bound": field} if key != "other" else {"measure": measure}
+    chance = found["chances"].get(at)
     return DeclaredCriterion(
         row["name"],
         title,
         say(f"guide.must.{key}", **values),
-        chance_words(found["chances"].get(at), say),
-        "" if at in found["chances"] else findings["bounds"].get(at, ""),
+        say("guide.probability", chance=chance["chance"]) if chance else "",
+        chance_words(chance, say),
+        findings["bounds"].get(at, ""),
+        "reason" in found["bounds"].get(at, {}),
         " ".join(findings["beside"].get(at, [])),
     )
 

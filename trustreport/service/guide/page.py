@@ -11,8 +11,8 @@ from starlette.datastructures import FormData
 from trustreport.service.access.guard import TheCore
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
-from trustreport.service.editor.drafts import draft_of, keep_draft
-from trustreport.service.editor.run import MOST_CHECKED, Check, carried_out, lay_out, manifest_of
+from trustreport.service.editor.drafts import keep_draft
+from trustreport.service.editor.run import MOST_CHECKED, Check, carried_out, lay_out
 from trustreport.service.engine import TABLE_WORDS
 from trustreport.service.guide import criteria, steps
 from trustreport.service.intake import MANIFESTS
@@ -35,7 +35,10 @@ from trustreport.service.web.faults import Fault
 from trustreport.service.web.shapes import Name
 from trustreport.vocabulary.messages import say
 
-MOST_SHOWN_ALONG = 300_000  # bytes of a study whose page 1 is made again with each step
+MOST_SHOWN_ALONG = 100_000  # bytes of a study whose page 1 is made again with each change
+
+# By person, the last page 1 that was asked for: an earlier one is given up, so that it keeps no turn.
+_LATEST: dict[str, object] = {}
 
 router = APIRouter(prefix="/versions")
 
@@ -58,6 +61,7 @@ def save_step(
     version: Name, step: str, request: Request, who: Author, core: TheCore, form: Sent
 ) -> Response:
     """Keep what was typed, and go on; the last step makes the version."""
+    _LATEST.pop(who.user, None)
     row, files = stored(core, who, version)
     _known(step)
 
@@ -72,42 +76,52 @@ def save_step(
         if text(form, "act") == "finish":
             return see(f"/versions/{save_manifest(core, who, version, made, {})}")
         wanted = text(form, "act").removeprefix("to:")
-        goes_along = "preview" in request.query_params and sum(f.size for f in files) <= MOST_SHOWN_ALONG
-        beside = "?preview=1" if wanted == "preview" or goes_along else ""
-        return see(f"/versions/{version}/guide/{wanted if wanted in steps.STEPS else step}{beside}")
+        return see(f"/versions/{version}/guide/{wanted if wanted in steps.STEPS else step}")
 
     return attempt(done, lambda fault: _show(request, core, who, row, files, step, fault))
 
 
-@router.get("/{version}/page-1")
-def first_page(version: Name, request: Request, who: Author, core: TheCore) -> Response:
-    """Page 1 of the report as the draft is now, without scripts, for the frame beside the steps."""
+@router.post("/{version}/page-1")
+def first_page(version: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
+    """Page 1 of the report of what is typed, for the frame beside the steps: no scripts, nothing is kept."""
     words = words_of(request)
     row, files = stored(core, who, version)
+    return attempt(
+        lambda: _first_page(request, core, who, row, files, form),
+        lambda fault: _framed(_reason(fault.in_words(words.words).detail, words)),
+    )
+
+
+def _first_page(
+    request: Request, core: Core, who: Principal, row: Version, files: Sequence[VersionFile], form: FormData
+) -> Response:
+    words = words_of(request)
+    mine = _LATEST[who.user] = object()
     tables = [f for f in files if f.name not in MANIFESTS]
     if sum(f.size for f in tables) > MOST_CHECKED:
-        return _framed(_reason(words("guide.too_large"), words), 409)
+        return _framed(_reason(words("guide.too_large"), words))
     with core.store.read() as rows:
         if fixing_of(rows, row.study).opened is None:
-            return _framed(_reason(words("guide.no_data_yet"), words), 409)
-    manifest = draft_of(core, who, version) or manifest_of(core, row, files)[1]
+            return _framed(_reason(words("guide.no_data_yet"), words))
+    comma = words.numbers.point == ","
+    manifest = answer(request, core, who, row, files, dict(_typed(form, comma=comma)), "no")["yaml"]
     task = {"task": "first_page", "closed": [str(core.settings.data)], "manifest": manifest}
 
     def fill(work: Any) -> None:
         (work / "study").mkdir()
         lay_out(core, row, tables, work / "study")
 
-    outcome = carried_out(core, task, fill)
+    outcome = carried_out(core, task, fill, lambda: _LATEST.get(who.user) is mine)
     problems = outcome.answer.get("problems", [])
     if html := outcome.answer.get("html", ""):
         return _framed(html)
     why = outcome.reason or " ".join(p["found"] for p in problems[:3])
-    return _framed(_reason(words("guide.no_page", reason=why), words), 409)
+    return _framed(_reason(words("guide.no_page", reason=why), words))
 
 
-def _framed(html: str, status: int = 200) -> Response:
+def _framed(html: str) -> Response:
     headers = {"Content-Security-Policy": f"{SANDBOX}; frame-ancestors 'self'", "Cache-Control": "no-store"}
-    return Response(html, status, headers, "text/html; charset=utf-8")
+    return Response(html, 200, headers, "text/html; charset=utf-8")
 
 
 def _reason(text: str, words: PageWords) -> str:
@@ -177,7 +191,7 @@ def _show(
         meaning=lambda word: meaning(word, say),
         column=lambda word: f"editor.column.{word}" in say and say(f"editor.column.{word}"),
         anchor=lambda name: quote(name, safe="/+@~"),
-        preview="preview" in request.query_params,
+        goes_along=sum(f.size for f in files) <= MOST_SHOWN_ALONG,
         most=core.settings.most_body,
         fault=fault,
     )

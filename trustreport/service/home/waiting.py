@@ -39,7 +39,9 @@ FAILED_DAYS = 30  # for which a failure is shown
 class OpenTask:
     """Something that somebody is to do: where, of which study or device, by when (a date)."""
 
-    kind: Literal["review", "countersignature", "approval", "audit", "period", "entry", "check", "job"]
+    kind: Literal[
+        "review", "countersignature", "approval", "audit", "period", "entry", "report_by", "check", "job"
+    ]
     address: str
     name: str
     due: str = ""
@@ -138,11 +140,13 @@ def _periods(rows: Rows, who: Principal, latest: list[Version], today: str) -> I
 
 
 def _entries(rows: Rows, who: Principal, day: date) -> Iterator[OpenTask]:
-    """Incidents and signals that are not reported, or not closed, although their day is over."""
+    """Incidents and signals whose day is over, and incidents whose deadline for reporting is near."""
     query = who.rows_of(VigilanceEntry).where(~VigilanceEntry.closed).order_by(VigilanceEntry.id)
-    late = [e for e in rows.scalars(query.limit(MOST_ENTRIES)) if clock(e, day).overdue]
-    for entry in late[:MOST_OF_A_KIND]:
+    timed = [(e, clock(e, day)) for e in rows.scalars(query.limit(MOST_ENTRIES))]
+    for entry in [e for e, one in timed if one.overdue][:MOST_OF_A_KIND]:
         yield OpenTask("entry", f"/incidents/{entry.id}", entry.name, late=True)
+    for entry, one in [(e, one) for e, one in timed if one.near and not one.overdue][:MOST_OF_A_KIND]:
+        yield OpenTask("report_by", f"/incidents/{entry.id}", entry.name, f"{one.deadline}")
 
 
 def _failed_checks(rows: Rows, who: Principal) -> Iterator[OpenTask]:

@@ -31,6 +31,7 @@ from trustreport.service.storage.models import (
     VersionFile,
 )
 from trustreport.service.storage.store import now
+from trustreport.service.vigilance.deadlines import announce_deadlines
 from trustreport.service.web.faults import Fault
 
 DAY, HOUR = 86_400_000, 3_600_000
@@ -109,7 +110,7 @@ def _request_job(
 
 
 def run_daily(core: Core) -> None:
-    """Retention of every organisation, what no row names any more, and the signed heads of the log."""
+    """Retention and deadlines of each organisation, what no row names any more, signed heads of the log."""
     with core.store.write() as rows:
         audit.lock(rows, audit.SERVICE)  # of workers that come at the same time one goes on
         at = now(rows)
@@ -124,6 +125,7 @@ def run_daily(core: Core) -> None:
         with core.store.write() as rows:
             removal.delete_old(rows, organisation, ACTOR)
             retention.purge(rows, organisation, ACTOR)
+            announce_deadlines(rows, organisation, core.settings, ACTOR)
     retention.sweep(core.store, core.blobs)
     log_heads.write_daily(core, ACTOR)
 

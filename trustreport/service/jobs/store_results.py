@@ -116,4 +116,4 @@ def _device(rows: Rows, job: Job, named: Mapping[str, str] | None) -> str | None
                 rows.add(device)
         except IntegrityError:  # another worker met it at the same time
             device = rows.scalars(of_key).one()
-    return device.id
+    return device.same_as or device.id

@@ -12,6 +12,7 @@ from pydantic import Base64Bytes, Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.service import mail
 from trustreport.service.access import accounts
 from trustreport.service.access.guard import Author, Reader, Reviewer, TheCore
 from trustreport.service.access.principal import Principal
@@ -25,6 +26,7 @@ from trustreport.service.intake import LOCK, MANIFESTS, UploadedFile, checked_na
 from trustreport.service.jobs import queue
 from trustreport.service.pages.blob_responses import send_blob
 from trustreport.service.review.attestations import makers
+from trustreport.service.roles import permissions
 from trustreport.service.storage.blobs import Blob
 from trustreport.service.storage.fixing import DOCUMENT, FixedCriteria, lock_of
 from trustreport.service.storage.models import Organisation, StoredStudy, User, Version, VersionFile
@@ -263,7 +265,19 @@ def _stored(
         who.audit(rows, "criteria.fix", row.id, **said, sha256=row.sha256, criteria=len(row.criteria))
         if row.counts:
             _apply(core, rows, who, row)
+        else:
+            _ask_second(core, rows, who, row)
         return FixedResponse.of_row(row)
+
+
+def _ask_second(core: Core, rows: Rows, who: Principal, row: FixedCriteria) -> None:
+    """Tell those who may countersign that something waits for them."""
+    who.audit(rows, "criteria.waiting", row.id, study=row.study, version=row.version)
+    own = makers(rows, row.version) | {row.created_by}
+    users = rows.scalars(who.rows_of(User).where(User.disabled_at.is_(None), User.id.not_in(own)))
+    for user in users.all():
+        if "review" in permissions(user.roles):
+            mail.queue_mail(rows, core.settings, "criteria_waiting", user.id, study=row.study)
 
 
 def _apply(core: Core, rows: Rows, who: Principal, row: FixedCriteria) -> None:

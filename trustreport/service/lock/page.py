@@ -4,7 +4,9 @@ import base64
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from sqlalchemy.orm import Session as Rows
 
+from trustreport.service.access import accounts
 from trustreport.service.access.guard import TheCore
 from trustreport.service.access.principal import Principal, is_proved_there
 from trustreport.service.account.api import is_fresh
@@ -23,7 +25,7 @@ from trustreport.service.pages.page_context import (
 )
 from trustreport.service.pages.render import page, words_of
 from trustreport.service.review.attestations import makers
-from trustreport.service.storage.fixing import DOCUMENT
+from trustreport.service.storage.fixing import DOCUMENT, FixedCriteria
 from trustreport.service.storage.models import Organisation, StoredStudy, User
 from trustreport.service.study.fixing import fixing_of, numbers_of, withheld_lines
 from trustreport.service.version.page import sent_files
@@ -59,7 +61,8 @@ def show(
         found = fixing_of(rows, row.id)
         waiting, newest = found.waiting, found.newest
         steps = found.steps(numbers_of(rows, row.id))
-        users = {step.by for step in steps}
+        alone = {act.id: known_alone(rows, act) for act in found.counting if act.countersigned_by}
+        users = {step.by for step in steps} | set(filter(None, alone.values()))
         makers_of = makers(rows, waiting.version) | {waiting.created_by} if waiting else set[str]()
         return page(
             request,
@@ -72,6 +75,7 @@ def show(
             has_lock=any(act.kind != DOCUMENT for act in found.counting),
             withheld=list(withheld_lines(found.state, words_of(request))),
             steps=steps,
+            alone=alone,
             people=user_names(rows, who, users),
             own=who.user in makers_of,
             second=rows.get_one(Organisation, who.organisation).countersigned,
@@ -114,6 +118,13 @@ def countersign(fixing: Name, request: Request, who: Reviewer, core: TheCore, fo
         return see(f"/studies/{study}/criteria?done=countersigned")
 
     return attempt(done, lambda fault: show(request, who, core, study, fault))
+
+
+def known_alone(rows: Rows, act: FixedCriteria) -> str:
+    """Who prepared criteria and alone says whose the account is that countersigned them; or nobody."""
+    second = rows.get(User, act.countersigned_by)
+    prepared = makers(rows, act.version) | {act.created_by}
+    return accounts.known_to_one_alone(accounts.facts_of(rows, second), prepared) if second else ""
 
 
 def _done(fixed: Any) -> Response:

@@ -203,7 +203,8 @@ def _remove_devices(rows: Rows, organisation: str, actor: str) -> None:
     """Remove the devices that no study names any more, with their incidents and signals."""
     used = select(Version.device).where(Version.device.is_not(None))
     gone = select(StoredDevice.id).where(
-        StoredDevice.organisation == organisation, StoredDevice.id.not_in(used)
+        StoredDevice.organisation == organisation,
+        func.coalesce(StoredDevice.same_as, StoredDevice.id).not_in(used),
     )
     with with_removed(rows):  # the device of a study that can be restored stays
         devices = rows.scalars(gone).all()

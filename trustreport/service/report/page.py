@@ -153,7 +153,9 @@ def show(
         outcome = outcome_of(core.blobs, who.organisation, row.results_sha256)
         by_name = {f.name: f for f in files}
         prepared = preparers(rows, row)
-        people = user_names(rows, who, {row.created_by, *(s.user for s in signatures), *prepared})
+        alone = {s.id: api.known_alone(core, s) for s in signatures if s.act != "rejection"}
+        shown = {row.created_by, *(s.user for s in signatures), *prepared, *filter(None, alone.values())}
+        people = user_names(rows, who, shown)
         return page(
             request,
             "report",
@@ -165,6 +167,7 @@ def show(
             files=[f for f in files if f.name not in LEADING],
             has_document=DOCUMENT in by_name,
             signatures=signatures,
+            alone=alone,
             own=who.user in prepared,
             prepared=[people[user] for user in sorted(prepared)],
             elsewhere=is_proved_there(rows.get_one(User, who.user), core.settings),

@@ -7,6 +7,7 @@ log whose end is cut off later contradicts it.
 
 import base64
 import io
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -99,19 +100,11 @@ def _circumstances(
     ----------
     elsewhere : whether the identity provider vouched for the signer, not a password
     """
-    confirmer = rows.get(User, user.confirmed_by) if user.confirmed_by else None
     number, head = audit.head_of(rows, who.organisation)
     return {
         "signer": {"user": who.user, "name": who.name, "email": who.email, "roles": list(who.roles)},
-        # How its password came to be: who had the link, and who vouched for the person after a reset.
         "account": {
-            "link_by": user.link_by,
-            "link_at": user.link_at,
-            "reset": user.reset,
-            "confirmed_by": user.confirmed_by,
-            "confirmer_link_by": confirmer.link_by if confirmer else None,
-            "factors_reset_by": user.factors_reset_by,
-            "factors_reset_at": user.factors_reset_at,
+            **accounts.facts_of(rows, user),
             # Who vouched for the signer at this moment: their password here, or the identity provider.
             "issuer": user.issuer if elsewhere else None,
             "subject": user.subject if elsewhere else None,
@@ -198,6 +191,12 @@ def preparers(rows: Rows, report: StoredReport) -> set[str]:
     """
     with with_removed(rows):
         return _preparers(rows, report)
+
+
+def known_alone(core: Core, signature: Attestation) -> str:
+    """Who prepared a report and alone says whose account signed it, by its statement; or nobody."""
+    said = json.loads(core.blobs.read(signature.organisation, signature.sha256))
+    return accounts.known_to_one_alone(said["account"], said["prepared_by"]) if "account" in said else ""
 
 
 def _has_signed(rows: Rows, report: StoredReport, user: str, act: str) -> bool:

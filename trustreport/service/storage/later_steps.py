@@ -42,6 +42,20 @@ def vigilance() -> None:
     op.create_index("vigilance_changes_number", "vigilance_changes", ["entry", "number"], unique=True)
 
 
+def links_and_devices() -> None:
+    """Devices that are another under a new UDI; whether a link was shown to who made it.
+
+    Before, each link was shown that no mail took to its user.
+    """
+    op.add_column("devices", sa.Column("same_as", ID))
+    for table, column in (("links", "shown"), ("users", "link_shown")):
+        op.add_column(table, sa.Column(column, sa.Boolean(), nullable=False, server_default=sa.false()))
+    op.execute(
+        "UPDATE users SET link_shown = true WHERE link_by IN (SELECT id FROM users) AND NOT EXISTS ("
+        "SELECT 1 FROM audit WHERE action = 'mail.sent' AND subject = users.id)"
+    )
+
+
 def fixed_criteria() -> None:
     """Criteria that are fixed in advance, by one person or two."""
     op.create_table(

@@ -101,6 +101,7 @@ class User(Base):
     disabled_at: Mapped[int | None]
     link_by: Mapped[str | None] = mapped_column(String(60))  # who made the link the password was chosen with
     link_at: Mapped[int | None]
+    link_shown: Mapped[bool] = mapped_column(Boolean, default=False)  # to who made it, not by mail
     reset: Mapped[bool] = mapped_column(Boolean, default=False)  # that link replaced a password
     confirmed_by: Mapped[str | None] = mapped_column(ID)  # who confirmed the account after that
     issuer: Mapped[str | None] = mapped_column(String(500))  # the identity provider that vouches for them
@@ -123,6 +124,7 @@ class Link(Base):
     purpose: Mapped[str] = mapped_column(String(20))
     user: Mapped[str | None] = foreign_key("users", index=False)
     made_by: Mapped[str] = mapped_column(String(60), default="")
+    shown: Mapped[bool] = mapped_column(Boolean, default=False)  # to who made it
     expires_at: Mapped[int]
     used_at: Mapped[int | None]
 
@@ -241,6 +243,7 @@ class StoredDevice(Base):
     trade_name: Mapped[str] = mapped_column(Text)
     manufacturer: Mapped[str] = mapped_column(Text)
     basic_udi_di: Mapped[str] = mapped_column(Text)
+    same_as: Mapped[str | None] = mapped_column(ID)  # the device that has what is of this one
     created_at: Mapped[int]
 
 

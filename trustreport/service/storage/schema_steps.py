@@ -7,7 +7,7 @@ from alembic import op
 
 from trustreport.service.ids import new_id
 from trustreport.service.storage.drafts import drafts
-from trustreport.service.storage.later_steps import fixed_criteria, vigilance
+from trustreport.service.storage.later_steps import fixed_criteria, links_and_devices, vigilance
 
 ID, SHA, ACTOR, WHEN = sa.String(26), sa.String(64), sa.String(60), sa.BigInteger()
 REFUSE = "RAISE(ABORT, 'the audit log is append-only')"
@@ -501,4 +501,5 @@ STEPS: dict[str, Callable[[], None]] = {
     "0016": fixed_criteria,
     "0017": drafts,
     "0018": restarts_and_removals,
+    "0019": links_and_devices,
 }

@@ -199,12 +199,28 @@ def findings(found: Mapping[str, Any], say: PageWords) -> dict[str, Any]:
         "beside": beside,
         "warnings": [
             *(say("pages.finding.unused", file=name) for name in found["unused"]),
-            *found["warnings"],
+            *(say(f"cautions.{key}", **values) for key, values in found["cautions"]),
             *withheld_lines(found["criteria"], say),
         ],
-        "bounds": {name: words for name, words in found["bounds"].items() if name not in beside},
+        "bounds": {
+            name: bound_words(one, say) for name, one in found["bounds"].items() if name not in beside
+        },
         "yaml": found["yaml"],
     }
+
+
+def bound_words(bound: Mapping[str, Any], say: PageWords) -> str:
+    """On which side of its bound the interval of a criterion must be, or why that is not known."""
+    if "reason" in bound:
+        return say(bound["reason"])
+    low, high = (say.numbers.plain(bound[end] or 0) for end in ("low", "high"))
+    if bound["low"] is None:
+        where = say("verdicts.bound.below", value=high)
+    elif bound["high"] is None:
+        where = say("verdicts.bound.above", value=low)
+    else:
+        where = say("verdicts.bound.between", low=low, high=high)
+    return say("editor.interval", where=where)
 
 
 def _sentence(problem: Mapping[str, Any], say: PageWords) -> str:

@@ -43,6 +43,7 @@ FIELDS: dict[EventGroup, dict[VigilanceAct, tuple[str, ...]]] = {
 NAMES: dict[EventGroup, str] = {"incidents": "incident", "signals": "signal"}
 # Days that cannot come before the one ahead of them.
 ORDERED = (("event_date", "awareness_date"), ("awareness_date", "report_date"), ("detected", "closed"))
+NEAR = dt.timedelta(days=3)
 MOST_SIGNS, MOST_ITEMS = 4000, 50  # of a text, of a list
 
 
@@ -138,12 +139,14 @@ class RegulatoryClock:
     ----------
     deadline : the last day for the report; None where none is due, or where awareness is not dated
     missed : it is not reported although that day is over
+    near : it is not reported, and that day is at most three days ahead
     behind : it is open although its own due day is over
     late : it was reported after the deadline
     """
 
     deadline: dt.date | None
     missed: bool
+    near: bool
     behind: bool
     late: bool
 
@@ -161,9 +164,12 @@ def clock(entry: VigilanceEntry, today: dt.date) -> RegulatoryClock:
     if entry.group == "incidents":
         seriousness = entry.facts.get("seriousness")
         deadline = Incident(incident="-", seriousness=seriousness, awareness_date=known).report_by
-    missed = deadline is not None and reported is None and deadline < today
+    awaited = deadline if reported is None else None
+    missed = awaited is not None and awaited < today
+    near = awaited is not None and today <= awaited <= today + NEAR
     behind = not entry.closed and due is not None and due < today
-    return RegulatoryClock(deadline, missed, behind, bool(deadline and reported and reported > deadline))
+    late = bool(deadline and reported and reported > deadline)
+    return RegulatoryClock(deadline, missed, near, behind, late)
 
 
 def event_day(entry: VigilanceEntry) -> dt.date | None:

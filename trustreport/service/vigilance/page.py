@@ -103,12 +103,15 @@ def _register(
         entries = [
             ListedEntry(one, clock(one, day), kind_of(one), _stage(one)) for one in rows.scalars(query)
         ]
+        others = who.rows_of(StoredDevice).where(StoredDevice.id != row.id, StoredDevice.same_as.is_(None))
+        has_others = rows.scalar(others.limit(1)) is not None
         names = {kind: next_name(rows, row.id, kind) for kind in ("incident", "signal")}
     entries.sort(key=lambda one: one.order)
     return page(
         request,
         "incidents",
         device=row,
+        others=has_others,
         incidents=[one for one in entries if one.entry.group == "incidents"],
         signals=[one for one in entries if one.entry.group == "signals"],
         n_open=sum(not one.entry.closed for one in entries),
