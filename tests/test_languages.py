@@ -18,7 +18,7 @@ EN = catalogue("en")
 KEYS = frozenset(EN.keys())
 OTHERS = [language for language in languages() if language != "en"]
 FIELD = re.compile(r"\{[^{}]*\}|‹\w+›")
-OF_INFLECTION = {"the", "The", "of", "compound"}  # ways that English texts have no need of
+OF_INFLECTION = {"the", "The", "of", "bare", "compound"}  # ways that English texts have no need of
 FOLLOWED = ("auc", "oe_ratio", "calibration_slope", "harmful_switch_rate", "override_rate", "failure_rate")
 WORD = re.compile(r"\b[a-z]{3,}\b")
 
@@ -133,6 +133,11 @@ def test_a_noun_keeps_what_follows_it_and_an_unknown_one_is_quoted() -> None:
     assert fr.write("Exactitude", "the") == "l’exactitude"
     assert it.write("specificità (scanner Y)", "of") == "della specificità (scanner Y)"
     assert it.write("qualità", "of") == "di «qualità»"
+    assert [fr.write(name, "bare") for name in ("aire sous la courbe ROC", "foo")] == [
+        "d’aire sous la courbe ROC", "de «\N{NO-BREAK SPACE}foo\N{NO-BREAK SPACE}»"
+    ]  # fmt: skip
+    assert it.write("AUC", "bare") == "di AUC"
+    assert de.write("Sensitivität", "bare") == "der Sensitivität"
     assert catalogue("en").nouns.write("sensitivity", "of") == "sensitivity"
 
 
