@@ -17,6 +17,7 @@ FAULTS = {
     "fr": (
         *EVERYWHERE,
         r"(?<=[\d}]) %",
+        r"[\d%)}»][;!?](?=\s|$)",
         r"(?<=\w)'(?=\w)",
         rf"(?<!-)\b([Dd]e|[Nn]e|[Ll]e|[Ll]a|[Jj]usque|[Ll]orsque|[Qq]ue) (?!{ASPIRATED})[{VOWELS}h]\w",
         rf"\b([Dd]e|[Qq]ue|[Ll]e|[Ll]a|[Ll]orsque) \{{({NAMED}){PLAIN}\}}",
