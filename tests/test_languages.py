@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
+from tests.native import faults
 from tests.said_keys import ANY, said
 from trustreport.commands.fleet import LANGUAGES
 from trustreport.measures.confusion.table import MEASURES as METRICS
@@ -13,12 +14,13 @@ from trustreport.measures.note import GROUP, NO_NOTE, note
 from trustreport.study.plan import Language
 from trustreport.vocabulary import packs
 from trustreport.vocabulary.messages import PLURALS, Catalogue, catalogue, languages, terms
+from trustreport.vocabulary.nouns import FORMS
 
 EN = catalogue("en")
 KEYS = frozenset(EN.keys())
 OTHERS = [language for language in languages() if language != "en"]
 FIELD = re.compile(r"\{[^{}]*\}|‹\w+›")
-OF_INFLECTION = {"the", "The", "of", "compound"}  # ways that English texts have no need of
+OF_INFLECTION = {"the", "The", "of", "bare", "compound"}  # ways that English texts have no need of
 FOLLOWED = ("auc", "oe_ratio", "calibration_slope", "harmful_switch_rate", "override_rate", "failure_rate")
 WORD = re.compile(r"\b[a-z]{3,}\b")
 
@@ -109,6 +111,65 @@ def test_french_signs_do_not_begin_a_line() -> None:
     assert not broken, broken[:5]
 
 
+@pytest.mark.parametrize("language", OTHERS)
+def test_no_text_has_a_fault_of_grammar_or_spacing(language: str) -> None:
+    texts = {key: " | ".join(forms(language, key).values()) for key in KEYS} | texts_of_packs(language)
+    found = {key: faults(language, text) for key, text in texts.items()}
+    own = catalogue(language)
+    for key in own.keys("quantity."):
+        found[key] += [fault for form in FORMS for fault in faults(language, own.nouns.write(own(key), form))]
+    assert not {key: wrong for key, wrong in found.items() if wrong}
+
+
+@pytest.mark.parametrize(
+    "language, text",
+    [
+        ("fr", "inférieure à celle de Alder"),
+        ("fr", "la valeur de {measurement}"),
+        ("fr", "plus élevée que {baseline}"),
+        ("fr", "par rapport à le bras"),
+        ("fr", "le hôpital"),
+        ("fr", "si il est"),
+        ("fr", "du la sensibilité"),
+        ("fr", "11 % des cas"),
+        ("fr", "l'aide"),
+        ("it", "di il centro"),
+        ("it", "rispetto a il braccio"),
+        ("it", "nel {value:percent} delle scelte"),
+        ("it", "il standard"),
+        ("it", "della accuratezza"),
+        ("it", "l’ausilio"),
+        ("de", "in 11 % der Studien"),
+        ("de", "zwei  Leerzeichen"),
+        ("de", "ein Satz : einer"),
+    ],
+)
+def test_faults_of_grammar_and_spacing_are_seen(language: str, text: str) -> None:
+    assert faults(language, text)
+
+
+def test_no_text_has_the_decimal_point_of_english() -> None:
+    point = re.compile(r"(?<![\d.])\d+\.(?!\d{3}\b)\d+")
+    entered = (
+        "editor.",
+        "guide.",
+        "pages.",
+        "plan.",
+        "mail.",
+        "method.",
+        "form.",
+    )  # typed into fields; sources
+    found = {
+        (language, key): text
+        for language in OTHERS
+        for key in KEYS
+        if not key.startswith(entered)
+        for text in forms(language, key).values()
+        if point.search(re.sub(r"\{[^{}]*\}|MDCG [^)]*", "", text))
+    }
+    assert not found
+
+
 SLOT = re.compile(r"\(\{(measure|endpoint)(:title)?\}\)")
 
 
@@ -133,6 +194,11 @@ def test_a_noun_keeps_what_follows_it_and_an_unknown_one_is_quoted() -> None:
     assert fr.write("Exactitude", "the") == "l’exactitude"
     assert it.write("specificità (scanner Y)", "of") == "della specificità (scanner Y)"
     assert it.write("qualità", "of") == "di «qualità»"
+    assert [fr.write(name, "bare") for name in ("aire sous la courbe ROC", "foo")] == [
+        "d’aire sous la courbe ROC", "de «\N{NO-BREAK SPACE}foo\N{NO-BREAK SPACE}»"
+    ]  # fmt: skip
+    assert it.write("AUC", "bare") == "di AUC"
+    assert de.write("Sensitivität", "bare") == "der Sensitivität"
     assert catalogue("en").nouns.write("sensitivity", "of") == "sensitivity"
 
 

@@ -14,6 +14,7 @@ import pytest
 from PIL import Image
 from test_three_kinds import BUDGETS, EXAMPLES, KINDS, body, filled_to, page_pictures
 
+from tests.native import faults
 from trustreport.api import Assessed, as_data, write_report
 from trustreport.report.document import canonical
 from trustreport.vocabulary.messages import catalogue, languages
@@ -82,6 +83,8 @@ def test_a_report_is_whole_in_every_language(
     said = [text for text in reader.blocks if text not in plan]
     words = [text for text in said if own & set(re.split(r"\s*[·:();,]\s*", text))]
     assert not words, f"words of the manifest in English: {words[:5]}"
+    wrong = [fault for text in said for fault in faults(language, text)]
+    assert not wrong, f"faults of grammar or spacing: {wrong[:5]}"
 
 
 POINT = re.compile(r"(?<![\w.-])(?:0\.\d+|\d+\.\d{1,2}|\d+\.\d+\s?%)(?![\w.])")

@@ -329,7 +329,7 @@ class PlaneChart(Chart):
         how: dict[str, Any] = {"color": style.SERIES[i % len(style.SERIES)], "lw": style.THIN}
         plot.interval(x.low, x.high, y.value, f"interval-x-{i}", clip_on=False, **how)
         plot.interval(y.low, y.high, x.value, f"interval-y-{i}", upright=True, clip_on=False, **how)
-        said = "; ".join(
+        said = say.between.join(
             numbers.of_mark(say, e, axis.scale, style.label(say, axis.short))
             for axis, e in ((self.y, y), (self.x, x))
         )

@@ -167,7 +167,7 @@ class TrustDiagram(Chart):
             how = dict(GLYPHS["leads" if point.leads else "edge" if edge else "one"])
             if not point.leads and not edge:
                 how["ms"] = sizes[i]
-            label = say("figure.mark", name=style.label(say, point.label), number="; ".join(said))
+            label = say("figure.mark", name=style.label(say, point.label), number=say.between.join(said))
             plot.mark(x, y, f"mark-{panel}-{i}", label=label, **how)
             if not point.leads:
                 _gather(places, x * SIDE, y * SIDE, style.label(say, point.label))

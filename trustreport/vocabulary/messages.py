@@ -9,8 +9,9 @@ reorder and reformat::
 A text with plural forms is a table of ``one`` and ``other``, chosen by its value ``n``. A language is a
 folder of ``templates/messages``, with a file for each group of texts. Beside the folder of a language that
 is not English stands its glossary (``it.terms.toml``): ``‹sensitivity›`` in a text is that term of it, with a
-capital where it is written with one, so that a term is corrected in one place. ``{measure:the}`` and
-``{measure:of}`` are a name with its article and in the genitive, by the nouns of the glossary.
+capital where it is written with one, so that a term is corrected in one place. ``{measure:the}``,
+``{measure:of}`` and ``{measure:bare}`` are a name with its article, in the genitive and in the genitive
+without an article, by the nouns of the glossary.
 """
 
 import re
@@ -212,7 +213,7 @@ class _Formatter(string.Formatter):
             case "numeral_first":
                 text = self._catalogue.numeral(value)
                 return text[:1].upper() + text[1:]
-            case "the" | "of":
+            case "the" | "of" | "bare":
                 return self._catalogue.nouns.write(str(value), format_spec)
             case "The":
                 text = self._catalogue.nouns.write(str(value), "the")

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-FORMS = ("the", "of")  # subject with its article; what belongs to it: "der Sensitivität", "de la sensibilité"
+# Subject with its article; what belongs to it: "der Sensitivität", "de la sensibilité"; the same without an
+# article: "différence de sensibilité". A language without the last form has it like the second.
+FORMS = ("the", "of", "bare")
 UNKNOWN = "unknown"
 
 
@@ -29,10 +31,10 @@ class Nouns:
         """A name in one of the `FORMS`; as it is in a language without these tables."""
         if not self._forms or not name:
             return name
-        head, place = self._head(name), FORMS.index(form)
-        if head is None:
-            return self._forms[UNKNOWN][place].format(name)
-        return self._known[head][place] + name[len(head) :]
+        head = self._head(name)
+        made = self._forms[UNKNOWN] if head is None else self._known[head]
+        text = made[min(FORMS.index(form), len(made) - 1)]
+        return text.format(name) if head is None else text + name[len(head) :]
 
     def _head(self, name: str) -> str | None:
         within = name[:1].lower() + name[1:]

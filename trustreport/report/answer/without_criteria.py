@@ -98,7 +98,7 @@ def _depends(found: Sequence[Result], say: Catalogue) -> Iterator[Statement]:
         for side, names in sorted(sides.items(), key=lambda item: item[0] is None)
     ]
     if len(sides) > 1:
-        yield stated(say, "answer.open.utility_depends", *found, clauses="; ".join(clauses))
+        yield stated(say, "answer.open.utility_depends", *found, clauses=say.between.join(clauses))
 
 
 def _readers(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:

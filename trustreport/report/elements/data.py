@@ -64,7 +64,7 @@ def sets(context: Context) -> Element | None:
             line_of(
                 Cell(mix.name or say("report.read.the_task"), aside=role),
                 *number_cells(counts),
-                (facts.sampling if facts else None) or none,
+                declared.text(facts.sampling, say) if facts and facts.sampling else none,
                 (_dates(facts.start_date, facts.end_date, say) if facts else "") or none,
             )
         )

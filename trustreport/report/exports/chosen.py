@@ -136,7 +136,7 @@ def number(value: float) -> float:
 def summary(plan: Plan, say: Catalogue) -> str:
     """What the device is for, and the notice that every page of the report has."""
     said = (stated(plan.intended_use.intended_purpose, say), declared.notice(plan, say))
-    return "; ".join(filter(None, said))
+    return say.between.join(filter(None, said))
 
 
 def stated(value: Any, say: Catalogue) -> str:

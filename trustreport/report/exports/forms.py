@@ -255,7 +255,7 @@ def _actions(form: FormParts) -> SheetTable:
             incidents_of.setdefault(i.capa_id, []).append(i)
     rows = []
     for capa, own in incidents_of.items():
-        status = "; ".join(dict.fromkeys(form.say.declared(i.status) for i in own if i.status))
+        status = form.say.between.join(dict.fromkeys(form.say.declared(i.status) for i in own if i.status))
         names = SheetCell(", ".join(i.incident for i in own))
         rows.append(form.row(capa, names, status, form.gap("cause"), form.gap("effect")))
     return form.table("capa", "reference incidents status cause effect", rows, "capa")

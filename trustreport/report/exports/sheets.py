@@ -229,6 +229,6 @@ def _cells(row: FrameworkRow, places: Iterator[QuestionPlace], say: Catalogue) -
             links.append(SheetLink(text, place.address))
         else:
             texts.append(text)
-    where = SheetCell("; ".join(filter(None, (*texts, row.reason))), links=tuple(links))
+    where = SheetCell(say.between.join(filter(None, (*texts, row.reason))), links=tuple(links))
     state = SheetCell(row.state, gap=row.open)
     return SheetCell(row.id), SheetCell(row.description), state, where, SheetCell(row.number)
