@@ -479,11 +479,12 @@ def test_p59_names_and_columns() -> None:
 def test_p59_cells() -> None:
     study = counted(F=(30, 12, 20, 60), M=(45, 10, 3, 70), X=(20, 10, 20, 40))
     assert fired("P59", study, declared(), whole=True) == [
-        "sex: M: cell with fewer than 5 cases. A public report suppresses it."
+        "male patients: cell with fewer than 5 cases. A public report suppresses it."
     ]
     assert statuses("P59", study, declared(limits={"P59_cell": 3}), whole=True) == {"clear"}
     public = declared(report={"kind": "certification", "release": "public"})
-    assert fired("P59", study, public, whole=True) == ["Suppressed, fewer than 5 cases: sex: M and sex: X."]
+    said = "Suppressed, fewer than 5 cases: male patients and sex “X”."
+    assert fired("P59", study, public, whole=True) == [said]
 
 
 def test_p60_independence() -> None:

@@ -308,8 +308,8 @@ def test_p36_counts_groups_that_differ_before_adjustment_alone() -> None:
     assert [(o.status, dict(o.scope)) for o in found] == [("fired", {"dataset": "site"})]
     assert said(found) == (
         "Two of 5 comparisons between groups are significant before Holm adjustment but not after it; "
-        "exploratory: accuracy, sex “F” (p = 0.035; adjusted for 3 comparisons, p = 0.10); and "
-        "sensitivity, sex “F” (p = 0.025; adjusted for 2 comparisons, p = 0.051)."
+        "exploratory: accuracy, female patients (p = 0.035; adjusted for 3 comparisons, p = 0.10); and "
+        "sensitivity, female patients (p = 0.025; adjusted for 2 comparisons, p = 0.051)."
     )
 
 

@@ -221,8 +221,11 @@ def test_what_the_checks_say() -> None:
     said = fired(evidence_of(needed(400, 150)))["P39"]
     assert said == (
         "75 positives and 75 negatives: fewer cases than needed for the AUC (400); these measures are "
-        "imprecise. Inconclusive verdicts on them are withheld."
+        "imprecise."
     )
+    goal = {"endpoint": "ranks", "measure": "advice_accuracy.auc", "bound_or_margin": 0.8}
+    judged = fired(evidence_of(needed(400, 150), given=declared(endpoints=[goal])))["P39"]
+    assert judged == f"{said} Inconclusive verdicts on them are withheld."
     assert "Good performance here says little" in fired(evidence_of(alike(0.7), classifier(0.5)))["P40"]
     assert (
         "suggests similarity to the training data, but a classifier separates the sets"

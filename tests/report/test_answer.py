@@ -488,7 +488,10 @@ PROCUREMENT_SAYS = {
         "Birch: sensitivity 90.5% (83.8% to 94.8%). No acceptance criteria were declared.",
     ),
     "no criteria, a utility": (
-        "Alder yields more than Birch: 7.0 more per decision (95% CI 2.4 to 11.6; utilities: euros).",
+        (
+            "Alder yields more than Birch: Birch minus Alder is −7.0 (−11.6 to −2.4) per decision (95% CI; "
+            "utilities: euros)."
+        ),
         (
             "Alder: sensitivity 92.2% (85.9% to 95.9%). Birch: sensitivity 90.5% "
             "(83.8% to 94.8%). No acceptance criteria were declared."
@@ -497,9 +500,8 @@ PROCUREMENT_SAYS = {
     "no criteria, utilities that do not agree": (
         ("Alder yields more than Birch under euros; no difference was found under other prices."),
         (
-            "Alder yields more than Birch: 7.0 more per decision (95% CI 2.4 to 11.6; utilities: euros). "
-            "No difference in yield between Birch and Alder was found (2.6, 95% CI −2.1 to 7.3; other "
-            "prices). No acceptance criteria were declared."
+            "Difference in yield per decision, Birch minus Alder (95% CI): −7.0 (−11.6 to −2.4) under euros "
+            "and 2.6 (−2.1 to 7.3) under other prices. No acceptance criteria were declared."
         ),
     ),
 }
@@ -525,9 +527,9 @@ def test_criteria_met_only_as_amended_are_counted_so(n: int, met: int, amended: 
     moved = replace(passed, locked=Locked(0.9, "inconclusive"))
     failed = replace(passed, word="fail")
     judged = (moved,) * amended + (passed,) * (met - amended) + (failed,) * (n - met)
-    said, support = sentences(replace(assessment, verdicts=judged))
-    assert said.startswith(expected)
-    assert "the criterion would be inconclusive" in support
+    amended_ones = replace(assessment, verdicts=judged)
+    assert sentences(amended_ones)[0].startswith(expected)
+    assert "the criterion would be inconclusive" in what_would_change_it(amended_ones, EN)[0].text
 
 
 @pytest.mark.parametrize("name", PROCUREMENT)
@@ -928,7 +930,7 @@ def test_of_several_published_sets_the_worst_answers_first_by_name(order: str) -
 ACCEPTED = {"utility": {"minimum_accuracy": 0.938}}
 
 
-def test_a_missed_minimum_accuracy_comes_first_in_what_supports_the_answer() -> None:
+def test_beside_criteria_a_missed_minimum_accuracy_comes_first_in_what_supports_the_answer() -> None:
     """Cabitza, Campagner (2019): users asked for 93.8% at least; their model had .84 of 417 cases."""
     low = share("accuracy", 351, 417, 0.804, 0.874, "test")
     for kind in ("certification", "procurement"):
@@ -937,13 +939,27 @@ def test_a_missed_minimum_accuracy_comes_first_in_what_supports_the_answer() -> 
             "Accuracy is below 93.8%, the lowest that users accept as declared: test 84.2% (80.4% to 87.4%)."
         )
         assert supporting.startswith(expected)
-    unsure = share("accuracy", 92, 100, 0.85, 0.96, "test")
-    _, supporting = sentences(made("certification", [unsure], **ACCEPTED))
-    assert "but the interval includes it: test 92.0%" in supporting
     enough = share("accuracy", 190, 200, 0.91, 0.97, "test")
-    both = "".join(sentences(made("certification", [enough], **ACCEPTED)))
+    both = "".join(sentences(made("certification", [enough, SENSITIVE], [SENSITIVITY], **ACCEPTED)))
     assert "users accept" not in both
     assert "users accept" not in "".join(sentences(made("certification", [low])))
+
+
+@pytest.mark.parametrize(
+    ("k", "low", "high", "said"),
+    [
+        (184, 0.87, 0.93, "Accuracy is below 93.8%, the lowest that users accept as declared: test 92.0%"),
+        (184, 0.87, 0.96, "Whether accuracy reaches 93.8%, the lowest that users accept"),
+        (190, 0.91, 0.97, "Whether accuracy reaches 93.8%, the lowest that users accept"),
+        (196, 0.95, 0.99, "Accuracy is above 93.8%, the lowest that users accept as declared: test 98.0%"),
+    ],
+)
+def test_without_criteria_the_minimum_accuracy_answers(k: int, low: float, high: float, said: str) -> None:
+    one = made("certification", [share("accuracy", k, 200, low, high, "test"), SENSITIVE], **ACCEPTED)
+    sentence, supporting = sentences(one)
+    assert sentence.startswith(said)
+    assert "sensitivity 90.0%" in supporting
+    assert supporting.endswith("Beyond the lowest acceptable accuracy, no acceptance criteria were declared.")
 
 
 def test_the_lowest_accuracies_and_the_latest_period_speak() -> None:
@@ -953,9 +969,9 @@ def test_the_lowest_accuracies_and_the_latest_period_speak() -> None:
         share("accuracy", 170, 200, 0.79, 0.89, "north"),
         share("accuracy", 150, 200, 0.69, 0.80, "south"),
     ]
-    _, supporting = sentences(made("certification", found, datasets=sets, **ACCEPTED))
-    assert "declared: south 75.0% (69.0% to 80.0%) and north 85.0%" in supporting
-    assert "made with" not in supporting
+    said, _ = sentences(made("certification", found, datasets=sets, **ACCEPTED))
+    assert "declared: south 75.0% (69.0% to 80.0%) and north 85.0%" in said
+    assert "made with" not in said
     months = (("2026-01", "period"), ("2026-02", "period"))
     found = [
         share("accuracy", 150, 200, 0.69, 0.80, "2026-01", period="2026-01"),
@@ -970,8 +986,8 @@ def test_the_lowest_accuracies_and_the_latest_period_speak() -> None:
 def test_every_language_says_that_a_minimum_is_missed(language: str) -> None:
     low = share("accuracy", 351, 417, 0.804, 0.874, "test")
     found = answer(made("certification", [low], **ACCEPTED), catalogue(language))
-    assert "93,8" in found.supporting
-    assert "84,2" in found.supporting
+    assert "93,8" in found.sentence
+    assert "84,2" in found.sentence
 
 
 def test_the_accuracy_against_labels_has_the_decimals_of_what_follows_from_it() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 from test_answer import (
+    ACCEPTED,
     EN,
     HARM,
     MISSING,
@@ -19,14 +20,22 @@ from test_answer import (
 from trustreport.assessment.assess import Assessment
 from trustreport.report.answer.next_step import next_step
 
+POOLED = result("reported.pooled_sensitivity", 0.9, 0.8, 0.95, set="pool")
 CASES = {
     "one fails": (
         made("certification", [MISSING, SPECIFIC], [SENSITIVITY, SPECIFICITY]),
         "Sensitivity: Remove the cause or restrict the claim, then test on new cases.",
     ),
-    "a failure comes before an open safety criterion": (
+    "a failure comes first, then an open safety criterion": (
         made("certification", [MISSING, SWITCHES], [SENSITIVITY, HARM]),
-        "Sensitivity, test: Remove the cause or restrict the claim, then test on new cases.",
+        (
+            "Sensitivity, test: Remove the cause or restrict the claim, then test on new cases. Correct "
+            "decisions reversed after wrong advice: Find the cause first: at this estimate"
+        ),
+    ),
+    "an open safety criterion alone": (
+        made("certification", [SENSITIVE, SWITCHES], [SENSITIVITY, HARM]),
+        "Correct decisions reversed after wrong advice: Find the cause first",
     ),
     "an open one needs more cases": (
         made("certification", [WIDE], [SENSITIVITY]),
@@ -35,6 +44,18 @@ CASES = {
     "nothing is required": (
         made("certification", [SENSITIVE]),
         "Declare what is required and judge new data against it",
+    ),
+    "nothing is required of published figures": (
+        made("certification", [POOLED], datasets=()),
+        "Declare what is required and test it where the device is to be used",
+    ),
+    "only the reference standard was assessed": (
+        made("certification", [result("source_reliability.krippendorff_alpha", 0.5, 0.4, 0.6)]),
+        "Test the device itself",
+    ),
+    "accuracy is below what users accept": (
+        made("certification", [share("accuracy", 170, 200, 0.79, 0.89, "test")], **ACCEPTED),
+        "Find out why accuracy is below what users accept",
     ),
     "all are met": (
         made("certification", [SENSITIVE], [SENSITIVITY]),

@@ -318,10 +318,13 @@ class Catalogue:
     def group(self, name: str) -> str:
         """A group of cases within a sentence, its column said only where its value does not name it.
 
-        ``scanner: scanner Y`` is written scanner Y, and ``age_group: over 60`` age group “over 60”.
+        ``scanner: scanner Y`` is written scanner Y, ``age_group: over 60`` age group “over 60”, and the
+        letter of ``sex: M`` as words.
         """
         column, _, level = name.partition(": ")
         column = column.replace("_", " ")
+        if column.casefold() in ("sex", "gender") and level.casefold() in ("m", "f"):
+            return self(f"where.name.sex_{level.casefold()}")
         if not level or column.casefold() in level.casefold():
             return level or name
         return self("where.name.labelled", column=column, level=level)

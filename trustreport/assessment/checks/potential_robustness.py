@@ -46,21 +46,22 @@ def below_minimum_size(evidence: Evidence) -> Iterator[Remark]:
     for place, needs in by_set.items():
         short = [r for r in needs if r.estimate.details["reached"] < 1]
         concerned = tuple(id for r in short for id in r.quantity.sizes)
-        yield Remark(place, _too_small(short) if short else None, concerned)
+        judged = bool(evidence.plan.endpoints)
+        yield Remark(place, _too_small(short, judged=judged) if short else None, concerned)
 
 
 def _sized(result: Result) -> str:
     return result.id.rpartition("mss_")[2]
 
 
-def _too_small(short: list[Result]) -> Message:
+def _too_small(short: list[Result], *, judged: bool) -> Message:
     details = short[0].estimate.details
     names = [
         say("checks.P39.need", measure=say(f"checks.P39.measure.{_sized(r)}"), n=r.estimate.value)
         for r in short
     ]
     return say(
-        "checks.P39.fired",
+        f"checks.P39.fired{'_judged' if judged else ''}",
         positive=say("checks.P39.positives", n=details["positives"]),
         negative=say("checks.P39.negatives", n=details["negatives"]),
         needs=names,

@@ -144,6 +144,8 @@ def _clustered(counts: Any) -> Message | None:
     n = sum(arm.n for arm in counts.arms.values()) if hasattr(counts, "arms") else None
     if counts.readers > 1:
         key = "checks.P22.fired" if n is not None else "checks.P22.fired_paired"
+        if n is not None and counts.paired:
+            key = "checks.P22.fired_marginal"
         return say(key, n=n, readers=counts.readers, cases=counts.cases)
     return None
 
@@ -152,7 +154,10 @@ def pairing(evidence: Evidence) -> Iterator[Remark]:
     """P23: an unpaired contrast of arms that are paired."""
     for counts in evidence.study.counts:
         if counts.paired is not None:
-            yield Remark(Place(set=counts.name), say("checks.P23.fired") if counts.paired else None)
+            # Of repeated readers the check on clustering says that the width of the interval is not known.
+            repeated = counts.readers is not None and counts.cases is not None and counts.readers > 1
+            said = say(f"checks.P23.fired{'_clustered' if repeated else ''}")
+            yield Remark(Place(set=counts.name), said if counts.paired else None)
     for r in _leading(evidence, "arr"):
         if r.place.set is None:
             unpaired = r.analysis == "two_sample"
@@ -160,13 +165,20 @@ def pairing(evidence: Evidence) -> Iterator[Remark]:
 
 
 def through_infinity(evidence: Evidence) -> Iterator[Remark]:
-    """P24: the interval of the number of decisions needed runs through infinity."""
-    for r in _leading(evidence, "nnd"):
-        d = r.estimate.details
-        if "benefit_from" in d and "harm_from" in d:
-            yield Remark(data_of(r), say("nnd_infinite", a=d["benefit_from"], b=d["harm_from"]))
-        else:
-            yield Remark(data_of(r))
+    """P24: the interval of the number of decisions needed runs through infinity.
+
+    At the declared prevalence of the intended use, where the number is known for it.
+    """
+    share, every = evidence.plan.declared_prevalence, evidence.leading(f"{DIMENSION}.nnd")
+    there = {r.place: r for r in every if r.parameters == {"prevalence": share}}
+    for sample in _leading(evidence, "nnd"):
+        r = there.get(sample.place, sample)
+        d, where = r.estimate.details, data_of(r)
+        if "benefit_from" not in d or "harm_from" not in d:
+            yield Remark(where)
+            continue
+        key = "nnd_infinite" if r is sample else "checks.P24.at"
+        yield Remark(where, say(key, a=d["benefit_from"], b=d["harm_from"], prevalence=share))
 
 
 def claim_beyond_interval(evidence: Evidence) -> Iterator[Remark]:

@@ -44,7 +44,7 @@ def recognisable(evidence: Evidence) -> Iterator[Remark]:
     groups += _few(study, least)
     if groups:
         key = "checks.P59.suppressed" if plan.report.release == "public" else "checks.P59.cells_small"
-        names = list(dict.fromkeys(groups))
+        names = [say("checks.P59.group", name=name) for name in dict.fromkeys(groups)]
         # Inside, small cells are only worth knowing; a public report leaves them out and is not refused.
         found.append(Remark(NOWHERE, say(key, n=len(names), names=names, k=least), severity="N"))
     yield from found or [Remark()]

@@ -1,7 +1,7 @@
 """The answer of each kind of report, by rule."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.verdicts.judge import bound_amount
@@ -11,17 +11,17 @@ from trustreport.report.answer.other_evidence import claims, measurements, worst
 from trustreport.report.answer.sentences import (
     MOST_NAMED,
     Statement,
+    beside_accepted,
     first_few,
-    known,
-    outside_development,
+    on_data,
     set_aside,
     stated,
 )
 from trustreport.report.tables import in_words
 from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.results import Result
 
 MOST_ASKED = 4  # candidates in the question
-ACCURACIES = ("advice_accuracy.accuracy", "advice_accuracy.class_accuracy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,12 @@ def answer(assessment: Assessment, say: Catalogue) -> Answer:
     else:
         found = criteria_answer(assessment, say)
     sentences, support = found
-    support = [*_less_than_accepted(assessment, say), *support]
+    accepted = list(_least_accepted(assessment, say))
+    if accepted and kind != "vigilance" and not assessment.verdicts:
+        answered = [one for one in sentences if one.text != say("answer.open.nothing")]
+        sentences, support = accepted[:1], [*accepted[1:], *answered, *support]
+    else:
+        support = [*accepted, *support]
     if kind == "vigilance" and not assessment.verdicts:
         support += measurements(assessment, say)
     support += [*worst_sites(assessment, say), *claims(assessment, say)]
@@ -81,29 +86,33 @@ def question(assessment: Assessment, say: Catalogue) -> str:
     return say(f"answer.question.{plan.report.kind}")
 
 
-def _less_than_accepted(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
-    """The accuracies below the least that users declared to accept, the lowest first.
+def _least_accepted(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
+    """The accuracies beside the least that users declared to accept: those below, else those above.
 
-    Those whose whole interval is below it, then those whose interval includes it. Of the periods of routine
-    use the latest speaks; data that the device was made with never do.
+    Beside criteria only those speak that are below.
     """
     least = assessment.plan.utility.minimum_accuracy
+    sides = beside_accepted(assessment)
     if least is None:
         return
-    earlier = [d.name for d in assessment.study.datasets if d.role == "period"][:-1]
-    found = known(assessment, *ACCURACIES, subgroup=None, site=None, parameters=None)
-    below = [
-        r
-        for r in filter(outside_development(assessment), found)
-        if r.place.dataset not in earlier and r.estimate.value < least
+    if assessment.verdicts:
+        sides = {side: [r for r in own if r.estimate.value < least] for side, own in sides.items()}
+    if sides["missed"] or sides["unsure"]:
+        sides["reached"] = []
+    for key, of in sides.items():
+        if of:
+            yield _beside_accepted(key, of, least, say)
+
+
+def _beside_accepted(key: str, of: list[Result], least: float, say: Catalogue) -> Statement:
+    """Accuracies on one side of the least that is accepted; those of one value on the same data together."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for r in of:
+        data = replace(r.place, candidate=None).data_name
+        names.setdefault((data, in_words(r, say)), []).append(r.place.candidate or "")
+    items = [
+        say("answer.minimum.item", data=on_data(own, data, say), estimate=estimate)
+        for (data, estimate), own in names.items()
     ]
-    below.sort(key=lambda r: r.estimate.value)
-    surely = [r for r in below if r.estimate.high < least]
-    for key, own in (("missed", surely), ("unsure", [r for r in below if r not in surely])):
-        if own:
-            items = [
-                say("answer.minimum.item", data=r.place.set or r.place.data_name, estimate=in_words(r, say))
-                for r in own[:MOST_NAMED]
-            ]
-            values = {"items": first_few(items, len(own), say), "least": bound_amount(own[0].quantity, least)}
-            yield stated(say, f"answer.minimum.{key}", *own[:MOST_NAMED], **values)
+    values = {"items": first_few(items, len(items), say), "least": bound_amount(of[0].quantity, least)}
+    return stated(say, f"answer.minimum.{key}", *of[:MOST_NAMED], **values)

@@ -8,10 +8,8 @@ from trustreport.assessment.verdicts import Standing, Verdict, candidate_names, 
 from trustreport.assessment.verdicts.verdict import ROLES, Locked
 from trustreport.report.answer.acceptance import (
     bound_text,
-    locked_bound,
     verdict_estimate,
     verdict_word,
-    would_be,
 )
 from trustreport.report.answer.losses import losses
 from trustreport.report.answer.sentences import (
@@ -24,7 +22,6 @@ from trustreport.report.answer.sentences import (
     in_brackets,
     results_of,
     stated,
-    title,
     title_within,
     with_requirement,
     within,
@@ -54,7 +51,6 @@ def criteria_answer(assessment: Assessment, say: Catalogue) -> Said:
     if unsaid:
         sentences.append(_failed(unsaid, len(failed), assessment, say))
     support = [*_open(verdicts, assessment, say), *_safe(verdicts, assessment, say)]
-    support += _only_as_amended(verdicts, assessment, say)
     return sentences, [*support, *worst_data(assessment, say), *unadjusted]
 
 
@@ -161,17 +157,6 @@ def _lost_as_locked(verdict: Verdict) -> Locked | None:
     """The locked form of a criterion that is met, and would not be under it."""
     locked = verdict.locked
     return locked if verdict.word == "pass" and locked is not None and locked.word != "pass" else None
-
-
-def _only_as_amended(
-    verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue
-) -> Iterator[Statement]:
-    """Criteria that are met, and would not be under their locked form."""
-    for v in verdicts:
-        if locked := _lost_as_locked(v):
-            bounds = {"bound": locked_bound(v, say), "now": bound_text(v, say)}
-            values = {"title": title(v, assessment, say), "word": would_be(locked.word, say), **bounds}
-            yield stated(say, "answer.criteria.locked", *results_of([v]), **values)
 
 
 def _safe(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> Iterator[Statement]:

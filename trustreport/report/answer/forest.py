@@ -85,7 +85,7 @@ def forest(assessment: Assessment, say: Catalogue) -> tuple[ForestGroup, ...]:
             word,
             f"criterion-{i}",
             picture((found, bound), mark, shared.get(unit_of(found)), alt, strip=next(strips)),
-            _own_level(found, assessment),
+            own_level(found, assessment),
         )
 
     return tuple(ForestGroup(name, tuple(starmap(row, own))) for name, own in grouped.items())
@@ -120,7 +120,7 @@ def _about(verdict: Verdict, found: Result | None, assessment: Assessment, say: 
     """Role, level where it is not the report's, prevalence, and why it was not tested."""
     if verdict.criterion.role:
         yield say(f"answer.role.{verdict.criterion.role}")
-    if found is not None and _own_level(found, assessment):
+    if found is not None and own_level(found, assessment):
         yield say("answer.forest.level", level=found.estimate.level)
     share = found.parameters.get("prevalence") if found is not None else None
     if share is not None and share != assessment.plan.declared_prevalence:
@@ -142,6 +142,7 @@ def _tested_if(verdict: Verdict, family: FamilyOutcome, assessment: Assessment, 
     return say("answer.forest.behind", criterion=title_within(stopped, assessment, say))
 
 
-def _own_level(found: Result | None, assessment: Assessment) -> bool:
+def own_level(found: Result | None, assessment: Assessment) -> bool:
+    """Whether an interval has another level than the report's."""
     level = found.estimate.level if found is not None else None
     return level is not None and not same_level(level, assessment.plan.report.confidence_level)

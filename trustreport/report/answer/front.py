@@ -19,13 +19,14 @@ from trustreport.report.answer.next_step import next_step
 from trustreport.report.answer.over_time import Course, courses, has_baseline
 from trustreport.report.answer.review import Review, to_explain
 from trustreport.report.answer.row_picture import NARROW, Row, axes, has_strip, picture, unit_of
-from trustreport.report.answer.sentences import first_letter
+from trustreport.report.answer.sentences import first_letter, on_data
 from trustreport.report.answer.what_if import WhatIf, what_would_change_it
 from trustreport.report.declared import month, shorten
 from trustreport.report.tables import in_words
 from trustreport.study.criteria import DIVIDING, Bound
 from trustreport.vocabulary.messages import Catalogue, Message
 from trustreport.vocabulary.quantities import endpoint_row
+from trustreport.vocabulary.quantity import DIFFERENCE
 from trustreport.vocabulary.results import Result
 
 LIMITS = 3
@@ -134,17 +135,40 @@ def front(assessment: Assessment, say: Catalogue) -> Front:
 
 
 def _primary_rows(found: Answer, say: Catalogue) -> Iterator[PrimaryRow]:
-    """The results that the answer rests on, each once, with their intervals."""
+    """The results that the answer rests on, each once, with their intervals; of candidates alike together."""
     rested = dict.fromkeys(r for said in (*found.sentences, *found.support) for r in said.results)
-    shown = [r for r in rested if r.estimate.low < r.estimate.high and not r.estimate.short]
-    for r in shown[:MANY_ROWS]:
-        at = r.place
-        names = (at.candidate, " / ".join(at.candidates or at.arms or ()), at.arm, at.task)
-        data = (at.dataset or at.set, at.site, say.group(at.subgroup or ""), at.period)
-        share = r.parameters.get("prevalence")
-        prevalence = say(at_prevalence(share)) if share is not None else ""
-        where = ", ".join(dict.fromkeys(filter(None, (*names, *data, prevalence))))
-        yield PrimaryRow(first_letter(say(quantity_name(r.name, r.endpoint))), where, in_words(r, say))
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for r in rested:
+        if r.estimate.low < r.estimate.high and not r.estimate.short:
+            measure = first_letter(say(quantity_name(r.name, r.endpoint)))
+            rows.setdefault((measure, _data_of(r, say), _primary_estimate(r, say)), []).append(
+                r.place.candidate or ""
+            )
+    for (measure, data, estimate), names in list(rows.items())[:MANY_ROWS]:
+        yield PrimaryRow(measure, on_data(names, data, say), estimate)
+
+
+def _data_of(r: Result, say: Catalogue) -> str:
+    """What is compared, on which data, and what else was chosen: a prevalence, a utility."""
+    at = r.place
+    compared = ""
+    if pair := at.candidates or at.arms:
+        minus = r.name.endswith(DIFFERENCE) or r.name == "mean_benefit"
+        compared = say(f"answer.primary.{'minus' if minus else 'against'}", one=pair[0], other=pair[1])
+    share = r.parameters.get("prevalence")
+    prevalence = say(at_prevalence(share)) if share is not None else ""
+    data = (at.arm, at.task, at.dataset or at.set, at.site, say.group(at.subgroup or ""), at.period)
+    named = (compared, *data, prevalence, str(r.parameters.get("utility") or ""))
+    raters = say("report.use.raters") if r.dimension == "source_reliability" else ""
+    return ", ".join(dict.fromkeys(filter(None, named))) or raters
+
+
+def _primary_estimate(r: Result, say: Catalogue) -> str:
+    """An estimate with its interval; of a new site or study, where it is expected."""
+    if r.name != "prediction_interval":
+        return in_words(r, say)
+    low, high = (amount(r, x) for x in (r.estimate.low, r.estimate.high))
+    return say("answer.primary.prediction", low=low, high=high, level=r.estimate.level)
 
 
 def _key(groups: tuple[ForestGroup, ...], assessment: Assessment, say: Catalogue) -> str:
@@ -169,9 +193,9 @@ def _limit(own: list[Limitation], say: Catalogue) -> Limitation:
     """The first remark of a check: the same pitfall in four sets is one limit, of the worst."""
     names = list(dict.fromkeys(name for limit in own for name in limit.names))
     where = shorten(own[0].names[0], SHORT, say) if own[0].names else ""
-    if where and len(names) > 1:
-        where = say("report.section.where_more", name=where, n=len(names))
     text = _cut(own[0].text, say).removesuffix(".")
+    if len(names) > 1:
+        text = say("answer.limits.similar", text=text, n=len(names) - 1)
     return Limitation(own[0].check, own[0].severity, tuple(names), where, text)
 
 

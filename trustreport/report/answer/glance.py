@@ -14,6 +14,7 @@ from trustreport.assessment.dimensions.advice_value.information import utilities
 from trustreport.assessment.dimensions.measurement.words import names_compared
 from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.verdicts.judge import amount
+from trustreport.report.answer.forest import own_level
 from trustreport.report.answer.other_evidence import COMPARED, MEAN, is_corrected, labels_err
 from trustreport.report.answer.sentences import MEASURING, known, outside_development, why_not_stated
 from trustreport.report.answer.without_criteria import DECIDED, decided_alike
@@ -86,8 +87,8 @@ def _row(word: str, assessment: Assessment, standing: Mapping[str, ReportPlace],
     for names in SHOWN[word]:
         found = next(filter(None, (_found(f"{dimension}.{n}", assessment) for n in names)), [])
         if found:
-            lead = _worst(found, first)
-            measured.append(_stated(lead, say))
+            lead = _as_judged(_worst(found, first), assessment)
+            measured.append(_stated(lead, assessment, say))
             first = first or (lead, *found)
     if not first:
         priced = own == "utility_yield" and bool(utilities(assessment.plan))
@@ -100,9 +101,19 @@ def _row(word: str, assessment: Assessment, standing: Mapping[str, ReportPlace],
     return GlanceRow(name, tuple(measured), _says(lead, first[1:], assessment, say), place)
 
 
-def _stated(r: Result, say: Catalogue) -> str:
-    """The quantity with its value, and the prevalence that it is for where that is not the study's."""
+def _as_judged(r: Result, assessment: Assessment) -> Result:
+    """The same number as a criterion judged it, whose interval may have another level than the report's."""
+    number = (r.id, r.endpoint, r.place, r.parameters)
+    judged = (v.result for v in assessment.verdicts if v.result is not None)
+    return next((j for j in judged if (j.id, j.endpoint, j.place, j.parameters) == number), r)
+
+
+def _stated(r: Result, assessment: Assessment, say: Catalogue) -> str:
+    """The quantity with its value; its level and the prevalence that it is for where they are its own."""
     text = f"{_named(r, say)} {_written(r, say)}"
+    if own_level(r, assessment):
+        level = say("answer.forest.level", level=r.estimate.level)
+        text = say("word.pair", first=text, second=level)
     share = r.parameters.get("prevalence")
     return text if share is None else say("glance.at", text=text, prevalence=share)
 
@@ -125,6 +136,8 @@ def _found(id: str, assessment: Assessment) -> list[Result]:
     """The entries that lead for a quantity, of no part of the data and of no development data."""
     whole = known(assessment, id, **dict.fromkeys(NARROW))
     found = list(filter(outside_development(assessment), whole))
+    if id.startswith("source_reliability."):  # what follows from a stated accuracy was not measured
+        found = [r for r in found if r.estimate.n]
     if id in DECIDED:
         alike = decided_alike(*([r for r in assessment.results if r.id == one] for one in DECIDED))
         found = [r for r in found if r.place not in alike]

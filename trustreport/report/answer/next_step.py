@@ -4,14 +4,17 @@ from trustreport.assessment.assess import Assessment
 from trustreport.assessment.verdicts.judge import further_cases
 from trustreport.assessment.verdicts.verdict import ROLES, Verdict
 from trustreport.report.answer.by_criteria import candidate_statuses
-from trustreport.report.answer.sentences import title
+from trustreport.report.answer.sentences import beside_accepted, title
 from trustreport.vocabulary.messages import Catalogue
 
+SAFETY = "safety"
 GRAVEST = ("fail", "inconclusive", "not assessable", "not tested")
 
 
 def next_step(assessment: Assessment, say: Catalogue, *, limited: bool) -> str:
     """What would settle the gravest criterion that is not met, or what comes first where there is none.
+
+    Beside the gravest also the gravest of the safety criteria.
 
     Empty in an audit, whose page has the list of what is due.
     """
@@ -21,24 +24,37 @@ def next_step(assessment: Assessment, say: Catalogue, *, limited: bool) -> str:
     if kind == "procurement" and any(s.standing != "fail" for s in candidate_statuses(assessment)):
         return say("answer.next.supplier")
     if not verdicts:
-        return say("answer.next.declare")
+        return say(f"answer.next.{_without_criteria(assessment)}")
     unmet = [v for v in verdicts if v.word != "pass"]
     if not unmet:
         return say(f"answer.next.{'limits' if limited else 'rest'}")
-    first = min(unmet, key=lambda v: (GRAVEST.index(v.word), ROLES.index(v.criterion.role)))
-    values = {"criterion": title(first, assessment, say), "action": proposed(first, say)}
-    return say("answer.next.criterion", **values)
+    unmet.sort(key=lambda v: (GRAVEST.index(v.word), ROLES.index(v.criterion.role)))
+    safety = [v for v in unmet[1:] if v.criterion.role == SAFETY and unmet[0].criterion.role != SAFETY]
+    return " ".join(
+        say("answer.next.criterion", criterion=title(v, assessment, say), action=proposed(v, say))
+        for v in [*unmet[:1], *safety[:1]]
+    )
+
+
+def _without_criteria(assessment: Assessment) -> str:
+    """What comes first where nothing was required, by what the data are of."""
+    study = assessment.study
+    if beside_accepted(assessment)["missed"]:
+        return "below"
+    if all(r.dimension == "source_reliability" for r in assessment.results):
+        return "device"
+    return "declare" if study.datasets or study.readings or study.values else "published"
 
 
 def proposed(verdict: Verdict, say: Catalogue) -> str:
     """What would settle a criterion that is not met; of one that the cases leave open how many more would."""
-    if verdict.word == "inconclusive":
-        more = further_cases(verdict)
-        if more is None:
-            return say("element.feedback.propose.study")
-        key = "cases_against" if _is_outside(verdict) else "cases"
-        return say(f"element.feedback.propose.{key}", n=more[0], unit=say(f"verdicts.unit.{more[1]}"))
-    return say(f"element.feedback.propose.{verdict.word.replace(' ', '_')}")
+    if verdict.word != "inconclusive":
+        return say(f"element.feedback.propose.{verdict.word.replace(' ', '_')}")
+    more, against = further_cases(verdict), "_against" if _is_outside(verdict) else ""
+    if more is None:
+        return say(f"element.feedback.propose.study{against}")
+    values = {"n": more[0], "unit": say(f"verdicts.unit.{more[1]}")}
+    return say(f"element.feedback.propose.cases{against}", **values)
 
 
 def _is_outside(verdict: Verdict) -> bool:

@@ -12,16 +12,19 @@ from trustreport.assessment.verdicts.judge import amount
 from trustreport.report.answer.sentences import (
     MEASURING,
     Statement,
+    known,
     outside_development,
     stated,
     tested_results,
 )
 from trustreport.report.tables import in_words
+from trustreport.vocabulary.digits import Rounded
 from trustreport.vocabulary.kinds import AGAINST_A_VALUE, MEANS
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.quantity import CORRECTED, DIFFERENCE
 from trustreport.vocabulary.results import Result
 
+BY_SCALE = ("krippendorff_alpha",)  # primary on the scale of the labels that is declared
 MEAN = MEANS[0]
 COMPARED = (AGAINST_A_VALUE[0], *MEANS)  # whose differences between arms or candidates are stated
 STATED = (*(f"{name}{DIFFERENCE}" for name in COMPARED), "preference_share", "bias", *MEANS)
@@ -75,6 +78,45 @@ def labels_with_error(assessment: Assessment, say: Catalogue) -> Iterator[Statem
         yield stated(say, "answer.open.labels_corrected", *own, data=place.data_name, measures=measures)
     if not corrected:
         yield not_accuracy(assessment, say)
+
+
+def raters(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
+    """Agreement of those who set the reference, and what accuracy can be reached against them."""
+
+    def first(id: str) -> Result | None:
+        """The first result of an id that is of no part of the data."""
+        return next(iter(whole(assessment, id)), None)
+
+    agreement = first("source_reliability.krippendorff_alpha")
+    rho = first("source_reliability.weighted_concordance")
+    reached = whole(assessment, "source_reliability.actual_accuracy")
+    if agreement is not None:
+        e = agreement.estimate
+        if isnan(e.low) and e.note:
+            yield stated(say, "answer.open.raters_value", agreement, value=amount(agreement, e.value))
+            yield stated(say, "answer.open.no_interval", reason=e.note)
+        else:
+            yield stated(say, "answer.open.raters", agreement, estimate=in_words(agreement, say))
+        if rho is not None:
+            yield stated(say, "answer.open.rho", rho, estimate=in_words(rho, say))
+        if all(r.dimension == "source_reliability" for r in assessment.results):
+            yield stated(say, "answer.open.only_raters")
+    if reached:
+        first_one = next((r for r in reached if r.estimate.n), reached[0])
+        e, text = first_one.estimate, in_words(first_one, say)
+        key = "stated" if not e.n else "alone" if isnan(e.low) else ""
+        values = {
+            "measured": amount(first_one, Rounded(e.details["measured"], first_one.places)),
+            "value": amount(first_one, e.value),
+        }
+        alike = [r for r in reached if in_words(r, say) == text]
+        yield stated(say, "_".join(filter(None, ("answer.open.actual_accuracy", key))), *alike, **values)
+
+
+def whole(assessment: Assessment, id: str) -> list[Result]:
+    """The primary entries of an id that are of no part of the data."""
+    of_parts = dict.fromkeys(("subgroup", "site", "reader"))
+    return [r for r in known(assessment, id, **of_parts) if r.name in BY_SCALE or "parameters" not in r.scope]
 
 
 def measurements(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
@@ -180,13 +222,13 @@ def since_baseline(assessment: Assessment, say: Catalogue) -> tuple[list[Stateme
     names = [f"{name}{DIFFERENCE}" for name in (*COMPARED, "acceptable_share")]
     of = [r for r in assessment.results if r.dimension in MEASURING and r.place.reference and r.name in names]
     order = [d.dataset for d in assessment.plan.datasets]
-    known = sorted(
+    changes = sorted(
         (r for r in of if not isnan(r.estimate.value)), key=lambda r: -order.index(str(r.place.dataset))
     )
     said: tuple[list[Statement], list[Statement]] = ([], [])
-    for r in known:
+    for r in changes:
         shown = r.details["p_holm"] <= 1 - r.estimate.level
-        if not shown and r.place.dataset != known[0].place.dataset:
+        if not shown and r.place.dataset != changes[0].place.dataset:
             continue
         values = {
             "measurement": r.endpoint or say("measurement.value"),

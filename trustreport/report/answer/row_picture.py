@@ -16,7 +16,7 @@ from trustreport.vocabulary.results import Result
 WIDTH, NARROW, HEIGHT, MARGIN, STRIP = 104.0, 90.0, 12.0, 6.0, 9.0  # points; the strip is of the axis
 MARK = 2.8
 POINTS = 72 / 25.4  # in a millimetre
-WORD = 30.0  # points that the word for the better side takes
+LETTER, AIR = 3.7, 3.0  # points that a letter of the strip takes at most, and between two texts
 # As in report.css.
 COLOURS = {"pass": "#0e7c7b", "fail": "#b4472b", "inconclusive": "#8a6100", "none": "#5b6875"}
 SHADE, TICK, QUIET = "#d3e6e7", "#1b2733", "#5b6875"
@@ -169,11 +169,12 @@ def _strip(axis: RowAxis) -> Iterator[Markup]:
     top = HEIGHT + 0.5
     yield _line("axis", f"M{MARGIN:g} {top:g}H{axis.width - MARGIN:g}", QUIET, 0.5)
     up, down = axis.better == "up", axis.better == "down"
-    free = (WORD if down else 0.0, axis.width - (WORD if up else 0.0))
+    word = LETTER * len(axis.towards) + AIR
+    free = (word if down else 0.0, axis.width - (word if up else 0.0))
     for value, label in zip(*axis.ticks):
-        x = axis.x(value)
+        x, half = axis.x(value), LETTER * len(label) / 2
         yield _line("axis", f"M{x:.1f} {top:g}v1.6", QUIET, 0.5)
-        if free[0] <= x <= free[1]:
+        if not (down and x - half < free[0]) and not (up and x + half > free[1]):
             yield _text(x, "middle", label)
     if up or down:
         yield _text(axis.width - 1 if up else 1, "end" if up else "start", axis.towards)

@@ -24,6 +24,7 @@ MOST_PAIRS = 3  # results of one kind that are said one by one
 MOST_NAMED = 3  # criteria named one by one in a sentence
 SCORED = ("candidates", "advice_accuracy")  # dimensions of scores and decisions
 MEASURING = ("measurement", "reader_measurement")  # dimensions of measured values, ratings and counts
+ACCURACIES = ("advice_accuracy.accuracy", "advice_accuracy.class_accuracy")
 MEASURES = ("advice_accuracy.sensitivity", "advice_accuracy.auc")  # of which the worst data set is said
 
 
@@ -70,12 +71,19 @@ def within(text: str, say: Catalogue) -> str:
     German keeps the capitals of its nouns.
     """
     word = text.split(" ", 1)[0]
-    return text if say.language == "de" or word[1:] != word[1:].lower() else text[:1].lower() + text[1:]
+    named = word[1:] != word[1:].lower() or word[1:2] == "-"  # AUC, H-accuracy
+    return text if say.language == "de" or named else text[:1].lower() + text[1:]
 
 
 def first_few(items: Sequence[str], n: int, say: Catalogue) -> list[str]:
     """The first items of `n`, and how many more there are as the last."""
     return [*items[:MOST_NAMED], say("word.more", n=n - MOST_NAMED)] if n > MOST_NAMED else list(items)
+
+
+def on_data(candidates: Iterable[str], data: str, say: Catalogue) -> str:
+    """Candidates, where there are any, and the data that a number of theirs is of: "A and B, knees"."""
+    names = say.listed([name for name in candidates if name])
+    return say("word.pair", first=names, second=data) if names and data else names or data
 
 
 def in_brackets(found: Result, say: Catalogue) -> str:
@@ -125,6 +133,23 @@ def tested_results(assessment: Assessment, id: str) -> list[Result]:
 def excludes_zero(difference: Result) -> bool:
     """Whether the whole interval of a difference is on one side of zero."""
     return difference.estimate.low > 0 or difference.estimate.high < 0
+
+
+def beside_accepted(assessment: Assessment) -> dict[str, list[Result]]:
+    """Accuracies, lowest first, by the side of the least that users accept on which their interval is.
+
+    Of the periods of routine use the latest speaks; data that the device was made with never do.
+    """
+    least = assessment.plan.utility.minimum_accuracy
+    sides: dict[str, list[Result]] = {"missed": [], "unsure": [], "reached": []}
+    if least is not None:
+        earlier = [d.name for d in assessment.study.datasets if d.role == "period"][:-1]
+        found = known(assessment, *ACCURACIES, subgroup=None, site=None, parameters=None)
+        for r in sorted(filter(outside_development(assessment), found), key=lambda r: r.estimate.value):
+            e = r.estimate
+            if r.place.dataset not in earlier:
+                sides["missed" if e.high < least else "reached" if e.low >= least else "unsure"].append(r)
+    return sides
 
 
 def of_data_sets(assessment: Assessment, id: str, candidate: str | None = None) -> list[Result]:

@@ -10,7 +10,7 @@ from trustreport.assessment.verdicts.entries import concerns
 from trustreport.assessment.verdicts.judge import amount, as_share
 from trustreport.report.answer.by_criteria import difference_of_pair
 from trustreport.report.answer.losses import losses
-from trustreport.report.answer.other_evidence import labels_with_error, measurements
+from trustreport.report.answer.other_evidence import labels_with_error, measurements, raters, whole
 from trustreport.report.answer.sentences import (
     MOST_PAIRS,
     SCORED,
@@ -28,14 +28,12 @@ from trustreport.report.answer.sentences import (
 )
 from trustreport.report.tables import in_words
 from trustreport.study.study import DEVELOPMENT_ROLES
-from trustreport.vocabulary.digits import Rounded
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
 MOST_UTILITIES = 4
 PAIR = 2
-BY_SCALE = ("krippendorff_alpha",)  # primary on the scale of the labels that is declared
 # The decisions of a test, by id.
 DECIDED = ("advice_accuracy.sensitivity", "advice_accuracy.specificity")
 
@@ -43,7 +41,8 @@ DECIDED = ("advice_accuracy.sensitivity", "advice_accuracy.specificity")
 def answer(assessment: Assessment, say: Catalogue) -> Said:
     """Sentences, and what supports them: utility first where one is declared, published figures last."""
     found = [statement for speaker in SPEAKERS for statement in speaker(assessment, say)]
-    no_criteria = stated(say, "answer.open.no_criteria")
+    asked = assessment.plan.utility.minimum_accuracy is not None
+    no_criteria = stated(say, f"answer.open.no_{'other_' if asked else ''}criteria")
     lost, unadjusted = losses((), assessment, say)
     if lost:
         told = {r for one in lost for r in one.results}
@@ -55,27 +54,29 @@ def answer(assessment: Assessment, say: Catalogue) -> Said:
 
 
 def _utility(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
-    """Of candidates whose decisions have a declared utility: which yields most, and by how much."""
+    """Of candidates whose decisions have a declared utility: which yields most, and by how much.
+
+    A difference has the sign that it has in tables: the first candidate of a pair minus the second.
+    """
     found = known(assessment, "advice_accuracy.utility_difference")
-    yield from _depends(found, say)
-    for r in found[:MOST_UTILITIES]:
-        e, (one, other) = r.estimate, r.place.candidates or ("", "")
-        more, less = (one, other) if e.value > 0 else (other, one)
-        key, numbers = "alike", [e.value, e.low, e.high]
-        if excludes_zero(r):
-            key, numbers = "more", [abs(e.value), *sorted((abs(e.low), abs(e.high)))]
-        yield stated(
-            say,
-            f"answer.open.utility_{key}",
-            r,
-            **dict(zip(("value", "low", "high"), numbers)),
-            utility=_utility_of(r),
-            more=more,
-            less=less,
-            one=one,
-            other=other,
-            level=e.level,
-        )
+    depends = list(_depends(found, say))
+    shown = found[:MOST_UTILITIES]
+    if depends:
+        yield from depends
+        (one, other), level = shown[0].place.candidates or ("", ""), shown[0].estimate.level
+        items = [
+            say("answer.open.utility_under", change=in_words(r, say), utility=_utility_of(r)) for r in shown
+        ]
+        values = {"one": one, "other": other, "level": level, "items": items}
+        yield stated(say, "answer.open.utility_differences", *shown, **values)
+        return
+    for r in shown:
+        one, other = r.place.candidates or ("", "")
+        more, less = (one, other) if r.estimate.value > 0 else (other, one)
+        values = {"change": in_words(r, say), "level": r.estimate.level, "utility": _utility_of(r)}
+        values |= {"one": one, "other": other, "more": more, "less": less}
+        key = "more" if excludes_zero(r) else "alike"
+        yield stated(say, f"answer.open.utility_{key}", r, **values)
 
 
 def _utility_of(r: Result) -> str:
@@ -106,7 +107,7 @@ def _readers(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
 
     Where several pairs of arms are compared, each is named.
     """
-    every = _whole(assessment, "decision_benefit.mean_benefit")
+    every = whole(assessment, "decision_benefit.mean_benefit")
     if not every:
         return
     task = every[0]
@@ -154,10 +155,10 @@ def _at_intended_use(
 
 def _errors(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """Errors with and without the aid, unless the change in accuracy has said it; of sets the worst first."""
-    readers = _whole(assessment, "decision_benefit.mean_benefit")
+    readers = whole(assessment, "decision_benefit.mean_benefit")
     if readers and readers[0].endpoint == "accuracy":
         return []
-    found = sorted(_whole(assessment, "pragmatic_utility.arr"), key=lambda r: r.estimate.value)
+    found = sorted(whole(assessment, "pragmatic_utility.arr"), key=lambda r: r.estimate.value)
     rates = {
         (r.place.set, r.place.arm): r
         for r in assessment.results
@@ -214,6 +215,15 @@ def _by_candidate(assessment: Assessment, names: Sequence[str], say: Catalogue) 
         return next(filter(None, (of_data_sets(assessment, id, name) for id in ids)), [])
 
     areas = [r for name in names for r in measured(name, "auc")]
+    measures = ("auc", "sensitivity", "specificity")
+    every = [[r for measure in measures for r in measured(name, measure)] for name in names]
+    alike = [r for own in every for r in own]
+    if len(names) > 1 and len({r.place.dataset for r in alike}) == 1:
+        texts = {tuple(_measures(own, say)) for own in every}
+        if len(texts) == 1:
+            values = {"names": names, "data": alike[0].place.dataset, "measures": texts.pop()}
+            same = stated(say, "answer.open.same", *alike, **values)
+            return [same, *_weighed(assessment, say), *_differences(assessment, say)]
     said = []
     # On one data set the areas of all are one sentence.
     together = len(names) > 1 and len({r.place.dataset for r in areas}) == 1 and len(areas) == len(names)
@@ -247,6 +257,14 @@ def _differences(assessment: Assessment, say: Catalogue) -> list[Statement]:
         if 0 < len(found) <= MOST_PAIRS:
             return [difference_of_pair(r, say(quantity_name("auc")), say) for r in found]
     return []
+
+
+def _weighed(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
+    """A significant difference in H-accuracy, of several choices of its parameters the first."""
+    for r in known(assessment, "advice_accuracy.h_accuracy_difference"):
+        if excludes_zero(r):
+            yield difference_of_pair(r, say(quantity_name("h_accuracy")), say)
+            return
 
 
 def _pooled(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
@@ -284,12 +302,14 @@ def _sets(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
         for place in places[:MOST_PAIRS]:
             yield _on_data(place.data_name, [r for own in kinds for r in own if r.place == place], say)
         return
+    every_set = {r.place for r in assessment.results if r.id in DECIDED and r.primary and r.place.set}
     for own in kinds:
         if len(own) > 1:
             low, high = _least_and_most(own)
             values = _range(low, high, say) | {"first": low.place.data_name, "last": high.place.data_name}
             measure = say(quantity_name(low.name))
-            yield stated(say, "answer.open.over_sets", low, high, n=len(own), measure=measure, **values)
+            key = "answer.open.over_sets" + ("_in_part" if len(own) < len(every_set) else "")
+            yield stated(say, key, low, high, n=len(own), all=len(every_set), measure=measure, **values)
 
 
 def _least_and_most(found: Iterable[Result]) -> tuple[Result, Result]:
@@ -442,41 +462,6 @@ def _published(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
         yield stated(say, "answer.open.conflict_of", own[0], name=names[0], figures=figures)
 
 
-def _raters(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
-    """Agreement of those who set the reference, and what accuracy can be reached against them."""
-
-    def first(id: str) -> Result | None:
-        """The first result of an id that is of no part of the data."""
-        return next(iter(_whole(assessment, id)), None)
-
-    agreement = first("source_reliability.krippendorff_alpha")
-    rho = first("source_reliability.weighted_concordance")
-    reached = first("source_reliability.actual_accuracy")
-    if agreement is not None:
-        e = agreement.estimate
-        if isnan(e.low) and e.note:
-            yield stated(say, "answer.open.raters_value", agreement, value=amount(agreement, e.value))
-            yield stated(say, "answer.open.no_interval", reason=e.note)
-        else:
-            yield stated(say, "answer.open.raters", agreement, estimate=in_words(agreement, say))
-        if rho is not None:
-            yield stated(say, "answer.open.rho", rho, estimate=in_words(rho, say))
-        if all(r.dimension == "source_reliability" for r in assessment.results):
-            yield stated(say, "answer.open.only_raters")
-    if reached is not None:
-        e = reached.estimate
-        key = "actual_accuracy_alone" if isnan(e.low) else "actual_accuracy"
-        measured = amount(reached, Rounded(e.details["measured"], reached.places))
-        value = amount(reached, e.value)
-        yield stated(say, f"answer.open.{key}", reached, measured=measured, value=value)
-
-
-def _whole(assessment: Assessment, id: str) -> list[Result]:
-    """The primary entries of an id that are of no part of the data."""
-    of_parts = dict.fromkeys(("subgroup", "site", "reader"))
-    return [r for r in known(assessment, id, **of_parts) if r.name in BY_SCALE or "parameters" not in r.scope]
-
-
 def _side(change: Result) -> str:
     """Whether a change is shown to be for the better or the worse, or not shown."""
     if not excludes_zero(change):
@@ -499,5 +484,5 @@ SPEAKERS: tuple[Callable[[Assessment, Catalogue], Iterable[Statement]], ...] = (
     _published,
     _sets,
     _published_tables,
-    _raters,
+    raters,
 )

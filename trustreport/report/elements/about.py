@@ -111,9 +111,10 @@ def n_raters(study: Study, say: Catalogue) -> str:
 
 
 def n_published(study: Study, say: Catalogue) -> str:
-    """How many published sets of counts there are."""
+    """How many published sets of counts there are, and of figures."""
     sets = len(study.counts) + len(study.paired_counts) + len(study.confusion) + len(study.reliance_counts)
-    return say("report.tested.n_sets", n=sets) if sets else ""
+    counted = (("n_sets", sets), ("n_reported", len(study.reported)))
+    return " · ".join(say(f"report.tested.{key}", n=n) for key, n in counted if n)
 
 
 def reference(plan: Plan, say: Catalogue) -> str:
