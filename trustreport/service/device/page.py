@@ -156,8 +156,8 @@ def _show(
 @shown_again(_show)
 def continue_device(device: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """Say that it is another one under a new UDI."""
-    wanted = request_from_form(api.SameDevice, device=text(form, "device"))
-    return see(f"/devices/{api.continue_device(device, wanted, who, core).id}?done=continued")
+    made = api.continue_device(device, body_from(form, api.SameDevice), who, core)
+    return see(f"/devices/{made.id}?done=continued")
 
 
 @router.post("/{device}/schedules")
