@@ -84,23 +84,29 @@ def shared_by_processes(tmp_path_factory: pytest.TempPathFactory, worker_id: str
 
 
 @pytest.fixture(scope="session")
-def assessed_example(shared_by_processes: Path) -> "Callable[[str], Assessed]":
-    """The assessment of an example by its name, made once in a run of tests; nothing changes it."""
+def assessed_study(shared_by_processes: Path) -> "Callable[[Path], Assessed]":
+    """The assessment of a folder of this checkout, made once in a run of tests; nothing changes it."""
     import cloudpickle
 
     from trustreport.api import assess, read_study
 
     @cache
-    def assessed(name: str) -> "Assessed":
-        kept = shared_by_processes / f"assessed-{name}.pickle"
+    def assessed(folder: Path) -> "Assessed":
+        kept = shared_by_processes / f"assessed-{folder.parent.name}-{folder.name}.pickle"
         with kept.with_suffix(".lock").open("w") as lock:
             flock(lock, LOCK_EX)
             if not kept.exists():
-                kept.write_bytes(cloudpickle.dumps(assess(*read_study(EXAMPLES / name))))
+                kept.write_bytes(cloudpickle.dumps(assess(*read_study(folder))))
             found: Assessed = cloudpickle.loads(kept.read_bytes())  # written a line above, by this run
         return found
 
     return assessed
+
+
+@pytest.fixture(scope="session")
+def assessed_example(assessed_study: "Callable[[Path], Assessed]") -> "Callable[[str], Assessed]":
+    """The assessment of an example by its name."""
+    return lambda name: assessed_study(EXAMPLES / name)
 
 
 @pytest.fixture(scope="session")

@@ -3,13 +3,14 @@
 import csv
 import json
 from collections import Counter
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from trustreport.api import assess, read_study
+from trustreport.api import Assessed
 from trustreport.commands.qualification.operation import agrees, matching
 from trustreport.report.document import canonical, document
 from trustreport.report.write import provenance
@@ -22,13 +23,18 @@ FOLDERS = sorted(
 CASES = [pytest.param(folder, id=folder.name) for folder in FOLDERS]
 
 
-@cache
-def results_of(folder: Path) -> list[dict[str, Any]]:
-    """The entries of results.json, after the way through bytes."""
-    assessment = assess(*read_study(folder))
-    data = document(assessment, provenance(assessment), catalogue("en"))
-    parsed: dict[str, list[dict[str, Any]]] = json.loads(canonical(data))
-    return parsed["results"]
+@pytest.fixture(scope="module")
+def results_of(assessed_study: Callable[[Path], Assessed]) -> Callable[[Path], list[dict[str, Any]]]:
+    """The entries of results.json of a folder, after the way through bytes."""
+
+    @cache
+    def found(folder: Path) -> list[dict[str, Any]]:
+        assessment = assessed_study(folder)
+        data = document(assessment, provenance(assessment), catalogue("en"))
+        parsed: dict[str, list[dict[str, Any]]] = json.loads(canonical(data))
+        return parsed["results"]
+
+    return found
 
 
 def differences(rows: list[dict[str, str]], results: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
@@ -60,7 +66,7 @@ def broken_rules(results: list[dict[str, Any]]) -> list[str]:
 
 
 @pytest.mark.parametrize("folder", CASES)
-def test_expected_values(folder: Path) -> None:
+def test_expected_values(folder: Path, results_of: Callable[[Path], list[dict[str, Any]]]) -> None:
     with (folder / "expected.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert rows
@@ -69,7 +75,9 @@ def test_expected_values(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", CASES)
-def test_every_key_is_unique_and_each_question_has_one_primary_entry(folder: Path) -> None:
+def test_every_key_is_unique_and_each_question_has_one_primary_entry(
+    folder: Path, results_of: Callable[[Path], list[dict[str, Any]]]
+) -> None:
     results = results_of(folder)
     assert not broken_rules(results)
     for e in results:

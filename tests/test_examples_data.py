@@ -109,12 +109,11 @@ def test_the_assisted_readings_are_the_same_bytes(tmp_path):
         assert path.read_bytes() == (ASSISTED / path.name).read_bytes(), path.name
 
 
-def test_the_assisted_readings_answer_how_to_use_the_device():
+def test_the_assisted_readings_answer_how_to_use_the_device(assessed_study):
     """Confidences, two types of advice, complexity and a third reader yield every measure and protocol."""
-    from trustreport.api import assess, read_study
     from trustreport.measures.protocols import PROTOCOLS
 
-    found = assess(*read_study(ASSISTED))
+    found = assessed_study(ASSISTED)
     known = {r.name for r in found.results if r.primary and r.estimate.value == r.estimate.value}
     assert {"appropriate_reliance", "appropriate_reliance_chance_corrected", "persuasion"} <= known
     assert {"automation_bias_odds_adjusted", "conservatism_bias_odds_adjusted", "rair_difference"} <= known
@@ -135,11 +134,9 @@ def test_the_cases_of_h_accuracy_are_the_same_bytes(tmp_path):
         assert path.read_bytes() == (H_ACCURACY / path.name).read_bytes(), path.name
 
 
-def test_the_example_of_h_accuracy_gives_the_numbers_that_the_paper_prints():
+def test_the_example_of_h_accuracy_gives_the_numbers_that_the_paper_prints(assessed_study):
     """Cabitza, Campagner (2019), tables 1 and 2, section 3; Ha(tau 1) as in the later version."""
-    from trustreport.api import assess, read_study
-
-    found = [r for r in assess(*read_study(H_ACCURACY)).results if r.place.candidate == "A"]
+    found = [r for r in assessed_study(H_ACCURACY).results if r.place.candidate == "A"]
     accuracy = next(r for r in found if r.name == "accuracy" and not r.parameters)
     assert round(accuracy.estimate.value, 2) == 0.84
     assert [round(r.estimate.value, 2) for r in found if r.id == "advice_accuracy.auc" and r.primary] == [

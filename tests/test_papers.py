@@ -97,11 +97,6 @@ def quoted() -> ModuleType:
     return module
 
 
-@cache
-def of_contract(name: str) -> Assessment:
-    return assess(*read_study(CONTRACT / name))
-
-
 def as_published() -> Assessment:
     """Tables of a publication: sites, readers, and counts of three decisions."""
     utility = {
@@ -251,12 +246,15 @@ def glanced() -> set[str]:
 
 @pytest.mark.parametrize("number", numbers(), ids=lambda found: found[0].replace("`", "")[:90])
 def test_every_printed_number_is_that_of_the_result(
-    number: re.Match[str], assessed_example: Callable[[str], Assessment]
+    number: re.Match[str],
+    assessed_example: Callable[[str], Assessment],
+    assessed_study: Callable[[Path], Assessment],
+
 ) -> None:
     folder, _, name = number["study"].rpartition("/")
     if name == WITHOUT_LICENCE and not (CONTRACT / name).is_dir():
         pytest.skip("the MRNet ratings have no licence, so the source archive does not contain them")
-    one = of_contract(name) if folder == "contract" else assessed_example(name)
+    one = assessed_study(CONTRACT / name) if folder == "contract" else assessed_example(name)
     scope = dict(part.strip().split("=", 1) for part in (number["scope"] or "").split(";") if part.strip())
     found: Result = quoted().single_result(number["id"], scope, one.results)
     e = found.estimate

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from trustreport import assess, read_study, write_report
+from trustreport import write_report
 from trustreport.api import Assessed
 from trustreport.commands.cli import main
 from trustreport.commands.second_opinion import (
@@ -32,9 +32,9 @@ EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "knee-mri"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory, assessed_study: Callable[[Path], Assessed]) -> Path:
     out = tmp_path_factory.mktemp("opinion") / "out"
-    write_report(assess(*read_study(EXAMPLE)), out, formats=("json",))
+    write_report(assessed_study(EXAMPLE), out, formats=("json",))
     return out
 
 

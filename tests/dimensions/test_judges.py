@@ -1,6 +1,7 @@
 """Models as judges of what people rated, from the tables to the verdict."""
 
 import json
+from collections.abc import Callable
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.studies import with_table
-from trustreport.api import Assessment, assess, read_study
+from trustreport.api import Assessed, Assessment, assess, read_study
 from trustreport.report.answer.answer import answer
 from trustreport.study.identity.pseudonyms import pseudonymised
 from trustreport.vocabulary.errors import StudyError
@@ -229,8 +230,10 @@ def test_judges_that_cannot_be_are_refused(
     assert all(word in str(caught.value) for word in words)
 
 
-def test_the_example_corrects_its_judge_by_a_random_subset() -> None:
-    found = assess(*read_study(EXAMPLE))
+def test_the_example_corrects_its_judge_by_a_random_subset(
+    assessed_study: Callable[[Path], Assessed],
+) -> None:
+    found = assessed_study(EXAMPLE)
     bias = single(found, "judge_bias", candidate="model", endpoint="acceptability")
     assert (bias.estimate.n, bias.place.reader) == (60, "llm-1")
     assert bias.estimate.low > 0

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 pytest.importorskip("cryptography")
 
-from trustreport.api import assess, read_study, write_report
+from trustreport.api import Assessed, write_report
 from trustreport.commands.cli import main
 from trustreport.report.signatures.bundle import files
 from trustreport.report.signatures.signing import Signer, is_signed, read_signers
@@ -23,9 +23,9 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "knee-mri"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory, assessed_study: Callable[[Path], Assessed]) -> Path:
     out = tmp_path_factory.mktemp("attested") / "out"
-    write_report(assess(*read_study(EXAMPLE)), out, formats=("json", "csv"))
+    write_report(assessed_study(EXAMPLE), out, formats=("json", "csv"))
     return out
 
 

@@ -7,14 +7,14 @@ import json
 import re
 import shutil
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from trustreport.api import assess, read_study, write_report
+from trustreport.api import Assessed, assess, read_study, write_report
 from trustreport.commands.cli import main
 from trustreport.report.compare import compare, lines, load, table
 from trustreport.report.signatures.bundle import HASHES, UNLISTED, files, verify
@@ -40,10 +40,10 @@ def run(*arguments: object) -> tuple[int, str, str]:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory, assessed_study: Callable[[Path], Assessed]) -> Path:
     """A report with every format but the PDF, which has tests of its own."""
     out = tmp_path_factory.mktemp("bundle") / "out"
-    write_report(assess(*read_study(EXAMPLE)), out, formats=FORMATS)
+    write_report(assessed_study(EXAMPLE), out, formats=FORMATS)
     return out
 
 

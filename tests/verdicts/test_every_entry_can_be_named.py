@@ -1,11 +1,12 @@
 """Every primary entry of the examples and cases can be named by a criterion, which then means just it."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 
-from trustreport.api import assess, read_study
+from trustreport.api import Assessed
 from trustreport.assessment.verdicts.entries import CHOSEN, entry
 from trustreport.measures.protocols import PROTOCOLS
 from trustreport.study.criteria import OF_READINGS, SAMPLE
@@ -50,9 +51,10 @@ def naming(r: Result) -> Endpoint:
 
 
 @pytest.mark.parametrize("folder", STUDIES, ids=lambda path: path.name)
-def test_each_primary_entry_answers_the_criterion_that_names_it(folder: Path) -> None:
-    study, plan = read_study(folder / "study.yaml")
-    found = assess(study, plan)
+def test_each_primary_entry_answers_the_criterion_that_names_it(
+    folder: Path, assessed_study: Callable[[Path], Assessed]
+) -> None:
+    found = assessed_study(folder)
     every = [r for finding in found.findings for r in finding.results]
     primary = [r for r in every if r.primary]
     assert primary
