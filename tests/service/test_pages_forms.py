@@ -17,7 +17,7 @@ from trustreport.service.account.organisation import Retention
 from trustreport.service.core import Core
 from trustreport.service.device.api import NewSchedule
 from trustreport.service.jobs.worker_thread import WorkerThread
-from trustreport.service.pages.page_context import body_from
+from trustreport.service.pages.page_context import body_from, typed
 from trustreport.service.pages.render import FORM_COOKIE
 from trustreport.service.storage.models import Audit
 from trustreport.service.web.faults import Fault
@@ -36,10 +36,11 @@ ANYBODY = (
     "/site",
     "/language",
 )
-# Of accounts with a second factor or an identity provider, of audits, and of several languages: tests of
-# their own look at these.
+# Of accounts with a second factor or an identity provider, of audits, of a second device, and of several
+# languages: tests of their own look at these.
 ELSEWHERE = {
     "/versions/*/page-1",  # the form of a step, sent into the frame beside it
+    "/devices/*/same-as",
     "/removed/*/restoration",
     "/removed/*/deletion",
     "/sample",
@@ -397,3 +398,8 @@ def test_a_form_is_read_as_the_request_of_the_api() -> None:
     with pytest.raises(Fault) as refused:
         body_from(FormData([("study", ""), ("every_days", "often")]), NewSchedule)
     assert [field.place for field in refused.value.fields] == ["formats", "study", "every_days"]
+
+
+def test_what_was_typed_is_shown_again_but_no_secret() -> None:
+    secrets = [(name, "123456") for name in ("password", "new_password", "code", "answer", "csrf")]
+    assert typed(FormData([*secrets, ("name", "Laptop")])) == {"name": "Laptop"}
