@@ -21,6 +21,8 @@ from tests.test_english import found
 from trustreport.service.access.principal import COOKIE
 from trustreport.service.app import REFUSALS, TAGS, create_app
 from trustreport.service.client import Client as ApiClient
+from trustreport.service.client import operations as operations_of_client
+from trustreport.service.client.operations import Operation
 from trustreport.service.core import Core
 from trustreport.service.reference import document as examples
 from trustreport.service.reference.document import ApiOperation, ApiReference, anchor_of, read
@@ -137,6 +139,14 @@ def test_every_example_of_the_client_calls_it_as_it_is(reference: ApiReference) 
             by_method += call.func.attr != "call"
     assert by_method >= 30
     assert set(examples.methods()) <= {f"{o.method.lower()} {o.path}" for o in operations(reference)}
+
+
+def test_every_operation_of_the_client_is_served_as_it_is_declared(document: dict[str, Any]) -> None:
+    declared = [one for one in vars(operations_of_client).values() if isinstance(one, Operation)]
+    assert len(declared) > 40
+    for one in declared:
+        path = API + one.path.replace(":path", "")
+        assert str(one.status) in document["paths"][path][one.method.lower()]["responses"], path
 
 
 def test_the_clients_call_reaches_operations_without_a_method_of_their_own(

@@ -9,13 +9,18 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from pages import HTML, READINGS, WRONG, Shown, Taken, get, page_routes, post, right, walk
 from services import API, PASSWORD, Client, stored, world, zipped
+from starlette.datastructures import FormData
 
 from trustreport.service.access import accounts
 from trustreport.service.access.principal import COOKIE
+from trustreport.service.account.organisation import Retention
 from trustreport.service.core import Core
+from trustreport.service.device.api import NewSchedule
 from trustreport.service.jobs.worker_thread import WorkerThread
+from trustreport.service.pages.page_context import body_from, typed
 from trustreport.service.pages.render import FORM_COOKIE
 from trustreport.service.storage.models import Audit
+from trustreport.service.web.faults import Fault
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{ 7*7 }}{% raw %}"
 POSTS = sorted({route.path for route in page_routes() if "POST" in route.methods})
@@ -31,10 +36,11 @@ ANYBODY = (
     "/site",
     "/language",
 )
-# Of accounts with a second factor or an identity provider, of audits, and of several languages: tests of
-# their own look at these.
+# Of accounts with a second factor or an identity provider, of audits, of a second device, and of several
+# languages: tests of their own look at these.
 ELSEWHERE = {
     "/versions/*/page-1",  # the form of a step, sent into the frame beside it
+    "/devices/*/same-as",
     "/removed/*/restoration",
     "/removed/*/deletion",
     "/sample",
@@ -379,3 +385,21 @@ def test_every_other_form_does_what_it_says(light: Core, app: FastAPI, anna: Cli
     assert post(anna, "/account", "/account/password", **typed).status_code == 403
     done("/account", "/account/password", **{**typed, "password": PASSWORD})
     assert Client.logged_in(app, "anna@hospital.test", new).me["name"] == "Anna"
+
+
+def test_a_form_is_read_as_the_request_of_the_api() -> None:
+    sent = [("study", "0" * 26), ("every_days", "90"), ("format", "html"), ("format", "pdf"), ("first", "")]
+    one = body_from(FormData([*sent, ("csrf", "x")]), NewSchedule)
+    assert (one.every_days, one.formats, one.first, one.next_period) == (90, ["html", "pdf"], None, False)
+    assert body_from(FormData([*sent, ("next_period", "yes")]), NewSchedule).next_period
+    assert body_from(FormData(sent), NewSchedule, formats=["json"]).formats == ["json"]
+    kept, not_kept = (body_from(FormData(given), Retention) for given in ([("keep_signed", "yes")], []))
+    assert (kept.keep_signed, not_kept.keep_signed, kept.days) == (True, False, None)
+    with pytest.raises(Fault) as refused:
+        body_from(FormData([("study", ""), ("every_days", "often")]), NewSchedule)
+    assert [field.place for field in refused.value.fields] == ["formats", "study", "every_days"]
+
+
+def test_what_was_typed_is_shown_again_but_no_secret() -> None:
+    secrets = [(name, "123456") for name in ("password", "new_password", "code", "answer", "csrf")]
+    assert typed(FormData([*secrets, ("name", "Laptop")])) == {"name": "Laptop"}

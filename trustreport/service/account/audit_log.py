@@ -14,8 +14,7 @@ from trustreport.service.pages.page_context import After, user_names
 from trustreport.service.pages.render import page
 from trustreport.service.record.verification import verify_organisation
 from trustreport.service.storage.models import Audit, User
-from trustreport.service.web.routes import serves
-from trustreport.service.web.shapes import Page, PageRequest, RequestedPage
+from trustreport.service.web.shapes import Page, PageRequest, RequestedPage, serves
 
 router = APIRouter(prefix="/audit", tags=["audit"])
 

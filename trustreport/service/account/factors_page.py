@@ -11,6 +11,7 @@ from trustreport.service.access.principal import Principal
 from trustreport.service.account import factors as api
 from trustreport.service.core import Core
 from trustreport.service.pages.page_context import (
+    Given,
     Sent,
     Visitor,
     body_from,
@@ -19,7 +20,6 @@ from trustreport.service.pages.page_context import (
 )
 from trustreport.service.pages.render import page
 from trustreport.service.storage.models import Organisation, User
-from trustreport.service.web.faults import Fault
 from trustreport.service.web.shapes import Name
 
 router = APIRouter(prefix="/account/second-factor")
@@ -42,21 +42,17 @@ def overview(request: Request, who: Visitor, core: TheCore) -> Response:
         )
 
 
+@router.get("/app")
 def _app(
     request: Request,
-    made: api.NewApp | None = None,
+    who: Visitor,
+    made: Given[api.NewApp] = None,
     *,
-    is_begun: bool = False,
-    fault: Fault | None = None,
+    is_begun: Given[bool] = False,
 ) -> Response:
-    picture = second_factor.app_picture(made.address) if made else ""
-    return page(request, "second_factor_app", made=made, picture=picture, is_begun=is_begun, fault=fault)
-
-
-@router.get("/app")
-def app(request: Request, who: Visitor) -> Response:
     """Set up an app that shows codes."""
-    return _app(request)
+    picture = second_factor.app_picture(made.address) if made else ""
+    return page(request, "second_factor_app", made=made, picture=picture, is_begun=is_begun)
 
 
 @router.post("/app")
@@ -64,7 +60,7 @@ def app(request: Request, who: Visitor) -> Response:
 def begin_app(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """The secret for the app, as a picture and as text, on this one page."""
     made = api.begin_app(body_from(form, api.Confirmation), who, core, request)
-    return _app(request, made, is_begun=True)
+    return _app(request, who, made, is_begun=True)
 
 
 @router.post("/app/confirmation")
@@ -92,21 +88,17 @@ def add_passkey(request: Request, who: Visitor, core: TheCore, form: Sent) -> Re
 
 
 @router.get("/codes")
-def codes(request: Request, who: Visitor, core: TheCore) -> Response:
+def _codes(request: Request, who: Visitor, core: TheCore) -> Response:
     """Ask for new recovery codes."""
-    return _codes(request, who, core)
+    return page(request, "second_factor_codes", **_kinds(who, core))
 
 
-def _codes(request: Request, who: Principal, core: Core, fault: Fault | None = None) -> Response:
-    return page(request, "second_factor_codes", **_kinds(who, core), fault=fault)
-
-
-def _factor_page(
-    request: Request, who: Principal, core: Core, factor: str, fault: Fault | None = None
-) -> Response:
+@router.get("/{factor}")
+def _factor_page(request: Request, who: Visitor, core: TheCore, factor: Name) -> Response:
+    """One second factor: its name, and removing it."""
     with core.store.read() as rows:
         row = api.own_factor(rows, who, factor)
-    return page(request, "second_factor_one", factor=row, **_kinds(who, core), fault=fault)
+    return page(request, "second_factor_one", factor=row, **_kinds(who, core))
 
 
 @router.post("/codes")
@@ -115,12 +107,6 @@ def renew_codes(request: Request, who: Visitor, core: TheCore, form: Sent) -> Re
     """New recovery codes, on this one page."""
     made = api.renew_codes(body_from(form, api.FactorRemoval), who, core, request, Response())
     return page(request, "recovery_codes", codes=made.codes)
-
-
-@router.get("/{factor}")
-def show_factor(factor: Name, request: Request, who: Visitor, core: TheCore) -> Response:
-    """One second factor: its name, and removing it."""
-    return _factor_page(request, who, core, factor)
 
 
 @router.post("/{factor}")

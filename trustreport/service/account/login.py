@@ -28,7 +28,6 @@ from trustreport.service.pages.page_context import (
     see,
     shown_again,
     text,
-    typed,
 )
 from trustreport.service.pages.render import page
 from trustreport.service.storage.models import User
@@ -41,12 +40,9 @@ router = APIRouter()
 Next = Annotated[str, Query(max_length=2000)]
 
 
-def _with_link(
-    request: Request, template: str, form: FormData | None = None, fault: Fault | None = None
-) -> Response:
+def _with_link(request: Request, template: str, form: FormData | None = None) -> Response:
     """A page for whoever has a link, whose secret it keeps."""
-    link, given = (link_secret(form), typed(form)) if form else ("", None)
-    return page(request, template, link=link, fault=fault, typed=given)
+    return page(request, template, link=link_secret(form) if form else "")
 
 
 @router.get("/setup", dependencies=[Depends(anybody)])
@@ -109,14 +105,12 @@ def entered(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     return answer
 
 
-def sign_in_page(
-    request: Request, core: Core, form: FormData | None = None, fault: Fault | None = None, wanted: str = ""
-) -> Response:
+def sign_in_page(request: Request, core: Core, form: FormData | None = None, wanted: str = "") -> Response:
     """The page on which one signs in; `wanted` is where one goes then."""
     name = core.provider.settings.name if core.provider else ""
-    wanted, given = (text(form, "next"), typed(form)) if form else (wanted, None)
+    wanted = text(form, "next") if form else wanted
     mails = core.settings.sends_mail
-    return page(request, "sign_in", next=wanted, provider=name, mails=mails, fault=fault, typed=given)
+    return page(request, "sign_in", next=wanted, provider=name, mails=mails)
 
 
 @router.get("/sign-in", dependencies=[Depends(anybody)])
@@ -152,17 +146,11 @@ def signed_in(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     return answer
 
 
-def _forgotten(
-    request: Request, core: Core, fault: Fault | None = None, sent: dict[str, str] | None = None
-) -> Response:
-    mails = core.settings.sends_mail
-    return page(request, "forgotten", mails=mails, asked=False, fault=fault, typed=sent)
-
-
 @router.get("/forgotten", dependencies=[Depends(anybody)])
-def forgotten(request: Request, core: TheCore) -> Response:
+def _forgotten(request: Request, core: TheCore) -> Response:
     """A new password, by a link that comes by mail."""
-    return _forgotten(request, core)
+    mails = core.settings.sends_mail
+    return page(request, "forgotten", mails=mails, asked=False)
 
 
 @router.post("/forgotten")
@@ -174,18 +162,14 @@ def ask_reset(request: Request, core: TheCore, form: SentByAnyone) -> Response:
 
 
 @router.get("/sign-in/second", dependencies=[Depends(anybody)])
-def second(request: Request, core: TheCore) -> Response:
+def _second(request: Request, core: TheCore) -> Response:
     """The second factor, of somebody whose password was right."""
-    return _second(request, core)
-
-
-def _second(request: Request, core: Core, fault: Fault | None = None) -> Response:
     with core.store.read() as rows:
         step = pending.find(rows, request, "second")
         if step is None:
             return see("/sign-in?done=late")
         kinds = {factor.kind for factor in second_factor.factors_of(rows, step.user or "")}
-    return page(request, "sign_in_second", kinds=kinds, options=step.details["options"], fault=fault)
+    return page(request, "sign_in_second", kinds=kinds, options=step.details["options"])
 
 
 @router.post("/sign-in/second")

@@ -6,7 +6,6 @@ from fastapi import APIRouter, Request, Response
 
 from trustreport.service.access import principal, second_factor
 from trustreport.service.access.guard import TheCore
-from trustreport.service.access.principal import Principal
 from trustreport.service.account import api as sessions
 from trustreport.service.account import factors
 from trustreport.service.account import organisation as organisations
@@ -15,6 +14,7 @@ from trustreport.service.pages import filters
 from trustreport.service.pages.page_context import (
     Admin,
     After,
+    Given,
     Sent,
     body_from,
     listed,
@@ -42,24 +42,16 @@ def begin(who: Admin) -> Response:
 
 
 @router.get("/users")
-def all_users(
-    request: Request, who: Admin, core: TheCore, wanted: filters.Users, after: After = ""
-) -> Response:
-    """All users, and a form for a new one."""
-    return _users(request, who, core, after, wanted)
-
-
 def _users(
     request: Request,
-    who: Principal,
-    core: Core,
-    after: str = "",
-    wanted: filters.UserFilter = ALL_USERS,
+    who: Admin,
+    core: TheCore,
+    after: After = "",
+    wanted: filters.Users = ALL_USERS,
     *,
-    invited: organisations.Invited | None = None,
-    fault: Fault | None = None,
-    sent: dict[str, str] | None = None,
+    invited: Given[organisations.Invited] = None,
 ) -> Response:
+    """All users, and a form for a new one."""
     with core.store.read() as rows:
         found = listed(rows, wanted.apply(who.rows_of(User)), User.id, after)
     return page(
@@ -73,20 +65,19 @@ def _users(
         invited=invited,
         link=_link(core, invited.invitation) if invited else "",
         hours=core.settings.link_hours,
-        fault=fault,
-        typed=sent,
     )
 
 
+@router.get("/users/{user}")
 def _user(
     request: Request,
-    who: Principal,
-    core: Core,
-    user: str,
+    who: Admin,
+    core: TheCore,
+    user: Name,
     *,
-    invited: organisations.Invited | None = None,
-    fault: Fault | None = None,
+    invited: Given[organisations.Invited] = None,
 ) -> Response:
+    """One user."""
     with core.store.read() as rows:
         row = who.row_of(rows, User, user)
         count = len(second_factor.factors_of(rows, row.id))
@@ -101,19 +92,18 @@ def _user(
         invited=invited,
         link=_link(core, invited.invitation) if invited else "",
         hours=core.settings.link_hours,
-        fault=fault,
     )
 
 
+@router.get("/organisation")
 def _organisation(
     request: Request,
-    who: Principal,
-    core: Core,
+    who: Admin,
+    core: TheCore,
     *,
-    founded: organisations.CreatedOrganisation | None = None,
-    fault: Fault | None = None,
-    sent: dict[str, str] | None = None,
+    founded: Given[organisations.CreatedOrganisation] = None,
 ) -> Response:
+    """The organisation, and how long it keeps its data."""
     return page(
         request,
         "admin_organisation",
@@ -122,8 +112,6 @@ def _organisation(
         founded=founded,
         link=_link(core, founded.invitation) if founded else "",
         hours=core.settings.link_hours,
-        fault=fault,
-        typed=sent,
     )
 
 
@@ -133,12 +121,6 @@ def add_user(request: Request, who: Admin, core: TheCore, form: Sent) -> Respons
     """A new user; the link that lets them in is on this one page."""
     invited = organisations.add_user(body_from(form, organisations.NewUser), who, core)
     return _users(request, who, core, invited=invited)
-
-
-@router.get("/users/{user}")
-def show_user(user: Name, request: Request, who: Admin, core: TheCore) -> Response:
-    """One user."""
-    return _user(request, who, core, user)
 
 
 @router.post("/users/{user}")
@@ -207,12 +189,6 @@ def all_tokens(request: Request, who: Admin, core: TheCore, after: After = "") -
     return page(request, "admin_tokens", tokens=found.items, people=named, after=after, next=found.next)
 
 
-@router.get("/organisation")
-def organisation(request: Request, who: Admin, core: TheCore) -> Response:
-    """The organisation, and how long it keeps its data."""
-    return _organisation(request, who, core)
-
-
 @router.post("/organisation/retention")
 @shown_again(_organisation)
 def retention(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
@@ -230,9 +206,7 @@ def second_factor_required(request: Request, who: Admin, core: TheCore, form: Se
 
 
 @router.post("/organisation/countersignature")
-def countersignature_required(
-    request: Request, who: Admin, core: TheCore, form: Sent
-) -> Response:
+def countersignature_required(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """Ask for a second person when criteria are fixed, or no longer."""
     wanted = organisations.Countersignature(required=text(form, "required") == "yes")
     organisations.require_countersignature(wanted, who, core)

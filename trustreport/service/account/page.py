@@ -16,6 +16,7 @@ from trustreport.service.account import api, organisation, tokens
 from trustreport.service.account.login import local, sign_in_page
 from trustreport.service.core import Core
 from trustreport.service.pages.page_context import (
+    Given,
     Sent,
     SentByAnyone,
     Visitor,
@@ -35,12 +36,7 @@ from trustreport.service.web.shapes import Name
 from trustreport.vocabulary.messages import say
 
 router = APIRouter()
-
-
-@router.get("/account")
-def account(request: Request, who: Visitor, core: TheCore) -> Response:
-    """Who one is here."""
-    return _show(request, who, core)
+provider_router = APIRouter()
 
 
 @router.post("/account/sessions/end")
@@ -58,14 +54,14 @@ def end_session(session: Name, who: Visitor, core: TheCore, form: Sent) -> Respo
     return answer
 
 
+@router.get("/account")
 def _show(
     request: Request,
-    who: Principal,
-    core: Core,
-    fault: Fault | None = None,
-    sent: dict[str, str] | None = None,
-    made: tokens.CreatedToken | None = None,
+    who: Visitor,
+    core: TheCore,
+    made: Given[tokens.CreatedToken] = None,
 ) -> Response:
+    """Who one is here."""
     query = who.rows_of(Token).where(Token.user == who.user)
     with core.store.read() as rows:
         own = rows.get_one(User, who.user)
@@ -91,8 +87,6 @@ def _show(
         confirmable=confirmable,
         people=names,
         most_days=core.settings.token_days,
-        fault=fault,
-        typed=sent,
     )
 
 
@@ -109,18 +103,18 @@ def password(request: Request, who: Visitor, core: TheCore, form: Sent) -> Respo
     return answer
 
 
-def _refused(request: Request, core: Core, fault: Fault) -> Response:
+def _refused(request: Request, core: Core) -> Response:
     core.metrics.refused.labels("login").inc()
-    return sign_in_page(request, core, fault=fault)
+    return sign_in_page(request, core)
 
 
-def _connection(request: Request, who: Principal, core: Core, fault: Fault | None = None) -> Response:
+@provider_router.get("/account/provider")
+def _connection(request: Request, who: Visitor, core: TheCore) -> Response:
+    """Whether one's account is connected with the provider."""
     with core.store.read() as rows:
         own = rows.get_one(User, who.user)
     name = core.provider.settings.name if core.provider else ""
-    return page(
-        request, "account_provider", own=own, provider=name, may_leave=_may_leave(own, core), fault=fault
-    )
+    return page(request, "account_provider", own=own, provider=name, may_leave=_may_leave(own, core))
 
 
 @router.post("/account/tokens")
@@ -145,7 +139,6 @@ def revoke(token: Name, who: Visitor, core: TheCore, form: Sent) -> Response:
     return see("/admin/tokens?done=token" if text(form, "from") == "admin" else "/account?done=token")
 
 
-provider_router = APIRouter()
 FromProvider = Annotated[str, Query(max_length=4000)]
 
 
@@ -191,12 +184,6 @@ def come_back(
 def prove_anew(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """Sign in at the provider once more, before something that others are asked their password for."""
     return _go(request, core, "again", who, next=text(form, "next"))
-
-
-@provider_router.get("/account/provider")
-def connection(request: Request, who: Visitor, core: TheCore) -> Response:
-    """Whether one's account is connected with the provider."""
-    return _connection(request, who, core)
 
 
 @provider_router.post("/account/provider")

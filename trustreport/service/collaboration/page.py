@@ -9,6 +9,7 @@ from trustreport.service.collaboration.sites import fingerprint
 from trustreport.service.core import Core
 from trustreport.service.pages.page_context import (
     Author,
+    Given,
     Reader,
     Sent,
     body_from,
@@ -20,27 +21,19 @@ from trustreport.service.pages.render import page
 from trustreport.service.storage.models import StoredStudy, Version
 from trustreport.service.storage.pooling import InvitedSite, SiteUpload, StoredCollaboration
 from trustreport.service.study import page as studies
-from trustreport.service.web.faults import Fault
 from trustreport.service.web.shapes import Name, ReportOptions
 
 router = APIRouter()
 
 
 @router.get("/collaborations/{collaboration}")
-def show_collaboration(collaboration: Name, request: Request, who: Reader, core: TheCore) -> Response:
-    """A collaboration: what is handed out, how far each site is, and the pool."""
-    return show(request, who, core, collaboration)
-
-
 def show(
     request: Request,
-    who: Principal,
-    core: Core,
-    collaboration: str,
+    who: Reader,
+    core: TheCore,
+    collaboration: Name,
     *,
-    fault: Fault | None = None,
-    sent: dict[str, str] | None = None,
-    made: api.CreatedSite | None = None,
+    made: Given[api.CreatedSite] = None,
 ) -> Response:
     """The page of a collaboration; `made` is a site that was invited now, its link to be shown this once."""
     with core.store.read() as rows:
@@ -63,8 +56,6 @@ def show(
             days=min(api.DAYS, core.settings.share_days),
             most_days=core.settings.share_days,
             made=made,
-            fault=fault,
-            typed=sent,
         )
 
 

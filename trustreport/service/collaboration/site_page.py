@@ -25,7 +25,7 @@ from trustreport.service.collaboration.sites import (
 from trustreport.service.core import Core
 from trustreport.service.ids import ALPHABET, LENGTH
 from trustreport.service.pages.blob_responses import send_blob
-from trustreport.service.pages.page_context import SentByAnyone, attempt, link_secret, see, text, typed
+from trustreport.service.pages.page_context import SentByAnyone, attempt, link_secret, noted, see, text
 from trustreport.service.pages.render import page
 from trustreport.service.report.shared_page import HIDDEN
 from trustreport.service.storage.models import Organisation, User
@@ -69,12 +69,6 @@ def open_link(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     return _hidden(answer)
 
 
-@router.get("/{invited_site}")
-def show_site(invited_site: Name, request: Request, core: TheCore) -> Response:
-    """What the site is asked for, and what it has uploaded."""
-    return _show(request, core, invited_site)
-
-
 @router.get("/{invited_site}/files/{name}")
 def file(invited_site: Name, name: str, request: Request, core: TheCore) -> Response:
     """The lock or the manifest."""
@@ -101,7 +95,7 @@ def upload(invited_site: Name, request: Request, core: TheCore, form: SentByAnyo
         store_site_file(core, site.id, files[0].file, text(form, "key"))
         return see(f"{PREFIX}{site.id}?done=site_file")
 
-    again = attempt(taken, lambda fault: _show(request, core, invited_site, fault=fault, sent=typed(form)))
+    again = attempt(taken, lambda fault: _show(noted(request, form, fault), core, invited_site))
     return _hidden(again)
 
 
@@ -126,14 +120,13 @@ async def is_invited(core: Core, scope: Scope) -> bool:
     return await run_in_threadpool(may_upload, core, scope)
 
 
+@router.get("/{invited_site}")
 def _show(
     request: Request,
-    core: Core,
-    invited_site: str,
-    *,
-    fault: Fault | None = None,
-    sent: dict[str, str] | None = None,
+    core: TheCore,
+    invited_site: Name,
 ) -> Response:
+    """What the site is asked for, and what it has uploaded."""
     with core.store.read() as rows:
         site = _opened(core, rows, request, invited_site)
         row = rows.get_one(StoredCollaboration, site.collaboration)
@@ -151,8 +144,6 @@ def _show(
             to_make_file=TO_MAKE_FILE.format(version=__version__, site=site.name),
             address=f"{PREFIX}{site.id}",
             most=MOST_BYTES,
-            fault=fault,
-            typed=sent,
         )
     return _hidden(answer)
 

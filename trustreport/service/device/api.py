@@ -24,8 +24,15 @@ from trustreport.service.storage.models import (
 from trustreport.service.storage.store import now
 from trustreport.service.storage.vigilance import VigilanceEntry
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.routes import serves
-from trustreport.service.web.shapes import Name, Page, ReportOptions, RequestBody, RequestedPage, moment
+from trustreport.service.web.shapes import (
+    Name,
+    Page,
+    ReportOptions,
+    RequestBody,
+    RequestedPage,
+    moment,
+    serves,
+)
 from trustreport.vocabulary.messages import say
 
 router = APIRouter(prefix="/devices", tags=["devices"])

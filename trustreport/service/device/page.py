@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.access.guard import TheCore
 from trustreport.service.access.principal import Principal
-from trustreport.service.core import Core
 from trustreport.service.device import api, trends
 from trustreport.service.engine import FIRST_YEAR, LAST_YEAR
 from trustreport.service.pages import filters
@@ -27,7 +26,6 @@ from trustreport.service.pages.page_context import (
 )
 from trustreport.service.pages.render import PageWords, declared, page, words_of
 from trustreport.service.storage.models import Schedule, StoredDevice, StoredReport, StoredStudy, Version
-from trustreport.service.web.faults import Fault
 from trustreport.service.web.shapes import Name, PageRequest, moment
 
 REPORTS = 50
@@ -101,27 +99,19 @@ def devices(
 
 
 @router.get("/{device}")
-def show_device(device: Name, request: Request, who: Reader, core: TheCore, after: After = "") -> Response:
-    """One device with its reports, the newest first."""
-    with core.store.read() as rows:
-        if other := who.row_of(rows, StoredDevice, device).same_as:
-            return see(f"/devices/{other}")
-    return _show(request, who, core, device, after)
-
-
 def _show(
     request: Request,
-    who: Principal,
-    core: Core,
-    device: str,
-    after: str = "",
-    *,
-    fault: Fault | None = None,
-    sent: dict[str, str] | None = None,
+    who: Reader,
+    core: TheCore,
+    device: Name,
+    after: After = "",
 ) -> Response:
+    """One device with its reports, the newest first."""
     say = words_of(request)
     with core.store.read() as rows:
         row = who.row_of(rows, StoredDevice, device)
+        if row.same_as and request.method == "GET":
+            return see(f"/devices/{row.same_as}")
         query = who.rows_of(StoredReport).where(StoredReport.device == row.id)
         found = listed(rows, query, StoredReport.id, after, REPORTS)
         studies = _studies(rows, row)
@@ -147,8 +137,6 @@ def _show(
             drawing=drawing(found.items, due, say),
             latest=latest_of_device(rows, who, row.id),
             charts=trends.charts(moments, lambda name: quantity_name(name, say), say),
-            fault=fault,
-            typed=sent,
         )
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Literal
+from typing import Any, Literal
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import Result, Select, exists, func, select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.access.principal import Principal
@@ -152,40 +152,33 @@ def _entries(rows: Rows, who: Principal, day: date) -> Iterator[OpenTask]:
 def _failed_checks(rows: Rows, who: Principal) -> Iterator[OpenTask]:
     """Newest versions with problems."""
     last = select(Version.study, func.max(Version.number).label("number")).group_by(Version.study).subquery()
-    query = (
-        who.rows_of(Version)
-        .join(last, (Version.study == last.c.study) & (Version.number == last.c.number))
-        .where(Version.state.in_(("invalid", "unreadable")), Version.created_by.in_(_persons(rows, who)))
-        .where(Version.created_at > now(rows) - FAILED_DAYS * DAY)
-        .join(StoredStudy, StoredStudy.id == Version.study)
-        .order_by(Version.id.desc())
-        .limit(MOST_OF_A_KIND)
-        .with_only_columns(Version.id, Version.created_at, StoredStudy.name)
-    )
-    for version, at, name in rows.execute(query):
+    newest = (Version.study == last.c.study) & (Version.number == last.c.number)
+    failed = who.rows_of(Version).join(last, newest).where(Version.state.in_(("invalid", "unreadable")))
+    for version, at, name in _lately(rows, who, failed, Version):
         yield OpenTask("check", f"/versions/{version}", name, _day(at))
 
 
 def _failed_jobs(rows: Rows, who: Principal) -> Iterator[OpenTask]:
     """Reports that could not be made, of versions that have none since."""
     made = exists().where(StoredReport.version == Job.version, StoredReport.created_at > Job.created_at)
-    query = (
-        who.rows_of(Job)
-        .where(Job.state == "failed", Job.task == "report", Job.created_by.in_(_persons(rows, who)), ~made)
-        .where(Job.created_at > now(rows) - FAILED_DAYS * DAY)
-        .join(StoredStudy, StoredStudy.id == Job.study)
-        .order_by(Job.id.desc())
-        .limit(MOST_OF_A_KIND)
-        .with_only_columns(Job.id, Job.created_at, StoredStudy.name)
-    )
-    for job, at, name in rows.execute(query):
+    failed = who.rows_of(Job).where(Job.state == "failed", Job.task == "report", ~made)
+    for job, at, name in _lately(rows, who, failed, Job):
         yield OpenTask("job", f"/jobs/{job}", name, _day(at))
 
 
-def _persons(rows: Rows, who: Principal) -> set[str]:
-    """Whose failures a person sees: their own, and an administrator those of closed accounts."""
+def _lately(
+    rows: Rows, who: Principal, failed: Select[Any], kind: type[Version | Job]
+) -> Result[str, int, str]:
+    """Failures of the last days that a person sees: their own, an administrator those of closed accounts."""
     closed = who.rows_of(User).where(User.disabled_at.is_not(None)).with_only_columns(User.id)
-    return {who.user, *(rows.scalars(closed) if "manage" in who.may else ())}
+    persons = {who.user, *(rows.scalars(closed) if "manage" in who.may else ())}
+    query = (
+        failed.where(kind.created_by.in_(persons), kind.created_at > now(rows) - FAILED_DAYS * DAY)
+        .join(StoredStudy, StoredStudy.id == kind.study)
+        .order_by(kind.id.desc())
+        .limit(MOST_OF_A_KIND)
+    )
+    return rows.execute(query.with_only_columns(kind.id, kind.created_at, StoredStudy.name))
 
 
 def _names(rows: Rows, who: Principal, studies: set[str]) -> dict[str, str]:

@@ -20,13 +20,13 @@ from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Job, StoredStudy, StoredWorker, Version
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.routes import serves
 from trustreport.service.web.shapes import (
     Name,
     Page,
     ReportOptions,
     RequestedPage,
     ask_again,
+    serves,
 )
 from trustreport.vocabulary.messages import say
 

@@ -33,8 +33,7 @@ from trustreport.service.storage.models import Organisation, StoredStudy, User, 
 from trustreport.service.storage.store import now
 from trustreport.service.study.fixing import Fixing, fixing_of
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.routes import serves
-from trustreport.service.web.shapes import Line, Name, Password, RequestBody, Words, moment
+from trustreport.service.web.shapes import Line, Name, Password, RequestBody, Words, moment, serves
 from trustreport.vocabulary.messages import say
 
 router = APIRouter(tags=["criteria"])

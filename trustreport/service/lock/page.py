@@ -19,6 +19,7 @@ from trustreport.service.pages.page_context import (
     Sent,
     attempt,
     body_from,
+    noted,
     see,
     shown_again,
     user_names,
@@ -52,8 +53,6 @@ def show(
     who: Principal,
     core: Core,
     study: str,
-    fault: Fault | None = None,
-    sent: dict[str, str] | None = None,
 ) -> Response:
     """The page of the criteria of a study."""
     with core.store.read() as rows:
@@ -81,8 +80,6 @@ def show(
             second=rows.get_one(Organisation, who.organisation).countersigned,
             elsewhere=is_proved_there(rows.get_one(User, who.user), core.settings),
             is_fresh=is_fresh(rows, who),
-            fault=fault,
-            typed=sent,
         )
 
 
@@ -117,7 +114,7 @@ def countersign(fixing: Name, request: Request, who: Reviewer, core: TheCore, fo
         api.countersign(fixing, body_from(form, api.Countersigning), who, core, request)
         return see(f"/studies/{study}/criteria?done=countersigned")
 
-    return attempt(done, lambda fault: show(request, who, core, study, fault))
+    return attempt(done, lambda fault: show(noted(request, form, fault), who, core, study))
 
 
 def known_alone(rows: Rows, act: FixedCriteria) -> str:

@@ -50,8 +50,10 @@ def signed_acts(rows: Rows, reports: Collection[str]) -> dict[str, frozenset[str
 
 
 M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
 LOCAL = re.compile(r"/(?![/\\])[^\x00-\x20\x7f\\]*")  # an address of this service and no other
 MOST_FIELDS = 2000
+UNSHOWN = ("csrf", "code", "answer")  # beside passwords, never shown again
 P = ParamSpec("P")
 A_PAGE = 25  # rows
 After = Annotated[str, Query(max_length=300)]
@@ -154,8 +156,9 @@ SentByWhoever = Annotated[FormData, Depends(sent_by_whoever)]
 
 
 def typed(form: FormData) -> dict[str, str]:
-    """The texts of a form as typed, for showing it again; no passwords, no files."""
-    return {k: v for k, v in form.items() if isinstance(v, str) and "password" not in k and k != "csrf"}
+    """The texts of a form as typed, for showing it again; no passwords, no codes, no files."""
+    shown = ((name, said) for name, said in form.items() if "password" not in name and name not in UNSHOWN)
+    return {name: said for name, said in shown if isinstance(said, str)}
 
 
 def text(form: FormData, name: str) -> str:
@@ -223,6 +226,14 @@ def see(address: str) -> Response:
     return RedirectResponse(address, 303)
 
 
+async def _nothing() -> None:
+    pass
+
+
+# A parameter that no request has: another handler that shows the page gives it.
+Given = Annotated[T | None, Depends(_nothing)]
+
+
 def attempt(submit: Callable[[], Response], again: Callable[[Fault], Response]) -> Response:
     """Do what a form asks; where it is refused, show the form again with the reason."""
     try:
@@ -233,10 +244,16 @@ def attempt(submit: Callable[[], Response], again: Callable[[Fault], Response]) 
         return again(fault)
 
 
+def noted(request: Request, form: FormData, fault: Fault) -> Request:
+    """A request that was refused, so that its page says why and has what was typed."""
+    request.state.fault, request.state.typed = fault, typed(form)
+    return request
+
+
 def shown_again(show: Callable[..., Response]) -> Callable[[Callable[P, Response]], Callable[P, Response]]:
     """Do what a form asks; where it is refused, show its page again with the reason and what was typed.
 
-    `show` gets those of the handler's arguments that it takes, `fault`, and what was typed as `sent`.
+    `show` gets those of the handler's arguments that it takes.
     """
     takes = signature(show).parameters
 
@@ -244,12 +261,12 @@ def shown_again(show: Callable[..., Response]) -> Callable[[Callable[P, Response
         @wraps(handler)
         def answer(*args: P.args, **kwargs: P.kwargs) -> Response:
             given = signature(handler).bind(*args, **kwargs).arguments
-            if "sent" in takes:
-                given["sent"] = typed(given["form"])
-            return attempt(
-                lambda: handler(*args, **kwargs),
-                lambda fault: show(**{name: given[name] for name in takes.keys() & given}, fault=fault),
-            )
+
+            def again(fault: Fault) -> Response:
+                noted(given["request"], given["form"], fault)
+                return show(**{name: given[name] for name in takes.keys() & given})
+
+            return attempt(lambda: handler(*args, **kwargs), again)
 
         return answer
 

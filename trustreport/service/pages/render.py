@@ -110,9 +110,11 @@ def page(
 
     Parameters
     ----------
-    fault : why what was sent was not done; the page says so above its form
-    typed : what was sent, so that nobody types it twice (never a password)
+    fault : why what was sent was not done, else as noted on the request; the page says so above its form
+    typed : what was sent, likewise, so that nobody types it twice (never a password)
     """
+    fault = fault or getattr(request.state, "fault", None)
+    typed = typed or getattr(request.state, "typed", {})
     who: Principal | None = getattr(request.state, "who", None)
     secret = request.cookies.get(FORM_COOKIE, "")
     given = "" if who or secret else secrets.new_secret()
@@ -129,7 +131,7 @@ def page(
             languages=names(),
             done=request.query_params.get("done", ""),
             fault=fault and fault.in_words(catalogue(language)),
-            typed=typed or {},
+            typed=typed,
             **values,
         )
     )

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from doctest import DocTestParser
 from functools import cache
@@ -15,55 +15,38 @@ from trustreport.service.client import Client, operations
 from trustreport.service.client.operations import API, Operation
 from trustreport.service.ids import PATTERN
 
+Schema = Mapping[str, Any]
 NAMES = re.compile(r"\{(\w+)\}")
 ID = "01k6w3zpg0v8h5x2r9m4t7c1qd"
 NO_CLIENT = "No API token may do this: log in with a browser."
 
 
-@dataclass(frozen=True, slots=True)
-class OperationRequest:
-    """An operation as far as examples need it."""
-
-    method: str
-    path: str
-    parameters: Sequence[Mapping[str, Any]]
-    content: Mapping[str, Any]
-    schemas: Mapping[str, Any]
-    is_file: bool
-    credentials: frozenset[str]
-
-    @property
-    def body(self) -> Any:
-        """An example of the JSON that is sent; None where none is."""
-        json_body = self.content.get("application/json")
-        return None if json_body is None else sample(json_body["schema"], self.schemas)
-
-
-def curl(request: OperationRequest) -> str:
+def curl(method: str, path: str, operation: Schema, body: Any) -> str:
     """A command; names of rows are variables of the shell."""
-    address = NAMES.sub(lambda name: f"${name[1].upper()}", request.path)
-    needed = [p["name"] for p in request.parameters if p["in"] == "query" and p.get("required")]
+    address = NAMES.sub(lambda name: f"${name[1].upper()}", path)
+    content, credentials = _content(operation), _credentials(operation)
+    needed = [p["name"] for p in operation.get("parameters", ()) if p["in"] == "query" and p.get("required")]
     query = "&".join(f"{name}=${name.upper()}" for name in needed)
     words = [f'curl "$TRUSTREPORT_URL{address}{f"?{query}" if query else ""}"']
-    if request.method != "get":
-        words[0] = words[0].replace("curl ", f"curl -X {request.method.upper()} ", 1)
-    if request.path == "/metrics":
+    if method != "get":
+        words[0] = words[0].replace("curl ", f"curl -X {method.upper()} ", 1)
+    if path == "/metrics":
         words.append('-H "Authorization: Bearer $TRUSTREPORT_METRICS_TOKEN"')
-    elif bearer.scheme_name in request.credentials:
+    elif bearer.scheme_name in credentials:
         words.append('-H "Authorization: Bearer $TRUSTREPORT_TOKEN"')
-    elif request.credentials:
-        words.append("-b cookies.txt" + ("" if request.method == "get" else ' -H "X-CSRF-Token: $CSRF"'))
-    elif request.path.startswith("/api/"):
+    elif credentials:
+        words.append("-b cookies.txt" + ("" if method == "get" else ' -H "X-CSRF-Token: $CSRF"'))
+    elif path.startswith("/api/"):
         words.append("-c cookies.txt")
-    if "application/json" in request.content:
-        quoted = as_json(request.body).replace("'", "'\\''")
+    if "application/json" in content:
+        quoted = as_json(body).replace("'", "'\\''")
         words += ['-H "Content-Type: application/json"', f"-d '{quoted}'"]
-    elif "multipart/form-data" in request.content:
+    elif "multipart/form-data" in content:
         words.append("-F files=@study.yaml -F files=@readings.csv")
-    elif "application/zip" in request.content:
+    elif "application/zip" in content:
         words.append('-H "Content-Type: application/zip" --data-binary @my-study.zip')
-    if request.is_file and request.path.startswith("/api/"):
-        words.append("-OJ" if request.path.endswith("}") else "-o " + request.path.rpartition("/")[2])
+    if _is_file(operation) and path.startswith("/api/"):
+        words.append("-OJ" if path.endswith("}") else "-o " + path.rpartition("/")[2])
     return " \\\n  ".join(words)
 
 
@@ -99,19 +82,27 @@ def _call(function: FunctionType) -> str:
     return f"for item in {call}:\n    print(item)" if is_iterator else call
 
 
-def python(request: OperationRequest) -> str:
+def python(method: str, path: str, operation: Schema, body: Any) -> str:
     """The client's method, or its call of any operation."""
-    if request.path.startswith("/api/") and bearer.scheme_name not in request.credentials:
+    if path.startswith("/api/") and bearer.scheme_name not in _credentials(operation):
         return f"# {NO_CLIENT}"
-    if request.path == "/metrics":
+    if path == "/metrics":
         return "# For Prometheus, with a token of its own."
-    text = "f" if "{" in request.path else ""
-    body = f", json={request.body!r}" if request.content else ""
-    generic = f'client.call("{request.method.upper()}", {text}"{request.path}"{body})'
-    return methods().get(f"{request.method} {request.path}", generic)
+    text = "f" if "{" in path else ""
+    sent = f", json={body!r}" if _content(operation) else ""
+    return methods().get(f"{method} {path}", f'client.call("{method.upper()}", {text}"{path}"{sent})')
 
 
-def sample(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Any:
+def _credentials(operation: Schema) -> set[str]:
+    return {name for one in operation.get("security", ()) for name in one}
+
+
+def _content(operation: Schema) -> Schema:
+    found: Schema = operation.get("requestBody", {}).get("content", {})
+    return found
+
+
+def sample(schema: Schema, schemas: Schema) -> Any:
     """A value that a schema takes: what is required, or the first field where nothing is."""
     if "$ref" in schema:
         return sample(resolved(schema, schemas), schemas)
@@ -140,7 +131,6 @@ def as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-Schema = Mapping[str, Any]
 METHODS = ("get", "post", "put", "patch", "delete")
 PLAIN = {
     ("string", "date-time"): "time (ISO 8601)",
@@ -271,13 +261,13 @@ def read(document: Mapping[str, Any]) -> ApiReference:
 
 def _operation(method: str, path: str, operation: Schema, schemas: Mapping[str, Schema]) -> ApiOperation:
     parameters = [p for p in operation.get("parameters", ()) if p["in"] in ("path", "query")]
-    content = operation.get("requestBody", {}).get("content", {})
+    content = _content(operation)
+    json_body = content.get("application/json")
+    body = None if json_body is None else sample(json_body["schema"], schemas)
     bodies = tuple(
-        ApiBody(media, kind(body["schema"]), fields(resolved(body["schema"], schemas)))
-        for media, body in content.items()
+        ApiBody(media, kind(one["schema"]), fields(resolved(one["schema"], schemas)))
+        for media, one in content.items()
     )
-    credentials = frozenset(name for one in operation.get("security", ()) for name in one)
-    given = OperationRequest(method, path, parameters, content, schemas, _is_file(operation), credentials)
     return ApiOperation(
         anchor_of(method, path),
         method.upper(),
@@ -291,8 +281,8 @@ def _operation(method: str, path: str, operation: Schema, schemas: Mapping[str, 
         ),
         bodies,
         tuple(_answers(operation)),
-        curl(given),
-        python(given),
+        curl(method, path, operation, body),
+        python(method, path, operation, body),
     )
 
 

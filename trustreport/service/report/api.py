@@ -22,8 +22,7 @@ from trustreport.service.record import removal
 from trustreport.service.storage.blobs import Blobs
 from trustreport.service.storage.models import Attestation, ReportFile, StoredReport
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.routes import serves
-from trustreport.service.web.shapes import Name, Page, RequestedPage
+from trustreport.service.web.shapes import Name, Page, RequestedPage, serves
 from trustreport.vocabulary.messages import say
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from trustreport.service.pages.render import page
 from trustreport.service.storage.models import StoredReport, StoredStudy, Version
 from trustreport.service.version.page import From
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.routes import serves
-from trustreport.service.web.shapes import PageRequest, RequestedPage
+from trustreport.service.web.shapes import PageRequest, RequestedPage, serves
 from trustreport.vocabulary.messages import say
 
 router = APIRouter(prefix="/comparisons", tags=["comparisons"])

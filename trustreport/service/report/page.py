@@ -9,14 +9,14 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import or_, select
 
 from trustreport.service.access.guard import TheCore
-from trustreport.service.access.principal import Principal, is_proved_there
+from trustreport.service.access.principal import is_proved_there
 from trustreport.service.account.api import is_fresh
-from trustreport.service.core import Core
 from trustreport.service.pages import filters
 from trustreport.service.pages.blob_responses import SANDBOX, send_blob
 from trustreport.service.pages.page_context import (
     Admin,
     After,
+    Given,
     Reader,
     Reviewer,
     Sent,
@@ -95,12 +95,6 @@ def reports(
         )
 
 
-@router.get("/{report}")
-def show_report(report: Name, request: Request, who: Reader, core: TheCore) -> Response:
-    """One report."""
-    return show(request, who, core, report)
-
-
 @router.get("/{report}/document")
 def document(report: Name, request: Request, who: Reader, core: TheCore) -> Response:
     """The report itself, for the frame in its page: it runs nothing and reaches nothing."""
@@ -119,15 +113,14 @@ def in_its_frame(answer: Response) -> Response:
     return answer
 
 
+@router.get("/{report}")
 def show(
     request: Request,
-    who: Principal,
-    core: Core,
-    report: str,
+    who: Reader,
+    core: TheCore,
+    report: Name,
     *,
-    fault: Fault | None = None,
-    sent: dict[str, str] | None = None,
-    made: shares.CreatedShare | None = None,
+    made: Given[shares.CreatedShare] = None,
 ) -> Response:
     """The page of a report; `made` is a link to it, to be shown this once."""
     with core.store.read() as rows:
@@ -181,8 +174,6 @@ def show(
             together=collaboration_of(rows, who, row),
             made=made,
             most_days=core.settings.share_days,
-            fault=fault,
-            typed=sent,
         )
 
 

@@ -44,8 +44,7 @@ from trustreport.service.storage.models import (
 from trustreport.service.storage.store import now
 from trustreport.service.storage.vigilance import VigilanceChange, VigilanceEntry
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.routes import serves
-from trustreport.service.web.shapes import Name, Page, Password, RequestBody, RequestedPage, Words
+from trustreport.service.web.shapes import Name, Page, Password, RequestBody, RequestedPage, Words, serves
 from trustreport.vocabulary.messages import say
 
 FORMAT = "trustreport attestation 1"

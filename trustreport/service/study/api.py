@@ -9,8 +9,7 @@ from trustreport.service.client.records import StudyResponse
 from trustreport.service.pages import filters
 from trustreport.service.record import removal
 from trustreport.service.storage.models import StoredStudy
-from trustreport.service.web.routes import serves
-from trustreport.service.web.shapes import Line, Name, Page, RequestBody, RequestedPage
+from trustreport.service.web.shapes import Line, Name, Page, RequestBody, RequestedPage, serves
 
 router = APIRouter(prefix="/studies", tags=["studies"])
 

@@ -8,8 +8,6 @@ from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.access.guard import TheCore
-from trustreport.service.access.principal import Principal
-from trustreport.service.core import Core
 from trustreport.service.intake import LOCK
 from trustreport.service.pages import filters
 from trustreport.service.pages.page_context import (
@@ -71,12 +69,7 @@ def studies(
 
 
 @router.get("/{study}")
-def show_study(study: Name, request: Request, who: Reader, core: TheCore) -> Response:
-    """A study with its versions, reports and what is at work."""
-    return show(request, who, core, study)
-
-
-def show(request: Request, who: Principal, core: Core, study: str, fault: Fault | None = None) -> Response:
+def show(request: Request, who: Reader, core: TheCore, study: Name) -> Response:
     """The page of a study."""
     with core.store.read() as rows:
         row = who.row_of(rows, StoredStudy, study)
@@ -128,7 +121,6 @@ def show(request: Request, who: Principal, core: Core, study: str, fault: Fault 
             signed=signed_acts(rows, [r.id for r in reports]),
             people=user_names(rows, who, made_by),
             most=core.settings.most_body,
-            fault=fault,
         )
 
 

@@ -25,13 +25,13 @@ from trustreport.service.pages.blob_responses import send_blob
 from trustreport.service.storage.models import StoredStudy, Version, VersionFile, canonical
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.routes import serves
 from trustreport.service.web.shapes import (
     Name,
     Page,
     RequestBody,
     RequestedPage,
     ask_again,
+    serves,
 )
 from trustreport.vocabulary.messages import say
 

@@ -70,8 +70,6 @@ def show(
     version: str,
     *,
     start: int = 0,
-    fault: Fault | None = None,
-    sent: dict[str, str] | None = None,
 ) -> Response:
     """The page of a version."""
     with core.store.read() as rows:
@@ -120,8 +118,6 @@ def show(
             people=user_names(rows, who, {row.created_by, *(r.created_by for r in reports)}),
             thread=thread_of_version(rows, who, row.id),
             most=core.settings.most_body,
-            fault=fault,
-            typed=sent,
         )
 
 
@@ -160,16 +156,14 @@ def is_upload(path: str) -> bool:
     return UPLOADS.fullmatch(path) is not None
 
 
-def _new(
-    request: Request, core: Core, fault: Fault | None = None, sent: dict[str, str] | None = None
-) -> Response:
-    return page(request, "study_new", most=core.settings.most_body, fault=fault, typed=sent)
-
-
 @uploads_router.get("/studies/new")
-def new(request: Request, who: Author, core: TheCore) -> Response:
+def _new(
+    request: Request,
+    who: Author,
+    core: TheCore,
+) -> Response:
     """A name, and the files."""
-    return _new(request, core)
+    return page(request, "study_new", most=core.settings.most_body)
 
 
 @uploads_router.post("/studies")

@@ -9,8 +9,6 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import select
 
 from trustreport.service.access.guard import TheCore
-from trustreport.service.access.principal import Principal
-from trustreport.service.core import Core
 from trustreport.service.pages.page_context import Author, Sent, see, shown_again, text
 from trustreport.service.pages.render import page
 from trustreport.service.storage.models import StoredStudy, Version, VersionFile
@@ -25,20 +23,13 @@ router = APIRouter(prefix="/versions")
 
 
 @router.get("/{version}/period")
-def show_period(version: Name, request: Request, who: Author, core: TheCore) -> Response:
-    """The form: files, first and last day."""
-    return _show(request, who, core, version)
-
-
 def _show(
     request: Request,
-    who: Principal,
-    core: Core,
-    version: str,
-    *,
-    fault: Fault | None = None,
-    sent: dict[str, str] | None = None,
+    who: Author,
+    core: TheCore,
+    version: Name,
 ) -> Response:
+    """The form: files, first and last day."""
     with core.store.read() as rows:
         row = who.row_of(rows, Version, version)
         if not row.has_next:
@@ -50,8 +41,6 @@ def _show(
             study=rows.get_one(StoredStudy, row.study),
             days=row.facts.get("next") or {"since": "", "until": "", "fetched": True},
             most=core.settings.most_body,
-            fault=fault,
-            typed=sent,
         )
 
 

@@ -22,8 +22,7 @@ from trustreport.service.vigilance.entries import (
 )
 from trustreport.service.vigilance.fields import EventGroup, VigilanceAct, clock
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.routes import serves
-from trustreport.service.web.shapes import Name, Page, RequestBody, RequestedPage, Words
+from trustreport.service.web.shapes import Name, Page, RequestBody, RequestedPage, Words, serves
 from trustreport.vocabulary.messages import say
 
 router = APIRouter(tags=["incidents"])
@@ -100,9 +99,7 @@ def get_entry(entry: Name, who: Reader, core: TheCore) -> VigilanceEntryResponse
 
 
 @serves(router, op.INCIDENT_CHANGES)
-def history(
-    entry: Name, who: Reader, core: TheCore, turn: RequestedPage
-) -> Page[VigilanceChangeResponse]:
+def history(entry: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[VigilanceChangeResponse]:
     """Every change of an incident or signal, the newest first."""
     with core.store.read() as rows:
         row = who.row_of(rows, VigilanceEntry, entry)

@@ -12,7 +12,6 @@ from starlette.datastructures import FormData
 
 from trustreport.service.access.guard import TheCore
 from trustreport.service.access.principal import Principal
-from trustreport.service.core import Core
 from trustreport.service.engine import DAYS_TO_REPORT
 from trustreport.service.pages.page_context import (
     After,
@@ -82,20 +81,13 @@ class EntryField:
 
 
 @router.get("/devices/{device}/incidents")
-def show_register(device: Name, request: Request, who: Reader, core: TheCore) -> Response:
-    """The incidents and signals of a device, open ones first."""
-    return _register(request, who, core, device)
-
-
 def _register(
     request: Request,
-    who: Principal,
-    core: Core,
-    device: str,
-    *,
-    fault: Any = None,
-    sent: dict[str, str] | None = None,
+    who: Reader,
+    core: TheCore,
+    device: Name,
 ) -> Response:
+    """The incidents and signals of a device, open ones first."""
     with core.store.read() as rows:
         row = who.row_of(rows, StoredDevice, device)
         query = who.rows_of(VigilanceEntry).where(VigilanceEntry.device == row.id).limit(MOST_ENTRIES)
@@ -118,8 +110,6 @@ def _register(
         n_overdue=sum(one.clock.overdue for one in entries),
         new={group: _new_fields(group) for group in FIELDS},
         names=names,
-        fault=fault,
-        typed=sent,
     )
 
 
@@ -142,21 +132,14 @@ def take_over(device: Name, request: Request, who: Author, core: TheCore, form: 
 
 
 @router.get("/incidents/{entry}")
-def show_entry(entry: Name, request: Request, who: Reader, core: TheCore, after: After = "") -> Response:
-    """One incident or signal, with its history."""
-    return _show(request, who, core, entry, after)
-
-
 def _show(
     request: Request,
-    who: Principal,
-    core: Core,
-    entry: str,
-    after: str = "",
-    *,
-    fault: Any = None,
-    sent: dict[str, str] | None = None,
+    who: Reader,
+    core: TheCore,
+    entry: Name,
+    after: After = "",
 ) -> Response:
+    """One incident or signal, with its history."""
     with core.store.read() as rows:
         row = who.row_of(rows, VigilanceEntry, entry)
         device = rows.get_one(StoredDevice, row.device)
@@ -178,8 +161,6 @@ def _show(
             people=user_names(rows, who, {row.created_by, *(c.created_by for c in changes.items)}),
             after=after,
             next=changes.next,
-            fault=fault,
-            typed=sent,
         )
 
 
@@ -221,9 +202,7 @@ def _forms(
     facts = dict(entry.facts)
     for key in ("assessed", "closed"):
         facts.setdefault(key, day.isoformat())
-    return {
-        act: [_field(key, facts, reports) for key in keys] for act, keys in FIELDS[group].items()
-    }
+    return {act: [_field(key, facts, reports) for key in keys] for act, keys in FIELDS[group].items()}
 
 
 def _field(key: str, facts: Mapping[str, Any], reports: Sequence[str] = ()) -> EntryField:

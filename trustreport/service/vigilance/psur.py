@@ -22,8 +22,7 @@ from trustreport.service.storage.vigilance import VigilanceEntry
 from trustreport.service.vigilance.entries import today
 from trustreport.service.vigilance.fields import MODELS, NAMES, clock, event_day, kind_of
 from trustreport.service.web.faults import Fault, Field
-from trustreport.service.web.routes import serves
-from trustreport.service.web.shapes import Name
+from trustreport.service.web.shapes import Name, serves
 from trustreport.vocabulary.messages import say
 
 router = APIRouter(prefix="/devices", tags=["incidents"])

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
-from fastapi import Depends, Path, Query
+from fastapi import APIRouter, Depends, Path, Query, Response
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from sqlalchemy import Select
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.service.client.operations import Operation
 from trustreport.service.client.records import Page as Page
 from trustreport.service.ids import PATTERN
 
@@ -31,6 +32,20 @@ Email = Annotated[
 
 T = TypeVar("T")
 R = TypeVar("R")
+P = ParamSpec("P")
+
+
+def serves(
+    router: APIRouter, operation: Operation[R], **more: Any
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Make a route of a router of an operation; the function answers with what the operation declares."""
+    return router.api_route(
+        operation.path.removeprefix(router.prefix),
+        methods=[operation.method],
+        status_code=operation.status,
+        response_model=operation.answer,
+        **({} if operation.answer else {"response_class": Response}) | more,
+    )
 
 
 def no_nul(text: str) -> str:

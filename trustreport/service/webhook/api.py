@@ -20,8 +20,7 @@ from trustreport.service.storage.store import now
 from trustreport.service.storage.wakeups import announce
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.faults import Field as WrongField
-from trustreport.service.web.routes import serves
-from trustreport.service.web.shapes import Name, Page, RequestBody, RequestedPage
+from trustreport.service.web.shapes import Name, Page, RequestBody, RequestedPage, serves
 from trustreport.service.webhook import sending
 from trustreport.service.webhook.sending import secret_of
 from trustreport.vocabulary.messages import say

@@ -4,13 +4,12 @@ from fastapi import APIRouter, Request, Response
 from starlette.datastructures import FormData
 
 from trustreport.service.access.guard import TheCore
-from trustreport.service.access.principal import Principal
 from trustreport.service.client.records import CreatedWebhook
-from trustreport.service.core import Core
 from trustreport.service.events import EVENTS, TEST
 from trustreport.service.pages.page_context import (
     Admin,
     After,
+    Given,
     Sent,
     body_from,
     listed,
@@ -18,11 +17,9 @@ from trustreport.service.pages.page_context import (
     shown_again,
     text,
     texts,
-    typed,
 )
 from trustreport.service.pages.render import page
 from trustreport.service.storage.collaboration import Delivery, Webhook
-from trustreport.service.web.faults import Fault
 from trustreport.service.web.shapes import Name
 from trustreport.service.webhook import api
 
@@ -33,15 +30,16 @@ CHOSEN = ("report.made", "job.failed")  # at first
 router = APIRouter(prefix="/admin/webhooks")
 
 
+@router.get("")
 def _list(
     request: Request,
-    who: Principal,
-    core: Core,
-    form: FormData | None = None,
+    who: Admin,
+    core: TheCore,
+    form: Given[FormData] = None,
     *,
-    made: CreatedWebhook | None = None,
-    fault: Fault | None = None,
+    made: Given[CreatedWebhook] = None,
 ) -> Response:
+    """All webhooks, and a form for a new one."""
     with core.store.read() as rows:
         found = listed(rows, who.rows_of(Webhook), Webhook.id, limit=api.MOST)
     return page(
@@ -51,15 +49,7 @@ def _list(
         made=made,
         kinds=EVENTS,
         chosen=CHOSEN if form is None else texts(form, "event"),
-        fault=fault,
-        typed=typed(form) if form else None,
     )
-
-
-@router.get("")
-def all_webhooks(request: Request, who: Admin, core: TheCore) -> Response:
-    """All webhooks, and a form for a new one."""
-    return _list(request, who, core)
 
 
 @router.post("")
@@ -71,14 +61,14 @@ def add_webhook(request: Request, who: Admin, core: TheCore, form: Sent) -> Resp
 
 
 @router.get("/{webhook}")
-def show_webhook(webhook: Name, request: Request, who: Admin, core: TheCore, after: After = "") -> Response:
-    """One webhook with its deliveries, the newest first."""
-    return _show(request, who, core, webhook, after)
-
-
 def _show(
-    request: Request, who: Principal, core: Core, webhook: str, after: str = "", *, fault: Fault | None = None
+    request: Request,
+    who: Admin,
+    core: TheCore,
+    webhook: Name,
+    after: After = "",
 ) -> Response:
+    """One webhook with its deliveries, the newest first."""
     with core.store.read() as rows:
         row = who.row_of(rows, Webhook, webhook)
         query = who.rows_of(Delivery).where(Delivery.webhook == row.id)
@@ -93,7 +83,6 @@ def _show(
         chosen=row.events,
         after=after,
         next=found.next,
-        fault=fault,
     )
 
 
