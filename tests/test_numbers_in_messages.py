@@ -12,7 +12,7 @@ from trustreport.vocabulary.quantities import ROWS
 
 LONG = re.compile(r"\d[.,]\d{7,}|\d[.,]\d{3,}\s?%")
 DRAWN = [float(x) for x in np.random.default_rng(8).random(4)]
-OF_WORDS = {"the", "The", "of", "group", "declared", "typed", "title"}
+OF_WORDS = {"the", "The", "of", "bare", "group", "declared", "typed", "title"}
 LANGUAGES = ("en", "de", "fr", "it")
 
 
