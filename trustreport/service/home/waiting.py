@@ -25,7 +25,7 @@ from trustreport.service.storage.models import (
 )
 from trustreport.service.storage.store import now
 from trustreport.service.storage.vigilance import VigilanceEntry
-from trustreport.service.study.fixing import fixing_of
+from trustreport.service.study.fixing import fixing_of, lacks_data_alone
 from trustreport.service.vigilance.entries import MOST_ENTRIES, today
 from trustreport.service.vigilance.fields import clock
 
@@ -150,7 +150,7 @@ def _entries(rows: Rows, who: Principal, day: date) -> Iterator[OpenTask]:
 
 
 def _failed_checks(rows: Rows, who: Principal) -> Iterator[OpenTask]:
-    """Newest versions with problems."""
+    """Newest versions with problems, other than that their data are not there yet."""
     last = select(Version.study, func.max(Version.number).label("number")).group_by(Version.study).subquery()
     query = (
         who.rows_of(Version)
@@ -159,11 +159,12 @@ def _failed_checks(rows: Rows, who: Principal) -> Iterator[OpenTask]:
         .where(Version.created_at > now(rows) - FAILED_DAYS * DAY)
         .join(StoredStudy, StoredStudy.id == Version.study)
         .order_by(Version.id.desc())
-        .limit(MOST_OF_A_KIND)
-        .with_only_columns(Version.id, Version.created_at, StoredStudy.name)
+        .limit(MOST_LOOKED_AT)
+        .with_only_columns(Version, StoredStudy.name)
     )
-    for version, at, name in rows.execute(query):
-        yield OpenTask("check", f"/versions/{version}", name, _day(at))
+    found = [(version, name) for version, name in rows.execute(query) if not lacks_data_alone(version)]
+    for version, name in found[:MOST_OF_A_KIND]:
+        yield OpenTask("check", f"/versions/{version.id}", name, _day(version.created_at))
 
 
 def _failed_jobs(rows: Rows, who: Principal) -> Iterator[OpenTask]:
