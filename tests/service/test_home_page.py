@@ -5,10 +5,11 @@ from datetime import UTC, datetime
 import pytest
 from acts import world_to_see
 from fastapi import FastAPI
-from pages import get
+from pages import PLANNED, get
 from services import API, Client, only
 
 from trustreport.service.core import Core
+from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.storage.models import Job, Schedule, StoredDevice, StoredReport, Version
 
 PAST = 1_700_000_000_000
@@ -104,6 +105,17 @@ def test_what_is_late_and_what_failed(light: Core, anna: Client, names: dict[str
     assert "Fix the problems of an upload" in said
     assert "A report could not be made" in said
     assert "Nothing is waiting for you." in waits(reader)  # what another one made
+
+
+def test_a_study_that_is_planned_has_no_data_yet_and_no_problems(light: Core, anna: Client) -> None:
+    study = anna.study("Planned")
+    anna.version(study, PLANNED)
+    assert WorkerThread(light, "worker").once("check")
+    assert only(light, Version).state == "invalid"
+    assert "Nothing is waiting for you." in waits(anna)
+    for path in ("/studies", f"/studies/{study}"):
+        assert "no data yet" in get(anna, path).words
+        assert "problems" not in get(anna, path).words
 
 
 def test_failures_of_closed_accounts_wait_for_administrators(

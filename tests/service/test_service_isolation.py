@@ -35,6 +35,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/account/factors/{factor}/removal"): {"password": PASSWORD, "code": "000000"},
     ("patch", "/webhooks/{webhook}"): {"paused": True},
     ("post", "/devices/{device}/incidents"): {"group": "signals", "facts": {"description": "Mine"}},
+    ("post", "/devices/{device}/same-as"): {"device": "0" * 26},
     ("post", "/incidents/{entry}/changes"): {"number": 1, "facts": {"description": "Mine now"}},
 }
 

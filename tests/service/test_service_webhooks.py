@@ -365,6 +365,7 @@ NOT_HTTPS = """
     https://127.1/ https://0x7f.1/ https://2130706433/ https://017700000001/ https://[::1%25lo]/
     http://receiver.test/ https://u:p@receiver.test/ https://receiver.test/#x ftp://receiver.test/ https:///
     https://[x/ file:///etc https://receiver.test:99999/ https://ü.test/ http://localhost/ http://127.0.0.1/
+    https://localhost/ https://localhost:8443/ https://a.localhost/
 """.split()
 
 
@@ -389,7 +390,7 @@ def test_what_is_public_or_allowed_is_taken() -> None:
     assert is_allowed(ipaddress.ip_address("2606:2800:220:1::1"), ())
     assert is_allowed(ipaddress.ip_address("64:ff9b::5db8:d822"), ())  # of a public IPv4 address
     assert is_allowed(ipaddress.ip_address("::ffff:127.0.0.1"), LOCAL)
-    for url in ("http://localhost:8080/", "http://127.0.0.1/", "http://[::1]/", "https://127.0.0.1/"):
+    for url in ("http://localhost:8080/", "http://127.0.0.1/", "http://[::1]/", "https://127.0.0.1/", "https://localhost/"):
         assert parse(url, LOCAL)
     ward = Settings(Path(), webhook_networks="10.1.0.0/16").allowed_networks
     assert parse("https://10.1.2.3/", ward)

@@ -36,8 +36,8 @@ EVENTS: dict[str, EventKind] = {
     "criteria.fix": EventKind("Criteria were fixed", "/fixed-criteria/{}"),
     "criteria.waiting": EventKind("Criteria wait for a countersignature", "/fixed-criteria/{}"),
     "criteria.countersign": EventKind("Fixed criteria were countersigned", "/fixed-criteria/{}"),
-    "incident.near": EventKind("The deadline for reporting an incident is near", "/incidents/{}"),
-    "incident.overdue": EventKind("The deadline for reporting an incident has passed", "/incidents/{}"),
+    "incident.near": EventKind("An incident must be reported soon", "/incidents/{}"),
+    "incident.overdue": EventKind("An incident should have been reported", "/incidents/{}"),
     "study.remove": EventKind("A study was removed", ""),
 }
 TEST = "webhook.test"

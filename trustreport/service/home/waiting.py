@@ -1,11 +1,11 @@
 """What waits for a person: reviews, signatures, periods and incidents that are late, what failed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from sqlalchemy import Result, Select, exists, func, select
+from sqlalchemy import Row, Select, exists, func, select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.access.principal import Principal
@@ -25,7 +25,7 @@ from trustreport.service.storage.models import (
 )
 from trustreport.service.storage.store import now
 from trustreport.service.storage.vigilance import VigilanceEntry
-from trustreport.service.study.fixing import fixing_of
+from trustreport.service.study.fixing import fixing_of, lacks_data_alone
 from trustreport.service.vigilance.entries import MOST_ENTRIES, today
 from trustreport.service.vigilance.fields import clock
 
@@ -33,6 +33,8 @@ MOST_OF_A_KIND = 10
 MOST_LOOKED_AT = 50  # acts that wait for a second person, the newest first
 LATE = 3_600_000  # milliseconds after which a due audit is overdue: the queue is looked at all the time
 FAILED_DAYS = 30  # for which a failure is shown
+
+FailedRow = TypeVar("FailedRow", Version, Job)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,25 +152,26 @@ def _entries(rows: Rows, who: Principal, day: date) -> Iterator[OpenTask]:
 
 
 def _failed_checks(rows: Rows, who: Principal) -> Iterator[OpenTask]:
-    """Newest versions with problems."""
+    """Newest versions with problems, other than that their data are not there yet."""
     last = select(Version.study, func.max(Version.number).label("number")).group_by(Version.study).subquery()
     newest = (Version.study == last.c.study) & (Version.number == last.c.number)
     failed = who.rows_of(Version).join(last, newest).where(Version.state.in_(("invalid", "unreadable")))
-    for version, at, name in _lately(rows, who, failed, Version):
-        yield OpenTask("check", f"/versions/{version}", name, _day(at))
+    found = [(one, name) for one, name in _lately(rows, who, failed, Version) if not lacks_data_alone(one)]
+    for version, name in found[:MOST_OF_A_KIND]:
+        yield OpenTask("check", f"/versions/{version.id}", name, _day(version.created_at))
 
 
 def _failed_jobs(rows: Rows, who: Principal) -> Iterator[OpenTask]:
     """Reports that could not be made, of versions that have none since."""
     made = exists().where(StoredReport.version == Job.version, StoredReport.created_at > Job.created_at)
     failed = who.rows_of(Job).where(Job.state == "failed", Job.task == "report", ~made)
-    for job, at, name in _lately(rows, who, failed, Job):
-        yield OpenTask("job", f"/jobs/{job}", name, _day(at))
+    for job, name in [*_lately(rows, who, failed, Job)][:MOST_OF_A_KIND]:
+        yield OpenTask("job", f"/jobs/{job.id}", name, _day(job.created_at))
 
 
 def _lately(
-    rows: Rows, who: Principal, failed: Select[Any], kind: type[Version | Job]
-) -> Result[str, int, str]:
+    rows: Rows, who: Principal, failed: Select[Any], kind: type[FailedRow]
+) -> Iterable[Row[FailedRow, str]]:
     """Failures of the last days that a person sees: their own, an administrator those of closed accounts."""
     closed = who.rows_of(User).where(User.disabled_at.is_not(None)).with_only_columns(User.id)
     persons = {who.user, *(rows.scalars(closed) if "manage" in who.may else ())}
@@ -176,9 +179,9 @@ def _lately(
         failed.where(kind.created_by.in_(persons), kind.created_at > now(rows) - FAILED_DAYS * DAY)
         .join(StoredStudy, StoredStudy.id == kind.study)
         .order_by(kind.id.desc())
-        .limit(MOST_OF_A_KIND)
+        .limit(MOST_LOOKED_AT)
     )
-    return rows.execute(query.with_only_columns(kind.id, kind.created_at, StoredStudy.name))
+    return rows.execute(query.with_only_columns(kind, StoredStudy.name))
 
 
 def _names(rows: Rows, who: Principal, studies: set[str]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Row, select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.intake import LOCK, MANIFESTS
@@ -99,7 +99,7 @@ def numbers_of(rows: Rows, study: str) -> dict[str, int]:
     return dict(pairs(rows, select(Version.id, Version.number).where(Version.study == study)))
 
 
-def lacks_data_alone(version: Version) -> bool:
+def lacks_data_alone(version: Version | Row[Any]) -> bool:
     """Whether nothing else is wrong with a version than that its tables are not there."""
     places = [problem.get("column") or "" for problem in version.problems]
     of_manifest = all(problem["file"] in MANIFESTS for problem in version.problems)

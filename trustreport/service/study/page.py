@@ -35,7 +35,7 @@ from trustreport.service.storage.models import (
 )
 from trustreport.service.storage.pooling import StoredCollaboration
 from trustreport.service.study import api
-from trustreport.service.study.fixing import fixing_of, numbers_of
+from trustreport.service.study.fixing import fixing_of, lacks_data_alone, numbers_of
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.shapes import Name
 from trustreport.vocabulary.messages import say
@@ -65,7 +65,15 @@ def studies(
     with core.store.read() as rows:
         found = listed(rows, query, StoredStudy.id, after)
         lines = _lines(rows, found.items)
-    return page(request, "studies", lines=lines, wanted=wanted, after=after, next=found.next)
+    return page(
+        request,
+        "studies",
+        lines=lines,
+        lacks_data=lacks_data_alone,
+        wanted=wanted,
+        after=after,
+        next=found.next,
+    )
 
 
 @router.get("/{study}")
@@ -78,6 +86,8 @@ def show(request: Request, who: Reader, core: TheCore, study: Name) -> Response:
             Version.number,
             Version.state,
             Version.facts,
+            Version.problems,
+            Version.criteria,
             Version.created_by,
             Version.created_at,
         )
@@ -110,6 +120,7 @@ def show(request: Request, who: Reader, core: TheCore, study: Name) -> Response:
             "study",
             study=row,
             versions=versions,
+            lacks_data=lacks_data_alone,
             steps=steps,
             waiting=fixing.waiting,
             reports=reports,
@@ -151,7 +162,8 @@ def _lines(rows: Rows, found: list[StoredStudy]) -> list[StudyLine]:
         .group_by(Version.study)
         .subquery()
     )
-    newest = select(Version.study, Version.id, Version.number, Version.state, Version.facts).join(
+    shown = (Version.id, Version.number, Version.state, Version.facts, Version.problems, Version.criteria)
+    newest = select(Version.study, *shown).join(
         last, (Version.study == last.c.study) & (Version.number == last.c.number)
     )
     versions = {row.study: row for row in rows.execute(newest)}

@@ -55,14 +55,12 @@ def parse(url: str, networks: Networks) -> SplitResult:
         raise NotAllowed("it does not begin with https:// and a name")
     if parts.username is not None or parts.password is not None or parts.fragment:
         raise NotAllowed("it has a user, a password or a fragment (#)")
-    number = _number(host)
+    is_localhost = host == "localhost" or host.endswith(".localhost")
+    number = IPv4Address("127.0.0.1") if is_localhost else _number(host)
     if number is not None and not is_allowed(number, networks):
         raise NotAllowed("it is of a private network")
-    if parts.scheme == "http":
-        loopback = number if number is not None else IPv4Address("127.0.0.1")
-        local = host == "localhost" or (number is not None and number.is_loopback)
-        if not local or not is_allowed(loopback, networks):
-            raise NotAllowed("it does not begin with https://")
+    if parts.scheme == "http" and (number is None or not number.is_loopback):
+        raise NotAllowed("it does not begin with https://")
     return parts
 
 

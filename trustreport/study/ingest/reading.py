@@ -117,7 +117,8 @@ def _manifest_path(path: Path, problems: Problems) -> Path | None:
             if len(there) == 1:
                 return there[0]
             found = "several manifests" if there else "no study.yaml, study.yml or study.json"
-            mend = f"Keep one of {listed(p.name for p in there)}." if there else "trustreport init makes one."
+            proposed = "`trustreport init` and the form of the service propose one from the tables."
+            mend = f"Keep one of {listed(p.name for p in there)}." if there else proposed
             problems.add_at(path.name or str(path), found, "", mend)
         elif not path.is_file():
             problems.add_at(path.name or str(path), "there is no such file or folder")
