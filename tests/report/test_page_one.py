@@ -204,7 +204,7 @@ def test_numbers_of_an_axis_keep_clear_of_the_word_for_better(language: str) -> 
                 assert x + half < edge if anchor == "end" else x - half > edge, (label, word)
 
 
-def test_the_box_of_the_intended_use_is_not_broken_over_a_page() -> None:
+def test_the_boxes_of_the_intended_use_are_not_broken_over_a_page() -> None:
     css = (folder("templates") / "report.css").read_text(encoding="utf-8")
-    (box,) = re.findall(r"^\.use \{([^}]*)\}", css, re.M)
+    (box,) = re.findall(r"^\.use > div \{([^}]*)\}", css, re.M)
     assert "break-inside: avoid" in box

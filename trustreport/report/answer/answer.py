@@ -11,7 +11,7 @@ from trustreport.report.answer.other_evidence import claims, measurements, worst
 from trustreport.report.answer.sentences import (
     MOST_NAMED,
     Statement,
-    beside_accepted,
+    by_minimum_accuracy,
     first_few,
     on_data,
     set_aside,
@@ -92,7 +92,7 @@ def _least_accepted(assessment: Assessment, say: Catalogue) -> Iterator[Statemen
     Beside criteria only those speak that are below.
     """
     least = assessment.plan.utility.minimum_accuracy
-    sides = beside_accepted(assessment)
+    sides = by_minimum_accuracy(assessment)
     if least is None:
         return
     if assessment.verdicts:
@@ -101,10 +101,10 @@ def _least_accepted(assessment: Assessment, say: Catalogue) -> Iterator[Statemen
         sides["reached"] = []
     for key, of in sides.items():
         if of:
-            yield _beside_accepted(key, of, least, say)
+            yield _of_minimum(key, of, least, say)
 
 
-def _beside_accepted(key: str, of: list[Result], least: float, say: Catalogue) -> Statement:
+def _of_minimum(key: str, of: list[Result], least: float, say: Catalogue) -> Statement:
     """Accuracies on one side of the least that is accepted; those of one value on the same data together."""
     names: dict[tuple[str, str], list[str]] = {}
     for r in of:

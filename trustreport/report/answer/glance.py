@@ -87,7 +87,7 @@ def _row(word: str, assessment: Assessment, standing: Mapping[str, ReportPlace],
     for names in SHOWN[word]:
         found = next(filter(None, (_found(f"{dimension}.{n}", assessment) for n in names)), [])
         if found:
-            lead = _as_judged(_worst(found, first), assessment)
+            lead = _from_criterion(_worst(found, first), assessment)
             measured.append(_stated(lead, assessment, say))
             first = first or (lead, *found)
     if not first:
@@ -101,7 +101,7 @@ def _row(word: str, assessment: Assessment, standing: Mapping[str, ReportPlace],
     return GlanceRow(name, tuple(measured), _says(lead, first[1:], assessment, say), place)
 
 
-def _as_judged(r: Result, assessment: Assessment) -> Result:
+def _from_criterion(r: Result, assessment: Assessment) -> Result:
     """The same number as a criterion judged it, whose interval may have another level than the report's."""
     number = (r.id, r.endpoint, r.place, r.parameters)
     judged = (v.result for v in assessment.verdicts if v.result is not None)

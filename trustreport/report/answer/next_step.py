@@ -4,7 +4,7 @@ from trustreport.assessment.assess import Assessment
 from trustreport.assessment.verdicts.judge import further_cases
 from trustreport.assessment.verdicts.verdict import ROLES, Verdict
 from trustreport.report.answer.by_criteria import candidate_statuses
-from trustreport.report.answer.sentences import beside_accepted, title
+from trustreport.report.answer.sentences import by_minimum_accuracy, title
 from trustreport.vocabulary.messages import Catalogue
 
 SAFETY = "safety"
@@ -39,7 +39,7 @@ def next_step(assessment: Assessment, say: Catalogue, *, limited: bool) -> str:
 def _without_criteria(assessment: Assessment) -> str:
     """What comes first where nothing was required, by what the data are of."""
     study = assessment.study
-    if beside_accepted(assessment)["missed"]:
+    if by_minimum_accuracy(assessment)["missed"]:
         return "below"
     if all(r.dimension == "source_reliability" for r in assessment.results):
         return "device"

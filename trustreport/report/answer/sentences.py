@@ -135,7 +135,7 @@ def excludes_zero(difference: Result) -> bool:
     return difference.estimate.low > 0 or difference.estimate.high < 0
 
 
-def beside_accepted(assessment: Assessment) -> dict[str, list[Result]]:
+def by_minimum_accuracy(assessment: Assessment) -> dict[str, list[Result]]:
     """Accuracies, lowest first, by the side of the least that users accept on which their interval is.
 
     Of the periods of routine use the latest speaks; data that the device was made with never do.
