@@ -92,6 +92,12 @@ def equal_shares(x: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> Estimate
     References
     ----------
     Pearson (1900), Philos. Mag. 50, 157-175. Cochran (1954), Biometrics 10, 417-451 (expected counts).
+
+    Examples
+    --------
+    >>> test = equal_shares([10, 20, 30], [100, 100, 100])  # R: prop.test(c(10, 20, 30), rep(100, 3))
+    >>> print(f"{test.value:.2f}, {test.method}, p = {test.p:.5f}")
+    0.20, chi_square, p = 0.00193
     """
     check_level(level)
     events, size = np.asarray(x, np.float64), np.asarray(n, np.float64)

@@ -195,6 +195,11 @@ def nomogram_accuracy(concordance: Estimate, *, n_categories: int = 2) -> Estima
     References
     ----------
     Cabitza et al. (2020), BMC Med. Inform. Decis. Mak. 20, 219 (the nomogram, k = 2; formula derived).
+
+    Examples
+    --------
+    >>> round(nomogram_accuracy(Estimate(0.57, 0.55, 0.6, 427)).value, 4)
+    0.8775
     """
     e = concordance
     if e.value != e.value:

@@ -69,6 +69,11 @@ def case_mean(
     ``case_mean``, variance with divisor n, or ``cluster_mean`` with the clusters in `details`, and
     ``..._t`` of a difference; NaN with a note without cases; no width, and a note, where all cases are
     worth the same.
+
+    Examples
+    --------
+    >>> print(case_mean(np.array([1.0, 0, 1, 1])))
+    0.75 (95% CI 0.33 to 1.17; n = 4)
     """
     n = worth.size
     method = (MEAN if cluster is None else CLUSTER_MEAN) + (DIFFERENCE if tested else "")
@@ -93,6 +98,9 @@ def case_ratio(
     """Sum of worth over sum of the best possible, (n_cases,) each, by the delta method.
 
     `none` is the note where nothing could be earned.
+
+    >>> print(case_ratio(np.array([1.0, 0, 1, 0]), np.array([1.0, 1, 1, 0])))
+    0.67 (95% CI 0.13 to 1.20; n = 4)
     """
     z, n = normal_quantile(level), worth.size
     method = RATIO if cluster is None else CLUSTER_RATIO
@@ -126,6 +134,11 @@ def mean_of_clusters(
     ----------
     influence : float array, shape (n_clusters,)
         Summing to 0.
+
+    Examples
+    --------
+    >>> print(mean_of_clusters(0.5, np.array([0.1, -0.1, 0.05, -0.05]), 40, 0.95))
+    0.50 (95% CI -0.08 to 1.08; n = 40)
     """
     n_clusters = len(influence)
     if n_clusters < 2:
@@ -214,6 +227,16 @@ def cell_mean(
     Zou, Huang, Zhang (2009), Comput. Stat. Data Anal. 53, 1080-1085 (limits of a linear function from those
     of its parts, correlated parts). Wilson (1927), J. Am. Stat. Assoc. 22, 209-212. Rao, Scott (1992),
     Biometrics 48, 577-585 (clusters).
+
+    Examples
+    --------
+    >>> cells, worth, truth = (
+    ...     np.array([15, 10, 5, 70]),
+    ...     np.array([1.0, 0, 0, 1]),
+    ...     np.array([1, 0, 1, 0]),
+    ... )
+    >>> print(cell_mean(cells, worth, truth))
+    0.85 (95% CI 0.77 to 0.91; n = 100)
     """
     check_level(level)
     n = int(counts.sum())

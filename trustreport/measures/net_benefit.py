@@ -101,6 +101,13 @@ def net_benefit_mover(
     ----------
     Vickers, Elkin (2006), Med. Decis. Making 26, 565-574.
     Zou, Huang, Zhang (2009), Comput. Stat. Data Anal. 53, 1080-1085 (limits).
+
+    Examples
+    --------
+    >>> truth = np.array([True, True, True, False, False, False, False, False])
+    >>> score = np.array([0.9, 0.6, 0.2, 0.7, 0.3, 0.2, 0.1, 0.1])
+    >>> print(net_benefit_mover(truth, score, 0.5))
+    0.12 (95% CI -0.32 to 0.49; n = 8)
     """
     check_scores(truth, score)
     counts, cells = decision_cells(truth, score >= checked_threshold(threshold), cluster)
@@ -122,13 +129,21 @@ def of_cells(
 def treat_all(
     truth: NDArray[np.bool_], threshold: float, *, cluster: Clusters | None = None, level: float = 0.95
 ) -> Estimate:
-    """Net benefit of acting on everybody: prevalence - w (1 - prevalence), w = t / (1 - t)."""
+    """Net benefit of acting on everybody: prevalence - w (1 - prevalence), w = t / (1 - t).
+
+    >>> print(treat_all(np.arange(10) < 3, 0.2))
+    0.12 (95% CI -0.12 to 0.50; n = 10)
+    """
     counts, cells = decision_cells(truth, np.ones(truth.shape, dtype=np.bool_), cluster)
     return of_cells(counts, checked_threshold(threshold), clusters=cells, level=level)
 
 
 def treat_none(truth: NDArray[np.bool_], *, level: float = 0.95) -> Estimate:
-    """Net benefit of acting on nobody: 0, by definition and without uncertainty."""
+    """Net benefit of acting on nobody: 0, by definition and without uncertainty.
+
+    >>> print(treat_none(np.arange(10) < 3))
+    0.00 (95% CI 0.00 to 0.00; n = 10)
+    """
     check_level(level)
     if not truth.size:
         return undefined(0, notes.NO_CASE, level=level, method=MEAN)
@@ -156,6 +171,14 @@ def net_benefit_difference(
     References
     ----------
     Vickers, Cronin, Elkin, Gonen (2008), BMC Med. Inform. Decis. Mak. 8, 53 (differences, by resampling).
+
+    Examples
+    --------
+    >>> truth = np.array([True, True, True, False, False, False, False, False])
+    >>> score = np.array([0.9, 0.6, 0.2, 0.7, 0.3, 0.2, 0.1, 0.1])
+    >>> other = np.array([0.4, 0.6, 0.2, 0.7, 0.6, 0.2, 0.1, 0.1])
+    >>> print(net_benefit_difference(truth, score, other, 0.5))
+    0.25 (95% CI -0.11 to 0.61; n = 8)
     """
     check_scores(truth, compared)
     check_scores(truth, baseline)
@@ -295,6 +318,13 @@ def interventions_avoided(
     ----------
     Vickers, Cronin, Elkin, Gonen (2008), BMC Med. Inform. Decis. Mak. 8, 53.
     Zou, Huang, Zhang (2009), Comput. Stat. Data Anal. 53, 1080-1085 (limits).
+
+    Examples
+    --------
+    >>> truth = np.array([True, True, True, False, False, False, False, False])
+    >>> decision = np.array([True, True, False, True, False, False, False, False])
+    >>> print(interventions_avoided(truth, decision, 0.5))
+    0.38 (95% CI -0.20 to 0.68; n = 8)
     """
     if threshold <= LEAST:
         return undefined(truth.size, AT_ZERO, level=level, method=METHOD)

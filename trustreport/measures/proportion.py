@@ -100,6 +100,11 @@ def wilson(x: int, n: int, level: float = 0.95) -> Estimate:
     ----------
     Wilson (1927), J. Am. Stat. Assoc. 22, 209-212.
     Newcombe (1998), Stat. Med. 17, 857-872, method 3.
+
+    Examples
+    --------
+    >>> print(wilson(81, 263))
+    0.31 (95% CI 0.26 to 0.37; n = 263)
     """
     x, n = check_counts(x, n)
     z = normal_quantile(level)
@@ -136,6 +141,11 @@ def clopper_pearson(x: int, n: int, level: float = 0.95) -> Estimate:
     References
     ----------
     Clopper and Pearson (1934), Biometrika 26, 404-413.
+
+    Examples
+    --------
+    >>> print(clopper_pearson(15, 148))
+    0.10 (95% CI 0.06 to 0.16; n = 148)
     """
     x, n = check_counts(x, n)
     check_level(level)

@@ -236,6 +236,13 @@ def accuracy_at_coverage(
     References
     ----------
     El-Yaniv, Wiener (2010), J. Mach. Learn. Res. 11, 1605-1641 (risk and coverage).
+
+    Examples
+    --------
+    >>> right = np.array([True, True, False, True, False, True])
+    >>> certainty = np.array([0.9, 0.8, 0.1, 0.7, 0.2, np.nan])
+    >>> print(accuracy_at_coverage(right, certainty, 0.5))
+    1.00 (95% CI 0.44 to 1.00; n = 3)
     """
     if not 0 < coverage <= 1:
         raise ValueError(f"coverage must lie in (0, 1], got {coverage:g}.")

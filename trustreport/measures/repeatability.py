@@ -124,6 +124,12 @@ def repeated(
     Bland, Altman (1986), Lancet 327, 307-310 (limits); (1996), BMJ 313, 744 (within-subject SD).
     Donner, Zou (2012), Stat. Methods Med. Res. 21, 347-359 (intervals of the limits).
     Shoemaker (2003), Am. Stat. 57, 243-249 (degrees of freedom by the kurtosis).
+
+    Examples
+    --------
+    >>> difference = np.array([0.02, -0.01, 0.00, 0.03, -0.04, 0.01, 0.02, -0.02])
+    >>> print(repeated("agreement_limit_high", difference))
+    0.05 (95% CI 0.02 to 0.10; n = 8)
     """
     check_level(level)
     n, apart = len(difference), cluster is None and summed is None
@@ -194,6 +200,15 @@ def within_case(
     References
     ----------
     Bland, Altman (1996), BMJ 313, 744; (1999), Stat. Methods Med. Res. 8, 135-160.
+
+    Examples
+    --------
+    >>> print(
+    ...     within_case(
+    ...         "within_case_sd", np.array([[3.0, 4.0, 5.0], [1.0, 1.0, np.nan], [7.0, 9.0, 8.0]])
+    ...     )
+    ... )
+    0.89 (95% CI 0.55 to 2.31; n = 3)
     """
     contrasts, case = helmert(value)
     several = len(np.unique(case))
@@ -285,6 +300,13 @@ def repeat_kappa(
     References
     ----------
     Cohen (1960), Educ. Psychol. Meas. 20, 37-46.
+
+    Examples
+    --------
+    >>> first = np.repeat([True, True, False, False], [20, 5, 10, 15])
+    >>> second = np.repeat([True, False, True, False], [20, 5, 10, 15])
+    >>> print(repeat_kappa(first, second))
+    0.40 (95% CI 0.12 to 0.62; n = 50)
     """
     pair = np.stack([first, second], axis=1).astype(np.int64)
     alone = cohen_kappa(pair[:, 0], pair[:, 1], 2, level=level)

@@ -148,6 +148,13 @@ def mss_brier(
     ----------
     The mean's normal interval; not among the criteria of Riley et al. (2021), whose rule it follows. The ten
     of the rarer class are a rule of this project.
+
+    Examples
+    --------
+    >>> mss_brier(0.04139318872455269, 0.4).value
+    255.0
+    >>> mss_brier(0.001, 0.001).value
+    10000.0
     """
     check_inputs(width, prevalence)
     if not variance_per_case >= 0:
@@ -217,6 +224,11 @@ def mss_calibration_slope(
     References
     ----------
     Riley et al. (2021), Stat. Med. 40, 4230-4251, section 3.2.
+
+    Examples
+    --------
+    >>> mss_calibration_slope(Information(0.02, 0.1, -0.04)).value
+    19208.0
     """
     check_inputs(width)
     target = width / (2 * planning_quantile(level))
@@ -265,6 +277,11 @@ def mss_net_benefit(
     References
     ----------
     Riley et al. (2021), Stat. Med. 40, 4230-4251, section 3.4.
+
+    Examples
+    --------
+    >>> mss_net_benefit(0.95, 0.35, 0.22, 0.1).value
+    248.0
     """
     check_inputs(width, prevalence)
     for name, share in (("sensitivity", sensitivity), ("specificity", specificity)):
@@ -316,6 +333,11 @@ def mss_oe(
     References
     ----------
     Riley et al. (2021), Stat. Med. 40, 4230-4251, section 3.1.
+
+    Examples
+    --------
+    >>> mss_oe(0.018, width=1).value
+    906.0
     """
     check_inputs(width, prevalence)
     if not oe > 0:

@@ -117,6 +117,13 @@ def snb_mover(
     ----------
     Fieller (1954), J. R. Stat. Soc. B 16, 175-185. Zou, Huang, Zhang (2009), Comput. Stat. Data Anal. 53,
     1080-1085.
+
+    Examples
+    --------
+    >>> truth = np.array([True, True, True, False, False, False, False, False])
+    >>> score = np.array([0.9, 0.6, 0.2, 0.7, 0.3, 0.2, 0.1, 0.1])
+    >>> print(snb_mover(truth, score, 0.5))
+    0.33 (95% CI -1.97 to 0.82; n = 8)
     """
     plain = known or standardized_net_benefit(truth, score, threshold, level=level)
     if not isfinite(plain.value) or threshold == 1:
@@ -172,6 +179,12 @@ def snb_jackknife(
     References
     ----------
     Efron, Tibshirani (1993), An Introduction to the Bootstrap, chapter 11.
+
+    Examples
+    --------
+    >>> truth, score = np.arange(60) % 3 == 0, (np.arange(60) * 7 % 20) / 20
+    >>> print(snb_jackknife(truth, score, 0.2, np.arange(60) // 4))
+    0.40 (95% CI -0.01 to 0.64; n = 60)
     """
     plain = standardized_net_benefit(truth, score, threshold, cluster=cluster, level=level)
     plain = replace(plain, low=nan, high=nan, se=nan, method=SNB_JACKKNIFE)
@@ -244,6 +257,13 @@ def weighted_utility(
     References
     ----------
     Campagner, Sternini, Cabitza (2022), Comput. Methods Programs Biomed. 221, 106930.
+
+    Examples
+    --------
+    >>> truth = np.array([True, True, True, False, False, False, False, False])
+    >>> score = np.array([0.9, 0.6, 0.2, 0.7, 0.3, 0.2, 0.1, 0.1])
+    >>> print(weighted_utility(truth, score, np.full(8, 0.5), np.array([2, 1, 1, 1, 1, 1, 1, 1.0])))
+    0.50 (95% CI -14.01 to 0.98; n = 8)
     """
     check_scores(truth, score)
     for name, values, most in (("threshold", threshold, 1.0), ("relevance", relevance, inf)):

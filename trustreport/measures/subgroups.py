@@ -97,6 +97,13 @@ def clustered_share_difference(
     References
     ----------
     Miettinen and Nurminen (1985), Stat. Med. 4, 213-226. Rao and Scott (1992), Biometrics 48, 577-585.
+
+    Examples
+    --------
+    >>> event = np.array([1, 1, 0, 1, 0, 0, 1, 0], bool)
+    >>> first = np.array([1, 1, 1, 1, 0, 0, 0, 0], bool)
+    >>> print(clustered_share_difference(event, first, ~first, np.array([1, 1, 2, 3, 4, 4, 5, 6])))
+    0.50 (95% CI -0.73 to 0.97; n = 8)
     """
     check_level(level)
     n1, n2 = int(first.sum()), int(second.sum())
@@ -148,6 +155,14 @@ def clustered_auc_difference(
     References
     ----------
     Obuchowski (1997), Biometrics 53, 567-578.
+
+    Examples
+    --------
+    >>> truth = np.array([0, 1, 0, 1, 0, 1, 0, 1], bool)
+    >>> score, first = np.array([1, 2, 2, 2, 3, 2, 1, 3]), np.arange(8) < 4
+    >>> est = clustered_auc_difference(truth, score, first, ~first, np.array([1, 1, 2, 2, 3, 3, 4, 4]))
+    >>> print(f"{est.value:.3f}")
+    0.125
     """
     check_level(level)
     method = "cluster_linear"
@@ -210,6 +225,14 @@ def areas_alike(
     References
     ----------
     Cochran (1954), Biometrics 10, 101-129.
+
+    Examples
+    --------
+    >>> truth = np.tile(np.array([0, 0, 0, 0, 1, 1, 1, 1], bool), 2)
+    >>> score = np.array([1, 2, 2, 3, 2, 3, 4, 5, 1, 3, 2, 2, 2, 1, 4, 3])
+    >>> test = areas_alike(truth, score, np.repeat([0, 1], 8))
+    >>> print(f"{test.value:.2f}, p = {test.p:.3f}")
+    0.22, p = 0.407
     """
     check_level(level)
     found = []
@@ -266,6 +289,19 @@ def effect_differences(
     ----------
     Hillis (2014), Stat. Med. 33, 330-360 (one arm). Obuchowski, Rockette (1995), Commun. Stat. Simul. Comput.
     24, 285-308.
+
+    Examples
+    --------
+    >>> from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
+    >>> rng = np.random.default_rng(4)
+    >>> groups = [(rng.random((2, 5, n)) < 0.8).astype(float) for n in (60, 40)]
+    >>> found = effect_differences(
+    ...     (proportions(groups[0]), proportions(groups[1])),
+    ...     (proportion_covariance(groups[0]), proportion_covariance(groups[1])),
+    ...     (60, 40),
+    ... )
+    >>> print(found["or_rrrc"])
+    -0.08 (95% CI -0.33 to 0.17; n = 500)
     """
     readers = theta[0].shape[1]
     gains = [t[0] - t[1] for t in theta]
@@ -337,6 +373,13 @@ def equalised_odds_difference(
     ----------
     Hardt, Price and Srebro (2016), NIPS 29, 3315-3323 (equalised odds).
     Newcombe (1998), Stat. Med. 17, 873-890, method 10.
+
+    Examples
+    --------
+    >>> truth = np.tile(np.repeat([True, False], 50), 2)
+    >>> decision = np.concatenate([np.arange(50) < k for k in (45, 5, 35, 10)])
+    >>> print(equalised_odds_difference(truth, decision, np.repeat([0, 1], 100)))
+    0.20 (95% CI 0.02 to 0.37; n = 200)
     """
     check_level(level)
     method = METHOD if cluster is None else CLUSTERED_ODDS

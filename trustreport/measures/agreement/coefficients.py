@@ -145,6 +145,12 @@ def gwet_ac1(
     References
     ----------
     Gwet (2008), Br. J. Math. Stat. Psychol. 61, 29-48.
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0, 0], [1, 1, 0], [1, 1, 1], [0, 1, -1], [0, 0, 0]] * 4)
+    >>> print(gwet_ac1(codes, 2))
+    0.34 (95% CI -0.07 to 0.76; n = 20)
     """
     alike = np.eye(n_categories)
     return gwet_ac2(codes, n_categories, alike, multiplicity=multiplicity, cluster=cluster, level=level)
@@ -183,6 +189,13 @@ def gwet_ac2(
     References
     ----------
     Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., chapters 4 and 5.
+
+    Examples
+    --------
+    >>> from trustreport.measures.agreement.labels import quadratic
+    >>> codes = np.array([[0, 0, 1], [1, 1, 0], [2, 2, 2], [0, 1, -1], [0, 0, 0]] * 4)
+    >>> print(gwet_ac2(codes, 3, quadratic(3)))
+    0.69 (95% CI 0.56 to 0.83; n = 20)
     """
     if n_categories < 2:
         raise ValueError(f"n_categories must be at least 2, got {n_categories}.")
@@ -245,6 +258,14 @@ def icc(
     ----------
     McGraw, Wong (1996), Psychol. Methods 1, 30-46, tables 4 and 7. Shrout, Fleiss (1979), Psychol. Bull. 86,
     420-428.
+
+    Examples
+    --------
+    >>> judges = np.array(
+    ...     [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7.0]]
+    ... )
+    >>> print(icc(judges))
+    0.29 (95% CI 0.02 to 0.76; n = 6)
     """
     check_level(level)
     values = np.asarray(values, float)

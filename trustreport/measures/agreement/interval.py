@@ -189,6 +189,11 @@ def mean_interval(
     ----------
     Wilson (1927), J. Am. Stat. Assoc. 22, 209-212. Korn, Graubard (1998), Surv. Methodol. 24, 193-201
     (effective sample size). Rao, Scott (1992), Biometrics 48, 577-585.
+
+    Examples
+    --------
+    >>> print(mean_interval(1.0, np.ones(5), n=5, level=0.95))  # Wilson's of 5 of 5 is 0.57 to 1
+    1.00 (95% CI 0.39 to 1.00; n = 5)
     """
     details = dict(details or {})
     variance, size = variance_of_mean(parts, cluster)

@@ -135,6 +135,12 @@ def light_kappa(
     References
     ----------
     Light (1971), Psychol. Bull. 76, 365-377.
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0, 0], [1, 1, 0], [1, 1, 1], [0, 1, -1], [0, 0, 0]] * 4)
+    >>> print(light_kappa(codes, 2))
+    0.54 (95% CI 0.25 to 0.83; n = 20)
     """
     t = tally(codes, n_categories, weights, None, cluster)
     if not t.n:
@@ -209,6 +215,12 @@ def conger_kappa(
     ----------
     Conger (1980), Psychol. Bull. 88, 322-328.
     Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., section 5.3 (variance).
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0, 0], [1, 1, 0], [1, 1, 1], [0, 1, -1], [0, 0, 0]] * 4)
+    >>> print(conger_kappa(codes, 2))
+    0.34 (95% CI -0.02 to 0.71; n = 20)
     """
     t = tally(codes, n_categories, weights, multiplicity, cluster)
     missing = lacking(t, level)
@@ -263,6 +275,12 @@ def fleiss_kappa(
     ----------
     Fleiss (1971), Psychol. Bull. 76, 378-382.
     Gwet (2008), Br. J. Math. Stat. Psychol. 61, 29-48 (variance; a case with one label counts for Pe).
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0, 0], [1, 1, 0], [1, 1, 1], [0, 1, -1], [0, 0, 0]] * 4)
+    >>> print(fleiss_kappa(codes, 2))
+    0.32 (95% CI -0.08 to 0.72; n = 20)
     """
     t = tally(codes, n_categories, weights, multiplicity, cluster)
     missing = lacking(t, level)
@@ -308,6 +326,12 @@ def percent_agreement(
     References
     ----------
     Gwet (2008), Br. J. Math. Stat. Psychol. 61, 29-48.
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0, 0], [1, 1, 0], [1, 1, 1], [0, 1, -1], [0, 0, 0]] * 4)
+    >>> print(percent_agreement(codes, 2))
+    0.67 (95% CI 0.46 to 0.87; n = 20)
     """
     t = tally(codes, n_categories, weights, multiplicity, cluster)
     missing = lacking(t, level)

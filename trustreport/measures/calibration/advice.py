@@ -160,6 +160,14 @@ def advisory_value(
     Cabitza, Campagner et al. (2023), HEALTHINF 2023, section 2.4 (advice value, advisory value).
     Cabitza, Campagner, Famiglini (2022), CD-MAKE, LNCS 13480 (local calibration of the GICI).
     Thresholds other than .5 and the interval (`gap_bounds`) are our own.
+
+    Examples
+    --------
+    >>> truth, score = np.array([True, True, False, False]), np.array([0.9, 0.9, 0.4, 0.3])
+    >>> round(advisory_value(truth, score).value, 4)
+    0.6175
+    >>> round(advisory_value(truth, score, threshold=0.2).value, 4)
+    0.6141
     """
     known = known or advised(truth, score, bins, threshold=threshold)
     check_level(level)

@@ -233,6 +233,12 @@ def ece(
     References
     ----------
     Huang et al. (2020), J. Am. Med. Inform. Assoc. 27, 621-633. The interval is our own (`gap_bounds`).
+
+    Examples
+    --------
+    >>> truth, score = np.array([False, True, True, True]), np.array([0.1, 0.15, 0.8, 0.85])
+    >>> round(ece(truth, score).value, 3)
+    0.275
     """
     check(truth, score)
     check_level(level)

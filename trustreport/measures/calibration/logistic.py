@@ -96,6 +96,12 @@ def calibration_intercept(
     ----------
     Cox (1958), Biometrika 45, 562-565.
     Van Calster et al. (2016), J. Clin. Epidemiol. 74, 167-176.
+
+    Examples
+    --------
+    >>> truth, score = np.array([True, False, True, True]), np.array([0.5, 0.5, 0.5, 0.5])
+    >>> round(calibration_intercept(truth, score).value, 6)  # ln 3
+    1.098612
     """
     known = known or fitted_intercept(truth, score)
     if known is None:
@@ -149,6 +155,12 @@ def calibration_slope(
     ----------
     Cox (1958), Biometrika 45, 562-565.
     Van Calster et al. (2016), J. Clin. Epidemiol. 74, 167-176.
+
+    Examples
+    --------
+    >>> truth = np.array([False, False, True, False, True, True])
+    >>> print(calibration_slope(truth, np.array([0.1, 0.3, 0.4, 0.6, 0.7, 0.9])))
+    1.50 (95% CI -0.93 to 3.94; n = 6)
     """
     check(truth, score)
     if why := _undefined(truth):

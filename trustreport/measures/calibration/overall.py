@@ -110,6 +110,11 @@ def brier(
     Brier (1950), Mon. Weather Rev. 78, 1-3.
     Murphy (1973), J. Appl. Meteorol. 12, 595-600; Stephenson, Coelho, Jolliffe (2008), Weather Forecast. 23,
     752-757 (within bins).
+
+    Examples
+    --------
+    >>> brier(np.array([True, False, True]), np.array([0.9, 0.2, 0.6])).value
+    0.07
     """
     check(truth, score)
     z = normal_quantile(level)
@@ -181,6 +186,11 @@ def oe_ratio(
     ----------
     Cochran (1977), Sampling Techniques, 3rd ed., section 6.3 (variance of a ratio).
     Debray et al. (2017), BMJ 356, i6460 (standard error with the scores as given).
+
+    Examples
+    --------
+    >>> oe_ratio(np.array([True, False, True, False]), np.array([0.9, 0.4, 0.9, 0.3])).value
+    0.8
     """
     check(truth, score)
     z = normal_quantile(level)

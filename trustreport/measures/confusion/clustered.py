@@ -197,6 +197,12 @@ def korn_graubard(e: Estimate) -> Estimate:
     References
     ----------
     Korn, Graubard (1998), Surv. Methodol. 24, 193-201.
+
+    Examples
+    --------
+    >>> cells = np.array([[3, 0, 1, 4], [0, 1, 2, 5], [2, 0, 0, 2], [1, 1, 0, 6], [4, 0, 1, 3]])
+    >>> print(korn_graubard(clustered("sensitivity", cells)))
+    0.71 (95% CI 0.26 to 0.97; n = 14)
     """
     if isnan(e.low):
         return e

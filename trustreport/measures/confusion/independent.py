@@ -263,6 +263,11 @@ def at_prevalence(name: str, counts: ConfusionCounts, prevalence: float, *, leve
     ----------
     Mercaldo, Lau, Zhou (2007), Stat. Med. 26, 2170-2183 (predictive values at a given prevalence).
     Leeflang, Rutjes, Reitsma, Hooft, Bossuyt (2013), CMAJ 185, E537-E544 (the assumption).
+
+    Examples
+    --------
+    >>> print(at_prevalence("ppv", ConfusionCounts(97, 12, 46, 55), 0.02))
+    0.07 (95% CI 0.05 to 0.12; n = 210)
     """
     if name not in MEASURES or name == "prevalence":
         known = ", ".join(key for key in MEASURES if key != "prevalence")

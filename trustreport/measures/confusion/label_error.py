@@ -267,6 +267,12 @@ def area_corrected_for_labels(
     -------
     In [0, 1]; NaN with a note where the labels tell too little, or do not fit the declared error; no
     limits where `area` has none.
+
+    Examples
+    --------
+    >>> label = np.repeat([True, False], [145, 855])
+    >>> print(area_corrected_for_labels(Estimate(0.8, 0.76, 0.84, 1000), label, LabelError(0.9, 0.95)))
+    0.94 (95% CI 0.88 to 1.00; n = 1000)
     """
     share = float(label.mean()) if len(label) else nan
     p = (share + error.specificity - 1) / error.signal

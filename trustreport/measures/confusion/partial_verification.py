@@ -159,6 +159,13 @@ def begg_greenes_logit(
     ----------
     Begg, Greenes (1983), Biometrics 39, 207-215. Zhou, Obuchowski, McClish (2011), Statistical Methods in
     Diagnostic Medicine, 2nd ed., chapter 10.
+
+    Examples
+    --------
+    >>> truth = np.repeat([1, 0, 1, 0, -1, -1], [231, 32, 27, 54, 166, 140]).astype(np.int8)
+    >>> decision = np.repeat([True, True, False, False, True, False], [231, 32, 27, 54, 166, 140])
+    >>> print(begg_greenes_logit("sensitivity", truth, decision))
+    0.84 (95% CI 0.78 to 0.88; n = 650)
     """
     check_level(level)
     cases = PartlyVerified.of_decisions(truth, decision)

@@ -63,7 +63,11 @@ def class_measure(
 def right_share(
     right: NDArray[np.bool_], cluster: Clusters | None = None, *, level: float = 0.95
 ) -> Estimate:
-    """Share of cases that got their class, Wilson's interval; with clusters that of a design effect."""
+    """Share of cases that got their class, Wilson's interval; with clusters that of a design effect.
+
+    >>> print(right_share(np.array([True, True, False, True])))
+    0.75 (95% CI 0.30 to 0.95; n = 4)
+    """
     if cluster is None:
         return wilson(int(right.sum()), len(right), level)
     return clustered("sensitivity", cluster_cells(np.ones(len(right), bool), right, cluster), level=level)
@@ -117,6 +121,12 @@ def mean_of_classes(
     ----------
     Newcombe (1998), Stat. Med. 17, 873-890 (method 10); Zou, Donner (2008), Stat. Med. 27, 1693-1702, for
     sums of more than two; Takahashi, Yamamoto, Kuchiba, Koyama (2022), Appl. Intell. 52, 4961-4972, for F1.
+
+    Examples
+    --------
+    >>> truth, called = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 1, 1, 1, 2, 0])
+    >>> print(mean_of_classes("sensitivity", truth, called, 3))
+    0.67 (95% CI 0.38 to 0.86; n = 6)
     """
     n = len(truth)
     square = of == "sensitivity" and cluster is None and not weighted

@@ -134,6 +134,13 @@ def h_accuracy_difference(
     -----
     Of 400 samples of 100 to 400 cases a class of which 5 to 25% differed, the percentiles covered the
     difference in .93 to .98.
+
+    Examples
+    --------
+    >>> truth, score = np.repeat([0, 1], 15), np.r_[np.linspace(0, 0.3, 15), np.linspace(0.7, 1, 15)]
+    >>> sure, unsure = two_class_scores(score), two_class_scores(0.5 + (score - 0.5) / 2)
+    >>> print(h_accuracy_difference(truth, unsure, sure, tau=0.8, rng=np.random.default_rng(1)))
+    -0.35 (95% CI -0.39 to -0.32; n = 30)
     """
     gap = credits_of(truth, scores, tau, called) - credits_of(truth, other, tau, other_called)
     given = CaseWeights.of_classes(truth, scores.shape[1], priority, complexity, cluster)

@@ -142,7 +142,14 @@ def froc_sensitivity(
 
 
 def found_share(marked: Marked, *, level: float = 0.95) -> Estimate:
-    """Share of lesions that any mark hit, whatever its rating; lesions of a patient as a cluster."""
+    """Share of lesions that any mark hit, whatever its rating; lesions of a patient as a cluster.
+
+    >>> marked = Marked(
+    ...     3, np.array([0, 0, 1]), np.array([3.0, -np.inf, 2.0]), np.array([]), np.array([])
+    ... )
+    >>> print(found_share(marked))
+    0.67 (95% CI 0.01 to 1.00; n = 3)
+    """
     patient = marked.patients[marked.lesion_case]
     hit = marked.lesion_rating > -np.inf
     return clustered("sensitivity", cluster_cells(np.ones(len(hit), bool), hit, patient), level=level)
@@ -156,6 +163,12 @@ def false_marks_per_case(marked: Marked, *, level: float = 0.95) -> Estimate:
         exp(log m +- t sqrt(V) / m),  t with one degree of freedom fewer than patients
 
     Without any, the limit above is that of a Poisson count over the patients.
+
+    >>> marked = Marked(
+    ...     4, np.array([0]), np.array([3.0]), np.array([1, 1, 2]), np.array([1.0, 2.0, 1.0])
+    ... )
+    >>> print(false_marks_per_case(marked))
+    0.75 (95% CI 0.10 to 5.72; n = 4)
     """
     check_level(level)
     n = marked.n_cases

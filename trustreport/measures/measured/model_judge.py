@@ -106,6 +106,12 @@ def corrected_mean(
     ----------
     Tenenbein (1970), J. Am. Stat. Assoc. 65, 1350-1361 (double sampling). Angelopoulos, Bates, Fannjiang,
     Jordan, Zrnic (2023), Science 382, 669-674 (prediction-powered inference).
+
+    Examples
+    --------
+    >>> people = np.array([[3.0, 4, 2, 5, np.nan, np.nan, np.nan, np.nan]])
+    >>> print(corrected_mean(people, np.array([4.0, 4, 3, 5, 4, 5, 3, 4])))
+    3.50 (95% CI 2.13 to 4.87; n = 8)
     """
     e = _estimate(_corrected, people, judge, cluster, level, CORRECTED)
     return _of_all(e, len(judge))
@@ -148,6 +154,12 @@ def corrected_share(
     ----------
     Bonett, Price (2012), J. Educ. Behav. Stat. 37, 479-488 (added cases, a whole one of each). Wilson (1927),
     J. Am. Stat. Assoc. 22, 209-212. Korn, Graubard (1998), Surv. Methodol. 24, 193-201 (effective number).
+
+    Examples
+    --------
+    >>> people = np.array([[1.0, 1, 0, 1, np.nan, np.nan, np.nan, np.nan]])
+    >>> print(corrected_share(people, np.array([1.0, 1, 1, 1, 1, 1, 0, 1])))
+    0.62 (95% CI 0.14 to 0.95; n = 8)
     """
     method = CORRECTED if compared else CORRECTED_SHARE
     e = _of_all(_estimate(_corrected, people, judge, cluster, level, method, doubt=DOUBT), len(judge))

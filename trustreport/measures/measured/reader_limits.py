@@ -77,6 +77,12 @@ def with_the_mean(values: Floats, *, cluster: Clusters | None = None, level: flo
     ----------
     Christensen, Borgbjerg, Børty, Bøgsted (2020), BMC Med. Res. Methodol. 20, 238.
     Jones, Dobson, O'Brian (2011), J. Clin. Epidemiol. 64, 1298-1303.
+
+    Examples
+    --------
+    >>> values = np.array([[10.0, 20, 30, 40], [11, 19, 32, 41], [9, 22, 31, 38]])
+    >>> print(with_the_mean(values))
+    2.07 (95% CI 1.48 to 5.03; n = 4)
     """
     values = values[~np.isnan(values).all(axis=1)]
     whole = ~np.isnan(values).any(axis=0)

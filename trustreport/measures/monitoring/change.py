@@ -145,6 +145,12 @@ def wald_change(
     References
     ----------
     Satterthwaite (1946), Biom. Bull. 2, 110-114.
+
+    Examples
+    --------
+    >>> one, other = (Estimate(v, nan, nan, 50, se=0.3) for v in (1.0, 0.4))
+    >>> print(wald_change(one, other))
+    0.60 (95% CI -0.23 to 1.43; n = 100)
     """
     method, n = "wald_independent", now.n + then.n
     check_level(level)
@@ -176,6 +182,12 @@ def ratio_change(
     -------
     1 = no change; `se` on the scale of the logarithm; NaN with a note where one is undefined, 0 or
     infinite.
+
+    Examples
+    --------
+    >>> one, other = (Estimate(v, nan, nan, 50, se=0.3) for v in (2.0, 1.0))
+    >>> print(ratio_change(one, other))
+    2.00 (95% CI 0.87 to 4.59; n = 100)
     """
     method, n = "log_wald_independent", now.n + then.n
     check_level(level)
@@ -233,6 +245,13 @@ def mover_change(
     References
     ----------
     Zou, Donner (2008), Stat. Med. 27, 1693-1702. Newcombe (1998), Stat. Med. 17, 873-890, method 10.
+
+    Examples
+    --------
+    >>> from trustreport.measures.proportion import wilson
+    >>> found = mover_change(wilson(56, 70), wilson(48, 80))
+    >>> print(f"{found.value:.4f} [{found.low:.4f}, {found.high:.4f}]")  # Newcombe (1998), Table II
+    0.2000 [0.0524, 0.3339]
     """
     method, n = "log_mover" if ratio else "mover", now.n + then.n
     check_level(level)

@@ -282,6 +282,12 @@ def sprt(
     ----------
     Wald (1947), Sequential Analysis. Spiegelhalter et al. (2003), Int. J. Qual. Health Care 15, 7-13.
     Grigg, Farewell, Spiegelhalter (2003), Stat. Methods Med. Res. 12, 147-170 (tests that begin again).
+
+    Examples
+    --------
+    >>> found, run = sprt(np.array([0, 1, 1, 0]), 0.01, 0.10, budget=0.05)
+    >>> run.alerts, run.accepted
+    ((2,), ())
     """
     check_level(level)
     why = why_not(in_control, to_detect)

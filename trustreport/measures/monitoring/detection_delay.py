@@ -75,6 +75,14 @@ def sprt_delay(
     """Cases until the tests of an SPRT, one after the other, alert while the rate is the one to detect.
 
     As `cusum_delay`; a test that ends in control is followed by the next, so that its cases count too.
+
+    Examples
+    --------
+    >>> from trustreport.measures.monitoring.charts import sprt
+    >>> import numpy as np
+    >>> run = sprt(np.zeros(9, np.int64), 0.10, 0.20, budget=0.05)[1]
+    >>> {name: round(e.value) for name, e in sprt_delay(run).items()}
+    {'mean': 65, 'median': 51}
     """
     found = run.weights
     low, high = round(run.low / found.unit), round(run.high / found.unit)

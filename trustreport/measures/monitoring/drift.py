@@ -83,6 +83,11 @@ def kolmogorov_smirnov(baseline: Floats, current: Floats, *, level: float = 0.95
     References
     ----------
     Smirnov (1948), Ann. Math. Stat. 19, 279-281.
+
+    Examples
+    --------
+    >>> print(kolmogorov_smirnov(np.arange(100.0), np.arange(50.0, 150.0)).value)
+    0.5
     """
     method = "kolmogorov_smirnov"
     if why := _why(baseline, current, level):
@@ -113,6 +118,11 @@ def energy(baseline: Floats, current: Floats, *, level: float = 0.95) -> Estimat
     References
     ----------
     Székely, Rizzo (2013), J. Stat. Plan. Inference 143, 1249-1272.
+
+    Examples
+    --------
+    >>> print(energy(np.array([0.0, 1.0]), np.array([2.0, 3.0])).value)
+    0.75
     """
     method = "energy_1d"
     if why := _why(baseline, current, level):
@@ -155,6 +165,15 @@ def mix_change(baseline: NDArray[np.int64], current: NDArray[np.int64], *, level
     References
     ----------
     Pearson (1900), Philos. Mag. 50, 157-175.
+
+    Examples
+    --------
+    >>> found = mix_change(np.array([60, 40]), np.array([40, 60]))
+    >>> (
+    ...     round(found.value, 3),
+    ...     round(found.p, 4),
+    ... )  # R: chisq.test(matrix(c(60,40,40,60),2), correct=FALSE)
+    (0.2, 0.0047)
     """
     check_level(level)
     held = (baseline + current) > 0

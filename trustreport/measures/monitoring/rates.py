@@ -87,6 +87,11 @@ def median(values: NDArray[np.float64], *, cluster: Clusters | None = None, leve
     ----------
     Conover (1999), Practical Nonparametric Statistics, 3rd ed., section 3.2.
     Woodruff (1952), J. Am. Stat. Assoc. 47, 635-646 (limits of a quantile from those of a share).
+
+    Examples
+    --------
+    >>> print(median(np.arange(1.0, 21.0)))
+    10.50 (95% CI 6.00 to 15.00; n = 20)
     """
     check_level(level)
     n = len(values)

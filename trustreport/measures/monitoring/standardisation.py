@@ -176,6 +176,10 @@ def standardised_change(
     Examples
     --------
     Half as many hard cases, the same share right in either stratum: nothing has changed.
+
+    >>> found = standardised_change([30, 40], [100, 50], [15, 80], [50, 100])
+    >>> abs(round(found.value, 12)), round(found.details["crude"], 4)
+    (0.0, -0.1667)
     """
     x, m = np.asarray(events, np.float64), np.asarray(n, np.float64)
     y, k = np.asarray(baseline_events, np.float64), np.asarray(baseline_n, np.float64)

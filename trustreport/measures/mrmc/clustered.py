@@ -126,6 +126,12 @@ def mcnemar_clustered_case(
     References
     ----------
     Obuchowski (1998), Stat. Med. 17, 1495-1507.
+
+    Examples
+    --------
+    >>> outcome = np.array([[[0.0, 0, 1], [0, 1, 1]], [[1.0, 0, 1], [1, 1, 0]]])
+    >>> round(mcnemar_clustered_case(outcome).value, 3)
+    0.133
     """
     method = "mcnemar_clustered_case"
     change = outcome[compared] - outcome[baseline]
@@ -189,6 +195,12 @@ def gee_odds_ratio(
     References
     ----------
     Liang, Zeger (1986), Biometrika 73, 13-22.
+
+    Examples
+    --------
+    >>> wrong = np.array([[[1.0, 1, 0, 0, 1], [1, 0, 0, 1, 0]], [[0.0, 1, 0, 0, 1], [0, 0, 0, 1, 0]]])
+    >>> print(gee_odds_ratio(wrong))
+    0.43 (95% CI 0.09 to 1.94; n = 20)
     """
     check_level(level)
     pair = outcome[[baseline, compared]]
@@ -300,6 +312,11 @@ def or_delta(
     References
     ----------
     Agresti (2013), Categorical Data Analysis, 3rd ed., section 16.1 (delta method).
+
+    Examples
+    --------
+    >>> print(or_delta(0.2, 0.3, np.array([[4e-4, 2e-4], [2e-4, 5e-4]]), 500))
+    0.58 (95% CI 0.46 to 0.74; n = 500)
     """
     check_level(level)
     if compared == baseline and compared in (0.0, 1.0):
@@ -330,6 +347,11 @@ def rr_delta(
         Var log RR = V_pp / p^2 + V_qq / q^2 - 2 V_pq / (p q)
 
     Parameters, result and source as in `or_delta`.
+
+    Examples
+    --------
+    >>> print(rr_delta(0.2, 0.3, np.array([[4e-4, 2e-4], [2e-4, 5e-4]]), 500))
+    0.67 (95% CI 0.55 to 0.80; n = 500)
     """
     check_level(level)
     if compared == baseline == 0:

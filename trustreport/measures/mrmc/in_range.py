@@ -108,6 +108,11 @@ def on_logit(e: Estimate) -> Estimate:
     ----------
     Pepe (2003), The Statistical Evaluation of Medical Tests, section 5.2 (logit of an area).
     Hillis (2014), Stat. Med. 33, 330-360 (variance and degrees of freedom of one arm).
+
+    Examples
+    --------
+    >>> print(on_logit(Estimate(0.95, 0.87, 1.03, 180, method="or_rrrc", se=0.04, df=20)))
+    0.95 (95% CI 0.77 to 0.99; n = 180)
     """
     made = replace(e, method=e.method + LOGIT)
     if isnan(e.low):
@@ -126,6 +131,12 @@ def area_of_cases(e: Estimate, positives: int, negatives: int) -> Estimate:
     References
     ----------
     Newcombe (2006), Stat. Med. 25, 559-573, method 5.
+
+    Examples
+    --------
+    >>> e = Estimate(1.0, nan, nan, 180, method="or_rrrc_logit", note=notes.NO_VARIATION)
+    >>> print(area_of_cases(e, 20, 40))
+    1.00 (95% CI 0.92 to 1.00; n = 180)
     """
     if notes.NO_VARIATION not in e.note or e.value not in (0.0, 1.0) or not min(positives, negatives):
         return e
@@ -140,6 +151,13 @@ def difference_in_range(e: Estimate, greatest: float = 1.0) -> Estimate:
 
     From -`greatest` to `greatest` taken as 0 to 1 the limits are those of `by_score`, without its bounds of
     readings and cases; p tests no difference on the same scale.
+
+    Examples
+    --------
+    >>> print(difference_in_range(Estimate(0.6, 0.2, 1.0, 60, method="or_rrrc", se=0.19, df=10)))
+    0.60 (95% CI 0.20 to 1.00; n = 60)
+    >>> print(difference_in_range(Estimate(0.6, 0.1, 1.1, 60, method="or_rrrc", se=0.22, df=10)))
+    0.60 (95% CI -0.01 to 0.89; n = 60)
     """
     if isnan(e.low) or (e.low >= -greatest and e.high <= greatest) or abs(e.value) >= greatest:
         return e
@@ -175,6 +193,13 @@ def change_of_areas(e: Estimate, compared: Estimate, baseline: Estimate) -> Esti
     References
     ----------
     Zou, Donner (2008), Stat. Med. 27, 1693-1702 (limits of a difference from those of its parts).
+
+    Examples
+    --------
+    >>> change = Estimate(0.03, -0.01, 0.07, 180, method="or_rrrc", se=0.019, df=20)
+    >>> one, other = (Estimate(a, nan, nan, 180, se=s) for a, s in ((0.98, 0.01), (0.95, 0.02)))
+    >>> print(change_of_areas(change, one, other))
+    0.03 (95% CI -0.01 to 0.09; n = 180)
     """
     near = max(compared.value, baseline.value) >= NEAR_ONE
     if not near or isnan(e.low) or not (compared.se > 0 and baseline.se > 0):

@@ -188,6 +188,12 @@ def equivalence(difference: Estimate, margin: float | tuple[float, float]) -> Es
     References
     ----------
     Schuirmann (1987), J. Pharmacokinet. Biopharm. 15, 657-680.
+
+    Examples
+    --------
+    >>> d = Estimate(-0.01, -0.05, 0.03, 570, se=0.02, df=15)
+    >>> round(equivalence(d, 0.05).p, 3), round(equivalence(d, (-0.05, 0.02)).p, 3)
+    (0.032, 0.077)
     """
     low, high = margin if isinstance(margin, tuple) else (-margin, margin)
     if not low < 0 < high:
@@ -208,6 +214,12 @@ def performance_goal(value: Estimate, goal: float, *, higher_is_better: bool = T
         An arm's mean with `se` and `df`.
     goal : float
         What must be exceeded, or with `higher_is_better=False` undercut.
+
+    Examples
+    --------
+    >>> sensitivity = Estimate(0.91, 0.86, 0.96, 450, se=0.023, df=12)
+    >>> round(performance_goal(sensitivity, 0.85).p, 3)
+    0.011
     """
     return _tested(value, goal, {"goal": goal}, more=higher_is_better)
 

@@ -222,6 +222,12 @@ def power(
     References
     ----------
     Hillis, Obuchowski, Berbaum (2011), Acad. Radiol. 18, 129-142.
+
+    Examples
+    --------
+    >>> pilot = Components(arm_reader=2.004e-4, own=4.557e-4, shared=1.0505e-4, n_cases=114)
+    >>> round(power(pilot, 0.0438, 10, 165).value, 3)
+    0.805
     """
     _check(alpha, n_readers, n_cases, margin)
     n, level = n_readers * n_cases, 1 - alpha
@@ -285,6 +291,12 @@ def expected_width(
     -------
     Of at least 0, in the unit of the endpoint, without an interval; `n` counts readings in each arm. NaN
     with a note where the design cannot be analysed that way.
+
+    Examples
+    --------
+    >>> pilot = Components(arm_reader=2e-4, own=4e-4, shared=1e-4, n_cases=114)
+    >>> [round(expected_width(pilot, r, 114).value, 3) for r in (3, 5)]
+    [0.118, 0.085]
     """
     check_level(level)
     modes: list[Mode] = ["or_rrrc", "or_frrc"] if n_readers < few else ["or_rrrc"]
@@ -335,6 +347,12 @@ def cases_needed(
     -------
     `value` counts cases, at least 2 and at most a million; `details` holds the power reached. NaN with a
     note where readers differ too much for any number of cases.
+
+    Examples
+    --------
+    >>> pilot = Components(arm_reader=2.004e-4, own=4.557e-4, shared=1.0505e-4, n_cases=114)
+    >>> cases_needed(pilot, 0.0438, 6).value
+    251.0
     """
     if not 0 < target < 1:
         raise ValueError(f"target is a power in (0, 1), got {target:g}.")

@@ -113,6 +113,12 @@ def tango(table: PairedTable, level: float = 0.95) -> Estimate:
     References
     ----------
     Tango (1998), Stat. Med. 17, 891-908.
+
+    Examples
+    --------
+    >>> est = tango(PairedTable(30, 12, 4, 9))
+    >>> print(f"{est.value:.3f} [{est.low:.3f}, {est.high:.3f}]")
+    0.145 [0.003, 0.289]
     """
     z, n = normal_quantile(level), table.n
     if n == 0:
@@ -154,6 +160,12 @@ def newcombe_paired(table: PairedTable, level: float = 0.95) -> Estimate:
     References
     ----------
     Newcombe (1998), Stat. Med. 17, 2635-2650, method 10.
+
+    Examples
+    --------
+    >>> est = newcombe_paired(PairedTable(30, 12, 4, 9))
+    >>> print(f"{est.value:.3f} [{est.low:.3f}, {est.high:.3f}]")
+    0.145 [0.002, 0.281]
     """
     n, wrong1, wrong2 = table.n, table.errors_unaided, table.errors_aided
     one, two = wilson(wrong1, n, level), wilson(wrong2, n, level)
@@ -230,6 +242,11 @@ def newcombe_overlap(
     Newcombe (1998), Stat. Med. 17, 2635-2650, method 10. Zou, Donner (2008), Stat. Med. 27, 1693-1702.
     Derrick, Dobson-McKittrick, Toher, White (2015), J. Appl. Quant. Methods 10 (3), 1-14 (correlation of the
     shares).
+
+    Examples
+    --------
+    >>> print(newcombe_overlap((45, 55), (34, 50), PairedTable(28, 10, 3, 4)))
+    0.14 (95% CI -0.01 to 0.29; n = 50)
     """
     check_level(level)
     (x1, n1), (x2, n2) = compared, baseline
@@ -321,6 +338,12 @@ def tango_clustered(
     References
     ----------
     Tango (1998), Stat. Med. 17, 891-908. Rao, Scott (1992), Biometrics 48, 577-585 (design effect).
+
+    Examples
+    --------
+    >>> change = np.repeat([1.0, -1.0, 0.0, 0.0, 1.0, 0.0], 5)
+    >>> print(tango_clustered(change, np.arange(30) // 5))  # six patients, whose cases are all alike
+    0.17 (95% CI -0.57 to 0.74; n = 30)
     """
     n = len(change)
     if not n:

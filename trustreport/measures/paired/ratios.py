@@ -76,6 +76,12 @@ def mcnemar_midp(table: PairedTable, level: float = 0.95) -> Estimate:
     References
     ----------
     Fagerland, Lydersen and Laake (2013), BMC Med. Res. Methodol. 13, 91.
+
+    Examples
+    --------
+    >>> est = mcnemar_midp(PairedTable(30, 12, 4, 9))
+    >>> print(f"{est} p = {est.p:.4f}")
+    0.75 (95% CI 0.50 to 0.92; n = 16) p = 0.0490
     """
     check_level(level)
     b, n = table.aided_right_unaided_wrong, table.discordant
@@ -130,6 +136,11 @@ def or_delta(table: PairedTable, level: float = 0.95) -> Estimate:
     References
     ----------
     Agresti (2013), Categorical Data Analysis, 3rd ed., sections 11.1 and 16.1.
+
+    Examples
+    --------
+    >>> print(or_delta(PairedTable(30, 12, 4, 9)))
+    0.50 (95% CI 0.26 to 0.97; n = 55)
     """
     z, n, aided, unaided = normal_quantile(level), table.n, table.errors_aided, table.errors_unaided
     if n == 0:
@@ -170,6 +181,11 @@ def matched_wald(table: PairedTable, level: float = 0.95) -> Estimate:
     References
     ----------
     Agresti (2013), Categorical Data Analysis, 3rd ed., section 11.2.
+
+    Examples
+    --------
+    >>> print(matched_wald(PairedTable(30, 12, 4, 9)))
+    0.33 (95% CI 0.11 to 1.03; n = 16)
     """
     z, b, c = normal_quantile(level), table.aided_right_unaided_wrong, table.aided_wrong_unaided_right
     if b == 0 or c == 0:
@@ -205,6 +221,11 @@ def matched_exact(table: PairedTable, level: float = 0.95) -> Estimate:
     References
     ----------
     Breslow and Day (1980), Statistical Methods in Cancer Research I, IARC, section 5.2.
+
+    Examples
+    --------
+    >>> print(matched_exact(PairedTable(30, 12, 4, 9)))
+    0.33 (95% CI 0.08 to 1.10; n = 16)
     """
     b, c = table.aided_right_unaided_wrong, table.aided_wrong_unaided_right
     share, rest = clopper_pearson(c, b + c, level), clopper_pearson(b, b + c, level)
@@ -236,6 +257,11 @@ def rr_delta(table: PairedTable, level: float = 0.95) -> Estimate:
     References
     ----------
     Bonett and Price (2006), Stat. Med. 25, 3039-3047.
+
+    Examples
+    --------
+    >>> print(rr_delta(PairedTable(30, 12, 4, 9)))
+    0.62 (95% CI 0.39 to 0.99; n = 55)
     """
     z, n, aided, unaided = normal_quantile(level), table.n, table.errors_aided, table.errors_unaided
     if n == 0:

@@ -46,13 +46,24 @@ def as_direction(share: Estimate) -> Estimate:
     ::
 
         direction = 2 p - 1
+
+    Examples
+    --------
+    >>> print(as_direction(Estimate(0.75, 0.5, 0.9, 40)))
+    0.50 (95% CI 0.00 to 0.80; n = 40)
     """
     value, low, high = (2 * x - 1 for x in (share.value, share.low, share.high))
     return replace(share, value=value, low=low, high=high, se=2 * share.se, p=nan)
 
 
 def inverse(ratio: Estimate) -> Estimate:
-    """One over a ratio, of odds of errors for instance; undefined where the ratio is 0 or infinite."""
+    """One over a ratio, of odds of errors for instance; undefined where the ratio is 0 or infinite.
+
+    Examples
+    --------
+    >>> print(inverse(Estimate(0.5, 0.25, 1.0, 40)))
+    2.00 (95% CI 1.00 to 4.00; n = 40)
+    """
     if isnan(ratio.value):
         return ratio
     if ratio.value == 0 or not isfinite(ratio.value):
@@ -89,6 +100,11 @@ def odds_of_counts(counts: Mapping[str, int], first: str, second: str, level: fl
     References
     ----------
     Agresti (2013), Categorical Data Analysis, 3rd ed., section 16.1 (delta method, multinomial).
+
+    Examples
+    --------
+    >>> print(odds_of_counts({"100": 22, "101": 74, "111": 504}, "100", "101"))
+    0.27 (95% CI 0.16 to 0.45; n = 600)
     """
     n = sum(counts.values())
     if n == 0:

@@ -119,6 +119,12 @@ def logit_delong(
     References
     ----------
     Pepe (2003), The Statistical Evaluation of Medical Tests, section 5.2.
+
+    Examples
+    --------
+    >>> truth = np.array([False, False, False, False, True, True, True, True])
+    >>> print(logit_delong(truth, np.array([1, 2, 2, 3, 2, 3, 4, 5])))
+    0.84 (95% CI 0.40 to 0.98; n = 8)
     """
     area, variance, n1, n0, note = known or area_and_variance(truth, score)
     details = {"positives": float(n1), "negatives": float(n0)}
@@ -167,6 +173,12 @@ def auc_logit_larger(
     DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44, 837-845.
     Hanley, McNeil (1982), Radiology 143, 29-36; Newcombe (2006), Stat. Med. 25, 559-573, method 5 (both
     classes alike).
+
+    Examples
+    --------
+    >>> truth = np.array([False, False, False, False, True, True, True, True])
+    >>> print(auc_logit_larger(truth, np.array([1, 2, 2, 3, 2, 3, 4, 5])))
+    0.84 (95% CI 0.36 to 0.98; n = 8)
     """
     area, variance, n1, n0, note = known or area_and_variance(truth, score)
     check_level(level)
@@ -228,6 +240,11 @@ def newcombe_auc(
     ----------
     Newcombe (2006), Stat. Med. 25, 559-573, method 5.
     Hanley, McNeil (1982), Radiology 143, 29-36.
+
+    Examples
+    --------
+    >>> print(newcombe_auc(np.arange(20) > 12, np.arange(20)))
+    1.00 (95% CI 0.78 to 1.00; n = 20)
     """
     check_level(level)
     area, _, n1, n0, note = known or area_and_variance(truth, score)

@@ -189,6 +189,12 @@ def logit_binomial(
     References
     ----------
     Boyd, Eng, Page (2013), ECML PKDD, LNCS 8190, 451-466.
+
+    Examples
+    --------
+    >>> truth = np.array([False, False, False, False, True, True, True, True])
+    >>> print(logit_binomial(truth, np.array([1, 2, 2, 3, 2, 3, 4, 5])))
+    0.83 (95% CI 0.26 to 0.99; n = 8)
     """
     return _average_precision(truth, score, level, "logit_binomial", known)
 
@@ -215,6 +221,12 @@ def logit_influence(
     References
     ----------
     Hampel (1974), J. Am. Stat. Assoc. 69, 383-393 (influence curve).
+
+    Examples
+    --------
+    >>> truth = np.array([False, False, False, False, True, True, True, True])
+    >>> print(logit_influence(truth, np.array([1, 2, 2, 3, 2, 3, 4, 5])))
+    0.83 (95% CI 0.39 to 0.97; n = 8)
     """
     return _average_precision(truth, score, level, "logit_influence", known, cluster)
 

@@ -100,6 +100,13 @@ def paired_region_difference(
     ----------
     DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44, 837-845. Venzon, Moolgavkar (1988), Appl. Stat. 37,
     87-94. Shoemaker (2003), Am. Stat. 57, 243-249 (degrees of freedom by the kurtosis).
+
+    Examples
+    --------
+    >>> truth = np.array([False, False, False, False, True, True, True, True])
+    >>> one, other = np.array([1, 2, 2, 3, 2, 3, 4, 5]), np.array([1, 3, 2, 2, 2, 1, 4, 3])
+    >>> print(paired_region_difference(truth, one, other))
+    0.22 (95% CI -0.37 to 0.72; n = 8)
     """
     plain = paired_difference(truth, compared, baseline, level=level)
     if isnan(plain.se):
@@ -144,6 +151,13 @@ def unpaired_difference(
     ----------
     DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44, 837-845.
     Robin et al. (2011), BMC Bioinformatics 12, 77 (pROC; degrees of freedom of the unpaired test).
+
+    Examples
+    --------
+    >>> truth = np.array([False, False, False, False, True, True, True, True])
+    >>> one, other = np.array([1, 2, 2, 3, 2, 3, 4, 5]), np.array([1, 3, 2, 2, 2, 1, 4, 3])
+    >>> print(unpaired_difference(truth, one, truth, other))
+    0.22 (95% CI -0.36 to 0.79; n = 16)
     """
     check_level(level)
     found = [area_and_variance(truth, score), area_and_variance(baseline_truth, baseline_score)]
@@ -204,6 +218,13 @@ def auc_group(
     References
     ----------
     Carrington et al. (2023), IEEE Trans. Pattern Anal. Mach. Intell. 45, 329-341 (deep ROC).
+
+    Examples
+    --------
+    >>> truth = np.array([False, False, False, False, True, True, True, True])
+    >>> score = np.array([1, 2, 2, 3, 2, 3, 4, 5])
+    >>> print(auc_group(truth, score, (0, 0.5), rng=np.random.default_rng(1)))
+    0.84 (95% CI 0.45 to 0.97; n = 8)
     """
     check_level(level)
     check_scores(truth, score)

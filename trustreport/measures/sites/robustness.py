@@ -87,6 +87,11 @@ def wpr(p_acceptability: float, p_similarity: float, *, n: int = 0, level: float
     References
     ----------
     Cabitza, Campagner et al. (2023), HEALTHINF 2023, section 2.6.
+
+    Examples
+    --------
+    >>> round(wpr(0.05, 0.2).value, 4)
+    0.1688
     """
     return _combined(p_acceptability, p_similarity, "p_acceptability", n, level)
 
@@ -128,6 +133,11 @@ def p_performance(
     ----------
     DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44, 837-845.
     Robin et al. (2011), BMC Bioinformatics 12, 77 (degrees of freedom).
+
+    Examples
+    --------
+    >>> round(p_performance(0.70, 0.0009, 300, 0.80, 0.0007, 400).value, 4)
+    0.0127
     """
     check_level(level)
     if not (variance > 0 and baseline_variance > 0) or min(n, baseline_n) < 2:
@@ -171,6 +181,11 @@ def p_acceptability(
     -------
     `value` and `p` are the p-value of "at least A_min": small speaks against it. NaN with a note without
     variance.
+
+    Examples
+    --------
+    >>> round(p_acceptability(0.84, 0.0004, 0.86).value, 4)
+    0.1587
     """
     check_level(level)
     if not variance > 0:
@@ -210,6 +225,12 @@ def similarity_performance_correlation(
     References
     ----------
     Fisher (1921), Metron 1, 3-32.
+
+    Examples
+    --------
+    >>> similarity = np.array([0.1, 0.3, 0.4, 0.6, 0.8])
+    >>> print(similarity_performance_correlation(similarity, np.array([0.7, 0.68, 0.75, 0.8, 0.79])))
+    0.86 (95% CI -0.11 to 0.99; n = 5)
     """
     z = normal_quantile(level)
     similarity, performance = (np.asarray(x, dtype=np.float64) for x in (similarity, performance))

@@ -86,6 +86,12 @@ def scaled_brier_at_horizon(
     References
     ----------
     Kattan, Gerds (2018), Diagn. Progn. Res. 2, 7.
+
+    Examples
+    --------
+    >>> state = at_horizon(np.array([1.0, 2, 3, 4]), np.array([1, 0, 1, 0]), 3.5)
+    >>> round(scaled_brier_at_horizon(state, np.array([0.9, 0.5, 0.6, 0.2])).value, 4)
+    0.6693
     """
     check_level(level)
     n = len(state)
@@ -123,6 +129,12 @@ def oe_at_horizon(
     References
     ----------
     McLernon et al. (2023), Ann. Intern. Med. 176, 105-114 (calibration in the large at a horizon).
+
+    Examples
+    --------
+    >>> state = at_horizon(np.array([1.0, 2, 3, 4]), np.array([1, 0, 1, 0]), 3.5)
+    >>> round(oe_at_horizon(state, np.array([0.9, 0.5, 0.6, 0.2])).value, 4)
+    1.1364
     """
     check_level(level)
     n = len(state)
@@ -164,6 +176,12 @@ def slope_at_horizon(
     References
     ----------
     Cox (1958), Biometrika 45, 562-565; McLernon et al. (2023), Ann. Intern. Med. 176, 105-114.
+
+    Examples
+    --------
+    >>> state = at_horizon(np.arange(1.0, 9), np.array([1, 0, 1, 0, 1, 0, 0, 0]), 6.5)
+    >>> round(slope_at_horizon(state, np.array([0.9, 0.5, 0.2, 0.4, 0.5, 0.6, 0.3, 0.4])).value, 4)
+    0.9304
     """
     check_level(level)
     n = len(state)
@@ -193,6 +211,12 @@ def intercept_at_horizon(
     """By how much the log odds of all risks must move for the expected events to match the observed.
 
     As `slope_at_horizon` with b = 1; 0 = right on average, positive: the predicted risks are too low.
+
+    Examples
+    --------
+    >>> state = at_horizon(np.array([1.0, 2, 3, 4]), np.array([1, 1, 1, 0]), 3.5)
+    >>> round(intercept_at_horizon(state, np.full(4, 0.5)).value, 6)  # ln 3
+    1.098612
     """
     check_level(level)
     n = len(state)

@@ -81,6 +81,13 @@ def share_at_horizon(
     ----------
     Uno, Cai, Tian, Wei (2007), J. Am. Stat. Assoc. 102, 527-537.
     Wilson (1927), J. Am. Stat. Assoc. 22, 209-212.
+
+    Examples
+    --------
+    >>> from trustreport.measures.survival.horizon import at_horizon
+    >>> state = at_horizon(np.array([1.0, 2, 3, 4]), np.array([1, 0, 1, 0]), 3.5)
+    >>> print(share_at_horizon("sensitivity", state, np.array([True, True, False, False])))
+    0.40 (95% CI 0.06 to 0.87; n = 2)
     """
     among = {"sensitivity": state.event, "specificity": ~state.event, "ppv": called, "npv": ~called}[name]
     right = state.event == called
@@ -166,6 +173,15 @@ def auc_at_horizon(
     ----------
     Uno, Cai, Tian, Wei (2007), J. Am. Stat. Assoc. 102, 527-537; Hung, Chiang (2010), Can. J. Stat. 38, 8-26;
     Blanche, Dartigues, Jacqmin-Gadda (2013), Stat. Med. 32, 5381-5397 (competing events).
+
+    Examples
+    --------
+    >>> from trustreport.measures.survival.horizon import at_horizon
+    >>> state = at_horizon(np.array([1.0, 2, 3, 4, 5, 6]), np.array([1, 0, 1, 0, 0, 1]), 3.5)
+    >>> round(
+    ...     auc_at_horizon(state, np.array([0.9, 0.5, 0.3, 0.4, 0.2, 0.1])).value, 6
+    ... )  # of weights 1, 1.25
+    0.814815
     """
     check_level(level)
     n = len(state)

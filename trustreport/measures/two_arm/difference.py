@@ -88,6 +88,12 @@ def newcombe(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Estimat
     References
     ----------
     Newcombe (1998), Stat. Med. 17, 873-890, method 10.
+
+    Examples
+    --------
+    >>> est = newcombe(56, 70, 48, 80)
+    >>> print(f"{est.value:.4f} [{est.low:.4f}, {est.high:.4f}]")
+    0.2000 [0.0524, 0.3339]
     """
     one, two = wilson(x1, n1, level), wilson(x2, n2, level)
     if one.n == 0 or two.n == 0:
@@ -121,6 +127,12 @@ def miettinen_nurminen(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) 
     References
     ----------
     Miettinen and Nurminen (1985), Stat. Med. 4, 213-226.
+
+    Examples
+    --------
+    >>> est = miettinen_nurminen(56, 70, 48, 80)
+    >>> print(f"{est.value:.4f} [{est.low:.4f}, {est.high:.4f}]")
+    0.2000 [0.0528, 0.3382]
     """
     (x1, n1), (x2, n2) = check_counts(x1, n1), check_counts(x2, n2)
     z = normal_quantile(level)
@@ -212,6 +224,17 @@ def number_needed(difference: Estimate) -> Estimate:
     References
     ----------
     Altman (1998), BMJ 317, 1309-1312.
+
+    Examples
+    --------
+    >>> from trustreport.measures.two_arm import difference
+    >>> print(number_needed(difference.newcombe(80, 200, 5, 200)))
+    2.67 (95% CI 2.24 to 3.31; n = 400)
+    >>> through = number_needed(difference.newcombe(367, 1548, 352, 1548))
+    >>> print(f"{through.value:.1f}: {through.note}")
+    103.2: interval_difference_holds_zero_number_needed
+    >>> {name: round(number, 1) for name, number in through.details.items()}
+    {'benefit_from': 25.4, 'harm_from': 49.9}
     """
     arr, low, high = (_cleaned(x) for x in (difference.value, difference.low, difference.high))
     n, level, method = difference.n, difference.level, difference.method

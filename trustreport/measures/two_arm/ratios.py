@@ -74,6 +74,11 @@ def koopman(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Estimate
     References
     ----------
     Koopman (1984), Biometrics 40, 513-517.
+
+    Examples
+    --------
+    >>> print(koopman(36, 40, 16, 80))
+    4.50 (95% CI 2.94 to 7.15; n = 120)
     """
     (x1, n1), (x2, n2) = check_counts(x1, n1), check_counts(x2, n2)
     z = normal_quantile(level)
@@ -138,6 +143,12 @@ def woolf(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Estimate:
     References
     ----------
     Woolf (1955), Ann. Hum. Genet. 19, 251-253.
+
+    Examples
+    --------
+    >>> est = woolf(352, 1548, 367, 1548)
+    >>> print(f"{est.value:.3f} [{est.low:.4f}, {est.high:.4f}]")
+    0.947 [0.8015, 1.1191]
     """
     (x1, n1), (x2, n2) = check_counts(x1, n1), check_counts(x2, n2)
     z = normal_quantile(level)
@@ -175,6 +186,12 @@ def exact_conditional(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -
     References
     ----------
     Cornfield (1956), Proc. 3rd Berkeley Symp. 4, 135-148.
+
+    Examples
+    --------
+    >>> est = exact_conditional(10, 100, 20, 100)
+    >>> print(f"{est.value:.3f} [{est.low:.3f}, {est.high:.3f}]; {est.details['conditional_mle']:.3f}")
+    0.444 [0.175, 1.069]; 0.446
     """
     (x1, n1), (x2, n2) = check_counts(x1, n1), check_counts(x2, n2)
     check_level(level)
@@ -215,6 +232,12 @@ def baptista_pike(x1: int, n1: int, x2: int, n2: int, level: float = 0.95) -> Es
     ----------
     Baptista and Pike (1977), Appl. Stat. 26, 214-220.
     Fagerland, Lydersen and Laake (2015), Stat. Methods Med. Res. 24, 224-254.
+
+    Examples
+    --------
+    >>> est = baptista_pike(10, 100, 20, 100)
+    >>> print(f"{est.value:.3f} [{est.low:.3f}, {est.high:.3f}]")
+    0.444 [0.193, 1.007]
     """
     (x1, n1), (x2, n2) = check_counts(x1, n1), check_counts(x2, n2)
     check_level(level)

@@ -142,6 +142,11 @@ def voi_of_advice(
     ----------
     Coiera (2016), J. Am. Med. Inform. Assoc. 23, 219-221. Raiffa, Schlaifer (1961), Applied Statistical
     Decision Theory, chapter 4.
+
+    Examples
+    --------
+    >>> print(voi_of_advice([[70, 5], [10, 15]], [[0, -5], [-1, 0]]))
+    0.45 (95% CI 0.09 to 0.63; n = 100)
     """
     matrix, cells = _binary(utility), np.asarray(counts, np.float64)
     if cells.shape != (2, 2) or (cells < 0).any() or (cells != np.floor(cells)).any():

@@ -231,6 +231,11 @@ def yield_difference(
     """Yield of one candidate minus that of another on the same cases: mean of the paired differences.
 
     `utility` as in `worth_of`.
+
+    >>> truth = np.array([0, 0, 0, 1, 1, 1])
+    >>> one, other = np.array([0, 0, 1, 1, 1, 1]), np.array([0, 0, 0, 0, 1, 0])
+    >>> print(yield_difference(truth, one, other, [[1, -4], [0, 5]]))
+    2.83 (95% CI -1.76 to 7.42; n = 6)
     """
     if compared.shape != truth.shape or baseline.shape != truth.shape or truth.size == 0:
         raise ValueError("truth and both decisions must have one entry per case, and there must be cases.")
@@ -267,6 +272,12 @@ def independent_difference(
     References
     ----------
     Zou, Donner (2008), Stat. Med. 27, 1693-1702.
+
+    Examples
+    --------
+    >>> a, b = [[27, 15], [23, 35]], [[43, 18], [7, 32]]
+    >>> print(independent_difference(a, b, [[15, -335], [-35, 165]]))
+    7.00 (95% CI -39.42 to 53.05; n = 200)
     """
     one, other = (utility_yield(counts, utility, level=level) for counts in (compared, baseline))
     n = one.n + other.n

@@ -79,6 +79,11 @@ def yield_at_prevalence(
     -------
     Classes sampled separately, limits put together from those of each (`cell_mean.cell_mean`); NaN with a
     note when a class with a share has no case.
+
+    Examples
+    --------
+    >>> print(yield_at_prevalence([[27, 15], [23, 35]], [[15, -335], [-35, 165]], [0.9, 0.1]))
+    -5.70 (95% CI -14.90 to 2.30; n = 100)
     """
     cells, worth, truth = _cells(counts, utility)
     mix = np.asarray(shares, dtype=np.float64)
@@ -108,6 +113,12 @@ def yield_of_clusters(
         Rows decisions, columns truths, negative class first.
     positives : float in (0, 1), optional
         Share of positives for which the yield is wanted; the sample's own when not given.
+
+    Examples
+    --------
+    >>> cells = np.array([[3, 0, 1, 4], [0, 1, 2, 5], [2, 0, 0, 2], [1, 1, 0, 6], [4, 0, 1, 3]])
+    >>> print(yield_of_clusters(cells, [[1, 0], [0, 1]]))
+    0.83 (95% CI 0.61 to 0.94; n = 36)
     """
     matrix = as_matrix(utility)
     worth = np.array([matrix[1, 1], matrix[1, 0], matrix[0, 1], matrix[0, 0]])
@@ -131,6 +142,12 @@ def yield_of_decisions(
     truth, decision : int arrays, shape (n_cases,)
         Column and row of the utility that a case earns.
     utility : array, shape (n_decisions, n_classes)
+
+    Examples
+    --------
+    >>> truth, decision = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 1, 0, 2, 2, 0])
+    >>> print(yield_of_decisions(truth, decision, [[0, -10], [-0.3, -1], [-1, 2]]))
+    -1.05 (95% CI -4.96 to 0.84; n = 6)
     """
     matrix = as_matrix(utility)
     cells = confusion_matrix(truth, decision, matrix.shape[1], matrix.shape[0])
