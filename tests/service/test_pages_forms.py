@@ -45,6 +45,7 @@ ELSEWHERE = {
     "/removed/*/deletion",
     "/sample",
     "/sample/removal",
+    "/devices/*/same-as",  # of organisations with two devices
     "/account/second-factor/*",
     "/account/second-factor/*/removal",
     "/account/second-factor/app/confirmation",
