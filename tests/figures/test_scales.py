@@ -22,9 +22,9 @@ def say() -> Catalogue:
 
 
 def test_each_of_several_roc_panels_has_numbers_on_both_axes(say: Catalogue) -> None:
-    drawing = RocFigure(roc_panels(5)).draw(say)
+    drawing = RocFigure(roc_panels(6)).draw(say)
     panels = [axes for axes in drawing.axes if axes.get_label() != "sheet"]
-    assert len(panels) == 5
+    assert len(panels) == 6
     for axes in panels:
         for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
             assert [label.get_text() for label in labels] == ["0%", "50%", "100%"]

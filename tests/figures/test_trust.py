@@ -11,7 +11,7 @@ from looked_at import boxes, lines
 from tests.english import english
 from trustreport.figures import style
 from trustreport.figures.flow import TrustFlow
-from trustreport.figures.trust import LEFTS, SIDE, TOP, TrustDiagram, TrustPoint
+from trustreport.figures.trust import LEFTS, READERS_UP_TO, TOP, WIDE, TrustDiagram, TrustPoint
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.reliance.notes import RIGHT_THEN_WRONG_ADVICE
 from trustreport.vocabulary.messages import Catalogue
@@ -53,7 +53,10 @@ def test_marks_and_intervals_stand_where_the_shares_are(say: Catalogue) -> None:
             mark = drawn[f"mark-{panel}-{i}"]
             assert (list(mark.get_xdata()), list(mark.get_ydata())) == ([x.value], [y.value])
             assert mark.get_marker() == ("D" if p.leads else "o")
-            assert (f"interval-x-{panel}-{i}" in drawn) == p.leads
+            assert drawn[f"interval-x-{panel}-{i}"].get_linewidth() == pytest.approx(1.65 if p.leads else 0.5)
+    many = lines(TrustDiagram((*readers(READERS_UP_TO + 1), POOLED)).draw(say))
+    crossed = [name for name in many if name.startswith("interval-x-wrong")]
+    assert crossed == [f"interval-x-wrong-{READERS_UP_TO + 1}"]  # of many readers the pooled one alone
     assert list(drawn["interval-x-wrong-5"].get_xdata()) == [POOLED.rbod.low, POOLED.rbod.high]
     assert list(drawn["interval-y-right-5"].get_ydata()) == [POOLED.rbt.low, POOLED.rbt.high]
 
@@ -95,10 +98,30 @@ def test_an_empty_panel_says_why(say: Catalogue) -> None:
     assert "mark-right-0" in lines(figure)
 
 
-def test_readers_in_one_place_are_counted(say: Catalogue) -> None:
-    one = readers(1)[0]
-    figure = TrustDiagram((one, replace(one, label="other"), POOLED)).draw(say)
-    assert texts(figure).count("×2") == 2
+def test_few_readers_have_names_and_of_many_those_in_one_place_are_counted(say: Catalogue) -> None:
+    one, *_ = many = readers(READERS_UP_TO + 1)
+    shown = texts(TrustDiagram((one, replace(one, label="other"), POOLED)).draw(say))
+    assert shown.count("R0 and other") == 2
+    assert texts(TrustDiagram((*many, replace(one, label="other"), POOLED)).draw(say)).count("×2") >= 2
+
+
+def test_no_name_of_a_reader_lies_on_the_lines_of_its_mark(say: Catalogue) -> None:
+    with style.settings():
+        figure = TrustDiagram((*readers(5), POOLED)).draw(say)
+        figure.draw_without_rendering()
+        drawn, named = lines(figure), 0
+        for axes in figure.axes:
+            for text in axes.texts:
+                if (label := text.get_text())[:1] != "R" or not label[1:].isdigit():
+                    continue
+                named += 1
+                box = text.get_window_extent()
+                for panel in LEFTS:
+                    line = drawn[f"interval-x-{panel}-{label[1:]}"]
+                    if line.axes is axes:
+                        (low, y), (high, _) = line.get_transform().transform(line.get_xydata())
+                        assert not (box.y0 < y < box.y1 and low < box.x1 and box.x0 < high), label
+    assert named >= 5
 
 
 def test_sets_have_their_names_beside_them(say: Catalogue) -> None:
@@ -124,8 +147,8 @@ def test_values_hold_every_share_with_its_denominator(say: Catalogue) -> None:
 
 
 def test_the_panels_fit_side_by_side() -> None:
-    assert LEFTS["wrong"] + SIDE < LEFTS["right"] - 10
-    assert LEFTS["right"] + SIDE < style.TEXT_WIDTH
+    assert LEFTS["wrong"] + WIDE < LEFTS["right"] - 10
+    assert LEFTS["right"] + WIDE < style.TEXT_WIDTH
     assert TOP > 5
 
 
@@ -150,7 +173,7 @@ def test_the_flow_shows_what_became_of_every_decision(say: Catalogue) -> None:
         assert text in written
     bars = {p.get_gid(): p.get_xy()[:, 0] for axes in figure.axes for p in axes.patches if p.get_gid()}
     kept = bars["flow-wrong-right-right"]
-    assert (kept.max() - kept.min()) / SIDE == pytest.approx(49 / 88)
+    assert (kept.max() - kept.min()) / WIDE == pytest.approx(49 / 88)
     assert "flow-right-wrong-wrong" not in bars
     rows = [row for row in TrustDiagram((POOLED,), flow=flow).values(say) if "right_after" in row]
     assert [(row["right_after"], row["wrong_after"]) for row in rows] == [

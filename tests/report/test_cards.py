@@ -1,4 +1,4 @@
-"""Tables of page 1 on a phone: each row a card within the window, its verdict first; on a desktop a table."""
+"""Tables of page 1 and at a glance on a phone: each row a card within the window; on a desktop a table."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ EXAMPLES = ("certification-dossier", "vigilance-audit", "procurement-triage", "p
 CARDS = "#answer .cards"
 # What lies beyond the window or beyond what its table shows of itself.
 BEYOND = """
-() => [...document.querySelectorAll('#answer :is(th, td, .verdict, svg)')].filter(one => {
+() => [...document.querySelectorAll(':is(#answer, #glance) :is(th, td, .verdict, svg)')].filter(one => {
     const box = one.getBoundingClientRect()
     const shown = one.closest('.scroll, section').getBoundingClientRect()
     const [left, right] = [Math.max(shown.left, 0), Math.min(shown.right, innerWidth)]
@@ -52,6 +52,12 @@ def test_on_a_phone_a_card_begins_with_name_verdict_and_estimate(page: Any) -> N
         assert row["estimate"]["top"] >= row["name"]["bottom"]
         for later in (*row["others"], row["drawn"]):
             assert later["top"] >= row["estimate"]["bottom"] - 1
+
+
+def test_on_a_desktop_tables_of_many_columns_fit_in_the_report(page: Any) -> None:
+    page.set_viewport_size(DESKTOP)
+    wider = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.innerText)"
+    assert page.locator(".chapter .scroll:has(.dense)").evaluate_all(wider) == []
 
 
 def test_a_row_is_a_row_and_says_the_same_however_it_is_laid_out(page: Any) -> None:

@@ -93,6 +93,31 @@ def test_a_table_of_many_intervals_stays_within_the_margins():
     assert [word for end, word in ends if float(end) > edge + 0.5] == []
 
 
+class HighBars(Bars):
+    """The same labels on a figure that takes most of a page."""
+
+    def draw(self, say):
+        figure = super().draw(say)
+        figure.set_size_inches(170 / 25.4, 200 / 25.4)
+        return figure
+
+
+def test_a_high_figure_is_printed_as_large_as_it_is_drawn():
+    """A figure that is made to fit would have smaller print than the least that figures are drawn with."""
+    rows = (("Unmistakable", 0.9, 0.8, 1.0),)
+    heights = []
+    for kind in (Bars, HighBars):
+        of = part("Knee")
+        shown = tuple(replace(figure, drawing=kind(rows)) for figure in of.figures)
+        one = assessment((replace(of, figures=shown),), Plan.model_validate(manifest()))
+        data = render(one, **about(one), volume="annex")
+        found = subprocess.run(["pdftotext", "-bbox", "-", "-"], input=data, capture_output=True, check=True)
+        label = r'yMin="([\d.]+)" xMax="[\d.]+" yMax="([\d.]+)">Unmistakable</word>'
+        ((top, bottom), *_) = re.findall(label, found.stdout.decode())
+        heights.append(float(bottom) - float(top))
+    assert heights[1] == pytest.approx(heights[0], rel=0.01)
+
+
 def test_every_page_has_head_foot_and_number(made):
     texts = pages(made)
     for i, text in enumerate(map(solid, texts), 1):

@@ -86,6 +86,7 @@ def conforms(out: Path, name: str) -> None:
         assert len(pikepdf.open(out / "annex.pdf").pages) <= MOST_OF_ANNEX[name]
     said = first_page(out / "report.pdf")
     assert FIRST_PAGE.get(name, "") in said
+    assert not any(text.lstrip().startswith("Limitations.") for text in tops(out / "report.pdf"))
     filled = [body(page) for page in page_pictures(out / "report.pdf")]
     assert well_filled(filled)
     assert not any(page[:, -BEYOND:].any() or page[:, :BEYOND].any() for page in filled), "beyond the margin"
@@ -103,6 +104,13 @@ def first_page(file: Path) -> str:
         ["pdftotext", "-l", "1", str(file), "-"], check=True, capture_output=True, text=True
     )
     return " ".join(found.stdout.split())
+
+
+def tops(file: Path) -> list[str]:
+    """The words in the first 14 mm below the head of each page."""
+    place = ["-r", "72", "-x", "0", "-y", "68", "-W", "596", "-H", "40"]
+    found = subprocess.run(["pdftotext", *place, str(file), "-"], check=True, capture_output=True, text=True)
+    return found.stdout.split("\f")
 
 
 def page_pictures(file: Path) -> list[np.ndarray]:

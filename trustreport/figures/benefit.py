@@ -20,7 +20,7 @@ GLYPHS = (
 OTHERS = ("x", True)
 
 # Millimetres.
-LEFT, PLOT_WIDTH, PLOT_HEIGHT = 15.0, 106.0, 74.0
+LEFT, PLOT_WIDTH, PLOT_HEIGHT = 15.0, 106.0, 64.0
 SIDE = LEFT + PLOT_WIDTH + 3.5
 STRIP = 6.0  # kept free above and below what is drawn, for the words benefit and detriment
 SAME_PLACE = 0.6

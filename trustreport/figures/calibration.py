@@ -28,9 +28,9 @@ if TYPE_CHECKING:  # brings SciPy
 # Millimetres.
 LEFT, RIGHT, GAP = 13.0, 2.0, 7.0
 ALONE, MOST_SIDE = 48.0, 56.0  # side of a single panel, of one of several
-STRIP, STRIP_GAP = 0.2, 3.2  # the histogram's height as a share of the side, and what is above it
-MOST_HEAD = 14.0  # two lines of name, two of numbers
-ROW_GAP = 10.0
+STRIP, STRIP_GAP = 7.0, 1.8  # the histogram's height, and what is above it
+ROW_GAP = 5.5
+HIGH, LOWEST = 115.0, 24.0  # what panels below each other are made lower for, and how low
 BELOW, KEY = 10.5, 4.2
 
 MARK: dict[str, Any] = {"marker": "o", "mfc": style.TEAL, "mec": style.PAPER, "mew": 0.5}
@@ -84,10 +84,7 @@ class CalibrationFigure(Chart):
         down = ceil(n / across)
         room = style.TEXT_WIDTH - LEFT - RIGHT
         key = self._key(say)
-        fixed = BELOW + 2.0 + KEY * len(key) + down * (MOST_HEAD + STRIP_GAP + ROW_GAP)
         side = ALONE if n == 1 else min((room - (across - 1) * GAP) / across, MOST_SIDE)
-        side = min(side, (style.PAGE_HEIGHT - fixed) / (1 + STRIP) / down)
-        strip = STRIP * side
         titles = [_title(say, panel.label, side) for panel in self.panels]
         line = style.height_of(" ", style.SMALL)
         heads = [
@@ -96,29 +93,32 @@ class CalibrationFigure(Chart):
             + 2.0
             for row in range(down)
         ]
-        block = side + STRIP_GAP + strip + ROW_GAP
-        height = sum(heads) + down * block - ROW_GAP + BELOW + 2.0 + KEY * len(key)
+        around = STRIP_GAP + STRIP + ROW_GAP
+        fixed = sum(heads) + down * around - ROW_GAP + BELOW + 2.0 + KEY * len(key)
+        wanted, most = ((high - fixed) / down for high in (HIGH, style.PAGE_HEIGHT))
+        tall = min(side, max(wanted, LOWEST), most)
+        block, height = tall + around, fixed + down * tall
         sheet = PlotSheet(height)
         gap = 2 * GAP if across == 2 else GAP
-        left_of_all = LEFT + (room - across * side - (across - 1) * gap) / 2
         start = 0.0
         for i, (panel, title) in enumerate(zip(self.panels, titles)):
             row, column = divmod(i, across)
             if row and column == 0:
                 start += heads[row - 1] + block
-            left, top = left_of_all + column * (side + gap), start + heads[row]
+            left, top = LEFT + column * (side + gap), start + heads[row]
             for k, (name, e) in enumerate((("oe_ratio", panel.oe_ratio), ("slope", panel.slope))):
                 text = say(f"figure.calibration.{name}", number=numbers.estimate(say, e, "number"))
                 sheet.write(left, top - 1.6 - line * (k + 0.5), text, **style.MUTED)
             if title:
                 sheet.write(left, top - 1.8 - 2 * line, title, va="bottom", **style.HEADING)
-            self._curve(say, sheet.panel(left, top, side, side), i)
-            below = top + side + STRIP_GAP
-            self._histogram(say, sheet.panel(left, below, side, strip), i)
+            self._curve(say, sheet.panel(left, top, side, tall), i)
+            below = top + tall + STRIP_GAP
+            self._histogram(say, sheet.panel(left, below, side, STRIP), i)
             if column == 0:
-                self._y_label(say, sheet, top, side)
-            x = left + side / 2, below + strip + 7.0
-            sheet.write(*x, say("figure.calibration.x"), ha="center", **style.AXIS)
+                self._y_label(say, sheet, top, tall)
+            if i + across >= n:
+                x = left + side / 2, below + STRIP + 7.0
+                sheet.write(*x, say("figure.calibration.x"), ha="center", **style.AXIS)
         for k, text in enumerate(key):
             sheet.write(0, height - KEY * (len(key) - k - 0.5), text, **style.MUTED)
         return sheet
@@ -127,9 +127,9 @@ class CalibrationFigure(Chart):
     def _ends(self) -> tuple[float, ...]:
         return panels.QUARTERS if len(self.panels) <= 4 else (0.0, 0.5, 1.0)
 
-    def _y_label(self, say: Catalogue, sheet: PlotSheet, top: float, side: float) -> None:
+    def _y_label(self, say: Catalogue, sheet: PlotSheet, top: float, tall: float) -> None:
         text = say(f"figure.calibration.y{'_at_horizon' if self.at_horizon else ''}")
-        write_y_label(sheet, text, top, top + side)
+        write_y_label(sheet, text, top, top + tall)
 
     def _key(self, say: Catalogue) -> list[str]:
         level = numbers.level(say, self.panels[0].points[0].observed)

@@ -7,7 +7,7 @@ from typing import Any
 
 from trustreport.figures import numbers, style
 from trustreport.figures.layout import DISC, Box, Labelled, Occupied, Place, labelled, spread_discs
-from trustreport.figures.panels import Chart, PlotPanel, PlotSheet
+from trustreport.figures.panels import Chart, PlotPanel, PlotSheet, write_y_label
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Catalogue, Message
 
@@ -19,9 +19,9 @@ REACHED = 1.0  # the minimum sample size
 MOST = 99.99  # shares beyond it are written as it
 
 # Millimetres.
-LEFT, RIGHT, GAP, TOP, HEIGHT = 14.0, 19.0, 5.0, 6.5, 74.0
+LEFT, RIGHT, GAP, TOP, HEIGHT = 14.0, 19.0, 5.0, 6.5, 54.0
 WIDTH = (style.TEXT_WIDTH - LEFT - RIGHT - 2 * GAP) / 3
-STRIP = 0.15  # of similarity, below zero: for the words of the qualities and for marks near zero
+STRIP = 0.2  # of similarity, below zero: for the words of the qualities and for marks near zero
 ABOVE = 0.04
 NAME, SHARE = 35.0, 14.0  # columns of the key
 
@@ -91,7 +91,7 @@ class ExternalPerformance(Chart):
         names = [style.label(say, site.label) for site in self.sites]
         spots = labelled(names, [self._occupied(say, p) for p in range(len(self.axes))])
         key = _SetKey(say, self, names, numbered=spots.numbered)
-        top = TOP + HEIGHT + 13.0
+        top = TOP + HEIGHT + 11.5
         sheet = PlotSheet(top + key.height)
         self._similarity(say, sheet)
         for p, axis in enumerate(self.axes):
@@ -113,9 +113,7 @@ class ExternalPerformance(Chart):
         for at in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
             y = TOP + HEIGHT * _down(at)
             sheet.write(LEFT - 1.6, y, numbers.plain(say, at), ha="right", **style.TINY)
-        middle = TOP + HEIGHT * _down(0.5)
-        text = say("figure.external.similarity")
-        sheet.write(1.8, middle, text, rotation=90, ha="center", **style.AXIS)
+        write_y_label(sheet, say("figure.external.similarity"), TOP, TOP + HEIGHT)
 
     def _frame(self, say: Catalogue, plot: PlotPanel, p: int) -> None:
         """Fields, bands, ticks and the names of the qualities."""
@@ -185,13 +183,17 @@ class ExternalPerformance(Chart):
         spots.write(plot, p, lambda x, y: self._back(x, y, p))
 
     def _bars(self, there: Sequence[int], p: int) -> list[Box]:
-        """Where the intervals of the performance are, in millimetres."""
+        """Where the intervals of performance and similarity are, in millimetres."""
         axis, boxes = self.axes[p], []
         for i in there:
             e, (_, y) = self.sites[i].performances[p].estimate, self._millimetres(i, p)
             if numbers.has_interval(e):
                 ends = sorted((x - axis.worst) / (axis.best - axis.worst) * WIDTH for x in (e.low, e.high))
                 boxes.append((ends[0], ends[1], y - 0.3, y + 0.3))
+            s, (x, _) = self.sites[i].similarity, self._millimetres(i, p)
+            if numbers.has_interval(s):
+                low, high = ((1 - _down(min(max(end, 0.0), 1.0))) * HEIGHT for end in (s.low, s.high))
+                boxes.append((x - 0.3, x + 0.3, low, high))
         return boxes
 
     def _interval(self, plot: PlotPanel, i: int, p: int) -> None:

@@ -12,7 +12,7 @@ from trustreport.vocabulary.messages import Catalogue
 
 GAP = 5.0
 COUNT_GAP = 4.0  # before the column of n
-LABEL_WIDTH = 52.0
+LABEL_WIDTH = 60.0
 NUMBER_WIDTH = 48.0
 LEAST_LABEL_WIDTH = 24.0
 
@@ -135,7 +135,7 @@ def _set(lines: Sequence[Text], header: str, size: float) -> _Set:
     numbers = style.TEXT_WIDTH - (counts + COUNT_GAP if counts else 0.0)
     right = numbers - number_width - GAP
 
-    air = 1.4 if len(lines) > 20 else 2.4 if len(lines) > 10 else 3.8
+    air = 1.4 if len(lines) > 5 else 3.8
     rows = []
     for line, number in zip(lines, written_numbers):
         label = style.wrap(line.label, label_width, size, _weight(line))

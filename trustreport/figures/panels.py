@@ -18,7 +18,7 @@ MOST_PANELS = 12  # side by side
 
 # Millimetres.
 LEFT = 15.0
-ALONE = 88.0  # width of a single panel; the key stands beside it
+ALONE = 68.0  # width of a single panel; the key stands beside it
 SIDE = LEFT + ALONE + 8.0
 RIGHT = 5.0  # room for half of the last tick label
 ROW_GAP = 7.0
@@ -264,12 +264,12 @@ def lay_out(
     """A figure with a panel for each title; the names of both axes and the key are written.
 
     One panel has its key beside it, several have it below. `ratio` is the height of a panel by its width,
-    `beside` how many of five to nine panels stand in a row.
+    `beside` how many of up to nine panels stand in a row.
     """
     n = len(titles)
     if n == 1:
         return _alone(titles[0], axes, key, ALONE * ratio)
-    across = n if n <= 3 else 2 if n == 4 else beside if n <= 9 else 4
+    across = n if n <= max(3, beside) else 2 if n == 4 else beside if n <= 9 else 4
     width = min((style.TEXT_WIDTH - LEFT - RIGHT - (across - 1) * gap) / across, 70.0)
     height = width * ratio
     broken = [style.wrap(title, width, style.TICK, style.SEMIBOLD) for title in titles]

@@ -12,7 +12,7 @@ from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Catalogue, Message
 
 # Millimetres.
-LEFT, TOP, PLOT_WIDTH, PLOT_HEIGHT = 15.0, 13.0, 108.0, 66.0
+LEFT, TOP, PLOT_WIDTH, PLOT_HEIGHT = 15.0, 13.0, 108.0, 40.0
 RIGHT = LEFT + PLOT_WIDTH
 LINE_LABEL = RIGHT + 3.0
 BESIDE = RIGHT + 17.0  # names of points and of the raters

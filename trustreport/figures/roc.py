@@ -13,7 +13,7 @@ from trustreport.figures.panels import Chart, LegendEntry, PlotPanel, PlotSheet
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.messages import Catalogue, Message
 
-GAP = 8.5
+GAP = 10.0
 UNAIDED: dict[str, Any] = {"marker": "s", "ms": 4.0, **style.hollow(style.INK)}
 AIDED: dict[str, Any] = {"marker": "o", "ms": 4.4, **style.filled(style.BLUE)}
 RATER: dict[str, Any] = {"marker": "o", "ms": 4.4, **style.hollow(style.INK)}
@@ -165,7 +165,8 @@ class RocFigure(Chart):
     def _draw(self, say: Catalogue) -> PlotSheet:
         titles = [style.label(say, panel.label) for panel in self.panels]
         axes = say("figure.roc.x"), say("figure.roc.y")
-        sheet, plots = panels.lay_out(titles, axes, self._key(say), ratio=1.0, gap=GAP, beside=4)
+        beside = 5 if len(self._strokes) == 1 else 4  # the areas of several need room in each panel
+        sheet, plots = panels.lay_out(titles, axes, self._key(say), ratio=1.0, gap=GAP, beside=beside)
         for i, (panel, plot) in enumerate(zip(self.panels, plots)):
             plot.x_axis((0, 1))
             plot.y_axis((0, 1))
@@ -321,7 +322,8 @@ def write_stack(plot: PlotPanel, texts: Sequence[tuple[str, int | None]], *, low
     """Texts in the lower right corner of a panel, or in the upper left one, each after its line's stroke."""
     size = style.SMALL if plot.width > 40 else style.SMALLEST
     sample = 5.0 if any(which is not None for _, which in texts) else 0.0
-    broken = [style.wrap(text, 0.8 * plot.width - sample, size) for text, _ in texts]
+    room = max(0.8 * plot.width, min(plot.width - 1.6, 21.0)) - sample
+    broken = [style.wrap(text, room, size) for text, _ in texts]
     heights = [style.height_of(text, size) + 0.5 for text in broken]
     widest = max(style.width_of(text, size) for text in broken)
     left = plot.width - 1.2 - widest if low else 1.2 + sample

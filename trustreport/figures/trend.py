@@ -289,7 +289,7 @@ class Stacked(Chart):
             y += style.height_of(name, style.SMALL) + 1.0
 
 
-CONTROLS = _Strips(left=12.0, wide=124.0, tall=22.0, head=10.0, between=9.0)
+CONTROLS = _Strips(left=12.0, wide=124.0, tall=15.0, head=9.5, between=5.5)
 MOST_CONTROLS = 4
 PATH: dict[str, Any] = {"color": style.TEAL, "lw": style.LINE, "solid_joinstyle": "miter"}
 LIMIT: dict[str, Any] = {"color": style.RUST, "lw": style.THIN, "ls": style.DASHED}

@@ -14,7 +14,7 @@ from trustreport.measures.note import Note
 from trustreport.vocabulary.messages import Catalogue, Message
 
 # Millimetres.
-SIDE = 60.0
+WIDE, TALL = 60.0, 44.0
 LEFTS: dict[Advice, float] = {"wrong": 17.5, "right": 104.5}
 TOP = 7.0
 FLOW = flow.HEIGHT + 5.0
@@ -23,6 +23,7 @@ SAME_PLACE = 0.6
 NAME_WIDTH = 24.0
 EDGE = 1.8  # from the panel's edge to a mark that has a place on one axis only
 INTERVALS_UP_TO = 4  # sets that are drawn with their intervals
+READERS_UP_TO = 12  # readers that are drawn with names and thin intervals
 
 BOTH_BELOW = "#f5e0da"  # where both shares lie below one half
 READER_FILL = (0.12, 0.37, 0.62, 0.22)
@@ -90,7 +91,7 @@ class TrustDiagram(Chart):
     def _draw(self, say: Catalogue) -> PlotSheet:
         led = any(point.leads for point in self.points)
         top = TOP + (FLOW if self.flow else 0.0)
-        bottom = top + SIDE + 12.5
+        bottom = top + TALL + 12.5
         key_top = bottom + (9.5 if led else 0.0)
         # A line for marks without their names: which those are shows only when the panels are drawn.
         key = self._entries(say)
@@ -103,8 +104,8 @@ class TrustDiagram(Chart):
             title = say(f"figure.trust.advice_{panel}")
             sheet.write(LEFTS[panel], 2.2, title, weight=style.SEMIBOLD)
             if self.flow:
-                self.flow.draw(say, sheet, panel, LEFTS[panel], 5.4, SIDE)
-            plot = sheet.panel(LEFTS[panel], top, SIDE, SIDE)
+                self.flow.draw(say, sheet, panel, LEFTS[panel], 5.4, WIDE)
+            plot = sheet.panel(LEFTS[panel], top, WIDE, TALL)
             self._frame(say, plot, panel)
             left_out = self._marks(say, plot, panel)
             unnamed += left_out if self.named else 0
@@ -140,7 +141,7 @@ class TrustDiagram(Chart):
         across, upward = (say(f"figure.trust.{self._words}.{axis}") for axis in ("x", "y"))
         plot.axes.set_xlabel(across, size=style.TICK, labelpad=2)
         plot.axes.set_ylabel(upward, size=style.TICK)
-        plot.axes.yaxis.set_label_coords(-(LEFTS["wrong"] - 3.2) / SIDE, 0.5)
+        plot.axes.yaxis.set_label_coords(-(LEFTS["wrong"] - 3.2) / WIDE, 0.5)
 
     def _marks(self, say: Catalogue, plot: PlotPanel, panel: Advice) -> int:
         """The points of a panel; how many names found no room."""
@@ -152,10 +153,10 @@ class TrustDiagram(Chart):
             if isnan(across.value) and isnan(upward.value):
                 reasons.append(across.note if across.note == upward.note else upward.note)
                 continue
-            x = -EDGE / SIDE if isnan(across.value) else across.value
-            y = -EDGE / SIDE if isnan(upward.value) else upward.value
-            if point.leads or (self.named and len(self.points) <= INTERVALS_UP_TO):
-                line: dict[str, Any] = {"color": style.FAINT, "lw": style.THIN}
+            x = -EDGE / WIDE if isnan(across.value) else across.value
+            y = -EDGE / TALL if isnan(upward.value) else upward.value
+            if point.leads or self._crossed:
+                line: dict[str, Any] = {"color": style.FAINT, "lw": style.THIN if self.named else style.HAIR}
                 if point.leads:
                     line = {"color": style.TEAL, "lw": style.HEAVY * 0.75}
                 line |= {"zorder": 2.6, "clip_on": False}
@@ -170,16 +171,23 @@ class TrustDiagram(Chart):
             label = say("figure.mark", name=style.label(say, point.label), number=say.between.join(said))
             plot.mark(x, y, f"mark-{panel}-{i}", label=label, **how)
             if not point.leads:
-                _gather(places, x * SIDE, y * SIDE, style.label(say, point.label))
+                _gather(places, x * WIDE, y * TALL, style.label(say, point.label))
         if not places and len(reasons) == len(self.points) and reasons:
-            text = style.wrap(say(reasons[0]), SIDE - 8.0, style.TICK)
+            text = style.wrap(say(reasons[0]), WIDE - 8.0, style.TICK)
             muted: dict[str, Any] = {"color": style.MUTE, "ha": "center", **style.AXIS}
             plot.write(0.5, 0.5, text, multialignment="center", zorder=4, **muted)
         texts = [(x, y, self._mark_label(say, names)) for x, y, names in places]
         crosses = [cross for p in self.points if p.leads for cross in _cross(*p.place(panel))]
+        thin = [cross for p in self.points if self._crossed for cross in _cross(*p.place(panel))]
         marks = [mark_box((x, y), 1.4) for x, y, _ in places]
-        taken = _write_quadrants(say, plot, panel, [*marks, *crosses])
-        return _write_labels(plot, texts, [*crosses, *taken])
+        taken = _write_quadrants(say, plot, panel, [*marks, *crosses, *thin])
+        return _write_labels(plot, texts, [*crosses, *taken], crossed=self._crossed)
+
+    @property
+    def _crossed(self) -> bool:
+        """Whether every point has its intervals."""
+        others = sum(not point.leads for point in self.points)
+        return others <= (INTERVALS_UP_TO if self.named else READERS_UP_TO)
 
     def _sizes(self, panel: Advice) -> list[float]:
         """How wide the mark of each point is: its area goes with its readings, in both panels alike."""
@@ -193,8 +201,8 @@ class TrustDiagram(Chart):
         return [n for n in found if n]
 
     def _mark_label(self, say: Catalogue, names: list[str]) -> str:
-        """What stands beside a mark: the names of the sets, or how many readers lie there."""
-        if not self.named:
+        """What stands beside a mark: the names of the sets, or of readers if few, else how many lie there."""
+        if not (self.named or self._crossed):
             return say("figure.benefit.times", n=len(names)) if len(names) > 1 else ""
         text = say.listed(names)
         first = style.wrap(text, NAME_WIDTH, style.SMALL).split("\n")[0]
@@ -239,16 +247,16 @@ def _write_quadrants(say: Catalogue, plot: PlotPanel, panel: Advice, marks: Sequ
         ("y_below", 0.75, (0.04, 0.46, 0.25), style.RUST),
         ("both_below", 0.25, (0.04, 0.46, 0.25), style.RUST),
     ):
-        text = style.wrap(say(f"figure.trust.{panel}.{name}"), SIDE / 2 - 2.0, style.SMALL)
+        text = style.wrap(say(f"figure.trust.{panel}.{name}"), WIDE / 2 - 2.0, style.SMALL)
         wide, tall = style.width_of(text, style.SMALL), style.height_of(text, style.SMALL)
 
         def box(y: float, x: float = x, wide: float = wide, tall: float = tall) -> Box:
-            middle = min(max(y * SIDE, tall / 2 + 0.8), SIDE - tall / 2 - 0.8)
-            return x * SIDE - wide / 2, x * SIDE + wide / 2, middle - tall / 2, middle + tall / 2
+            middle = min(max(y * TALL, tall / 2 + 0.8), TALL - tall / 2 - 0.8)
+            return x * WIDE - wide / 2, x * WIDE + wide / 2, middle - tall / 2, middle + tall / 2
 
         best = min((box(y) for y in ys), key=lambda found: sum(overlap(found, other) for other in marks))
         how: dict[str, Any] = {"size": style.SMALL, "color": colour, "ha": "center", "zorder": 1.5}
-        plot.write(x, (best[2] + best[3]) / 2 / SIDE, text, multialignment="center", **how)
+        plot.write(x, (best[2] + best[3]) / 2 / TALL, text, multialignment="center", **how)
         taken.append(best)
     return taken
 
@@ -264,18 +272,20 @@ def _gather(places: list[tuple[float, float, list[str]]], x: float, y: float, la
 
 def _cross(across: Estimate, upward: Estimate) -> list[Box]:
     """The boxes, in millimetres, of a mark that leads and of its two intervals."""
-    x, y = across.value * SIDE, upward.value * SIDE
+    x, y = across.value * WIDE, upward.value * TALL
     if not isfinite(x + y):
         return []
     boxes = [mark_box((x, y), 1.2)]
     if isfinite(across.high - across.low):
-        boxes.append((across.low * SIDE, across.high * SIDE, y - 0.4, y + 0.4))
+        boxes.append((across.low * WIDE, across.high * WIDE, y - 0.4, y + 0.4))
     if isfinite(upward.high - upward.low):
-        boxes.append((x - 0.4, x + 0.4, upward.low * SIDE, upward.high * SIDE))
+        boxes.append((x - 0.4, x + 0.4, upward.low * TALL, upward.high * TALL))
     return boxes
 
 
-def _write_labels(plot: PlotPanel, texts: Sequence[tuple[float, float, str]], also: Sequence[Box]) -> int:
+def _write_labels(
+    plot: PlotPanel, texts: Sequence[tuple[float, float, str]], also: Sequence[Box], *, crossed: bool
+) -> int:
     """Texts beside their marks where nothing else is, in millimetres; how many found no room."""
     taken = [*(mark_box((x, y), 1.2) for x, y, _ in texts), *also]
     left_out = 0
@@ -289,16 +299,18 @@ def _write_labels(plot: PlotPanel, texts: Sequence[tuple[float, float, str]], al
             for dx in (1.8, -1.8 - width, -width / 2)
             if dy or dx > 0
         ] + [(-1.8 - width, 0.0)]
+        if crossed:  # no label on the lines of its own mark
+            shifts = [(dx, dy) for dy in (1.9, -1.9, 3.2, -3.2) for dx in (0.6, -0.6 - width)]
         boxes = [(x + dx, x + dx + width, y + dy - tall / 2, y + dy + tall / 2) for dx, dy in shifts]
         free = [b for b in boxes if _inside(b) and not any(overlap(b, other) for other in taken)]
         if free:
             box = free[0]
             taken.append(box)
-            plot.write(box[0] / SIDE, (box[2] + box[3]) / 2 / SIDE, text, size=style.SMALL, zorder=4)
+            plot.write(box[0] / WIDE, (box[2] + box[3]) / 2 / TALL, text, size=style.SMALL, zorder=4)
         else:
             left_out += 1
     return left_out
 
 
 def _inside(box: Box) -> bool:
-    return box[0] > -0.2 and box[1] < SIDE and box[2] > 0.2 and box[3] < SIDE + 1.0
+    return box[0] > -0.2 and box[1] < WIDE and box[2] > 0.2 and box[3] < TALL + 1.0

@@ -28,9 +28,6 @@ ON_A_LINE, FURTHER = 90, 0.6
 ROWS_ON_PAPER = 200
 # Rows of a figure's values on a page: the points of curves fill screens and memory, and are read by machines.
 MOST_VALUES = 50
-# Figures that are higher than this on paper, in mm, are made smaller, down to a share of their size.
-LOW, READABLE, MM_PER_POINT = 80.0, 0.64, 25.4 / 72
-HEIGHT = re.compile(rb'<svg[^>]* height="([0-9.]+)pt"')
 LIMITS = ("low", "high", "n")  # ends of names of values that belong to another value
 # The property of the page that stands for a colour of the figures; screen.css gives each of them two values.
 PROPERTIES = {
@@ -120,13 +117,6 @@ class NumberedFigure:
     def src(self) -> str:
         """The drawing as a data URL."""
         return "data:image/svg+xml;base64," + b64encode(self.drawn[self.id]).decode()
-
-    @property
-    def high(self) -> float:
-        """How high it is on paper, in mm: as drawn, or less where that is much, but readable."""
-        found = HEIGHT.search(self.drawn[self.id])
-        drawn = float(found[1]) * MM_PER_POINT if found else LOW
-        return round(max(min(drawn, LOW), READABLE * drawn), 1)
 
     @property
     def inline(self) -> Markup:
