@@ -13,7 +13,7 @@ from scipy.special import expit, ndtr, ndtri
 from regimes.regime import LEVEL, Found, Regime, Truths, binomial, coded, less, plan, primary
 from trustreport.assessment.dimensions import subgroups, vigilance
 from trustreport.assessment.dimensions.advice_accuracy.utility import yield_results
-from trustreport.assessment.dimensions.advice_value.entries import results_of as advice_values
+from trustreport.assessment.dimensions.advice_value.results import results_of as advice_values
 from trustreport.assessment.dimensions.potential_robustness.scores import between_sites
 from trustreport.assessment.dimensions.potential_robustness.sites import sites_of
 from trustreport.assessment.dimensions.subgroups.results import equalised_odds

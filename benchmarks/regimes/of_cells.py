@@ -8,7 +8,7 @@ import numpy as np
 
 from regimes.of_cases import dataset, measured, risks, scored
 from regimes.regime import LEVEL, Found, Regime, Truths, plan
-from trustreport.assessment.dimensions.candidates.entries import at_local_prevalence
+from trustreport.assessment.dimensions.candidates.results import at_local_prevalence
 from trustreport.assessment.performance.cases import scored_cases
 from trustreport.assessment.performance.measures import lead
 from trustreport.study.study import Study

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from regimes.regime import ARMS, LEVEL, Found, Regime, Truths, coded, plan
-from trustreport.assessment.dimensions.localisation.entries import (
+from trustreport.assessment.dimensions.localisation.results import (
     OF_READERS,
     candidate_results,
     difference_results,

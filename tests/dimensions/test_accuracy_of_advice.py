@@ -8,7 +8,7 @@ import pytest
 
 from tests.studies import plan
 from trustreport.assessment.dimensions.advice_accuracy import DIMENSION
-from trustreport.assessment.dimensions.advice_accuracy.entries import SCENARIO_MEASURES
+from trustreport.assessment.dimensions.advice_accuracy.results import SCENARIO_MEASURES
 from trustreport.assessment.finding import Finding
 from trustreport.figures.style import label
 from trustreport.study.plan import Confusion, Plan

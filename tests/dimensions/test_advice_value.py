@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.dimensions.test_potential_robustness import answer, dataset, drawn, only, rules_hold, texts
 from tests.studies import plan, readings
-from trustreport.assessment.dimensions.advice_value import DIMENSION, entries
+from trustreport.assessment.dimensions.advice_value import DIMENSION, results
 from trustreport.assessment.dimensions.advice_value.words import ADVICE, ADVICE_GICI, EACH_UP_TO, MASS, WIDTH
 from trustreport.assessment.finding import Finding
 from trustreport.assessment.performance import measures
@@ -86,7 +86,7 @@ def test_slope_and_intercept_come_with_both_intervals_and_one_leads() -> None:
 
 def test_other_numbers_of_bins_have_the_same_interval() -> None:
     found = told(calibrated())
-    for bins in entries.OTHER_BINS:
+    for bins in results.OTHER_BINS:
         e = value(found, "gici", bins=bins, binning="equal_width")
         assert 0 < e.value <= 1
         assert 0 <= e.low <= e.value <= e.high <= 1
@@ -266,7 +266,7 @@ def test_advice_of_one_class_only_says_so() -> None:
     found = told(study_of([1, 0, 1, 1], [0.9, 0.8, 0.7, 0.6]))
     rules_hold(found)
     e = only(found, "advisory_value", **{"class": "0"})
-    assert e.note == entries.NO_ADVICE
+    assert e.note == results.NO_ADVICE
     texts(found)
 
 

@@ -14,7 +14,7 @@ from studies import plan
 from trustreport.assessment.assess import assess
 from trustreport.assessment.claims import claim_checks
 from trustreport.assessment.dimensions.candidates import DIMENSION, answer
-from trustreport.assessment.dimensions.candidates.entries import indistinguishable
+from trustreport.assessment.dimensions.candidates.results import indistinguishable
 from trustreport.assessment.finding import PlainTable
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.paired.difference import CLUSTERS_AS_CASES, PairedTable, tango

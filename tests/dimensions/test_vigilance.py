@@ -13,9 +13,9 @@ from scipy import stats
 from tests.english import english
 from trustreport.assessment.assess import assess
 from trustreport.assessment.dimensions.vigilance import DIMENSION, answer, has_data
-from trustreport.assessment.dimensions.vigilance.entries import criterion, value
 from trustreport.assessment.dimensions.vigilance.events import after, due, stage, term
 from trustreport.assessment.dimensions.vigilance.periods import timelines
+from trustreport.assessment.dimensions.vigilance.results import criterion, value
 from trustreport.assessment.finding import Finding
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.estimate import Estimate

@@ -10,7 +10,7 @@ from studies import plan
 
 from trustreport.api import assess
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.dimensions.candidates.entries import leading_measure, measures
+from trustreport.assessment.dimensions.candidates.results import leading_measure, measures
 from trustreport.report.answer.by_criteria import conclusion
 from trustreport.report.answer.review import Review, compared
 from trustreport.report.contents import ELEMENTS

@@ -7,7 +7,7 @@ from math import isnan
 
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.claims import as_printed, claimed, elsewhere, observed
-from trustreport.assessment.dimensions.candidates.entries import leading_measure, local_prevalences
+from trustreport.assessment.dimensions.candidates.results import leading_measure, local_prevalences
 from trustreport.assessment.dimensions.candidates.words import PATIENTS
 from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.performance.case_groups import REST

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from trustreport.assessment.dimensions.candidates.entries import leading_measure, local_prevalences, measures
+from trustreport.assessment.dimensions.candidates.results import leading_measure, local_prevalences, measures
 from trustreport.assessment.dimensions.candidates.words import PATIENTS
 from trustreport.assessment.narrative.texts import failed_cases, heading
 from trustreport.assessment.verdicts import Requirement, Verdict

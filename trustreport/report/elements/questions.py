@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isnan
 
 from trustreport.assessment.claims import observed
-from trustreport.assessment.dimensions.candidates.entries import RATES
+from trustreport.assessment.dimensions.candidates.results import RATES
 from trustreport.assessment.dimensions.candidates.words import PATIENTS
 from trustreport.assessment.dimensions.decision_benefit.protocols import TABLE as COMPARED
 from trustreport.assessment.narrative.texts import quantity_name

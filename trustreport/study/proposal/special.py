@@ -1,4 +1,4 @@
-"""Tables of follow-up, and of lesions and marks: their columns, and what they ask of the manifest."""
+"""Tables of follow-up, of lesions and marks, of choices between two outputs: what is special of each."""
 
 from typing import TypeVar
 
@@ -15,6 +15,7 @@ from trustreport.study.proposal.parts import (
 
 FOLLOWED = ("follow_up", "event")
 MOST_EVENTS = 5
+MOST_OUTPUTS = 12
 # Horizons in use, by the unit of the follow-up: in words and in that unit.
 HORIZONS = {
     "days": (("30 days", 30), ("90 days", 90), ("1 year", 365.25), ("3 years", 1096), ("5 years", 1826)),
@@ -146,3 +147,25 @@ def complete_marks(made: Proposal) -> None:
         role = {"procurement": "local", "vigilance": "period"}.get(made.kind, "external")
         about = {"role": "what kind of data set are these cases?"}
         made.datasets.append({"dataset": "marked cases", "role": role, "about": about})
+
+
+def find_choices(table: ExaminedTable, have: dict[str, object]) -> bool:
+    """Take the table as one of preferences: two columns of the same few names, and which was preferred.
+
+    Parameters
+    ----------
+    have : the columns of the table by their words, before any were left out
+    """
+    known = ("case", "reader", "patient", "site", "date")
+    keys = {word: header for word, header in have.items() if word in known and isinstance(header, str)}
+    words = set(vocabulary()["preferences"]["preferred"])
+    preferred = [h for h in table.headers if words & set(squeezed(h).split("_"))]
+    if not {"case", "reader"} <= keys.keys() or len(preferred) != 1:
+        return False
+    rest = [h for h in table.headers if h not in (*keys.values(), *preferred) and not table.seen[h].numeric]
+    names = {h: set(table.seen[h].distinct) for h in rest if 1 < table.seen[h].n_distinct <= MOST_OUTPUTS}
+    pairs = [(a, b) for a in names for b in names if a != b and len(names[a] & names[b]) > 1]
+    if not pairs:
+        return False
+    table.columns = {**keys, "first": pairs[0][0], "second": pairs[0][1], "preferred": preferred[0]}
+    return True

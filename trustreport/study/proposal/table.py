@@ -9,7 +9,6 @@ from trustreport.study.ingest import contracts
 from trustreport.study.ingest.problems import almost
 from trustreport.study.ingest.tables import BY_PLACE
 from trustreport.study.proposal import special
-from trustreport.study.proposal.choices import find_choices
 from trustreport.study.proposal.judgements import CODED, GRADED, TableByCells
 from trustreport.study.proposal.measured import find_values
 from trustreport.study.proposal.parts import (
@@ -44,7 +43,7 @@ class TableProposal(TableByCells):
         self._columns()
         have = dict(self.columns)
         self.known = frozenset(have)
-        if self.may("preferences") and find_choices(self, have):
+        if self.may("preferences") and special.find_choices(self, have):
             self.entry.kind = "preferences"
         elif "unpivot" not in self.entry.form and self.may("values") and find_values(self, have):
             self.entry.kind = "values"

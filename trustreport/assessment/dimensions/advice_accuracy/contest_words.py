@@ -5,7 +5,7 @@ from math import isnan
 from typing import Any
 
 from trustreport.assessment.dimensions.advice_accuracy.contests import METRICS, TWO_SAMPLE, Contest
-from trustreport.assessment.dimensions.advice_accuracy.entries import ID
+from trustreport.assessment.dimensions.advice_accuracy.results import ID
 from trustreport.assessment.dimensions.advice_accuracy.utility import TWO, name_of_utility, two_class
 from trustreport.assessment.finding import Column, Figure, Part, PlainTable
 from trustreport.assessment.narrative.texts import Item, Texts, failed_cases, heading, quantity_name

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.assessment.dimensions.advice_accuracy.entries import (
+from trustreport.assessment.dimensions.advice_accuracy.results import (
     ALL_PAIRS_UP_TO,
     ID,
     are_risks,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.assessment.dimensions.advice_accuracy.entries import ID
+from trustreport.assessment.dimensions.advice_accuracy.results import ID
 from trustreport.assessment.finding import Figure, Part
 from trustreport.assessment.narrative.texts import Item, Texts, set_label
 from trustreport.assessment.performance.cases import Mask, ScoredCases

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.assessment.dimensions.advice_accuracy.entries import ID, ResultView, are_risks
+from trustreport.assessment.dimensions.advice_accuracy.results import ID, ResultView, are_risks
 from trustreport.assessment.dimensions.advice_accuracy.utility import to_rank_by, two_class
 from trustreport.assessment.finding import Figure
 from trustreport.assessment.narrative.texts import Texts, set_label

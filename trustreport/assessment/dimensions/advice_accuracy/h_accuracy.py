@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.assessment.dimensions.advice_accuracy.entries import ALL_PAIRS_UP_TO, ID, are_risks
 from trustreport.assessment.dimensions.advice_accuracy.h_choices import (
     Chosen,
     Kind,
@@ -22,6 +21,7 @@ from trustreport.assessment.dimensions.advice_accuracy.h_choices import (
     unresolved,
 )
 from trustreport.assessment.dimensions.advice_accuracy.raters import RatersOfCases, raters_of
+from trustreport.assessment.dimensions.advice_accuracy.results import ALL_PAIRS_UP_TO, ID, are_risks
 from trustreport.assessment.performance.cases import ScoredCases, of_dataset, place_of_set
 from trustreport.assessment.performance.keys import case_key, is_mature
 from trustreport.measures.cluster import together

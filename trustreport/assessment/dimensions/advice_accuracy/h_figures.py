@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from trustreport.assessment.dimensions.advice_accuracy.curves import FEWER_POINTS
-from trustreport.assessment.dimensions.advice_accuracy.entries import ID
 from trustreport.assessment.dimensions.advice_accuracy.h_choices import Weighed
+from trustreport.assessment.dimensions.advice_accuracy.results import ID
 from trustreport.assessment.finding import Figure
 from trustreport.assessment.narrative.texts import Texts
 from trustreport.figures.calibration import HistogramChart, HistogramMark, HistogramPanel

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from math import inf, isnan, nan
 from typing import Any
 
-from trustreport.assessment.dimensions.advice_accuracy.entries import ID
 from trustreport.assessment.dimensions.advice_accuracy.h_accuracy import HALF, KINDS, THIRD, ComparedPair
 from trustreport.assessment.dimensions.advice_accuracy.h_choices import Weighed, kind_of
 from trustreport.assessment.dimensions.advice_accuracy.h_figures import (
@@ -12,6 +11,7 @@ from trustreport.assessment.dimensions.advice_accuracy.h_figures import (
     figures_of_raters,
     least_accuracy,
 )
+from trustreport.assessment.dimensions.advice_accuracy.results import ID
 from trustreport.assessment.finding import Column, Figure, Part, PlainTable
 from trustreport.assessment.narrative.texts import Item, Texts
 from trustreport.figures.effect import ErrorRateRow, ErrorRates

@@ -5,7 +5,7 @@ from math import isnan
 
 import numpy as np
 
-from trustreport.assessment.dimensions.advice_accuracy.entries import (
+from trustreport.assessment.dimensions.advice_accuracy.results import (
     CELLS,
     ID,
     ResultView,

@@ -8,7 +8,7 @@ from math import isnan, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.assessment.dimensions.advice_accuracy.entries import ID
+from trustreport.assessment.dimensions.advice_accuracy.results import ID
 from trustreport.assessment.dimensions.advice_accuracy.utility import name_of_utility
 from trustreport.assessment.finding import Column, Part, PlainTable
 from trustreport.assessment.narrative.texts import Item, Texts

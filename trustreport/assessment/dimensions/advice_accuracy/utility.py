@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.assessment.dimensions.advice_accuracy.entries import ID, declared_prevalences
+from trustreport.assessment.dimensions.advice_accuracy.results import ID, declared_prevalences
 from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.assessment.performance.measures import as_entries, pair
 from trustreport.measures.confusion.counts import ConfusionCounts

@@ -6,7 +6,7 @@ from math import isnan
 from typing import Any
 
 from trustreport.assessment.claims import ClaimCheck
-from trustreport.assessment.dimensions.advice_accuracy.entries import (
+from trustreport.assessment.dimensions.advice_accuracy.results import (
     CELLS,
     ID,
     SCENARIO_MEASURES,

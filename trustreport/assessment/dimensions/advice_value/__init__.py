@@ -1,12 +1,12 @@
 """Advice value: do the scores mean what they say, and what is advice of such confidence worth?"""
 
-from trustreport.assessment.dimensions.advice_value.entries import ID, calibrated, results_of, shared_results
 from trustreport.assessment.dimensions.advice_value.information import (
     compares,
     of_advice,
     of_readings,
     utilities,
 )
+from trustreport.assessment.dimensions.advice_value.results import ID, calibrated, results_of, shared_results
 from trustreport.assessment.dimensions.advice_value.words import (
     EACH_UP_TO,
     information_part,

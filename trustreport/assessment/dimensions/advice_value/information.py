@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.assessment.dimensions.advice_value.entries import ID
+from trustreport.assessment.dimensions.advice_value.results import ID
 from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.assessment.performance.measures import as_entries
 from trustreport.assessment.performance.readers import patients_of

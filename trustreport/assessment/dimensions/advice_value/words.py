@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from math import inf, isnan, log
 from typing import Any
 
-from trustreport.assessment.dimensions.advice_value.entries import (
+from trustreport.assessment.dimensions.advice_value.information import Informed
+from trustreport.assessment.dimensions.advice_value.results import (
     BINS,
     HISTOGRAM_BINS,
     ID,
     OTHER_BINS,
     Calibrated,
 )
-from trustreport.assessment.dimensions.advice_value.information import Informed
 from trustreport.assessment.finding import Column, EstimateTable, Figure, Part, PlainTable
 from trustreport.assessment.narrative.texts import Item, Texts, as_cell, if_known, quantity_name, side_of
 from trustreport.figures.calibration import CalibrationFigure, CalibrationPanel, Histogram

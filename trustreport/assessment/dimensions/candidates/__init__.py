@@ -5,7 +5,7 @@ from trustreport.assessment.dimensions.candidates.counts import (
     part_of_counts,
     results_of_counts,
 )
-from trustreport.assessment.dimensions.candidates.entries import ID, Common, common_cases, results_of
+from trustreport.assessment.dimensions.candidates.results import ID, Common, common_cases, results_of
 from trustreport.assessment.dimensions.candidates.versions import versions_of
 from trustreport.assessment.dimensions.candidates.words import parts_of, text, versions_part
 from trustreport.assessment.dimensions.dimension import Dimension

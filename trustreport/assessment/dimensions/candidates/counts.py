@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
-from trustreport.assessment.dimensions.candidates.entries import ID
+from trustreport.assessment.dimensions.candidates.results import ID
 from trustreport.assessment.finding import Column, Part
 from trustreport.assessment.narrative.texts import Item, Texts, heading, lead_estimate
 from trustreport.assessment.performance.decision_table import Decisions, counts_of_candidates, joint_decisions

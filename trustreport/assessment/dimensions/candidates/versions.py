@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.assessment.dimensions.candidates.entries import ID, leading_measure, measures
+from trustreport.assessment.dimensions.candidates.results import ID, leading_measure, measures
 from trustreport.assessment.performance.cases import ScoredCases, by_set, in_common, scored_cases
 from trustreport.assessment.performance.decision_table import difference
 from trustreport.assessment.performance.measures import lead

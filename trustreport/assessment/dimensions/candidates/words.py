@@ -5,7 +5,7 @@ from math import isnan
 from typing import Any
 
 from trustreport.assessment.claims import as_printed, elsewhere, observed
-from trustreport.assessment.dimensions.candidates.entries import (
+from trustreport.assessment.dimensions.candidates.results import (
     ID,
     Common,
     exchange,

@@ -6,7 +6,7 @@ Two questions: of candidates by themselves, and of readers with and without the 
 from collections.abc import Iterable
 
 from trustreport.assessment.dimensions.dimension import Dimension
-from trustreport.assessment.dimensions.localisation.entries import (
+from trustreport.assessment.dimensions.localisation.results import (
     ID,
     READERS_ID,
     candidate_results,

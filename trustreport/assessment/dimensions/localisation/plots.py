@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from trustreport.assessment.dimensions.localisation.entries import ID, READERS_ID
+from trustreport.assessment.dimensions.localisation.results import ID, READERS_ID
 from trustreport.assessment.finding import Figure
 from trustreport.assessment.narrative.texts import Texts
 from trustreport.assessment.performance.lesions import MarkedCases, rates_of

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from math import isnan
 
-from trustreport.assessment.dimensions.localisation.entries import ID, OF_READERS, READERS_ID
 from trustreport.assessment.dimensions.localisation.plots import froc_figures
+from trustreport.assessment.dimensions.localisation.results import ID, OF_READERS, READERS_ID
 from trustreport.assessment.finding import Column, EstimateTable, Part, PlainTable
 from trustreport.assessment.narrative.texts import Item, Texts, endpoint_name, numbers, quantity_name, side_of
 from trustreport.assessment.performance.lesions import MarkedCases

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.assessment.dimensions.vigilance.entries import (
+from trustreport.assessment.dimensions.vigilance.periods import ID, Timeline
+from trustreport.assessment.dimensions.vigilance.readers_over_time import Reliances
+from trustreport.assessment.dimensions.vigilance.results import (
     BEFORE_TRUTH,
     DENOMINATORS,
     OF_READINGS,
@@ -21,8 +23,6 @@ from trustreport.assessment.dimensions.vigilance.entries import (
     indicators,
     stream,
 )
-from trustreport.assessment.dimensions.vigilance.periods import ID, Timeline
-from trustreport.assessment.dimensions.vigilance.readers_over_time import Reliances
 from trustreport.assessment.narrative.texts import heading
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.monitoring.charts import METHOD as CUSUM

@@ -7,10 +7,10 @@ from typing import Literal
 import numpy as np
 
 from trustreport.assessment.dimensions.vigilance.charts import Charted
-from trustreport.assessment.dimensions.vigilance.entries import DENOMINATORS, endpoints, stream
 from trustreport.assessment.dimensions.vigilance.events import is_open, named
 from trustreport.assessment.dimensions.vigilance.periods import ID, Timeline, names_of
 from trustreport.assessment.dimensions.vigilance.readers_over_time import Reliances, by_reader
+from trustreport.assessment.dimensions.vigilance.results import DENOMINATORS, endpoints, stream
 from trustreport.measures.monitoring.rates import METHODS, Funnel, funnel
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.results import Result

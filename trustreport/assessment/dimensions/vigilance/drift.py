@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.assessment.dimensions.vigilance.entries import NO_BASELINE, NO_CASES, NO_COLUMN
 from trustreport.assessment.dimensions.vigilance.periods import (
     ID,
     Period,
@@ -16,6 +15,7 @@ from trustreport.assessment.dimensions.vigilance.periods import (
     mix_columns,
     names_of,
 )
+from trustreport.assessment.dimensions.vigilance.results import NO_BASELINE, NO_CASES, NO_COLUMN
 from trustreport.assessment.dimensions.vigilance.view import MonitoringView
 from trustreport.assessment.finding import Figure, Part
 from trustreport.assessment.narrative.texts import Item, Texts

@@ -7,9 +7,9 @@ from math import isnan, nan
 from typing import Any, Literal
 
 from trustreport.assessment.dimensions.vigilance.charts import Charted
-from trustreport.assessment.dimensions.vigilance.entries import endpoints, indicator_of
 from trustreport.assessment.dimensions.vigilance.events import named
 from trustreport.assessment.dimensions.vigilance.periods import ID, Period, Timeline
+from trustreport.assessment.dimensions.vigilance.results import endpoints, indicator_of
 from trustreport.assessment.dimensions.vigilance.view import MonitoringView, changes
 from trustreport.assessment.finding import Figure, Part
 from trustreport.assessment.narrative.texts import Item, Texts, heading, on_day

@@ -5,15 +5,15 @@ from math import isfinite, isnan, nan
 from typing import Any
 
 from trustreport.assessment.dimensions.vigilance.charts import Charted, in_control
-from trustreport.assessment.dimensions.vigilance.entries import (
+from trustreport.assessment.dimensions.vigilance.events import day_of_report, due, is_new, is_open, named
+from trustreport.assessment.dimensions.vigilance.periods import ID, Period, mature_on
+from trustreport.assessment.dimensions.vigilance.readers_over_time import FOLLOWED, Reliances
+from trustreport.assessment.dimensions.vigilance.results import (
     OF_READINGS,
     criterion,
     endpoints,
     indicator_of,
 )
-from trustreport.assessment.dimensions.vigilance.events import day_of_report, due, is_new, is_open, named
-from trustreport.assessment.dimensions.vigilance.periods import ID, Period, mature_on
-from trustreport.assessment.dimensions.vigilance.readers_over_time import FOLLOWED, Reliances
 from trustreport.assessment.dimensions.vigilance.view import MonitoringView
 from trustreport.assessment.finding import Column, Figure, Part, PlainTable
 from trustreport.assessment.narrative.texts import Item, Texts, form_of, heading, if_known, on_day, side_of
