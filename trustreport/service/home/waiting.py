@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from sqlalchemy import Row, Select, exists, func, select
 from sqlalchemy.orm import Session as Rows
@@ -33,8 +33,6 @@ MOST_OF_A_KIND = 10
 MOST_LOOKED_AT = 50  # acts that wait for a second person, the newest first
 LATE = 3_600_000  # milliseconds after which a due audit is overdue: the queue is looked at all the time
 FAILED_DAYS = 30  # for which a failure is shown
-
-FailedRow = TypeVar("FailedRow", Version, Job)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +168,8 @@ def _failed_jobs(rows: Rows, who: Principal) -> Iterator[OpenTask]:
 
 
 def _lately(
-    rows: Rows, who: Principal, failed: Select[Any], kind: type[FailedRow]
-) -> Iterable[Row[FailedRow, str]]:
+    rows: Rows, who: Principal, failed: Select[Any], kind: type[Version | Job]
+) -> Iterable[Row[Any, str]]:
     """Failures of the last days that a person sees: their own, an administrator those of closed accounts."""
     closed = who.rows_of(User).where(User.disabled_at.is_not(None)).with_only_columns(User.id)
     persons = {who.user, *(rows.scalars(closed) if "manage" in who.may else ())}
