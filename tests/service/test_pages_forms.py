@@ -40,7 +40,6 @@ ANYBODY = (
 # languages: tests of their own look at these.
 ELSEWHERE = {
     "/versions/*/page-1",  # the form of a step, sent into the frame beside it
-    "/devices/*/same-as",
     "/removed/*/restoration",
     "/removed/*/deletion",
     "/sample",
