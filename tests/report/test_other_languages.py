@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OTHERS = [language for language in languages() if language != "en"]
 # The language in which the PDF of each kind is looked at; all have it as a page.
 PRINTED = {"certification": "de", "procurement": "fr", "vigilance": "it"}
-MORE_PAGES = 2  # other languages take more words, and the box of intended use keeps on one page
+MORE_PAGES = 3  # other languages take more words, and figures keep their print at 7 points
 BEYOND = 19  # millimetres of margin, less one for the edges of marks
 TAG = re.compile(r"<(script|style).*?</\1>|<[^>]+>", re.DOTALL)
 EN = catalogue("en")
