@@ -1,15 +1,18 @@
 """Adding a statistic takes its measure, its texts and its test: all else follows from the measure.
 
 Toys of the cells are the share of false alarms among all cases, the fewer the better, and the balanced error
-rate, whose interval in clusters must be that of balanced accuracy turned round. One of scores is the mean
-probability of the cases with the condition. One of readers weighs missed cases twice as much as false alarms.
+rate of docs/extending.md, whose interval in clusters must be that of balanced accuracy turned round. One of
+scores is the mean probability of the cases with the condition. One of readers weighs missed cases twice as
+much as false alarms.
 """
 
 import csv
 import json
+import re
 from collections.abc import Iterator
 from math import nan
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import numpy as np
@@ -47,9 +50,11 @@ def alarm_share(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     return fp / (tp + fp + fn + tn)
 
 
-def balanced_error_rate(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Mean of the rates of missed cases and of false alarms."""
-    return (fn * (fp + tn) + fp * (tp + fn)) / (2 * (tp + fn) * (fp + tn))
+def shown_in(guide: str) -> str:
+    """The measure of the cells that a guide shows."""
+    text = (Path(__file__).parents[1] / "docs" / guide).read_text(encoding="utf-8")
+    (block,) = re.findall(r"^ +@measured\(.*?^ +return [^\n]+$", text, re.MULTILINE | re.DOTALL)
+    return dedent(block)
 
 
 def weighed_rate(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
@@ -98,7 +103,8 @@ def of_readers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def toys(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The measures and their texts, until the test is over."""
     measured(Delta(), better="down", by_prevalence=True)(alarm_share)
-    measured(OfClasses(1.0, -0.5, -0.5), "positives", "negatives", better="down")(balanced_error_rate)
+    known = {"measured": measured, "OfClasses": OfClasses}
+    exec(shown_in("extending.md"), known)  # noqa: S102 -- the guide is to be followed to the letter
     for name, text in ((TOY, "share of false alarms"), (BALANCED, "balanced error rate")):
         monkeypatch.setitem(catalogue()._texts["quantity"], name, text)
         quantities.add(quantities.of_measure(MEASURES[name]))
@@ -268,6 +274,10 @@ def test_a_measure_of_readers_has_its_change_and_a_verdict(tmp_path: Path) -> No
     assert of[WEIGHED] == pytest.approx((2 * of["sensitivity"] + of["specificity"]) / 3, abs=1e-12)
     (verdict,) = found.verdicts
     assert verdict.word == "pass"
+
+
+def test_both_guides_show_one_measure() -> None:
+    assert shown_in("architecture.md") == shown_in("extending.md")
 
 
 def test_a_statistic_without_a_row_does_not_start() -> None:

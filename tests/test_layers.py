@@ -49,6 +49,7 @@ INSIDE = {
 SHARED = ("dimension",)
 FORBIDDEN_IN_MEASURES = ("pandas", "matplotlib", "pydantic", "pyarrow")
 MOST_FILES, MOST_LINES = 20, 525  # of a folder, of a file
+FEWEST_LINES = 40  # of a file that one other file imports
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -162,6 +163,17 @@ def test_no_folder_is_too_large_to_read() -> None:
     folders = {file.parent for file in FILES}
     assert [f for f in folders if len(list(f.glob("*.py"))) > MOST_FILES] == []
     assert [f for f in FILES if len(f.read_text("utf-8").splitlines()) > MOST_LINES] == []
+
+
+def test_no_small_file_serves_one_other() -> None:
+    importers: dict[str, set[Path]] = {}
+    for file in FILES:
+        for _, module in imports(file):
+            importers.setdefault(module, set()).add(file)
+    small = [f for f in FILES if len(f.read_text("utf-8").splitlines()) < FEWEST_LINES]
+    assert [
+        f for f in small if f.name != "__init__.py" and len(importers.get(module_of(f), ())) == 1
+    ] == [], "write it into the file that imports it"
 
 
 def test_the_picture_of_the_rooms_is_that_of_the_imports() -> None:

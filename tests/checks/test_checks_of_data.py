@@ -10,7 +10,7 @@ from tests.dimensions.test_subgroups import cases, coded, counted, declared, rea
 from tests.identity.test_identity import study as read_by
 from tests.studies import plan
 from trustreport.assessment.assess import assess
-from trustreport.assessment.checks import CHECKS, Evidence, independence, population, reference, release
+from trustreport.assessment.checks import Evidence, independence, population, reference, release
 from trustreport.assessment.finding import CheckOutcome
 from trustreport.assessment.verdicts.entries import blocking
 from trustreport.measures.estimate import Estimate
@@ -53,10 +53,7 @@ def two(training: Cases, external: Cases, **more: Any) -> Study:
     return Study(datasets=(dataset("training", training), dataset("external", external, **more)))
 
 
-def test_every_check_of_this_part_stands_in_the_register() -> None:
-    mine = "P09 P10 P11 P12 P13 P15 P31 P32 P37 P38 P50 P59 P60 P61 P73".split()
-    assert sorted(c.id for c in OWN) == mine
-    assert set(mine) <= {c.id for c in CHECKS}
+def test_every_check_of_this_part_has_its_texts() -> None:
     for check in OWN:
         for key in ("title", "clear", "lacking"):
             assert EN(f"checks.{check.id}.{key}")

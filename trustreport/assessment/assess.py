@@ -136,7 +136,7 @@ def assess(
     results = tuple(r for f in findings for r in f.results)
     contradicted = contradictions(results, plan.operating_point.threshold)
     evidence = Evidence(study, plan, results)
-    checks = with_those_of_sites(study, (outcome for check in CHECKS for outcome in check.run(evidence)))
+    checks = with_those_of_sites(evidence, CHECKS)
     if labels_err:
         checks = tuple(mark_check(outcome) for outcome in checks)
     # Checks see every number; what is said and judged of it in public is only what may be shown.

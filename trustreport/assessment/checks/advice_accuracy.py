@@ -367,7 +367,7 @@ def imbalance(evidence: Evidence) -> Iterator[Remark]:
 CHECKS = (
     Check("P01", DIMENSION, "B", one_sided, withholds=COUNTED_DECISIONS),
     Check("P02", DIMENSION, "W", other_prevalence),
-    Check("P03", DIMENSION, "B", left_out),
+    Check("P03", DIMENSION, "B", left_out, of_rows=True),
     Check("P04", DIMENSION, "B", classes_in_separate_sets),
     Check("P05", DIMENSION, "W", hidden_class),
     Check("P06", DIMENSION, "W", not_reproducible),

@@ -133,7 +133,8 @@ class Check:
     the study holds none of what it needs: then the register says that it could not run. Its title and its
     reason for not running stand in the catalogue under ``checks.<id>``. Its limits are those of
     `trustreport.study.limits` whose names begin with its id. `withholds` says which numbers cannot be judged
-    where it blocks.
+    where it blocks. `of_rows` says that it looks at rows of cases: a report pooled from files of sites, where
+    the rows stay, takes what the check found there.
     """
 
     id: str
@@ -141,6 +142,7 @@ class Check:
     severity: Severity
     look: Callable[[Evidence], Iterable[Remark]]
     withholds: Withholding = EVERYTHING
+    of_rows: bool = False
 
     @property
     def limits(self) -> dict[str, Limit]:

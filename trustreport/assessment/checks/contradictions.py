@@ -209,7 +209,7 @@ def _advice_of_cases(readings: Readings) -> Binary | None:
 
 
 CHECKS = (
-    Check("P69", "advice_accuracy", "B", unit_without_key),
+    Check("P69", "advice_accuracy", "B", unit_without_key, of_rows=True),
     Check("P70", "pragmatic_utility", "B", more_than_read),
     Check("P71", "source_reliability", "B", own_consensus),
     Check("P72", "reliance", "B", copied_decisions),

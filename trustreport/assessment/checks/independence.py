@@ -314,8 +314,8 @@ def _together(one: Period, other: Period) -> bool | None:
 
 
 CHECKS = (
-    Check("P09", INDEPENDENCE, "B", patient_leakage),
-    Check("P10", INDEPENDENCE, "B", overlap),
-    Check("P11", INDEPENDENCE, "W", called_external),
-    Check("P61", INDEPENDENCE, "B", repeated),
+    Check("P09", INDEPENDENCE, "B", patient_leakage, of_rows=True),
+    Check("P10", INDEPENDENCE, "B", overlap, of_rows=True),
+    Check("P11", INDEPENDENCE, "W", called_external, of_rows=True),
+    Check("P61", INDEPENDENCE, "B", repeated, of_rows=True),
 )

@@ -322,7 +322,7 @@ def _makes(declared: Subgroup, group: str) -> bool:
 CHECKS = (
     Check("P31", ACCURACY, "B", enrichment, withholds=OF_THE_SAMPLE),
     Check("P32", ACCURACY, "W", spectrum),
-    Check("P50", ACCURACY, "W", outside),
+    Check("P50", ACCURACY, "W", outside, of_rows=True),
     Check("P37", SUBGROUPS, "B", small_groups, SMALL_GROUP),
     Check("P38", SUBGROUPS, "B", unknown_attribute, GROUP),
 )

@@ -280,10 +280,10 @@ def _declared_bound(evidence: Evidence, metric: str) -> float | None:
 
 CHECKS = (
     Check("P39", DIMENSION, "B", below_minimum_size, withholds=TOO_FEW),
-    Check("P40", DIMENSION, "W", too_similar),
-    Check("P41", DIMENSION, "W", driven_by_size),
-    Check("P42", DIMENSION, "N", coarse_p),
-    Check("P43", DIMENSION, "W", robustness_over_read),
+    Check("P40", DIMENSION, "W", too_similar, of_rows=True),
+    Check("P41", DIMENSION, "W", driven_by_size, of_rows=True),
+    Check("P42", DIMENSION, "N", coarse_p, of_rows=True),
+    Check("P43", DIMENSION, "W", robustness_over_read, of_rows=True),
     Check("P44", DIMENSION, "W", few_sets),
     Check("P45", "advice_value", "W", ranks_but_not_calibrated),
     Check("P46", "advice_value", "N", binning),

@@ -398,10 +398,10 @@ def used_before(evidence: Evidence) -> Iterator[Remark]:
 
 
 CHECKS = (
-    Check("P33", DIMENSION, "B", threshold_from_test_data, COUNTED_DECISIONS),
+    Check("P33", DIMENSION, "B", threshold_from_test_data, COUNTED_DECISIONS, of_rows=True),
     Check("P34", DIMENSION, "B", cherry_picked, withholds=CRITERIA),
     Check("P35", DIMENSION, "B", criteria_after_data, withholds=CRITERIA),
     Check("P36", DIMENSION, "W", many_comparisons),
     Check("P62", DIMENSION, "W", one_bound),
-    Check("P68", DIMENSION, "W", used_before),
+    Check("P68", DIMENSION, "W", used_before, of_rows=True),
 )

@@ -370,8 +370,8 @@ def labels_with_error(evidence: Evidence) -> Iterator[Remark]:
 
 CHECKS = (
     Check("P73", DIMENSION, "B", labels_with_error, AGAINST_LABELS),
-    Check("P12", DIMENSION, "B", incorporation),
-    Check("P13", DIMENSION, "B", verification),
-    Check("P15", DIMENSION, "W", reference_interval),
-    Check("P14", DIMENSION, "W", weak_reference),
+    Check("P12", DIMENSION, "B", incorporation, of_rows=True),
+    Check("P13", DIMENSION, "B", verification, of_rows=True),
+    Check("P15", DIMENSION, "W", reference_interval, of_rows=True),
+    Check("P14", DIMENSION, "W", weak_reference, of_rows=True),
 )

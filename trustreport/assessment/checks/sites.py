@@ -7,19 +7,11 @@ from trustreport.assessment.finding import CheckOutcome
 from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.score_measure import SCORES
-from trustreport.study.study import Study
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import NOWHERE, Place, place_of
 from trustreport.vocabulary.quantities import known
 
 DIMENSION = "potential_robustness"
-# Checks that look at rows of cases, which stay at the sites: what these found stands in their place.
-OF_ROWS = (
-    *("P03", "P09", "P10", "P11", "P12", "P13", "P14", "P15", "P33", "P40", "P41", "P42", "P43"),
-    *("P48", "P49", "P50", "P53", "P61", "P68", "P69"),
-)
-
-
 OF_DECISIONS = (*MEASURES, *(name for name, one in SCORES.items() if one.counts_decisions))
 
 
@@ -49,14 +41,16 @@ def withheld_by_sites(evidence: Evidence) -> Iterator[Remark]:
     yield from found.values() or [Remark()]
 
 
-def with_those_of_sites(study: Study, outcomes: Iterable[CheckOutcome]) -> tuple[CheckOutcome, ...]:
+def with_those_of_sites(evidence: Evidence, register: Iterable[Check]) -> tuple[CheckOutcome, ...]:
     """The outcomes of a register; of a pooled study with those of the sites where only they had the rows."""
-    outcomes = tuple(outcomes)
-    if study.pooled is None:
+    pooled, register = evidence.study.pooled, tuple(register)
+    outcomes = tuple(outcome for check in register for outcome in check.run(evidence))
+    if pooled is None:
         return outcomes
-    blind = {one.check for one in outcomes if one.status == "cannot run" or one.check in OF_ROWS}
+    blind = {one.check for one in outcomes if one.status == "cannot run"}
+    blind |= {check.id for check in register if check.of_rows}
     seen: dict[str, list[CheckOutcome]] = {}
-    for file in study.pooled.files:
+    for file in pooled.files:
         for one in file.summary.checks:
             if one.check in blind and one.status != "cannot run":
                 place = place_of(one.scope)  # with all rows it would concern every site of these data

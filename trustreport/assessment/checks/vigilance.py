@@ -245,11 +245,11 @@ def _read_in(arm: str, evidence: Evidence) -> Iterator[Place]:
 
 
 CHECKS = (
-    Check("P53", DIMENSION, "B", immature),
+    Check("P53", DIMENSION, "B", immature, of_rows=True),
     Check("P54", DIMENSION, "B", contaminated),
     Check("P55", DIMENSION, "W", repeated_looks),
     Check("P56", DIMENSION, "W", case_mix),
     Check("P57", DIMENSION, "W", silence),
-    Check("P48", DIMENSION, "B", mixture),
-    Check("P49", DIMENSION, "B", other_version),
+    Check("P48", DIMENSION, "B", mixture, of_rows=True),
+    Check("P49", DIMENSION, "B", other_version, of_rows=True),
 )

@@ -94,7 +94,8 @@ class _Rows:
         found: Whole = a * self.tp + b * tn + rest
         return found
 
-    def n(self) -> int:
+    def n_tables(self) -> int:
+        """How many tables these rows stand for."""
         return int((self.high - self.low + 1).sum()) if len(self) else 0
 
 
@@ -322,7 +323,7 @@ class _Extremes:
         """Take in the tables of a chunk."""
         if not len(rows):
             return
-        self.count += rows.n()
+        self.count += rows.n_tables()
         negatives = rows.T - rows.P
         ranges = {
             "tp": (rows.tp, rows.tp),
@@ -337,7 +338,7 @@ class _Extremes:
             needs = [b.mirrored() if self.mirrored else b for b in defined(name)]
             there = rows.within(needs)
             if len(there):
-                self.n_defined[name] += there.n()
+                self.n_defined[name] += there.n_tables()
                 self.ends[name] = _joined(self.ends.get(name), self._ends(name, there))
 
     def _ends(self, name: str, rows: _Rows) -> tuple[Fraction, Fraction]:
