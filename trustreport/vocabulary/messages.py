@@ -324,7 +324,7 @@ class Catalogue:
         column, _, level = name.partition(": ")
         column = column.replace("_", " ")
         if column.casefold() in ("sex", "gender") and level.casefold() in ("m", "f"):
-            return self(f"where.name.sex_{level.casefold()}")
+            return self("where.name.sex_m" if level.casefold() == "m" else "where.name.sex_f")
         if not level or column.casefold() in level.casefold():
             return level or name
         return self("where.name.labelled", column=column, level=level)

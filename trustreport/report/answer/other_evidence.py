@@ -104,13 +104,15 @@ def raters(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     if reached:
         first_one = next((r for r in reached if r.estimate.n), reached[0])
         e, text = first_one.estimate, in_words(first_one, say)
-        key = "stated" if not e.n else "alone" if isnan(e.low) else ""
+        key = "answer.open.actual_accuracy"
+        if isnan(e.low):
+            key = "answer.open.actual_accuracy_alone" if e.n else "answer.open.actual_accuracy_stated"
         values = {
             "measured": amount(first_one, Rounded(e.details["measured"], first_one.places)),
             "value": amount(first_one, e.value),
         }
         alike = [r for r in reached if in_words(r, say) == text]
-        yield stated(say, "_".join(filter(None, ("answer.open.actual_accuracy", key))), *alike, **values)
+        yield stated(say, key, *alike, **values)
 
 
 def whole(assessment: Assessment, id: str) -> list[Result]:
