@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from trustreport.api import assess, read_study
+from trustreport.commands.cli import main
 from trustreport.study.proposal import manifest
 from trustreport.study.proposal.files import propose
 
@@ -64,12 +66,50 @@ def quality() -> Rows:
     )
 
 
+def without_a_word() -> Rows:
+    return ((k, f"R{j}", arm, a + R.gauss(0, 3), b) for k, j, arm, b, a in _cases())
+
+
+def _cases() -> Rows:
+    for k in range(30):
+        x = round(R.gauss(58, 8), 1)
+        yield from ((k, j, arm, x, x) for j in range(3) for arm in ("without AI", "with AI"))
+
+
+def candidates() -> Rows:
+    return ((k, *(round(R.uniform(0.7, 0.95), 3) for _ in "ABC")) for k in range(40))
+
+
+def drafts() -> Rows:
+    return (
+        (k, f"r{j}", source, R.choice([3, 4, 5]), R.choice([0, 0, 1]), round(R.uniform(0, 30), 1))
+        for k in range(20)
+        for j in range(3)
+        for source in ("model", "radiologist")
+    )
+
+
 TABLES: dict[str, tuple[str, Callable[[], Rows], set[tuple[str, str]]]] = {
     "a device beside a reference": ("Case ID,EF AI,EF reference", measured, {("EF", "number")}),
     "readers beside a reference": (
         "case,reader,arm,diameter_mm,reference_mm",
         by_readers,
         {("diameter", "number")},
+    ),
+    "a reference by its words and its cells": (
+        "patient,reader,arm,lvef,mri_lvef",
+        without_a_word,
+        {("lvef", "number")},
+    ),
+    "a metric with a column for each candidate": (
+        "case,dice_A,dice_B,dice_C",
+        candidates,
+        {("dice", "number")},
+    ),
+    "drafts rated by reviewers": (
+        "exam,reviewer,source,acceptability,severe_errors,edited_pct",
+        drafts,
+        {("acceptability", "ordinal"), ("severe errors", "count"), ("edited", "number")},
     ),
     "metrics of two models": ("case,model,dice,hd95", contours, {("dice", "number"), ("hd95", "number")}),
     "panoptica": (
@@ -101,6 +141,39 @@ def test_what_is_proposed_is_read_and_answers(name: str, tmp_path: Path) -> None
     assert {one.measurement.partition(", ")[0] for one in study.values} == {word for word, _ in expected}
     results = assess(study, plan).results
     assert any(r.primary and r.estimate.low < r.estimate.high for r in results)
+
+
+def test_columns_of_organs_are_structures(tmp_path: Path) -> None:
+    rows = "".join(f"{k},0.{k + 10},0.{k + 20}\n" for k in range(30))
+    (tmp_path / "t.csv").write_text("case,dice_liver,dice_spleen\n" + rows)
+    made = propose([tmp_path / "t.csv"], "certification")
+    assert [m["measurement"] for m in made.measurements] == ["dice liver", "dice spleen"]
+    assert "candidates or structures" in made.entries[0].about["columns"]
+    (tmp_path / "t.csv").write_text("case,dice_1,dice_2\n" + rows)
+    made = propose([tmp_path / "t.csv"], "certification")
+    assert made.entries[0].form["columns"] == {"measured": {"1": "dice_1", "2": "dice_2"}}
+
+
+@pytest.mark.parametrize("order", [("audit", "routine"), ("routine", "audit")])
+def test_an_audit_of_labels_is_known_in_any_order(order: tuple[str, str], tmp_path: Path) -> None:
+    labels = [(k, k % 7 == 0, k % 9 == 0) for k in range(400)]
+    (tmp_path / "audit.csv").write_text(
+        "accession,report_label,expert\n" + "".join(f"{k},{int(x)},{int(y)}\n" for k, x, y in labels[:200])
+    )
+    (tmp_path / "routine.csv").write_text(
+        "accession,ai_score,report_label\n"
+        + "".join(f"{k},{0.5 + (k % 11 - 5) / 20},{int(x)}\n" for k, x, _ in labels)
+    )
+    done = CliRunner().invoke(
+        main, ["init", "--from", str(tmp_path / "s"), *(str(tmp_path / f"{name}.csv") for name in order)]
+    )
+    assert done.exit_code == 0, done.output
+    _, plan = read_study(tmp_path / "s")
+    both = [(x, y) for _, x, y in labels[:200]]
+    right = both.count((True, True)), sum(y for _, y in both)
+    assert plan.reference_standard.sensitivity == right
+    assert plan.reference_standard.specificity == (both.count((False, False)), 200 - right[1])
+    assert [d.dataset for d in plan.datasets] == ["routine"]
 
 
 def test_a_distance_is_better_where_it_is_smaller(tmp_path: Path) -> None:

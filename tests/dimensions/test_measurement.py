@@ -197,6 +197,59 @@ def test_counts_of_two_devices_have_a_rate_ratio(tmp_path: Path) -> None:
     assert (none.value, none.n) == (20 / 60, 60)
 
 
+def drafted(folder: Path, *, severe: int) -> Assessment:
+    """Three readers count errors of drafts of two sources, and rate them from 1 to 5."""
+    rows = [
+        (f"R{j}", k, source, (k + j) % 3 + (source == "radiologist"), severe, 1 + (k + j * (k % 2)) % 5)
+        for j in range(3)
+        for k in range(40)
+        for source in ("model", "radiologist")
+    ]
+    manifest = (
+        "measurements:\n"
+        "  - {measurement: light errors, kind: count, better: down}\n"
+        "  - {measurement: severe errors, kind: count, better: down}\n"
+        "  - {measurement: quality, kind: ordinal, better: up, scale: [1, 5]}\n"
+        "candidates: [{candidate: model}, {candidate: radiologist}]\n"
+        "tables:\n"
+    )
+    for word in ("light errors", "severe errors", "quality"):
+        own = word.partition(" ")[0]
+        table = f"file: table.csv, measurement: {word}, columns: {{measured: {own}}}"
+        manifest += f"  {own}: {{kind: values, {table}}}\n"
+    return assessed(folder, manifest, "reader case candidate light severe quality", rows)
+
+
+def test_counts_by_readers_have_a_rate_ratio_and_ratings_a_weighted_kappa(tmp_path: Path) -> None:
+    found = drafted(tmp_path, severe=1)
+    (ratio,) = (r for r in found.results if (r.name, r.endpoint) == ("count_ratio", "light errors"))
+    counts = [[(k + j) % 3 for k in range(40)] for j in range(3)]
+    assert ratio.estimate.value == pytest.approx(np.mean(counts) / (np.mean(counts) + 1))
+    ratings = np.array([[1 + (k + j * (k % 2)) % 5 for k in range(40)] for j in range(3)])
+    apart = [(ratings[i] - ratings[j], ratings[i], ratings[j]) for i, j in ((0, 1), (0, 2), (1, 2))]
+    # Quadratic weights: 1 less the mean squared difference over that of all pairs of ratings.
+    kappas = [1 - np.mean(d**2) / np.mean((a[:, None] - b) ** 2) for d, a, b in apart]
+    kappa = single(found, "reader_measurement.weighted_kappa", candidate="model")
+    assert kappa.estimate.value == pytest.approx(np.mean(kappas))
+
+
+def test_the_first_page_says_what_no_severe_error_allows(tmp_path: Path) -> None:
+    said = answer(drafted(tmp_path, severe=0), EN)
+    text = f"{said.sentence} {said.supporting}"
+    assert "Model: severe errors 0 in all 120 values; proportion of acceptable values 100.0% (91.2%" in text
+    assert "mean severe errors" not in text
+
+
+def test_readers_beside_a_reference_have_limits_of_agreement(tmp_path: Path) -> None:
+    found = read_by(tmp_path, 3.0)
+    low, high = (
+        single(found, f"reader_measurement.{end}_limit_of_agreement", arm="unaided", reader=None).estimate
+        for end in ("lower", "upper")
+    )
+    assert (low.value + high.value) / 2 == pytest.approx(3.0, abs=0.3)
+    assert (high.value - low.value) / 2 == pytest.approx(1.96 * 2, abs=0.5)
+
+
 def test_metrics_of_structures_are_measurements_of_their_own(tmp_path: Path) -> None:
     rows = [
         (k, organ, m, 0.9 - 0.05 * (m == "B") + 0.001 * k)

@@ -100,6 +100,18 @@ def test_labels_of_one_rater(tmp_path: Path) -> None:
     assert "(column rater)" in line
 
 
+def test_two_raters_who_share_no_case(tmp_path: Path) -> None:
+    rows = [("case", "rater", "label"), *((k, "AB"[k % 2], k % 3 % 2) for k in range(20))]
+    line = nothing(said(tmp_path, HEAD + "tables: {raters: {file: raters.csv}}\n", raters=rows))
+    assert "labels of two raters" in line
+
+
+def test_no_error_among_all_counts_has_a_limit(tmp_path: Path) -> None:
+    manifest = RATED.replace("kind: ordinal, better: up, scale: [1, 5]", "kind: count, better: down")
+    rows = [("case", "reader", "measured"), *((k, r, 0) for k in range(40) for r in "AB")]
+    assert not any("would be answered" in line for line in said(tmp_path, manifest, values=rows))
+
+
 def test_labels_that_are_all_the_same(tmp_path: Path) -> None:
     rows = [("case", "rater", "label"), *((k, r, "yes") for k in range(9) for r in "AB")]
     line = nothing(said(tmp_path, HEAD + "tables: {raters: {file: raters.csv}}\n", raters=rows))

@@ -8,7 +8,7 @@ import pytest
 
 from tests.english import english
 from trustreport.api import assess, read_study
-from trustreport.measures.measured.preference import over_readers_and_cases, strengths
+from trustreport.measures.measured.preference import over_readers_and_cases, rate_ratio_of_readers, strengths
 
 # Citations between journals (Stigler 1994; Agresti, Categorical Data Analysis, 2nd ed., p. 448):
 # Biometrika, Communications in Statistics, JASA, JRSS-B; how often the row was cited by the column.
@@ -100,3 +100,41 @@ def test_choices_become_shares_and_an_effect_of_the_order(tmp_path: Path) -> Non
     assert share.place.candidates == ("new", "old")
     assert share.estimate.value == pytest.approx((0.5 * 4 + 12) / 20)
     assert next(r for r in results if r.name == "first_shown_share").estimate.value == pytest.approx(0.5)
+
+
+def test_the_ratio_of_readers_counts_is_that_of_a_poisson_model_with_clustered_cases() -> None:
+    """GEE of statsmodels, independence, cases as clusters: the same ratio, and a part of its error."""
+    from statsmodels.genmod.cov_struct import Independence
+    from statsmodels.genmod.families import Poisson
+    from statsmodels.genmod.generalized_estimating_equations import GEE
+
+    rng = np.random.default_rng(8)
+    shared = rng.gamma(2, 0.5, 80)
+    first, second = (rng.poisson(rate * shared, (4, 80)).astype(float) for rate in (0.6, 1.0))
+    counts, case = np.concatenate([first.ravel(), second.ravel()]), np.tile(np.arange(80), 8)
+    design = np.column_stack([np.ones(640), np.repeat([1.0, 0.0], 320)])
+    fit = GEE(counts, design, groups=case, family=Poisson(), cov_struct=Independence()).fit()
+    e = rate_ratio_of_readers(first, second)
+    assert e.value == pytest.approx(np.exp(fit.params[1]))
+    assert fit.bse[1] < e.se < 1.5 * fit.bse[1]  # readers, all alike, add the residual a second time
+
+
+def test_the_ratio_of_readers_counts_says_why_it_is_undefined() -> None:
+    counts = np.ones((3, 5))
+    assert np.isnan(rate_ratio_of_readers(counts, 0 * counts).value)
+    assert "no event" in english(rate_ratio_of_readers(counts, 0 * counts).note)
+    alone = counts.copy()
+    alone[1:] = 0
+    assert np.isnan(rate_ratio_of_readers(counts, alone).low)
+    assert rate_ratio_of_readers(counts, alone).value == pytest.approx(3)
+
+
+def test_the_ratio_of_readers_counts_covers_on_both_sides() -> None:
+    rng, beyond, draws = np.random.default_rng(9), np.zeros(2), 200
+    for _ in range(draws):
+        shared = rng.gamma(2, 0.5, 60) * np.exp(rng.normal(0, 0.2, (5, 1)))
+        pull = np.exp(rng.normal(0, 0.15, (5, 1)) - 0.15**2 / 2)
+        first, second = (rng.poisson(x).astype(float) for x in (0.8 * shared * pull, shared))
+        e = rate_ratio_of_readers(first, second)
+        beyond += [e.low > 0.8, e.high < 0.8]
+    assert (beyond / draws < 0.05).all()

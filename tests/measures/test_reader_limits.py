@@ -11,6 +11,7 @@ from trustreport.measures.estimate import Estimate
 from trustreport.measures.measured.reader_limits import (
     between_readers,
     between_readers_and_arms,
+    from_the_reference,
     with_the_mean,
     within_reader_between_arms,
 )
@@ -140,3 +141,22 @@ def test_the_interval_covers(readers: int) -> None:
         e = between_readers(values)
         held += e.low <= true <= e.high
     assert held / draws > 0.9
+
+
+def test_limits_from_the_reference_are_those_between_it_and_a_reader() -> None:
+    reference = np.tile(FIRST.mean(axis=0), (4, 1))
+    low, high = from_the_reference(SECOND - reference)
+    mean, half = within_reader_between_arms(reference, SECOND)
+    assert (low.value, high.value) == pytest.approx((mean.value - half.value, mean.value + half.value))
+    assert low.low < low.value < low.high < high.low < high.value < high.high
+
+
+@pytest.mark.parametrize("readers", [3, 6])
+def test_intervals_of_limits_from_the_reference_cover_on_both_sides(readers: int) -> None:
+    rng = np.random.default_rng(readers)
+    true, beyond, draws = 1.96 * np.sqrt(1.0 + 2.25 + 4.0), np.zeros(4), 300
+    for _ in range(draws):
+        shared = rng.normal(0, 1, (readers, 1)) + rng.normal(0, 1.5, 40)
+        low, high = from_the_reference(shared + rng.normal(0, 2, (readers, 40)))
+        beyond += [low.low > -true, low.high < -true, high.low > true, high.high < true]
+    assert (beyond / draws < 0.05).all()

@@ -122,6 +122,7 @@ def contours_of_three_candidates() -> None:
         "datasets: [{dataset: test, role: external}]\n"
         "endpoints:\n"
         + criterion("A above B", apart_of, "superiority", 0, candidate="[A, B]")
+        + criterion("A far above B", apart_of, "superiority", 0.1, candidate="[A, B]")
         + criterion("C above B", apart_of, "superiority", 0, candidate="[C, B]")
         + criterion("in the other order", apart_of, "superiority", 0, candidate="[B, C]")
         + criterion("C no worse than B", apart_of, "non-inferiority", 0.02, candidate="[C, B]")
@@ -130,6 +131,7 @@ def contours_of_three_candidates() -> None:
         {"values.csv": ("case candidate measured", rows)},
         [
             ("A above B", "pass", "0.05 apart, with a standard error below 0.003"),
+            ("A far above B", "fail", "0.05 apart is far from 0.1"),
             ("C above B", "inconclusive", "the mean difference is 0"),
             ("in the other order", "inconclusive|not_assessable", "the mean difference is 0"),
             ("C no worse than B", "pass", "0 apart with a standard error of 0.003, margin 0.02"),
@@ -180,15 +182,26 @@ def errors_of_drafted_reports() -> None:
     ]
     apart = "reader_measurement.acceptable_share_difference"
     share = "measurement.acceptable_share"
+    rng = np.random.default_rng(30)
+    light = [
+        (f"R{j}", f"D{k:02d}", source, int(rng.poisson(rate)))
+        for j in range(3)
+        for k in range(60)
+        for source, rate in (("model", 0.5), ("radiologist", 1.0))
+    ]
+    ratio = "reader_measurement.count_ratio"
+    of_light = {"of": "light errors", "candidate": "[model, radiologist]"}
     write(
         "errors-of-drafted-reports",
         "measurements:\n"
         "  - {measurement: severe errors, kind: count, better: down}\n"
         "  - {measurement: acceptability, kind: ordinal, scale: [0, 1], better: up, acceptable: 1}\n"
+        "  - {measurement: light errors, kind: count, better: down}\n"
         "candidates: [{candidate: model}, {candidate: radiologist}]\n"
         "tables:\n"
         "  severe: {kind: values, file: severe.csv, measurement: severe errors, dataset: drafts}\n"
         "  rated: {kind: values, file: rated.csv, measurement: acceptability}\n"
+        "  light: {kind: values, file: light.csv, measurement: light errors}\n"
         "datasets: [{dataset: drafts, role: external}]\n"
         "endpoints:\n"
         + criterion("without severe errors", share, "performance goal", 0.9, of="severe errors")
@@ -200,16 +213,21 @@ def errors_of_drafted_reports() -> None:
         + criterion(
             "just as acceptable", apart, "non-inferiority", 0.005, of="acceptability",
             candidate="[model, radiologist]",
-        ),
+        )
+        + criterion("fewer light errors", ratio, "superiority", 1, **of_light)
+        + criterion("a quarter of the light errors", ratio, "performance goal", 0.25, **of_light),
         {
             "severe.csv": ("case measured", severe),
             "rated.csv": ("reader case candidate measured", rated),
+            "light.csv": ("reader case candidate measured", light),
         },
         [
             ("without severe errors", "pass", "0 of 60: at most 6% by Wilson"),
             ("almost never severe", "inconclusive", "0 of 60 allows up to 6%"),
             ("as acceptable", "pass", "drawn alike, 180 ratings of each, margin of a quarter"),
             ("just as acceptable", "inconclusive|fail", "a standard error of about 0.03 against 0.005"),
+            ("fewer light errors", "pass", "half as many, of about 90 and 180"),
+            ("a quarter of the light errors", "fail", "a half is far from a quarter"),
         ],
     )  # fmt: skip
 

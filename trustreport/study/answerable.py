@@ -105,10 +105,10 @@ def _of_values(one: Values, plan: Plan) -> Message | None:
         return say("lacks.cases", measurement=name)
     if _n_compared(one) >= FEWEST:
         return None
-    found = np.unique(one.value[known])
-    if len(found) == 1:
+    found, facts = np.unique(one.value[known]), plan.measurement_of(one.measurement)
+    counted = facts is not None and facts.kind == "count" and facts.better == "down"
+    if len(found) == 1 and not (counted and found[0] == 0):  # "0 of n" has a limit
         return say("lacks.constant", measurement=name, value=f"{found[0]:g}")
-    facts = plan.measurement_of(one.measurement)
     rated = facts is not None and (facts.better is not None or KINDS[facts.kind].whole)
     n_readers = len(one.readers) if one.readers else 1
     if rated or len(one.conditions) > 1 or n_readers > 1 or one.repeats is not None:
@@ -117,7 +117,8 @@ def _of_values(one: Values, plan: Plan) -> Message | None:
 
 
 def _of_labels(one: Ratings) -> Message | None:
-    if len(np.unique(one.rater)) < FEWEST:
+    pairs = np.unique(np.stack([one.case, one.rater]), axis=1)
+    if not (np.bincount(pairs[0]) >= FEWEST).any():  # no case has labels of two raters
         return say("lacks.raters")
     return say("lacks.labels", label=one.classes[0]) if len(np.unique(one.label)) == 1 else None
 

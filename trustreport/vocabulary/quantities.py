@@ -182,6 +182,7 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("judge_bias", "score", 0.0, no_effect=0.0, claim="agreement"),
     *_claiming(
         "agreement",
+        *_rows("weighted_kappa", "score", "up", low=-1.0, high=1.0, decimals=2),
         *_rows("judge_weighted_kappa judge_acceptable_kappa", "score", "up", low=-1.0, high=1.0, decimals=2),
     ),
     *_claiming(

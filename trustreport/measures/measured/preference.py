@@ -1,7 +1,8 @@
-"""Paired preferences: which of two outputs readers prefer, and how strong each of several is."""
+"""Choices and counts of readers: which output they prefer, how strong each is, and ratios of mean counts."""
 
 from collections.abc import Callable
-from math import inf, log1p, nan, sqrt
+from dataclasses import replace
+from math import exp, inf, log, log1p, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from scipy.special import expit
 
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate, check_level, undefined
+from trustreport.measures.measured.measurement import NO_EVENT
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, quantile, two_sided_p
 from trustreport.measures.mrmc.notes import NO_VARIATION
 from trustreport.measures.note import note
@@ -118,6 +120,44 @@ def over_readers_and_cases(
     return Estimate(
         value, low, high, n, level, METHOD, se=se, df=df, p=two_sided_p((value - null) / se, df)
     )  # fmt: skip
+
+
+def rate_ratio_of_readers(
+    first: Floats, second: Floats, *, cluster: Clusters | None = None, level: float = 0.95
+) -> Estimate:
+    """Ratio of two mean counts by the same readers of the same cases, readers and cases random.
+
+    Parameters
+    ----------
+    first, second : float array, shape (n_readers, n_cases)
+        0 or more; NaN where there is none, and then left out of both.
+    cluster : int array, shape (n_cases,), optional
+
+    Returns
+    -------
+    Estimate
+        Of `over_readers_and_cases`, on the scale of the logarithm. NaN with a note where a sum is 0.
+
+    Examples
+    --------
+    >>> first = np.array([[2.0, 1, 3, 0], [1, 2, 2, 1]])
+    >>> print(rate_ratio_of_readers(first, first[:, ::-1] + 1))
+    0.60 (95% CI 0.21 to 1.68; n = 8)
+    """
+    reader, case = np.nonzero(~np.isnan(first) & ~np.isnan(second))
+    one, other = first[reader, case], second[reader, case]
+    if len(reader) and not (one.any() and other.any()):
+        return undefined(len(reader), NO_EVENT, level=level, method=METHOD)
+
+    def ratio(mask: NDArray[np.bool_]) -> float:
+        """The logarithm among some of the counts."""
+        a, b = float(one[mask].sum()), float(other[mask].sum())
+        return log(a / b) if a > 0 and b > 0 else nan
+
+    e = over_readers_and_cases(
+        ratio, reader, case, cluster=None if cluster is None else cluster[case], level=level
+    )
+    return replace(e, value=exp(e.value), low=exp(e.low), high=exp(e.high))
 
 
 def _jackknife(statistic: Callable[[NDArray[np.bool_]], float], unit: Codes) -> tuple[float, int]:

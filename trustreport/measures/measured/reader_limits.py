@@ -17,7 +17,7 @@ from trustreport.measures.repeatability import LIMITS_AT
 Floats = NDArray[np.float64]
 Statistic = Callable[..., float]
 
-METHOD, MEAN = "graybill_wang", "two_way_t"
+METHOD, MEAN, COMBINED = "graybill_wang", "two_way_t", "two_way_mover"
 FEW_READERS = note("fewer_than_two_readers_no_difference")
 FEW_CASES = note("fewer_than_two_cases_that_these_readers_measured")
 NO_DIFFERENCE = note("values_never_differ")
@@ -117,6 +117,47 @@ def within_reader_between_arms(
     """
     change = second - first
     return _mean(change, cluster, level), _limit(_total, change, None, cluster, level)
+
+
+def from_the_reference(
+    error: Floats, *, cluster: Clusters | None = None, level: float = 0.95
+) -> tuple[Estimate, Estimate]:
+    """Between which differences from the reference 95 of 100 readings are, with readers and cases random.
+
+    Mean -+ half of `within_reader_between_arms`, the reference in place of the first arm; the limits of
+    both are combined as those of independent estimates.
+
+    Parameters
+    ----------
+    error : float array, shape (n_readers, n_cases)
+        Value less reference; NaN where there is none.
+    cluster : int array, shape (n_cases,), optional
+
+    Returns
+    -------
+    lower, upper : Estimate
+        NaN, or no limits, with the note of the mean or of the half width.
+
+    References
+    ----------
+    Bland, Altman (1986), Lancet 327, 307-310. Donner, Zou (2012), Stat. Methods Med. Res. 21, 347-359.
+
+    Examples
+    --------
+    >>> error = np.array([[1.0, -2, 0, 3], [2, -1, 1, 2], [0, -3, 1, 1]])
+    >>> print(from_the_reference(error)[1])
+    4.11 (95% CI 1.16 to 16.84; n = 4)
+    """
+    mean, half = _mean(error, cluster, level), _limit(_total, error, None, cluster, level)
+    ends = []
+    for sign, near, far in ((-1.0, mean.low, mean.high), (1.0, mean.high, mean.low)):
+        value = mean.value + sign * half.value
+        out = sqrt((near - mean.value) ** 2 + (half.high - half.value) ** 2)
+        back = sqrt((far - mean.value) ** 2 + (half.value - half.low) ** 2)
+        low, high = sorted((value + sign * out, value - sign * back))
+        why = half.note or mean.note
+        ends.append(Estimate(value, low, high, half.n, level, COMBINED, why))
+    return ends[0], ends[1]
 
 
 def between_readers_and_arms(

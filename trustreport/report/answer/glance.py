@@ -165,7 +165,7 @@ def _says(lead: Result, found: Sequence[Result], assessment: Assessment, say: Ca
     if len(found) < 2:
         return text
     at = lead.place
-    where = at.candidate or at.set or at.task or " / ".join(at.arms or ()) or at.data_name
+    where = at.candidate or at.set or at.task or " / ".join(at.arms or at.candidates or ()) or at.data_name
     return say("glance.worst", name=where, n=len(found), measure=_named(lead, say), text=text)
 
 

@@ -129,15 +129,43 @@ def measurements(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
         if r.dimension in MEASURING and not any(getattr(r.place, part) for part in PARTS)
     ]
     found = [r for r in whole if r.name in STATED and not isnan(r.estimate.value)]
+    # Two means of 0 do not differ for sure: their own sentences say what is known.
+    empty = {r.endpoint for r in found if r.name in MEANS and _is_bare_zero(r)}
+    found = [r for r in found if r.name in MEANS or r.endpoint not in empty or not _is_bare_zero(r)]
     names = list(dict.fromkeys(r.endpoint for r in found))
     found.sort(key=lambda r: (names.index(r.endpoint), STATED.index(r.name)))
     for r in found[:MOST_MEASURED]:
-        yield _measured(r, say)
+        yield _none(r, whole, say) or _measured(r, say)
         if r.name == "bias":
             at = (r.place, r.endpoint)
             yield from _limits([o for o in whole if o.name in LIMITS and (o.place, o.endpoint) == at], say)
     if len(found) > MOST_MEASURED:
         yield stated(say, "answer.open.measured_more", n=len(found) - MOST_MEASURED)
+
+
+def _is_bare_zero(r: Result) -> bool:
+    return r.name.removesuffix(DIFFERENCE) in MEANS and not r.estimate.value and isnan(r.estimate.low)
+
+
+def _none(r: Result, whole: list[Result], say: Catalogue) -> Statement | None:
+    """That all values are 0, with what the proportion of acceptable ones can be; None of another mean."""
+    at = (r.place, r.endpoint, "acceptable_share")
+    share = next((o for o in whole if (o.place, o.endpoint, o.name) == at), None)
+    if not _is_bare_zero(r) or share is None or isnan(share.estimate.low):
+        return None
+    values = {
+        "name": _name(r, say),
+        "measurement": r.endpoint,
+        "n": r.estimate.n,
+        "share": in_words(share, say),
+    }
+    return stated(say, "answer.open.measured_none", share, **values)
+
+
+def _name(r: Result, say: Catalogue) -> str:
+    """Whose values they are."""
+    who = say(f"measurement.{'device' if r.dimension == 'measurement' else 'readers'}")
+    return r.place.arm or r.place.candidate or r.place.dataset or r.place.task or who
 
 
 def claims(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
@@ -150,9 +178,8 @@ def _measured(r: Result, say: Catalogue) -> Statement:
     """The sentence of one result."""
     at = r.place
     compared, baseline = names_compared(at)
-    who = say(f"measurement.{'device' if r.dimension == 'measurement' else 'readers'}")
     values = {
-        "name": at.arm or at.candidate or at.dataset or at.task or who,
+        "name": _name(r, say),
         "measurement": r.endpoint or say("measurement.value"),
         "measure": quantity_name(r.name.removesuffix(DIFFERENCE)),
         "change": in_words(r, say),

@@ -16,7 +16,7 @@ from trustreport.study.proposal.dictionaries import (
     explained,
     explained_by_syntax,
 )
-from trustreport.study.proposal.labels import settle_labels
+from trustreport.study.proposal.labels import is_audit, settle_labels
 from trustreport.study.proposal.measured import without_truth
 from trustreport.study.proposal.parts import (
     Choose,
@@ -66,7 +66,7 @@ def propose(
         made.dictionary = made.dictionary.extended(raw, captured_items(raw))
         for part, form in parts_of(raw):
             table = TableProposal(path, part, made, choose, form=form)
-            if table.recognise():
+            if (made.of_one_file or not is_audit(table)) and table.recognise():
                 table.take()
                 taken.append(table)
             else:

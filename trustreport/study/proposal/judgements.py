@@ -33,6 +33,8 @@ class TableByCells(ExaminedTable):
             return cells.is_date
         if word in ("arm", "dataset", "candidate", "version", "site"):
             return cells.n_distinct <= 50
+        if word == "rater":  # the name of an expert, or what the expert says
+            return squeezed(header) == word or not cells.is_call
         return True
 
     def _is_output(self, header: str) -> bool:

@@ -37,6 +37,12 @@ def _is_mined(header: str) -> bool:
     return not set(squeezed(header).split("_")).isdisjoint(vocabulary()["labels"]["mined"])
 
 
+def is_audit(table: ExaminedTable) -> bool:
+    """Whether a table holds labels and a better judgement of them, and nothing of a device."""
+    others = [h for h in table.headers if table.seen[h].is_share or table.seen[h].is_call]
+    return len(others) == 2 and bool(_audit_of(table, set()))
+
+
 def _audit_of(table: ExaminedTable, truths: set[str]) -> dict[str, Any]:
     """The error of labels in a table with a label and a better judgement of each case; empty of another."""
     better = set(vocabulary()["measured"]["reference"])

@@ -48,6 +48,8 @@ def find_values(table: ExaminedTable, have: dict[str, object]) -> bool:
     free = [h for h in table.headers if h not in keys.values() and table.seen[h].numeric]
     reference = [h for h in free if _words(h) & set(vocabulary()["measured"]["reference"])]
     reference = [h for h in reference if table.seen[h].n_distinct > 2]
+    if not reference and "reader" in keys and have.keys().isdisjoint(("decision", "score")):
+        reference = _same_for_all(table, keys, free)
     if len(reference) == 1 and not metrics:
         measured = [h for h in free if h != reference[0] and table.seen[h].n_distinct > 2]
         # What is measured has words in common with its reference, where any column has.
@@ -62,11 +64,31 @@ def find_values(table: ExaminedTable, have: dict[str, object]) -> bool:
             return _of_makers(table, keys, makers, rated)
     if metrics:
         _of_contours(table, keys, metrics)
-    elif rated and not reference and "decision" not in have:
+    elif rated and not reference and have.get("decision") in (None, *rated):
         _of_ratings(table, keys, rated)
     else:
         return False
     return True
+
+
+def _same_for_all(table: ExaminedTable, keys: dict[str, str], free: Sequence[str]) -> list[str]:
+    """The column that each case has once where another one of its words has a value of each reader."""
+    import pyarrow as pa
+
+    def once(header: str) -> bool:
+        """Whether all rows of a case have one value."""
+        both = pa.table([table.column(keys["case"]), table.column(header)], names=["case", "value"])
+        every = both.group_by("case").aggregate([("value", "count_distinct")])["value_count_distinct"]
+        return max(every.to_pylist()) == 1
+
+    fixed = [h for h in free if table.seen[h].n_distinct > MOST_RANKS and once(h)]
+    read = [h for h in free if h not in fixed and table.seen[h].n_distinct > 2]
+    alike = [h for h in fixed if any((_words(h) & _words(other)) - _units() for other in read)]
+    if len(alike) != 1 or len(read) != 1:
+        return []
+    question = f"{table.place}: is {alike[0]} the reference value of {read[0]}?"
+    said = table.settle(Doubt(question, (alike[0], "no reference"), alike[0]), "columns")
+    return alike if said == alike[0] else []
 
 
 def _named(table: ExaminedTable, keys: dict[str, str], word: str, of: str) -> dict[str, str]:
@@ -192,9 +214,13 @@ def _of_contours(
 ) -> None:
     """A table for each metric; the columns of its structures become rows."""
     entries, asked = [], False
+    makers = {} if {"reader", "candidate"} & keys.keys() else _candidates_in_columns(table, list(metrics))
     # A report leads with the first.
     for header, (own, metric) in sorted(metrics.items(), key=lambda one: metric_of(one[0]) is None):
-        name, unit = _without_unit(header)
+        beside = {h: maker for h, maker in makers.items() if maker[0] == makers.get(header, ("",))[0]}
+        if beside and header != next(iter(beside)):
+            continue
+        name, unit = (makers[header][0], "") if beside else _without_unit(header)
         unit = unit or metric.unit
         facts = {"measurement": name, "kind": metric.kind, "unit": unit, "better": metric.better}
         if metric.unit and not asked:
@@ -202,7 +228,9 @@ def _of_contours(
         table.made.measurements.append(facts)
         form: dict[str, Any] = {"measurement": name, "columns": {**keys, "measured": own[0]}}
         structures = structures_of(header, own)
-        if structures:
+        if beside:
+            form["columns"]["measured"] = {maker: h for h, (_, maker) in beside.items()}
+        elif structures:
             del form["columns"]["measured"]
             how: dict[str, Any] = {"into": "measurement", "columns": {"measured": f"*-{header}"}}
             form["unpivot"] = how
@@ -213,6 +241,36 @@ def _of_contours(
     if left:
         some = ", ".join(left[:MOST_LEFT]) + (" ..." if len(left) > MOST_LEFT else "")
         table.made.notes.append(f"{table.place}: no metrics with a better side: {some}")
+
+
+def _candidates_in_columns(table: ExaminedTable, headers: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Of headers such as ``dice_A`` the metric and whose it is, where a metric has a column of several.
+
+    What follows a metric could be structures too; letters, numbers and names of models are candidates.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for header in headers:
+        words = _words_of(header)
+        for cut in range(1, len(words)):
+            ends = (words[:cut], words[cut:]), (words[-cut:], words[:-cut])
+            parts = [
+                (of, rest)
+                for of, rest in ends
+                if metric_of("_".join(of)) and metric_of("_".join(rest)) is None
+            ]
+            if parts:
+                found[header] = "_".join(parts[0][0]), " ".join(parts[0][1])
+                break
+    several = [metric for metric, _ in found.values()]
+    found = {h: one for h, one in found.items() if several.count(one[0]) > 1}
+    if not found or len(found) < len(headers):
+        return {}
+    names = list(dict.fromkeys(whose for _, whose in found.values()))
+    made = re.compile(rf"[a-z]|\d+|.*\d|.*net.*|({'|'.join(sorted(MAKERS))})( .*)?|model.*", re.IGNORECASE)
+    likeliest = "candidates" if all(map(made.fullmatch, names)) else "structures"
+    question = f"{table.place}: are {', '.join(names)} candidates or structures?"
+    doubt = Doubt(question, ("candidates", "structures"), likeliest)
+    return found if table.settle(doubt, "columns") == "candidates" else {}
 
 
 def _is_used(
@@ -232,7 +290,8 @@ def _without_unit(header: str) -> tuple[str, str]:
     unit = next((u.strip() for u in inside if u.strip() == "%" or u.strip().casefold() in _units()), "")
     words = re.split(r"[\s_]+", re.sub(r"[\[(].*?[\])]", "", header).strip())
     if len(words) > 1 and words[-1].casefold() in _units():
-        unit = words.pop()
+        unit = {"pct": "%", "percent": "%"}.get(words[-1].casefold(), words[-1])
+        words.pop()
     first = words[0]
     if first[1:].islower():  # no abbreviation
         words[0] = first[0].lower() + first[1:]
@@ -267,7 +326,11 @@ def _fill(table: ExaminedTable, forms: Sequence[dict[str, Any]], infinite: Seque
 
 
 def _of_ratings(table: ExaminedTable, keys: dict[str, str], rated: Sequence[str]) -> None:
-    facts = [of_cells(table, h, _without_unit(h)[0], _better(h)) for h in rated]
+    facts = []
+    for header in rated:
+        name, unit = _without_unit(header)
+        own = of_cells(table, header, name, _better(header))
+        facts.append(own | ({"unit": unit} if unit and own["kind"] == "number" else {}))
     table.made.measurements += facts
     _fill(
         table,

@@ -13,6 +13,7 @@ from trustreport.assessment.performance.keys import case_key
 from trustreport.assessment.performance.reader_analysis import Analysis
 from trustreport.assessment.performance.reader_endpoints import analysis_of_means, analysis_of_shares
 from trustreport.measures.agreement.coefficients import icc, krippendorff_alpha
+from trustreport.measures.agreement.kappa import light_kappa
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.means import case_mean, case_share
@@ -26,9 +27,11 @@ from trustreport.measures.measured.measurement import (
     root_mean_square_error,
     total_deviation_index,
 )
+from trustreport.measures.measured.preference import rate_ratio_of_readers
 from trustreport.measures.measured.reader_limits import (
     between_readers,
     between_readers_and_arms,
+    from_the_reference,
     with_the_mean,
     within_reader_between_arms,
 )
@@ -46,6 +49,7 @@ from trustreport.vocabulary.results import Result
 NAME, READERS = "measurement", "reader_measurement"
 # The mean where no value is right by itself, by the side that is better.
 BY_SIDE = dict(zip((None, "up", "down"), MEANS))
+LIMITS = ("lower_limit_of_agreement", "upper_limit_of_agreement")
 CUSUM = "cusum_kolmogorov"
 # Simulated: with fewer, limits of agreement and of the size of readers' errors err to one side too often.
 FEW_CLUSTERS, FEW_CASES = 100, 100
@@ -271,6 +275,9 @@ def _of_readers(one: MeasuredValues) -> Iterator[Result]:
     for c in range(len(one.values.conditions)):
         for quantity, grid in endpoints(one):
             yield one.entry(quantity, one.place_of(c), mean_over_readers(one, quantity, grid, c))
+        if one.has_reference and one.facts.kind == "number":
+            for quantity, e in zip(LIMITS, from_the_reference(one.error[c], **one.how())):
+                yield one.entry(quantity, one.place_of(c), e)
         yield from _agreement(one, c)
         yield from _each_reader(one, c)
     for compared, baseline in one.pairs():
@@ -278,6 +285,9 @@ def _of_readers(one: MeasuredValues) -> Iterator[Result]:
         for quantity, grid in endpoints(one):
             e = change_over_readers(one, quantity, grid, compared, baseline)
             yield one.entry(f"{quantity}_difference", place, e)
+        if one.facts.kind == "count" and not one.has_reference:
+            counts = one.values.value[compared], one.values.value[baseline]
+            yield one.entry("count_ratio", place, rate_ratio_of_readers(*counts, **one.how()))
         if one.facts.kind == "number" and one.values.by == "arm":
             arms = one.values.value[baseline], one.values.value[compared]
             for quantity, limits in (
@@ -340,6 +350,10 @@ def _agreement(one: MeasuredValues, c: int) -> Iterator[Result]:
         if len(ranks):
             e = krippendorff_alpha(laid.T, len(ranks), metric="ordinal", **how)
             yield one.entry("krippendorff_alpha", one.place_of(c), e)
+        if len(ranks) > 1 and one.facts.kind == "ordinal":
+            credit = 1 - ((ranks[:, None] - ranks) / np.ptp(ranks)) ** 2
+            e = light_kappa(laid.T, len(ranks), weights=credit, **how)
+            yield one.entry("weighted_kappa", one.place_of(c), e)
     else:
         yield one.entry("limit_between_readers", one.place_of(c), between_readers(grid, **how))
         yield one.entry("limit_with_mean", one.place_of(c), with_the_mean(grid, **how))

@@ -14,7 +14,7 @@ from trustreport.assessment.dimensions.measurement.group_words import (
     unformed_groups,
 )
 from trustreport.assessment.dimensions.measurement.ranking import RANKS, rank_sentences, rank_table
-from trustreport.assessment.dimensions.measurement.results import NAME, READERS, MeasuredValues
+from trustreport.assessment.dimensions.measurement.results import LIMITS, NAME, READERS, MeasuredValues
 from trustreport.assessment.finding import Column, Part
 from trustreport.assessment.narrative.texts import Item, Texts, form_of, quantity_name, side_of
 from trustreport.figures.calibration import AgreementPanel, DifferencePlot, IdentityPlot
@@ -26,7 +26,6 @@ from trustreport.vocabulary.results import Result
 text = Texts(NAME)
 
 MOST_POINTS = 1500  # of a panel
-LIMITS = ("lower_limit_of_agreement", "upper_limit_of_agreement")
 PARTS = ("site", "subgroup")
 HEADS = {"subgroup": "group"}
 CHANGES = (AGAINST_A_VALUE[0], *MEANS, "acceptable_share")
@@ -180,7 +179,8 @@ def label(r: Result) -> Message:
     if r.place.reference:
         return text("label_since", measure=name, reference=r.place.reference)
     if pair := r.place.arms or r.place.candidates:
-        return text("label_pair", measure=name, compared=pair[0], baseline=pair[1])
+        key = "label_ratio" if r.name == "count_ratio" else "label_pair"
+        return text(key, measure=name, compared=pair[0], baseline=pair[1])
     where = r.place.arm or r.place.candidate
     return text("label_in", measure=name, where=where) if where else text("label", measure=name)
 
