@@ -32,7 +32,7 @@ BUDGETS = {
     "assisted-reading": 10,
     "procurement-triage": 10,
     "breast-recurrence": 12,
-    "knee-mri-readings": 12,
+    "knee-mri-readings": 13,
     "vigilance-audit": 14,
     "certification-dossier": 20,
 }
