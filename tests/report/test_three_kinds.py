@@ -121,9 +121,9 @@ def page_pictures(file: Path) -> list[np.ndarray]:
 
 
 def well_filled(pages: list[np.ndarray]) -> bool:
-    """Whether all pages but the last have ink on two thirds of their height, and the last more than a box."""
+    """Whether all pages but the last have ink on three fifths of their height, and the last more than a box."""
     *ends, last = map(filled_to, pages)
-    return min(ends) >= 2 / 3 and last > LEAST_OF_LAST
+    return min(ends) >= 3 / 5 and last > LEAST_OF_LAST
 
 
 def filled_to(page: np.ndarray) -> float:
