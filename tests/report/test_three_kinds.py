@@ -121,7 +121,7 @@ def page_pictures(file: Path) -> list[np.ndarray]:
 
 
 def well_filled(pages: list[np.ndarray]) -> bool:
-    """Whether all pages but the last have ink on three fifths of their height, and the last more than a box."""
+    """Whether all pages but the last have ink on 3/5 of their height, and the last more than a box."""
     *ends, last = map(filled_to, pages)
     return min(ends) >= 3 / 5 and last > LEAST_OF_LAST
 
