@@ -22,6 +22,7 @@ ALSO: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys(("true_positive_share", "false_positive_share"), _SHARE),
     "actual_accuracy": _SHARE,  # its limits turned, the accuracy of the labels as known
     "class_auc": ("area under the curve", "auc"),
+    "weighted_kappa": ("agreement of pairs", "light_kappa"),  # with weights, by the same method
     # an event by a horizon
     "risk_at_horizon": ("time to event", "risk"),
     "oe_at_horizon": ("time to event", "oe"),

@@ -328,4 +328,4 @@ def test_the_pdf_of_a_first_report(tmp_path: Path) -> None:
     assert "+0.0438" in page
     assert "5 readers" in page
     assert "114 cases, 45 with the condition" in page
-    assert "Ciné / Écho simple" in page
+    assert "Ciné minus Écho simple" in page

@@ -339,13 +339,13 @@ def test_the_largest_difference_of_all_sets_is_named_first() -> None:
     wanted = share_difference(30, 50, 45, 54)
     assert said[0].startswith(
         "The largest difference between groups is in sensitivity, site: "
-        "23.3 points lower for sex “F” than for M "
+        "23.3 points lower for female patients than for male patients "
         f"(95% CI {-100 * wanted.high:.1f} to {-100 * wanted.low:.1f}, unadjusted; adjusted p"
     )
     rows = [[EN(c) if isinstance(c, Message) else c for c in row] for row in first.tables[0].rows]
     sizes = [abs(row[3].value) for row in rows]
     assert sizes == sorted(sizes, reverse=True)
-    assert rows[0][:3] == ["Sensitivity", "site", "sex “F” minus M"]
+    assert rows[0][:3] == ["Sensitivity", "site", "female patients minus male patients"]
     # Each difference once, the lower group first: sensitivity and specificity of two sets, by either name.
     assert sum(row[0] in ("Sensitivity", "Specificity") for row in rows) == 4
     assert all(row[3].value <= 0 for row in rows)
@@ -362,7 +362,7 @@ def test_groups_too_small_are_named_and_nothing_is_compared() -> None:
     assert not [part for part in found.parts if part.element]
     three = answer(counted(F=(4, 2, 5, 6), M=(45, 10, 9, 70), X=(30, 10, 20, 60)))
     said = [EN(one) for one in three.parts[0].finding]
-    assert said[-1] == "Too few cases for a comparison: sex “F” in site (9 positives, 8 negatives)."
+    assert said[-1] == "Too few cases for a comparison: female patients in site (9 positives, 8 negatives)."
 
 
 # ---------------------------------------------------------------- readers

@@ -61,6 +61,14 @@ def say(key: str, **values: Any) -> Message:
     return Message(key, values)
 
 
+def patients_of_sex(group: str) -> Message | None:
+    """The words for the letter of ``sex: M``; None of any other group."""
+    column, _, level = group.casefold().partition(": ")
+    if column not in ("sex", "gender"):
+        return None
+    return {"m": say("where.name.sex_m"), "f": say("where.name.sex_f")}.get(level)
+
+
 @lru_cache(maxsize=8192)  # the axes of figures try the same few numbers thousands of times
 def _decimal(rounded: float, places: int, locale: "Locale") -> str:
     from babel.numbers import format_decimal
@@ -321,10 +329,10 @@ class Catalogue:
         ``scanner: scanner Y`` is written scanner Y, ``age_group: over 60`` age group “over 60”, and the
         letter of ``sex: M`` as words.
         """
+        if patients := patients_of_sex(name):
+            return self(patients)
         column, _, level = name.partition(": ")
         column = column.replace("_", " ")
-        if column.casefold() in ("sex", "gender") and level.casefold() in ("m", "f"):
-            return self("where.name.sex_m" if level.casefold() == "m" else "where.name.sex_f")
         if not level or column.casefold() in level.casefold():
             return level or name
         return self("where.name.labelled", column=column, level=level)

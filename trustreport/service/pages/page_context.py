@@ -263,7 +263,7 @@ def shown_again(show: Callable[..., Response]) -> Callable[[Callable[P, Response
             given = signature(handler).bind(*args, **kwargs).arguments
 
             def again(fault: Fault) -> Response:
-                noted(given["request"], given["form"], fault)
+                noted(given["request"], given.get("form", FormData()), fault)
                 return show(**{name: given[name] for name in takes.keys() & given})
 
             return attempt(lambda: handler(*args, **kwargs), again)

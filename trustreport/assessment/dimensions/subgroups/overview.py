@@ -15,7 +15,7 @@ from trustreport.assessment.narrative.texts import Item, Texts, column_heading, 
 from trustreport.assessment.performance.case_groups import REST, Division
 from trustreport.figures.measure_rows import GroupBlock, GroupRow, GroupRows, MeasureColumn
 from trustreport.measures.estimate import Estimate
-from trustreport.vocabulary.messages import Message
+from trustreport.vocabulary.messages import Message, patients_of_sex
 from trustreport.vocabulary.quantities import endpoint_row
 from trustreport.vocabulary.quantity import Quantity
 from trustreport.vocabulary.results import Result
@@ -68,7 +68,7 @@ class GroupGap:
             if len(others) != 1 or not np.array_equal(others[0].mask, self.one.group.against):
                 return of_groups("rest")
             name = others[0].name
-        return name.removeprefix(f"{division.attribute}: ")
+        return patients_of_sex(name) or name.removeprefix(f"{division.attribute}: ")
 
     @property
     def pair(self) -> Message:
