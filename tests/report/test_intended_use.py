@@ -1,7 +1,9 @@
 """The declared use of the device stands before the chapters, and in a line of the first page."""
 
+import csv
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -105,3 +107,17 @@ def test_simulated_data_are_called_so() -> None:
     own = Plan.model_validate(simulated | {"report": bare | {"notice": "Ours"}})
     assert notice(own, EN) == "Ours"
     assert notice(Plan.model_validate(manifest() | {"report": bare}), EN) == ""
+
+
+def test_measured_values_are_counted_as_their_tables_have_them(
+    assessed_example: Callable[[str], Assessment],
+) -> None:
+    tested = dict(use_box(assessed_example("measured-volumes"), EN).tested)
+    folder = Path(__file__).resolve().parents[2] / "examples" / "measured-volumes"
+    cases, readers = (
+        len({row[column] for row in csv.DictReader((folder / "readings.csv").read_text().splitlines())})
+        for column in ("case", "reader")
+    )
+    device = (folder / "device.csv").read_text().count("\n") - 1  # a row a case
+    said = f"{cases} cases and {readers} readers; {device} cases (test set)"
+    assert tested["Measured values and ratings"] == said

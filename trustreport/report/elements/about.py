@@ -110,6 +110,25 @@ def n_raters(study: Study, say: Catalogue) -> str:
     return say("report.tested.list", items=texts) if texts else ""
 
 
+def n_measured(study: Study, say: Catalogue) -> str:
+    """Cases with values or preferences, and the readers who gave them, of each set or task."""
+    found: dict[str, tuple[int, int]] = {}
+    for one in study.values:
+        known = int((~np.isnan(one.value)).any(axis=(0, 1)).sum())
+        cases, readers = found.get(one.name, (0, 0))
+        found[one.name] = max(cases, known), max(readers, len(one.readers or ()))
+    for made in study.preferences:
+        cases, readers = found.get(made.task, (0, 0))
+        found[made.task] = max(cases, len(np.unique(made.case))), max(readers, len(made.readers))
+    texts = []
+    for name, (cases, readers) in found.items():
+        text = say("report.tested.n_cases", n=cases)
+        if readers:
+            text = say("report.tested.list", items=[text, say("report.tested.n_readers", n=readers)])
+        texts.append(say("report.tested.in_set", text=text, set=name) if name and len(found) > 1 else text)
+    return say.between.join(texts)
+
+
 def n_published(study: Study, say: Catalogue) -> str:
     """How many published sets of counts there are, and of figures."""
     sets = len(study.counts) + len(study.paired_counts) + len(study.confusion) + len(study.reliance_counts)

@@ -8,7 +8,14 @@ from trustreport.assessment.assess import Assessment
 from trustreport.assessment.case_mix import MAKING, CaseMix
 from trustreport.report import declared
 from trustreport.report.declared import day
-from trustreport.report.elements.about import counted, device_line, n_published, n_raters, reference
+from trustreport.report.elements.about import (
+    counted,
+    device_line,
+    n_measured,
+    n_published,
+    n_raters,
+    reference,
+)
 from trustreport.study.plan import DatasetFacts, Plan
 from trustreport.vocabulary.digits import share
 from trustreport.vocabulary.messages import Catalogue
@@ -105,6 +112,7 @@ def _tested(assessment: Assessment, say: Catalogue) -> Rows:
         ("readers", _readers(assessment, read, say) if read else counted(study, "readers", say)),
         ("published", _joined(n_published(study, say), counted(study, "cases", say)) if published else ""),
         ("pooled", say("report.use.n_sites", n=len(study.pooled.sites)) if study.pooled else ""),
+        ("measured", n_measured(study, say)),
         ("raters", n_raters(study, say)),
         ("reference", reference(plan, say)),
         ("size", plan.study.sample_size or ""),
