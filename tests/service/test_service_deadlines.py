@@ -1,4 +1,4 @@
-"""What waits for somebody is told by mail and webhook: criteria to countersign, incidents to report."""
+"""Mail and webhooks for what waits for somebody: criteria to countersign, incidents to report."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Who is told by mail and webhook that an incident must be reported soon, or should have been."""
+"""Mail and webhooks for an incident that must be reported soon, or should have been."""
 
 from collections.abc import Iterator
 
