@@ -91,7 +91,8 @@ class Visit:
         self.reads("You have signed out.")
 
     def fits(self) -> None:
-        assert self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+        # Polled: after a click there is no document between the old page and the new one.
+        self.page.wait_for_function("document.body && document.documentElement.scrollWidth <= innerWidth")
 
 
 def founder(browser: Any, link: str, kind: str) -> Visit:
