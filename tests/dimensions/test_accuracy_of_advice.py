@@ -1,5 +1,6 @@
 """Advice accuracy: rules that always say the same, curves and charts where they belong, turned scores."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -120,7 +121,9 @@ def test_training_sets_come_last_among_the_curves() -> None:
 
 
 def test_many_sets_have_a_chart_and_scores_that_are_no_risks_no_decision_curve() -> None:
-    sets = tuple(dataset(f"site {i}", **{"": Scores(10 * SCORE)}) for i in range(6))
+    sets = tuple(
+        dataset(f"site {i}", **{"": Scores(10 * SCORE[::-1] if i else 10 * SCORE)}) for i in range(6)
+    )
     finding = answer(Study(datasets=sets), plan(operating_point={"threshold": 5}))
     assert figure_ids(finding) == ["advice_accuracy_measures_1", "roc_1", "coverage_1"]
     assert len(finding.parts) == 2
@@ -131,11 +134,26 @@ def test_many_sets_have_a_chart_and_scores_that_are_no_risks_no_decision_curve()
 
 
 def test_a_range_over_candidates_of_one_data_set_counts_candidates() -> None:
-    both = dataset("local", a=Scores(SCORE), b=Scores(SCORE))
-    finding = answer(Study(datasets=(both,)), plan(operating_point={"threshold": 0.5}))
-    said = " ".join(EN(sentence) for part in finding.parts for sentence in part.finding)
+    said = said_of(dataset("local", a=Scores(SCORE), b=Scores(SCORE[::-1])))
     assert "over 2 candidates." in said
     assert "data sets" not in said
+
+
+def test_candidates_that_are_alike_have_no_range() -> None:
+    assert "ranged from" not in said_of(dataset("local", a=Scores(SCORE), b=Scores(SCORE)))
+
+
+def test_both_ends_of_a_range_have_the_same_decimals() -> None:
+    many = Cases(Labels(n=1200), np.tile(TRUTH, 10))
+    large = Dataset("large", "external", many, {"": Scores(np.tile(SCORE, 10))})
+    said = said_of(large, dataset("small", **{"": Scores(np.where(TRUTH > 0, SCORE, SCORE / 2))}))
+    low, high = re.findall(r"AUC\) ranged from (\S+) to (\S+) over", said)[0]
+    assert len(low) == len(high) == len("0.123")
+
+
+def said_of(*sets: Dataset) -> str:
+    finding = answer(Study(datasets=sets), plan(operating_point={"threshold": 0.5}))
+    return " ".join(EN(sentence) for part in finding.parts for sentence in part.finding)
 
 
 def test_many_tables_have_no_chart() -> None:

@@ -24,6 +24,7 @@ from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
 from trustreport.study.plan import Plan
 from trustreport.study.study import Clustering, Study
+from trustreport.vocabulary.digits import Rounded, places_in
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.quantities import quantity
@@ -134,17 +135,26 @@ def _across(all_views: Sequence[ResultView]) -> Iterator[Message]:
     pairs = [(view.place, _value(view, "sensitivity"), _value(view, "specificity")) for view in some]
     both = {place: (a, b) for place, a, b in pairs if a is not None and b is not None}
     if len(both) > 1:
-        (low, high), (other_low, other_high) = ((min(rates), max(rates)) for rates in zip(*both.values()))
-        ends = {"low": low, "high": high, "other_low": other_low, "other_high": other_high}
+        (low, high), (other_low, other_high) = (_ends(rates) for rates in zip(*both.values()))
         sets = _sets(both)
         n = sets if sets > 1 else len(both)
-        yield text("across_rates" if sets > 1 else "across_rates_candidates", n=n, **ends)
+        if low < high and other_low < other_high:
+            ends = {"low": low, "high": high, "other_low": other_low, "other_high": other_high}
+            yield text("across_rates" if sets > 1 else "across_rates_candidates", n=n, **ends)
     areas = {view.place: area for view in all_views if (area := _value(view, "auc")) is not None}
     if len(areas) > 1:
         sets = _sets(areas)
-        ends = {"low": min(areas.values()), "high": max(areas.values())}
+        low, high = _ends(areas.values())
         n = sets if sets > 1 else len(areas)
-        yield text("across_areas" if sets > 1 else "across_areas_candidates", n=n, **ends)
+        if low < high:
+            yield text("across_areas" if sets > 1 else "across_areas_candidates", n=n, low=low, high=high)
+
+
+def _ends(values: Iterable[float]) -> tuple[float, float]:
+    """The least and the greatest as they are written, both with the decimals of the one that has more."""
+    low, high = min(values := list(values)), max(values)
+    places = max((places_in(low) or 0, places_in(high) or 0))
+    return Rounded(round(low, places), places), Rounded(round(high, places), places)
 
 
 def _sets(places: Iterable[Place]) -> int:

@@ -100,7 +100,9 @@ def _across(sets: Sequence[Calibrated]) -> Iterator[Message]:
     for name, quantity in (("oe", "oe_ratio"), ("slope", "calibration_slope")):
         found = [(one.name, e) for one in sets if not isnan((e := one.estimate(quantity)).low)]
         off = [pair for pair in found if not pair[1].low <= 1 <= pair[1].high]
-        if found:
+        if found and len(off) == len(found):
+            yield text(f"across.{name}_none", n=len(found))
+        elif found:
             yield text(f"across.{name}", n=len(found), agree=len(found) - len(off))
         if off:
             farthest, e = max(off, key=lambda pair: _distance(name, pair[1].value))
