@@ -21,7 +21,7 @@ from trustreport.vocabulary.digits import as_declared
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.results import Result, leading
 
-MOST_ROWS = 28  # of one chart
+MOST_ROWS = 20  # of one chart, each with what was chosen below it
 MOST_SAID = 2  # sets, and pairs, with a sentence of their own
 MOST_CLASSES = 5  # with a column each
 NEAR = 0.02  # a part of the cases that is asked for and one that is found, where equal ones go together
