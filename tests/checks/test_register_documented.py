@@ -74,11 +74,26 @@ def test_tables_are_written_from_the_register() -> None:
 def test_the_table_of_quantities_is_written_from_the_rows() -> None:
     text = (ROOT / "docs" / "quantities.md").read_text(encoding="utf-8")
     assert with_quantities(text, ROWS_OF_QUANTITIES, catalogue("en")) == text
-    (only,) = [row for row in ROWS_OF_QUANTITIES if row.id == "oe_ratio"]
-    row = with_quantities("Before.\n", [only], catalogue("en")).splitlines()[-1]
-    assert row.endswith("| 1 | | from 0 | log | accuracy | R |"), (
-        "its best value is 1, and it compares nothing"
-    )
+    some = [
+        row
+        for row in ROWS_OF_QUANTITIES
+        if row.id in ("oe_ratio", "arr", "rr", "mcc", "mean_rank", "prevalence")
+    ]
+    assert with_quantities("Before.\n", some, catalogue()).splitlines()[-len(some) :] == [
+        "| difference | up; no effect 0 | accuracy P "
+        "| `arr` (absolute risk reduction; the same as `accuracy_difference`) |",
+        "| proportion | - | accuracy | `prevalence` |",
+        "| ratio | 1 | accuracy R | `oe_ratio` (ratio of observed to expected events (O/E)) |",
+        "| ratio | down; no effect 1 | accuracy | `rr` (relative risk of an error) |",
+        "| score, -1 to 1, atanh | up | accuracy D P | `mcc` (Matthews correlation) |",
+        "| score, from 1 | down | rating | `mean_rank` |",
+    ]
+
+
+def test_every_quantity_is_in_the_table_once() -> None:
+    text = (ROOT / "docs" / "quantities.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(\w+)`(?: \(|,| \|)", text.partition("| unit |")[2])
+    assert sorted(named) == sorted(row.id for row in ROWS_OF_QUANTITIES)
 
 
 @pytest.mark.parametrize("name", KINDS)

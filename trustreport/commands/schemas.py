@@ -8,7 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from trustreport.vocabulary.kinds import KINDS
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.packs import Pack
 from trustreport.vocabulary.quantities import ROWS
-from trustreport.vocabulary.quantity import Quantity
+from trustreport.vocabulary.quantity import RANGES, SCALES, Quantity
 from trustreport.vocabulary.resources import folder
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -125,10 +125,14 @@ def _of_limit(name: str, limit: Limit) -> str:
 
 
 def with_quantities(text: str, rows: Iterable[Quantity], say: Catalogue) -> str:
-    """docs/quantities.md, what is before its table as it is written."""
-    heads = ("quantity", "name", "unit", "better", "no effect", "range", "scale", "claim", "")
-    lines = [_line(*heads), _line(*["---"] * len(heads)), *(_of_quantity(row, say) for row in rows)]
-    before = text.partition("| kind |")[0].partition("| quantity |")[0]
+    """docs/quantities.md, the text before its tables kept; a row holds quantities that are alike."""
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for row in rows:
+        alike.setdefault(_facts(row), []).append(_named(row, say))
+    heads = ("unit", "better", "claim", "quantities")
+    lines = [_line(*heads), _line(*["---"] * len(heads))]
+    lines += [_line(*facts, ", ".join(names)) for facts, names in sorted(alike.items())]
+    before = text.partition("| kind |")[0].partition("| unit |")[0]
     return "\n".join([before + _of_kinds(), "", *lines]) + "\n"
 
 
@@ -159,25 +163,28 @@ def _coded(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _of_quantity(row: Quantity, say: Catalogue) -> str:
-    name = say(f"quantity.{row.id}")
-    if row.same_as:
-        name += f"; the same as `{row.same_as}`"
-    better = f"{row.better:g}" if isinstance(row.better, float) else row.better or "-"
+def _facts(row: Quantity) -> tuple[str, str, str]:
+    """Unit, better side and claim of a quantity; range and scale where they are not those of the unit."""
     low, high = (f"{end:g}" if isfinite(end) else "" for end in (row.low, row.high))
-    within = f"{low} to {high}" if low and high else f"from {low}" if low else f"to {high}" if high else ""
+    within = f"{low} to {high}" if low and high else f"from {low}" if low else f"to {high}" if high else "any"
+    unit = [row.unit]
+    if (row.low, row.high) != RANGES.get(row.unit, (-inf, inf)):
+        unit.append(within)
+    if row.scale != SCALES.get(row.unit, "identity"):
+        unit.append(row.scale)
+    better = f"{row.better:g}" if isinstance(row.better, float) else row.better or "-"
+    if row.no_effect is not None:
+        better += f"; no effect {row.no_effect:g}"
     marks = (("D", row.counts_decisions), ("P", row.by_prevalence), ("R", row.needs_probabilities))
-    return _line(
-        f"`{row.id}`",
-        name,
-        row.unit,
-        better,
-        "" if row.no_effect is None else f"{row.no_effect:g}",
-        within,
-        row.scale,
-        row.claim,
-        " ".join(mark for mark, has in marks if has),
-    )
+    return ", ".join(unit), better, " ".join([row.claim, *(mark for mark, has in marks if has)])
+
+
+def _named(row: Quantity, say: Catalogue) -> str:
+    """A quantity, its name where that says more than its id, and the quantity that is the same number."""
+    name = say(f"quantity.{row.id}")
+    said = [] if name.replace(" ", "_").casefold() == row.id else [name]
+    said += [f"the same as `{row.same_as}`"] if row.same_as else []
+    return f"`{row.id}`" + (f" ({'; '.join(said)})" if said else "")
 
 
 def _line(*cells: str) -> str:
