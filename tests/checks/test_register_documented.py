@@ -77,11 +77,10 @@ def test_the_table_of_quantities_is_written_from_the_rows() -> None:
     some = [
         row
         for row in ROWS_OF_QUANTITIES
-        if row.id in ("oe_ratio", "arr", "rr", "mcc", "mean_rank", "prevalence")
+        if row.id in ("oe_ratio", "interaction", "rr", "mcc", "mean_rank", "prevalence")
     ]
     assert with_quantities("Before.\n", some, catalogue()).splitlines()[-len(some) :] == [
-        "| difference | up; no effect 0 | accuracy P "
-        "| `arr` (absolute risk reduction; the same as `accuracy_difference`) |",
+        "| difference | -; no effect 0 | accuracy | `interaction` |",
         "| proportion | - | accuracy | `prevalence` |",
         "| ratio | 1 | accuracy R | `oe_ratio` (ratio of observed to expected events (O/E)) |",
         "| ratio | down; no effect 1 | accuracy | `rr` (relative risk of an error) |",
