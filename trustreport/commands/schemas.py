@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from trustreport.assessment.checks import CHECKS
-from trustreport.assessment.checks.check import Check
+from trustreport.assessment.checks.check import EVERYTHING, Check
 from trustreport.report.results_model import ResultsDocument
 from trustreport.report.signatures.predicates import (
     EVALUATED,
@@ -89,7 +89,8 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-ROW = re.compile(r"^\| (P\d\d) \|.*$", re.MULTILINE)
+ENTRY = re.compile(r"^- \*\*(P\d\d) .*$", re.MULTILINE)
+WRITTEN = re.compile(r"\S+ [BWN]\*\* (.+?) \*Needs\* (.+?)( \*Limits\*.*| \*Withholds\*.*)?")
 
 
 def with_facts(text: str, checks: Iterable[Check]) -> str:
@@ -99,23 +100,26 @@ def with_facts(text: str, checks: Iterable[Check]) -> str:
 
     Raises
     ------
-    ValueError : a row of no check, or of another form
+    ValueError : an entry of no check, or of another form
     """
     by_id = {check.id: check for check in checks}
 
-    def row(found: re.Match[str]) -> str:
-        cells = [cell.strip() for cell in found[0].strip("| ").split(" | ")]
-        if found[1] not in by_id or len(cells) < 4:
-            raise ValueError(f"no row of a check: {found[0]}")
-        return _of_check(by_id[found[1]], cells[2], cells[3])
+    def entry(found: re.Match[str]) -> str:
+        written = WRITTEN.fullmatch(found[0].removeprefix("- **"))
+        if found[1] not in by_id or written is None:
+            raise ValueError(f"no entry of a check: {found[0]}")
+        return _of_check(by_id[found[1]], written[1], written[2])
 
-    return ROW.sub(row, text)
+    return ENTRY.sub(entry, text)
 
 
 def _of_check(check: Check, fires: str, needs: str) -> str:
-    limits = "; ".join(_of_limit(name, limit) for name, limit in check.limits.items())
-    withholds = check.withholds.says if check.severity == "B" else ""
-    return _line(check.id, check.severity, fires, needs, limits, withholds)
+    said = f"- **{check.id} {check.severity}** {fires} *Needs* {needs}"
+    if check.limits:
+        said += f" *Limits* {'; '.join(_of_limit(name, limit) for name, limit in check.limits.items())}."
+    if check.severity == "B" and check.withholds is not EVERYTHING:
+        said += f" *Withholds* {check.withholds.says}."
+    return said
 
 
 def _of_limit(name: str, limit: Limit) -> str:
