@@ -272,26 +272,37 @@ def written(found: Sequence[Mapping[str, Any]], path: Path) -> None:
 BEGIN, END = "<!-- coverage -->", "<!-- /coverage -->"
 
 
+# A topic has a row where a side misses more often than the first, or intervals are missing more often
+# than the second.
+SHOWN = 0.04, 0.01
+
+
 def table(path: Path = RESULTS) -> str:
-    """The table of docs/statistics.md: the worst values of each topic, and the quantity covered least."""
+    """What docs/statistics.md has: the worst values of a topic, the quantity covered least, the rest by name."""
     of_topic: dict[str, list[dict[str, str]]] = defaultdict(list)
     with path.open(encoding="utf-8") as lines:
         for row in csv.DictReader(lines):
             of_topic[row["topic"]].append(row)
     heads = ("of", "least covered", "above the true value", "below it", "without interval")
     said = [f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads))]
+    rest = []
     for topic, of in of_topic.items():
         least = min(of, key=lambda row: float(row["covered"]))
         several = len({row["quantity"] for row in of}) > 1
+        sides = [max(float(row[side]) for row in of) for side in reversed(SIDES)]
         without = max(float(row["without"]) for row in of)
+        if max(sides) <= SHOWN[0] and without <= SHOWN[1]:
+            rest.append(topic)
+            continue
         cells = (
             topic + (" (listed)" if any(row["verdict"] == "listed" for row in of) else ""),
             f"{float(least['covered']):.3f}" + (f" ({least['quantity']})" if several else ""),
-            *(f"{max(float(row[side]) for row in of):.3f}" for side in reversed(SIDES)),
-            f"{without:.1%}" if without else "",
+            *(f"{side:.3f}" for side in sides),
+            f"{without:.1%}",
         )
-        said.append("".join(f"| {cell} " if cell else "| " for cell in cells) + "|")
-    return "\n".join(said)
+        said.append(f"| {' | '.join(cells)} |")
+    most = "In all other topics either side misses in at most {:g} of studies, and at most {:.0%} of intervals are"
+    return "\n".join(said) + f"\n\n{most.format(*SHOWN)} missing: {', '.join(rest)}."
 
 
 def with_table(text: str, made: str) -> str:
