@@ -278,7 +278,7 @@ SHOWN = 0.04, 0.01
 
 
 def table(path: Path = RESULTS) -> str:
-    """What docs/statistics.md has: the worst values of a topic, the quantity covered least, the rest by name."""
+    """The table of docs/statistics.md: a topic's worst values and quantity covered least, the rest by name."""
     of_topic: dict[str, list[dict[str, str]]] = defaultdict(list)
     with path.open(encoding="utf-8") as lines:
         for row in csv.DictReader(lines):
@@ -301,8 +301,8 @@ def table(path: Path = RESULTS) -> str:
             f"{without:.1%}",
         )
         said.append(f"| {' | '.join(cells)} |")
-    most = "In all other topics either side misses in at most {:g} of studies, and at most {:.0%} of intervals are"
-    return "\n".join(said) + f"\n\n{most.format(*SHOWN)} missing: {', '.join(rest)}."
+    most = "In all others a side misses in at most {:g} of studies, and at most {:.0%} of intervals are missing"
+    return "\n".join(said) + f"\n\n{most.format(*SHOWN)}: {', '.join(rest)}."
 
 
 def with_table(text: str, made: str) -> str:
