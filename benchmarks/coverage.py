@@ -278,7 +278,7 @@ SHOWN = 0.04, 0.01
 
 
 def table(path: Path = RESULTS) -> str:
-    """The table of docs/statistics.md: a topic's worst values and quantity covered least, the rest by name."""
+    """The table of docs/statistics.md: a topic's worst values and quantity covered least; others by name."""
     of_topic: dict[str, list[dict[str, str]]] = defaultdict(list)
     with path.open(encoding="utf-8") as lines:
         for row in csv.DictReader(lines):
@@ -301,7 +301,7 @@ def table(path: Path = RESULTS) -> str:
             f"{without:.1%}",
         )
         said.append(f"| {' | '.join(cells)} |")
-    most = "In all others a side misses in at most {:g} of studies, and at most {:.0%} of intervals are missing"
+    most = "In others a side misses in at most {:g} of studies, and at most {:.0%} of intervals are absent"
     return "\n".join(said) + f"\n\n{most.format(*SHOWN)}: {', '.join(rest)}."
 
 
