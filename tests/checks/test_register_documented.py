@@ -78,24 +78,25 @@ def test_tables_are_written_from_the_register() -> None:
 def test_the_table_of_quantities_is_written_from_the_rows() -> None:
     text = (ROOT / "docs" / "quantities.md").read_text(encoding="utf-8")
     assert with_quantities(text, ROWS_OF_QUANTITIES, catalogue("en")) == text
-    some = [
-        row
-        for row in ROWS_OF_QUANTITIES
-        if row.id in ("oe_ratio", "interaction", "rr", "mcc", "mean_rank", "prevalence")
-    ]
+    ids = ("oe_ratio", "interaction", "rr", "mcc", "mean_rank", "prevalence", "called_share", "indeterminate")
+    some = [row for row in ROWS_OF_QUANTITIES if row.id in ids]
     assert with_quantities("Before.\n", some, catalogue()).splitlines()[-len(some) :] == [
-        "| difference | -; no effect 0 | accuracy | `interaction` |",
-        "| proportion | - | accuracy | `prevalence` |",
-        "| ratio | 1 | accuracy R | `oe_ratio` (ratio of observed to expected events (O/E)) |",
-        "| ratio | down; no effect 1 | accuracy | `rr` (relative risk of an error) |",
-        "| score, -1 to 1, atanh | up | accuracy D P | `mcc` (Matthews correlation) |",
-        "| score, from 1 | down | rating | `mean_rank` |",
+        "- **difference, no effect 0**: `interaction`",
+        "- **proportion**: `prevalence`",
+        "- **proportion, down, stability**: "
+        + "`indeterminate` (proportion of indeterminate outputs; the same as `failure_rate`)",
+        "- **proportion, workflow, D, P**: `called_share` (proportion of positive outputs)",
+        "- **ratio, best 1, R**: `oe_ratio` (ratio of observed to expected events (O/E))",
+        "- **ratio, down, no effect 1**: `rr` (relative risk of an error)",
+        "- **score -1 to 1 atanh, up, D, P**: `mcc` (Matthews correlation)",
+        "- **score from 1, down, rating**: `mean_rank`",
     ]
 
 
-def test_every_quantity_is_in_the_table_once() -> None:
+def test_every_quantity_is_in_the_list_once() -> None:
     text = (ROOT / "docs" / "quantities.md").read_text(encoding="utf-8")
-    named = re.findall(r"`(\w+)`(?: \(|,| \|)", text.partition("| unit |")[2])
+    listed = "\n".join(line.partition("**: ")[2] for line in text.splitlines() if line.startswith("- **"))
+    named = re.findall(r"(?:^|, )`(\w+)`", listed, re.MULTILINE)
     assert sorted(named) == sorted(row.id for row in ROWS_OF_QUANTITIES)
 
 

@@ -129,14 +129,12 @@ def _of_limit(name: str, limit: Limit) -> str:
 
 
 def with_quantities(text: str, rows: Iterable[Quantity], say: Catalogue) -> str:
-    """docs/quantities.md, the text before its tables kept; a row holds quantities that are alike."""
-    alike: dict[tuple[str, str, str], list[str]] = {}
+    """docs/quantities.md, its first text kept; a line of the list holds quantities that are alike."""
+    alike: dict[str, list[str]] = {}
     for row in rows:
         alike.setdefault(_facts(row), []).append(_named(row, say))
-    heads = ("unit", "better", "claim", "quantities")
-    lines = [_line(*heads), _line(*["---"] * len(heads))]
-    lines += [_line(*facts, ", ".join(names)) for facts, names in sorted(alike.items())]
-    before = text.partition("| kind |")[0].partition("| unit |")[0]
+    lines = [f"- **{facts}**: {', '.join(names)}" for facts, names in sorted(alike.items())]
+    before = text.partition("| kind |")[0].partition("- **")[0]
     return "\n".join([before + _of_kinds(), "", *lines]) + "\n"
 
 
@@ -167,8 +165,8 @@ def _coded(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _facts(row: Quantity) -> tuple[str, str, str]:
-    """Unit, better side and claim of a quantity; range and scale where they are not those of the unit."""
+def _facts(row: Quantity) -> str:
+    """What is known of a quantity; range and scale where they are not those of the unit."""
     low, high = (f"{end:g}" if isfinite(end) else "" for end in (row.low, row.high))
     within = f"{low} to {high}" if low and high else f"from {low}" if low else f"to {high}" if high else "any"
     unit = [row.unit]
@@ -176,11 +174,14 @@ def _facts(row: Quantity) -> tuple[str, str, str]:
         unit.append(within)
     if row.scale != SCALES.get(row.unit, "identity"):
         unit.append(row.scale)
-    better = f"{row.better:g}" if isinstance(row.better, float) else row.better or "-"
-    if row.no_effect is not None:
-        better += f"; no effect {row.no_effect:g}"
+    facts = [" ".join(unit)]
+    if row.better is not None:
+        facts.append(f"best {row.better:g}" if isinstance(row.better, float) else row.better)
+    facts += [] if row.no_effect is None else [f"no effect {row.no_effect:g}"]
+    facts += [] if row.claim == "accuracy" else [row.claim]
     marks = (("D", row.counts_decisions), ("P", row.by_prevalence), ("R", row.needs_probabilities))
-    return ", ".join(unit), better, " ".join([row.claim, *(mark for mark, has in marks if has)])
+    facts += [mark for mark, has in marks if has]
+    return ", ".join(facts)
 
 
 def _named(row: Quantity, say: Catalogue) -> str:
