@@ -272,45 +272,37 @@ def written(found: Sequence[Mapping[str, Any]], path: Path) -> None:
 BEGIN, END = "<!-- coverage -->", "<!-- /coverage -->"
 
 
+# A topic has a row where a side misses more often than the first, or intervals are missing more often
+# than the second.
+SHOWN = 0.04, 0.01
+
+
 def table(path: Path = RESULTS) -> str:
-    """The table of docs/statistics.md: the worst regime of the quantities of a topic that share methods."""
-    of_quantity: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
+    """The table of docs/statistics.md: a topic's worst values and quantity covered least; others by name."""
+    of_topic: dict[str, list[dict[str, str]]] = defaultdict(list)
     with path.open(encoding="utf-8") as lines:
         for row in csv.DictReader(lines):
-            of_quantity[row["topic"], row["quantity"]].append(row)
-    grouped: dict[tuple[str, str], dict[str, list[dict[str, str]]]] = defaultdict(dict)
-    for (topic, name), of in of_quantity.items():
-        words = sorted({f"`{word}`" for row in of for word in row["methods"].split()})
-        grouped[topic, ", ".join(words)][name] = of
-    heads = (
-        *("of", "quantities", "methods", "least covered"),
-        *("above the true value, at most", "below it, at most", "without interval, at most"),
-    )
+            of_topic[row["topic"]].append(row)
+    heads = ("of", "least covered", "above the true value", "below it", "without interval")
     said = [f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads))]
-    for (topic, methods), quantities in grouped.items():
-        of = [row for rows in quantities.values() for row in rows]
-        listed = " (listed)" if any(row["verdict"] == "listed" for row in of) else ""
+    rest = []
+    for topic, of in of_topic.items():
+        least = min(of, key=lambda row: float(row["covered"]))
+        several = len({row["quantity"] for row in of}) > 1
+        sides = [max(float(row[side]) for row in of) for side in reversed(SIDES)]
+        without = max(float(row["without"]) for row in of)
+        if max(sides) <= SHOWN[0] and without <= SHOWN[1]:
+            rest.append(topic)
+            continue
         cells = (
-            *(topic, _joined(quantities), methods),
-            f"{min(float(row['covered']) for row in of):.3f}{listed}",
-            *(f"{max(float(row[side]) for row in of):.3f}" for side in reversed(SIDES)),
-            f"{max(float(row['without']) for row in of):.1%}",
+            topic + (" (listed)" if any(row["verdict"] == "listed" for row in of) else ""),
+            f"{float(least['covered']):.3f}" + (f" ({least['quantity']})" if several else ""),
+            *(f"{side:.3f}" for side in sides),
+            f"{without:.1%}",
         )
         said.append(f"| {' | '.join(cells)} |")
-    return "\n".join(said)
-
-
-def _joined(quantities: Iterable[str]) -> str:
-    """The names of quantities, those of one beginning put together: `mean, aided` and `mean, unaided`."""
-    ends: dict[str, list[str]] = defaultdict(list)
-    for name in quantities:
-        beginning, _, end = name.partition(", ")
-        ends[beginning].append(end)
-    several = {name: "; ".join(of) for name, of in ends.items() if len(of) > 1}
-    return "; ".join(
-        f"{name} ({several[name]})" if name in several else ", ".join(filter(None, (name, *of)))
-        for name, of in ends.items()
-    )
+    most = "In others a side misses in at most {:g} of studies, and at most {:.0%} of intervals are absent"
+    return "\n".join(said) + f"\n\n{most.format(*SHOWN)}: {', '.join(rest)}."
 
 
 def with_table(text: str, made: str) -> str:

@@ -276,10 +276,6 @@ def test_a_measure_of_readers_has_its_change_and_a_verdict(tmp_path: Path) -> No
     assert verdict.word == "pass"
 
 
-def test_both_guides_show_one_measure() -> None:
-    assert shown_in("architecture.md") == shown_in("extending.md")
-
-
 def test_a_statistic_without_a_row_does_not_start() -> None:
     with pytest.raises(UnknownQuantityError, match=TOY):
         Result(f"advice_accuracy.{TOY}", Place(dataset="ext"), Estimate(0.1, 0.0, 0.2, 10))

@@ -2,6 +2,8 @@
 
 import copy
 import datetime as dt
+import importlib
+import re
 import types
 from collections.abc import Iterator
 from functools import cache
@@ -189,13 +191,21 @@ def test_the_lists_name_fields_of_the_manifest(path: str) -> None:
     assert any(leaf == path or leaf.startswith(f"{path}.") for leaf in LEAVES)
 
 
-def test_the_list_is_that_of_the_documentation() -> None:
-    said = (EXAMPLES.parent / "docs" / "verdicts.md").read_text(encoding="utf-8")
-    named = said.partition("## The lock")[2]
-    for path in (*lock.WITHOUT_EFFECT, *lock.ADDED_LATER):
-        group_, _, field = path.rpartition(".")
-        assert f"`{field}`" in named, path
-        assert not group_ or f"`{group_.removeprefix('candidates.')}`" in named, path
+def test_the_reference_says_of_every_field_whether_it_is_locked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(EXAMPLES.parent / "docs" / "site")
+    said = importlib.import_module("reference").pages()["fields"]
+    groups = dict(re.findall(r"^## (\w+)$(.*?)(?=^## |\Z)", said, re.MULTILINE | re.DOTALL))
+    for word, paths in (("free", lock.WITHOUT_EFFECT), ("may be added", lock.ADDED_LATER)):
+        for path in paths:
+            group_, _, field = path.partition(".")
+            if not field:
+                assert f"| {word} |" in groups[group_], path
+                assert "| locked |" not in groups[group_], path
+            elif not field.startswith("device."):  # of a candidate: the fields of the group `device`
+                assert re.search(rf"^\| `{field}` \|.*\| {word} \|$", groups[group_], re.MULTILINE), path
+    assert "(reference/manifest.md) says of each field whether it is locked" in (
+        EXAMPLES.parent / "docs" / "verdicts.md"
+    ).read_text(encoding="utf-8")
 
 
 # ---------------------------------------------------------------- edits of whole manifests

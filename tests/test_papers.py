@@ -29,7 +29,6 @@ from trustreport.vocabulary.results import Result
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "papers.md").read_text("utf-8")
-HEAD = ["in the paper", "name there", "here", "where", "what differs, and why", "printed"]
 KINDS = get_args(Kind)
 # Together, and with what is added below, these have every table and figure that the page names.
 EXAMPLES = (
@@ -40,23 +39,28 @@ CONTRACT = ROOT / "tests" / "reference" / "contract"
 WITHOUT_LICENCE = "mrnet-raters"  # no source archive contains it
 
 CODE = re.compile(r"`([^`]+)`")
-PLACE = re.compile(r"(report|annex)(?P<audit> \(audit: annex\))?: (?P<ids>.+)")
-ELSEWHERE = ("page 1", "page 2", "results.json", "command", "docs", "not built")
+PLACE = re.compile(r"(report|annex)(?P<audit>\*)?: (?P<ids>.+)")
+ELSEWHERE = ("page 1", "page 2", "results.json", "command", "not built")
+ITEM = re.compile(
+    r"- \*\*(?P<item>.+?)\*\*(?P<here>(?:,? `[^`]+`)*)(?: \((?P<where>[^)]+)\))?\.(?P<said>(?: .+)?)"
+)
+# A study with a scope, and its numbers; a name without a dimension is one of the item's results.
+STUDY = re.compile(
+    r"`(?P<study>(?:contract/)?[a-z-]+)(?: (?P<scope>[^`]+))?`: (?P<numbers>(?:[a-z][^` ]* )?-?\d[^`]*)"
+)
 NUMBER = re.compile(
-    r"(?P<value>-?[\d.]+)(?: \((?P<low>-?[\d.]+) to (?P<high>-?[\d.]+)\))?: "
-    r"`(?P<study>[\w/-]+) (?P<id>[a-z_]+\.[a-z_0-9]+)(?: (?P<scope>[^`]+))?`"
+    r"(?:(?P<name>[a-z][\w.]+) )?(?P<value>-?\d+(?:\.\d+)?)(?: \((?P<low>-?[\d.]+) to (?P<high>-?[\d.]+)\))?"
 )
 
 
 @dataclass(frozen=True)
 class Row:
-    """An item of a paper; the cells of its table as they are written."""
+    """An item of a paper: what it is here, where that is, and what is said of it."""
 
     item: str
     here: str
     where: str
-    differs: str
-    printed: str
+    said: str
 
     @property
     def names(self) -> list[str]:
@@ -72,18 +76,42 @@ def is_result(name: str) -> bool:
     return bool(dot) and dimension in {d.name for d in DIMENSIONS} and not name.endswith(":")
 
 
-def rows() -> Iterator[Row]:
-    for line in PAGE.splitlines():
-        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-        if len(cells) == len(HEAD) and cells != HEAD and set("".join(cells)) != {"-", " "}:
-            yield Row(cells[0] + ", " + cells[1], *cells[2:])
+@dataclass(frozen=True)
+class Printed:
+    """A number of a paper, with the result that gives it."""
+
+    study: str
+    scope: str
+    id: str
+    value: str
+    low: str | None
+    high: str | None
 
 
-ROWS = [row for row in rows() if set(row.item) != {"-", ",", " "}]
+ITEMS = [line for part in PAGE.split("\n## ")[1:] for line in part.splitlines() if line.startswith("-")]
+ROWS = [
+    Row(found["item"], found["here"], found["where"] or "", found["said"])
+    for found in map(ITEM.fullmatch, ITEMS)
+    if found
+]
 
 
-def numbers() -> list[re.Match[str]]:
-    return [found for row in ROWS for found in NUMBER.finditer(row.printed)]
+def numbers() -> list[Printed]:
+    return [
+        Printed(of["study"], of["scope"] or "", result(row, name), *found)
+        for row in ROWS
+        for of in STUDY.finditer(row.said)
+        for name, *found in (number.groups() for number in NUMBER.finditer(of["numbers"]))
+    ]
+
+
+def result(row: Row, name: str | None) -> str:
+    """The id of a printed number, whose name may lack its dimension, or be the item's only one."""
+    if name is None:
+        (only,) = row.results
+        return only
+    own = [id for id in row.results if id.partition(".")[2] == name]
+    return name if "." in name else own[0] if own else f"advice_accuracy.{name}"
 
 
 @cache
@@ -147,20 +175,20 @@ def volumes(assessed: list[Assessment]) -> Mapping[str, set[tuple[str, str]]]:
 # ---------------------------------------------------------------- what the rows name
 
 
-def test_every_row_is_read() -> None:
-    tables = PAGE.split("\n## ")[1:]
-    inside = [line for part in tables for line in part.splitlines() if line.startswith("|")]
-    assert len(tables) == 4
-    assert len(ROWS) == len(inside) - 2 * len(tables) > 120
-    marks = [mark for row in ROWS for mark in re.findall(r"`[^`]+ [a-z_]+\.[a-z_0-9]+[ `]", row.printed)]
-    assert len(marks) == len(numbers()) > 60
+def test_every_item_is_read() -> None:
+    assert [line for line in ITEMS if not ITEM.fullmatch(line)] == []
+    assert len(ROWS) > 120
+    given = "".join(of["numbers"] for row in ROWS for of in STUDY.finditer(row.said))
+    marks = re.findall(r"-?\d+\.\d+", given)
+    bounds = [bound for one in numbers() for bound in (one.low, one.high) if bound]
+    assert len(marks) + len(re.findall(r"`: 103\.", PAGE)) == len(numbers()) + len(bounds) > 60
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.item[:50])
 def test_every_name_exists(row: Row) -> None:
     for name in row.names:
         assert is_result(name) or known(name), name
-    for name in CODE.findall(row.differs):
+    for name in CODE.findall(row.said):
         if is_result(name):
             assert is_named(name.partition(".")[2]), name
 
@@ -209,8 +237,7 @@ def test_every_result_can_be_given(assessed: list[Assessment]) -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.item[:50])
 def test_it_is_where_the_row_says(row: Row, volumes: Mapping[str, set[tuple[str, str]]]) -> None:
-    assert row.where
-    for place in row.where.split("; "):
+    for place in row.where.split("; ") if row.where else ():
         found = PLACE.fullmatch(place)
         assert found or place in ELSEWHERE, place
         for id in CODE.findall(found["ids"]) if found else ():
@@ -244,21 +271,21 @@ def glanced() -> set[str]:
 # ---------------------------------------------------------------- what is printed
 
 
-@pytest.mark.parametrize("number", numbers(), ids=lambda found: found[0].replace("`", "")[:90])
+@pytest.mark.parametrize("number", numbers(), ids=lambda one: f"{one.study} {one.id} {one.scope}"[:90])
 def test_every_printed_number_is_that_of_the_result(
-    number: re.Match[str],
+    number: Printed,
     assessed_example: Callable[[str], Assessment],
     assessed_study: Callable[[Path], Assessment],
 
 ) -> None:
-    folder, _, name = number["study"].rpartition("/")
+    folder, _, name = number.study.rpartition("/")
     if name == WITHOUT_LICENCE and not (CONTRACT / name).is_dir():
         pytest.skip("the MRNet ratings have no licence, so the source archive does not contain them")
     one = assessed_study(CONTRACT / name) if folder == "contract" else assessed_example(name)
-    scope = dict(part.strip().split("=", 1) for part in (number["scope"] or "").split(";") if part.strip())
-    found: Result = quoted().single_result(number["id"], scope, one.results)
+    scope = dict(part.strip().split("=", 1) for part in number.scope.split(";") if part.strip())
+    found: Result = quoted().single_result(number.id, scope, one.results)
     e = found.estimate
-    for printed, value in ((number["value"], e.value), (number["low"], e.low), (number["high"], e.high)):
+    for printed, value in ((number.value, e.value), (number.low, e.low), (number.high, e.high)):
         if printed is not None:
             decimals = len(printed.partition(".")[2])
             assert value == pytest.approx(float(printed), abs=0.5 * 10**-decimals + 1e-9), printed

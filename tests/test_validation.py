@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ROW = re.compile(r"^\| (R\d+) \| ([^|]+) \| ([^|]*) \|$", re.MULTILINE)
+ROW = re.compile(r"^- (R\d+) (.+?): (`tests/.*)$", re.MULTILINE)
 REQUIREMENTS = ROW.findall((ROOT / "docs" / "validation.md").read_text(encoding="utf-8"))
 
 

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from trustreport.assessment.checks import CHECKS
-from trustreport.assessment.checks.check import CRITERIA, RELEASE
+from trustreport.assessment.checks.check import CRITERIA, EVERYTHING, RELEASE
 from trustreport.commands.schemas import with_facts, with_quantities
 from trustreport.study.limits import LIMITS
 from trustreport.study.plan import LIMIT_ALIASES
@@ -19,10 +19,11 @@ from trustreport.vocabulary.quantities import quantity
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "checks.md").read_text(encoding="utf-8")
 # Id, letter, pitfall, needs, limits, withholds.
+ENTRY = re.compile(
+    r"- \*\*(P\d\d) ([BWN])\*\* (.+?) \*Needs\* (.+?)(?: \*Limits\* (.+?)\.)?(?: \*Withholds\* (.+))?"
+)
 ROWS = [
-    [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split(" | ")]
-    for line in TEXT.replace("| |", "|  |").replace("| |", "|  |").splitlines()
-    if re.match(r"\| P\d\d ", line)
+    found.groups(default="") for line in TEXT.splitlines() if (found := ENTRY.fullmatch(line)) is not None
 ]
 
 
@@ -30,15 +31,18 @@ def test_every_check_is_there_once_with_its_letter() -> None:
     assert [(row[0], row[1]) for row in sorted(ROWS)] == [(c.id, c.severity) for c in CHECKS]
 
 
-def test_every_row_says_what_fires_and_what_it_needs() -> None:
+def test_every_entry_says_what_fires_and_what_it_needs() -> None:
+    assert TEXT.count("\n- **P") == len(ROWS)
     for row in ROWS:
-        assert len(row) == 6, row
         assert row[2], row
         assert row[3], row
 
 
-def test_a_row_says_what_is_withheld_where_the_check_blocks() -> None:
-    assert {row[0] for row in ROWS if row[5]} == {c.id for c in CHECKS if c.severity == "B"}
+def test_an_entry_says_what_is_withheld_where_it_is_not_everything() -> None:
+    assert {row[0]: row[5] for row in ROWS if row[5]} == {
+        c.id: f"{c.withholds.says}." for c in CHECKS if c.severity == "B" and c.withholds is not EVERYTHING
+    }
+    assert f"which are {EVERYTHING.says} unless something else is said" in TEXT
 
 
 def test_every_limit_is_read_known_and_documented() -> None:
@@ -64,21 +68,36 @@ def test_the_limits_of_checks_that_withhold_verdicts_have_a_stricter_side() -> N
 
 def test_tables_are_written_from_the_register() -> None:
     assert with_facts(TEXT, CHECKS) == TEXT
-    wrong = TEXT.replace("| P01 | B |", "| P01 | W |").replace("`P05_gap` 0.2", "`P05_gap` 0.3")
+    wrong = TEXT.replace("**P01 B**", "**P01 W**").replace("`P05_gap` 0.2", "`P05_gap` 0.3")
     assert wrong != TEXT
     assert with_facts(wrong, CHECKS) == TEXT
-    with pytest.raises(ValueError, match=r"no row of a check: . P99"):
-        with_facts("| P99 | B | fires | needs |\n", CHECKS)
+    with pytest.raises(ValueError, match=r"no entry of a check: - ..P99"):
+        with_facts("- **P99 B** fires. *Needs* needs.\n", CHECKS)
 
 
 def test_the_table_of_quantities_is_written_from_the_rows() -> None:
     text = (ROOT / "docs" / "quantities.md").read_text(encoding="utf-8")
     assert with_quantities(text, ROWS_OF_QUANTITIES, catalogue("en")) == text
-    (only,) = [row for row in ROWS_OF_QUANTITIES if row.id == "oe_ratio"]
-    row = with_quantities("Before.\n", [only], catalogue("en")).splitlines()[-1]
-    assert row.endswith("| 1 | | from 0 | log | accuracy | R |"), (
-        "its best value is 1, and it compares nothing"
-    )
+    ids = ("oe_ratio", "interaction", "rr", "mcc", "mean_rank", "prevalence", "called_share", "indeterminate")
+    some = [row for row in ROWS_OF_QUANTITIES if row.id in ids]
+    assert with_quantities("Before.\n", some, catalogue()).splitlines()[-len(some) :] == [
+        "- **difference, no effect 0**: `interaction`",
+        "- **proportion**: `prevalence`",
+        "- **proportion, down, stability**: "
+        + "`indeterminate` (proportion of indeterminate outputs; the same as `failure_rate`)",
+        "- **proportion, workflow, D, P**: `called_share` (proportion of positive outputs)",
+        "- **ratio, best 1, R**: `oe_ratio` (ratio of observed to expected events (O/E))",
+        "- **ratio, down, no effect 1**: `rr` (relative risk of an error)",
+        "- **score -1 to 1 atanh, up, D, P**: `mcc` (Matthews correlation)",
+        "- **score from 1, down, rating**: `mean_rank`",
+    ]
+
+
+def test_every_quantity_is_in_the_list_once() -> None:
+    text = (ROOT / "docs" / "quantities.md").read_text(encoding="utf-8")
+    listed = "\n".join(line.partition("**: ")[2] for line in text.splitlines() if line.startswith("- **"))
+    named = re.findall(r"(?:^|, )`(\w+)`", listed, re.MULTILINE)
+    assert sorted(named) == sorted(row.id for row in ROWS_OF_QUANTITIES)
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -8,14 +8,14 @@ import json
 import re
 import sys
 from collections.abc import Iterable
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
 from trustreport.assessment.checks import CHECKS
-from trustreport.assessment.checks.check import Check
+from trustreport.assessment.checks.check import EVERYTHING, Check
 from trustreport.report.results_model import ResultsDocument
 from trustreport.report.signatures.predicates import (
     EVALUATED,
@@ -30,7 +30,7 @@ from trustreport.vocabulary.kinds import KINDS
 from trustreport.vocabulary.messages import Catalogue, catalogue
 from trustreport.vocabulary.packs import Pack
 from trustreport.vocabulary.quantities import ROWS
-from trustreport.vocabulary.quantity import Quantity
+from trustreport.vocabulary.quantity import RANGES, SCALES, Quantity
 from trustreport.vocabulary.resources import folder
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -89,7 +89,8 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-ROW = re.compile(r"^\| (P\d\d) \|.*$", re.MULTILINE)
+ENTRY = re.compile(r"^- \*\*(P\d\d) .*$", re.MULTILINE)
+WRITTEN = re.compile(r"\S+ [BWN]\*\* (.+?) \*Needs\* (.+?)( \*Limits\*.*| \*Withholds\*.*)?")
 
 
 def with_facts(text: str, checks: Iterable[Check]) -> str:
@@ -99,23 +100,26 @@ def with_facts(text: str, checks: Iterable[Check]) -> str:
 
     Raises
     ------
-    ValueError : a row of no check, or of another form
+    ValueError : an entry of no check, or of another form
     """
     by_id = {check.id: check for check in checks}
 
-    def row(found: re.Match[str]) -> str:
-        cells = [cell.strip() for cell in found[0].strip("| ").split(" | ")]
-        if found[1] not in by_id or len(cells) < 4:
-            raise ValueError(f"no row of a check: {found[0]}")
-        return _of_check(by_id[found[1]], cells[2], cells[3])
+    def entry(found: re.Match[str]) -> str:
+        written = WRITTEN.fullmatch(found[0].removeprefix("- **"))
+        if found[1] not in by_id or written is None:
+            raise ValueError(f"no entry of a check: {found[0]}")
+        return _of_check(by_id[found[1]], written[1], written[2])
 
-    return ROW.sub(row, text)
+    return ENTRY.sub(entry, text)
 
 
 def _of_check(check: Check, fires: str, needs: str) -> str:
-    limits = "; ".join(_of_limit(name, limit) for name, limit in check.limits.items())
-    withholds = check.withholds.says if check.severity == "B" else ""
-    return _line(check.id, check.severity, fires, needs, limits, withholds)
+    said = f"- **{check.id} {check.severity}** {fires} *Needs* {needs}"
+    if check.limits:
+        said += f" *Limits* {'; '.join(_of_limit(name, limit) for name, limit in check.limits.items())}."
+    if check.severity == "B" and check.withholds is not EVERYTHING:
+        said += f" *Withholds* {check.withholds.says}."
+    return said
 
 
 def _of_limit(name: str, limit: Limit) -> str:
@@ -125,10 +129,12 @@ def _of_limit(name: str, limit: Limit) -> str:
 
 
 def with_quantities(text: str, rows: Iterable[Quantity], say: Catalogue) -> str:
-    """docs/quantities.md, what is before its table as it is written."""
-    heads = ("quantity", "name", "unit", "better", "no effect", "range", "scale", "claim", "")
-    lines = [_line(*heads), _line(*["---"] * len(heads)), *(_of_quantity(row, say) for row in rows)]
-    before = text.partition("| kind |")[0].partition("| quantity |")[0]
+    """docs/quantities.md, its first text kept; a line of the list holds quantities that are alike."""
+    alike: dict[str, list[str]] = {}
+    for row in rows:
+        alike.setdefault(_facts(row), []).append(_named(row, say))
+    lines = [f"- **{facts}**: {', '.join(names)}" for facts, names in sorted(alike.items())]
+    before = text.partition("| kind |")[0].partition("- **")[0]
     return "\n".join([before + _of_kinds(), "", *lines]) + "\n"
 
 
@@ -159,25 +165,31 @@ def _coded(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _of_quantity(row: Quantity, say: Catalogue) -> str:
-    name = say(f"quantity.{row.id}")
-    if row.same_as:
-        name += f"; the same as `{row.same_as}`"
-    better = f"{row.better:g}" if isinstance(row.better, float) else row.better or "-"
+def _facts(row: Quantity) -> str:
+    """What is known of a quantity; range and scale where they are not those of the unit."""
     low, high = (f"{end:g}" if isfinite(end) else "" for end in (row.low, row.high))
-    within = f"{low} to {high}" if low and high else f"from {low}" if low else f"to {high}" if high else ""
+    within = f"{low} to {high}" if low and high else f"from {low}" if low else f"to {high}" if high else "any"
+    unit = [row.unit]
+    if (row.low, row.high) != RANGES.get(row.unit, (-inf, inf)):
+        unit.append(within)
+    if row.scale != SCALES.get(row.unit, "identity"):
+        unit.append(row.scale)
+    facts = [" ".join(unit)]
+    if row.better is not None:
+        facts.append(f"best {row.better:g}" if isinstance(row.better, float) else row.better)
+    facts += [] if row.no_effect is None else [f"no effect {row.no_effect:g}"]
+    facts += [] if row.claim == "accuracy" else [row.claim]
     marks = (("D", row.counts_decisions), ("P", row.by_prevalence), ("R", row.needs_probabilities))
-    return _line(
-        f"`{row.id}`",
-        name,
-        row.unit,
-        better,
-        "" if row.no_effect is None else f"{row.no_effect:g}",
-        within,
-        row.scale,
-        row.claim,
-        " ".join(mark for mark, has in marks if has),
-    )
+    facts += [mark for mark, has in marks if has]
+    return ", ".join(facts)
+
+
+def _named(row: Quantity, say: Catalogue) -> str:
+    """A quantity, its name where that says more than its id, and the quantity that is the same number."""
+    name = say(f"quantity.{row.id}")
+    said = [] if name.replace(" ", "_").casefold() == row.id else [name]
+    said += [f"the same as `{row.same_as}`"] if row.same_as else []
+    return f"`{row.id}`" + (f" ({'; '.join(said)})" if said else "")
 
 
 def _line(*cells: str) -> str:
