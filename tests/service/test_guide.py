@@ -19,7 +19,7 @@ from trustreport.service.editor.yaml_edits import plain
 from trustreport.service.guide.criteria import OF_DEVICE, OF_READERS
 from trustreport.service.guide.criteria import stored as stored_bound
 from trustreport.service.jobs.worker_thread import WorkerThread
-from trustreport.service.storage.drafts import Draft
+from trustreport.service.storage.models import Draft
 from trustreport.vocabulary.messages import catalogue
 from trustreport.vocabulary.quantities import ROWS, is_named
 

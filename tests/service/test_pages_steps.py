@@ -9,7 +9,7 @@ from services import API, PASSWORD, Client, stored, tasks_here
 
 from trustreport.service.guide.steps import STEPS
 from trustreport.service.jobs.worker_thread import WorkerThread
-from trustreport.service.storage.drafts import Draft
+from trustreport.service.storage.models import Draft
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SIZE = {"width": 1280, "height": 800}

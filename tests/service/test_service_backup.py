@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from old_databases import all_rows, write_old
 from services import API, Client, new_core, world
 from sqlalchemy import text
 
@@ -61,35 +62,58 @@ def test_a_backup_holds_everything(
         backup(full.settings, tmp_path / "b.tar.gz")
 
 
-def test_a_backup_of_an_older_schema_comes_forward(tmp_path: Path) -> None:
-    from trustreport.service.storage import Store, migrate
-
-    old = Settings(tmp_path / "old")
-    old.data.mkdir()
-    store = Store(old.address)
-    migrate.migrate(store.engine, "0001")
-    with store.write() as rows:
-        rows.execute(text("INSERT INTO organisations (id, name, created_at) VALUES ('o', 'Old', 1)"))
-    archive = tmp_path / "old.tar.gz"
-    # As a program of that time wrote it.
+def backup_of(revision: str, folder: Path) -> Path:
+    """A backup as a program of that time wrote it."""
     from trustreport.report.signatures.signing import Signer
     from trustreport.service.record import backup as module
-    from trustreport.service.storage import FolderBlobs
+    from trustreport.service.storage import FolderBlobs, Store
     from trustreport.service.web.limits import Throttle
 
+    old = Settings(folder / "old")
+    old.data.mkdir()
+    store = Store(old.address)
+    write_old(store, revision)
     signer, throttle = Signer.open(old.data / "keys"), Throttle(old, store)
     core = Core(old, store, FolderBlobs(old.data / "blobs"), signer, throttle)
+    archive = folder / "old.tar.gz"
     with tarfile.open(archive, "w:gz") as out, pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_named", lambda rows: [])
         module._write(core, out)
     store.close()
-    found = {chain.chain: chain.faults for chain in restore(Settings(tmp_path / "new"), archive)}
-    assert set(found) == {"o", "service"}  # whose rows were written without a log
-    assert found["o"][0] == "the log of this organisation is missing"
-    new = open_core(Settings(tmp_path / "new"))
-    with new.store.read() as rows:
-        assert rows.execute(text("SELECT name, retention FROM organisations")).all() == [("Old", "{}")]
+    return archive
+
+
+@pytest.mark.parametrize("revision", ["0001", "0009", "0014", "0018", "0019"])
+def test_a_backup_of_an_older_schema_comes_forward(
+    tmp_path: Path, address: str, revision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from trustreport.service.record import verification
+    from trustreport.service.storage import Store
+
+    monkeypatch.setattr(verification, "signed_heads", lambda rows, blobs: {})  # made-up rows have no files
+
+    expected = Store(f"sqlite:///{tmp_path / 'expected.db'}")
+    write_old(expected, revision, then="0019")
+    archive = backup_of(revision, tmp_path)
+    settings = Settings(tmp_path / "new", database=address)
+    found = {chain.chain: chain.faults for chain in restore(settings, archive, keep_tokens=True)}
+    assert found["organisations-2"][0] == "the log of this organisation is missing"  # written without one
+    new = open_core(settings)
+    with expected.engine.connect() as old, new.store.engine.connect() as restored:
+        wanted, there = all_rows(old), all_rows(restored)
+    for table in wanted.keys() - set(LEFT_OUT):
+        assert there[table] == wanted[table], table
+    expected.close()
     new.close()
+
+
+def test_a_backup_of_a_newer_program_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from trustreport.service.storage import migrate
+
+    archive = backup_of("0019", tmp_path)
+    monkeypatch.setattr(migrate, "SCHEMA", "0018")
+    with pytest.raises(migrate.TooNew, match="0019"):
+        restore(Settings(tmp_path / "new"), archive)
 
 
 @pytest.mark.parametrize("damage", ["blob", "row", "cut", "other"])

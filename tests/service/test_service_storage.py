@@ -1,4 +1,4 @@
-"""Rows and blobs: the schema from any earlier state to today's; files by content."""
+"""Rows and blobs: settings of the database; files by content."""
 
 import io
 import sqlite3
@@ -9,130 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
-from services import DURABLE, at_once, new_core
+from services import DURABLE, new_core
 from sqlalchemy import inspect, text
 
-from trustreport.service.core import Core, open_core
 from trustreport.service.ids import new_id
 from trustreport.service.settings import Settings, Unsuitable, from_environment
-from trustreport.service.storage import Blobs, Store, migrate, store
+from trustreport.service.storage import Blobs, store
 from trustreport.service.storage.locations import open_blobs
-from trustreport.service.storage.models import Base, Organisation, Session, StoredStudy, User, Version
-from trustreport.service.study.fixing import fixing_of
-
-OLD_ROWS = (
-    "INSERT INTO organisations (id, name, created_at) VALUES ('{o}', 'Old hospital', 1000)",
-    """INSERT INTO users (id, organisation, email, name, password, roles, operator, created_at)
-    VALUES ('{u}', '{o}', 'old@hospital.test', 'Old', 'x', '["admin"]', true, 1000)""",
-    """INSERT INTO sessions (hash, "user", created_at, seen_at, expires_at) VALUES ('h1', '{u}', 1, 1, 1)""",
-    """INSERT INTO sessions (hash, "user", created_at, seen_at, expires_at) VALUES ('h2', '{u}', 1, 1, 1)""",
-)
-
-OLD_VERSION = (
-    """INSERT INTO studies (id, organisation, name, created_by, created_at)
-    VALUES ('{s}', '{o}', 'Old', '{u}', 1000)""",
-    """INSERT INTO versions (id, organisation, study, number, state, digest, facts, problems, created_by,
-    created_at) VALUES ('{v}', '{o}', '{s}', 1, 'valid', 'd', '{{}}', '[]', '{u}', 1000)""",
-)
-
-
-def test_the_migrations_make_what_the_models_say(core: Core) -> None:
-    with core.store.engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
-        changes = compare_metadata(context, Base.metadata)
-    # The default that filled old rows stays in the database; new rows come with a value.
-    assert not changes
-
-
-@pytest.mark.parametrize("revision", ["0001", "0002", "0003"])
-def test_data_of_an_older_schema_come_along(tmp_path: Path, address: str, revision: str) -> None:
-    settings = Settings(tmp_path / "data", database=address)
-    settings.data.mkdir()
-    store = Store(settings.address)
-    migrate.migrate(store.engine, revision)
-    o, u = new_id(), new_id()
-    with store.write() as rows:
-        for statement in OLD_ROWS:
-            rows.execute(text(statement.format(o=o, u=u)))
-    store.close()
-
-    core = open_core(settings)
-    with core.store.read() as rows:
-        organisation, user = rows.get_one(Organisation, o), rows.get_one(User, u)
-        assert (organisation.name, organisation.retention) == ("Old hospital", {})
-        assert (user.email, user.roles, user.operator) == ("old@hospital.test", ["admin"], True)
-        assert {len(session.id) for session in rows.query(Session)} == {26}
-        assert migrate.current(rows.connection()) == migrate.head()
-    core.close()
-
-
-def test_versions_from_before_criteria_were_fixed_here_come_along(tmp_path: Path, address: str) -> None:
-    settings = Settings(tmp_path / "data", database=address)
-    settings.data.mkdir()
-    store = Store(settings.address)
-    migrate.migrate(store.engine, "0014")
-    o, u, s, v = (new_id() for _ in range(4))
-    with store.write() as rows:
-        for statement in (*OLD_ROWS[:2], *OLD_VERSION):
-            rows.execute(text(statement.format(o=o, u=u, s=s, v=v)))
-    store.close()
-
-    core = open_core(settings)
-    with core.store.read() as rows:
-        assert rows.get_one(Version, v).criteria == {}
-        assert rows.get_one(Organisation, o).countersigned is False
-        assert fixing_of(rows, s).acts == ()
-    core.close()
-
-
-def test_studies_of_an_older_schema_are_neither_samples_nor_removed(tmp_path: Path, address: str) -> None:
-    settings = Settings(tmp_path / "data", database=address)
-    settings.data.mkdir()
-    store = Store(settings.address)
-    migrate.migrate(store.engine, "0014")
-    o, u, s = new_id(), new_id(), new_id()
-    with store.write() as rows:
-        for statement in (
-            ("INSERT INTO organisations (id, name, retention, second_factor, created_at) "
-            "VALUES ('{o}', 'Old', '{{}}', false, 1)"),
-            ("INSERT INTO users (id, organisation, email, name, password, roles, operator, created_at, reset)"
-            " VALUES ('{u}', '{o}', 'o@h.test', 'O', 'x', '[]', false, 1, false)"),
-            ("INSERT INTO studies (id, organisation, name, created_by, created_at) "
-            "VALUES ('{s}', '{o}', 'Kept', '{u}', 1)"),
-        ):
-            rows.execute(text(statement.format(o=o, u=u, s=s)))
-    store.close()
-    core = open_core(settings)
-    with core.store.read() as rows:
-        study = rows.get_one(StoredStudy, s)
-        assert (study.name, study.sample, study.removed_at) == ("Kept", False, None)
-    core.close()
-
-
-def test_a_newer_schema_is_refused(core: Core) -> None:
-    with core.store.write() as rows:
-        rows.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(migrate.TooNew, match="9999"):
-        migrate.migrate(core.store.engine)
-
-
-def test_processes_that_start_together_migrate_once(tmp_path: Path, address: str) -> None:
-    (tmp_path / "data").mkdir()
-    found: list[object] = []
-
-    def start() -> None:
-        try:
-            core = open_core(Settings(tmp_path / "data", database=address))
-            found.append(core.signer.name)
-            core.close()
-        except Exception as error:
-            found.append(error)
-
-    at_once(*[start] * 4)
-    assert all(isinstance(one, str) for one in found), found
-    assert len(set(found)) == 1
 
 
 def test_a_start_waits_while_another_process_sets_up_its_sqlite(tmp_path: Path) -> None:

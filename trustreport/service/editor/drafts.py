@@ -4,7 +4,7 @@ from sqlalchemy import Select, delete, select
 
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
-from trustreport.service.storage.drafts import Draft
+from trustreport.service.storage.models import Draft
 
 
 def draft_of(core: Core, who: Principal, version: str) -> str:

@@ -32,7 +32,7 @@ from trustreport.service.settings import Settings
 from trustreport.service.storage.blobs import SHA, Blobs
 from trustreport.service.storage.collaboration import StoredShare, Webhook
 from trustreport.service.storage.locations import open_blobs
-from trustreport.service.storage.migrate import current, migrate
+from trustreport.service.storage.migrate import convert, current, migrate, refuse_newer
 from trustreport.service.storage.models import Token
 from trustreport.service.storage.pooling import InvitedSite
 from trustreport.service.storage.store import Store, now
@@ -320,6 +320,7 @@ def _read(settings: Settings, archive: tarfile.TarFile, blobs: Blobs) -> None:
     held = json.loads(_bytes(archive, members["backup.json"]))
     if held.get("format") != FORMAT:
         raise BackupError(f"this is no {FORMAT!r}")
+    refuse_newer(held["revision"])
     for name, member in members.items():
         kind, _, rest = name.partition("/")
         if kind == "heads":
@@ -331,13 +332,16 @@ def _read(settings: Settings, archive: tarfile.TarFile, blobs: Blobs) -> None:
         out.write(_bytes(archive, members[f"keys/{signing.FILE}"]))
     store = Store(settings.address)
     try:
-        migrate(store.engine, held["revision"])
+        migrate(store.engine)
         with store.write() as rows:
             for table in _tables(rows.connection()):
+                if table.name not in held["tables"]:  # the backup is from before there was one
+                    continue
                 _load(rows, table, _bytes(archive, members[f"tables/{table.name}.jsonl"]))
                 n = rows.scalar(select(func.count()).select_from(table))
                 if n != held["tables"][table.name]:
                     raise BackupError(f"{n} of {held['tables'][table.name]} rows of {table.name} are there")
+            convert(rows.connection(), held["revision"])
     finally:
         store.close()
 

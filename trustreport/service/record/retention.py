@@ -12,11 +12,11 @@ from trustreport.service import audit
 from trustreport.service.access import browsers
 from trustreport.service.storage.blobs import Blobs
 from trustreport.service.storage.collaboration import Comment, Mail, ReviewRequest, StoredShare
-from trustreport.service.storage.drafts import Draft
 from trustreport.service.storage.fixing import FixedCriteria
 from trustreport.service.storage.hidden import with_removed
 from trustreport.service.storage.models import (
     Attestation,
+    Draft,
     Factor,
     Job,
     Link,

@@ -2,7 +2,6 @@
 
 import trustreport.service.storage.collaboration
 import trustreport.service.storage.counters
-import trustreport.service.storage.drafts
 import trustreport.service.storage.fixing
 import trustreport.service.storage.hidden
 import trustreport.service.storage.vigilance  # noqa: F401 -- their tables are part of the schema

@@ -10,7 +10,7 @@ from math import floor
 from typing import Any
 
 from limits.storage.base import SlidingWindowCounterSupport, Storage, TimestampedSlidingWindow
-from sqlalchemy import case, delete, func, select, update
+from sqlalchemy import DDL, case, delete, event, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.orm import Session as Rows
@@ -26,6 +26,10 @@ class Counter(Base):
     name: Mapped[str] = mapped_column(SHA, primary_key=True)  # of what is counted, which may hold an address
     count: Mapped[int]
     expires_at: Mapped[int]
+
+
+UNLOGGED = DDL("ALTER TABLE counters SET UNLOGGED").execute_if(dialect="postgresql")
+event.listen(Counter.__table__, "after_create", UNLOGGED)
 
 
 class SharedCounters(Storage, SlidingWindowCounterSupport, TimestampedSlidingWindow):

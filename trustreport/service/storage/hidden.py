@@ -10,9 +10,16 @@ from sqlalchemy import Select, event, or_, select
 from sqlalchemy.orm import ORMExecuteState, Session, with_loader_criteria
 
 from trustreport.service.storage.collaboration import Comment, ReviewRequest, StoredShare
-from trustreport.service.storage.drafts import Draft
 from trustreport.service.storage.fixing import FixedCriteria
-from trustreport.service.storage.models import Attestation, Job, Schedule, StoredReport, StoredStudy, Version
+from trustreport.service.storage.models import (
+    Attestation,
+    Draft,
+    Job,
+    Schedule,
+    StoredReport,
+    StoredStudy,
+    Version,
+)
 from trustreport.service.storage.pooling import InvitedSite, SiteUpload, StoredCollaboration
 
 SEEN = "removed rows are seen"

@@ -1,5 +1,7 @@
 """The tables. Times are whole milliseconds since 1970 (UTC); names of rows come from `ids.new_id`.
 
+A column that came to a table with rows has a default in the database, too: what those rows got (`migrate`).
+
 Every row that belongs to an organisation says so itself, so that one condition keeps organisations apart.
 """
 
@@ -7,6 +9,7 @@ import json
 from typing import Any, ClassVar
 
 from sqlalchemy import (
+    DDL,
     JSON,
     BigInteger,
     Boolean,
@@ -18,6 +21,8 @@ from sqlalchemy import (
     String,
     Text,
     cast,
+    event,
+    false,
     func,
     text,
 )
@@ -73,15 +78,24 @@ def foreign_key(target: str, *, index: bool = True) -> Any:
     return mapped_column(ID, ForeignKey(f"{target}.id"), index=index)
 
 
+def added(kind: Any, value: Any) -> Any:
+    """A column that came to a table with rows: they got what new ones have unless they say otherwise."""
+    return mapped_column(kind, default=value, server_default=false() if value is False else str(value))
+
+
 class Organisation(Base):
     """A hospital or manufacturer: its users see its rows and no others."""
 
     __tablename__ = "organisations"
     id: Mapped[str] = primary_key()
     name: Mapped[str] = mapped_column(String(200), unique=True)
-    retention: Mapped[dict[str, Any]] = mapped_column(default=dict)
-    second_factor: Mapped[bool] = mapped_column(Boolean, default=False)  # required of its local accounts
-    countersigned: Mapped[bool] = mapped_column(Boolean, default=False)  # criteria are fixed by two people
+    retention: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default="{}")
+    second_factor: Mapped[bool] = mapped_column(
+        Boolean, default=False, server_default=false()
+    )  # required of its local accounts
+    countersigned: Mapped[bool] = mapped_column(
+        Boolean, default=False, server_default=false()
+    )  # criteria are fixed by two people
     created_at: Mapped[int]
 
 
@@ -101,8 +115,12 @@ class User(Base):
     disabled_at: Mapped[int | None]
     link_by: Mapped[str | None] = mapped_column(String(60))  # who made the link the password was chosen with
     link_at: Mapped[int | None]
-    link_shown: Mapped[bool] = mapped_column(Boolean, default=False)  # to who made it, not by mail
-    reset: Mapped[bool] = mapped_column(Boolean, default=False)  # that link replaced a password
+    link_shown: Mapped[bool] = mapped_column(
+        Boolean, default=False, server_default=false()
+    )  # to who made it, not by mail
+    reset: Mapped[bool] = mapped_column(
+        Boolean, default=False, server_default=false()
+    )  # that link replaced a password
     confirmed_by: Mapped[str | None] = mapped_column(ID)  # who confirmed the account after that
     issuer: Mapped[str | None] = mapped_column(String(500))  # the identity provider that vouches for them
     subject: Mapped[str | None] = mapped_column(String(255))  # their name there, which no other person gets
@@ -123,8 +141,8 @@ class Link(Base):
     hash: Mapped[str] = mapped_column(SHA, primary_key=True)
     purpose: Mapped[str] = mapped_column(String(20))
     user: Mapped[str | None] = foreign_key("users", index=False)
-    made_by: Mapped[str] = mapped_column(String(60), default="")
-    shown: Mapped[bool] = mapped_column(Boolean, default=False)  # to who made it
+    made_by: Mapped[str] = added(String(60), "")
+    shown: Mapped[bool] = added(Boolean, False)  # to who made it
     expires_at: Mapped[int]
     used_at: Mapped[int | None]
 
@@ -139,10 +157,12 @@ class Session(Base):
     created_at: Mapped[int]
     seen_at: Mapped[int]
     expires_at: Mapped[int]
-    id: Mapped[str] = mapped_column(ID, default=new_id)  # what lists name it by
-    address: Mapped[str] = mapped_column(String(60), default="")
-    browser: Mapped[str] = mapped_column(String(60), default="")  # in words
-    how: Mapped[str] = mapped_column(String(20), default="password")  # or passkey, provider
+    id: Mapped[str] = mapped_column(ID, default=new_id, server_default="")  # what lists name it by
+    address: Mapped[str] = added(String(60), "")
+    browser: Mapped[str] = added(String(60), "")  # in words
+    how: Mapped[str] = mapped_column(
+        String(20), default="password", server_default="password"
+    )  # or passkey, provider
     proved_at: Mapped[int | None]  # a fresh sign-in at the provider, good for one act that needs a password
 
 
@@ -223,6 +243,27 @@ class Audit(Base):
     hash: Mapped[str] = mapped_column(SHA)
 
 
+REFUSED = "'the audit log is append-only'"
+AUDIT_TRIGGERS = {
+    "sqlite": [
+        f"CREATE TRIGGER audit_no_{act.lower()} BEFORE {act} ON audit "
+        f"BEGIN SELECT RAISE(ABORT, {REFUSED}); END"
+        for act in ("UPDATE", "DELETE")
+    ],
+    "postgresql": [
+        f"""CREATE FUNCTION audit_refuse() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION {REFUSED}; END $$""",
+        """CREATE TRIGGER audit_no_change BEFORE UPDATE OR DELETE ON audit
+        FOR EACH ROW EXECUTE FUNCTION audit_refuse()""",
+        """CREATE TRIGGER audit_no_truncate BEFORE TRUNCATE ON audit
+        FOR EACH STATEMENT EXECUTE FUNCTION audit_refuse()""",
+    ],
+}
+for _dialect, _statements in AUDIT_TRIGGERS.items():
+    for _statement in _statements:
+        event.listen(Audit.__table__, "after_create", DDL(_statement).execute_if(dialect=_dialect))
+
+
 class AuditHead(Base):
     """The last entry of each chain: locked while one is added."""
 
@@ -255,7 +296,9 @@ class StoredStudy(Base):
     id: Mapped[str] = primary_key()
     organisation: Mapped[str] = foreign_key("organisations")
     name: Mapped[str] = mapped_column(String(200))
-    sample: Mapped[bool] = mapped_column(Boolean, default=False)  # simulated data to try the service with
+    sample: Mapped[bool] = mapped_column(
+        Boolean, default=False, server_default=false()
+    )  # simulated data to try the service with
     removed_at: Mapped[int | None]  # until it is restored, or deleted
     removed_by: Mapped[str | None] = mapped_column(String(60))
     created_by: Mapped[str] = foreign_key("users", index=False)
@@ -276,9 +319,9 @@ class Version(Base):
     facts: Mapped[dict[str, Any]]  # what lists show: title, kind, device version, period
     problems: Mapped[list[Any]]
     # What the form of the manifest offers: headers of tables, values of columns that have few.
-    tables: Mapped[dict[str, Any]] = mapped_column(default=dict, deferred=True)
+    tables: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default="{}", deferred=True)
     # How its criteria compare with what was fixed, and which verdicts will be withheld for that.
-    criteria: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    criteria: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default="{}")
     device: Mapped[str | None] = foreign_key("devices")
     based_on: Mapped[str | None] = mapped_column(ID)  # the version that this one corrects
     created_by: Mapped[str] = foreign_key("users", index=False)
@@ -303,6 +346,19 @@ class VersionFile(Base):
     sha256: Mapped[str] = mapped_column(SHA, index=True)
     size: Mapped[int]
     archive: Mapped[bool] = mapped_column(Boolean)  # still to be unpacked
+
+
+class Draft(Base):
+    """What one person has typed as the manifest of their next version and not saved; nobody else sees it."""
+
+    __tablename__ = "drafts"
+    __table_args__ = (Index("drafts_own", "version", "created_by", unique=True),)
+    id: Mapped[str] = primary_key()
+    organisation: Mapped[str] = foreign_key("organisations")
+    version: Mapped[str] = foreign_key("versions", index=False)
+    manifest: Mapped[str] = mapped_column(Text)
+    created_by: Mapped[str] = foreign_key("users")
+    created_at: Mapped[int]
 
 
 WAITING = "wait"  # the step of a job that is postponed
@@ -336,12 +392,14 @@ class Job(Base):
     progress: Mapped[float] = mapped_column(Float)
     reason: Mapped[str] = mapped_column(Text)
     attempts: Mapped[int]
-    restarts: Mapped[int] = mapped_column(default=0)  # attempts whose whole process ended
+    restarts: Mapped[int] = added(BigInteger, 0)  # attempts whose whole process ended
     worker: Mapped[str] = mapped_column(String(100))
     lease_until: Mapped[int]
     cancel_asked: Mapped[bool] = mapped_column(Boolean)
     report: Mapped[str | None] = mapped_column(ID)
-    trace: Mapped[str] = mapped_column(String(55), default="")  # of the request that asked (W3C traceparent)
+    trace: Mapped[str] = mapped_column(
+        String(55), default="", server_default=""
+    )  # of the request that asked (W3C traceparent)
     created_by: Mapped[str] = foreign_key("users", index=False)
     created_at: Mapped[int]
     started_at: Mapped[int | None]

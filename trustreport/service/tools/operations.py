@@ -54,7 +54,7 @@ def ready(core: TheCore, response: Response) -> Readiness:
         with core.store.read() as rows:
             connection = rows.connection()  # a session alone has asked nothing
             database = True
-            current = migrate.current(connection) == migrate.head()
+            current = migrate.current(connection) == migrate.SCHEMA
         if not current:
             problems.append("The schema of the database is not the one of this program.")
     except Exception as error:  # whatever it is, the answer is "no"
