@@ -22,7 +22,7 @@ from trustreport.study.plan import Plan
 from trustreport.study.study import Cases, Labels, Preferences, Readers, Study, Values
 from trustreport.vocabulary.place import Place
 
-BIAS, SPREAD, ERROR, SHARED = 1.0, 8.0, 2.0, 1.2
+BIAS, MIDDLE, SPREAD, ERROR, SHARED = 1.0, 50.0, 8.0, 2.0, 1.2
 ACCEPTABLE = 3.0
 BY_READER, BY_CASE, BY_READING = 1.0, 1.5, 2.0
 UNAIDED = 1.6  # times the error of a reading without the aid
@@ -45,13 +45,19 @@ def _found(values: Values, given: Plan) -> Found:
                 yield f"{r.name}{arm}", r.estimate
 
 
+def _slope(sd: float) -> float:
+    """Deming's slope of values with an error of that SD against the reference, which has none."""
+    apart, p = sd**2, SPREAD**2
+    return (apart + hypot(apart, 2 * p)) / (2 * p)
+
+
 def _true_of_device(of: int = MANY) -> dict[str, float]:
     rng = np.random.default_rng(1)
-    x = rng.normal(50, SPREAD, of)
+    x = rng.normal(MIDDLE, SPREAD, of)
     d = BIAS + rng.normal(0, hypot(ERROR, SHARED), of)
     y, size, sd = x + d, np.abs(d), hypot(ERROR, SHARED)
     u, w, p = SPREAD**2, SPREAD**2 + sd**2, SPREAD**2
-    slope = (w - u + hypot(w - u, 2 * p)) / (2 * p)
+    slope = _slope(sd)
     return {
         "bias": BIAS,
         "lower_limit_of_agreement": BIAS - 1.96 * sd,
@@ -83,6 +89,15 @@ def _readers() -> Mapping[str, float]:
         found[f"mean_absolute_error, {arm}"] = float(np.abs(error).mean())
         between = 1.96 * np.sqrt(2 * (BY_READER**2 + (times * BY_READING) ** 2))
         found[f"limit_between_readers, {arm}"] = float(between)
+        spread = float(np.sqrt(BY_READER**2 + BY_CASE**2 + (times * BY_READING) ** 2))
+        slope = _slope(spread)
+        found |= {
+            f"root_mean_square_error, {arm}": spread,
+            f"total_deviation_index, {arm}": float(np.quantile(np.abs(error), 0.95)),
+            f"concordance_correlation, {arm}": 2 * SPREAD**2 / (2 * SPREAD**2 + spread**2),
+            f"deming_slope, {arm}": slope,
+            f"deming_intercept, {arm}": MIDDLE * (1 - slope),
+        }
     change = found["mean_absolute_error, aided"] - found["mean_absolute_error, unaided"]
     found["bias_difference, change"], found["mean_absolute_error_difference, change"] = 0.0, change
     within = BY_READING**2 * (1 + UNAIDED**2)
@@ -99,7 +114,7 @@ def values() -> Iterator[Regime]:
 
         def device(rng: np.random.Generator, n: int = n, patients: int = patients) -> Found:
             patient = np.arange(n) % patients if patients else np.arange(n)
-            x = rng.normal(50, SPREAD, n)
+            x = rng.normal(MIDDLE, SPREAD, n)
             d = BIAS + rng.normal(0, SHARED, n)[patient] + rng.normal(0, ERROR, n)
             cases = _cases(n, patient if patients else None)
             yield from _found(Values("value", cases, ("",), (x + d)[None, None], reference=x), given)
@@ -110,7 +125,7 @@ def values() -> Iterator[Regime]:
     for readers, n in ((4, 40), (8, 60)):
 
         def read(rng: np.random.Generator, readers: int = readers, n: int = n) -> Found:
-            x = rng.normal(50, SPREAD, n)
+            x = rng.normal(MIDDLE, SPREAD, n)
             shared = BY_READER * rng.standard_normal((readers, 1)) + BY_CASE * rng.standard_normal(n)
             own = BY_READING * rng.standard_normal((2, readers, n))
             grid = x + shared + own * np.array([UNAIDED, 1.0])[:, None, None]

@@ -1,6 +1,7 @@
 """Agreement of a measurement with a reference, against R and by what must hold of every pair of series."""
 
 import csv
+import json
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,40 @@ def test_as_r_has_it(name):
             assert found.se == pytest.approx(value, rel=1e-12)
         else:
             assert getattr(found, field) == pytest.approx(value, rel=1e-9), field
+
+
+STUDIES = json.loads((REFERENCE.parent / "method_comparison.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("study", "line"), [(s, line) for s in STUDIES for line in s["deming"]], ids=lambda v: v.get("ratio", "")
+)
+def test_deming_as_other_software_has_it(study, line):
+    """Values and limits of Analyse-it in the test data of mcr; coefficients and standard errors of NCSS."""
+    found = deming_line(np.array(study["x"]), np.array(study["y"]), ratio=line["ratio"])
+    for name, e in (("slope", found.slope), ("intercept", found.intercept)):
+        if "se" in line:
+            rounded = (round(e.value, line["decimals"]), round(e.se, line["decimals"]))
+            assert rounded == (line[name], line["se"][name])
+        else:
+            assert e.value == pytest.approx(line[name][0], rel=1e-12)
+            assert (e.low, e.high) == pytest.approx(line[name][1:], rel=1e-6)
+
+
+@pytest.mark.parametrize("study", [s for s in STUDIES if "passing_bablok" in s], ids=["Calanas", "mcr"])
+def test_passing_and_bablok_as_other_software_has_it(study):
+    """Calanas and mcr do not round the rank of a limit as the paper does: theirs is next to ours."""
+    x, y, theirs = np.array(study["x"]), np.array(study["y"]), study["passing_bablok"]
+    found = passing_bablok_line(x, y)
+    for name, e in (("slope", found.slope), ("intercept", found.intercept)):
+        assert e.value == pytest.approx(theirs[name][0], rel=theirs["tolerance"])
+    i, j = np.triu_indices(len(x), 1)
+    slopes = np.sort((y[j] - y[i]) / (x[j] - x[i]))
+    for ours, limit in zip((found.slope.low, found.slope.high), theirs["slope"][1:]):
+        rank = int(np.argmin(np.abs(slopes - ours)))
+        assert slopes[rank] == ours
+        assert slopes[rank - 1] <= limit + 1e-6
+        assert limit - 1e-6 <= slopes[rank + 1]
 
 
 def test_mean_difference_and_sd_of_the_published_meters():

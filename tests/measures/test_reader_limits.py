@@ -1,7 +1,9 @@
 """Limits of agreement between readers against sums over all pairs, and their coverage."""
 
+import csv
 from collections.abc import Callable
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +26,40 @@ def limits(e: Estimate) -> tuple[float, float, float]:
 RNG = np.random.default_rng(4)
 FIRST = RNG.normal(20, 5, 30) + RNG.normal(0, 1, (4, 1)) + RNG.normal(0, 2, (4, 30))
 SECOND = FIRST + 1 + RNG.normal(0, 1, (4, 30))
+
+
+REFERENCE = Path(__file__).resolve().parents[1] / "reference"
+OBSERVERS = np.loadtxt(REFERENCE / "observers.csv", delimiter=",").T
+
+
+def expected(name: str) -> tuple[float, ...]:
+    with (REFERENCE / "reader_limits.csv").open() as file:
+        rows = {r["name"]: r for r in csv.DictReader(line for line in file if not line.startswith("#"))}
+    return tuple(float(rows[name][field]) for field in ("value", "low", "high") if rows[name][field] != "NA")
+
+
+def test_limits_with_the_mean_as_their_authors_print_them() -> None:
+    """The package of Christensen et al. prints 2.722 (2.364 to 3.544) of these 18 observers of 50 aortas."""
+    found = with_the_mean(OBSERVERS)
+    assert round(found.value, 3) == 2.722
+    _, low, high = expected("with_the_mean")  # their limits, with degrees of freedom of normal values
+    assert (low, high) == pytest.approx((2.364, 3.544), abs=0.002)
+    assert 0.97 * low < found.low < low
+    assert high < found.high < 1.03 * high
+    assert found.value == pytest.approx(expected("with_the_mean")[0] * 1.96 / 1.959964, rel=1e-7)
+
+
+def test_limits_of_two_arms_are_those_of_mean_squares_by_r() -> None:
+    """The variances that iMRMC's laBRWM, laWRBM and laBRBM have of these arms too."""
+    first, second = OBSERVERS[:6], OBSERVERS[6:12]
+    mean, within = within_reader_between_arms(first, second)
+    assert mean.value == pytest.approx(expected("within_reader_mean")[0])
+    for half, name in (
+        (between_readers(first), "between_readers_variance"),
+        (within, "within_reader_variance"),
+        (between_readers_and_arms(first, second)[1], "between_arms_variance"),
+    ):
+        assert (half.value / 1.96) ** 2 == pytest.approx(expected(name)[0], rel=1e-9), name
 
 
 def test_between_readers_is_the_mean_square_over_all_pairs() -> None:

@@ -1,7 +1,9 @@
 """Accuracy against labels of known error: against the truth that made them, by hand and by simulation."""
 
+import csv
 from itertools import product
 from math import isnan
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -77,6 +79,21 @@ def test_the_error_of_the_error_widens_the_interval() -> None:
         for error in (LabelError(0.9, 0.95), LabelError(0.9, 0.95, 100, 100))
     )
     assert measured.high - measured.low > known.high - known.low
+
+
+def test_prevalence_as_epir_has_it(reference: Path) -> None:
+    """Rogan and Gladen's estimate; one below 0 is set to 0, or not believed."""
+    with (reference / "label_error.csv").open() as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    assert len(rows) == 6
+    for row in rows:
+        label = np.arange(int(row["n"])) < int(row["positive"])
+        error = LabelError(float(row["sensitivity"]), float(row["specificity"]))
+        e, theirs = corrected_for_labels("prevalence", label, label, error), float(row["prevalence"])
+        if isnan(e.value):
+            assert float(row["high"]) < 0
+        else:
+            assert e.value == pytest.approx(max(theirs, 0.0), rel=1e-12)
 
 
 def test_labels_that_cannot_have_that_error_are_said() -> None:

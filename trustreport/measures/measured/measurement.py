@@ -1,11 +1,12 @@
 """How a measurement agrees with a reference: size of the error, concordance, and the line between them.
 
 Bias, limits of agreement and repeatability are in `repeatability`: they are of differences, whatever was
-measured.
+measured. Where several readers measured the same cases, each reading is one value, and `summed` says what
+variance a sum over readings has (`repeatability.Summed`).
 """
 
 from dataclasses import dataclass, replace
-from math import atanh, exp, inf, isfinite, log, nan, sqrt, tanh
+from math import atanh, exp, inf, isfinite, isnan, log, nan, sqrt, tanh
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from trustreport.measures.means import mean_of_clusters
 from trustreport.measures.mrmc.interval import df_by_kurtosis, no_interval, quantile, two_sided_p
 from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.measures.notes import OFTEN_BELOW
-from trustreport.measures.repeatability import repeated
+from trustreport.measures.repeatability import Summed, repeated
 
 Floats = NDArray[np.float64]
 
@@ -81,17 +82,21 @@ def mean_absolute_error(
     value = float(size.mean())
     if not value:
         return no_interval(value, n, NO_ERROR, level=level, method=method)
-    se, df, note, details = _spread((size / value - 1) / n, cluster)
-    if note:
-        return no_interval(value, n, note, level=level, method=method, details=details)
-    factor = exp(quantile(df, level) * se)
+    e = _spread((size / value - 1) / n, cluster)
+    if isnan(e.se):
+        return no_interval(value, n, e.note, level=level, method=method, details=e.details)
+    factor = exp(quantile(e.df, level) * e.se)
     return Estimate(
-        value, value / factor, value * factor, n, level, method, se=se * value, df=df, details=details
+        value, value / factor, value * factor, n, level, method, se=e.se * value, df=e.df, details=e.details
     )  # fmt: skip
 
 
 def root_mean_square_error(
-    difference: Floats, *, cluster: Clusters | None = None, level: float = 0.95
+    difference: Floats,
+    *,
+    cluster: Clusters | None = None,
+    summed: Summed | None = None,
+    level: float = 0.95,
 ) -> Estimate:
     """Root of the mean squared difference, with the chi-square interval of a standard deviation.
 
@@ -105,7 +110,7 @@ def root_mean_square_error(
     >>> print(root_mean_square_error(np.array([1.0, -2.0, 0.5, 1.5, -1.0])))
     1.30 (95% CI 0.81 to 3.20; n = 5)
     """
-    e = repeated("within_case_sd", difference, cluster=cluster, level=level)
+    e = repeated("within_case_sd", difference, cluster=cluster, summed=summed, level=level)
     if not len(difference):
         return replace(e, note=NO_VALUE)
     if len(difference) < 2:
@@ -115,14 +120,19 @@ def root_mean_square_error(
 
 
 def total_deviation_index(
-    difference: Floats, share: float = 0.95, *, cluster: Clusters | None = None, level: float = 0.95
+    difference: Floats,
+    share: float = 0.95,
+    *,
+    cluster: Clusters | None = None,
+    summed: Summed | None = None,
+    level: float = 0.95,
 ) -> Estimate:
     """The size of difference that a share of cases does not exceed, without any assumed distribution.
 
     The value is the smallest |d| that at least `share` of the cases do not exceed. Limits are order
     statistics of |d| that hold the quantile with at least `level`, each side with half of the rest
-    (binomial). In clusters they are the quantiles at the limits of the share itself (Woodruff), with the t
-    interval of the clusters.
+    (binomial). In clusters, and of readers, they are the quantiles at the limits of the share itself
+    (Woodruff), with the t interval of the clusters or readings.
 
     Parameters
     ----------
@@ -147,7 +157,8 @@ def total_deviation_index(
     check_level(level)
     if not 0 < share < 1:
         raise ValueError(f"share must lie in (0, 1), got {share:g}.")
-    n, method = len(difference), ORDER if cluster is None else WOODRUFF
+    alone = cluster is None and summed is None
+    n, method = len(difference), ORDER if alone else WOODRUFF
     if not n:
         return undefined(0, NO_VALUE, level=level, method=method)
     size, tail = np.sort(np.abs(difference)), (1 - level) / 2
@@ -156,19 +167,22 @@ def total_deviation_index(
         return float(size[min(max(int(np.ceil(wanted * n - 1e-9)), 1), n) - 1])
 
     value = reached(share)
-    if cluster is not None:
+    if not alone:
         within = (np.abs(difference) <= value).astype(np.float64)
         own = float(within.mean())
-        e = mean_of_clusters(own, cluster_sums((within - own) / n, cluster), n, level)
+        if cluster is not None:
+            e = mean_of_clusters(own, cluster_sums((within - own) / n, cluster), n, level)
+        else:
+            e = _spread((within - own) / n, None, summed)
         if not e.se > 0:
-            few = ONE_CLUSTER if e.note == ONE_CLUSTER else TOO_FEW_FOR_A_TAIL
+            few = TOO_FEW_FOR_A_TAIL if own == 1 else e.note or TOO_FEW_FOR_A_TAIL
             return no_interval(value, n, few, level=level, method=method, details=e.details)
         half = quantile(e.df, level) * e.se
         low, high = share - half, share + half
         note = NO_NOTE if high < 1 else TOO_FEW_FOR_A_TAIL
         return Estimate(
             value, reached(low) if low > 0 else 0.0, reached(high) if high < 1 else inf,
-            n, level, method, note, details=e.details,
+            n, level, method, e.note + note, details=e.details,
         )  # fmt: skip
     # P(order statistic r <= quantile) = P(at least r of n below it).
     ranks = np.arange(n + 1)
@@ -182,7 +196,12 @@ def total_deviation_index(
 
 
 def concordance_correlation(
-    first: Floats, second: Floats, *, cluster: Clusters | None = None, level: float = 0.95
+    first: Floats,
+    second: Floats,
+    *,
+    cluster: Clusters | None = None,
+    summed: Summed | None = None,
+    level: float = 0.95,
 ) -> Estimate:
     """Lin's concordance correlation coefficient: correlation, less what bias and unequal spread take away.
 
@@ -215,7 +234,8 @@ def concordance_correlation(
     0.96 (95% CI 0.89 to 0.98; n = 6)
     """
     check_level(level)
-    n, method = len(first), CONCORDANCE if cluster is None else CLUSTER_CONCORDANCE
+    alone = cluster is None and summed is None
+    n, method = len(first), CONCORDANCE if alone else CLUSTER_CONCORDANCE
     if n < 2:
         return undefined(n, ONE_VALUE if n else NO_VALUE, level=level, method=method)
     x, y = first - first.mean(), second - second.mean()
@@ -227,14 +247,14 @@ def concordance_correlation(
     value = top / bottom
     change = x * x + y * y + 2 * apart * (x - y)  # of the bottom, by each case
     influence = (2 * x * y - top - value * (change - change.mean())) / (n * bottom)
-    se, df, note, details = _spread(influence, cluster)
-    if note or abs(value) >= 1:
-        why = NO_ERROR if np.array_equal(first, second) else note or NOTHING_VARIES
-        return no_interval(value, n, why, level=level, method=method, details=details)
-    half = quantile(df, level) * se / (1 - value**2)
+    e = _spread(influence, cluster, summed)
+    if isnan(e.se) or abs(value) >= 1:
+        why = NO_ERROR if np.array_equal(first, second) else e.note or NOTHING_VARIES
+        return no_interval(value, n, why, level=level, method=method, details=e.details)
+    half = quantile(e.df, level) * e.se / (1 - value**2)
     low, high = (tanh(atanh(value) + end) for end in (-half, half))
     few = OFTEN_BELOW if n < FEW_FOR_CONCORDANCE else NO_NOTE
-    return Estimate(value, low, high, n, level, method, few, se=se, df=df, details=details)
+    return Estimate(value, low, high, n, level, method, e.note + few, se=e.se, df=e.df, details=e.details)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +275,7 @@ def deming_line(
     *,
     ratio: float = 1.0,
     cluster: Clusters | None = None,
+    summed: Summed | None = None,
     level: float = 0.95,
 ) -> FittedLine:
     """The line between two measurements that both have error (Deming), with jackknife intervals.
@@ -264,7 +285,8 @@ def deming_line(
         slope = (L w - u + sqrt((u - L w)^2 + 4 L p^2)) / (2 L p),   intercept = mean y - slope mean x
 
     Limits: Student's t with n - 2 degrees of freedom and the standard error of pseudo-values, each leaving
-    out one case; in clusters one cluster, with G - 1. `p` is of a slope of 1, of an intercept of 0.
+    out one case; in clusters one cluster, with G - 1. Of readers each pseudo-value leaves out one reading.
+    `p` is of a slope of 1, of an intercept of 0.
 
     Parameters
     ----------
@@ -283,7 +305,7 @@ def deming_line(
     check_level(level)
     if not (ratio > 0 and isfinite(ratio)):
         raise ValueError(f"ratio must be above 0, got {ratio:g}.")
-    n, method = len(first), JACKKNIFE if cluster is None else CLUSTER_JACKKNIFE
+    n, method = len(first), JACKKNIFE if cluster is None and summed is None else CLUSTER_JACKKNIFE
     if why := _no_line(first, second):
         return FittedLine(*[undefined(n, why, level=level, method=method)] * 2)
     x, y = first - first.mean(), second - second.mean()  # about the means, so that sums lose no digits
@@ -306,13 +328,19 @@ def deming_line(
     details = {} if cluster is None else {"clusters": float(g)}
 
     def found(value: float, left_out: Floats, null: float) -> Estimate:
-        se = sqrt((g - 1) / g * float(((left_out - left_out.mean()) ** 2).sum()))
-        if not se > ROUNDING * float(np.abs(left_out).max()):
-            return no_interval(value, n, NOTHING_VARIES, level=level, method=method, details=details)
-        half = quantile(df, level) * se
-        p = two_sided_p((value - null) / se, df)
+        apart = left_out.mean() - left_out
+        se = sqrt((g - 1) / g * float((apart**2).sum()))
+        e = Estimate(0.0, nan, nan, n, se=se, df=df, details=details)
+        if summed is not None:
+            e = summed((n - 1) / n * apart)
+        if not e.se > ROUNDING * float(np.abs(left_out).max()):
+            why = e.note or NOTHING_VARIES
+            return no_interval(value, n, why, level=level, method=method, details=e.details)
+        half = quantile(e.df, level) * e.se
+        p = two_sided_p((value - null) / e.se, e.df)
         return Estimate(
-            value, value - half, value + half, n, level, method, se=se, df=df, p=p, details=details
+            value, value - half, value + half, n, level, method, e.note,
+            se=e.se, df=e.df, p=p, details=e.details,
         )  # fmt: skip
 
     return FittedLine(found(slope, slopes, 1.0), found(intercept + shift, intercepts, 0.0))
@@ -453,13 +481,13 @@ def rate_ratio(
     if not (one > 0 and other > 0):
         return undefined(n, NO_EVENT, level=level, method=method)
     value = one / other
-    se, df, note, details = _spread((first / one - second / other) / n, cluster)
-    if note:
-        return no_interval(value, n, note, level=level, method=method, details=details)
-    factor = exp(quantile(df, level) * se)
-    p = two_sided_p(log(value) / se, df)
+    e = _spread((first / one - second / other) / n, cluster)
+    if isnan(e.se):
+        return no_interval(value, n, e.note, level=level, method=method, details=e.details)
+    factor = exp(quantile(e.df, level) * e.se)
+    p = two_sided_p(log(value) / e.se, e.df)
     return Estimate(
-        value, value / factor, value * factor, n, level, method, se=se, df=df, p=p, details=details
+        value, value / factor, value * factor, n, level, method, se=e.se, df=e.df, p=p, details=e.details
     )  # fmt: skip
 
 
@@ -470,21 +498,23 @@ def _no_line(first: Floats, second: Floats) -> Note:
     return NO_SPREAD if np.ptp(first) == 0 or np.ptp(second) == 0 else NO_NOTE
 
 
-def _spread(influence: Floats, cluster: Clusters | None) -> tuple[float, float, Note, dict[str, float]]:
-    """Standard error, degrees of freedom, why there is none, and details, of contributions in sum 0.
+def _spread(influence: Floats, cluster: Clusters | None, summed: Summed | None = None) -> Estimate:
+    """An estimate of 0 with the standard error and degrees of freedom of contributions in sum 0.
 
-    Contributions are to a number without a unit, of a size about 1.
+    Contributions are to a number without a unit, of a size about 1. Without a standard error the note says
+    why there is none.
     """
     details: dict[str, float] = {}
+    if summed is not None:
+        e = summed(influence)
+        return e if e.se > ROUNDING else replace(e, se=nan, note=e.note or NOTHING_VARIES)
     if cluster is not None:
         influence = cluster_sums(influence, cluster)
         details = {"clusters": float(len(influence))}
-        if len(influence) < 2:
-            return nan, nan, ONE_CLUSTER, details
     n = len(influence)
     if n < 2:
-        return nan, nan, ONE_VALUE, details
+        return Estimate(0.0, nan, nan, n, note=ONE_VALUE if cluster is None else ONE_CLUSTER, details=details)
     se = sqrt(float(influence @ influence) * n / (n - 1))
     if not se > ROUNDING:
-        return nan, nan, NOTHING_VARIES, details
-    return se, df_by_kurtosis(influence), NO_NOTE, details
+        return Estimate(0.0, nan, nan, n, note=NOTHING_VARIES, details=details)
+    return Estimate(0.0, nan, nan, n, se=se, df=df_by_kurtosis(influence), details=details)

@@ -75,7 +75,7 @@ def with_the_mean(values: Floats, *, cluster: Clusters | None = None, level: flo
 
     References
     ----------
-    Christensen, Borgbjerg, Børty, Bøgsted (2020), BMC Med. Res. Methodol. 20, 238.
+    Christensen, Borgbjerg, Børty, Bøgsted (2020), BMC Med. Res. Methodol. 20, 304.
     Jones, Dobson, O'Brian (2011), J. Clin. Epidemiol. 64, 1298-1303.
 
     Examples

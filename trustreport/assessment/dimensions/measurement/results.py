@@ -35,10 +35,11 @@ from trustreport.measures.measured.reader_limits import (
     with_the_mean,
     within_reader_between_arms,
 )
+from trustreport.measures.mrmc.notes import ONE_READER
 from trustreport.measures.note import Note
 from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
 from trustreport.measures.paired.difference import paired_shares
-from trustreport.measures.repeatability import OfDifferences, repeated, within_case
+from trustreport.measures.repeatability import OfDifferences, Summed, repeated, within_case
 from trustreport.study.clusters import clustering
 from trustreport.study.plan import Measurement, Plan
 from trustreport.study.study import Floats, Study, Values
@@ -53,6 +54,14 @@ LIMITS = ("lower_limit_of_agreement", "upper_limit_of_agreement")
 CUSUM = "cusum_kolmogorov"
 # Simulated: with fewer, limits of agreement and of the size of readers' errors err to one side too often.
 FEW_CLUSTERS, FEW_CASES = 100, 100
+# The same of readers together, with fewer cases or clusters.
+FEW_UNITS = 50
+OFTEN_OFF = {
+    "total_deviation_index": OFTEN_BELOW,
+    "concordance_correlation": OFTEN_BELOW,
+    "deming_slope": OFTEN_ABOVE + OFTEN_BELOW,
+    "deming_intercept": OFTEN_ABOVE + OFTEN_BELOW,
+}
 Rows = NDArray[np.intp] | slice
 EVERY_CASE = slice(None)
 
@@ -192,41 +201,56 @@ def _of_devices(one: MeasuredValues) -> Iterator[Result]:
     for c in range(len(one.values.conditions)):
         rows = np.flatnonzero(~np.isnan(grid[c, 0]))
         own = _against_reference if one.has_reference else _alone
-        yield from own(one, c, rows, one.place_of(c))
+        yield from own(one, c, 0, rows, one.place_of(c))
         yield from _of_repeats(one, c, 0, one.place_of(c))
     for compared, baseline in one.pairs():
         yield from _of_pair(one, compared, baseline)
 
 
-def _against_reference(one: MeasuredValues, c: int, rows: NDArray[np.intp], place: Place) -> Iterator[Result]:
-    difference, how = one.error[c, 0, rows], one.how(rows)
+def _against_reference(
+    one: MeasuredValues, c: int, reader: int, rows: NDArray[np.intp], place: Place
+) -> Iterator[Result]:
+    """A device, or one reader, beside the reference."""
+    difference, how = one.error[c, reader, rows], one.how(rows)
     assert one.values.reference is not None
-    x, y = one.values.reference[rows], one.values.value[c, 0, rows]
+    x, y = one.values.reference[rows], one.values.value[c, reader, rows]
     found = {
         "bias": repeated("repeat_bias", difference, **how),
         "lower_limit_of_agreement": _noted(repeated("agreement_limit_low", difference, **how), OFTEN_ABOVE),
         "upper_limit_of_agreement": _noted(repeated("agreement_limit_high", difference, **how), OFTEN_BELOW),
         "mean_absolute_error": mean_absolute_error(difference, **how),
-        "root_mean_square_error": root_mean_square_error(difference, **how),
-        "total_deviation_index": total_deviation_index(difference, **how),
+        **_sizes(difference, **how),
     }
     good = one.acceptable(difference)
     if good is not None:
         found["acceptable_share"] = case_share(good > 0, **how)
     if one.facts.kind == "number":
-        line, ranked = deming_line(x, y, **how), passing_bablok_line(x, y, **how)
-        found |= {
-            "concordance_correlation": concordance_correlation(y, x, **how),
-            "deming_slope": line.slope,
-            "deming_intercept": line.intercept,
-            "passing_bablok_slope": ranked.slope,
-            "passing_bablok_intercept": ranked.intercept,
-        }
+        ranked = passing_bablok_line(x, y, **how)
+        found |= _concordance(x, y, **how)
+        found |= {"passing_bablok_slope": ranked.slope, "passing_bablok_intercept": ranked.intercept}
         p = linearity(x, y, ranked)
         if not np.isnan(p):
             found["linearity"] = Estimate(p, nan, nan, len(rows), one.level, CUSUM, p=p)
     for quantity, e in found.items():
         yield one.entry(quantity, place, e, rows)
+
+
+def _sizes(difference: Floats, **how: Any) -> dict[str, Estimate]:
+    """Sizes of the error other than its mean."""
+    return {
+        "root_mean_square_error": root_mean_square_error(difference, **how),
+        "total_deviation_index": total_deviation_index(difference, **how),
+    }
+
+
+def _concordance(x: Floats, y: Floats, **how: Any) -> dict[str, Estimate]:
+    """Concordance of measured values with the reference, and the line between them."""
+    line = deming_line(x, y, **how)
+    return {
+        "concordance_correlation": concordance_correlation(y, x, **how),
+        "deming_slope": line.slope,
+        "deming_intercept": line.intercept,
+    }
 
 
 def _noted(e: Estimate, often: Note) -> Estimate:
@@ -235,8 +259,10 @@ def _noted(e: Estimate, often: Note) -> Estimate:
     return replace(e, note=e.note + often) if few else e
 
 
-def _alone(one: MeasuredValues, c: int, rows: NDArray[np.intp], place: Place) -> Iterator[Result]:
-    value, how = one.values.value[c, 0, rows], one.how(rows)
+def _alone(
+    one: MeasuredValues, c: int, reader: int, rows: NDArray[np.intp], place: Place
+) -> Iterator[Result]:
+    value, how = one.values.value[c, reader, rows], one.how(rows)
     yield one.entry(one.mean, place, case_mean(value, tested=True, **how), rows)
     good = one.acceptable(value)
     if good is not None:
@@ -295,6 +321,49 @@ def _of_readers(one: MeasuredValues) -> Iterator[Result]:
                 ("limit_between_arms", between_readers_and_arms),
             ):
                 yield one.entry(quantity, place, limits(*arms, **one.how())[1])
+    for c in range(len(one.values.conditions)) if one.has_reference else ():
+        yield from _readings_against_reference(one, c)
+
+
+def _readings_against_reference(one: MeasuredValues, c: int) -> Iterator[Result]:
+    """All readings of a condition beside the reference; readers and cases are random.
+
+    The ranks of Passing and Bablok, and their test of linearity, take readings as independent, which those of
+    one case are not: only single readers have them.
+    """
+    assert one.values.reference is not None
+    there = ~np.isnan(one.error[c])
+    units = there.any(axis=0).sum()
+    if one.cluster is not None:
+        units = len(np.unique(one.cluster[there.any(axis=0)]))
+    how: dict[str, Any] = {"summed": _over_readers(one, there, units - 1.0), "level": one.level}
+    found = _sizes(one.error[c][there], **how)
+    if one.facts.kind == "number":
+        reference = np.broadcast_to(one.values.reference, there.shape)
+        found |= _concordance(reference[there], one.values.value[c][there], **how)
+    for quantity, e in found.items():
+        few = units < FEW_UNITS and quantity in OFTEN_OFF and not isnan(e.low)
+        note = e.note + OFTEN_OFF[quantity] if few else e.note
+        yield one.entry(quantity, one.place_of(c), replace(e, note=note))
+
+
+def _over_readers(one: MeasuredValues, there: NDArray[np.bool_], most: float) -> Summed:
+    """How what each reading adds varies over readers and cases: as the mean of their errors does.
+
+    `there` (n_readers, n_cases) says which readings there are; they add in this order. There are at most
+    `most` degrees of freedom.
+    """
+
+    def summed(influence: Floats) -> Estimate:
+        """A sum of 0 with its standard error."""
+        if there.any(axis=1).sum() < 2:
+            return Estimate(0.0, nan, nan, len(influence), note=ONE_READER)
+        grid = np.full((1, *there.shape), nan)
+        grid[0, there] = influence * len(influence)
+        e = _analysis(one, "", grid, 0, 0, EVERY_CASE).lead_mean(0, one.level)
+        return replace(e, df=min(e.df, most) if e.df > 0 else most)
+
+    return summed
 
 
 def endpoints(one: MeasuredValues) -> Sequence[tuple[str, Floats]]:
@@ -360,20 +429,11 @@ def _agreement(one: MeasuredValues, c: int) -> Iterator[Result]:
 
 
 def _each_reader(one: MeasuredValues, c: int) -> Iterator[Result]:
-    """Bias and size of the error of each reader, or the reader's mean."""
+    """Each reader beside the reference, or the reader's mean."""
     assert one.values.readers is not None
     grid = one.error if one.has_reference else one.values.value
+    own = _against_reference if one.has_reference else _alone
     for j, reader in enumerate(one.values.readers.labels):
-        rows = np.flatnonzero(~np.isnan(grid[c, j]))
-        own, place, how = grid[c, j, rows], one.place_of(c, reader=reader), one.how(rows)
-        if one.has_reference:
-            for quantity, word in (
-                ("bias", "repeat_bias"),
-                ("lower_limit_of_agreement", "agreement_limit_low"),
-                ("upper_limit_of_agreement", "agreement_limit_high"),
-            ):
-                yield one.entry(quantity, place, repeated(word, own, **how), rows)  # type: ignore[arg-type]
-            yield one.entry("mean_absolute_error", place, mean_absolute_error(own, **how), rows)
-        else:
-            yield one.entry(one.mean, place, case_mean(own, tested=True, **how), rows)
+        place = one.place_of(c, reader=reader)
+        yield from own(one, c, j, np.flatnonzero(~np.isnan(grid[c, j])), place)
         yield from _of_repeats(one, c, j, place)

@@ -16,7 +16,7 @@ from trustreport.assessment.dimensions.measurement.group_words import (
 from trustreport.assessment.dimensions.measurement.ranking import RANKS, rank_sentences, rank_table
 from trustreport.assessment.dimensions.measurement.results import LIMITS, NAME, READERS, MeasuredValues
 from trustreport.assessment.finding import Column, Part
-from trustreport.assessment.narrative.texts import Item, Texts, form_of, quantity_name, side_of
+from trustreport.assessment.narrative.texts import Item, Texts, as_cell, form_of, quantity_name, side_of
 from trustreport.figures.calibration import AgreementPanel, DifferencePlot, IdentityPlot
 from trustreport.vocabulary.kinds import AGAINST_A_VALUE, KINDS, MEANS
 from trustreport.vocabulary.messages import Message
@@ -28,6 +28,18 @@ text = Texts(NAME)
 MOST_POINTS = 1500  # of a panel
 PARTS = ("site", "subgroup")
 HEADS = {"subgroup": "group"}
+# Of each reader beside the reference, in one table, and how it is written; others are in the results only.
+OF_EACH_READER = {
+    "root_mean_square_error": "number",
+    "total_deviation_index": "number",
+    "acceptable_share": "percent",
+    "concordance_correlation": "number",
+    "deming_slope": "number",
+    "linearity": "p",
+    "deming_intercept": "",
+    "passing_bablok_slope": "",
+    "passing_bablok_intercept": "",
+}
 CHANGES = (AGAINST_A_VALUE[0], *MEANS, "acceptable_share")
 
 
@@ -77,6 +89,7 @@ def _items(one: MeasuredValues, number: int) -> Iterator[Item]:
     )
     yield from rank_table(one, f"{_id(one)}_ranks_{number}")
     yield from _by(one, number, "reader")
+    yield from _readers_and_reference(one, number)
     for part in PARTS:
         yield from _by(one, number, part)
         yield from _by(one, number, part, changes=True)
@@ -197,6 +210,7 @@ def _by(one: MeasuredValues, number: int, what: str, *, changes: bool = False) -
         r
         for r in one.results
         if getattr(r.place, what) is not None and r.name not in LIMITS and "against" not in r.parameters
+        if what != "reader" or r.name not in OF_EACH_READER
         if bool(r.place.arms or r.place.candidates) == changes
     ]
     id = f"{_id(one)}_by_{what}" + ("_change" if changes else "")
@@ -212,6 +226,25 @@ def _by(one: MeasuredValues, number: int, what: str, *, changes: bool = False) -
             f"table_{what}", level=one.level, measurement=in_unit(one), measure=quantity_name(quantity)
         )
         yield text.table(f"{id}_{quantity}_{number}", caption, [HEADS.get(what, what), *heads], rows)
+
+
+def _readers_and_reference(one: MeasuredValues, number: int) -> Iterator[Item]:
+    """What each reader's values have in common with the reference: a row each, and for each condition."""
+    found = [r for r in one.results if r.place.reader and r.name in OF_EACH_READER]
+    shown = [
+        name for name in OF_EACH_READER if OF_EACH_READER[name] and any(r.name == name for r in found)
+    ]
+    if not shown:
+        return
+    cells = {(r.place.reader, r.place.arm or r.place.candidate, r.name): r.estimate for r in found}
+    rows = [
+        (reader, where, *(as_cell(cells.get((reader, where, name))) for name in shown))
+        for reader, where in dict.fromkeys((r.place.reader, r.place.arm or r.place.candidate) for r in found)
+    ]
+    heads = [Column(text("label", measure=quantity_name(name)), OF_EACH_READER[name]) for name in shown]
+    caption = text("table_readers", level=one.level, measurement=in_unit(one))
+    columns = ["reader", ".condition?", *heads]
+    yield text.table(f"{_id(one)}_by_reader_{number}", caption, columns, rows)
 
 
 def _head(condition: Any, form: str) -> Column:
