@@ -333,6 +333,160 @@ def choices() -> None:
     )
 
 
+def classes_by_hand() -> None:
+    """100 cases of each of three classes: a called a 95 times, b called b 60 times, c called c 80 times.
+
+    Of the others a are called c, b are called a, c are called b: 235 of 300 are right.
+    """
+    called = {"a": ("a" * 95, "c" * 5), "b": ("b" * 60, "a" * 40), "c": ("c" * 80, "b" * 20)}
+    rows = [
+        (f"{truth}{k}", truth, *(0.8 if said == name else 0.1 for name in "abc"))
+        for truth, some in called.items()
+        for k, said in enumerate("".join(some))
+    ]
+    accuracy, of_class = "advice_accuracy.class_accuracy", "advice_accuracy.class_sensitivity"
+    spared, right = "advice_accuracy.class_specificity", "advice_accuracy.class_ppv"
+    goal, mean = "performance goal", {"mean_over_classes": "true"}
+    write(
+        "classes-by-hand",
+        "datasets:\n"
+        "  - {dataset: test, role: external, file: cases.csv, columns: {class_scores: [a, b, c]}}\n"
+        "endpoints:\n"
+        + criterion("right", accuracy, goal, 0.7)
+        + criterion("nearly right", accuracy, goal, 0.8)
+        + criterion("always right", accuracy, goal, 0.9)
+        + criterion("finds a", of_class, goal, 0.85, **{"class": "a"})
+        + criterion("finds all a", of_class, goal, 0.95, **{"class": "a"})
+        + criterion("finds b", of_class, goal, 0.6, **{"class": "b"})
+        + criterion("finds most b", of_class, goal, 0.75, **{"class": "b"})
+        + criterion("finds c", of_class, goal, 0.7, **{"class": "c"})
+        + criterion("finds nearly all c", of_class, goal, 0.9, **{"class": "c"})
+        + criterion("spares others of a", spared, goal, 0.7, **{"class": "a"})
+        + criterion("spares nearly all others of a", spared, goal, 0.9, **{"class": "a"})
+        + criterion("an a is one", right, goal, 0.6, **{"class": "a"})
+        + criterion("an a is surely one", right, goal, 0.8, **{"class": "a"})
+        + criterion("mean over classes", of_class, goal, 0.7, **mean)
+        + criterion("higher mean over classes", of_class, goal, 0.8, **mean)
+        + criterion("highest mean over classes", of_class, goal, 0.9, **mean),
+        {"cases.csv": ("case truth a b c", rows)},
+        [
+            ("right", "pass", "235 of 300 are right: 73% to 83%"),
+            ("nearly right", "inconclusive", "73% to 83% and a bound of 80%"),
+            ("always right", "fail", "235 of 300, a bound of 90%"),
+            ("finds a", "pass", "95 of 100: 89% to 98%"),
+            ("finds all a", "inconclusive", "95 of 100 and a bound of 95%"),
+            ("finds b", "inconclusive", "60 of 100 and a bound of 60%"),
+            ("finds most b", "fail", "60 of 100: at most 69%"),
+            ("finds c", "pass", "80 of 100: at least 71%"),
+            ("finds nearly all c", "fail", "80 of 100: at most 87%"),
+            ("spares others of a", "pass", "160 of 200 are not called a: at least 74%"),
+            ("spares nearly all others of a", "fail", "160 of 200 are not called a: at most 85%"),
+            ("an a is one", "pass", "95 of the 135 that are called a: at least 62%"),
+            ("an a is surely one", "fail", "95 of the 135 that are called a: at most 78%"),
+            ("mean over classes", "pass", "(95 + 60 + 80) / 300, a standard error of 0.022"),
+            ("higher mean over classes", "inconclusive", "78% and a bound of 80%"),
+            ("highest mean over classes", "fail", "78% is five standard errors below 90%"),
+        ],
+    )
+
+
+def several_tests(name: str, reference: str, verdicts: dict[str, tuple[str, str]]) -> None:
+    """2,000 cases a device and two reference tests with errors of their own; none is taken as right.
+
+    Prevalence 0.3. The tests find 85% and 90% of the ill and spare 97% and 95% of the others.
+    """
+    rng = np.random.default_rng(9)
+    files: dict[str, tuple[str, list[Row]]] = {}
+    for device, hit in (("good", 0.95), ("weak", 0.6)):
+        ill = rng.random(2000) < 0.3
+        columns = [
+            np.where(ill, rng.random(2000) < found, rng.random(2000) >= spared).astype(int)
+            for found, spared in ((hit, 0.95), (0.85, 0.97), (0.9, 0.95))
+        ]
+        rows = [(f"c{k}", *map(int, row)) for k, row in enumerate(zip(*columns))]
+        files[f"{device}.csv"] = ("case decision culture pcr", rows)
+    se, sp = "advice_accuracy.sensitivity", "advice_accuracy.specificity"
+    columns_of = "columns: {truth: {culture: culture, pcr: pcr}}"
+    goals = {
+        "good finds": (se, 0.88, "good"),
+        "good finds nearly all": (se, 0.95, "good"),
+        "weak finds": (se, 0.75, "weak"),
+        "weak finds a third": (se, 0.35, "weak"),
+        "good spares": (sp, 0.9, "good"),
+        "good spares all": (sp, 0.99, "good"),
+        "accuracy": ("advice_accuracy.accuracy", 0.5, "good"),
+    }
+    write(
+        name,
+        f"reference_standard: {{{reference}}}\n"
+        "datasets:\n"
+        f"  - {{dataset: good, role: external, file: good.csv, {columns_of}}}\n"
+        f"  - {{dataset: weak, role: external, file: weak.csv, {columns_of}}}\n"
+        "endpoints:\n"
+        + "".join(
+            criterion(goal, measure, "performance goal", bound, dataset=dataset)
+            for goal, (measure, bound, dataset) in goals.items()
+        ),
+        files,
+        [(goal, *verdicts[goal if goal in verdicts else ""]) for goal in goals],
+    )
+
+
+def references_of_several_tests() -> None:
+    """The same cases with a composite reference, one that is declared as right, and a latent class."""
+    several_tests(
+        "composite-reference",
+        "kind: composite, rule: any, definition: culture or PCR positive",
+        {"": ("not_assessable", "concordance with a composite reference, not accuracy")},
+    )
+    several_tests(
+        "composite-taken-as-right",
+        "kind: exact, rule: any, definition: culture or PCR positive, source: a guideline",
+        {
+            "good finds": (
+                "fail",
+                "the composite calls 55 in 1,000 without the condition: about 0.81",
+            ),
+            "good finds nearly all": ("fail", "about 0.81"),
+            "weak finds": ("fail", "about 0.51"),
+            "weak finds a third": ("pass", "about 0.51"),
+            "good spares": ("pass", "about 0.94"),
+            "good spares all": ("fail", "about 0.94"),
+            "accuracy": ("pass", "about 0.9"),
+        },
+    )
+    several_tests(
+        "latent-class",
+        "kind: latent_class, rule: any, conditional_independence: true, definition: culture and PCR",
+        {
+            "good finds": ("pass", "0.95 in truth, 600 ill, a bound of 0.88"),
+            "good finds nearly all": ("inconclusive", "0.95 in truth and a bound of 0.95"),
+            "weak finds": ("fail", "0.6 in truth, a bound of 0.75"),
+            "weak finds a third": ("pass", "0.6 in truth, a bound of 0.35"),
+            "good spares": ("pass", "0.95 in truth, 1,400 cases without, a bound of 0.9"),
+            "good spares all": ("fail", "0.95 in truth, a bound of 0.99"),
+            "accuracy": ("not_assessable", "not estimated by the latent class"),
+        },
+    )
+    several_tests(
+        "latent-class-with-dependence",
+        "kind: latent_class, rule: any, conditional_independence: true, dependence: 0.6,"
+        " definition: culture and PCR",
+        {
+            "good finds": (
+                "inconclusive",
+                "0.95 in truth, and far less if two tests err together that often",
+            ),
+            "good finds nearly all": ("inconclusive", "0.95 in truth and a bound of 0.95"),
+            "weak finds": ("fail|inconclusive", "0.6 in truth, and more if two tests err together"),
+            "weak finds a third": ("pass|inconclusive", "0.6 in truth, and less if two tests err together"),
+            "good spares": ("pass|inconclusive", "0.95 in truth, and less if two tests err together"),
+            "good spares all": ("fail|inconclusive", "0.95 in truth, and more if two tests err together"),
+            "accuracy": ("not_assessable", "not estimated by the latent class"),
+        },
+    )
+
+
 if __name__ == "__main__":
     measured_by_a_device()
     measured_by_five_readers()
@@ -342,3 +496,5 @@ if __name__ == "__main__":
     labels_of_known_error()
     labels_of_unknown_error()
     choices()
+    classes_by_hand()
+    references_of_several_tests()

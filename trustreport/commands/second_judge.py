@@ -19,7 +19,10 @@ PLACES = (
     *("protocol", "reader", "version", "advice_type"),
 )
 CHOSEN = ("metric", "bins", "tau", "against", "prevalence", "kind")
-FREE_OF_LABELS = ("measurement.", "reader_measurement.", "source_", "advice_accuracy.label_corrected_")
+FREE_OF_LABELS = (
+    *("measurement.", "reader_measurement.", "source_"),
+    *("advice_accuracy.label_corrected_", "advice_accuracy.reference_"),
+)
 NOT_OF_LABELS = ("mean_seconds", "seconds", "mean_confidence", "confidence", "failure_rate", "flip_rate")
 MACRO = {"class_sensitivity": "macro_sensitivity", "class_ppv": "macro_ppv"}
 SPECIAL = (

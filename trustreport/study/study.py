@@ -110,7 +110,8 @@ class Cases:
     (subgroup columns, severity, equipment), `numbers` what else was said of a case: its ``relevance``, its
     ``case_threshold``, its own utilities ``utility_00`` to ``utility_11`` (decision, truth), the
     ``reference_days`` from the index test to the reference, its ``follow_up`` and the ``event`` that ended
-    it. `content` is a hash of the image or record. `clustering` is worked out over all tables of a study
+    it. `tests` holds the results of the tests that a declared rule makes the truth of, 1, 0 or -1.
+    `content` is a hash of the image or record. `clustering` is worked out over all tables of a study
     (`trustreport.study.clusters`); None of cases that were made without one.
     """
 
@@ -124,6 +125,7 @@ class Cases:
     content: Coded | None = None
     groups: Mapping[str, Coded] = field(default_factory=lambda: NONE)
     numbers: Mapping[str, Floats] = field(default_factory=lambda: NONE)
+    tests: Mapping[str, Binary] = field(default_factory=lambda: NONE)
     clustering: Clustering | None = None
 
     def __len__(self) -> int:

@@ -83,6 +83,8 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("label_corrected_ppv label_corrected_npv", better="up", counts_decisions=True, by_prevalence=True),
     *_rows("label_corrected_prevalence"),
     *_rows("label_corrected_auc", better="up", written_as="area"),
+    *_rows("reference_sensitivity reference_specificity", better="up", claim="description"),
+    *_rows("reference_disagreement", claim="agreement", **_OF_SHARE),
     *_rows("error_rate", better="down", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
     *_rows("false_negative_rate", better="down", counts_decisions=True, needs=("positives",), **_OF_SHARE),
     *_rows("false_positive_rate", better="down", counts_decisions=True, needs=("negatives",), **_OF_SHARE),

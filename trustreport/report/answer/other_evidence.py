@@ -46,8 +46,13 @@ def against_labels(assessment: Assessment) -> bool:
 
 def not_accuracy(assessment: Assessment, say: Catalogue) -> Statement:
     """That uncorrected numbers are agreement with labels, of declared or of unknown error."""
-    declared = label_error(assessment.plan) is not None
-    return stated(say, f"answer.open.labels_{'uncorrected' if declared else 'unknown'}")
+    declared, composite = label_error(assessment.plan) is not None, _kind(assessment) == "composite"
+    key = "uncorrected" if declared else "composite" if composite else "unknown"
+    return stated(say, f"answer.open.labels_{key}")
+
+
+def _kind(assessment: Assessment) -> str | None:
+    return assessment.plan.reference_standard.kind
 
 
 def is_corrected(result: Result) -> bool:
@@ -75,7 +80,8 @@ def labels_with_error(assessment: Assessment, say: Catalogue) -> Iterator[Statem
             )
             for r in own
         ]
-        yield stated(say, "answer.open.labels_corrected", *own, data=place.data_name, measures=measures)
+        key = "latent" if _kind(assessment) == "latent_class" else "corrected"
+        yield stated(say, f"answer.open.labels_{key}", *own, data=place.data_name, measures=measures)
     if not corrected:
         yield not_accuracy(assessment, say)
 

@@ -239,6 +239,8 @@ class _FormBuilder:
             return bool(self.values.get("measurements"))
         if name in OF_LABELS:
             return values.get("kind") == "error_prone"
+        if name in OF_TESTS:
+            return values.get("kind") in OF_TESTS[name]
         return name in FRONT
 
     def _choices(
@@ -296,6 +298,10 @@ class _FormBuilder:
 FRONT = ("title", "of", "aided", "file", "kind", "dataset", "features")
 CHARTS = ("cusum", "sprt", "cusum and sprt")
 OF_LABELS = ("sensitivity", "specificity", "source", "subset")  # of a reference that is wrong at times
+OF_TESTS = {  # of a reference that is made of several tests, by its kind
+    "rule": ("composite", "latent_class"),
+    **dict.fromkeys(("conditional_independence", "dependence"), ("latent_class",)),
+}
 SUGGESTED = {
     "measurement": "measurements",
     "measure": "measures",

@@ -10,8 +10,17 @@ from numpy.typing import NDArray
 
 from trustreport.study.ingest import contracts, values
 from trustreport.study.ingest.columns import MappedTable, Names
-from trustreport.study.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted, squeezed
+from trustreport.study.ingest.problems import (
+    VALUES,
+    KeyPath,
+    Problems,
+    did_you_mean,
+    listed,
+    quoted,
+    squeezed,
+)
 from trustreport.study.plan import Plan
+from trustreport.study.plan.data import ReferenceStandard
 from trustreport.study.study import Binary, Cases, Coded, Codes, Floats, Labels
 
 if TYPE_CHECKING:
@@ -58,11 +67,11 @@ class Gatherer:
     parts: Sequence[CaseRecords]
     what: str = "case"
 
-    def truth(self, columns: dict[int, Binary]) -> Binary:
-        """The truth (n_cases,), -1 where no part has it."""
+    def binary(self, word: str, columns: dict[int, Binary]) -> Binary:
+        """The truth, or a test that it is made of, (n_cases,); -1 where no part has it."""
         if not columns:
             return np.full(len(self.labels), -1, np.int8)
-        return np.asarray(self._gather("truth", columns, lambda x: x == -1, -1))
+        return np.asarray(self._gather(word, columns, lambda x: x == -1, -1))
 
     def named(self, word: str, columns: dict[int, Names]) -> Coded | None:
         """A column of names (n_cases,), or None where no part has it."""
@@ -142,7 +151,7 @@ def build(labels: Labels, parts: Sequence[CaseRecords]) -> Cases:
         classes = ()
     return Cases(
         labels,
-        gather.truth(coded_truth),
+        gather.binary("truth", coded_truth),
         classes,
         patient=gather.named("patient", _names(parts, "patient")),
         site=gather.named("site", _names(parts, "site")),
@@ -151,7 +160,18 @@ def build(labels: Labels, parts: Sequence[CaseRecords]) -> Cases:
         content=gather.named("content_hash", _names(parts, "content_hash")),
         groups=groups(gather),
         numbers=numbers,
+        tests=_tests(gather),
     )
+
+
+def _tests(gather: Gatherer) -> dict[str, Binary]:
+    """The results of the tests that the truth is made of, by their names."""
+    found = {}
+    for name in dict.fromkeys(name for part in gather.parts for name in part.table.per("truth")):
+        key = f"truth/{name}"
+        columns = {i: p.table.flags[key] for i, p in enumerate(gather.parts) if key in p.table.flags}
+        found[name] = gather.binary(key, columns)
+    return found
 
 
 def _names(parts: Sequence[CaseRecords], word: str) -> dict[int, Names]:
@@ -213,6 +233,58 @@ def _as_classes(part: CaseRecords, known: dict[str, int], expected: str) -> Bina
     if len(at):
         part.table.refuse_names("truth", at, expected)
     return np.where(truth == -2, np.int8(-1), truth)
+
+
+SEVERAL = "columns: {truth: {<test>: <header>, <test>: <header>}}"
+
+
+def by_rule(results: Binary, rule: str) -> Binary:
+    """The truth (n,) that results of tests (n_tests, n) make; -1 where those that are there do not decide it.
+
+    >>> by_rule(np.array([[1, 0, 0, -1], [-1, -1, 0, 0]], np.int8), "any")
+    array([ 1, -1,  0, -1], dtype=int8)
+    """
+    positive, negative = (results == 1).sum(axis=0), (results == 0).sum(axis=0)
+    n = len(results)
+    most = {"any": 1, "all": n, "majority": n // 2 + 1}[rule]
+    found = np.where(positive >= most, 1, np.where(negative > n - most, 0, -1))
+    return found.astype(np.int8)
+
+
+def compose(tables: Iterable[MappedTable], standard: ReferenceStandard, problems: Problems) -> None:
+    """Give every table whose truth is mapped to several tests the truth that the rule makes of them."""
+    several = 0
+    for table in tables:
+        tests = [f"truth/{name}" for name in table.per("truth")]
+        if not tests:
+            continue
+        several += 1
+        path: KeyPath = (*table.spec.path, "columns", "truth")
+        if standard.rule is None:
+            mend = "Add reference_standard: {kind: composite, rule: any}, or all or majority."
+            problems.declared(path, "found several columns", "one column, or a rule", mend)
+        elif not all(key in table.flags for key in tests):
+            problems.declared(path, "found several columns", "one column: a rule makes two classes", "")
+        elif wrong := _why_not(len(tests), standard):
+            problems.declared(path, f"found {len(tests)} test{'s' * (len(tests) > 1)}", wrong, "")
+        else:
+            table.flags["truth"] = by_rule(np.stack([table.flags[key] for key in tests]), standard.rule)
+            table.headers["truth"] = listed(table.headers[key] for key in tests)
+    if standard.rule is not None and not several:
+        problems.declared(("reference_standard", "rule"), "no truth of several tests", SEVERAL, "")
+
+
+def _why_not(n: int, standard: ReferenceStandard) -> str:
+    """How many tests a rule or a model needs; empty where there are as many."""
+    if n < 2:
+        return "two or more"
+    if standard.rule == "majority" and n % 2 == 0:
+        return "an odd number for a majority"
+    from trustreport.measures.confusion.latent_class import FEWEST, MOST
+
+    if standard.kind == "latent_class" and not FEWEST <= n + 1 <= MOST:
+        return f"{FEWEST - 1} to {MOST - 1} beside the device, for a latent class"
+    return ""
 
 
 def unknown(table: MappedTable, word: str, lost: Rows, known: "pa.Array", what: str, mend: str) -> None:

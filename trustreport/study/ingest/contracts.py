@@ -43,7 +43,7 @@ class Contract:
 
     `only_mapped` words are never taken from a header, only from the manifest's map. `extra` says what a
     column of another name becomes; "divided": a group where a subgroup or a cluster key names it. Some words
-    may be mapped to several columns, one for each arm or candidate (``decision: {unaided: dec_u, ...}``).
+    may be mapped to several columns, one for each arm, candidate or test (``truth: {culture: c, pcr: p}``).
     """
 
     required: tuple[str, ...]
@@ -217,6 +217,7 @@ CONTRACTS: Mapping[str, Contract] = {
         ("case",),
         ("dataset", *OF_CASE, "reference_value"),
         extra="groups",
+        may_be_mapped_per=("truth",),
         only_mapped=(*ONLY_MAPPED_OF_CASE, "reference_value"),
     ),
     "readings": Contract(
@@ -237,14 +238,14 @@ CONTRACTS: Mapping[str, Contract] = {
         ("case", "dataset", "candidate", *OF_CANDIDATE, *OF_CASE),
         one_of=("score", "decision", "class_scores", "status"),
         extra="features",
-        may_be_mapped_per=PUT_OUT,
+        may_be_mapped_per=(*PUT_OUT, "truth"),
         only_mapped=ONLY_MAPPED_OF_CASE,
     ),
     "dataset": Contract(
         (),
         ("case", "dataset", "candidate", *OF_CANDIDATE, *OF_CASE),
         extra="features",
-        may_be_mapped_per=PUT_OUT,
+        may_be_mapped_per=(*PUT_OUT, "truth"),
         only_mapped=ONLY_MAPPED_OF_CASE,
     ),
     "features": Contract(("case",), ("dataset",), extra="features"),

@@ -12,7 +12,7 @@ from trustreport.study.clusters import with_clusters
 from trustreport.study.definitions import columns_of
 from trustreport.study.ingest import manifest as manifests
 from trustreport.study.ingest import published, rules, validation
-from trustreport.study.ingest.cases import Arms, arms_of
+from trustreport.study.ingest.cases import Arms, arms_of, compose
 from trustreport.study.ingest.cautions import cautions
 from trustreport.study.ingest.cells import load
 from trustreport.study.ingest.columns import MappedTable, Spec
@@ -143,6 +143,8 @@ def _study(
         return None
 
     tables = [table for _, _, table in loaded if table is not None]
+    if len(tables) == len(loaded) and "reference_standard" not in touched:
+        compose(tables, plan.reference_standard, problems)
     study = assemble(plan, tables, problems)
     locked, looks = _lock(files, problems), _looks(files, problems)
     if problems:

@@ -182,14 +182,24 @@ class VerificationDesign(Group):
         return {1: self.share.get("positive", 1.0), 0: self.share.get("negative", 1.0)}
 
 
+ReferenceKind = Literal["exact", "error_prone", "raters", "surrogate", "composite", "latent_class", "none"]
+
+
 class ReferenceStandard(Group):
     """How the truth was established, and how far it can be trusted.
 
     `sensitivity` and `specificity` are those of an error-prone reference, as known, or as measured where a
     `subset` of the cases was judged by a better one: how many labels were right, of how many.
+
+    `rule` makes the truth of several tests, to whose columns it is mapped. A latent class needs the
+    declaration that the device and the tests err independently, in cases with the condition and in others;
+    `dependence` is the share of the largest possible covariance up to which two of them may not.
     """
 
-    kind: Literal["exact", "error_prone", "raters", "surrogate", "none"] | None = None
+    kind: ReferenceKind | None = None
+    rule: Literal["any", "all", "majority"] | None = None
+    conditional_independence: bool | None = None
+    dependence: Share | None = None
     sensitivity: Share | tuple[Count, Count] | None = None
     specificity: Share | tuple[Count, Count] | None = None
     source: Text | None = None
@@ -224,6 +234,19 @@ class ReferenceStandard(Group):
             rates.append(right / of)
         if sum(rates) <= 1:
             raise ValueError("sensitivity and specificity of the reference: more than 1 together")
+        return self
+
+    @model_validator(mode="after")
+    def _of_several_tests(self) -> "ReferenceStandard":
+        latent = self.kind == "latent_class"
+        if self.rule is None and (latent or self.kind == "composite"):
+            raise ValueError(f"rule: any, all or majority, beside {self.kind}")
+        if self.rule is not None and self.kind is None:
+            raise ValueError("kind: composite, or exact where the rule is taken as right, beside rule")
+        if latent and not self.conditional_independence:
+            raise ValueError("conditional_independence: true, without which a latent class is not estimated")
+        if latent and self.sensitivity is not None:
+            raise ValueError("without sensitivity and specificity, which a latent class estimates")
         return self
 
 

@@ -17,6 +17,10 @@ from trustreport.assessment.dimensions.advice_accuracy.curves import charts, cur
 from trustreport.assessment.dimensions.advice_accuracy.decision_tables import decision_parts
 from trustreport.assessment.dimensions.advice_accuracy.h_accuracy import candidates_compared, weighed
 from trustreport.assessment.dimensions.advice_accuracy.h_words import h_parts
+from trustreport.assessment.dimensions.advice_accuracy.label_words import (
+    corrected_for_label_error,
+    reference_tests,
+)
 from trustreport.assessment.dimensions.advice_accuracy.prevalence_figure import prevalence_figures
 from trustreport.assessment.dimensions.advice_accuracy.results import (
     ResultView,
@@ -41,7 +45,6 @@ from trustreport.assessment.dimensions.advice_accuracy.several import (
 from trustreport.assessment.dimensions.advice_accuracy.time_to_event import horizon_part, horizon_results
 from trustreport.assessment.dimensions.advice_accuracy.utility import utility_results, yield_results
 from trustreport.assessment.dimensions.advice_accuracy.words import (
-    corrected_for_label_error,
     in_full,
     overview,
     remarks_on,
@@ -116,6 +119,7 @@ def answer(study: Study, plan: Plan) -> Finding:
             *unverified(case, study, plan, own),
             *reweighed(own),
             *corrected_for_label_error(own, plan),
+            *reference_tests(own, plan, list(case.dataset.cases.tests)),
         )
         views.append(ResultView(case.name, case.place, tuple(own), remarks, case.dataset.role, labels_err))
     not_drawn = not_plotted(study)

@@ -17,7 +17,7 @@ from trustreport.assessment.performance.decision_table import (
     place_of_counts,
     three_way,
 )
-from trustreport.assessment.performance.labels import corrected_measures
+from trustreport.assessment.performance.labels import corrected_measures, disagreement, latent_of
 from trustreport.assessment.performance.measures import (
     as_entries,
     entries,
@@ -237,10 +237,18 @@ def weighted_results(case: ScoredCases, plan: Plan) -> list[Result]:
 
 
 def label_results(case: ScoredCases, plan: Plan) -> list[Result]:
-    """The measures corrected for the declared error of the labels."""
+    """The measures corrected for the error of the labels, and what is known of the tests that make them."""
+    found: list[tuple[str, Estimate, dict[str, Any]]] = [
+        (f"label_corrected_{name}", e, {}) for name, e in corrected_measures(case, plan)
+    ]
+    apart, latent = disagreement(case, plan.report.confidence_level), latent_of(case, plan)
+    if apart is not None:
+        found.append(("reference_disagreement", apart, {}))
+    for test, rates in zip(case.dataset.cases.tests, latent.references if latent else ()):
+        for name, e in zip(("sensitivity", "specificity"), rates):
+            found.append((f"reference_{name}", e, {"parameters": {"test": test}}))
     return [
-        Result(f"{ID}.label_corrected_{name}", case.place, e, primary=True, cases=case.key)
-        for name, e in corrected_measures(case, plan)
+        Result(f"{ID}.{name}", case.place, e, primary=True, cases=case.key, **at) for name, e, at in found
     ]
 
 

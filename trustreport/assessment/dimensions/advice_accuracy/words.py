@@ -18,7 +18,6 @@ from trustreport.assessment.dimensions.advice_accuracy.utility import name_of_ut
 from trustreport.assessment.finding import Column, EstimateTable, Figure, Part, PlainTable
 from trustreport.assessment.narrative.texts import Item, Texts, form_of, heading, if_known, quantity_name
 from trustreport.assessment.performance.cases import ScoredCases
-from trustreport.assessment.performance.labels import label_error
 from trustreport.assessment.performance.weighted import partly_verified
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
@@ -28,7 +27,6 @@ from trustreport.vocabulary.digits import Rounded, places_in
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.quantities import quantity
-from trustreport.vocabulary.quantity import CORRECTED
 from trustreport.vocabulary.results import Result, leading
 
 SCORED = ("auc", "average_precision")
@@ -231,7 +229,8 @@ def _value(view: ResultView, name: str, **scope: Any) -> float | None:
 def _sentences(view: ResultView) -> Iterator[Message]:
     """What is corrected for the truth first, then what was counted, and what is to be known of both."""
     corrected = [one for one in view.remarks if one.key.startswith(CORRECTIONS)]
-    against = "label_" if view.labels_err else "verified_" if corrected else ""
+    verified = any(not one.key.startswith(CORRECTIONS[0]) for one in corrected)
+    against = "label_" if view.labels_err else "verified_" if verified else ""
     yield from corrected
     sensitivity, specificity = view.estimate("sensitivity"), view.estimate("specificity")
     cells = {name: view.estimate(name) for name in CELLS}
@@ -317,7 +316,7 @@ def _at_prevalences(shifted: Sequence[Result], number: int) -> PlainTable:
     )
 
 
-def _in_sentence(r: Result) -> Message | None:
+def in_sentence(r: Result) -> Message | None:
     """A result within a sentence, a proportion as a percentage."""
     if r.written != "proportion":
         return _with_interval(r.estimate)
@@ -461,38 +460,9 @@ def reweighed(results: list[Result]) -> Iterator[Message]:
     known = [r for r in found if r is not None and not isnan(r.estimate.low)]
     if any(r is not None for r in found):
         measures = [
-            text("weighted_item", measure=quantity_name(r.name), estimate=_in_sentence(r)) for r in known
+            text("weighted_item", measure=quantity_name(r.name), estimate=in_sentence(r)) for r in known
         ]
         yield text("weighted" if known else "weighted_none", measures=measures)
-
-
-def corrected_for_label_error(results: list[Result], plan: Plan) -> Iterator[Message]:
-    """The measures without the declared error of the labels, and what remains if both may err together."""
-    found = {
-        r.name.removeprefix(CORRECTED): r
-        for r in results
-        if r.name.startswith(CORRECTED) and not isnan(r.estimate.value)
-    }
-    error = label_error(plan)
-    if error is None or not found:
-        return
-    items = [
-        text("weighted_item", measure=quantity_name(name), estimate=_in_sentence(r))
-        for name, r in found.items()
-        if not isnan(r.estimate.low) and name != "prevalence"
-    ]
-    allowed = [
-        text("label_bound", measure=quantity_name(name), low=known["lowest"], high=known["highest"])
-        for name, r in found.items()
-        if "lowest" in (known := r.estimate.details)
-    ]
-    bounds = text("label_bounds", measures=allowed) if allowed else None
-    if items:
-        said = text("label_corrected", se=error.sensitivity, sp=error.specificity, measures=items)
-        # The report prints few sentences: what rests on an assumption is not said without its bounds.
-        yield text("label_corrected_unless", corrected=said, bounds=bounds) if bounds else said
-    elif bounds:
-        yield bounds
 
 
 def remarks_on(case: ScoredCases, clusters: Clustering, results: list[Result]) -> Iterator[Message]:
