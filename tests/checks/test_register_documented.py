@@ -83,8 +83,10 @@ def test_the_table_of_quantities_is_written_from_the_rows() -> None:
     assert with_quantities("Before.\n", some, catalogue()).splitlines()[-len(some) :] == [
         "- **difference, no effect 0**: `interaction`",
         "- **proportion**: `prevalence`",
-        "- **proportion, down, stability**: "
-        + "`indeterminate` (proportion of indeterminate outputs; the same as `failure_rate`)",
+        (
+            "- **proportion, down, stability**: `indeterminate` (proportion of indeterminate outputs;"
+            " the same as `failure_rate`)"
+        ),
         "- **proportion, workflow, D, P**: `called_share` (proportion of positive outputs)",
         "- **ratio, best 1, R**: `oe_ratio` (ratio of observed to expected events (O/E))",
         "- **ratio, down, no effect 1**: `rr` (relative risk of an error)",

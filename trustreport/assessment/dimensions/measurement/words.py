@@ -231,9 +231,7 @@ def _by(one: MeasuredValues, number: int, what: str, *, changes: bool = False) -
 def _readers_and_reference(one: MeasuredValues, number: int) -> Iterator[Item]:
     """What each reader's values have in common with the reference: a row each, and for each condition."""
     found = [r for r in one.results if r.place.reader and r.name in OF_EACH_READER]
-    shown = [
-        name for name in OF_EACH_READER if OF_EACH_READER[name] and any(r.name == name for r in found)
-    ]
+    shown = [name for name in OF_EACH_READER if OF_EACH_READER[name] and any(r.name == name for r in found)]
     if not shown:
         return
     cells = {(r.place.reader, r.place.arm or r.place.candidate, r.name): r.estimate for r in found}
@@ -243,8 +241,7 @@ def _readers_and_reference(one: MeasuredValues, number: int) -> Iterator[Item]:
     ]
     heads = [Column(text("label", measure=quantity_name(name)), OF_EACH_READER[name]) for name in shown]
     caption = text("table_readers", level=one.level, measurement=in_unit(one))
-    columns = ["reader", ".condition?", *heads]
-    yield text.table(f"{_id(one)}_by_reader_{number}", caption, columns, rows)
+    yield text.table(f"{_id(one)}_by_reader_{number}", caption, ["reader", ".condition?", *heads], rows)
 
 
 def _head(condition: Any, form: str) -> Column:
