@@ -19,12 +19,13 @@ import numpy as np
 import pytest
 
 from tests.performance.test_cases import scored
-from trustreport.api import assess, read_study
+from trustreport.api import assess, read_study, write_report
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.performance.measures import NOT_RISKS
 from trustreport.assessment.performance.measures import lead as lead_of
 from trustreport.assessment.verdicts.judge import measure
-from trustreport.measures.confusion.measure import Delta, OfClasses, measured
+from trustreport.measures import notes
+from trustreport.measures.confusion.measure import CaseShare, Delta, OfClasses, measured
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.note import NO_NOTE, Note
@@ -42,7 +43,11 @@ from trustreport.vocabulary.results import Result
 TOY = "alarm_share"
 BALANCED = "balanced_error_rate"
 MEAN = "mean_probability"
-WEIGHED = "weighed_rate"
+WEIGHED, RIGHT = "weighed_rate", "mean_rate"
+EACH, ARM, CHANGE, MEAN_BENEFIT = (
+    f"decision_benefit.{name}"
+    for name in ("reader_estimate", "arm_mean", "arm_difference", "mean_benefit")
+)
 
 
 def alarm_share(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
@@ -62,6 +67,11 @@ def weighed_rate(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     return (2 * tp / (tp + fn) + tn / (fp + tn)) / 3
 
 
+def mean_rate(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """The mean of sensitivity and specificity."""
+    return (tp / (tp + fn) + tn / (fp + tn)) / 2
+
+
 def mean_probabilities(truth: Any, score: Any, *, level: float, **_: Any) -> list[Estimate]:
     """The mean probability of the cases with the condition, with an interval of 0.1."""
     value = float(score[truth].mean())
@@ -78,7 +88,8 @@ CHOSEN_BEFORE = {
 
 def named(monkeypatch: pytest.MonkeyPatch, row: Quantity) -> None:
     """A row with its name, until the test is over."""
-    monkeypatch.setitem(catalogue()._texts["quantity"], row.id, row.id.replace("_", " "))
+    for texts in (catalogue(), catalogue("en")):  # as asked for by name, and without
+        monkeypatch.setitem(texts._texts["quantity"], row.id, row.id.replace("_", " "))
     monkeypatch.setitem(quantities._BY_ID, row.id, row)
 
 
@@ -235,45 +246,123 @@ def test_a_measure_of_scores_is_estimated_where_its_needs_are_met(
     assert (e.value, e.method, e.note) == (pytest.approx(value, nan_ok=True), "toy_mean", note)
 
 
-@pytest.mark.usefixtures("of_readers")
-def test_a_measure_of_readers_has_its_change_and_a_verdict(tmp_path: Path) -> None:
-    """Of six readers each sees 20 positive and 20 negative cases; with the aid they miss fewer."""
+def read(folder: Path, of: str, *, variant: str = "", arms: tuple[str, ...] = ("unaided", "aided")) -> Path:
+    """Six readers (or one) see 20 positive and 20 negative cases, and are right more often with the aid."""
     rng = np.random.default_rng(3)
-    with (tmp_path / "readings.csv").open("w", newline="") as file:
+    chance = {"unaided": 0.7, "aided": 0.9, "late": 0.8}
+    words = ["reader", "case", "arm", "truth", "decision", *(["patient"] if variant == "patients" else [])]
+    with (folder / "readings.csv").open("w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["reader", "case", "arm", "truth", "decision"])
-        for reader in range(6):
+        writer.writerow(words)
+        for reader in range(1 if variant == "one reader" else 6):
             for case in range(40):
-                for arm, right in (("unaided", 0.7), ("aided", 0.9)):
-                    said = (case < 20) == (rng.random() < right)
-                    writer.writerow([f"r{reader}", f"c{case}", arm, int(case < 20), int(said)])
+                for arm in arms:
+                    said = (case < 20) == (rng.random() < chance[arm])
+                    row = [f"r{reader}", f"c{case}", arm, int(case < 20), int(said), f"p{case % 15}"]
+                    if variant != "gaps" or (reader + case) % 7:
+                        writer.writerow(row[: len(words)])
     manifest = {
         "report": {"kind": "certification"},
         "device": {"trade_name": "Toy"},
         "study": {"sap_locked_at": "2026-01-01", "data_opened_at": "2026-02-01"},
-        "arms": [{"arm": "unaided"}, {"arm": "aided", "aided": True}],
+        "arms": [{"arm": arm, **({} if arm == "unaided" else {"aided": True})} for arm in arms],
         "tables": {"readings": {"file": "readings.csv"}},
         "endpoints": [
             {
-                "endpoint": "fewer weighed errors",
+                "endpoint": "fewer errors",
                 "measure": "decision_benefit.mean_benefit",
-                "of": WEIGHED,
+                "of": of,
+                "arm_or_contrast": ["aided", "unaided"],
                 "hypothesis": "superiority",
                 "alpha": 0.025,
                 "role": "primary",
             }
         ],
     }
-    (tmp_path / "study.yaml").write_text(json.dumps(manifest))
-    found = assess(*read_study(tmp_path / "study.yaml"))
-    of = {
-        r.endpoint: r.estimate.value
-        for r in found.results
-        if r.id == "decision_benefit.arm_difference" and r.primary and not r.place.subgroup
-    }
+    (folder / "study.yaml").write_text(json.dumps(manifest))
+    return folder / "study.yaml"
+
+
+def by_endpoint(found: Assessment, id: str) -> dict[str, list[Result]]:
+    """The primary results of an id of all cases, by endpoint."""
+    by: dict[str, list[Result]] = {}
+    for r in found.results:
+        if r.id == id and r.primary and not r.place.subgroup:
+            by.setdefault(r.endpoint, []).append(r)
+    return by
+
+
+@pytest.mark.usefixtures("of_readers")
+def test_a_measure_of_readers_has_its_change_and_a_verdict(tmp_path: Path) -> None:
+    found = assess(*read_study(read(tmp_path, WEIGHED)))
+    of = {name: one[0].estimate.value for name, one in by_endpoint(found, CHANGE).items()}
     assert of[WEIGHED] == pytest.approx((2 * of["sensitivity"] + of["specificity"]) / 3, abs=1e-12)
     (verdict,) = found.verdicts
     assert verdict.word == "pass"
+
+
+@pytest.fixture
+def of_both(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The measure that the guide shows, of readers as the guide says, and its mirror image."""
+    shown = shown_in("extending.md")
+    as_said = shown.replace(', better="down")', ', better="down", of_readers=True)')
+    assert as_said != shown
+    exec(as_said, {"measured": measured, "OfClasses": OfClasses})  # noqa: S102 -- to the letter
+    measured(OfClasses(0.0, 0.5, 0.5), "positives", "negatives", of_readers=True)(mean_rate)
+    for name in (BALANCED, RIGHT):
+        named(monkeypatch, quantities.of_measure(MEASURES[name]))
+    yield
+    for name in (BALANCED, RIGHT):
+        del MEASURES[name]
+
+
+@pytest.mark.usefixtures("of_both")
+@pytest.mark.parametrize("variant", ["", "patients", "gaps", "one reader"])
+def test_errors_of_readers_are_right_decisions_turned_round(tmp_path: Path, variant: str) -> None:
+    """Of each reader, of each arm and of the change: lower limits of errors are upper ones of the others."""
+    found = assess(*read_study(read(tmp_path, BALANCED, variant=variant)))
+    for id, whole in ((EACH, 1.0), (ARM, 1.0), (CHANGE, 0.0)):
+        results = by_endpoint(found, id)
+        wrong, right = results.get(BALANCED, []), results.get(RIGHT, [])
+        assert len(wrong) == len(right)
+        assert wrong or variant == "one reader", id
+        for one, other in zip(wrong, right, strict=True):
+            e, turned = one.estimate, other.estimate
+            assert one.place == other.place
+            assert (e.value, e.low, e.high) == pytest.approx(
+                (whole - turned.value, whole - turned.high, whole - turned.low), abs=1e-9
+            )
+            assert e.note == notes.mirrored(turned.note)
+            low, high = (0.0, 1.0) if whole else (-1.0, 1.0)
+            assert low <= e.low <= e.value <= e.high <= high
+
+
+@pytest.mark.usefixtures("of_both")
+def test_a_measure_of_readers_by_the_guide_is_in_the_results_with_its_verdict(tmp_path: Path) -> None:
+    study, plan = read_study(read(tmp_path, BALANCED, arms=("unaided", "aided", "late")))
+    write_report(assess(study, plan), tmp_path / "out", formats=("json",))
+    written = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    entries = [r for r in written["results"] if r["scope"].get("endpoint") == BALANCED and r["primary"]]
+    assert {r["id"] for r in entries} >= {EACH, ARM, CHANGE, MEAN_BENEFIT, "decision_benefit.global_test"}
+    each = [(r["scope"]["reader"], r["scope"]["arm"]) for r in entries if r["id"] == EACH]
+    assert {*each} == {(f"r{i}", arm) for i in range(6) for arm in ("unaided", "aided", "late")}
+    (change,) = (
+        r for r in entries if r["id"] == MEAN_BENEFIT and r["scope"]["arms"] == ["aided", "unaided"]
+    )
+    assert (change["quantity"], change["unit"]) == (f"{BALANCED}_difference", "difference")
+    assert change["high"] < 0
+    (verdict,) = written["verdicts"]
+    assert (verdict["verdict"], verdict["below"], verdict["high"]) == ("pass", 0.0, change["high"])
+
+
+@pytest.mark.parametrize(
+    "interval, needs",
+    [(Delta(), ()), (CaseShare((1,)), ()), (CaseShare((0,)), ("called_positive",)), (CaseShare((0,)), ())],
+)
+def test_what_no_reader_can_be_analysed_by_is_refused(interval: Any, needs: tuple[Any, ...]) -> None:
+    with pytest.raises(ValueError, match="alarm_share is no share of right decisions"):
+        measured(interval, *needs, of_readers=True)(alarm_share)
+    assert TOY not in MEASURES
 
 
 def test_a_statistic_without_a_row_does_not_start() -> None:

@@ -209,6 +209,23 @@ def test_measures_know_neither_frames_nor_figures() -> None:
             assert module.split(".")[0] not in FORBIDDEN_IN_MEASURES, f"{file}:{line} imports {module}"
 
 
+def test_every_measure_is_imported_by_something() -> None:
+    """A file of statistics that nothing imports reports nothing, and no step misses it."""
+    used = {module for file in FILES for _, module in imports(file) if module != module_of(file)}
+    named = {f"trustreport.measures.{of.partition(':')[0]}" for of in places_of_functions()}
+    measures = {m for m in MODULES if m.startswith("trustreport.measures.")}
+    packages = {module_of(file) for file in FILES if file.name == "__init__.py"}
+    assert measures - packages - used - named == set()
+
+
+def places_of_functions() -> Iterator[str]:
+    """Functions that measures of scores name, to be imported when they are first used."""
+    from trustreport.measures.score_measure import SCORES
+
+    for measure in SCORES.values():
+        yield from (of for of in (measure.estimates, measure.influence) if isinstance(of, str))
+
+
 def test_a_reversed_import_would_be_named() -> None:
     offender = PACKAGE / "measures" / "estimate.py"
     assert list(against(offender, ("vocabulary", "measures"), 1)) == []

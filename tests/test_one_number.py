@@ -19,7 +19,6 @@ from trustreport.assessment.assess import Assessment
 from trustreport.measures.estimate import Estimate
 from trustreport.vocabulary.one_number import contradictions, number
 from trustreport.vocabulary.place import Place
-from trustreport.vocabulary.quantities import LEFT_OF
 from trustreport.vocabulary.results import CUT, Result
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -117,7 +116,7 @@ def adjusted_twice(results: Iterable[Result]) -> list[str]:
         e = r.estimate
         if r.details.get("p_holm") is None or isnan(e.p):
             continue
-        of = LEFT_OF.get(r.endpoint, r.endpoint)
+        of = r.quantity.left_of or r.endpoint
         data = r.place.dataset or "".join(r.place.datasets)
         ends = sorted(f"{abs(x):.9f}" for x in (e.low, e.high))
         key = (of, data, r.place.candidate, r.place.arms, f"{abs(e.value):.9f}", *ends, e.n, f"{e.p:.9f}")

@@ -139,7 +139,7 @@ def test_similarity_falls_as_the_features_move_away() -> None:
 
 def test_minimum_sample_sizes_and_what_is_reached_of_them() -> None:
     found = answer(validation(1))
-    for name in sizes.WIDTHS:
+    for name in sizes.SIZES:
         for of in ("train", "site 0"):
             e = only(found, f"mss_{name}", dataset=of)
             assert e.details["reached"] == pytest.approx(e.n / e.value)

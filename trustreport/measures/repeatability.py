@@ -1,7 +1,7 @@
 """How alike two runs on the same case are: limits of agreement, within-case SD, decisions that flip."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from math import atanh, inf, isnan, sqrt, tanh
 from typing import Literal
@@ -42,13 +42,32 @@ OfDifferences = Literal[
     "agreement_limit_high",
     "repeatability_coefficient",
 ]
-OF_DIFFERENCES: tuple[OfDifferences, ...] = (
-    *("repeat_bias", "agreement_limit_low", "agreement_limit_high"),
-    *("within_case_sd", "repeatability_coefficient"),
-)
 
 
-SPREADS = ("within_case_sd", "repeatability_coefficient")
+@dataclass(frozen=True, slots=True)
+class _Deviation:
+    """The mean of differences plus `side` standard deviations of them, or `times` the within-case one."""
+
+    method: str
+    clustered: str = CLUSTERED_SPREAD
+    side: float = 0.0
+    times: float = 0.0
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether it is a within-case standard deviation."""
+        return self.times > 0
+
+
+_DEVIATIONS: dict[OfDifferences, _Deviation] = {
+    "repeat_bias": _Deviation(MEAN, CLUSTERED),
+    "agreement_limit_low": _Deviation(LIMITS, side=-LIMITS_AT),
+    "agreement_limit_high": _Deviation(LIMITS, side=LIMITS_AT),
+    "within_case_sd": _Deviation(SPREAD, times=1.0),
+    "repeatability_coefficient": _Deviation(SPREAD, times=LIMITS_AT * sqrt(2)),
+}
+OF_DIFFERENCES: tuple[OfDifferences, ...] = tuple(_DEVIATIONS)
+
 Summed = Callable[[Floats], Estimate]
 """From what each case adds to a deviation, in sum 0, to an estimate of 0 with `se` and `df` of a design."""
 
@@ -59,11 +78,11 @@ def value_of(name: OfDifferences, difference: Floats) -> float:
     >>> value_of("within_case_sd", np.array([1.0, -1.0, 1.0, -1.0]))
     0.7071067811865476
     """
-    if name == "repeat_bias":
-        return float(difference.mean())
-    if name in SPREADS:
-        return _times(name) * sqrt(float((difference**2).mean()) / 2)
-    return float(difference.mean()) + _side(name) * float(difference.std(ddof=1))
+    of = _DEVIATIONS[name]
+    if of.is_spread:
+        return of.times * sqrt(float((difference**2).mean()) / 2)
+    mean = float(difference.mean())
+    return mean + of.side * float(difference.std(ddof=1)) if of.side else mean
 
 
 def repeated(
@@ -132,12 +151,12 @@ def repeated(
     0.05 (95% CI 0.02 to 0.10; n = 8)
     """
     check_level(level)
-    n, apart = len(difference), cluster is None and summed is None
-    method = METHODS[name] if apart else CLUSTERED if name == "repeat_bias" else CLUSTERED_SPREAD
-    if n < 2 and not (n and name in SPREADS):
+    n, apart, of = len(difference), cluster is None and summed is None, _DEVIATIONS[name]
+    method = of.method if apart else of.clustered
+    if n < 2 and not (n and of.is_spread):
         return undefined(n, ONE_REPEAT if n else NO_REPEAT, level=level, method=method)
     value = value_of(name, difference)
-    if not difference.any() or (np.ptp(difference) == 0 and name not in SPREADS):
+    if not difference.any() or (np.ptp(difference) == 0 and not of.is_spread):
         return no_interval(value, n, ALL_ALIKE, level=level, method=method)
     if summed is None:
         summed = _alone if cluster is None else partial(_of_clusters, cluster)
@@ -145,28 +164,28 @@ def repeated(
     if not apart and isnan(mean.low):
         return no_interval(value, n, mean.note, level=level, method=method)
     half = quantile(mean.df, level) * mean.se
-    if name == "repeat_bias":
+    if not (of.is_spread or of.side):
         return Estimate(
             value, value - half, value + half, n, level, mean.method or method, mean.note,
             se=mean.se, df=mean.df, details=mean.details,
         )  # fmt: skip
-    about = 0.0 if name in SPREADS else float(difference.mean())
+    about = 0.0 if of.is_spread else float(difference.mean())
     square = (difference - about) ** 2
     of_log = summed((square / square.mean() - 1) / (2 * n))
-    df = _df_of_spread(of_log, n if name in SPREADS else n - 1, level)
+    df = _df_of_spread(of_log, n if of.is_spread else n - 1, level)
     tail = (1 - level) / 2
     shorter, longer = (sqrt(df / chdtri(df, p)) for p in (tail, 1 - tail))
     note = mean.note + of_log.note
-    if name in SPREADS:
+    if of.is_spread:
         often = OFTEN_BELOW if cluster is None and not apart else NO_NOTE  # readers and cases
         return Estimate(
             value, value * shorter, value * longer, n, level, method, often or of_log.note,
             df=df, details=mean.details,
         )  # fmt: skip
-    side, sd = _side(name), float(difference.std(ddof=1))
+    sd = float(difference.std(ddof=1))
     ends = [LIMITS_AT * sd * (1 - shorter), LIMITS_AT * sd * (longer - 1)]
     inner, outer = (sqrt(half**2 + end**2) for end in ends)
-    below, above = (inner, outer) if side > 0 else (outer, inner)
+    below, above = (inner, outer) if of.side > 0 else (outer, inner)
     return Estimate(value, value - below, value + above, n, level, method, note, details=mean.details)
 
 
@@ -231,23 +250,6 @@ def helmert(value: Floats) -> tuple[Floats, NDArray[np.intp]]:
     j = before[case, at]
     apart = value[case, at] - total[case, at] / j
     return apart * np.sqrt(2 * j / (j + 1)), case
-
-
-METHODS: dict[str, str] = {
-    "repeat_bias": MEAN,
-    "agreement_limit_low": LIMITS,
-    "agreement_limit_high": LIMITS,
-    "within_case_sd": SPREAD,
-    "repeatability_coefficient": SPREAD,
-}
-
-
-def _times(name: OfDifferences) -> float:
-    return 1.0 if name == "within_case_sd" else LIMITS_AT * sqrt(2)
-
-
-def _side(name: OfDifferences) -> float:
-    return -LIMITS_AT if name == "agreement_limit_low" else LIMITS_AT
 
 
 def _alone(influence: Floats) -> Estimate:

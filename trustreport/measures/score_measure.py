@@ -19,6 +19,9 @@ Measures that need a threshold have it as third argument, those that need releva
 relevance of each case; those of ranks have the ``order`` of the scores.
 """
 
+Influence = Callable[..., Any]
+"""From truth, score and, of measures that need one, a threshold to what each case adds, (n_cases,)."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScoreMeasure:
@@ -31,6 +34,7 @@ class ScoreMeasure:
     needs : scores of any kind; scores that are probabilities; also an operating point; also relevances
     intervals : the methods of independent cases in the order of a report, the primary one first
     clustered : the primary method where cases come in clusters, where it has a word of its own
+    influence : the function of what each case adds to the measure, as `estimates`; empty where none is known
     change : how the change between two periods is estimated: by the standard errors of both values (of their
         logarithms for a ratio), by areas of the same cases, or by the limits of both values
     unit, better, scale, low, high, written_as, by_prevalence, counts_decisions : as in
@@ -42,6 +46,7 @@ class ScoreMeasure:
     needs: Literal["scores", "risks", "threshold", "relevance"]
     intervals: tuple[str, ...]
     clustered: str = ""
+    influence: str | Influence = ""
     change: Literal["errors", "log_errors", "areas", "limits"] = "limits"
     unit: Literal["proportion", "ratio", "score", "utility"] = "score"
     better: Literal["up", "down"] | float = "up"
@@ -58,11 +63,21 @@ class ScoreMeasure:
         return self.intervals[0]
 
     def function(self) -> Estimates:
-        if not isinstance(self.estimates, str):
-            return self.estimates
-        module, _, name = self.estimates.partition(":")
-        found: Estimates = getattr(import_module(f"trustreport.measures.{module}"), name)
+        found: Estimates = _found(self.estimates)
         return found
+
+    def influence_of(self) -> Influence | None:
+        """The function of what each case adds; None where none is known."""
+        found: Influence | None = _found(self.influence) if self.influence else None
+        return found
+
+
+def _found(place: Any) -> Any:
+    """A function, or the one at a place below `trustreport.measures`."""
+    if not isinstance(place, str):
+        return place
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"trustreport.measures.{module}"), name)
 
 
 _AREA: dict[str, Any] = {
@@ -84,7 +99,8 @@ SCORES: dict[str, ScoreMeasure] = {
             "scores",
             ("auc_logit_larger", "delong", "logit_delong", "newcombe_auc"),
             "auc_logit_obuchowski",
-            "areas",
+            influence="monitoring.change:of_area",
+            change="areas",
             **_AREA,
         ),
         ScoreMeasure(
@@ -101,6 +117,7 @@ SCORES: dict[str, ScoreMeasure] = {
             "scores:net_benefits",
             "threshold",
             ("yield_mover", "case_mean"),
+            influence="monitoring.change:of_net_benefit",
             by_prevalence=True,
             **_UTILITY,
         ),
@@ -109,6 +126,7 @@ SCORES: dict[str, ScoreMeasure] = {
             "scores:standardized_net_benefits",
             "threshold",
             ("snb_mover", "ratio_delta"),
+            influence="monitoring.change:of_standardized_net_benefit",
             scale="log_shortfall",
             by_prevalence=True,
             **_UTILITY,
@@ -126,6 +144,7 @@ SCORES: dict[str, ScoreMeasure] = {
             "scores:briers",
             "risks",
             ("logit_t", "wald"),
+            influence="monitoring.change:of_brier",
             change="errors",
             scale="logit",
             **_LOSS,
@@ -137,6 +156,7 @@ SCORES: dict[str, ScoreMeasure] = {
             "scores:calibration_intercepts",
             "risks",
             ("sandwich", "wald", "profile"),
+            influence="monitoring.change:of_intercept",
             change="errors",
             better=0.0,
         ),
@@ -145,6 +165,7 @@ SCORES: dict[str, ScoreMeasure] = {
             "scores:calibration_slopes",
             "risks",
             ("wald", "profile"),
+            influence="monitoring.change:of_slope",
             change="errors",
             unit="ratio",
             better=1.0,
@@ -154,6 +175,7 @@ SCORES: dict[str, ScoreMeasure] = {
             "scores:oe_ratios",
             "risks",
             ("oe_delta", "log_wald"),
+            influence="monitoring.change:of_oe_ratio",
             change="log_errors",
             unit="ratio",
             better=1.0,

@@ -4,7 +4,7 @@ import json
 from collections.abc import Hashable, Iterable, Mapping
 from math import isclose, isnan
 
-from trustreport.vocabulary.quantities import CHANGES, LEFT_OF, VALUES, known
+from trustreport.vocabulary.quantities import CHANGES, VALUES, known
 from trustreport.vocabulary.quantity import DIFFERENCE
 from trustreport.vocabulary.results import Result
 
@@ -45,8 +45,8 @@ def number(result: Result, threshold: float | None = None) -> Hashable:
 
 def _right(result: Result) -> str:
     """Of a rate of errors, or its difference, that of right decisions; else empty."""
-    right = LEFT_OF.get(result.quantity.base)
-    return result.quantity.id.replace(result.quantity.base, right) if right else ""
+    of = result.quantity
+    return of.id.replace(of.base, of.left_of) if of.left_of else ""
 
 
 def contradictions(

@@ -11,11 +11,13 @@ from functools import cache
 from math import inf
 from typing import Any
 
-from trustreport.measures.confusion.measure import CellMeasure
+from trustreport.measures.confusion.measure import CaseShare, CellMeasure
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.score_measure import SCORES, ScoreMeasure
 from trustreport.vocabulary.kinds import Claim
 from trustreport.vocabulary.quantity import DIFFERENCE, RANGES, SCALES, Better, Quantity, Unit
+
+CELLS = ("tp", "fp", "fn", "tn")
 
 
 def _rows(names: str, unit: Unit = "proportion", better: Better = None, **more: Any) -> list[Quantity]:
@@ -32,6 +34,7 @@ def _claiming(claim: Claim, *rows: Quantity) -> list[Quantity]:
 
 def of_measure(measure: CellMeasure) -> Quantity:
     """The row of a measure of the four cells."""
+    share = measure.interval if isinstance(measure.interval, CaseShare) else None
     return Quantity(
         measure.id,
         measure.unit,
@@ -44,7 +47,15 @@ def of_measure(measure: CellMeasure) -> Quantity:
         needs=measure.needs,
         clustered=measure.interval.word,
         decimals=measure.decimals,
+        counted=tuple(CELLS[i] for i in share.counted) if share else (),
+        among=tuple(CELLS[i] for i in measure.among) if share else (),
     )
+
+
+def _left_of(right: str, id: str) -> Quantity:
+    """The row of a rate of errors: what is left of a share of right decisions."""
+    row = of_measure(MEASURES[right])
+    return replace(row, id=id, better="down", left_of=right, counted=(), among=())
 
 
 def of_score_measure(measure: ScoreMeasure) -> Quantity:
@@ -69,6 +80,7 @@ def _of_scores(names: str) -> list[Quantity]:
 
 
 _OF_SHARE: dict[str, Any] = {"clustered": "cluster_wilson"}
+_OF_ALL: dict[str, Any] = {**_OF_SHARE, "among": CELLS, "counts_decisions": True, "by_prevalence": True}
 _RISKS: dict[str, Any] = {"needs_probabilities": True}
 
 ROWS: tuple[Quantity, ...] = (
@@ -85,9 +97,9 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("label_corrected_auc", better="up", written_as="area"),
     *_rows("reference_sensitivity reference_specificity", better="up", claim="description"),
     *_rows("reference_disagreement", claim="agreement", **_OF_SHARE),
-    *_rows("error_rate", better="down", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
-    *_rows("false_negative_rate", better="down", counts_decisions=True, needs=("positives",), **_OF_SHARE),
-    *_rows("false_positive_rate", better="down", counts_decisions=True, needs=("negatives",), **_OF_SHARE),
+    _left_of("accuracy", "error_rate"),
+    _left_of("sensitivity", "false_negative_rate"),
+    _left_of("specificity", "false_positive_rate"),
     *_rows(
         "positive_rate called_share", counts_decisions=True, by_prevalence=True, claim="workflow", **_OF_SHARE
     ),
@@ -108,8 +120,8 @@ ROWS: tuple[Quantity, ...] = (
         high=1.0,
         **_RISKS,
     ),
-    *_rows("true_positive_share", better="up", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
-    *_rows("false_positive_share", better="down", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
+    *_rows("true_positive_share", better="up", counted=("tp",), **_OF_ALL),
+    *_rows("false_positive_share", better="down", counted=("fp",), **_OF_ALL),
     *_of_scores("weighted_utility"),
     *_rows("utility_yield optimal_yield", "utility", "up", by_prevalence=True, counts_decisions=True),
     *_rows("utility", "utility", "up", by_prevalence=True, counts_decisions=True),
@@ -348,13 +360,6 @@ OF_GROUPS = (
     *("mean_benefit", "published_mean_benefit", "pooled_performance", "prediction_interval", "heterogeneity"),
     *("pooled_sensitivity", "pooled_specificity", "summary_roc"),
 )
-
-# Rates of errors, and the share of right decisions of which each is what is left.
-LEFT_OF = {
-    "error_rate": "accuracy",
-    "false_negative_rate": "sensitivity",
-    "false_positive_rate": "specificity",
-}
 
 _BY_ID = {row.id: row for row in ROWS}
 

@@ -42,6 +42,8 @@ class Quantity:
     clustered : the method, a fixed word, where cases come in clusters; empty where none is known
     written_as : how a value is written in running text, where that is not its unit (an area: as a number)
     same_as : the quantity that is the same number under another name
+    counted, among : of a share of cases, the cells above and below the line; empty where that is not told
+    left_of : of a rate of errors, the share of right decisions of which it is what is left
     sizes : of a minimum sample size, the quantities that a set with fewer cases cannot be judged by
     decimals : of a score that always has as many; None where the width of its interval says
     claim : what it can show at most; accuracy only against a truth that is right
@@ -61,6 +63,9 @@ class Quantity:
     clustered: str = ""
     written_as: str = ""
     same_as: str = ""
+    counted: tuple[str, ...] = ()
+    among: tuple[str, ...] = ()
+    left_of: str = ""
     decimals: int | None = None
     sizes: tuple[str, ...] = ()
     claim: Claim = "accuracy"
@@ -119,6 +124,7 @@ class Quantity:
             counts_decisions=self.counts_decisions,
             by_prevalence=self.by_prevalence,
             needs_probabilities=self.needs_probabilities,
+            left_of=self.left_of,
             decimals=self.decimals,
             claim=self.claim,
         )

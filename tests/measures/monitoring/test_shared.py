@@ -16,10 +16,14 @@ from trustreport.measures.estimate import Estimate
 from trustreport.measures.monitoring import change, notes
 from trustreport.measures.monitoring.change import (
     of_area,
+    of_brier,
     of_cells,
+    of_intercept,
     of_net_benefit,
-    of_risk,
+    of_oe_ratio,
     of_share,
+    of_slope,
+    of_standardized_net_benefit,
     shared,
 )
 from trustreport.measures.monitoring.standardisation import clustered_standardised_change
@@ -75,7 +79,7 @@ def test_covariance_of_means_is_that_of_a_regression_on_the_period() -> None:
 
 def test_covariance_of_the_brier_score_and_of_sensitivity_are_those_of_regressions() -> None:
     squared = (SCORE - TRUTH) ** 2
-    values = parts(lambda of: of_risk("brier", TRUTH[of], SCORE[of]))
+    values = parts(lambda of: of_brier(TRUTH[of], SCORE[of]))
     expected = variance(robust(OLS(squared, with_constant(LATER))))
     r = shared(*values).correlation
     assert of_both(plain(*values[:2]), plain(*values[2:]), r) == pytest.approx(expected, rel=1e-9)
@@ -91,20 +95,20 @@ def test_covariance_of_calibration_is_that_of_a_logistic_regression_with_both_pe
     """Log odds in each period and their difference: the coefficient of the interaction is the change."""
     odds = np.log(SCORE / (1 - SCORE))
     later = LATER.astype(float)
-    for name, design, offset in (
-        ("calibration_slope", np.stack([np.ones(540), odds, later, odds * later], axis=1), None),
-        ("calibration_intercept", np.stack([np.ones(540), later], axis=1), odds),
+    for influence, design, offset in (
+        (of_slope, np.stack([np.ones(540), odds, later, odds * later], axis=1), None),
+        (of_intercept, np.stack([np.ones(540), later], axis=1), odds),
     ):
         model = GLM(TRUTH.astype(float), design, family=Binomial(), offset=offset)
         fit = model.fit(tol=1e-12, cov_type="cluster", cov_kwds={"groups": PATIENTS, "use_correction": False})
-        measure = calibration_slope if name == "calibration_slope" else calibration_intercept
+        measure = calibration_slope if influence is of_slope else calibration_intercept
         each = [measure(TRUTH[of], SCORE[of], cluster=PATIENTS[of]) for of in (LATER, ~LATER)]
         assert each[0].value - each[1].value == pytest.approx(fit.params[-1], abs=1e-6)
         clusters = [len(np.unique(PATIENTS[of])) for of in (LATER, ~LATER)]
         se = [e.se * sqrt((g - 1) / g) for e, g in zip(each, clusters)]
-        r = shared(*parts(lambda of, name=name: of_risk(name, TRUTH[of], SCORE[of]))).correlation
+        r = shared(*parts(lambda of, at=influence: at(TRUTH[of], SCORE[of]))).correlation
         # The slope has at least Wald's variance times the design effect, which here is the larger.
-        least = 1.0 if name == "calibration_slope" else 1 - 1e-5
+        least = 1.0 if influence is of_slope else 1 - 1e-5
         assert least <= of_both(*se, r) / variance(fit) < (1.02 if least == 1 else 1 + 1e-5)
 
 
@@ -133,11 +137,11 @@ def test_correlation_is_that_of_patients_drawn_anew(name: str) -> None:
         if name == "auc":
             return of_area(truth, score)
         if name == "oe_ratio":
-            return of_risk(name, truth, score)
+            return of_oe_ratio(truth, score)
         if name in ("ppv", "mcc"):
             return of_cells(name, truth, score > 0.5)
-        ratio = value(truth, score) if name == "standardized_net_benefit" else 0.0
-        return of_net_benefit(truth, score > 0.5, 0.5, ratio)
+        of = of_net_benefit if name == "net_benefit" else of_standardized_net_benefit
+        return of(truth, score, 0.5)
 
     draw = np.random.default_rng(5)
     rows = [np.flatnonzero(p == PATIENTS) for p in range(100)]

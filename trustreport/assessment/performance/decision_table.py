@@ -15,6 +15,7 @@ from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.assessment.performance.measures import as_entries, pair
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
+from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.means import case_share
 from trustreport.measures.mrmc.in_range import difference_in_range
@@ -265,7 +266,7 @@ def _areas(compared: ScoredCases, baseline: ScoredCases, level: float) -> Iterat
 
 def _shares(compared: ScoredCases, baseline: ScoredCases, name: str, level: float) -> Estimate:
     truth = compared.truth
-    of = {"sensitivity": truth, "specificity": ~truth}.get(name, np.ones_like(truth))
+    of = MEASURES[name].cases(truth) if name in MEASURES else np.ones_like(truth)
     if name == "failure_rate":
         ours, theirs = compared.failed[of], baseline.failed[of]
     else:

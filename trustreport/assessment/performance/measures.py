@@ -38,6 +38,8 @@ NO_THRESHOLD = note("no_operating_point_declared")
 NOT_RISKS = note("scores_not_all_within_0_and")
 NO_PROBABILITIES = note("scores_declared_to_be_no_probabilities")
 NO_WEIGHTS = note("no_column_relevance_or_case_threshold")
+# The cases of a measure of scores, by what it needs.
+PARTS = {"scores": "ranked", "risks": "with_scores", "threshold": "acted_on", "relevance": "acted_on"}
 REVERSED = note("lower_score_speaks_for_condition_no")
 
 
@@ -69,8 +71,8 @@ def estimates(case: ScoredCases, name: str, level: float, **chosen: Any) -> tupl
 def _estimates(case: ScoredCases, name: str, level: float, **chosen: Any) -> Sequence[Estimate]:
     if name in MEASURES:
         return _of_cells(case, name, level, **chosen)
-    if name == "error_rate":
-        return [complement(e) for e in estimates(case, "accuracy", level)]
+    if right := quantity(name).left_of:
+        return [complement(e) for e in estimates(case, right, level)]
     if name == "failure_rate":
         return [_failures(case, level)]
     if name in SCORES:
@@ -151,8 +153,7 @@ def _of_scores(
     if why:
         n = int(np.count_nonzero(case.scored)) if needs == "risks" else n
         return [undefined(n, why, level=level, method=measure.primary)]
-    part = {"scores": "ranked", "risks": "with_scores"}.get(needs, "acted_on")
-    truth, score, cluster = getattr(case, part)
+    truth, score, cluster = getattr(case, PARTS[needs])
     given: dict[str, Any] = {"cluster": cluster, "intervals": measure.intervals, "level": level}
     if needs == "scores":
         given["order"] = case.ranked_order
@@ -277,31 +278,23 @@ def matched(one: Dataset, other: Dataset, plan: Plan) -> Matched:
     return Matched(first, second, known=bool(ours & theirs) or not (ours or theirs))
 
 
-def influence(case: ScoredCases, name: str, value: Estimate) -> Floats | None:
+def influence(case: ScoredCases, name: str) -> Floats | None:
     """What each case adds to a quantity, (n,), up to a factor of the set; None where that is not known."""
-    if name == "error_rate":
-        name = "accuracy"
+    name = quantity(name).left_of or name
     if name == "failure_rate":
         return change.of_share(case.failed)
     if name in MEASURES:
         return None if case.decision is None else change.of_cells(name, case.truth, case.decision)
-    if case.score is None or (name != "auc" and case.risk is None):
+    measure = SCORES.get(name)
+    of = measure.influence_of() if measure else None
+    if measure is None or of is None or case.score is None:
         return None
+    at = (case.risk_threshold,) if measure.needs == "threshold" else ()
+    if None in at or (measure.needs != "scores" and case.risk is None):
+        return None
+    truth, score, _ = getattr(case, PARTS[measure.needs])
     found = np.zeros(len(case))
-    by_errors = name in SCORES and SCORES[name].change in ("errors", "log_errors")
-    if name == "auc":
-        truth, score, _ = case.ranked
-        found[case.scored | case.failed] = change.of_area(truth, score)
-    elif by_errors:
-        truth, score, _ = case.with_scores
-        found[case.scored] = change.of_risk(name, truth, score)
-    elif name in ("net_benefit", "standardized_net_benefit") and case.risk_threshold is not None:
-        truth, score, _ = case.acted_on
-        ratio = value.value if name == "standardized_net_benefit" else 0.0
-        gain = change.of_net_benefit(truth, score >= case.risk_threshold, case.risk_threshold, ratio)
-        found[case.scored | case.failed] = gain
-    else:
-        return None
+    found[case.scored if measure.needs == "risks" else case.scored | case.failed] = of(truth, score, *at)
     return found
 
 

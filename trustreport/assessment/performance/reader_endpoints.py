@@ -1,6 +1,7 @@
 """Endpoints of readers: shares of right decisions, sums over both classes, areas under the curve."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -54,8 +55,15 @@ from trustreport.measures.mrmc.period import (
 )
 from trustreport.measures.mrmc.same_pair import same_pair
 from trustreport.measures.mrmc.ustatistic import ustatistic
-from trustreport.measures.mrmc.youden import fit_youden, sum_of, youden_in_range, youden_ustatistic
-from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
+from trustreport.measures.mrmc.youden import (
+    fit_youden,
+    range_of_sum,
+    sum_of,
+    youden_in_range,
+    youden_ustatistic,
+)
+from trustreport.measures.note import Note
+from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW, mirrored
 from trustreport.measures.subgroups import effect_differences, leading_mode
 from trustreport.study.study import Floats
 
@@ -193,7 +201,15 @@ def youden(
 
     With other `weights` of the classes, and nothing taken off (`less`), accuracy at a prevalence.
     """
-    weigh, high = np.where(truth, *weights), HIGH_INDEX if less else HIGH
+    weigh = np.where(truth, *weights)
+    low, high = range_of_sum(weights, less)
+    near_best = HIGH_INDEX if high - low > 1 else HIGH
+
+    def noted(e: Estimate, note: Note, *means: Estimate) -> Estimate:
+        """What simulations show where a mean is near its best: the greatest, or of errors the least."""
+        if sum(weights) < 0:
+            means, note = tuple(replace(m, value=low + high - m.value) for m in means), mirrored(note)
+        return noted_where_high(e, note, *means, from_=near_best)
 
     def each(part: Floats, cluster: Clusters) -> ClusteredReaders:
         """The clusters of both classes."""
@@ -210,15 +226,15 @@ def youden(
             read = [cases_read(of_class, own)[arm] for of_class, own in zip(classes, clusters)]
             own = [of_class[arm] for of_class in classes]
             found = youden_in_range(e, own, read, clusters, weights, less)
-            return noted_where_high(found, OFTEN_ABOVE, found, from_=high) if few else found
+            return noted(found, OFTEN_ABOVE, found) if few else found
 
         fewest = min(n for of_class, own in zip(classes, clusters) for n in cases_read(of_class, own))
         few = right.shape[1] > 1 and fewest <= FEW_CASES
 
         def change_in_range(e: Estimate, mean: Callable[[int], Estimate]) -> Estimate:
             """A change of Youden's J within its range."""
-            said = noted_where_high(e, OFTEN_BELOW, mean(AIDED), mean(UNAIDED), from_=high) if few else e
-            return difference_in_range(said, sum(weights))
+            said = noted(e, OFTEN_BELOW, mean(AIDED), mean(UNAIDED)) if few else e
+            return difference_in_range(said, high - low)
 
         one, other = (OneReader(of_class, own) for of_class, own in zip(classes, clusters))
         alone = part.shape[1] == 1

@@ -10,7 +10,7 @@ from trustreport.assessment.performance.keys import case_key
 from trustreport.assessment.performance.reader_analysis import ReaderEndpoint
 from trustreport.assessment.performance.reader_endpoints import auc, proportion, youden
 from trustreport.measures.cluster import Clusters, together
-from trustreport.measures.confusion.measure import CaseShare, OfClasses
+from trustreport.measures.confusion.measure import OfClasses
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.study.clusters import clustering
 from trustreport.study.plan import Endpoint as Criterion
@@ -154,9 +154,8 @@ def _endpoints(readings: Readings, arms: tuple[str, str], level: float) -> list[
     if readings.decision is not None:
         correct = correct_decisions(readings, arms)
         for name, measure in MEASURES.items():
-            if measure.of_readers and isinstance(measure.interval, CaseShare):
-                in_class = truth == int(measure.needs == ("positives",))
-                of = np.asarray(in_class if measure.needs else truth >= 0)
+            if measure.of_readers and measure.is_share_of_right:
+                of = measure.cases(truth)
                 if of.any():
                     found.append(proportion(name, correct[:, :, of], level, patients_of(readings, of), later))
     if readings.score is not None and (truth == 1).any() and (truth == 0).any():

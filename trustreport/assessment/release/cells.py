@@ -9,20 +9,18 @@ from trustreport.measures.disclosure.counts import Count
 from trustreport.measures.disclosure.cuts import kept_cuts
 from trustreport.measures.disclosure.withhold import withheld
 from trustreport.vocabulary.place import Place
-from trustreport.vocabulary.quantities import LEFT_OF, OF_GROUPS
+from trustreport.vocabulary.quantities import CELLS, OF_GROUPS, quantity
+from trustreport.vocabulary.quantity import Quantity
 from trustreport.vocabulary.results import Result
 
 Table = dict[str, int]
-CELLS = ("tp", "fn", "fp", "tn")
 CLASS_OF = {"tp": "positives", "fn": "positives", "fp": "negatives", "tn": "negatives"}
-SHARES = {"sensitivity": ("tp", "fn"), "specificity": ("tn", "fp")}
-AT_THRESHOLD = {"true_positive_share": "tp", "false_positive_share": "fp"}
+OTHER = {"tp": "fn", "fn": "tp", "fp": "tn", "tn": "fp"}  # of the same class
 PARTS = ("site", "subgroup", "version", "class_", "complexity", "advice_type", "reader")
 POOLED = ("pooled_performance", "prediction_interval", "heterogeneity", "between_site_variance")
 FEW_CLOSED = 3  # with fewer sites withheld, the others and the mean give theirs back
 NEAR = 1e-6
 REPORTED = "reported"  # numbers of publications are public already
-OF_ALL = ("accuracy", "error_rate")  # of decisions, and over all cases
 ASKS_NO_DEVICE = ("treat_all", "treat_none", "all_positive", "all_negative")
 
 
@@ -101,19 +99,25 @@ def _cells(r: Result) -> Iterator[tuple[str, int]]:
     counted = _numerator(r)
     if counted is None:
         return
-    if name in AT_THRESHOLD:
-        cell = AT_THRESHOLD[name]
-        prevalence = e.details.get("prevalence", nan)
-        yield cell, counted
-        if not isnan(prevalence):
-            positives = round(prevalence * e.n)
-            yield ("fn", positives - counted) if cell == "tp" else ("tn", e.n - positives - counted)
+    row = _right(r.quantity)
+    if len(row.counted) != 1:
         return
-    right, wrong = SHARES.get(LEFT_OF.get(name, name), ("", ""))
-    if right:
-        share = e.n - counted if name in LEFT_OF else counted
-        yield right, share
-        yield wrong, e.n - share
+    (cell,) = row.counted
+    counted = e.n - counted if r.quantity.left_of else counted
+    if len(row.among) == 2:
+        yield cell, counted
+        yield next(one for one in row.among if one != cell), e.n - counted
+        return
+    yield cell, counted
+    prevalence = e.details.get("prevalence", nan)
+    if not isnan(prevalence):
+        positives = round(prevalence * e.n)
+        yield OTHER[cell], (positives if CLASS_OF[cell] == "positives" else e.n - positives) - counted
+
+
+def _right(row: Quantity) -> Quantity:
+    """The share of right decisions of which a rate of errors is what is left; any other as it is."""
+    return quantity(row.left_of) if row.left_of and row.id == row.base else row
 
 
 def closed_classes(tables: Mapping[Place, Table], least: int) -> dict[Place, set[str]]:
@@ -245,7 +249,7 @@ def _without_a_few(results: Iterable[Result], least: int) -> set[int]:
         of_groups = r.name in OF_GROUPS or r.place.datasets or r.place.sets or r.place.reference
         needs = r.quantity.needs
         of_class = needs[0] if len(needs) == 1 and needs[0] in ("positives", "negatives") else ""
-        comparable = of_class or r.name in OF_ALL or not r.counts_decisions
+        comparable = of_class or _right(r.quantity).among == CELLS or not r.counts_decisions
         if not of_groups and r.place.threshold is None and comparable:
             by_place.setdefault((r.place, of_class), []).append(r)
     return {

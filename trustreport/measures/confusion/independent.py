@@ -182,16 +182,15 @@ def estimated(measure: CellMeasure, counts: ConfusionCounts, *, level: float = 0
     if measure.alone is not None:
         return measure.alone(counts, level)
     if isinstance(measure.interval, CaseShare):
-        return _share(measure, measure.interval, counts, level)
+        return _share(measure, counts, level)
     if isinstance(measure.interval, OfClasses):
         return _of_classes(measure, measure.interval, counts, level)
     return propagated(measure, counts, level=level)
 
 
-def _share(measure: CellMeasure, share: CaseShare, counts: ConfusionCounts, level: float) -> Estimate:
-    cells = (counts.tp, counts.fp, counts.fn, counts.tn)
-    n = sum(cells[i] for i in measure.among)
-    e = wilson(sum(cells[i] for i in share.counted), n, level)
+def _share(measure: CellMeasure, counts: ConfusionCounts, level: float) -> Estimate:
+    x, n = measure.counts_of((counts.tp, counts.fp, counts.fn, counts.tn))
+    e = wilson(x, n, level)
     return e if n else replace(e, note=lacking(measure.needs, counts) or NO_CASE)
 
 

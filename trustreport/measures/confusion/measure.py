@@ -6,7 +6,7 @@ so that nothing here imports NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -134,9 +134,28 @@ class CellMeasure:
         return isinstance(self.interval, CaseShare) and self.needs in ((), ("positives",), ("negatives",))
 
     @property
+    def is_share_of_right(self) -> bool:
+        """Whether it is the share of right decisions, of all cases or of those of one class."""
+        right = tuple(i for i in self.among if i in (0, 3))  # tp and tn
+        return self.is_linear and isinstance(self.interval, CaseShare) and self.interval.counted == right
+
+    @property
     def among(self) -> tuple[int, ...]:
         """The cells below the line of a share."""
         return PARTS[self.needs[0]] if self.needs else EVERY
+
+    def counts_of(self, cells: Sequence[int]) -> tuple[int, int]:
+        """How many cases a share counts, of how many; `cells` are tp, fp, fn, tn."""
+        assert isinstance(self.interval, CaseShare)
+        return sum(cells[i] for i in self.interval.counted), sum(cells[i] for i in self.among)
+
+    def cases(self, truth: Any, decision: Any = None) -> Any:
+        """Which cases a share is of, (n_cases,): those of its class, those so called, or all with a truth."""
+        need = self.needs[0] if self.needs else None
+        if need is None:
+            return truth >= 0
+        of = truth if need in ("positives", "negatives") else decision
+        return of == (need in ("positives", "called_positive"))
 
     def depends_on(self, cell: int) -> bool:
         """Whether the measure changes with a cell, by its place in tp, fp, fn, tn."""
@@ -156,7 +175,10 @@ def measured(
     def add(formula: Formula) -> Formula:
         if formula.__name__ in MEASURES:
             raise ValueError(f"{formula.__name__} is a measure already")
-        MEASURES[formula.__name__] = CellMeasure(formula.__name__, formula, interval, needs, **known)
+        measure = CellMeasure(formula.__name__, formula, interval, needs, **known)
+        if measure.of_readers and not (isinstance(interval, OfClasses) or measure.is_share_of_right):
+            raise ValueError(f"{measure.id} is no share of right decisions and no sum over both classes")
+        MEASURES[measure.id] = measure
         return formula
 
     return add

@@ -97,32 +97,52 @@ def of_area(truth: NDArray[np.bool_], score: Floats) -> Floats:
     return found
 
 
-def of_risk(name: str, truth: NDArray[np.bool_], score: Floats) -> Floats:
-    """Influence on the Brier score, on the logarithm of O/E, or on the intercept or slope of recalibration.
+def of_brier(truth: NDArray[np.bool_], risk: Floats) -> Floats:
+    """Influence on the Brier score."""
+    squared = (risk - truth) ** 2
+    return np.asarray(squared - squared.mean()) / len(risk)
 
-    The last two up to the inverse of the information, which is a factor of the set: score equations at the
-    fitted values, those of the slope about the weighted mean of the log odds.
+
+def of_oe_ratio(truth: NDArray[np.bool_], risk: Floats) -> Floats:
+    """Influence on the logarithm of O/E."""
+    return np.asarray(truth / truth.sum() - risk / risk.sum())
+
+
+def of_intercept(truth: NDArray[np.bool_], risk: Floats) -> Floats:
+    """Influence on the intercept of recalibration, up to the inverse of the information, a factor of the set.
+
+    That is the score equation at the fitted values.
     """
-    if name == "brier":
-        squared = (score - truth) ** 2
-        return np.asarray(squared - squared.mean()) / len(score)
-    if name == "oe_ratio":
-        return np.asarray(truth / truth.sum() - score / score.sum())
-    predictor = logit(np.clip(score, INWARDS, 1 - INWARDS))
-    if name == "calibration_intercept":
-        return np.asarray(truth - expit(calibration_intercept(truth, score).value + predictor))
-    fit = calibration_slope(truth, score)
+    return np.asarray(truth - expit(calibration_intercept(truth, risk).value + _predictor(risk)))
+
+
+def of_slope(truth: NDArray[np.bool_], risk: Floats) -> Floats:
+    """Influence on the slope of recalibration, as `of_intercept`, about the weighted mean of the log odds."""
+    fit, predictor = calibration_slope(truth, risk), _predictor(risk)
     p = expit(fit.details["intercept"] + fit.value * predictor)
     weight = p * (1 - p)
     return np.asarray((truth - p) * (predictor - weight @ predictor / weight.sum()))
 
 
-def of_net_benefit(
-    truth: NDArray[np.bool_], acted: NDArray[np.bool_], threshold: float, ratio: float = 0.0
-) -> Floats:
-    """Influence on the net benefit; with `ratio` its standardised value, on that value."""
-    found = truth & acted, (~truth & acted) * (threshold / (1 - threshold))
-    gain = found[0] - found[1] - ratio * truth
+def _predictor(risk: Floats) -> Floats:
+    return np.asarray(logit(np.clip(risk, INWARDS, 1 - INWARDS)))
+
+
+def of_net_benefit(truth: NDArray[np.bool_], risk: Floats, threshold: float) -> Floats:
+    """Influence on the net benefit."""
+    return _of_gain(truth, risk, threshold, 0.0)
+
+
+def of_standardized_net_benefit(truth: NDArray[np.bool_], risk: Floats, threshold: float) -> Floats:
+    """Influence on the standardised net benefit, up to the prevalence, a factor of the set."""
+    acted = risk >= threshold
+    benefit = np.mean(truth & acted) - np.mean(~truth & acted) * threshold / (1 - threshold)
+    return _of_gain(truth, risk, threshold, float(benefit / truth.mean()))
+
+
+def _of_gain(truth: NDArray[np.bool_], risk: Floats, threshold: float, less: float) -> Floats:
+    acted = risk >= threshold
+    gain = (truth & acted) - (~truth & acted) * (threshold / (1 - threshold)) - less * truth
     return np.asarray(gain - gain.mean()) / len(truth)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import hypot, isnan, sqrt
+from math import copysign, hypot, isnan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,15 @@ def youden_ustatistic(
     return SumOfClasses(ustatistic(stacked, centred=centred, cluster=cluster), len(correct), less)
 
 
+def range_of_sum(weights: tuple[float, float], less: float) -> tuple[float, float]:
+    """The least and the greatest of a weighted sum of two shares, less a constant.
+
+    >>> range_of_sum((1.0, 1.0), 1.0), range_of_sum((-0.5, -0.5), -1.0)
+    ((-1.0, 1.0), (0.0, 1.0))
+    """
+    return sum(min(of, 0.0) for of in weights) - less, sum(max(of, 0.0) for of in weights) - less
+
+
 def youden_in_range(
     e: Estimate,
     classes: Sequence[NDArray[np.float64]],
@@ -93,14 +102,15 @@ def youden_in_range(
         What each class weighs in the sum, and what is taken off it: of accuracy at prevalence q (q, 1 - q)
         and 0.
     """
+    low, high = range_of_sum(weights, less)
     n1, n0 = (
         float(np.count_nonzero(~np.isnan(of))) if own is None else independent_readings(of, own)
         for of, own in zip(classes, clusters)
     )
     if notes.NO_VARIATION not in e.note or not n1 * n0:
-        v, w = (of / sum(weights) for of in weights)
+        v, w = (of / (high - low) for of in weights)
         most = 1 / (v * v / n1 + w * w / n0) if n1 * n0 else None
-        return by_score(e, min(cases), low=-less, high=sum(weights) - less, most=most)
+        return by_score(e, min(cases), low=low, high=high, most=most)
     of_class = [
         by_score(replace(e, value=float(np.nanmean(of)), n=of.size), n) for of, n in zip(classes, cases)
     ]
@@ -117,8 +127,8 @@ def sum_of(
 ) -> Estimate:
     """Weighted sum of the estimates of the two classes, less a constant, with the MOVER interval.
 
-    With weights v and w, none negative, l and u the distances to lower and upper limits, and r the
-    correlation of the two, 0 where no patient has cases of both::
+    With weights v and w, l and u the distances to lower and upper limits (to the other one where a weight is
+    negative), and r the correlation of the two, 0 where no patient has cases of both::
 
         low  = sum - sqrt(v^2 l_a^2 + w^2 l_b^2 + 2 r v w l_a l_b)
         high = sum + sqrt(v^2 u_a^2 + w^2 u_b^2 + 2 r v w u_a u_b)
@@ -143,11 +153,14 @@ def sum_of(
     value = v * one.value + w * other.value
     reasons = sum((e.note for e in (one, other) if isnan(e.low)), NO_NOTE)
     clusters = [e.details["clusters"] for e in (one, other) if "clusters" in e.details]
+    at_low = [e.low if of >= 0 else e.high for e, of in ((one, v), (other, w))]
+    at_high = [e.high if of >= 0 else e.low for e, of in ((one, v), (other, w))]
+    r = copysign(correlation, correlation * v * w)
     below, above = (
-        hypot(a, b) if not correlation else sqrt(max(a * a + b * b + 2 * correlation * a * b, 0.0))
+        hypot(a, b) if not correlation else sqrt(max(a * a + b * b + 2 * r * a * b, 0.0))
         for a, b in (
-            (v * (one.value - one.low), w * (other.value - other.low)),
-            (v * (one.high - one.value), w * (other.high - other.value)),
+            (v * (one.value - at_low[0]), w * (other.value - at_low[1])),
+            (v * (at_high[0] - one.value), w * (at_high[1] - other.value)),
         )
     )
     return Estimate(

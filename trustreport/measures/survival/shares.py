@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile
 from trustreport.measures.note import NO_NOTE, Note
@@ -89,7 +90,7 @@ def share_at_horizon(
     >>> print(share_at_horizon("sensitivity", state, np.array([True, True, False, False])))
     0.40 (95% CI 0.06 to 0.87; n = 2)
     """
-    among = {"sensitivity": state.event, "specificity": ~state.event, "ppv": called, "npv": ~called}[name]
+    among = MEASURES[name].cases(state.event, called)
     right = state.event == called
     why = state.why_not
     if not why and not (state.known & among).any():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.measures.confusion.table import MEASURES
 from trustreport.study.ingest import cases, values
 from trustreport.study.ingest.cases import USUAL, Arms, CaseRecords, Rows, person
 from trustreport.study.ingest.columns import MappedTable, Names
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ADVICE = ("advice", "advice_score", "advice_type")
-# Names that an endpoint of the user's own may not have.
-TAKEN = ("accuracy", "sensitivity", "specificity", "auc", "ppv", "npv", "youden_j", "seconds", "confidence")
+# Names that an endpoint of the user's own may not have, beside those of the measures that readers have.
+TAKEN = ("auc", "ppv", "npv", "seconds", "confidence")
 INITIAL = ("decision", "score", "confidence", "seconds")
 
 
@@ -225,7 +226,7 @@ def _endpoints(pieces: Sequence[Piece], arms: Arms) -> dict[str, list[tuple[Piec
     for i, p in enumerate(pieces):
         for key in (k for k in p.table.headers if k.partition("/")[0] == "endpoint"):
             name, of = _endpoint_name(key, p, arms)
-            if name.casefold() in TAKEN:
+            if name.casefold() in (*TAKEN, *(m.id for m in MEASURES.values() if m.of_readers)):
                 if of is None or not i:
                     _taken(name, p.table)
                 continue

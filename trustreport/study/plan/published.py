@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BeforeValidator, Field, model_validator
 
 from trustreport.study.plan.fields import Count, Group, Share, Text, named, table_size
+from trustreport.vocabulary.quantities import quantity
 
 MOST_TABULATED = 1_000_000  # cases of a table that is analysed case by case
 
@@ -150,13 +151,6 @@ class Reported(Group):
         return self
 
 
-# Measures on the axes of the external performance diagram, and what each can be.
-ON_AXES = {
-    **dict.fromkeys(("auc", "accuracy", "balanced_accuracy", "sensitivity", "specificity"), (0.0, 1.0)),
-    **dict.fromkeys(("f1", "brier", "gici", "ece"), (0.0, 1.0)),
-    **dict.fromkeys(("youden_j", "mcc"), (-1.0, 1.0)),
-    **dict.fromkeys(("standardized_net_benefit", "weighted_utility"), (float("-inf"), 1.0)),
-}
 MOST_ROUNDED = 0.01  # by which a printed difference may differ from that of two printed values
 
 
@@ -254,11 +248,11 @@ class PublishedMeasures(Group):
 
     @model_validator(mode="after")
     def _possible(self) -> "PublishedMeasures":
-        for name, limits in ON_AXES.items():
-            given = getattr(self, name)
-            if given is not None and limits not in given:
-                least = f"from {limits[0]:g} to" if limits[0] > float("-inf") else "at most"
-                raise ValueError(f"{name}: a number {least} {limits[1]:g} (0.81, not 81)")
+        for row in map(quantity, PublishedMeasures.model_fields):
+            given = getattr(self, row.id)
+            if given is not None and (row.low, row.high) not in given:
+                least = f"from {row.low:g} to" if row.low > float("-inf") else "at most"
+                raise ValueError(f"{row.id}: a number {least} {row.high:g} (0.81, not 81)")
         return self
 
     def value_of(self, measure: str) -> PublishedValue | None:

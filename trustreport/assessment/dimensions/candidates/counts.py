@@ -68,26 +68,18 @@ def results_of_counts(one: CandidateCounts, plan: Plan) -> list[Result]:
         place = Place(set=one.name, candidates=(compared, baseline))
         for name in COMPARED:
             if both is None:
-                shares = (*_share(one.tables[compared], name), *_share(one.tables[baseline], name))
-                e, analysis = newcombe(*shares, level=level), TWO_SAMPLE
+                counts = (one.tables[compared], one.tables[baseline])
+                ours, theirs = (MEASURES[name].counts_of((c.tp, c.fp, c.fn, c.tn)) for c in counts)
+                e, analysis = newcombe(*ours, *theirs, level=level), TWO_SAMPLE
             else:
                 e, analysis = _paired(both, name, level), PAIRED
             found.append(Result(f"{ID}.{name}_difference", place, e, primary=True, analysis=analysis))
     return found
 
 
-def _share(counts: ConfusionCounts, name: str) -> tuple[int, int]:
-    """Right decisions, of how many."""
-    return {
-        "sensitivity": (counts.tp, counts.positives),
-        "specificity": (counts.tn, counts.negatives),
-        "accuracy": (counts.tp + counts.tn, counts.n),
-    }[name]
-
-
 def _paired(both: Decisions, name: str, level: float) -> Estimate:
     """The later candidate minus the earlier one, on the cases that the measure is of."""
-    of = {"sensitivity": both.truth == 1, "specificity": both.truth == 0}.get(name, both.truth >= 0)
+    of = MEASURES[name].cases(both.truth)
     theirs, ours = (decision[of] == both.truth[of] for decision in both.decision)
     return paired_shares(ours, theirs, level=level)
 

@@ -11,6 +11,7 @@ from trustreport.assessment.dimensions.candidates.results import ID, leading_mea
 from trustreport.assessment.performance.cases import ScoredCases, by_set, in_common, scored_cases
 from trustreport.assessment.performance.decision_table import difference
 from trustreport.assessment.performance.measures import lead
+from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.note import NO_NOTE, note
@@ -193,5 +194,5 @@ def unpaired(now: ScoredCases, before: ScoredCases, name: str, plan: Plan) -> Es
 def _decided(case: ScoredCases, name: str) -> tuple[Any, Any, Any]:
     """Truth of the cases that a share counts, whether each was decided right, and their rows."""
     assert case.decision is not None
-    of = {"sensitivity": case.truth, "specificity": ~case.truth}.get(name, np.ones(len(case), bool))
+    of = MEASURES[name].cases(case.truth)
     return case.truth[of], (case.decision == case.truth)[of], case.rows[of]

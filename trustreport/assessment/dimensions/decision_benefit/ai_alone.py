@@ -12,6 +12,7 @@ from trustreport.assessment.finding import Part
 from trustreport.assessment.narrative.texts import Item, Texts, endpoint_name, side_of
 from trustreport.assessment.performance.reader_analysis import AIDED, FIRST_COVARIANCE, UNAIDED
 from trustreport.assessment.performance.readers import correct_decisions, patients_of, reading_key
+from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.mrmc.one_reader import fixed_against_readers
 from trustreport.study.study import Floats, Readings
 from trustreport.vocabulary.digits import Rounded
@@ -70,9 +71,8 @@ def ai_results(
     correct = correct_decisions(readings, arms)
     chosen = {"advice_of": arms[AIDED]} if several_contrasts else {}
     results = []
-    classes = {"accuracy": truth >= 0, "sensitivity": truth == 1, "specificity": truth == 0}
-    for endpoint, cases in classes.items():
-        cases = cases & ~np.isnan(right)
+    for endpoint in ("accuracy", "sensitivity", "specificity"):
+        cases = MEASURES[endpoint].cases(truth) & ~np.isnan(right)
         for a in (UNAIDED, AIDED):
             if cases.any() and not np.isnan(correct[a][:, cases]).all():
                 own = patients_of(readings, cases)

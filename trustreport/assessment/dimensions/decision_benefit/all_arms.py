@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from math import isinf, isnan, nan
 from typing import Any
@@ -21,6 +22,8 @@ from trustreport.assessment.performance.readers import (
 )
 from trustreport.measures.association import holm
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.confusion.measure import OfClasses
+from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.auc import fit_auc
@@ -101,22 +104,28 @@ def _fits(readings: Readings, arms: tuple[str, ...]) -> dict[str, ObuchowskiRock
             return fit_auc(part, positive, "jackknife")
         return clustered_areas(part, positive, cluster).fit(part.shape[2])
 
-    def sums(part: Floats, cluster: Clusters | None) -> ObuchowskiRockette:
-        """Obuchowski-Rockette of Youden's J, with the clusters if there are any."""
-        positive = truth[known] == 1
+    def sums(interval: OfClasses, part: Floats, cluster: Clusters | None) -> ObuchowskiRockette:
+        """Obuchowski-Rockette of a sum over both classes, with the clusters if there are any."""
+        positive, less = truth[known] == 1, -interval.constant
+        part = part * np.where(positive, *interval.weights)
         if cluster is None:
-            return fit_youden(part, positive)
-        return clustered_youden(part, positive, cluster).fit(part.shape[2])
+            return fit_youden(part, positive, less)
+        return clustered_youden(part, positive, cluster, less).fit(part.shape[2])
 
+    of_readers = [measure for measure in MEASURES.values() if measure.of_readers]
     if readings.decision is not None:
         correct = correct_decisions(readings, arms)
-        for name, of in {"accuracy": known, "sensitivity": truth == 1, "specificity": truth == 0}.items():
-            add(name, correct[:, :, of], of, shares)
+        for measure in of_readers:
+            if measure.is_share_of_right:
+                of = measure.cases(truth)
+                add(measure.id, correct[:, :, of], of, shares)
     if readings.score is not None and both:
         rating = readings.grid(readings.score, arms)[:, :, known]
         add("auc", rating, known, areas)
     if readings.decision is not None and both:
-        add("youden_j", correct[:, :, known], known, sums)
+        for measure in of_readers:
+            if isinstance(measure.interval, OfClasses):
+                add(measure.id, correct[:, :, known], known, partial(sums, measure.interval))
     for name, values in readings.endpoints.items():
         own = readings.grid(values, arms)
         of = np.asarray(~np.isnan(own).all(axis=(0, 1)))

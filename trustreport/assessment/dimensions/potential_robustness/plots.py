@@ -14,7 +14,7 @@ from trustreport.assessment.dimensions.potential_robustness.axes import (
 )
 from trustreport.assessment.dimensions.potential_robustness.scores import MISSING, SetsOfCandidate, reached
 from trustreport.assessment.dimensions.potential_robustness.sites import Site
-from trustreport.assessment.dimensions.potential_robustness.sizes import WIDTHS, width
+from trustreport.assessment.dimensions.potential_robustness.sizes import SIZES, width
 from trustreport.assessment.finding import Figure
 from trustreport.assessment.narrative.texts import Texts
 from trustreport.assessment.performance.features import ID
@@ -154,11 +154,11 @@ def _meta(view: SetsOfCandidate) -> Iterator[Figure]:
 def _sizes(view: SetsOfCandidate) -> Iterator[Figure]:
     plan = view.plan
     measures = tuple(
-        text(f"size.{name}", width=width(name, plan), threshold=plan.risk_threshold) for name in WIDTHS
+        text(f"size.{name}", width=width(name, plan), threshold=plan.risk_threshold) for name in SIZES
     )
     for start in range(0, len(view.scored), MOST_SIZES):
         rows = tuple(
-            SizeRow(one.case.dataset.name, len(one.case), tuple(view.sized(name, one) for name in WIDTHS))
+            SizeRow(one.case.dataset.name, len(one.case), tuple(view.sized(name, one) for name in SIZES))
             for one in view.scored[start : start + MOST_SIZES]
         )
         enough = sum(reached(row.needed[0]) >= 1 for row in rows)

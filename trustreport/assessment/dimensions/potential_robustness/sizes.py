@@ -1,5 +1,6 @@
 """How a model performs on a set, and how many cases each measure would have needed."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import nan
 from typing import Any
@@ -17,7 +18,7 @@ from trustreport.assessment.performance.cases import ScoredCases
 from trustreport.assessment.performance.features import ID
 from trustreport.assessment.performance.measures import NO_THRESHOLD, lead, why_no_risk
 from trustreport.measures.estimate import Estimate, undefined
-from trustreport.measures.note import NO_NOTE, note
+from trustreport.measures.note import NO_NOTE, Note, note
 from trustreport.measures.notes import NO_CASE
 from trustreport.measures.sample_size import (
     information,
@@ -34,8 +35,6 @@ from trustreport.vocabulary.quantities import quantity
 from trustreport.vocabulary.results import Result
 
 DIAGRAM = ("auc", "standardized_net_benefit", "brier")
-# Width of the whole interval that is asked for, unless precision targets are declared.
-WIDTHS = {"auc": 0.1, "net_benefit": 0.2, "brier": 0.05, "calibration_slope": 0.2, "oe": 0.2}
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +59,13 @@ def width(measure: str, plan: Plan) -> float:
             return 2 * target.max_ci_half_width
         if target and target.target_se is not None:
             return 2 * planning_quantile(plan.report.confidence_level) * target.target_se
-    return WIDTHS[measure]
+    return SIZES[measure].width
 
 
 def size_results(case: ScoredCases, reached: CandidatePerformance, plan: Plan) -> list[Result]:
     """The minimum sample size of each measure, with the share of it that the set has."""
     results = []
-    for name in WIDTHS:
+    for name in SIZES:
         needed = _needed(name, case, reached, plan)
         if needed.value > 0:
             details = {**needed.details, "reached": needed.n / needed.value}
@@ -106,42 +105,69 @@ def _classes(case: ScoredCases) -> dict[str, float]:
 
 
 def _needed(name: str, case: ScoredCases, reached: CandidatePerformance, plan: Plan) -> Estimate:
-    level, n, wanted = plan.report.confidence_level, len(case), width(name, plan)
-    why = NO_NOTE if name == "auc" or case.shared is not None else why_no_risk(case)
-    of = {"auc": reached.auc, "net_benefit": reached.net_benefit, "brier": reached.brier}.get(name)
+    size, level, n = SIZES[name], plan.report.confidence_level, len(case)
+    why = NO_NOTE if not size.of_risks or case.shared is not None else why_no_risk(case)
+    of = getattr(reached, name, None)
     if why or (of is not None and np.isnan(of.value)) or n == 0:
-        return undefined(n, why or (of.note if of else NO_CASE), level=level, method=METHODS[name])
-    acted = None if plan.risk_threshold is None else case.acted_at(plan.risk_threshold)
-    if case.score is None and (name == "calibration_slope" or (name == "net_benefit" and acted is None)):
-        return undefined(n, NOT_SHARED, level=level, method=METHODS[name])
-    prevalence = float(case.truth.mean())
-    chosen: dict[str, Any] = {"width": wanted, "n": n, "level": level}
-    match name:
-        case "auc":
-            return mss_auc(reached.auc.value, prevalence, **chosen)
-        case "net_benefit":
-            threshold = plan.risk_threshold
-            assert threshold is not None
-            assert acted is not None
-            truth, score, _ = acted
-            called = score >= threshold
-            present, absent = called[truth], called[~truth]
-            sensitivity = float(present.mean()) if present.size else np.nan
-            specificity = 1 - float(absent.mean()) if absent.size else np.nan
-            if threshold >= 1:
-                return undefined(n, NO_THRESHOLD, level=level, method=METHODS[name])
-            return mss_net_benefit(sensitivity, specificity, prevalence, threshold, **chosen)
-        case "brier":
-            return mss_brier(reached.brier.details["variance_per_case"], prevalence, **chosen)
-        case "calibration_slope":
-            return mss_calibration_slope(information(case.with_scores[1]), **chosen)
-    return mss_oe(prevalence, **chosen)
+        return undefined(n, why or (of.note if of else NO_CASE), level=level, method=size.method)
+    found = size.needed(case, reached, plan, width=width(name, plan), n=n, level=level)
+    return undefined(n, found, level=level, method=size.method) if isinstance(found, Note) else found
 
 
-METHODS = {
-    "auc": "newcombe_se",
-    "net_benefit": "net_benefit_se",
-    "brier": "brier_se",
-    "calibration_slope": "fisher_information",
-    "oe": "log_oe_se",
+def _of_auc(case: ScoredCases, reached: CandidatePerformance, plan: Plan, **chosen: Any) -> Estimate:
+    return mss_auc(reached.auc.value, float(case.truth.mean()), **chosen)
+
+
+def _of_net_benefit(
+    case: ScoredCases, reached: CandidatePerformance, plan: Plan, **chosen: Any
+) -> Estimate | Note:
+    threshold = plan.risk_threshold
+    acted = None if threshold is None else case.acted_at(threshold)
+    if case.score is None and acted is None:
+        return NOT_SHARED
+    assert threshold is not None
+    assert acted is not None
+    truth, score, _ = acted
+    called = score >= threshold
+    present, absent = called[truth], called[~truth]
+    sensitivity = float(present.mean()) if present.size else np.nan
+    specificity = 1 - float(absent.mean()) if absent.size else np.nan
+    if threshold >= 1:
+        return NO_THRESHOLD
+    return mss_net_benefit(sensitivity, specificity, float(case.truth.mean()), threshold, **chosen)
+
+
+def _of_brier(case: ScoredCases, reached: CandidatePerformance, plan: Plan, **chosen: Any) -> Estimate:
+    return mss_brier(reached.brier.details["variance_per_case"], float(case.truth.mean()), **chosen)
+
+
+def _of_slope(case: ScoredCases, reached: CandidatePerformance, plan: Plan, **chosen: Any) -> Estimate | Note:
+    if case.score is None:
+        return NOT_SHARED
+    return mss_calibration_slope(information(case.with_scores[1]), **chosen)
+
+
+def _of_oe(case: ScoredCases, reached: CandidatePerformance, plan: Plan, **chosen: Any) -> Estimate:
+    return mss_oe(float(case.truth.mean()), **chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSizeOf:
+    """The minimum sample size of a measure: a whole number of cases, or why it is not known.
+
+    `width` is that of the whole interval, unless a precision is declared; `method` where there is none.
+    """
+
+    width: float
+    method: str
+    needed: Callable[..., Estimate | Note]
+    of_risks: bool = True
+
+
+SIZES = {
+    "auc": SampleSizeOf(0.1, "newcombe_se", _of_auc, of_risks=False),
+    "net_benefit": SampleSizeOf(0.2, "net_benefit_se", _of_net_benefit),
+    "brier": SampleSizeOf(0.05, "brier_se", _of_brier),
+    "calibration_slope": SampleSizeOf(0.2, "fisher_information", _of_slope),
+    "oe": SampleSizeOf(0.2, "log_oe_se", _of_oe),
 }

@@ -12,6 +12,7 @@ from trustreport.assessment.dimensions.reliance.rates import ID, RateEntry, inde
 from trustreport.assessment.performance.reader_analysis import AIDED, UNAIDED
 from trustreport.assessment.performance.reader_errors import Grids, grids
 from trustreport.assessment.performance.readers import reading_key
+from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.clustered import Clustering, clustered_difference
 from trustreport.measures.mrmc.in_range import difference_in_range
@@ -186,10 +187,9 @@ def from_readings(
 def _changes(contrast: Place, found: Grids, level: float, cases: str) -> list[Result]:
     """Aided minus unaided share of right decisions after right and after wrong advice, also by class."""
     results = []
-    everything = np.ones(len(found.truth), bool)
-    classes = {"accuracy": everything, "sensitivity": found.truth == 1, "specificity": found.truth == 0}
     for advice, right in (("right", 1), ("wrong", 0)):
-        for endpoint, of_class in classes.items():
+        for endpoint in ("accuracy", "sensitivity", "specificity"):
+            of_class = MEASURES[endpoint].cases(found.truth)
             codes = np.where((found.advice_right == right) & of_class, found.patterns, np.nan)
             correct = np.where(np.isnan(codes), np.nan, found.correct)
             clustered = difference_in_range(

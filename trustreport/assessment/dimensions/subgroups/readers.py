@@ -41,6 +41,7 @@ from trustreport.assessment.performance.readers import (
     reading_key,
     same_order,
 )
+from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate
 from trustreport.measures.mrmc.auc import auc_covariance, auc_ustatistic, reader_auc
 from trustreport.measures.mrmc.crossed_clusters import areas_of_patients
@@ -53,7 +54,6 @@ from trustreport.study.study import Cases, Floats, Labels, Readings, Study
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.results import Result
 
-CLASSES = {"sensitivity": 1, "specificity": 0}
 GREATEST = 2.0  # all readers gain everything in one group and lose everything in the other
 
 
@@ -158,8 +158,8 @@ def _difference(
     balanced = patients is None and not any(np.isnan(of).any() for of in outcomes)
     truth = readings.cases.truth
     own, rest = (np.flatnonzero(mask & (truth >= 0)) for mask in (group.mask, group.against))
-    if endpoint.name in CLASSES:
-        own, rest = (rows[truth[rows] == CLASSES[endpoint.name]] for rows in (own, rest))
+    if endpoint.name in MEASURES:
+        own, rest = (rows[MEASURES[endpoint.name].cases(truth[rows])] for rows in (own, rest))
     rows = np.concatenate([own, rest])
     cluster = None if patients is None else patients[rows]
     if endpoint.name != "auc":

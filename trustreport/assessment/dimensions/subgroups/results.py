@@ -56,7 +56,7 @@ from trustreport.measures.subgroups import (
 from trustreport.study.plan import Plan
 from trustreport.study.study import DEVELOPMENT_ROLES, Study
 from trustreport.vocabulary.place import Place
-from trustreport.vocabulary.quantities import LEFT_OF
+from trustreport.vocabulary.quantities import quantity
 from trustreport.vocabulary.results import Result
 
 ODDS, TEST, WORST = (f"{NAME}.{name}" for name in ("equalised_odds_difference", "interaction", "worst_group"))
@@ -65,7 +65,7 @@ COMPARED = ("accuracy", "sensitivity", "specificity", "ppv", "npv")
 # What is planned for a group that was fixed in advance; the other measures follow from these.
 PLANNED = MAIN
 # A rate of errors is what is left of a share of right decisions: a comparison of one is that of the other.
-ERRORS = {LEFT_OF[error]: error for error in EVENTS.values()}
+ERRORS = {quantity(error).left_of: error for error in EVENTS.values()}
 
 
 def measurements(study: Study, plan: Plan) -> Iterator[GroupedCases]:

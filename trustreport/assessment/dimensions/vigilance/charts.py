@@ -16,8 +16,8 @@ from trustreport.assessment.dimensions.vigilance.periods import ID, Timeline
 from trustreport.assessment.dimensions.vigilance.readers_over_time import Reliances
 from trustreport.assessment.dimensions.vigilance.results import (
     BEFORE_TRUTH,
-    DENOMINATORS,
     OF_READINGS,
+    SHARES,
     WITHOUT_TRUTH,
     bare,
     indicators,
@@ -230,7 +230,7 @@ def looks(timeline: Timeline, endpoint: str, reliances: Sequence[Reliances]) -> 
     """What an indicator counts, in the order of time; None where no case or reading tells it."""
     if endpoint in OF_READINGS:
         return _of_readings(timeline, endpoint, reliances)
-    if endpoint not in DENOMINATORS and endpoint not in WITHOUT_TRUTH:
+    if endpoint not in SHARES and endpoint not in WITHOUT_TRUTH:
         return None
     rows = []
     for k, period in enumerate(timeline.periods):

@@ -1,6 +1,6 @@
 """Performance of each period, its change since the baseline and the period before, and standardised to it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import inf, isfinite, isnan
 from typing import Any
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from trustreport.assessment.dimensions.vigilance.periods import ID, Period, Timeline, mix_columns, names_of
 from trustreport.assessment.performance.measures import CLUSTERED, influence, lead
+from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.monitoring import notes
 from trustreport.measures.monitoring.change import (
@@ -28,7 +29,7 @@ from trustreport.measures.roc.difference import unpaired_difference
 from trustreport.measures.score_measure import SCORES
 from trustreport.study.plan import Indicator, Plan
 from trustreport.study.study import Floats
-from trustreport.vocabulary.quantities import endpoint_row
+from trustreport.vocabulary.quantities import endpoint_row, quantity
 from trustreport.vocabulary.results import Result
 
 BY_DEFAULT = ("sensitivity", "specificity", "auc", "calibration_slope", "oe_ratio")
@@ -118,8 +119,8 @@ def changed(now: Period, then: Period, endpoint: str, level: float, plan: Plan) 
         return found if clusters.known else replace(found, note=found.note + notes.NOT_MATCHED)
     parts = [
         (found, cluster[rows])
-        for period, e, cluster in ((now, one, clusters.one), (then, other, clusters.other))
-        for found, rows in [_influence(period, endpoint, e)]
+        for period, cluster in ((now, clusters.one), (then, clusters.other))
+        for found, rows in [_influence(period, endpoint)]
         if found is not None
     ]
     if len(parts) < 2:
@@ -158,14 +159,14 @@ def _change(
     return mover_change(one, other, ratio=ratio, correlation=r, level=level)
 
 
-def _influence(period: Period, endpoint: str, e: Estimate) -> tuple[Floats | None, NDArray[np.intp]]:
+def _influence(period: Period, endpoint: str) -> tuple[Floats | None, NDArray[np.intp]]:
     """What each case adds to the value of a period, and which cases of its set these are."""
     if endpoint in WITHOUT_TRUTH:
         counted, event = stream(period, endpoint)
         rows = np.flatnonzero(counted)
         return of_share(event[rows]), rows
     assert period.cases is not None
-    return influence(period.cases, endpoint, e), period.cases.rows
+    return influence(period.cases, endpoint), period.cases.rows
 
 
 def _area_change(now: Period, then: Period, both: SharedCorrelation, level: float) -> Estimate:
@@ -219,14 +220,7 @@ def _change_result(period: Period, other: Period | None, endpoint: str, against:
     return Result(f"{ID}.period_change", place, found, endpoint=endpoint, **more)
 
 
-DENOMINATORS: Mapping[str, Callable[[Period], Any]] = {
-    "sensitivity": lambda p: p.truth == 1,
-    "specificity": lambda p: p.truth == 0,
-    "accuracy": lambda p: p.truth >= 0,
-    "error_rate": lambda p: p.truth >= 0,
-    "ppv": lambda p: p.decision == 1,
-    "npv": lambda p: p.decision == 0,
-}
+SHARES = ("sensitivity", "specificity", "accuracy", "error_rate", "ppv", "npv")  # of decisions right or wrong
 
 
 def stream(period: Period, endpoint: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -235,9 +229,10 @@ def stream(period: Period, endpoint: str) -> tuple[np.ndarray[Any, Any], np.ndar
         return np.ones(len(period), bool), ~period.outputs.present
     if endpoint == "positive_rate":
         return period.output >= 0, period.output == 1
-    counted = DENOMINATORS[endpoint](period) & period.known
+    left_of = quantity(endpoint).left_of
+    counted = MEASURES[left_of or endpoint].cases(period.truth, period.decision) & period.known
     right = period.decision == period.truth
-    return counted, ~right if endpoint == "error_rate" else right
+    return counted, ~right if left_of else right
 
 
 def _standardised(timeline: Timeline, plan: Plan) -> Iterator[Result]:
@@ -246,7 +241,7 @@ def _standardised(timeline: Timeline, plan: Plan) -> Iterator[Result]:
         return
     columns = mix_columns(timeline, plan, declared=True)
     for endpoint in endpoints(plan):
-        if endpoint not in DENOMINATORS:
+        if endpoint not in SHARES:
             continue
         for period in timeline.periods:
             common = [c for c in columns if _had_groups(period, base, c)]
