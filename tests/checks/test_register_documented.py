@@ -76,13 +76,12 @@ def test_tables_are_written_from_the_register() -> None:
 def test_the_table_of_quantities_is_written_from_the_rows() -> None:
     text = (ROOT / "docs" / "quantities.md").read_text(encoding="utf-8")
     assert with_quantities(text, ROWS_OF_QUANTITIES, catalogue("en")) == text
-    ids = ("oe_ratio", "interaction", "rr", "mcc", "mean_rank", "prevalence", "called_share", "indeterminate")
+    ids = {"oe_ratio", "interaction", "rr", "mcc", "mean_rank", "prevalence", "called_share", "flip_rate"}
     some = [row for row in ROWS_OF_QUANTITIES if row.id in ids]
     assert with_quantities("Before.\n", some, catalogue()).splitlines()[-len(some) :] == [
         "- **difference, no effect 0**: `interaction`",
         "- **proportion**: `prevalence`",
-        "- **proportion, down, stability**: "
-         "`indeterminate` (proportion of indeterminate outputs; the same as `failure_rate`)",
+        "- **proportion, down, stability, D, P**: `flip_rate` (decisions that flip on repetition)",
         "- **proportion, workflow, D, P**: `called_share` (proportion of positive outputs)",
         "- **ratio, best 1, R**: `oe_ratio` (ratio of observed to expected events (O/E))",
         "- **ratio, down, no effect 1**: `rr` (relative risk of an error)",
