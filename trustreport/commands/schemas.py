@@ -169,7 +169,7 @@ def _facts(row: Quantity) -> str:
     """What is known of a quantity; range and scale where they are not those of the unit."""
     low, high = (f"{end:g}" if isfinite(end) else "" for end in (row.low, row.high))
     within = f"{low} to {high}" if low and high else f"from {low}" if low else f"to {high}" if high else "any"
-    unit = [row.unit]
+    unit: list[str] = [row.unit]
     if (row.low, row.high) != RANGES.get(row.unit, (-inf, inf)):
         unit.append(within)
     if row.scale != SCALES.get(row.unit, "identity"):
