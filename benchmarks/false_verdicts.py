@@ -179,8 +179,8 @@ def table(found: Sequence[Summary]) -> str:
     said = (
         f"In {together.studies:,} studies {together.rate:.1%} of {together.units:,} bounds at the truth were "
         f"passed (accepted up to {together.limit:.1%}). Of the criteria "
-        f"{_share(together.false_fails, together)} failed (at most {_share(worst.false_fails, worst)}: {worst.design}) and "
-        f"{_share(together.withheld, together)} were withheld (more than {OFTEN:.0%}: {'; '.join(often)})."
+        f"{_share(together.false_fails, together)} failed (at most "
+        f"{_share(worst.false_fails, worst)}: {worst.design}) and {_share(together.withheld, together)} were withheld (more than {OFTEN:.0%}: {'; '.join(often)})."
     )
     lines = [f"- Accepted up to {limit}: {'; '.join(of)}." for limit, of in by_limit.items()]
     return "\n".join([said, "", *lines])
