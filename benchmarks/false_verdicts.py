@@ -176,11 +176,12 @@ def table(found: Sequence[Summary]) -> str:
         f"{one.design} {_share(one.withheld, one)}" for one in each if one.withheld > OFTEN * one.criteria
     ]
     worst = max(each, key=lambda one: one.false_fails / max(one.criteria, 1))
+    failed, withheld = (_share(count, together) for count in (together.false_fails, together.withheld))
     said = (
         f"In {together.studies:,} studies {together.rate:.1%} of {together.units:,} bounds at the truth were "
-        f"passed (accepted up to {together.limit:.1%}). Of the criteria "
-        f"{_share(together.false_fails, together)} failed (at most "
-        f"{_share(worst.false_fails, worst)}: {worst.design}) and {_share(together.withheld, together)} were withheld (more than {OFTEN:.0%}: {'; '.join(often)})."
+        f"passed (accepted up to {together.limit:.1%}). Of the criteria {failed} failed (at most "
+        f"{_share(worst.false_fails, worst)}: {worst.design}) and {withheld} were withheld (more than "
+        f"{OFTEN:.0%}: {'; '.join(often)})."
     )
     lines = [f"- Accepted up to {limit}: {'; '.join(of)}." for limit, of in by_limit.items()]
     return "\n".join([said, "", *lines])
