@@ -90,7 +90,7 @@ def main(arguments: list[str]) -> int:
 
 
 ENTRY = re.compile(r"^- \*\*(P\d\d) .*$", re.MULTILINE)
-WRITTEN = re.compile(r"\S+ [BWN]\*\* (.+?) \*Needs\* (.+?)( \*Limits\*.*| \*Withholds\*.*)?")
+WRITTEN = re.compile(r"\S+ [BWN]\*\* (.+?)( \*Limits\*.*| \*Withholds\*.*)?")
 
 
 def with_facts(text: str, checks: Iterable[Check]) -> str:
@@ -108,13 +108,13 @@ def with_facts(text: str, checks: Iterable[Check]) -> str:
         written = WRITTEN.fullmatch(found[0].removeprefix("- **"))
         if found[1] not in by_id or written is None:
             raise ValueError(f"no entry of a check: {found[0]}")
-        return _of_check(by_id[found[1]], written[1], written[2])
+        return _of_check(by_id[found[1]], written[1])
 
     return ENTRY.sub(entry, text)
 
 
-def _of_check(check: Check, fires: str, needs: str) -> str:
-    said = f"- **{check.id} {check.severity}** {fires} *Needs* {needs}"
+def _of_check(check: Check, written: str) -> str:
+    said = f"- **{check.id} {check.severity}** {written}"
     if check.limits:
         said += f" *Limits* {'; '.join(_of_limit(name, limit) for name, limit in check.limits.items())}."
     if check.severity == "B" and check.withholds is not EVERYTHING:
@@ -169,7 +169,7 @@ def _facts(row: Quantity) -> str:
     """What is known of a quantity; range and scale where they are not those of the unit."""
     low, high = (f"{end:g}" if isfinite(end) else "" for end in (row.low, row.high))
     within = f"{low} to {high}" if low and high else f"from {low}" if low else f"to {high}" if high else "any"
-    unit = [row.unit]
+    unit: list[str] = [row.unit]
     if (row.low, row.high) != RANGES.get(row.unit, (-inf, inf)):
         unit.append(within)
     if row.scale != SCALES.get(row.unit, "identity"):
