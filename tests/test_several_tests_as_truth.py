@@ -144,3 +144,16 @@ def test_tests_that_tell_nothing_give_no_accuracy(tmp_path: Path) -> None:
     assert all(np.isnan(r.estimate.value) for r in corrected)
     said = [EN(m) for f in assessment.findings for part in f.parts for m in part.finding]
     assert any("gives no accuracy: the device and the reference tests agree too little" in s for s in said)
+
+
+def test_several_columns_of_references_are_proposed(tmp_path: Path) -> None:
+    rows = (f"c{k},{k % 10 / 10},{'yes' if k % 3 else 'no'},{'no' if k % 2 else 'yes'}" for k in range(60))
+    table = tmp_path / "cases.csv"
+    table.write_text("\n".join(["case,score,ref_culture,reference_pcr", *rows]) + "\n")
+    done = CliRunner().invoke(main, ["init", str(tmp_path / "study"), "--from", str(table)])
+    assert done.exit_code == 0, done.output
+    made = (tmp_path / "study" / "study.yaml").read_text()
+    assert "reference_standard: {kind: composite, rule: any}  # UNCERTAIN: positive where any" in made
+    assert "truth: {culture: ref_culture, pcr: reference_pcr}" in made
+    study, _ = read_study(tmp_path / "study")
+    assert set(study.datasets[0].cases.tests) == {"culture", "pcr"}
