@@ -1,6 +1,7 @@
 """A truth that a rule makes of several tests: how it is read, what the report says, from the command line."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -133,6 +134,19 @@ def test_a_composite_that_is_declared_as_right_is_accuracy(tmp_path: Path) -> No
     assert "if any of the tests culture and pcr is positive; they disagreed in" in page
     assert "agreement with labels" not in page
     assert "Sensitivity was 80.7%" in page
+
+
+@pytest.mark.parametrize("alpha", [0.025, 0.05])
+def test_a_verdict_has_the_level_of_its_criterion(tmp_path: Path, alpha: float) -> None:
+    folder = Path(shutil.copytree(VERDICTS / "latent-class", tmp_path / "study"))
+    text = (folder / "study.yaml").read_text()
+    (folder / "study.yaml").write_text(text.replace("alpha: 0.025", f"alpha: {alpha}"))
+    assessment = assess(*read_study(folder))
+    judged = assessment.verdicts[0].result
+    shown = next(r for r in assessment.results if r.name == "label_corrected_sensitivity")
+    assert judged is not None
+    assert judged.estimate.level == pytest.approx(1 - 2 * alpha)
+    assert (judged.estimate.low > shown.estimate.low) == (alpha > 0.025)
 
 
 def test_tests_that_tell_nothing_give_no_accuracy(tmp_path: Path) -> None:
