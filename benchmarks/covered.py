@@ -17,12 +17,11 @@ ALSO: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys(("labelled_share", "mature_share", "rater_accuracy", "advice_value"), _SHARE),
     **dict.fromkeys(("class_accuracy", "top_k_accuracy", "class_sensitivity", "class_specificity"), _SHARE),
     **dict.fromkeys(("class_ppv", "class_npv", "error_rate", "crossed_rate"), _SHARE),
-    **dict.fromkeys(("false_negative_rate", "false_positive_rate"), _SHARE),
+    **dict.fromkeys(("false_negative_rate", "false_positive_rate", "reference_disagreement"), _SHARE),
     **dict.fromkeys(("repeat_agreement", "flip_rate", "flip_to_negative", "flip_to_positive"), _SHARE),
     **dict.fromkeys(("true_positive_share", "false_positive_share"), _SHARE),
     "actual_accuracy": _SHARE,  # its limits turned, the accuracy of the labels as known
     "class_auc": ("area under the curve", "auc"),
-    "weighted_kappa": ("agreement of pairs", "light_kappa"),  # with weights, by the same method
     # an event by a horizon
     "risk_at_horizon": ("time to event", "risk"),
     "oe_at_horizon": ("time to event", "oe"),
@@ -104,7 +103,7 @@ REASONS: Mapping[str, tuple[str, ...]] = {
     BESIDE: ("weighted_f1", "judge_mean", "judge_acceptable_share"),
     SIMULATED: (
         *("passing_bablok_slope", "passing_bablok_intercept", "limit_with_mean"),
-        *("preference_strength", "label_corrected_auc"),
+        "label_corrected_auc",
     ),
     PRINTED: (
         *("published_performance", "published_similarity", "published_mean_benefit"),

@@ -1,6 +1,7 @@
 """A truth that a rule makes of several tests: how it is read, what the report says, from the command line."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -135,6 +136,19 @@ def test_a_composite_that_is_declared_as_right_is_accuracy(tmp_path: Path) -> No
     assert "Sensitivity was 80.7%" in page
 
 
+@pytest.mark.parametrize("alpha", [0.025, 0.05])
+def test_a_verdict_has_the_level_of_its_criterion(tmp_path: Path, alpha: float) -> None:
+    folder = Path(shutil.copytree(VERDICTS / "latent-class", tmp_path / "study"))
+    text = (folder / "study.yaml").read_text()
+    (folder / "study.yaml").write_text(text.replace("alpha: 0.025", f"alpha: {alpha}"))
+    assessment = assess(*read_study(folder))
+    judged = assessment.verdicts[0].result
+    shown = next(r for r in assessment.results if r.name == "label_corrected_sensitivity")
+    assert judged is not None
+    assert judged.estimate.level == pytest.approx(1 - 2 * alpha)
+    assert (judged.estimate.low > shown.estimate.low) == (alpha > 0.025)
+
+
 def test_tests_that_tell_nothing_give_no_accuracy(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     rows = [(k, *rng.integers(0, 2, 3)) for k in range(300)]
@@ -144,3 +158,16 @@ def test_tests_that_tell_nothing_give_no_accuracy(tmp_path: Path) -> None:
     assert all(np.isnan(r.estimate.value) for r in corrected)
     said = [EN(m) for f in assessment.findings for part in f.parts for m in part.finding]
     assert any("gives no accuracy: the device and the reference tests agree too little" in s for s in said)
+
+
+def test_several_columns_of_references_are_proposed(tmp_path: Path) -> None:
+    rows = (f"c{k},{k % 10 / 10},{'yes' if k % 3 else 'no'},{'no' if k % 2 else 'yes'}" for k in range(60))
+    table = tmp_path / "cases.csv"
+    table.write_text("\n".join(["case,score,ref_culture,reference_pcr", *rows]) + "\n")
+    done = CliRunner().invoke(main, ["init", str(tmp_path / "study"), "--from", str(table)])
+    assert done.exit_code == 0, done.output
+    made = (tmp_path / "study" / "study.yaml").read_text()
+    assert "reference_standard: {kind: composite, rule: any}  # UNCERTAIN: positive where any" in made
+    assert "truth: {culture: ref_culture, pcr: reference_pcr}" in made
+    study, _ = read_study(tmp_path / "study")
+    assert set(study.datasets[0].cases.tests) == {"culture", "pcr"}

@@ -45,7 +45,7 @@ from regimes.of_studies import pooled_studies
 from regimes.of_thresholds import thresholds
 from regimes.of_use import beside, protocols
 from regimes.of_utilities import changed_utilities, to_readers, utilities
-from regimes.of_values import choices, judges, labels, values
+from regimes.of_values import choices, judges, labels, latent, values
 from regimes.regime import Regime
 
 TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
@@ -82,6 +82,7 @@ TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
     "values": values,
     "measured parts": measured_parts,
     "labels with error": labels,
+    "latent class": latent,
     "preferences": choices,
     "judges": judges,
     "gain by baseline": baselines,

@@ -7,7 +7,7 @@ err independently, as the correction takes them to.
 
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
-from itertools import product
+from itertools import combinations, product
 from math import hypot
 
 import numpy as np
@@ -17,6 +17,8 @@ from trustreport.assessment.dimensions.measurement import preferences
 from trustreport.assessment.dimensions.measurement.judges import results_of_judges
 from trustreport.assessment.dimensions.measurement.results import MeasuredValues, measured
 from trustreport.measures.confusion.label_error import NAMES, LabelError, corrected_for_labels
+from trustreport.measures.confusion.latent_class import latent_classes
+from trustreport.measures.measured.preference import strengths
 from trustreport.study.clusters import with_clusters
 from trustreport.study.plan import Plan
 from trustreport.study.study import Cases, Labels, Preferences, Readers, Study, Values
@@ -26,7 +28,9 @@ BIAS, MIDDLE, SPREAD, ERROR, SHARED = 1.0, 50.0, 8.0, 2.0, 1.2
 ACCEPTABLE = 3.0
 BY_READER, BY_CASE, BY_READING = 1.0, 1.5, 2.0
 UNAIDED = 1.6  # times the error of a reading without the aid
+BY_PERSON, BY_AID = 0.4, 0.2  # SD of the logarithm of what a reader finds, and of what the aid changes
 MANY = 400_000
+LEADS = (0.5, 0.2, -0.7)  # of three outputs, in log odds
 
 
 def _plan(**facts: object) -> Plan:
@@ -98,6 +102,9 @@ def _readers() -> Mapping[str, float]:
             f"deming_slope, {arm}": slope,
             f"deming_intercept, {arm}": MIDDLE * (1 - slope),
         }
+        within = 1.96 * np.sqrt(BY_READER**2 + BY_CASE**2 + (times * BY_READING) ** 2)
+        found[f"lower_limit_of_agreement, {arm}"] = -float(within)
+        found[f"upper_limit_of_agreement, {arm}"] = float(within)
     change = found["mean_absolute_error, aided"] - found["mean_absolute_error, unaided"]
     found["bias_difference, change"], found["mean_absolute_error_difference, change"] = 0.0, change
     within = BY_READING**2 * (1 + UNAIDED**2)
@@ -144,6 +151,55 @@ def values() -> Iterator[Regime]:
 
         true = partial(dict, count_ratio=0.8, mean_loss_difference=-0.2 * rate)
         yield Regime("counts of cases", f"{n} cases, {rate:g} a case", true, counts, cost=0.01)
+    yield from _counts_of_readers(counted)
+    yield from _ratings_of_readers(_plan(kind="ordinal", scale=[1, 5], better="up"))
+
+
+def _counts_of_readers(given: Plan) -> Iterator[Regime]:
+    """Counts by readers who differ in how much they find, and in what the aid does to it."""
+    for (readers, n), rate in product(((4, 40), (8, 60)), (0.5, 2.0)):
+
+        def study(rng: np.random.Generator, readers: int = readers, n: int = n, rate: float = rate) -> Found:
+            strict = np.exp(rng.normal(0, BY_PERSON, (readers, 1))) * rng.gamma(2.0, 0.5, n)
+            aid = 0.8 * np.exp(rng.normal(0, BY_AID, (readers, 1)))
+            grid = np.stack([rng.poisson(rate * strict), rng.poisson(rate * strict * aid)]).astype(float)
+            people = Readers(Labels(n=readers))
+            arms = ("unaided", "aided")
+            yield from _found(Values("value", _cases(n), arms, grid, "arm", readers=people), given)
+
+        true = {"count_ratio, change": 0.8 * float(np.exp(BY_AID**2 / 2))}
+        design = f"{readers} readers, {n} cases, {rate:g} a case"
+        yield Regime("counts of readers", design, partial(dict, true), study, cost=0.05)
+
+
+def _rated(rng: np.random.Generator, readers: int, n: int) -> np.ndarray:
+    """Ratings of 1 to 5 by readers of fixed strictness, (n_readers, n)."""
+    seen = rng.normal(3, 1, n) + np.linspace(-0.4, 0.4, readers)[:, None] + rng.normal(0, 0.7, (readers, n))
+    return np.asarray(np.clip(np.round(seen), 1, 5))
+
+
+@cache
+def _kappa_of_ratings(readers: int) -> Mapping[str, float]:
+    """The mean of Cohen's kappa with quadratic weights over the pairs of the readers."""
+    rated = _rated(np.random.default_rng(4), readers, MANY)
+    pairs = []
+    for one, other in combinations(rated, 2):
+        apart = np.mean((one - other) ** 2)
+        pairs.append(1 - apart / (np.var(one) + np.var(other) + (one.mean() - other.mean()) ** 2))
+    return {"weighted_kappa": float(np.mean(pairs))}
+
+
+def _ratings_of_readers(given: Plan) -> Iterator[Regime]:
+    """Ratings of images, read once by each reader."""
+    for readers, n in product((2, 5), (40, 150)):
+
+        def study(rng: np.random.Generator, readers: int = readers, n: int = n) -> Found:
+            people = Readers(Labels(n=readers))
+            grid = _rated(rng, readers, n)[None]
+            yield from _found(Values("value", _cases(n), ("aided",), grid, "arm", readers=people), given)
+
+        design = f"{readers} readers, {n} cases"
+        yield Regime("ratings of readers", design, partial(_kappa_of_ratings, readers), study, cost=0.02)
 
 
 def _true_of_labels(p: float, se: float, sp: float) -> dict[str, float]:
@@ -181,6 +237,42 @@ def labels() -> Iterator[Regime]:
         yield Regime("labels with error", design, partial(_true_of_labels, p, se, sp), study, cost=0.005)
 
 
+def latent() -> Iterator[Regime]:
+    """A device and reference tests that err independently of each other, none taken as right."""
+    good, weak = ((0.85, 0.95), (0.8, 0.9)), ((0.7, 0.85), (0.75, 0.8))
+    for n, patients, p, device, references in (
+        (300, 0, 0.3, (0.9, 0.9), good),
+        (1000, 0, 0.3, (0.9, 0.9), good),
+        (1000, 0, 0.1, (0.95, 0.95), good),
+        (1000, 0, 0.3, (0.8, 0.9), weak),
+        (1000, 0, 0.1, (0.9, 0.9), (*good, (0.9, 0.85))),
+        (1000, 100, 0.3, (0.9, 0.9), good),
+    ):
+        rates = np.array([device, *references])[:, :, None]
+
+        def study(
+            rng: np.random.Generator,
+            n: int = n,
+            patients: int = patients,
+            p: float = p,
+            rates: np.ndarray = rates,
+        ) -> Found:
+            patient = np.arange(n) % patients if patients else None
+            share = p if patient is None else rng.beta(2 * p, 2 * (1 - p), patients)[patient]
+            ill = rng.random(n) < share
+            results = rng.random((len(rates), n)) < np.where(ill, rates[:, 0], 1 - rates[:, 1])
+            found = latent_classes(results, rng=rng, cluster=patient)
+            yield from ((f"label_corrected_{name}", e) for name, e in found.device.items())
+            yield from zip(("reference_sensitivity", "reference_specificity"), found.references[0])
+
+        true = _true_of_labels(p, *device)
+        true |= dict(zip(("reference_sensitivity", "reference_specificity"), references[0]))
+        tests = ", ".join(f"{se:g} and {sp:g}" for se, sp in (device, *references))
+        design = f"{n} cases" + (f" of {patients} patients" if patients else "")
+        design = f"{design}, prevalence {p:g}, tests {tests}"
+        yield Regime("latent class", design, partial(dict, true), study, cost=0.1)
+
+
 def choices() -> Iterator[Regime]:
     """Choices of readers between two outputs, of readers and cases that differ."""
     for readers, n, lead in product((4, 8), (30, 60), (0.0, 0.8)):
@@ -206,6 +298,41 @@ def choices() -> Iterator[Regime]:
             study,
             cost=0.01,
         )
+    for readers, n in product((4, 8), (30, 60)):
+
+        def among_three(rng: np.random.Generator, readers: int = readers, n: int = n) -> Found:
+            of = _three(
+                rng, np.repeat(np.arange(readers), 3 * n), np.tile(np.repeat(np.arange(n), 3), readers)
+            )
+            one = Preferences("", Readers(Labels(n=readers)), _cases(n), ("a", "b", "c"), *of)
+            for r in preferences.results_of(one, plan()):
+                if r.name == "preference_strength":
+                    yield f"{r.name}, {r.place.candidate}", r.estimate
+
+        yield Regime(
+            "preferences of three", f"{readers} readers, {n} cases", _strengths, among_three, cost=0.05
+        )
+
+
+def _three(rng: np.random.Generator, reader: np.ndarray, case: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Choices in turn between a and b, a and c, b and c: reader, case, first, second and share."""
+    taste = 0.4 * rng.standard_normal((int(reader.max()) + 1, 3))
+    shown = 0.6 * rng.standard_normal((int(case.max()) + 1, 3))
+    worth = np.array(LEADS) + taste[reader] + shown[case]
+    first, second = (np.tile(side, len(reader) // 3) for side in ((0, 0, 1), (1, 2, 2)))
+    rows = np.arange(len(reader))
+    pull = worth[rows, first] - worth[rows, second]
+    share = (rng.random(len(reader)) < 1 / (1 + np.exp(-pull))).astype(float)
+    return (*(part.astype(np.int32) for part in (reader, case, first, second)), share)
+
+
+@cache
+def _strengths() -> Mapping[str, float]:
+    """What the model gives for readers and cases of which each makes one choice only."""
+    each = np.arange(3 * MANY)
+    _, _, first, second, share = _three(np.random.default_rng(5), each, each)
+    found = strengths(first, second, share, 3)
+    return {f"preference_strength, {name}": float(value) for name, value in zip("abc", found)}
 
 
 @cache

@@ -56,16 +56,17 @@ def latent_of(case: ScoredCases, plan: Plan) -> LatentClasses | None:
     standard, called = plan.reference_standard, case.decision
     if standard.kind != "latent_class" or called is None or len(case.dataset.cases.tests) < FEWEST - 1:
         return None
-    if LATENT not in case.memo:
+    level = plan.report.confidence_level
+    if (LATENT, level) not in case.memo:
         results, known = tests_of(case)
-        case.memo[LATENT] = latent_classes(
+        case.memo[LATENT, level] = latent_classes(
             np.vstack([called, results == 1])[:, known],
             rng=generator(plan.similarity.seed, LATENT, str(case.place.scope)),
             dependence=standard.dependence or 0.0,
             cluster=together(case.cluster, known),
-            level=plan.report.confidence_level,
+            level=level,
         )
-    found: LatentClasses = case.memo[LATENT]
+    found: LatentClasses = case.memo[LATENT, level]
     return found
 
 

@@ -1,5 +1,6 @@
 """Columns that are taken by their cells: the truth, what readers decided, what the device says."""
 
+import re
 from collections.abc import Sequence
 
 from trustreport.study.ingest import contracts
@@ -10,6 +11,7 @@ from trustreport.study.proposal.shapes import arms_in_columns
 
 FEW = 12  # values of a column of groups
 CODED = ("truth", "decision", "advice")
+OF_REFERENCE = re.compile(r"(?:reference|referenz|riferimento|ref|gold|truth)_(.+)")
 GRADED = ("score", "decision")
 MOST_READERS = 50
 CODED_CELLS = {"1", "2"}  # codes that say nothing of yes and no
@@ -104,6 +106,16 @@ class TableByCells(ExaminedTable):
         words = [meant.get(cell, "") for cell in self.seen[header].pair]
         return any(word.casefold() in contracts.CODES for word in words)
 
+    def _tests(self, taken: set[str]) -> None:
+        """Several tests that together are the reference: reference_pcr and reference_culture."""
+        if {"truth", "reader", "rater"} & self.columns.keys():
+            return
+        free = [h for h in self.headers if h not in taken and self.seen[h].is_yes_or_no]
+        tests = {found[1]: h for h in free if (found := OF_REFERENCE.fullmatch(squeezed(h)))}
+        if len(tests) > 1:
+            self.columns["truth"] = tests
+            taken |= set(tests.values())
+
     def _truth(self, taken: set[str]) -> None:
         """The truth by its cells, where no header names it."""
         if "reader" in self.columns:
@@ -154,8 +166,9 @@ class TableByCells(ExaminedTable):
         """What the device says of each case, where no header names it: yes and no, else a number."""
         if not self.columns.keys().isdisjoint((*GRADED, "class_scores")):
             return
-        truth = set(self.seen[self.columns["truth"]].distinct)
-        used = self.columns.values()
+        of = self.columns["truth"]
+        truth = set(self.seen[next(iter(of.values())) if isinstance(of, dict) else of].distinct)
+        used = [*self.columns.values(), *(of.values() if isinstance(of, dict) else ())]
         free = [h for h in self.headers if h not in used and not is_group(h) and self.seen[h].pair]
         found = [h for h in free if set(self.seen[h].distinct) == truth]
         found = found or [h for h in free if self.seen[h].is_yes_or_no]

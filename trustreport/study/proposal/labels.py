@@ -19,6 +19,9 @@ def settle_labels(made: Proposal, others: list[T]) -> None:
             made.reference = found
             made.about["reference"] = f"{table.path.name}: is this a random sample of all cases?"
             return
+    if any(isinstance(form.get("columns", {}).get("truth"), dict) for form in _forms(made)):
+        made.reference = {"kind": "composite", "rule": "any"}
+        made.about["reference"] = "positive where any of the tests is, or all, or most?"
     mined = sorted(filter(_is_mined, truths))
     if mined:
         made.reference = {"kind": "error_prone"}
@@ -26,9 +29,13 @@ def settle_labels(made: Proposal, others: list[T]) -> None:
         made.about["reference"] = question
 
 
+def _forms(made: Proposal) -> list[dict[str, Any]]:
+    """What is proposed of each file."""
+    return [*made.datasets, *(e.form for e in made.entries)]
+
+
 def _truths(made: Proposal) -> Iterator[str]:
-    forms: list[dict[str, Any]] = [*made.datasets, *(e.form for e in made.entries)]
-    for form in forms:
+    for form in _forms(made):
         header = form.get("columns", {}).get("truth", "truth")
         yield from [header] if isinstance(header, str) else []
 

@@ -152,6 +152,7 @@ class TableProposal(TableByCells):
         self._by_words(taken)
         self._judgement(taken)
         special.find_follow_up(self, taken)
+        self._tests(taken)
         self._truth(taken)
         self._scores(taken)
         self._near_misses(taken)
@@ -198,7 +199,7 @@ class TableProposal(TableByCells):
         if have.keys().isdisjoint(("truth", "follow_up")):
             return
         rest = [h for h in self.headers if h not in taken and self._is_output(h)]
-        classes = {c.casefold() for c in self.seen[have["truth"]].distinct} if "truth" in have else set()
+        classes = {c.casefold() for header in self._mapped("truth") for c in self.seen[header].distinct}
         if len(classes) > 2 and classes <= {h.rpartition("_")[2].casefold() for h in rest}:
             have["class_scores"] = rest
         elif have.keys().isdisjoint(GRADED) and rest:
