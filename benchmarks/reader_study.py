@@ -29,8 +29,14 @@ import numpy as np
 from areas_of_draws import auc_difference
 
 from trustreport.assessment.dimensions.decision_benefit.results import results_of
-from trustreport.assessment.dimensions.pragmatic_utility.counts import paired, two_sample
-from trustreport.assessment.dimensions.pragmatic_utility.readings import clustered, counts_of, mrmc, pairs_of
+from trustreport.assessment.dimensions.pragmatic_utility.results import (
+    clustered,
+    counts_of,
+    mrmc,
+    paired,
+    pairs_of,
+    two_sample,
+)
 from trustreport.assessment.performance.readers import correct_decisions, every_endpoint
 from trustreport.measures.mrmc.auc import auc_covariance, auc_ustatistic
 from trustreport.measures.mrmc.bootstrap import Draws

@@ -48,6 +48,7 @@ INSIDE = {
 # What every dimension may use within their room.
 SHARED = ("dimension",)
 FORBIDDEN_IN_MEASURES = ("pandas", "matplotlib", "pydantic", "pyarrow")
+WRITTEN = ("results.py", "words.py")  # of each dimension, beside the files of questions of their own
 MOST_FILES, MOST_LINES = 20, 525  # of a folder, of a file
 FEWEST_LINES = 40  # of a file that one other file imports
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -194,6 +195,12 @@ def test_a_dimension_imports_no_other(file: Path) -> None:
     own = dimension_of(module_of(file))
     for line, module in imports(file) if own else ():
         assert dimension_of(module) in (None, own), f"{file}:{line}: {own} may not import {module}"
+
+
+def test_every_dimension_has_its_numbers_and_its_words() -> None:
+    folders = [f.parent for f in FILES if f.parts[-3:-2] == ("dimensions",) and f.name == "__init__.py"]
+    assert len(folders) == 13
+    assert [f"{f.name}/{file}" for f in folders for file in WRITTEN if not (f / file).is_file()] == []
 
 
 def test_the_client_imports_nothing_that_computes() -> None:

@@ -14,8 +14,7 @@ from regimes.regime import LEVEL, Found, Regime, Truths, binomial, coded, less, 
 from trustreport.assessment.dimensions import subgroups, vigilance
 from trustreport.assessment.dimensions.advice_accuracy.utility import yield_results
 from trustreport.assessment.dimensions.advice_value.results import results_of as advice_values
-from trustreport.assessment.dimensions.potential_robustness.scores import between_sites
-from trustreport.assessment.dimensions.potential_robustness.sites import sites_of
+from trustreport.assessment.dimensions.potential_robustness.results import between_sites, sites_of
 from trustreport.assessment.dimensions.subgroups.results import equalised_odds
 from trustreport.assessment.performance.case_groups import divisions
 from trustreport.assessment.performance.cases import ScoredCases, scored_cases

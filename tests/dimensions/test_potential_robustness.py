@@ -14,7 +14,7 @@ from tests.english import english
 from tests.studies import plan
 from trustreport.api import assess
 from trustreport.assessment.dimensions import Dimension
-from trustreport.assessment.dimensions.potential_robustness import DIMENSION, scores, similar, sites, sizes
+from trustreport.assessment.dimensions.potential_robustness import DIMENSION, axes, results, similar
 from trustreport.assessment.finding import Finding
 from trustreport.assessment.performance import features as prepared
 from trustreport.measures.estimate import Estimate
@@ -139,7 +139,7 @@ def test_similarity_falls_as_the_features_move_away() -> None:
 
 def test_minimum_sample_sizes_and_what_is_reached_of_them() -> None:
     found = answer(validation(1))
-    for name in sizes.SIZES:
+    for name in axes.SIZES:
         for of in ("train", "site 0"):
             e = only(found, f"mss_{name}", dataset=of)
             assert e.details["reached"] == pytest.approx(e.n / e.value)
@@ -161,8 +161,8 @@ def test_robustness_scores_show_their_ingredients() -> None:
     assert strong.value == pytest.approx(k * (1 - np.log(k)))
     assert (weak.details["least"], weak.details["splits"]) == (0.7, 3)
     other = declared(internal_splits={"metric": "brier", "values": [0.1]})
-    assert only(answer(validation(1), other), "wpr", dataset="site 0").note == scores.OTHER_SPLITS
-    assert only(answer(validation(1)), "wpr", dataset="site 0").note == scores.NO_SPLITS
+    assert only(answer(validation(1), other), "wpr", dataset="site 0").note == results.OTHER_SPLITS
+    assert only(answer(validation(1)), "wpr", dataset="site 0").note == results.NO_SPLITS
 
 
 def roc_auc(one: Dataset) -> float:
@@ -176,7 +176,7 @@ def roc_auc(one: Dataset) -> float:
 def test_what_holds_over_sites() -> None:
     study = validation(4)
     found = answer(study)
-    for name in sites.COMPARED_OVER_SITES:
+    for name in results.COMPARED_OVER_SITES:
         of = {"metric": name, "scale": quantity(name).scale}
         new, mean = (only(found, q, parameters=of) for q in ("prediction_interval", "pooled_performance"))
         assert new.low <= mean.low <= mean.value <= mean.high <= new.high
@@ -200,7 +200,7 @@ def test_three_sites_have_no_interval_for_a_new_one_and_the_report_says_so() -> 
     study = validation(3)
     found = answer(study)
     rules_hold(found)
-    for name in sites.COMPARED_OVER_SITES:
+    for name in results.COMPARED_OVER_SITES:
         of = {"metric": name, "scale": quantity(name).scale}
         new, mean, spread, tau2 = (
             only(found, q, parameters=of)
@@ -260,7 +260,7 @@ def test_a_site_without_a_single_hit_is_part_of_the_mean() -> None:
 
 def test_sites_without_a_case_of_the_class_are_counted_as_left_out() -> None:
     mean = only(answer(at_sites([(36, 40), (0, 0), (30, 40)])), "pooled_performance", parameters=SENSITIVITY)
-    assert (mean.n, mean.note) == (2, scores.NO_CASES)
+    assert (mean.n, mean.note) == (2, results.NO_CASES)
     assert (mean.details["sites"], mean.details["sites_without_interval"]) == (2, 1)
 
 
@@ -417,7 +417,7 @@ def test_without_a_training_set_sizes_and_sites_are_told_all_the_same() -> None:
     found = answer(study)
     rules_hold(found)
     assert only(found, "degree_of_correspondence", dataset="site 0").note == prepared.NO_TRAINING
-    assert only(found, "spr", dataset="site 0").note == scores.NO_TRAINING_SCORES
+    assert only(found, "spr", dataset="site 0").note == results.NO_TRAINING_SCORES
     assert only(found, "mss_auc", dataset="site 0").value > 0
     assert not [f for part in found.parts for f in part.figures if f.id.startswith("external")]
     assert any("cannot be assessed: no training set was provided" in text for text in texts(found))
@@ -442,7 +442,7 @@ def test_declarations_that_cannot_be_followed_are_said() -> None:
     few = only(answer(validation(1), given), "energy_distance", dataset="site 0")
     assert few.note == similar.TOO_FEW_PERMUTATIONS
     given = declared(operating_point={})
-    assert only(answer(validation(1), given), "mss_net_benefit", dataset="site 0").note == sizes.NO_THRESHOLD
+    assert only(answer(validation(1), given), "mss_net_benefit", dataset="site 0").note == axes.NO_THRESHOLD
 
 
 def test_a_large_set_is_represented_by_a_part_of_it() -> None:

@@ -19,13 +19,15 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 from pages import served
-from services import API, MANIFEST, tasks_here
+from services import API, MANIFEST, tasks_here, world
 from services import Client as Browser
 
 import trustreport.service.client
 from trustreport.service.client import Client, ServiceError, records
 from trustreport.service.client.files import pack
 from trustreport.service.client.webhooks import ID, SIGNATURE, TIMESTAMP, sign
+from trustreport.service.core import Core
+from trustreport.service.storage.vigilance import VigilanceEntry
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "programs.md").read_text("utf-8")
@@ -259,6 +261,17 @@ def test_a_refusal_is_in_the_words_of_the_service(app: FastAPI, anna: Browser) -
         client.verify_audit_log()
     with pytest.raises(ServiceError, match=r"^Bad Gateway \(502\)$"):
         faked([httpx2.Response(502, text="<html>") for _ in range(4)], [])[0].study("s")
+
+
+def test_a_program_says_that_a_device_continues_another(light: Core, anna: Browser) -> None:
+    old, new = (world(light, anna, name)["device"] for name in ("Old", "New"))
+    client = anna.robot()
+    with pytest.raises(ServiceError, match="of the same name: I-1"):
+        client.continue_device(new, old)
+    with light.store.write() as rows:
+        rows.query(VigilanceEntry).filter_by(device=new).one().name = "I-2"
+    assert client.continue_device(new, old).id == old
+    assert {entry.name for entry in client.incidents(old)} == {"I-1", "I-2"}
 
 
 def job(state: str, **more: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from acts import RESULTS, approves, log, world_to_see
 from fastapi import FastAPI
+from fastapi.testclient import TestClient
 from pages import get, post
 from services import API, MANIFEST, PASSWORD, Client, at_once, only, stored, world
 
@@ -27,6 +28,7 @@ from trustreport.service.storage.models import (
 )
 
 NEW = "another horse battery"
+OUTSIDE = "The link to an account that signed this report was shown to a person who prepared it."
 
 
 def signed(client: Client, report: str, act: str = "approval", password: str = PASSWORD) -> Any:
@@ -129,8 +131,16 @@ def test_a_statement_says_how_its_signer_came_in(
     assert said["link_at"] > 1_700_000_000_000
 
 
+def shared_page(app: FastAPI, client: Client, report: str) -> str:
+    """What somebody from outside reads of a report."""
+    link = client.post(f"{API}/reports/{report}/shares", json={}).json()["link"]
+    stranger = TestClient(app, base_url="https://testserver")
+    opened = post(stranger, "/shared", "/shared", link=link.partition("#")[2])
+    return get(stranger, opened.headers["location"]).words
+
+
 def test_an_account_that_only_its_maker_knows_is_named_beside_its_signature(
-    light: Core, anna: Client
+    light: Core, app: FastAPI, anna: Client
 ) -> None:
     """With one administrator and no mail server an invented colleague can sign; nobody can miss it."""
     report = world_to_see(light, anna)["report"]
@@ -138,13 +148,14 @@ def test_an_account_that_only_its_maker_knows_is_named_beside_its_signature(
     said = "The link to this account was shown to Anna, who prepared what is signed."
     assert signed(ghost, report).status_code == 201
     assert said in get(anna, f"/reports/{report}").words
+    assert OUTSIDE in shared_page(app, anna, report)
     (signature,) = stored(light, Attestation)
     account = json.loads(light.blobs.read(signature.organisation, signature.sha256))["account"]
     assert (account["link_by"], account["link_shown"]) == (anna.me["user"], True)
 
 
 def test_an_account_that_its_address_or_somebody_else_vouches_for_is_not(
-    light: Core, anna: Client
+    light: Core, app: FastAPI, anna: Client
 ) -> None:
     report = world_to_see(light, anna)["report"]
     said = "The link to this account was shown to"
@@ -152,6 +163,7 @@ def test_an_account_that_its_address_or_somebody_else_vouches_for_is_not(
     carl = dora.invite("carl@hospital.test", "approver")  # of whom Anna, who prepared it, had no link
     assert signed(carl, report).status_code == 201
     assert said not in get(anna, f"/reports/{report}").words
+    assert OUTSIDE not in shared_page(app, anna, report)
     facts = {"link_by": "anna", "link_shown": True, "confirmed_by": None, "confirmer_link_by": None}
     known = [
         ({}, "anna"),

@@ -268,34 +268,25 @@ def at_prevalence(name: str, counts: ConfusionCounts, prevalence: float, *, leve
     >>> print(at_prevalence("ppv", ConfusionCounts(97, 12, 46, 55), 0.02))
     0.07 (95% CI 0.05 to 0.12; n = 210)
     """
-    if name not in MEASURES or name == "prevalence":
-        known = ", ".join(key for key in MEASURES if key != "prevalence")
-        raise ValueError(f"name must be one of {known}, got {name!r}.")
+    known = [key for key, measure in MEASURES.items() if measure.of_decisions]
+    if name not in known:
+        raise ValueError(f"name must be one of {', '.join(known)}, got {name!r}.")
     if not 0 < prevalence < 1:
         raise ValueError(f"prevalence must lie in (0, 1), got {prevalence:g}.")
     measure = MEASURES[name]
     if not measure.by_prevalence:
         return estimated(measure, counts, level=level)
-    if name not in ("ppv", "npv"):
+    if not measure.ratio:
         return propagated(measure, counts, prevalence=prevalence, level=level)
     missing = one_class(counts)
     if missing:
         return undefined(counts.n, missing, level=level, method="koopman")
-    if name == "ppv":
-        ratio, share, none = (
-            estimated(MEASURES["lr_positive"], counts, level=level),
-            prevalence,
-            not counts.called_positive,
-        )
-    else:
-        ratio, share, none = (
-            estimated(MEASURES["lr_negative"], counts, level=level),
-            1 - prevalence,
-            not counts.called_negative,
-        )
-    if none:
+    ratio = estimated(MEASURES[measure.ratio], counts, level=level)
+    if lacking(measure.needs, counts):
         return undefined(counts.n, ratio.note, level=level, method="koopman")
-    limits = (ratio.low, ratio.high) if name == "ppv" else (_inverse(ratio.high), _inverse(ratio.low))
+    limits, share = (ratio.low, ratio.high), prevalence
+    if "called_negative" in measure.needs:
+        limits, share = (_inverse(ratio.high), _inverse(ratio.low)), 1 - prevalence
     low, high = (_posterior(limit, share) for limit in limits)
     return replace(
         ratio, value=measure.formula(*weighed(counts, prevalence)), low=low, high=high, note=NO_NOTE

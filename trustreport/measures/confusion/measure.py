@@ -105,6 +105,7 @@ class CellMeasure:
     interval : how it is estimated, alone and in clusters
     needs : what the formula divides by
     alone : the interval of independent cases, where it is not that of `interval`
+    ratio : the likelihood ratio that a predictive value follows from at a stated prevalence
     better, unit, low, high, decimals : as in `trustreport.vocabulary.quantities.Quantity`
     by_prevalence : whether it changes with the prevalence while sensitivity and specificity stay
     of_decisions : whether it counts decisions of the device
@@ -116,6 +117,7 @@ class CellMeasure:
     interval: CaseShare | Delta | OfClasses
     needs: tuple[Need, ...] = ()
     alone: Alone | None = None
+    ratio: str = ""
     better: Literal["up", "down"] | None = "up"
     unit: Literal["proportion", "score", "ratio"] = "proportion"
     low: float = 0.0

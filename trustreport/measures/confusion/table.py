@@ -144,13 +144,13 @@ def specificity(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     return tn / (fp + tn)
 
 
-@measured(CaseShare((TP,)), "called_positive", by_prevalence=True)
+@measured(CaseShare((TP,)), "called_positive", by_prevalence=True, ratio="lr_positive")
 def ppv(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Share of positive decisions that are right."""
     return tp / (tp + fp)
 
 
-@measured(CaseShare((TN,)), "called_negative", by_prevalence=True)
+@measured(CaseShare((TN,)), "called_negative", by_prevalence=True, ratio="lr_negative")
 def npv(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Share of negative decisions that are right."""
     return tn / (fn + tn)

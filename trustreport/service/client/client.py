@@ -327,6 +327,10 @@ class Client(ServiceRequests):
         """All devices of which a study was uploaded."""
         return self._pages(op.DEVICES)
 
+    def continue_device(self, device: str, continued: str) -> records.DeviceResponse:
+        """Say that a device is another one, `continued`, under a new UDI: what it has becomes the other's."""
+        return self._ask(op.CONTINUE_DEVICE, {"device": continued}, device=device)
+
     def timeline(self, device: str) -> Iterator[records.Moment]:
         """The reports of a device, the newest first, with their periods.
 

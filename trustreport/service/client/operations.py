@@ -70,6 +70,7 @@ SIGNATURES = Operation("GET", "/reports/{report}/attestations", Page[records.Att
 STATEMENT = Operation[Any]("GET", "/attestations/{attestation}/statement")
 COMPARE = Operation("GET", "/comparisons", records.ComparisonPage)
 DEVICES = Operation("GET", "/devices", Page[records.DeviceResponse])
+CONTINUE_DEVICE = Operation("POST", "/devices/{device}/same-as", records.DeviceResponse)
 TIMELINE = Operation("GET", "/devices/{device}/timeline", Page[records.Moment])
 SCHEDULES = Operation("GET", "/schedules", Page[records.ScheduleResponse])
 INCIDENTS = Operation("GET", "/devices/{device}/incidents", Page[records.VigilanceEntryResponse])

@@ -58,7 +58,7 @@ def get_device(device: Name, who: Reader, core: TheCore) -> DeviceResponse:
         return DeviceResponse.of_row(who.row_of(rows, StoredDevice, device))
 
 
-@router.post("/{device}/same-as")
+@serves(router, op.CONTINUE_DEVICE)
 def continue_device(device: Name, asked: SameDevice, who: Author, core: TheCore) -> DeviceResponse:
     """Say that a device is another one under a new UDI: versions, reports and the register become one.
 

@@ -19,6 +19,7 @@ from trustreport.service.pages.render import page
 from trustreport.service.report import api as report_zip
 from trustreport.service.report.api import send_zip
 from trustreport.service.report.page import DOCUMENT, LEADING, in_its_frame
+from trustreport.service.review.attestations import known_alone
 from trustreport.service.storage.collaboration import StoredShare
 from trustreport.service.storage.models import Attestation, Organisation, ReportFile, StoredReport, User
 from trustreport.service.storage.store import now
@@ -66,7 +67,7 @@ def shared(share: Name, request: Request, core: TheCore) -> Response:
     with core.store.read() as rows:
         report = rows.get_one(StoredReport, row.report)
         files = rows.scalars(select(ReportFile).where(ReportFile.report == report.id)).all()
-        signed = select(Attestation.act).where(Attestation.report == report.id)
+        signatures = rows.scalars(select(Attestation).where(Attestation.report == report.id)).all()
         by_name = {file.name: file for file in files}
         answer = page(
             request,
@@ -74,7 +75,8 @@ def shared(share: Name, request: Request, core: TheCore) -> Response:
             report=report,
             organisation=rows.get_one(Organisation, row.organisation).name,
             expires_at=row.expires_at,
-            signed=frozenset(rows.scalars(signed)),
+            signed=frozenset(s.act for s in signatures),
+            alone=any(known_alone(core, s) for s in signatures if s.act != "rejection"),
             leading=[by_name[name] for name in LEADING if name in by_name],
             has_document=DOCUMENT in by_name,
             address=f"{PREFIX}{row.id}",

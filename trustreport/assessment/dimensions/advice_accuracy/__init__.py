@@ -13,7 +13,12 @@ from trustreport.assessment.dimensions.advice_accuracy.contests import (
     yield_differences,
 )
 from trustreport.assessment.dimensions.advice_accuracy.coverage import coverage_of, coverage_parts
-from trustreport.assessment.dimensions.advice_accuracy.curves import charts, curves, scored
+from trustreport.assessment.dimensions.advice_accuracy.curves import (
+    charts,
+    curves,
+    prevalence_figures,
+    scored,
+)
 from trustreport.assessment.dimensions.advice_accuracy.decision_tables import decision_parts
 from trustreport.assessment.dimensions.advice_accuracy.h_accuracy import candidates_compared, weighed
 from trustreport.assessment.dimensions.advice_accuracy.h_words import h_parts
@@ -21,7 +26,6 @@ from trustreport.assessment.dimensions.advice_accuracy.label_words import (
     corrected_for_label_error,
     reference_tests,
 )
-from trustreport.assessment.dimensions.advice_accuracy.prevalence_figure import prevalence_figures
 from trustreport.assessment.dimensions.advice_accuracy.results import (
     ResultView,
     are_risks,

@@ -12,15 +12,16 @@ from trustreport.assessment.dimensions.advice_accuracy.h_choices import (
     Chosen,
     Kind,
     NotChosen,
+    RatersOfCases,
     Weighed,
     complexity_of_cases,
     cut_at,
     graded_cases,
     kind_of,
+    raters_of,
     resolved,
     unresolved,
 )
-from trustreport.assessment.dimensions.advice_accuracy.raters import RatersOfCases, raters_of
 from trustreport.assessment.dimensions.advice_accuracy.results import ALL_PAIRS_UP_TO, ID, are_risks
 from trustreport.assessment.performance.cases import ScoredCases, of_dataset, place_of_set
 from trustreport.assessment.performance.keys import case_key, is_mature

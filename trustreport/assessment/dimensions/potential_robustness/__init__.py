@@ -1,7 +1,7 @@
 """Potential robustness: does performance hold on data that differ from those the model learnt from?"""
 
 from trustreport.assessment.dimensions.dimension import Dimension
-from trustreport.assessment.dimensions.potential_robustness.axes import on_axes
+from trustreport.assessment.dimensions.potential_robustness.axes import on_axes, performance, size_results
 from trustreport.assessment.dimensions.potential_robustness.handed_over import (
     numbers_of_sites,
     numbers_part,
@@ -14,16 +14,15 @@ from trustreport.assessment.dimensions.potential_robustness.recalibration import
     recalibrated_sets,
     recalibration_part,
 )
-from trustreport.assessment.dimensions.potential_robustness.scores import (
+from trustreport.assessment.dimensions.potential_robustness.results import (
     ScoredSet,
     estimate,
     in_training,
     over_sets,
     score_results,
+    sites_of,
 )
 from trustreport.assessment.dimensions.potential_robustness.similar import similarity_results
-from trustreport.assessment.dimensions.potential_robustness.sites import sites_of
-from trustreport.assessment.dimensions.potential_robustness.sizes import performance, size_results
 from trustreport.assessment.dimensions.potential_robustness.words import parts, text
 from trustreport.assessment.finding import Finding
 from trustreport.assessment.narrative.repeats import repeat_parts

@@ -8,8 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.assessment.dimensions.potential_robustness.scores import NEW, TYPICAL, informative
-from trustreport.assessment.dimensions.potential_robustness.sites import variance, weighable
+from trustreport.assessment.dimensions.potential_robustness.results import (
+    NEW,
+    TYPICAL,
+    informative,
+    variance,
+    weighable,
+)
 from trustreport.assessment.dimensions.potential_robustness.words import text
 from trustreport.assessment.finding import Part
 from trustreport.assessment.narrative.texts import quantity_name

@@ -5,16 +5,21 @@ from dataclasses import replace
 from math import isnan, nan
 
 from trustreport.assessment.dimensions.potential_robustness.axes import (
+    SIZES,
     UNLIKE,
     axis_label,
     measures_of,
     panel_of,
     span,
+    width,
     with_rule,
 )
-from trustreport.assessment.dimensions.potential_robustness.scores import MISSING, SetsOfCandidate, reached
-from trustreport.assessment.dimensions.potential_robustness.sites import Site
-from trustreport.assessment.dimensions.potential_robustness.sizes import SIZES, width
+from trustreport.assessment.dimensions.potential_robustness.results import (
+    MISSING,
+    SetsOfCandidate,
+    Site,
+    reached,
+)
 from trustreport.assessment.finding import Figure
 from trustreport.assessment.narrative.texts import Texts
 from trustreport.assessment.performance.features import ID

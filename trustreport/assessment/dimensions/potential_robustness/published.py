@@ -6,18 +6,19 @@ from math import isfinite, isnan, nan
 from typing import Any
 
 from trustreport.assessment.dimensions.potential_robustness.axes import (
+    BY_ERROR,
     UNLIKE,
     Precision,
     measures_of,
     needed_by_error,
     panel_of,
     span,
+    width,
     with_rule,
 )
 from trustreport.assessment.dimensions.potential_robustness.plots import axis_of, panel_labels
-from trustreport.assessment.dimensions.potential_robustness.scores import correlated
+from trustreport.assessment.dimensions.potential_robustness.results import correlated
 from trustreport.assessment.dimensions.potential_robustness.similar import band
-from trustreport.assessment.dimensions.potential_robustness.sizes import BY_ERROR, width
 from trustreport.assessment.dimensions.potential_robustness.words import (
     column_of,
     correlation_table,

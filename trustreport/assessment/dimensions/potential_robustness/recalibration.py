@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
-from trustreport.assessment.dimensions.potential_robustness.scores import ScoredSet
+from trustreport.assessment.dimensions.potential_robustness.results import ScoredSet
 from trustreport.assessment.finding import Part
 from trustreport.assessment.narrative.texts import Item, Texts
 from trustreport.assessment.performance.cases import ScoredCases

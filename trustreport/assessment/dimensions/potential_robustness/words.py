@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from math import inf, isfinite, isnan
 from typing import Any
 
-from trustreport.assessment.dimensions.potential_robustness.axes import AXES, UNLIKE, measures_of
+from trustreport.assessment.dimensions.potential_robustness.axes import AXES, UNLIKE, measures_of, width
 from trustreport.assessment.dimensions.potential_robustness.plots import figures_of
-from trustreport.assessment.dimensions.potential_robustness.scores import (
+from trustreport.assessment.dimensions.potential_robustness.results import (
+    COMPARED_OVER_SITES,
     MISSING,
     ScoredSet,
     SetsOfCandidate,
@@ -14,8 +15,6 @@ from trustreport.assessment.dimensions.potential_robustness.scores import (
     reached,
 )
 from trustreport.assessment.dimensions.potential_robustness.similar import band
-from trustreport.assessment.dimensions.potential_robustness.sites import COMPARED_OVER_SITES
-from trustreport.assessment.dimensions.potential_robustness.sizes import width
 from trustreport.assessment.finding import Column, Part, PlainTable
 from trustreport.assessment.narrative.texts import Item, Texts, form_of, heading, quantity_name
 from trustreport.assessment.performance.cases import ScoredCases, of_dataset

@@ -1,9 +1,12 @@
 """Pragmatic utility: do readers make fewer errors with the aid than without it?"""
 
 from trustreport.assessment.dimensions.dimension import Dimension
-from trustreport.assessment.dimensions.pragmatic_utility.comparison import ArmComparison
-from trustreport.assessment.dimensions.pragmatic_utility.counts import from_counts, from_paired_counts
-from trustreport.assessment.dimensions.pragmatic_utility.readings import from_readings
+from trustreport.assessment.dimensions.pragmatic_utility.results import (
+    ArmComparison,
+    from_counts,
+    from_paired_counts,
+    from_readings,
+)
 from trustreport.assessment.dimensions.pragmatic_utility.words import overview, part, text
 from trustreport.assessment.finding import Finding
 from trustreport.assessment.performance.readers import place_of_task

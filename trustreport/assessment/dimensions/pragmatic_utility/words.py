@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import isfinite, isnan
 from typing import Any
 
-from trustreport.assessment.dimensions.pragmatic_utility.comparison import ID, ArmComparison, crosses
+from trustreport.assessment.dimensions.pragmatic_utility.results import ID, ArmComparison, crosses
 from trustreport.assessment.finding import Column, Figure, Part
 from trustreport.assessment.narrative.texts import Item, Texts, numbers
 from trustreport.figures.effect import EffectPlot, EffectRow, ErrorRateRow, ErrorRates

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.assessment.dimensions.reported.figures_in_print import ID
+from trustreport.assessment.dimensions.reported.results import ID
 from trustreport.assessment.finding import Figure, Part
 from trustreport.assessment.narrative.texts import Item, Texts, heading, numbers, quantity_name
 from trustreport.assessment.performance.decision_table import counted_as_wrong
