@@ -145,7 +145,7 @@ class TableByCells(ExaminedTable):
         if not found:
             return
         header = found[0]
-        if found[1:] or not is_mined(header):  # of a label by its name the manifest asks how often it is right
+        if found[1:] or not is_mined(header):  # of a label its error is asked
             question = f"{self.place}: which column is the reference standard?"
             header = self.settle(Doubt(question, tuple(found), header), "columns")
         if header == self.columns.get("decision"):
