@@ -127,7 +127,7 @@ def test_drafted_reports_with_errors_by_severity(door: Callable[[str], Door]) ->
     rating = found.value("reader_measurement.mean_score_difference", endpoint="acceptability")
     assert rating["value"] == pytest.approx(expected["acceptability"], abs=1e-9)
     assert found.results["answer"]["sentence"].startswith(
-        "No difference in the mean critical errors was found between AI draft and Resident: 0.22"
+        "No difference in the mean number of critical errors was found between AI draft and Resident: 0.22"
     )
     counted = [r for r in found.results["results"] if r["id"] == "reader_measurement.mean_loss"]
     assert all(r["low"] >= 0 for r in counted)  # no mean of counts is below 0

@@ -195,3 +195,32 @@ def test_a_study_without_a_truth_is_warned_of(tmp_path: Path) -> None:
     )
     study, _ = read_study(tmp_path)
     assert "no_truth" in [key for key, _ in study.cautions]
+
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+LABELS = Path(__file__).parent / "reference" / "endpoints" / "labels-known"
+
+
+def test_the_error_of_labels_is_not_given_to_another_reference_standard() -> None:
+    """The audit judges labels of reports; the truth of these scores is no such label."""
+    found = propose([EXAMPLES / "vigilance-audit" / "scores.csv", LABELS / "audit.csv"], "vigilance")
+    assert found.reference == {}
+    assert found.unread["audit.csv"].startswith("it judges Finding (NLP of report) again")
+
+
+def test_of_a_label_by_its_name_only_its_error_is_asked() -> None:
+    found = propose([LABELS / "routine.csv"], "vigilance")
+    assert found.reference == {"kind": "error_prone"}
+    asked = [*found.about.values(), *(d for one in found.datasets for d in one["about"].values())]
+    assert any("how often is Finding (NLP of report) right?" in question for question in asked)
+    assert not any("which column is the reference standard" in question for question in asked)
+
+
+def test_a_column_called_label_has_a_word_on_its_error() -> None:
+    found = propose([EXAMPLES / "routine-labels" / "routine.csv"], "vigilance")
+    assert any(note.startswith("Where label was read from reports") for note in found.notes)
+
+
+def test_a_measured_number_is_not_proposed_as_a_group() -> None:
+    found = propose([EXAMPLES / "vigilance-audit" / "scores.csv"], "vigilance")
+    assert found.groups == ["age_group", "scanner"]

@@ -312,3 +312,35 @@ def test_pseudonyms_keep_the_numbers(tmp_path: Path) -> None:
         for pair in ((found, plan), (hidden, hidden_plan))
     )
     assert np.array(one) == pytest.approx(np.array(other), nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "The mean number of minor errors was lower for new than for old"),
+        ("de", "Der Mittelwert für die Anzahl minor errors war bei new niedriger als bei old"),
+        ("fr", "La moyenne du nombre de « minor errors » était plus basse pour new que pour old"),
+        ("it", "La media del numero di minor errors era inferiore per new che per old"),
+    ],
+)
+def test_a_mean_of_counts_is_of_their_number(language: str, said: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    rows = [(k, name, rng.poisson(rate)) for k in range(80) for name, rate in (("new", 1), ("old", 3))]
+    manifest = (
+        "measurements: [{measurement: minor errors, kind: count, better: down}]\n"
+        "tables: {values: {file: table.csv, columns: {candidate: source}}}\n"
+    )
+    found = assessed(tmp_path, manifest, "case source measured", rows)
+    say = catalogue(language)
+    (finding,) = [f for f in found.findings if f.dimension == "measurement"]
+    every = " ".join(say(text) for part in finding.parts for text in part.finding)
+    for text in (every, answer(found, say).supporting + answer(found, say).sentence):
+        assert said in text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_values_that_are_not_declared_have_the_name_of_their_column(tmp_path: Path) -> None:
+    manifest = "tables: {values: {file: table.csv, kind: values, columns: {measured: peak_flow}}}\n"
+    rows = [(k, a, b) for k, (a, b) in enumerate(zip(WRIGHT, MINI))]
+    found = assessed(tmp_path, manifest, "case peak_flow reference", rows)
+    assert single(found, "measurement.bias").endpoint == "peak flow"
+    assert "no mean difference of peak flow from the reference" in answer(found, EN).sentence

@@ -5,7 +5,7 @@ from itertools import chain
 from math import isnan
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.dimensions.measurement.words import names_compared
+from trustreport.assessment.dimensions.measurement.words import averaged, names_compared
 from trustreport.assessment.narrative.texts import quantity_name, side_of
 from trustreport.assessment.performance.labels import label_error, why_labels_err
 from trustreport.assessment.verdicts.judge import amount
@@ -18,9 +18,10 @@ from trustreport.report.answer.sentences import (
     tested_results,
 )
 from trustreport.report.tables import in_words
+from trustreport.study.plan import Plan
 from trustreport.vocabulary.digits import Rounded
 from trustreport.vocabulary.kinds import AGAINST_A_VALUE, MEANS
-from trustreport.vocabulary.messages import Catalogue
+from trustreport.vocabulary.messages import Catalogue, Message
 from trustreport.vocabulary.quantity import CORRECTED, DIFFERENCE
 from trustreport.vocabulary.results import Result
 
@@ -141,7 +142,7 @@ def measurements(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     names = list(dict.fromkeys(r.endpoint for r in found))
     found.sort(key=lambda r: (names.index(r.endpoint), STATED.index(r.name)))
     for r in found[:MOST_MEASURED]:
-        yield _none(r, whole, say) or _measured(r, say)
+        yield _none(r, whole, say) or _measured(r, assessment.plan, say)
         if r.name == "bias":
             at = (r.place, r.endpoint)
             yield from _limits([o for o in whole if o.name in LIMITS and (o.place, o.endpoint) == at], say)
@@ -180,13 +181,16 @@ def claims(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     yield from (Statement(say(text)) for text in dict.fromkeys(chain(*own)))
 
 
-def _measured(r: Result, say: Catalogue) -> Statement:
+def _measured(r: Result, plan: Plan, say: Catalogue) -> Statement:
     """The sentence of one result."""
-    at = r.place
+    at, facts = r.place, plan.measurement_of(r.endpoint)
     compared, baseline = names_compared(at)
+    name: Message | str = r.endpoint or say("measurement.value")
+    if facts is not None and r.name.removesuffix(DIFFERENCE) in MEANS:
+        name = averaged(name, facts.kind)
     values = {
         "name": _name(r, say),
-        "measurement": r.endpoint or say("measurement.value"),
+        "measurement": name,
         "measure": quantity_name(r.name.removesuffix(DIFFERENCE)),
         "change": in_words(r, say),
         "compared": compared,

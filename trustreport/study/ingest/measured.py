@@ -140,7 +140,10 @@ def _empty(table: MappedTable, word: str) -> NDArray[np.bool_]:
 def _measurements(table: MappedTable, plan: Plan) -> Texts | None:
     """The measurement of each record; None where it is not one that is declared."""
     declared = [m.measurement for m in plan.measurements]
+    header = table.headers.get("measured", "measured")
     alone = declared[0] if len(declared) == 1 else ""
+    if not declared and header != "measured":  # the name of the only column of values
+        alone = header.replace("_", " ").strip()
     fixed = getattr(table.spec.form, "measurement", None) or alone
     if "measurement" not in table.names:
         if not fixed and len(declared) > 1:

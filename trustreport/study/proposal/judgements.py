@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from trustreport.study.ingest import contracts
 from trustreport.study.ingest.tables import BY_PLACE
 from trustreport.study.proposal import special
+from trustreport.study.proposal.labels import is_mined
 from trustreport.study.proposal.parts import GLANCE, Doubt, ExaminedTable, has_word, is_group, squeezed
 from trustreport.study.proposal.shapes import arms_in_columns
 
@@ -155,8 +156,10 @@ class TableByCells(ExaminedTable):
     def _ask_truth(self, found: Sequence[str], taken: set[str]) -> None:
         if not found:
             return
-        question = f"{self.place}: which column is the reference standard?"
-        header = self.settle(Doubt(question, tuple(found), found[0]), "columns")
+        header = found[0]
+        if found[1:] or not is_mined(header):  # of a label its error is asked
+            question = f"{self.place}: which column is the reference standard?"
+            header = self.settle(Doubt(question, tuple(found), header), "columns")
         if header == self.columns.get("decision"):
             del self.columns["decision"]
         self.columns["truth"] = header

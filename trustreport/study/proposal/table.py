@@ -91,7 +91,7 @@ class TableProposal(TableByCells):
             self._design()
         if kind == "raters":
             self._ranks()
-        known = {h for h in self.headers if is_group(h)}
+        known = {h for h in self.headers if self._groups(h)}
         self.made.groups += [h for h in self.headers if h in known and h not in self.made.groups]
         if self.made.datasets and self.made.datasets[-1].get("file") == self.path:
             self.made.features[self.stem] = self._features()
@@ -104,7 +104,12 @@ class TableProposal(TableByCells):
             for h in (c.values() if isinstance(c, dict) else c if isinstance(c, list) else [c])
         }
         free = [h for h in self.headers if h not in used and not h.startswith(BY_PLACE)]
-        return [h for h in free if self.seen[h].numeric and not is_group(h)]
+        return [h for h in free if self.seen[h].numeric and not self._groups(h)]
+
+    def _groups(self, header: str) -> bool:
+        """Whether a column forms groups by its name, and its cells are no measured numbers."""
+        seen = self.seen[header]
+        return is_group(header) and not (seen.numeric and not seen.is_whole)
 
     def _form(self) -> None:
         """How the file was written: sheet, header, words for missing values, decimals."""

@@ -48,6 +48,8 @@ def _sentences(one: MeasuredValues, own: Sequence[Result], values: dict[str, Any
     for r in sorted((r for r in corrected if r.primary), key=lambda r: not _pair(r)):
         kind = "share" if r.name.removesuffix("_difference").endswith("_share") else "mean"
         said = {**values, "n": r.estimate.n, "both": int(r.estimate.details["both_rated"])}
+        if kind == "mean":
+            said["measurement"] = words.averaged(words.named(one), one.facts.kind)
         if _pair(r):
             compared, baseline = words.names_compared(r.place)
             whole = f"change_{kind}_{side_of(r.estimate, 0.0, 'higher', 'lower')}"

@@ -119,6 +119,11 @@ def named(one: MeasuredValues) -> Message | str:
     return one.facts.measurement or text("value")
 
 
+def averaged(name: Message | str, kind: str) -> Message | str:
+    """What a mean is of: the measurement, or the number of what was counted."""
+    return text("number_of", measurement=name) if kind == "count" else name
+
+
 def unit_of(one: MeasuredValues) -> str:
     """The unit behind a number, with the space between them; empty where there is none."""
     return f"\N{NO-BREAK SPACE}{one.facts.unit}" if one.facts.unit else ""
@@ -145,7 +150,7 @@ def _sentences(one: MeasuredValues, whole: Sequence[Result]) -> Iterator[Message
             "compared": compared,
             "baseline": baseline,
             "unit": unit,
-            "measurement": named(one),
+            "measurement": averaged(named(one), one.facts.kind),
         }
         way = side_of(r.estimate, 0.0, "higher", "lower")
         yield text.of_estimate(f"change_{kind}", r, whole=f"change_{kind}_{way}", **said)
@@ -163,7 +168,8 @@ def _sentences(one: MeasuredValues, whole: Sequence[Result]) -> Iterator[Message
             yield text(key, below=below.value, above=above.value, level=below.level, **outer, **common)
         for quantity in MEANS:
             if quantity in own:
-                yield text.of_estimate("mean", own[quantity], **common)
+                said = common | {"measurement": averaged(named(one), one.facts.kind)}
+                yield text.of_estimate("mean", own[quantity], **said)
         if "acceptable_share" in own:
             bound = own["acceptable_share"].parameters["bound"]
             yield text.of_estimate(_good(one), own["acceptable_share"], bound=bound, **common)
