@@ -83,6 +83,13 @@ def test_a_rule_needs_several_tests(tmp_path: Path) -> None:
     assert "found 1 test, expected two or more" in refused(tmp_path, LATENT, "{culture: cult}")
 
 
+def test_the_result_of_the_device_is_no_test_of_its_own_truth(tmp_path: Path) -> None:
+    problems = refused(
+        tmp_path, "kind: composite, rule: any", "{culture: cult, ai: decision}, decision: decision"
+    )
+    assert 'found "decision", a result of the device, expected tests beside it' in problems
+
+
 def built(folder: Path, study: str) -> tuple[dict, str]:
     """results.json and the text of the report, from the command line."""
     found = CliRunner().invoke(
