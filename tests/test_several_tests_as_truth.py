@@ -12,6 +12,7 @@ from tests.studies import with_table
 from trustreport.api import assess, read_study
 from trustreport.commands.cli import main
 from trustreport.measures.confusion.latent_class import latent_classes
+from trustreport.report.answer.answer import answer
 from trustreport.study.ingest.cases import by_rule
 from trustreport.vocabulary.errors import StudyError
 from trustreport.vocabulary.messages import catalogue
@@ -82,6 +83,13 @@ def test_a_rule_needs_several_tests(tmp_path: Path) -> None:
     assert "found 1 test, expected two or more" in refused(tmp_path, LATENT, "{culture: cult}")
 
 
+def test_the_result_of_the_device_is_no_test_of_its_own_truth(tmp_path: Path) -> None:
+    problems = refused(
+        tmp_path, "kind: composite, rule: any", "{culture: cult, ai: decision}, decision: decision"
+    )
+    assert 'found "decision", a result of the device, expected tests beside it' in problems
+
+
 def built(folder: Path, study: str) -> tuple[dict, str]:
     """results.json and the text of the report, from the command line."""
     found = CliRunner().invoke(
@@ -134,6 +142,20 @@ def test_a_composite_that_is_declared_as_right_is_accuracy(tmp_path: Path) -> No
     assert "if any of the tests culture and pcr is positive; they disagreed in" in page
     assert "agreement with labels" not in page
     assert "Sensitivity was 80.7%" in page
+
+
+def test_page_1_states_no_number_that_is_not_corrected_beside_those_that_are(tmp_path: Path) -> None:
+    """Two data sets without criteria: sensitivities of 95% and 60% by the model, 81% and 51% by the rule."""
+    folder = Path(shutil.copytree(VERDICTS / "latent-class", tmp_path / "study"))
+    text = (folder / "study.yaml").read_text()
+    (folder / "study.yaml").write_text(text[: text.index("endpoints:")])
+    answered = answer(assess(*read_study(folder)), EN)
+    said = f"{answered.sentence} {answered.supporting}"
+    assert "On good, by a latent class model" in said
+    assert "sensitivity 95.1%" in said
+    assert "sensitivity 59.9%" in said
+    assert "80.7%" not in said
+    assert "50.8%" not in said
 
 
 @pytest.mark.parametrize("alpha", [0.025, 0.05])

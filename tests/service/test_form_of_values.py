@@ -84,6 +84,14 @@ def test_what_labels_with_error_need_is_shown_at_first(tmp_path: Path) -> None:
         assert {found[f"/reference_standard/{rate}"].front for rate in rates} == {shown}
 
 
+def test_what_a_truth_of_several_tests_needs_is_shown_at_first(tmp_path: Path) -> None:
+    shown = {"composite": {"rule"}, "latent_class": {"rule", "conditional_independence", "dependence"}}
+    for kind, names in shown.items():
+        found = controls(BEGUN + f"reference_standard: {{kind: {kind}}}\n", tmp_path)
+        front = {name for name in shown["latent_class"] if found[f"/reference_standard/{name}"].front}
+        assert front == names
+
+
 @pytest.mark.parametrize(("kind", "table"), [("values", VALUES), ("preferences", CHOICES)])
 def test_the_columns_of_a_table_are_offered(kind: str, table: str, tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text(table)

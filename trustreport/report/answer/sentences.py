@@ -16,7 +16,7 @@ from trustreport.study.study import DEVELOPMENT_ROLES
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.place import Place
 from trustreport.vocabulary.quantities import is_named
-from trustreport.vocabulary.quantity import DIFFERENCE
+from trustreport.vocabulary.quantity import CORRECTED, DIFFERENCE
 from trustreport.vocabulary.results import Result
 
 SHORT = ("auc", "oe_ratio", "harmful_switch_rate")  # measures whose name is too long for a title
@@ -153,7 +153,10 @@ def by_minimum_accuracy(assessment: Assessment) -> dict[str, list[Result]]:
 
 
 def of_data_sets(assessment: Assessment, id: str, candidate: str | None = None) -> list[Result]:
-    """The primary entries of a measure, one for each data set outside training and tuning."""
+    """The primary entries of a measure, one for each data set outside training and tuning.
+
+    None of a data set whose measures are corrected for the error of its labels: those speak for it.
+    """
     plain = {"subgroup": None, "site": None, "parameters": None, "candidate": candidate}
     found: dict[str, Result] = {}
     chosen = assessment.plan.operating_point.threshold
@@ -161,7 +164,9 @@ def of_data_sets(assessment: Assessment, id: str, candidate: str | None = None) 
         name = r.place.dataset
         if name and (name not in found or r.place.threshold == chosen):
             found[name] = r
-    return list(found.values())
+    of_labels = (r for r in assessment.results if r.name.startswith(CORRECTED))
+    corrected = {r.place.dataset for r in of_labels if not isnan(r.estimate.low)}
+    return [r for name, r in found.items() if name not in corrected]
 
 
 def worst_data(assessment: Assessment, say: Catalogue) -> list[Statement]:

@@ -265,6 +265,10 @@ def compose(tables: Iterable[MappedTable], standard: ReferenceStandard, problems
             problems.declared(path, "found several columns", "one column, or a rule", mend)
         elif not all(key in table.flags for key in tests):
             problems.declared(path, "found several columns", "one column: a rule makes two classes", "")
+        elif own := {table.headers[key] for key in tests} & {
+            header for key, header in table.headers.items() if key.partition("/")[0] in ("decision", "score")
+        }:
+            problems.declared(path, f"found {listed(own)}, a result of the device", "tests beside it", "")
         elif wrong := _why_not(len(tests), standard):
             problems.declared(path, f"found {len(tests)} test{'s' * (len(tests) > 1)}", wrong, "")
         else:
