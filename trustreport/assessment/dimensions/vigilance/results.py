@@ -20,6 +20,7 @@ from trustreport.assessment.dimensions.vigilance.periods import (
 )
 from trustreport.assessment.performance.keys import has_no_date
 from trustreport.assessment.performance.measures import CLUSTERED, influence, lead
+from trustreport.measures.confusion.measure import CellMeasure
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.monitoring import notes
@@ -39,7 +40,7 @@ from trustreport.measures.roc.difference import unpaired_difference
 from trustreport.measures.score_measure import SCORES
 from trustreport.study.plan import Indicator, Plan
 from trustreport.study.study import Floats, Readings
-from trustreport.vocabulary.quantities import endpoint_row, quantity
+from trustreport.vocabulary.quantities import endpoint_row, known, quantity
 from trustreport.vocabulary.results import Result
 
 
@@ -334,7 +335,10 @@ def _change_result(period: Period, other: Period | None, endpoint: str, against:
     return Result(f"{ID}.period_change", place, found, endpoint=endpoint, **more)
 
 
-SHARES = ("sensitivity", "specificity", "accuracy", "error_rate", "ppv", "npv")  # of decisions right or wrong
+def of_right(endpoint: str) -> CellMeasure | None:
+    """The share of right decisions that an endpoint is, or is what is left of; None of any other."""
+    measure = MEASURES.get((quantity(endpoint).left_of if known(endpoint) else "") or endpoint)
+    return measure if measure is not None and measure.is_share_of_right else None
 
 
 def stream(period: Period, endpoint: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -343,10 +347,11 @@ def stream(period: Period, endpoint: str) -> tuple[np.ndarray[Any, Any], np.ndar
         return np.ones(len(period), bool), ~period.outputs.present
     if endpoint == "positive_rate":
         return period.output >= 0, period.output == 1
-    left_of = quantity(endpoint).left_of
-    counted = MEASURES[left_of or endpoint].cases(period.truth, period.decision) & period.known
+    measure = of_right(endpoint)
+    assert measure is not None
     right = period.decision == period.truth
-    return counted, ~right if left_of else right
+    counted = measure.cases(period.truth, period.decision) & period.known
+    return counted, right if measure.id == endpoint else ~right
 
 
 def _standardised(timeline: Timeline, plan: Plan) -> Iterator[Result]:
@@ -355,7 +360,7 @@ def _standardised(timeline: Timeline, plan: Plan) -> Iterator[Result]:
         return
     columns = mix_columns(timeline, plan, declared=True)
     for endpoint in endpoints(plan):
-        if endpoint not in SHARES:
+        if of_right(endpoint) is None:
             continue
         for period in timeline.periods:
             common = [c for c in columns if _had_groups(period, base, c)]
