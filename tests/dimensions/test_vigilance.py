@@ -248,6 +248,27 @@ def test_an_indicator_without_a_chart_says_why(changed: dict[str, Any], why: Not
     assert "): no chart: " in told(finding)
 
 
+def test_a_rate_of_errors_is_followed_as_the_share_of_right_decisions_is() -> None:
+    """Missed cases: each value, each change and what the chart counts are those of sensitivity turned round."""
+    study = m.over_time(0.9, 0.7)
+    missed = {**m.SENSITIVITY, "measure": "false_negative_rate", "in_control": 0.1, "to_detect": 0.25}
+    finding = answer(study, m.plan(study, indicators=[m.SENSITIVITY, missed]))
+    for id, whole, where in (
+        ("period_value", 1.0, {"period": "p2"}),
+        ("period_change", 0.0, {"period": "p2", **against("baseline", "baseline")}),
+    ):
+        right, wrong = (
+            only_result(finding, id, endpoint=name, **where).estimate
+            for name in ("sensitivity", "false_negative_rate")
+        )
+        assert (wrong.value, wrong.low, wrong.high) == pytest.approx(
+            (whole - right.value, whole - right.high, whole - right.low), abs=1e-12
+        )
+    charts = [only_result(finding, "cusum", endpoint=name) for name in ("sensitivity", "false_negative_rate")]
+    assert charts[0].estimate.value == pytest.approx(charts[1].estimate.value, abs=1e-9)
+    assert charts[0].details["first_alert_period"] == charts[1].details["first_alert_period"] == "p2"
+
+
 def test_without_days_the_chart_looks_once_a_period_and_an_sprt_cannot() -> None:
     study = m.over_time(0.9, 0.5, dated=False)
     both = {**m.SENSITIVITY, "chart": "CUSUM and SPRT"}

@@ -137,9 +137,10 @@ class CellMeasure:
 
     @property
     def is_share_of_right(self) -> bool:
-        """Whether it is the share of right decisions, of all cases or of those of one class."""
-        right = tuple(i for i in self.among if i in (0, 3))  # tp and tn
-        return self.is_linear and isinstance(self.interval, CaseShare) and self.interval.counted == right
+        """Whether it is the share of right decisions, of all cases, of one class or of those so called."""
+        if not isinstance(self.interval, CaseShare):
+            return False
+        return self.interval.counted == tuple(i for i in self.among if i in (0, 3))  # tp and tn
 
     @property
     def among(self) -> tuple[int, ...]:
@@ -178,7 +179,8 @@ def measured(
         if formula.__name__ in MEASURES:
             raise ValueError(f"{formula.__name__} is a measure already")
         measure = CellMeasure(formula.__name__, formula, interval, needs, **known)
-        if measure.of_readers and not (isinstance(interval, OfClasses) or measure.is_share_of_right):
+        share = measure.is_share_of_right and measure.is_linear
+        if measure.of_readers and not (share or isinstance(interval, OfClasses)):
             raise ValueError(f"{measure.id} is no share of right decisions and no sum over both classes")
         MEASURES[measure.id] = measure
         return formula

@@ -16,10 +16,10 @@ from trustreport.assessment.dimensions.advice_accuracy.coverage import coverage_
 from trustreport.assessment.dimensions.advice_accuracy.curves import (
     charts,
     curves,
+    decision_parts,
     prevalence_figures,
     scored,
 )
-from trustreport.assessment.dimensions.advice_accuracy.decision_tables import decision_parts
 from trustreport.assessment.dimensions.advice_accuracy.h_accuracy import candidates_compared, weighed
 from trustreport.assessment.dimensions.advice_accuracy.h_words import h_parts
 from trustreport.assessment.dimensions.advice_accuracy.label_words import (

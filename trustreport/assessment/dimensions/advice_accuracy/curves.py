@@ -1,8 +1,8 @@
-"""Figures of advice accuracy: ROC and decision curves, measures of several sets, and over the prevalence."""
+"""Figures and tables of advice accuracy: ROC and decision curves, several sets, and over the prevalence."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
 from math import ceil, floor, isnan, nan
 from typing import Any
 
@@ -16,9 +16,10 @@ from trustreport.assessment.dimensions.advice_accuracy.results import (
     declared_prevalences,
 )
 from trustreport.assessment.dimensions.advice_accuracy.utility import to_rank_by, two_class
-from trustreport.assessment.finding import Figure
+from trustreport.assessment.finding import Figure, Part, PlainTable
 from trustreport.assessment.narrative.texts import Texts, heading, set_label
 from trustreport.assessment.performance.cases import ScoredCases
+from trustreport.assessment.performance.decision_table import DecisionRow, decision_rows
 from trustreport.assessment.performance.keys import public_cell
 from trustreport.assessment.release.cuts import declared_thresholds as thresholds
 from trustreport.assessment.release.cuts import public_cuts, public_roc
@@ -45,6 +46,7 @@ from trustreport.measures.roc.curve import roc_curve
 from trustreport.study.plan import Plan
 from trustreport.study.study import Readings, Study
 from trustreport.vocabulary.messages import Message, say
+from trustreport.vocabulary.results import Result
 
 # Points of one curve where several share a figure.
 FEWER_POINTS = 120
@@ -304,3 +306,54 @@ def _at_prevalence(name: str, counts: ConfusionCounts, share: float) -> float:
         return float(MEASURES[name].formula(*weighed(counts, share)))
     except ZeroDivisionError:
         return float("nan")
+
+
+TEXT = f"{ID}.decision_table"
+PER = 100  # cases, for interventions avoided: as R's dcurves has them
+# More sets than this share a table.
+EACH_UP_TO = 6
+
+in_numbers = Texts(TEXT)
+
+
+def decision_parts(results: Sequence[Result]) -> Iterator[Part]:
+    """A part with a table for each data set whose scores are risks; of many sets one table."""
+    rows = decision_rows(results)
+    of_sets = [list(own) for _, own in groupby(rows, key=lambda row: row.dataset)]
+    several = len(of_sets) > EACH_UP_TO
+    if several:
+        of_sets = [[row for own in of_sets for row in own]]
+    if of_sets:
+        tables = [_table(own, number, several=several) for number, own in enumerate(of_sets, 1)]
+        yield in_numbers.part(tables, in_numbers("title"))
+
+
+def _table(rows: Sequence[DecisionRow], number: int, *, several: bool) -> PlainTable:
+    caption = in_numbers("caption_sets") if several else in_numbers("caption", name=rows[0].dataset)
+    return in_numbers.table(
+        f"decision_table_{number}",
+        in_numbers("caption_of", what=caption),
+        "data_set? .strategy .threshold:number n .pos_rate:percent .tp_rate:percent .fp_rate:percent"
+        " .net_benefit:number.3 .standardized:number.3 .avoided:number.1",
+        [
+            (
+                row.dataset if several else None,
+                _strategy(row),
+                row.threshold,
+                row.n,
+                row.pos_rate,
+                row.tp_rate,
+                row.fp_rate,
+                row.net_benefit,
+                row.standardized_net_benefit,
+                PER * row.net_interventions_avoided,
+            )
+            for row in rows
+        ],
+    )
+
+
+def _strategy(row: DecisionRow) -> Message | str:
+    if row.strategy == "device" and row.candidate:
+        return row.candidate
+    return in_numbers(row.strategy)

@@ -6,10 +6,14 @@ from trustreport.assessment.dimensions.vigilance.charts import charted, delays
 from trustreport.assessment.dimensions.vigilance.compared import funnel_results, funnels
 from trustreport.assessment.dimensions.vigilance.drift import called_results, drift, drift_results
 from trustreport.assessment.dimensions.vigilance.events import rate_results
-from trustreport.assessment.dimensions.vigilance.exposure import exposure_results, maturity_results, use_of
 from trustreport.assessment.dimensions.vigilance.periods import ID, Timeline, readings_of, timelines
 from trustreport.assessment.dimensions.vigilance.readers_over_time import reader_results, reliances
-from trustreport.assessment.dimensions.vigilance.results import period_results
+from trustreport.assessment.dimensions.vigilance.results import (
+    exposure_results,
+    maturity_results,
+    period_results,
+    use_of,
+)
 from trustreport.assessment.dimensions.vigilance.since import since
 from trustreport.assessment.dimensions.vigilance.view import MonitoringView
 from trustreport.assessment.dimensions.vigilance.words import text

@@ -17,10 +17,10 @@ from trustreport.assessment.dimensions.vigilance.readers_over_time import Relian
 from trustreport.assessment.dimensions.vigilance.results import (
     BEFORE_TRUTH,
     OF_READINGS,
-    SHARES,
     WITHOUT_TRUTH,
     bare,
     indicators,
+    of_right,
     stream,
 )
 from trustreport.assessment.narrative.texts import heading
@@ -230,7 +230,7 @@ def looks(timeline: Timeline, endpoint: str, reliances: Sequence[Reliances]) -> 
     """What an indicator counts, in the order of time; None where no case or reading tells it."""
     if endpoint in OF_READINGS:
         return _of_readings(timeline, endpoint, reliances)
-    if endpoint not in SHARES and endpoint not in WITHOUT_TRUTH:
+    if not of_right(endpoint) and endpoint not in WITHOUT_TRUTH:
         return None
     rows = []
     for k, period in enumerate(timeline.periods):

@@ -10,7 +10,7 @@ from trustreport.assessment.dimensions.vigilance.charts import Charted
 from trustreport.assessment.dimensions.vigilance.events import is_open, named
 from trustreport.assessment.dimensions.vigilance.periods import ID, Timeline, names_of
 from trustreport.assessment.dimensions.vigilance.readers_over_time import Reliances, by_reader
-from trustreport.assessment.dimensions.vigilance.results import SHARES, endpoints, stream
+from trustreport.assessment.dimensions.vigilance.results import endpoints, of_right, stream
 from trustreport.measures.monitoring.rates import METHODS, Funnel, funnel
 from trustreport.study.plan import Plan
 from trustreport.vocabulary.results import Result
@@ -54,7 +54,7 @@ def funnels(
 ) -> list[Compared]:
     """Funnels of the sites by the leading shares, and of the readers by their right decisions."""
     level, found = plan.report.confidence_level, []
-    wanted = [e for e in endpoints(plan) if e in SHARES][:MOST_ENDPOINTS]
+    wanted = [e for e in endpoints(plan) if of_right(e)][:MOST_ENDPOINTS]
     for endpoint in wanted:
         tally = _by_site(timeline, endpoint)
         if len(tally) > 1:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from trustreport.assessment.dimensions.vigilance.charts import Charted, keeps_budget
-from trustreport.assessment.dimensions.vigilance.exposure import Use
 from trustreport.assessment.dimensions.vigilance.periods import ID, Timeline
+from trustreport.assessment.dimensions.vigilance.results import Use
 from trustreport.assessment.narrative.texts import heading
 from trustreport.measures.monitoring.rates import event_rate
 from trustreport.study.plan import Incident, Plan, Signal

@@ -1,15 +1,26 @@
-"""Performance of each period, its change since the baseline and the period before, and standardised to it."""
+"""Performance of each period, its changes, and how much the device was used and can be judged yet."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import inf, isfinite, isnan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.assessment.dimensions.vigilance.periods import ID, Period, Timeline, mix_columns, names_of
+from trustreport.assessment.dimensions.vigilance.periods import (
+    FAILED,
+    ID,
+    REFUSED,
+    Period,
+    Timeline,
+    mix_columns,
+    names_of,
+)
+from trustreport.assessment.performance.keys import has_no_date
 from trustreport.assessment.performance.measures import CLUSTERED, influence, lead
+from trustreport.measures.confusion.measure import CellMeasure
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.estimate import Estimate, undefined
 from trustreport.measures.monitoring import notes
@@ -28,9 +39,113 @@ from trustreport.measures.roc.clustered import clustered_auc, clustered_unpaired
 from trustreport.measures.roc.difference import unpaired_difference
 from trustreport.measures.score_measure import SCORES
 from trustreport.study.plan import Indicator, Plan
-from trustreport.study.study import Floats
-from trustreport.vocabulary.quantities import endpoint_row, quantity
+from trustreport.study.study import Floats, Readings
+from trustreport.vocabulary.quantities import endpoint_row, known, quantity
 from trustreport.vocabulary.results import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """The exposure of one period: cases by what became of them, by version; users and sites.
+
+    `users` and `sites` are None where nobody recorded them; `versions` is empty then.
+    """
+
+    period: str
+    cases: int
+    processed: int
+    refused: int
+    failed: int
+    no_output: int
+    users: int | None
+    sites: int | None
+    versions: Mapping[str, int]
+
+
+def use_of(period: Period, readings: Mapping[str, Readings]) -> Use:
+    """What became of the cases of a period."""
+    n = len(period)
+    scores = period.scores
+    status = names_of(scores.status if scores else None, n)
+    words = np.array([str(word).lower() if word is not None else "" for word in status])
+    output = period.outputs.present
+    refused = np.isin(words, REFUSED)
+    failed = np.isin(words, FAILED)
+    processed = output & ~refused & ~failed
+    site = period.column("site")
+    version = scores.version if scores else None
+    versions: dict[str, int] = {}
+    if version is not None:
+        for name in names_of(version, n)[processed]:
+            if name is not None:
+                versions[name] = versions.get(name, 0) + 1
+    own = readings.get(period.name)
+    return Use(
+        period.name,
+        n,
+        int(processed.sum()),
+        int(refused.sum()),
+        int((failed & ~refused).sum()),
+        int((~output & ~refused & ~failed).sum()),
+        len(np.unique(own.reader)) if own is not None else None,
+        len(np.unique(site.codes[site.codes >= 0])) if site is not None else None,
+        dict(sorted(versions.items())),
+    )
+
+
+def exposure_results(uses: Sequence[Use], timeline: Timeline, plan: Plan) -> Iterator[Result]:
+    """An entry for each count of each period."""
+    level = plan.report.confidence_level
+    for use, period in zip(uses, timeline.periods, strict=True):
+        counted: dict[str, int | None] = {
+            "cases": use.cases,
+            "processed": use.processed,
+            "refused": use.refused,
+            "failed": use.failed,
+            "no_output": use.no_output,
+            "users": use.users,
+            "sites": use.sites,
+        }
+        for what, count in counted.items():
+            if count is not None:
+                yield _count(period, use, {"what": what}, count, level)
+        for version, count in use.versions.items():
+            yield _count(period, use, {"what": "processed", "version": version}, count, level)
+
+
+def _count(period: Period, use: Use, chosen: Mapping[str, Any], count: int, level: float) -> Result:
+    e = Estimate(count, count, count, use.cases, level, "count")
+    return Result(f"{ID}.exposure", period.place, e, parameters=chosen, primary=True, cases=period.key)
+
+
+def maturity_results(timeline: Timeline, plan: Plan) -> Iterator[Result]:
+    """Shares of cases old enough for a truth, and of those with one: of all, and by what was advised."""
+    level = plan.report.confidence_level
+    days = plan.reference_standard.maturity_days
+    until = ""
+    if days is not None and timeline.cut is not None:
+        until = (timeline.cut - dt.timedelta(days=float(days))).isoformat()
+    for period in timeline.periods:
+        everybody, known = np.ones(len(period), bool), period.truth >= 0
+        mature = period.mature[: len(period)]
+        for name, event, of in (
+            ("mature_share", mature, everybody),
+            ("labelled_share", known, mature),
+        ):
+            details: dict[str, Any] = {}
+            if until and name == "mature_share":
+                details["judged_until"] = until
+                if undated := period.dataset and np.count_nonzero(~mature & has_no_date(period.dataset)):
+                    details["undated"] = int(undated)
+            yield _share(period, name, period.share(event, of, level), details=details)
+        for decision, word in ((1, "positive"), (0, "negative")):
+            share = period.share(known, mature & (period.output == decision), level)
+            yield _share(period, "labelled_share", share, parameters={"called": word})
+
+
+def _share(period: Period, name: str, e: Estimate, **more: Any) -> Result:
+    return Result(f"{ID}.{name}", period.place, e, primary=True, cases=period.key, **more)
+
 
 BY_DEFAULT = ("sensitivity", "specificity", "auc", "calibration_slope", "oe_ratio")
 # Shares of cases that no truth is needed for.
@@ -220,7 +335,10 @@ def _change_result(period: Period, other: Period | None, endpoint: str, against:
     return Result(f"{ID}.period_change", place, found, endpoint=endpoint, **more)
 
 
-SHARES = ("sensitivity", "specificity", "accuracy", "error_rate", "ppv", "npv")  # of decisions right or wrong
+def of_right(endpoint: str) -> CellMeasure | None:
+    """The share of right decisions that an endpoint is, or is what is left of; None of any other."""
+    measure = MEASURES.get((quantity(endpoint).left_of if known(endpoint) else "") or endpoint)
+    return measure if measure is not None and measure.is_share_of_right else None
 
 
 def stream(period: Period, endpoint: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -229,10 +347,11 @@ def stream(period: Period, endpoint: str) -> tuple[np.ndarray[Any, Any], np.ndar
         return np.ones(len(period), bool), ~period.outputs.present
     if endpoint == "positive_rate":
         return period.output >= 0, period.output == 1
-    left_of = quantity(endpoint).left_of
-    counted = MEASURES[left_of or endpoint].cases(period.truth, period.decision) & period.known
+    measure = of_right(endpoint)
+    assert measure is not None
     right = period.decision == period.truth
-    return counted, ~right if left_of else right
+    counted = measure.cases(period.truth, period.decision) & period.known
+    return counted, right if measure.id == endpoint else ~right
 
 
 def _standardised(timeline: Timeline, plan: Plan) -> Iterator[Result]:
@@ -241,7 +360,7 @@ def _standardised(timeline: Timeline, plan: Plan) -> Iterator[Result]:
         return
     columns = mix_columns(timeline, plan, declared=True)
     for endpoint in endpoints(plan):
-        if endpoint not in SHARES:
+        if of_right(endpoint) is None:
             continue
         for period in timeline.periods:
             common = [c for c in columns if _had_groups(period, base, c)]

@@ -10,7 +10,6 @@ import numpy as np
 
 from trustreport.assessment.dimensions.vigilance.charts import Charted, Delay
 from trustreport.assessment.dimensions.vigilance.compared import Compared
-from trustreport.assessment.dimensions.vigilance.exposure import Use
 from trustreport.assessment.dimensions.vigilance.periods import (
     ID,
     Period,
@@ -20,6 +19,7 @@ from trustreport.assessment.dimensions.vigilance.periods import (
     names_of,
 )
 from trustreport.assessment.dimensions.vigilance.readers_over_time import Reliances
+from trustreport.assessment.dimensions.vigilance.results import Use
 from trustreport.assessment.narrative.where import labelled
 from trustreport.measures.estimate import Estimate
 from trustreport.study.plan import Plan
