@@ -169,7 +169,7 @@ def _why_undefined(name: Name, decision: NDArray[np.bool_], x: _Parts) -> Note:
 
 
 def _to_range(raw: float, low: float, high: float) -> tuple[float, float, float]:
-    """A share and its limits in [0, 1]; that of a value beyond an end is moved with it and keeps its width."""
+    """A share and its limits in [0, 1]; those of a value beyond an end move with it and keep their width."""
     low, high = low - max(raw - 1, 0.0), high - min(raw, 0.0)
     return min(max(raw, 0.0), 1.0), max(low, 0.0), min(high, 1.0)
 
