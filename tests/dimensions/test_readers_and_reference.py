@@ -149,6 +149,13 @@ def test_each_reader_has_what_a_device_has(tmp_path: Path) -> None:
     assert not [r for r in found.results if r.name == "linearity" and r.place.reader is None]
 
 
+def test_cases_that_belong_together_have_no_test_of_linearity(tmp_path: Path) -> None:
+    grid, truth = drawn(3, 60)
+    found = measured(tmp_path, grid, truth, np.arange(60) // 2)
+    assert isnan(of(found, "passing_bablok_slope", "R0").low)
+    assert not [r for r in found.results if r.name == "linearity"]
+
+
 def test_few_cases_are_noted(tmp_path: Path) -> None:
     notes = [english(of(measured(tmp_path / str(n), *drawn(5, n)), "deming_slope").note) for n in (40, 60)]
     assert ["in simulated studies of this size" in note for note in notes] == [True, False]

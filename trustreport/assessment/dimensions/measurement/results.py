@@ -229,7 +229,7 @@ def _against_reference(
         found |= _concordance(x, y, **how)
         found |= {"passing_bablok_slope": ranked.slope, "passing_bablok_intercept": ranked.intercept}
         p = linearity(x, y, ranked)
-        if not np.isnan(p):
+        if one.cluster is None and not np.isnan(p):  # the test takes cases as independent
             found["linearity"] = Estimate(p, nan, nan, len(rows), one.level, CUSUM, p=p)
     for quantity, e in found.items():
         yield one.entry(quantity, place, e, rows)
