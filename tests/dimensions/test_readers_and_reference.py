@@ -149,6 +149,15 @@ def test_each_reader_has_what_a_device_has(tmp_path: Path) -> None:
     assert not [r for r in found.results if r.name == "linearity" and r.place.reader is None]
 
 
+def test_the_unit_of_the_values_changes_no_interval(tmp_path: Path) -> None:
+    grid, truth = drawn(4, 60)
+    large, small = (measured(tmp_path / str(k), k * grid, k * truth) for k in (1, 1e-10))
+    for quantity in TOGETHER:
+        unit = 1 if quantity in ("concordance_correlation", "deming_slope") else 1e-10
+        one, other = of(large, quantity), of(small, quantity)
+        assert (other.low, other.high) == pytest.approx((unit * one.low, unit * one.high), rel=1e-6)
+
+
 def test_cases_that_belong_together_have_no_test_of_linearity(tmp_path: Path) -> None:
     grid, truth = drawn(3, 60)
     found = measured(tmp_path, grid, truth, np.arange(60) // 2)
