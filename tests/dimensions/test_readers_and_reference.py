@@ -151,11 +151,12 @@ def test_each_reader_has_what_a_device_has(tmp_path: Path) -> None:
 
 def test_the_unit_of_the_values_changes_no_interval(tmp_path: Path) -> None:
     grid, truth = drawn(4, 60)
-    large, small = (measured(tmp_path / str(k), k * grid, k * truth) for k in (1, 1e-10))
+    small = 2.0**-33
+    found = [measured(tmp_path / str(k), k * grid, k * truth) for k in (1, small)]
     for quantity in TOGETHER:
-        unit = 1 if quantity in ("concordance_correlation", "deming_slope") else 1e-10
-        one, other = of(large, quantity), of(small, quantity)
-        assert (other.low, other.high) == pytest.approx((unit * one.low, unit * one.high), rel=1e-6)
+        unit = 1 if quantity in ("concordance_correlation", "deming_slope") else small
+        one, other = (of(study, quantity) for study in found)
+        assert (other.low, other.high) == pytest.approx((unit * one.low, unit * one.high), rel=1e-6, abs=0)
 
 
 def test_cases_that_belong_together_have_no_test_of_linearity(tmp_path: Path) -> None:
