@@ -249,8 +249,7 @@ def _readers_and_reference(one: MeasuredValues, number: int) -> Iterator[Item]:
     ]
     heads = [Column(text("label", measure=quantity_name(name)), OF_EACH_READER[name]) for name in shown]
     caption = text("table_readers", level=one.level, measurement=in_unit(one))
-    columns: list[str | Column] = ["reader", ".condition?", *heads]
-    yield text.table(f"{_id(one)}_by_reader_{number}", caption, columns, rows)
+    yield text.table(f"{_id(one)}_by_reader_{number}", caption, ["reader", ".condition?", *heads], rows)
 
 
 def _head(condition: Any, form: str) -> Column:
