@@ -149,6 +149,23 @@ def test_each_reader_has_what_a_device_has(tmp_path: Path) -> None:
     assert not [r for r in found.results if r.name == "linearity" and r.place.reader is None]
 
 
+def test_the_unit_of_the_values_changes_no_interval(tmp_path: Path) -> None:
+    grid, truth = drawn(4, 60)
+    small = 2.0**-33
+    found = [measured(tmp_path / str(k), k * grid, k * truth) for k in (1, small)]
+    for quantity in TOGETHER:
+        unit = 1 if quantity in ("concordance_correlation", "deming_slope") else small
+        one, other = (of(study, quantity) for study in found)
+        assert (other.low, other.high) == pytest.approx((unit * one.low, unit * one.high), rel=1e-6, abs=0)
+
+
+def test_cases_that_belong_together_have_no_test_of_linearity(tmp_path: Path) -> None:
+    grid, truth = drawn(3, 60)
+    found = measured(tmp_path, grid, truth, np.arange(60) // 2)
+    assert isnan(of(found, "passing_bablok_slope", "R0").low)
+    assert not [r for r in found.results if r.name == "linearity"]
+
+
 def test_few_cases_are_noted(tmp_path: Path) -> None:
     notes = [english(of(measured(tmp_path / str(n), *drawn(5, n)), "deming_slope").note) for n in (40, 60)]
     assert ["in simulated studies of this size" in note for note in notes] == [True, False]

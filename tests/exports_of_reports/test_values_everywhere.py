@@ -85,8 +85,11 @@ def test_the_table_of_numbers_has_no_column_that_is_empty_by_mistake(
     sheet = openpyxl.load_workbook(tmp_path / "results.xlsx").worksheets[0]
     header, *rows = sheet.iter_rows(values_only=True)
     columns = {str(h): [row[i] for row in rows] for i, h in enumerate(header)}
+    # A p-value has no limits, and few cases bound no error of 95% of them from above.
+    unbounded = (".linearity", ".total_deviation_index")
+    bounded = [not str(id).endswith(unbounded) for id in columns["id"]]
     for column in ALWAYS:
-        assert None not in columns[column], column
+        assert None not in [v for v, keep in zip(columns[column], bounded) if keep], column
     for column in SOMETIMES.get(name, ()):
         assert any(columns[column]), column
 

@@ -50,7 +50,7 @@ def test_limits_with_the_mean_as_their_authors_print_them() -> None:
 
 
 def test_limits_of_two_arms_are_those_of_mean_squares_by_r() -> None:
-    """The variances that iMRMC's laBRWM, laWRBM and laBRBM have of these arms too."""
+    """By the formulas behind laBRWM, laWRBM and laBRBM of iMRMC (reader_limits.R says how they were made)."""
     first, second = OBSERVERS[:6], OBSERVERS[6:12]
     mean, within = within_reader_between_arms(first, second)
     assert mean.value == pytest.approx(expected("within_reader_mean")[0])

@@ -7,6 +7,8 @@
 # of Christensen et al. (2020), BMC Med. Res. Methodol. 20, 304, with their limits for normal values. Limits between
 # two readers, and between two arms, are those that iMRMC takes from analyses of variance of two and three ways (Wen
 # and Gallas, arXiv 2107.08891); there the first six observers are one arm and the next six the other, by place.
+# iMRMC itself could not be installed: a transcription of its uStat11.jointD, with the steps of laWRBM and laBRBM, gave
+# the same variances to 13 digits.
 folder <- commandArgs(TRUE)[1]
 wide <- as.matrix(read.csv(file.path(folder, "observers.csv"), header = FALSE))
 long <- function(x) data.frame(value = c(x), case = factor(c(row(x))), reader = factor(c(col(x))))

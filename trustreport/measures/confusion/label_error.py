@@ -169,11 +169,8 @@ def _why_undefined(name: Name, decision: NDArray[np.bool_], x: _Parts) -> Note:
 
 
 def _to_range(raw: float, low: float, high: float) -> tuple[float, float, float]:
-    """A share and its limits in [0, 1]; an interval beyond an end is moved to it, so that it has a width."""
-    if low > 1:
-        low = 1 - (raw - low)
-    elif high < 0:
-        high = high - raw
+    """A share and its limits in [0, 1]; those of a value beyond an end move with it and keep their width."""
+    low, high = low - max(raw - 1, 0.0), high - min(raw, 0.0)
     return min(max(raw, 0.0), 1.0), max(low, 0.0), min(high, 1.0)
 
 

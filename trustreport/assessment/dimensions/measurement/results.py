@@ -229,7 +229,7 @@ def _against_reference(
         found |= _concordance(x, y, **how)
         found |= {"passing_bablok_slope": ranked.slope, "passing_bablok_intercept": ranked.intercept}
         p = linearity(x, y, ranked)
-        if not np.isnan(p):
+        if one.cluster is None and not np.isnan(p):  # the test takes cases as independent
             found["linearity"] = Estimate(p, nan, nan, len(rows), one.level, CUSUM, p=p)
     for quantity, e in found.items():
         yield one.entry(quantity, place, e, rows)
@@ -359,9 +359,11 @@ def _over_readers(one: MeasuredValues, there: NDArray[np.bool_], most: float) ->
         if there.any(axis=1).sum() < 2:
             return Estimate(0.0, nan, nan, len(influence), note=ONE_READER)
         grid = np.full((1, *there.shape), nan)
-        grid[0, there] = influence * len(influence)
+        size = float(np.abs(influence).max()) or 1.0  # variances that are rounding are told by their size
+        grid[0, there] = influence / size
         e = _analysis(one, "", grid, 0, 0, EVERY_CASE).lead_mean(0, one.level)
-        return replace(e, df=min(e.df, most) if e.df > 0 else most)
+        df = min(e.df, most) if e.df > 0 else most
+        return replace(e, se=e.se * size * len(influence), df=df)
 
     return summed
 
