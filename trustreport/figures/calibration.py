@@ -111,13 +111,14 @@ class CalibrationFigure(Chart):
                 sheet.write(left, top - 1.6 - line * (k + 0.5), text, **style.MUTED)
             if title:
                 sheet.write(left, top - 1.8 - 2 * line, title, va="bottom", **style.HEADING)
-            self._curve(say, sheet.panel(left, top, side, tall), i)
+            # As wide as high, so that the diagonal is one.
+            self._curve(say, sheet.panel(left, top, tall, tall), i)
             below = top + tall + STRIP_GAP
-            self._histogram(say, sheet.panel(left, below, side, STRIP), i)
+            self._histogram(say, sheet.panel(left, below, tall, STRIP), i)
             if column == 0:
                 self._y_label(say, sheet, top, tall)
             if i + across >= n:
-                x = left + side / 2, below + STRIP + 7.0
+                x = left + tall / 2, below + STRIP + 7.0
                 sheet.write(*x, say("figure.calibration.x"), ha="center", **style.AXIS)
         for k, text in enumerate(key):
             sheet.write(0, height - KEY * (len(key) - k - 0.5), text, **style.MUTED)
