@@ -506,10 +506,7 @@ PROCUREMENT_SAYS = {
             "The utility of Alder is higher than that of Birch: Birch minus Alder is −7.0 (−11.6 to −2.4) "
             f"per case (95% CI; utilities: euros). {NO_CRITERIA}"
         ),
-        (
-            "Alder: sensitivity 92.2% (85.9% to 95.9%). Birch: sensitivity 90.5% "
-            "(83.8% to 94.8%)."
-        ),
+        ("Alder: sensitivity 92.2% (85.9% to 95.9%). Birch: sensitivity 90.5% (83.8% to 94.8%)."),
     ),
     "no criteria, utilities that do not agree": (
         (

@@ -189,8 +189,8 @@ def _evidence(assessment: Assessment, say: Catalogue) -> Iterator[Limitation]:
         if review.standings[name] != "fail":
             for weak in to_explain(review, name):
                 if not weak.claimed:
-                    values = {"measure": weak.measure, "observed": weak.observed, "others": weak.source}
-                    yield Limitation("", "W", (name,), name, say("answer.limits.group", **values))
+                    own = {"measure": weak.measure, "observed": weak.observed, "others": weak.source}
+                    yield Limitation("", "W", (name,), name, say("answer.limits.group", **own))
     claims = [(name, *pair) for name in review.names or [""] for pair in claims_of(review, name)]
     missed = [
         say("word.interval", value=quantity_name(r.name), interval=name)
