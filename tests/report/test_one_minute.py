@@ -228,6 +228,16 @@ def test_a_table_that_its_publication_contradicts_is_no_primary_result(assessed_
     assert not refuted & {row.data for row in studies.primary}
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", ["routine-labels", "drafted-reports"])
+def test_a_long_limit_is_cut_within_no_number(name: str, language: str, assessed_example: Example) -> None:
+    cut = catalogue(language)("answer.limits.cut", text="")
+    for text in limits_of(assessed_example(name), language):
+        before = text.removesuffix(cut)
+        assert before == text or not (before[-1].isdigit() or before.endswith(("\N{NO-BREAK SPACE}", " ")))
+        assert not text.endswith("…")
+
+
 # ---------------------------------------------------------------- what it is of
 
 

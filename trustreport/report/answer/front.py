@@ -201,7 +201,8 @@ def _limit(own: list[Limitation], assessment: Assessment, say: Catalogue) -> Lim
         own = [replace(own[0], names=(labels,)), *own[1:]]
     names = list(dict.fromkeys(name for limit in own for name in limit.names))
     where = shorten(own[0].names[0], SHORT, say) if own[0].names else ""
-    text = _cut(own[0].text, say).removesuffix(".")
+    # What is said of no check is a text of the catalogue, and no list.
+    text = (_cut(own[0].text, say) if own[0].check else own[0].text).removesuffix(".")
     if len(names) > 1:
         text = say("answer.limits.similar", text=text, n=len(names) - 1)
     return Limitation(own[0].check, own[0].severity, tuple(names), where, text)
@@ -214,9 +215,9 @@ def _cut(text: str, say: Catalogue) -> str:
     depth, last = 0, 0
     for i, letter in enumerate(text[:LONG]):
         depth += (letter == "(") - (letter == ")")
-        if depth == 0 and letter in ",;":
+        if depth == 0 and letter in ",;" and text[i + 1 : i + 2] == " ":  # no decimal comma
             last = i
-    return say("answer.limits.cut", text=text[:last]) if last > LONG / 2 else shorten(text, LONG, say)
+    return say("answer.limits.cut", text=text[:last].rstrip()) if last > LONG / 2 else shorten(text, LONG, say)
 
 
 # ---------------------------------------------------------------- procurement
