@@ -217,7 +217,8 @@ def _cut(text: str, say: Catalogue) -> str:
         depth += (letter == "(") - (letter == ")")
         if depth == 0 and letter in ",;" and text[i + 1 : i + 2] == " ":  # no decimal comma
             last = i
-    return say("answer.limits.cut", text=text[:last].rstrip()) if last > LONG / 2 else shorten(text, LONG, say)
+    listed = last > LONG / 2
+    return say("answer.limits.cut", text=text[:last].rstrip()) if listed else shorten(text, LONG, say)
 
 
 # ---------------------------------------------------------------- procurement
