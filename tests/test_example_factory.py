@@ -13,7 +13,7 @@ from trustreport.vocabulary.results import leading
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "factory"
 MAKE = runpy.run_path(str(FOLDER / "make.py"))
-NAMES = {"eq4": "euros (eq 4)", "eq5": "other prices (eq 5)", "eq6": "months of life (eq 6)"}
+NAMES = {"eq4": "first prices (euros)", "eq5": "other prices (euros)", "eq6": "months of life"}
 
 
 def test_made_again_the_table_is_the_same_bytes(tmp_path: Path) -> None:

@@ -259,6 +259,33 @@ def test_p35_without_lock_fires_and_with_dates_does_not() -> None:
     assert "after the data were opened" in said(outcomes_of("P35", study, endpoints=endpoints, study=late))
 
 
+@pytest.mark.parametrize(
+    ("ended", "run", "fired"),
+    [
+        ("2025-12-30", None, True),
+        ("2026-01-01", None, False),  # the same day
+        ("2025-12-30", "2026-01-02", False),  # what the device said came later
+        ("2025-12-30", "2025-12-31", True),
+        (None, None, False),
+    ],
+)
+def test_p35_criteria_fixed_when_all_data_were_there_are_a_warning(
+    ended: str | None, run: str | None, fired: bool
+) -> None:
+    study = Study(confusion=(Confusion(set="main", tp=9, fp=1, fn=1, tn=9),))
+    own = {
+        "endpoints": [{"endpoint": "E", **GOAL}],
+        "study": {"sap_locked_at": "2026-01-01", "data_opened_at": "2026-02-01"},
+        "datasets": [
+            {"dataset": "main", "role": "external", **({"end_date": ended} if ended else {})},
+            {"dataset": "made with", "role": "training"},
+        ],
+        "candidates": [{"candidate": "A", **({"run_date": run} if run else {})}],
+    }
+    (found,) = outcomes_of("P35", study, **own)
+    assert (found.status, found.severity) == (("fired", "W") if fired else ("clear", found.severity))
+
+
 def test_p35_does_not_run_where_only_estimates_are_asked() -> None:
     endpoints = [{"endpoint": "E", "hypothesis": "estimation", "measure": GOAL["measure"]}]
     assert [o.status for o in outcomes_of("P35", Study(), endpoints=endpoints)] == ["cannot run"]

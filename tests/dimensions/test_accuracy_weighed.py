@@ -510,7 +510,8 @@ def test_the_accuracies_stand_beside_each_other_where_nothing_is_declared() -> N
     rows = chart(finding)
     assert list(rows) == [
         "Accuracy", "Balanced accuracy", "Confident accuracy, Ha(tau)", "Prioritized accuracy, Ha(p)",
-        "Practical accuracy, Ha(d)", "Practical accuracy, Ha(d0)", "Combined H-accuracy, Ha(tau, p, d)",
+        "Practical accuracy, Ha(d)", "Practical accuracy, Ha(d0)",
+        "Combined H-accuracy, Ha(tau,\N{NO-BREAK SPACE}p,\N{NO-BREAK SPACE}d)",
     ]  # fmt: skip
     assert all(
         is_printed("h_accuracy_chart_1", kind) for kind in ("certification", "procurement", "vigilance")

@@ -56,7 +56,7 @@ def test_every_section_table_and_figure_on_a_truth_says_that_it_is_a_label(tmp_p
     assert all("labels that are wrong at times" in text for text in of_truth.values())
     quoting = [o for o in assessment.fired() if o.check in QUOTING]
     assert {o.check for o in quoting} == {"P05", "P45"}
-    assert all(EN(o.message).endswith("agreement with labels that are wrong at times.") for o in quoting)
+    assert all(EN(o.message).startswith("Against labels that err, uncorrected.") for o in quoting)
 
 
 @pytest.mark.parametrize("kind", ["procurement", "vigilance"])

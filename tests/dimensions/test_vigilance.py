@@ -249,7 +249,7 @@ def test_an_indicator_without_a_chart_says_why(changed: dict[str, Any], why: Not
 
 
 def test_a_rate_of_errors_is_followed_as_the_share_of_right_decisions_is() -> None:
-    """Missed cases: each value, each change and what the chart counts are those of sensitivity turned round."""
+    """Missed cases: each value, each change and counts of the chart are those of sensitivity turned round."""
     study = m.over_time(0.9, 0.7)
     missed = {**m.SENSITIVITY, "measure": "false_negative_rate", "in_control": 0.1, "to_detect": 0.25}
     finding = answer(study, m.plan(study, indicators=[m.SENSITIVITY, missed]))

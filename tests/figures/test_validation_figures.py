@@ -161,6 +161,16 @@ def figure_of(name: str) -> Any:
     return VALIDATION[name].draw(catalogue("en"))
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 8, 12])
+def test_panels_of_calibration_are_as_wide_as_high(n: int) -> None:
+    figure = figure_of(f"calibration-{n}")
+    width, height = figure.get_size_inches()
+    boxes = [axes.get_position() for axes in figure.axes if axes.get_ylim() == (0, 1)]
+    assert len(boxes) == n
+    for box in boxes:
+        assert box.width * width == pytest.approx(box.height * height, rel=1e-6)
+
+
 def test_sites_stand_where_performance_and_similarity_say() -> None:
     figure, drawn = figure_of("external-3"), lines(figure_of("external-3"))
     assert len(figure.axes) == 4

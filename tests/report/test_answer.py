@@ -218,35 +218,40 @@ CERTIFICATION |= {
     ),
 }
 FELL = "Readers did significantly worse with the aid: sensitivity −4.1 (−7.9 to −0.3) points"
+JUDGED = f"{FELL.split(' −')[0]} (−4.1, −7.9 to −0.3 points; required above"
+NO_CRITERIA = "No requirement was declared: whether this is enough is open."
 UNADJUSTED = "Comparisons without a requirement are not adjusted for their number."
 CERTIFICATION_SAYS = {
     "a significant loss, inconclusive": (
-        f"{FELL} (required above −5 points: inconclusive). Two of three criteria are met.",
+        f"{JUDGED} −5 points: inconclusive). Two of three criteria are met.",
         "One is inconclusive.",
     ),
     "a significant loss, and another that fails": (
         (
-            f"{FELL} (required above −5 points: inconclusive). "
+            f"{JUDGED} −5 points: inconclusive). "
             "Neither of the two criteria has been shown to be met. "
             "One fails: sensitivity, test at 70.0% (63.3% to 75.9%), required above 80%."
         ),
         "One is inconclusive.",
     ),
     "a significant loss within the margin": (
-        f"{FELL} (required above −10 points: met).",
+        (
+            "Readers did significantly worse with the aid, but by less than the accepted margin: sensitivity "
+            "(−4.1, −7.9 to −0.3 points; required above −10 points: met)."
+        ),
         "",
     ),
     "two significant losses": (
         (
-            f"{FELL} (required above −5 points: inconclusive and required above 0 points: not met). "
+            f"{JUDGED} −5 points: inconclusive and required above 0 points: not met). "
             "Neither of the two criteria has been shown to be met."
         ),
         "One is inconclusive.",
     ),
     "readers worse in what no criterion asks": (f"{FELL}. The criterion is met.", UNADJUSTED),
     "readers worse, without criteria": (
-        f"{FELL}.",
-        "test: sensitivity 90.0% (85.1% to 93.4%). No acceptance criteria were declared. " + UNADJUSTED,
+        f"{FELL}. {NO_CRITERIA}",
+        f"test: sensitivity 90.0% (85.1% to 93.4%). {UNADJUSTED}",
     ),
     "a version worse in what no criterion asks": (
         (
@@ -286,8 +291,11 @@ CERTIFICATION_SAYS = {
         ),
     ),
     "no criteria": (
-        "test: sensitivity 90.0% (85.1% to 93.4%) and specificity 85.0% (79.4% to 89.3%).",
-        "No acceptance criteria were declared.",
+        (
+            "test: 20 of 200 positive cases were missed and 30 of 200 negative cases raised a false alarm; "
+            f"sensitivity 90.0% (85.1% to 93.4%) and specificity 85.0% (79.4% to 89.3%). {NO_CRITERIA}"
+        ),
+        "",
     ),
     "one criterion": ("The criterion is met.", ""),
     "one criterion, not met": (
@@ -295,13 +303,16 @@ CERTIFICATION_SAYS = {
         "",
     ),
     "one criterion, inconclusive": (
-        "The criterion is neither met nor refuted: sensitivity at 85% (71% to 93%), required above 80%.",
+        (
+            "The criterion is neither met nor refuted: the estimate for sensitivity is 85% (71% to 93%), and "
+            "above 80% is required."
+        ),
         "",
     ),
     "safety criterion only": (
         (
-            "The criterion is neither met nor refuted: correct decisions reversed after "
-            "wrong advice at 44% (25% to 65%), required below 30%."
+            "The criterion is neither met nor refuted: the estimate for correct decisions reversed after "
+            "wrong advice is 44% (25% to 65%), and below 30% is required."
         ),
         "",
     ),
@@ -329,12 +340,15 @@ CERTIFICATION_SAYS = {
         ),
     ),
     "exploratory, readers": (
-        "With the aid the readers' accuracy was higher: +7.7 (+3.3 to +12.1) points.",
-        "No acceptance criteria were declared.",
+        f"With the aid the readers' accuracy was higher: +7.7 (+3.3 to +12.1) points. {NO_CRITERIA}",
+        "",
     ),
     "exploratory, readers without a change": (
-        "No change in the readers' accuracy with the aid was found: +1.3 (−0.5 to +3.0) points.",
-        "No acceptance criteria were declared.",
+        (
+            "No change in the readers' accuracy with the aid was found: +1.3 (−0.5 to +3.0) points. "
+            f"{NO_CRITERIA}"
+        ),
+        "",
     ),
 }
 
@@ -465,8 +479,8 @@ PROCUREMENT_SAYS = {
         (
             "No difference in sensitivity between Birch and Alder was found (−1.7, −6.2 to "
             "+2.5 points, Birch minus Alder). Difference in sensitivity, Birch minus "
-            "Alder: inconclusive (−1.7, −6.2 to +2.5 points; bound: above −5 points); this is a comparison, "
-            "not a requirement."
+            "Alder: inconclusive (−1.7, −6.2 to +2.5 points; bound: above −5 points); this compares two "
+            "candidates and does not decide whether either meets its requirements."
         ),
     ),
     "a criterion that names no candidate": (
@@ -484,24 +498,24 @@ PROCUREMENT_SAYS = {
     ),
     "without a requirement": ("Alder meets its requirement. No requirement was declared for Birch.", ""),
     "no criteria": (
-        "Alder: sensitivity 92.2% (85.9% to 95.9%).",
-        "Birch: sensitivity 90.5% (83.8% to 94.8%). No acceptance criteria were declared.",
+        f"Alder: sensitivity 92.2% (85.9% to 95.9%). {NO_CRITERIA}",
+        "Birch: sensitivity 90.5% (83.8% to 94.8%).",
     ),
     "no criteria, a utility": (
         (
-            "Alder yields more than Birch: Birch minus Alder is −7.0 (−11.6 to −2.4) per decision (95% CI; "
-            "utilities: euros)."
+            "The utility of Alder is higher than that of Birch: Birch minus Alder is −7.0 (−11.6 to −2.4) "
+            f"per case (95% CI; utilities: euros). {NO_CRITERIA}"
         ),
-        (
-            "Alder: sensitivity 92.2% (85.9% to 95.9%). Birch: sensitivity 90.5% "
-            "(83.8% to 94.8%). No acceptance criteria were declared."
-        ),
+        ("Alder: sensitivity 92.2% (85.9% to 95.9%). Birch: sensitivity 90.5% (83.8% to 94.8%)."),
     ),
     "no criteria, utilities that do not agree": (
-        ("Alder yields more than Birch under euros; no difference was found under other prices."),
         (
-            "Difference in yield per decision, Birch minus Alder (95% CI): −7.0 (−11.6 to −2.4) under euros "
-            "and 2.6 (−2.1 to 7.3) under other prices. No acceptance criteria were declared."
+            "Alder has the higher utility under euros; no difference was found under other prices. "
+            f"{NO_CRITERIA}"
+        ),
+        (
+            "Difference in utility per case, Birch minus Alder (95% CI): −7.0 (−11.6 to −2.4) under euros "
+            "and 2.6 (−2.1 to 7.3) under other prices."
         ),
     ),
 }
@@ -775,7 +789,7 @@ def test_the_forest_has_a_row_for_each_criterion_by_what_it_is_about() -> None:
     groups = forest(CERTIFICATION["more occurred than predicted"], EN)
     assert [(group.heading, [row.title for row in group.rows]) for group in groups] == [
         ("The device alone", ["Sensitivity, test"]),
-        ("External sites", ["Observed over expected, North"]),
+        ("External data", ["Observed over expected, North"]),
     ]
     (row,) = groups[1].rows
     assert (row.estimate, row.required, row.mark) == ("1.82 (1.56 to 2.13)", "0.80 to 1.25", "fail")
@@ -813,7 +827,7 @@ def test_what_waits_for_a_family_that_is_not_met_is_no_criterion_that_is_met() -
         found = gated(*families)
         assert sentences(found) == (
             f"{NEITHER} One fails: sensitivity at 70.0% (63.3% to 75.9%), required above 80%.",
-            "One was not tested, since others had to be met first: specificity.",
+            "One was not tested, because its precondition was not met: specificity.",
         )
         row = forest(found, EN)[0].rows[1]
         assert (row.about, row.word) == (f"primary, {about}", "not tested")

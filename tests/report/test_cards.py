@@ -89,3 +89,13 @@ def test_each_card_of_a_phone_has_the_numbers_of_its_axis(page: Any) -> None:
     page.set_viewport_size(DESKTOP)
     below = page.locator(f"{CARDS} .forest-row:has(.below)")
     assert set(below.evaluate_all("all => all.map(one => getComputedStyle(one).overflow)")) <= {"hidden"}
+
+
+@pytest.mark.parametrize("page", ["certification-dossier"], indirect=True)
+def test_on_a_desktop_the_values_of_figures_and_declared_fields_fit_too(page: Any) -> None:
+    page.set_viewport_size(DESKTOP)
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    wider = """() => [...document.querySelectorAll('.scroll:has(.values, .declared)')]
+        .filter(one => one.querySelectorAll('thead tr:last-child th').length < 10)
+        .filter(one => one.scrollWidth > one.clientWidth).map(one => one.innerText)"""
+    assert page.evaluate(wider) == []

@@ -63,7 +63,7 @@ def test_what_is_not_declared_is_said_once() -> None:
     plan = declaring(**USE)
     box = use_box(assessment((part("one", titled=False),), plan), EN)
     assert dict(box.use)["Not intended for"] == "Children"
-    assert box.undeclared == ("Users", "Patients", "Contraindications", "Known risks")
+    assert box.undeclared == ("Users", "Population", "Contraindications", "Known risks")
 
 
 @pytest.mark.slow

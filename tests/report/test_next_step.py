@@ -18,8 +18,11 @@ from test_answer import (
 )
 
 from trustreport.assessment.assess import Assessment
+from trustreport.report.answer.limits import Limitation
 from trustreport.report.answer.next_step import next_step
+from trustreport.vocabulary.messages import catalogue
 
+LIMIT = Limitation("P31", "W", (), "", "The prevalence is another")
 POOLED = result("reported.pooled_sensitivity", 0.9, 0.8, 0.95, set="pool")
 CASES = {
     "one fails": (
@@ -66,24 +69,51 @@ CASES = {
 
 @pytest.mark.parametrize(("one", "said"), CASES.values(), ids=CASES)
 def test_the_next_step(one: Assessment, said: str) -> None:
-    assert next_step(one, EN, limited=True).startswith(said)
+    assert next_step(one, EN, LIMIT).startswith(said)
 
 
 def test_without_a_limit_what_was_not_assessed_is_left() -> None:
-    assert next_step(CASES["all are met"][0], EN, limited=False).startswith("See what was not assessed")
+    assert next_step(CASES["all are met"][0], EN).startswith("See what was not assessed")
 
 
 def test_more_cases_are_not_proposed_to_confirm_a_failure() -> None:
     low = share("sensitivity", 30, 40, 0.598, 0.858, "test")
-    said = next_step(made("certification", [low], [SENSITIVITY]), EN, limited=True)
+    said = next_step(made("certification", [low], [SENSITIVITY]), EN, LIMIT)
     assert said.startswith("Sensitivity: Find the cause first: at this estimate about")
 
 
-def test_an_audit_has_its_own_list_and_a_choice_asks_the_supplier() -> None:
+def test_a_choice_asks_the_supplier() -> None:
     own = result("candidates.sensitivity", 0.9, 0.85, 0.95, dataset="test", candidate="Alder")
     asked = {**SENSITIVITY, "measure": "candidates.sensitivity", "candidate": "Alder"}
     names = [{"candidate": "Alder"}, {"candidate": "Birch"}]
-    assert next_step(made("procurement", [own], [asked], candidates=names), EN, limited=True).startswith(
+    assert next_step(made("procurement", [own], [asked], candidates=names), EN, LIMIT).startswith(
         "Put the questions below"
     )
-    assert next_step(made("vigilance", [SENSITIVE], [SENSITIVITY]), EN, limited=True) == ""
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "it"])
+def test_an_audit_says_what_to_do_first(language: str) -> None:
+    say = catalogue(language)
+    bare, named = say("answer.next.baseline"), say("answer.next.monitor")
+    assert next_step(made("vigilance", [SENSITIVE], [SENSITIVITY]), say, LIMIT) == bare
+    based = {"vigilance": {"baseline_dataset": "test"}}
+    assert next_step(made("vigilance", [SENSITIVE], [SENSITIVITY], **based), say, LIMIT) == named
+    assert next_step(made("vigilance", [SENSITIVE], **based), say, LIMIT, "Close I-3.") == "Close I-3."
+    signal = {"signal": "S-2", "action": "Stop on scanner Y."}
+    said = next_step(made("vigilance", [SENSITIVE], signals=[signal], **based), say, LIMIT, "Close I-3.")
+    assert "S-2" in said
+    assert said.endswith(": Stop on scanner Y.")
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("agreement", "Find out how much the reference itself varies"),
+        ("rating", "Have a sample of these outputs checked for errors"),
+        ("one_set", "Test it on cases of another place"),
+        ("population", "Resolve the limits below"),
+    ],
+)
+def test_criteria_that_are_met_leave_what_the_first_limit_asks_for(kind: str, said: str) -> None:
+    first = Limitation("", "W", (), "", "text", kind=kind)
+    assert next_step(CASES["all are met"][0], EN, first).startswith(said)

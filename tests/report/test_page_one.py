@@ -45,7 +45,7 @@ def test_equal_candidates_are_said_to_be_equal_once() -> None:
     same = of_candidates(0.8)
     assert answer(same, EN).sentence == (
         "A and B have the same results on knees: sensitivity 80.0% (75.0% to 85.0%) and specificity 85.0% "
-        "(79.0% to 89.0%)."
+        "(79.0% to 89.0%). No requirement was declared: whether this is enough is open."
     )
     assert [data for _, data, _ in rows_of(same)] == ["A and B, knees"] * 2
     other = of_candidates(0.7)
@@ -59,8 +59,8 @@ def test_a_difference_has_its_names_and_one_sign(language: str, assessed_example
     shown = front(factory, own)
     first, second = shown.primary[:2]
     assert first.data.startswith("B ")
-    assert "A, components, euros (eq 4)" in first.data
-    assert second.data.endswith("other prices (eq 5)")
+    assert "A, components, first prices (euros)" in first.data
+    assert second.data.endswith("other prices (euros)")
     for row in shown.primary[:4]:
         assert row.estimate in shown.answer.supporting, "as in the text, sign and all"
 
@@ -75,8 +75,10 @@ def test_candidates_that_decide_alike_may_differ_in_h_accuracy(assessed_example:
     said = answer(assessed_example("h-accuracy"), EN)
     assert said.sentence.startswith("Accuracy is below 93.8%, the lowest that users accept")
     assert "A and B, knees 84.2%" in said.sentence
+    assert "at the prevalence of 49.9% in these data, not the 81% of the intended use" in said.sentence
     assert "A and B have the same results on knees" in said.supporting
-    assert "B and A differ in H-accuracy: −4.0, −5.6 to −2.6 points" in said.supporting
+    assert "For B, H-accuracy is lower than for A: −4.0, −5.6 to −2.6 points" in said.supporting
+    assert "H-accuracy is accuracy in which" in said.supporting
 
 
 # ---------------------------------------------------------------- what a number is
@@ -127,7 +129,7 @@ def test_sets_that_are_not_counted_are_said_to_be(assessed_example: Example) -> 
     studies = assessed_example("published-studies")
     said = answer(studies, EN)
     assert "In five of 10 sets of published figures" in said.sentence
-    assert "In the 10 of 17 published sets of counts that allow it, sensitivity ranges" in said.supporting
+    assert "In the seven of 17 published sets of counts that allow it, sensitivity ranges" in said.supporting
     assert n_published(studies.study, EN) == "17 published sets of counts · 10 published sets of figures"
     pooled = answer(assessed_example("pooled-accuracy"), EN).supporting
     assert "In 14 published sets of counts sensitivity ranges" in pooled
@@ -135,10 +137,10 @@ def test_sets_that_are_not_counted_are_said_to_be(assessed_example: Example) -> 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_limit_of_many_places_is_said_of_the_first(language: str) -> None:
-    message = say("checks.P08.fired", accuracy=0.8, common="positive", share=0.9)
+    message = say("checks.P31.fired_share", study=0.8, expected=0.9)
     names = ("north", "south", "west")
     fired = tuple(
-        CheckOutcome("P08", "advice_accuracy", "W", "fired", message, Place(set=name)) for name in names
+        CheckOutcome("P31", "advice_accuracy", "W", "fired", message, Place(set=name)) for name in names
     )
     own = catalogue(language)
     one = replace(made("certification", [SENSITIVE]), checks=fired)
@@ -153,8 +155,8 @@ def test_a_limit_of_many_places_is_said_of_the_first(language: str) -> None:
 
 def test_clustering_and_pairing_do_not_contradict_each_other(assessed_example: Example) -> None:
     fired = {o.check: EN(o.message) for o in assessed_example("knee-mri").fired()}
-    assert "(alone: too narrow)" in fired["P22"]
-    assert "(alone: too wide); its true width is unknown" in fired["P22"]
+    assert "as independent, which makes it too narrow, and the arms as unpaired" in fired["P22"]
+    assert "which makes it too wide. Its true width is unknown." in fired["P22"]
     assert "too wide" not in fired["P23"]
 
 

@@ -177,6 +177,6 @@ def test_the_glance_compares_one_utility_and_only_sets_that_decide(
     rows = {name: glance.glance(assessed_example(name), {}, EN) for name in ("factory", "published-studies")}
     assert (
         rows["factory"][7].says
-        == "B, the worst of two by mean utility per case. Mean utility of a decision (euros (eq 4))."
+        == "B, the worst of two by mean utility per case. Mean utility of a decision (first prices (euros))."
     )
     assert "all negative" not in rows["published-studies"][1].says

@@ -190,12 +190,12 @@ def test_the_weakest_group_of_each_candidate_is_named_shown_or_not(triage: Asses
 def test_a_utility_speaks_before_accuracy(factory: Assessment) -> None:
     first, *_ = compared(Review(factory, SAY), "components")
     assert first == (
-        'Under the utility "euros (eq 4)", B is worth 7.0 less per case than A (95% CI 2.4 to 11.6).'
+        'Under the utility "first prices (euros)", B is worth 7.0 less per case than A (95% CI 2.4 to 11.6).'
     )
     table = element("candidate_table", factory)
     assert table is not None
     leading = [line.cells[0].text for line in table.tables[0].table.lines if line.leads]
-    assert leading == ["Utility per case: euros (eq 4)"]
+    assert leading == ["Utility per case: first prices (euros)"]
     (finding,) = (f for f in factory.findings if f.dimension == "candidates")
     assert not [
         row for part in finding.parts for t in part.tables for row in t.rows if getattr(row, "leads", 0)

@@ -32,6 +32,7 @@ STRIP, STRIP_GAP = 7.0, 1.8  # the histogram's height, and what is above it
 ROW_GAP = 5.5
 HIGH, LOWEST = 115.0, 24.0  # what panels below each other are made lower for, and how low
 BELOW, KEY = 10.5, 4.2
+LEAST_BESIDE = 12.0  # beside a histogram, for two lines of words
 
 MARK: dict[str, Any] = {"marker": "o", "mfc": style.TEAL, "mec": style.PAPER, "mew": 0.5}
 
@@ -111,13 +112,14 @@ class CalibrationFigure(Chart):
                 sheet.write(left, top - 1.6 - line * (k + 0.5), text, **style.MUTED)
             if title:
                 sheet.write(left, top - 1.8 - 2 * line, title, va="bottom", **style.HEADING)
-            self._curve(say, sheet.panel(left, top, side, tall), i)
+            # As wide as high, so that the diagonal is one.
+            self._curve(say, sheet.panel(left, top, tall, tall), i)
             below = top + tall + STRIP_GAP
-            self._histogram(say, sheet.panel(left, below, side, STRIP), i)
+            self._histogram(say, sheet.panel(left, below, tall, STRIP), i, beside=side - tall)
             if column == 0:
                 self._y_label(say, sheet, top, tall)
             if i + across >= n:
-                x = left + side / 2, below + STRIP + 7.0
+                x = left + tall / 2, below + STRIP + 7.0
                 sheet.write(*x, say("figure.calibration.x"), ha="center", **style.AXIS)
         for k, text in enumerate(key):
             sheet.write(0, height - KEY * (len(key) - k - 0.5), text, **style.MUTED)
@@ -155,8 +157,11 @@ class CalibrationFigure(Chart):
             size = 3.2 if len(self.panels) > 4 else 4.6
             plot.mark(at, e.value, f"mark-{i}-{k}", label=label, ms=size, **MARK)
 
-    def _histogram(self, say: Catalogue, plot: PlotPanel, i: int) -> None:
-        """Cases with the condition upward, without it downward, on one scale."""
+    def _histogram(self, say: Catalogue, plot: PlotPanel, i: int, beside: float) -> None:
+        """Cases with the condition upward, without it downward, on one scale.
+
+        What the highest bar counts is `beside` it where there is room for it, else where bars leave room.
+        """
         counts = self.panels[i].histogram
         most = max(*counts.present, *counts.absent, 1)
         plot.x_axis((0, 1))
@@ -172,13 +177,16 @@ class CalibrationFigure(Chart):
                     plot.axes.fill(x, y, color=colour, ec=style.PAPER, lw=0.4, gid=f"{name}-{i}-{k}")
         plot.axes.axhline(0, color=style.MUTE, lw=style.HAIR)
         plot.ticks((self._ends, [numbers.plain(say, x) for x in self._ends]))
+        text = say("figure.calibration.most", n=most)
+        if beside > LEAST_BESIDE:
+            plot.write(1.05, 0, style.wrap(text, beside, style.SMALLEST), ha="left", **style.TINY)
+            return
         # Where the bars leave room: at the end, and on the side of the line, that is emptiest.
         half = len(counts.present) // 2
         sides = [(of[part], left, up) for of, up in ((counts.present, True), (counts.absent, False))
                  for part, left in ((slice(half), True), (slice(half, None), False))]  # fmt: skip
         _, left, up = min(sides, key=lambda side: max(side[0], default=0))
         place: dict[str, Any] = {"ha": "left" if left else "right", "va": "top" if up else "bottom"}
-        text = say("figure.calibration.most", n=most)
         plot.write(0.0 if left else 1.0, most if up else -most, text, **place, **style.TINY)
 
 

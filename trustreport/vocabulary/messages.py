@@ -337,6 +337,12 @@ class Catalogue:
             return level or name
         return self("where.name.labelled", column=column, level=level)
 
+    def called(self, name: "str | Message") -> str:
+        """A candidate or an arm within a sentence, in quotation marks where its name is a common noun."""
+        if not isinstance(name, str):
+            return self(name)
+        return self("word.quoted", text=name) if name[:1].islower() else name
+
     def keys(self, prefix: str = "") -> list[str]:
         """All keys of texts, for the tests that look for what is missing or unused."""
 

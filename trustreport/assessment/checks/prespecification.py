@@ -277,8 +277,24 @@ def criteria_after_data(evidence: Evidence) -> Iterator[Remark]:
         for why, fields in by_why.items():
             key = "amended" if why == "after" else why
             yield Remark(NOWHERE, say(f"checks.P35.{key}", fields=_shortened(fields), n=len(fields)))
-        if not by_why:
+        collected = _collected_before(evidence)
+        if collected is not None:
+            yield Remark(NOWHERE, collected, severity="W")
+        elif not by_why:
             yield Remark()
+
+
+def _collected_before(evidence: Evidence) -> Message | None:
+    """That the criteria were fixed when all data were there, and nothing of them was made after that."""
+    plan = evidence.plan
+    fixed = plan.study.sap_locked_at and lock.day_of(plan.study.sap_locked_at)
+    tested = [d for d in plan.datasets if d.role not in DEVELOPMENT_ROLES]
+    ends = [d.end_date for d in tested if d.end_date]
+    if fixed is None or not ends or len(ends) < len(tested) or evidence.study.readings:
+        return None
+    if max(ends) >= fixed or any(c.run_date and c.run_date >= fixed for c in plan.candidates):
+        return None
+    return say("checks.P35.collected", fixed=fixed, ended=max(ends))
 
 
 def one_bound(evidence: Evidence) -> Iterator[Remark]:

@@ -184,7 +184,11 @@ def verdict_estimate(verdict: Verdict, say: Catalogue, found: Result | None = No
 def bound_text(verdict: Verdict, say: Catalogue) -> str:
     """Where the interval had to lie, as the unit of the result is written."""
     bound = verdict.declared_bound or Bound()
+    unit = verdict.result.details.get("unit") if verdict.result is not None else None
     low, high = (None if x is None else _amount(x, verdict.row, say) for x in (bound.low, bound.high))
+    if unit and (last := high if high is not None else low) is not None:
+        measured_as = say("unit.written.measured", text=last, unit=unit)
+        low, high = (low, measured_as) if high is not None else (measured_as, high)
     if low is not None and high is not None:
         return say("verdicts.bound.between", low=low, high=high)
     if low is not None:

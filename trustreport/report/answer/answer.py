@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from trustreport.assessment.assess import Assessment
-from trustreport.assessment.verdicts.judge import bound_amount
+from trustreport.assessment.verdicts.judge import as_share, bound_amount
 from trustreport.report.answer import over_time, without_criteria
 from trustreport.report.answer.by_criteria import candidate_statuses, candidates_answer, criteria_answer
-from trustreport.report.answer.other_evidence import claims, measurements, worst_sites
+from trustreport.report.answer.other_evidence import measurements, of_raters_alone, worst_sites
 from trustreport.report.answer.sentences import (
     MOST_NAMED,
     Statement,
@@ -18,6 +18,7 @@ from trustreport.report.answer.sentences import (
     stated,
 )
 from trustreport.report.tables import in_words
+from trustreport.vocabulary.digits import share
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.results import Result
 
@@ -69,9 +70,15 @@ def answer(assessment: Assessment, say: Catalogue) -> Answer:
         support = [*accepted, *support]
     if kind == "vigilance" and not assessment.verdicts:
         support += measurements(assessment, say)
-    support += [*worst_sites(assessment, say), *claims(assessment, say)]
+    support += worst_sites(assessment, say)
     if not assessment.verdicts:
         sentences, support = set_aside(sentences, support, say)
+    if not assessment.verdicts and kind != "vigilance":
+        if assessment.plan.utility.minimum_accuracy is None:
+            key = "only_raters" if of_raters_alone(assessment) else "no_criteria"
+            sentences = [*sentences, stated(say, f"answer.open.{key}")]
+        else:
+            support = [*support, stated(say, "answer.open.no_other_criteria")]
     return Answer(question(assessment, say), tuple(sentences), tuple(support))
 
 
@@ -82,7 +89,8 @@ def question(assessment: Assessment, say: Catalogue) -> str:
     if plan.report.kind == "procurement" and len(names) > 1:
         several = "several" if len(names) <= MOST_ASKED else "many"
         asked = "" if assessment.verdicts else "_open"
-        return say(f"answer.question.procurement_{several}{asked}", names=names, n=len(names))
+        key = f"answer.question.procurement_{several}{asked}"
+        return say(key, names=[say.called(name) for name in names], n=len(names))
     return say(f"answer.question.{plan.report.kind}")
 
 
@@ -101,18 +109,31 @@ def _least_accepted(assessment: Assessment, say: Catalogue) -> Iterator[Statemen
         sides["reached"] = []
     for key, of in sides.items():
         if of:
-            yield _of_minimum(key, of, least, say)
+            yield _of_minimum(key, of, least, assessment, say)
 
 
-def _of_minimum(key: str, of: list[Result], least: float, say: Catalogue) -> Statement:
-    """Accuracies on one side of the least that is accepted; those of one value on the same data together."""
+def _of_minimum(
+    key: str, of: list[Result], least: float, assessment: Assessment, say: Catalogue
+) -> Statement:
+    """Accuracies on one side of the least that is accepted; those of one value on the same data together.
+
+    Where the condition is more or less frequent in these data than in the intended use, that is said.
+    """
+    there, here = assessment.plan.expected_prevalence, {}
+    for mix in assessment.case_mixes if there is not None else ():
+        if known := mix.positive + mix.negative:
+            here[mix.name] = share(mix.positive, known)
     names: dict[tuple[str, str], list[str]] = {}
     for r in of:
         data = replace(r.place, candidate=None).data_name
         names.setdefault((data, in_words(r, say)), []).append(r.place.candidate or "")
-    items = [
-        say("answer.minimum.item", data=on_data(own, data, say), estimate=estimate)
-        for (data, estimate), own in names.items()
-    ]
+    items = []
+    for (data, estimate), own in names.items():
+        text = say("answer.minimum.item", data=on_data(own, data, say), estimate=estimate)
+        found = here.get(data)
+        if found is not None and round(found, 2) != round(there or 0.0, 2):
+            values = {"here": found, "there": as_share(there or 0.0)}
+            text = say("answer.minimum.here", text=text, **values)
+        items.append(text)
     values = {"items": first_few(items, len(items), say), "least": bound_amount(of[0].quantity, least)}
     return stated(say, f"answer.minimum.{key}", *of[:MOST_NAMED], **values)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from trustreport.assessment.assess import Assessment
+from trustreport.assessment.narrative.texts import side_of
 from trustreport.assessment.verdicts import Standing, Verdict, candidate_names, requirements, status
 from trustreport.assessment.verdicts.verdict import ROLES, Locked
 from trustreport.report.answer.acceptance import (
@@ -17,7 +18,6 @@ from trustreport.report.answer.sentences import (
     Said,
     Statement,
     bracketed,
-    excludes_zero,
     first_letter,
     in_brackets,
     results_of,
@@ -81,7 +81,7 @@ def _only(verdict: Verdict, assessment: Assessment, say: Catalogue) -> Statement
         return stated(say, "answer.criteria.only_not_assessable", reason=verdict.reason)
     if verdict.word in OPEN:
         key = f"answer.criteria.only_{verdict.word.replace(' ', '_')}"
-        criterion = with_requirement(verdict, assessment, say)
+        criterion = with_requirement(verdict, assessment, say, key="is_required")
         return stated(say, key, *results_of([verdict]), criterion=criterion)
     return stated(say, "answer.criteria.only_fail")
 
@@ -149,7 +149,7 @@ def _named(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
     """A criterion in a list: of what can be judged with its number, safety criteria called so."""
     name = title_within(verdict, assessment, say)
     if verdict.word == "inconclusive":
-        name = with_requirement(verdict, assessment, say, in_short=True)
+        name = with_requirement(verdict, assessment, say, key="in_short")
     return _as_safety(name, verdict, say)
 
 
@@ -220,15 +220,18 @@ def conclusion(assessment: Assessment, say: Catalogue) -> list[Statement]:
     for s in (s for s in found if s.standing == "inconclusive"):
         names = [_open_clause(v, assessment, say) for v in s.open[:MOST_NAMED]]
         sentences.append(
-            stated(say, "answer.candidates.inconclusive", *results_of(s.open), name=s.name, on=names)
+            stated(
+                say, "answer.candidates.inconclusive", *results_of(s.open), name=say.called(s.name), on=names
+            )
         )
     for s in (s for s in found if s.standing == "fail"):
         items = [_failure_of_candidate(v, assessment, say) for v in s.failed[:MOST_NAMED]]
         on = say("answer.clauses", items=items)
-        values = {"name": s.name, "on": on, "n": len(items)}
+        values = {"name": say.called(s.name), "on": on, "n": len(items)}
         sentences.append(stated(say, "answer.candidates.fails", *results_of(s.failed), **values))
     judged = {s.name for s in found}
-    free = [n for n in candidate_names(assessment.plan, assessment.results) if n not in judged]
+    names = candidate_names(assessment.plan, assessment.results)
+    free = [say.called(name) for name in names if name not in judged]
     return (
         [*sentences, stated(say, "answer.candidates.silent", names=free, n=len(free))] if free else sentences
     )
@@ -248,9 +251,8 @@ def _who_meets(found: Sequence[CandidateStatus], say: Catalogue) -> Iterator[Sta
     what = say(f"answer.candidates.requirements_{same}", n=n)
     key = "only" if len(meets) == 1 < len(found) else "meet"
     results = [r for s in meets for r in results_of(s.verdicts)]
-    yield stated(
-        say, f"answer.candidates.{key}", *results, names=[s.name for s in meets], what=what, n=len(meets)
-    )
+    names = [say.called(s.name) for s in meets]
+    yield stated(say, f"answer.candidates.{key}", *results, names=names, what=what, n=len(meets))
 
 
 def _open_clause(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
@@ -291,10 +293,10 @@ def _between(assessment: Assessment, say: Catalogue) -> list[Statement]:
 
 def difference_of_pair(r: Result, measure: str, say: Catalogue) -> Statement:
     """How two candidates differ, and whether the interval shows that they do."""
-    one, other = r.place.candidates or ("", "")
-    key = f"answer.candidates.{'apart' if excludes_zero(r) else 'alike'}"
+    one, other = map(say.called, r.place.candidates or ("", ""))
+    way = side_of(r.estimate, 0.0, "apart_higher", "apart_lower", "alike")
     values = {"one": one, "other": other, "measure": within(first_letter(measure), say)}
-    return stated(say, key, r, **values, estimate=in_brackets(r, say))
+    return stated(say, f"answer.candidates.{way}", r, **values, estimate=in_brackets(r, say))
 
 
 def _difference(first: Result, pair: tuple[str, str], results: Sequence[Result]) -> Result | None:

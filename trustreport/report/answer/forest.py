@@ -19,7 +19,7 @@ from trustreport.report.answer.acceptance import (
     verdict_word,
 )
 from trustreport.report.answer.row_picture import axes, has_strip, picture, unit_of
-from trustreport.report.answer.sentences import candidate_of, estimate_of, title, title_within
+from trustreport.report.answer.sentences import MEASURING, candidate_of, estimate_of, title, title_within
 from trustreport.study.criteria import same_level
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.results import Result
@@ -117,11 +117,16 @@ def _heading(verdict: Verdict, found: Result | None, assessment: Assessment, say
 
 
 def _about(verdict: Verdict, found: Result | None, assessment: Assessment, say: Catalogue) -> Iterator[str]:
-    """Role, level where it is not the report's, prevalence, and why it was not tested."""
+    """Role, level where it is not the report's, scale, prevalence, and why it was not tested."""
     if verdict.criterion.role:
         yield say(f"answer.role.{verdict.criterion.role}")
     if found is not None and own_level(found, assessment):
         yield say("answer.forest.level", level=found.estimate.level)
+    if found is not None and found.dimension in MEASURING:
+        for m in assessment.plan.measurements:
+            if m.measurement == found.endpoint and m.scale and m.better:
+                low, high = map(say.numbers.plain, m.scale)
+                yield say(f"answer.forest.scale_{m.better}", low=low, high=high)
     share = found.parameters.get("prevalence") if found is not None else None
     if share is not None and share != assessment.plan.declared_prevalence:
         yield say(at_prevalence(share))

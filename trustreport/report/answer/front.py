@@ -1,7 +1,7 @@
 """The first page: question, answer, verdicts, what would change them, and the limits that matter most."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import isnan
 
 from markupsafe import Markup
@@ -14,7 +14,7 @@ from trustreport.assessment.verdicts.judge import amount, as_share, at_prevalenc
 from trustreport.report.answer.answer import Answer, answer
 from trustreport.report.answer.by_criteria import candidate_statuses
 from trustreport.report.answer.forest import ForestGroup, forest
-from trustreport.report.answer.limits import Limitation, ranked
+from trustreport.report.answer.limits import LABELS, Limitation, of_page, ranked
 from trustreport.report.answer.next_step import next_step
 from trustreport.report.answer.over_time import Course, courses, has_baseline
 from trustreport.report.answer.review import Review, to_explain
@@ -102,6 +102,7 @@ class Front:
     due_more: int
     primary: tuple[PrimaryRow, ...]
 
+
 def front(assessment: Assessment, say: Catalogue) -> Front:
     """The first page of the report."""
     found = answer(assessment, say)
@@ -109,22 +110,24 @@ def front(assessment: Assessment, say: Catalogue) -> Front:
     changes = what_would_change_it(assessment, say)
     shown = [r for said in (*found.sentences, *found.support) for r in said.results]
     shown += [r for change in changes for r in change.results]
-    limits = ranked(assessment, shown, say)
+    every = ranked(assessment, shown, say)
+    limits = of_page(assessment, shown, every, say, LIMITS)
     followed = courses(assessment) if assessment.plan.report.kind == "vigilance" else []
     per, prevalence = _per_thousand(assessment, say)
     waiting = _due(assessment, say)
+    due = say("answer.next.due", what=waiting[0].what, day=waiting[0].day) if waiting else ""
     rows = sum(len(group.rows) for group in groups) + len(followed) + len(per)
     return Front(
         found,
-        next_step(assessment, say, limited=bool(limits)),
+        next_step(assessment, say, limits[0][0] if limits else None, due),
         "tight" if rows > MANY_ROWS else "",
         groups,
         _key(groups, assessment, say),
         tuple(_indicators([c for c in followed if c.latest or c.values], assessment, say)),
         *_periods(followed, say),
         changes,
-        tuple(_limit(own, say) for own in limits[:LIMITS]),
-        sum(bool(own[0].check) for own in limits[LIMITS:]),
+        tuple(_limit(own, assessment, say) for own in limits),
+        sum(bool(own[0].check) for own in every if own not in limits),
         per,
         prevalence,
         tuple(_questions(assessment, say)),
@@ -189,11 +192,17 @@ def _key(groups: tuple[ForestGroup, ...], assessment: Assessment, say: Catalogue
     return f"{key} {say('answer.forest.key_levels', level=level, rules=names)}"
 
 
-def _limit(own: list[Limitation], say: Catalogue) -> Limitation:
-    """The first remark of a check: the same pitfall in four sets is one limit, of the worst."""
+def _limit(own: list[Limitation], assessment: Assessment, say: Catalogue) -> Limitation:
+    """The first remark of a check: the same pitfall in four sets is one limit, of the worst.
+
+    What is said of labels that err is of their definition.
+    """
+    if own[0].check == LABELS and (labels := assessment.plan.reference_standard.definition):
+        own = [replace(own[0], names=(labels,)), *own[1:]]
     names = list(dict.fromkeys(name for limit in own for name in limit.names))
     where = shorten(own[0].names[0], SHORT, say) if own[0].names else ""
-    text = _cut(own[0].text, say).removesuffix(".")
+    # What is said of no check is a text of the catalogue, and no list.
+    text = (_cut(own[0].text, say) if own[0].check else own[0].text).removesuffix(".")
     if len(names) > 1:
         text = say("answer.limits.similar", text=text, n=len(names) - 1)
     return Limitation(own[0].check, own[0].severity, tuple(names), where, text)
@@ -206,9 +215,10 @@ def _cut(text: str, say: Catalogue) -> str:
     depth, last = 0, 0
     for i, letter in enumerate(text[:LONG]):
         depth += (letter == "(") - (letter == ")")
-        if depth == 0 and letter in ",;":
+        if depth == 0 and letter in ",;" and text[i + 1 : i + 2] == " ":  # no decimal comma
             last = i
-    return say("answer.limits.cut", text=text[:last]) if last > LONG / 2 else shorten(text, LONG, say)
+    listed = last > LONG / 2
+    return say("answer.limits.cut", text=text[:last].rstrip()) if listed else shorten(text, LONG, say)
 
 
 # ---------------------------------------------------------------- procurement
@@ -346,7 +356,6 @@ def _alarm(endpoint: str, assessment: Assessment) -> float | None:
     vigilance = assessment.plan.vigilance
     declared = (vigilance.indicators if vigilance else None) or ()
     return next((i.to_detect for i in declared if i.measure.rpartition(".")[2] == endpoint), None)
-
 
 
 def _due(assessment: Assessment, say: Catalogue) -> list[DueItem]:

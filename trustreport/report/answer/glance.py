@@ -175,7 +175,7 @@ def _words(lead: Result, assessment: Assessment, say: Catalogue) -> Iterator[str
         shown = e.low > lead.quantity.no_effect or e.high < lead.quantity.no_effect
         side = "better" if e.value > lead.quantity.no_effect else "worse"
         name = SAID_AS.get(lead.name, lead.name)
-        compared, baseline = names_compared(lead.place)
+        compared, baseline = map(say.called, names_compared(lead.place))
         side = side if shown else "unclear"
         yield say(f"glance.says.{name}_{side}", compared=compared, baseline=baseline)
         if lead.name == "mean_benefit":

@@ -7,24 +7,29 @@ from typing import Any, TypeVar
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.claims import observed
 from trustreport.assessment.finding import CheckOutcome
+from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.verdicts.entries import concerns
-from trustreport.report.answer.review import Review, claims_of
+from trustreport.report.answer.review import Review, claims_of, to_explain
+from trustreport.report.answer.sentences import MEASURING
 from trustreport.study.study import DEVELOPMENT_ROLES
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.results import Result
 
+LEAST = 2  # limits of a first page, where the data have that many
 REMARKS = 5  # of one check in a section
 NAMES = 8  # of the places of one remark
 LABELS = "P73"  # what the truth is worth comes before what is measured against it
 # Before others of the same consequence: people do worse with the aid, or follow it where it is wrong; then
 # what is measured here does not hold where the device is to be used.
 HARM = ("P29", "P27")
+DESIGN = ("P17", "P18")  # of readings: what a change between arms shows at all
 ELSEWHERE = ("P31", "P45", "P47", "P50", "P02", "P32", "P52")
 # What a remark does to the answer, the heaviest first.
 WITHHOLDS, TURNS, MOVES, EVIDENCE, OTHER = range(5)
 # How a number is to be read: none of these turns a verdict or the headline.
-READING = ("P05", "P08", "P18", "P28", "P36", "P42", "P44", "P46", "P52", "P55", "P58", "P59", "P60")
-CLAIMED = ("P06", "P25")  # what is claimed is not borne out
+READING = ("P05", "P08", "P28", "P36", "P42", "P44", "P46", "P52", "P55", "P58", "P59", "P60")
+CLAIMED = ("P06", "P25", "P35")  # what is claimed is not borne out
+OF_ACCURACY = ("P05", "P08")  # which qualify an accuracy, and nothing where none is stated
 INCOMPLETE = "P53"  # follow-up of a period
 MISSED_CASES = "P03"  # which says what accuracy is with the cases and without them
 
@@ -42,6 +47,7 @@ class Limitation:
     where: str
     text: str
     cases: float = 0  # that it counts; 0 where it counts none
+    kind: str = ""  # of what is no remark of a check
 
 
 def limits(fired: Iterable[CheckOutcome], say: Catalogue) -> list[Limitation]:
@@ -123,7 +129,17 @@ def ranked(assessment: Assessment, shown: Iterable[Result], say: Catalogue) -> l
         cases = max(_cases(o) for o in own)
         severity = min("BWN".index(o.severity) for o in own)
         named = any(_names(o, r) for o in own for r in (*judged, *shown))
-        return consequence, severity, check not in HARM, check not in ELSEWHERE, not named, -places, -cases
+        if consequence == TURNS and check in DESIGN:
+            severity = "BWN".index("W")
+        return (
+            consequence,
+            severity,
+            check not in (*HARM, *DESIGN),
+            check not in ELSEWHERE,
+            not named,
+            -places,
+            -cases,
+        )
 
     found = [
         (weight(check)[0], sorted(said[check], key=lambda one: ("BWN".index(one.severity), -one.cases)))
@@ -133,16 +149,62 @@ def ranked(assessment: Assessment, shown: Iterable[Result], say: Catalogue) -> l
     return [*before, *evidence, *(own for consequence, own in found if consequence > EVIDENCE)]
 
 
+def of_page(
+    assessment: Assessment,
+    shown: Iterable[Result],
+    found: Iterable[list[Limitation]],
+    say: Catalogue,
+    most: int,
+) -> list[list[Limitation]]:
+    """The first `most` of what was found that bear on the first page; of few also what its data cannot show.
+
+    Of measured values and ratings at least one place is for the latter.
+    """
+    judged = [v.result for v in assessment.verdicts if v.result is not None]
+    on_page = [*judged, *shown]
+    accuracy = any(r.quantity.base == "accuracy" for r in on_page)
+    own = [one for one in found if accuracy or one[0].check not in OF_ACCURACY]
+    first = {r.dimension: None for r in on_page}
+    order = sorted(first, key=lambda dimension: dimension not in MEASURING)
+    beyond = {
+        message: None
+        for dimension in order
+        for finding in assessment.findings
+        if finding.dimension == dimension and finding.results
+        for message in finding.not_shown
+    }
+    unshown = [
+        [Limitation("", "N", (), "", say(message).removesuffix("."), kind=message.key.rpartition(".")[2])]
+        for message in beyond
+    ]
+    if unshown and order[0] in MEASURING:
+        return [*own[: most - 1], *unshown][:most]
+    return [*own[:most], *unshown[: max(LEAST - len(own), 0)]]
+
+
 def _evidence(assessment: Assessment, say: Catalogue) -> Iterator[Limitation]:
-    """Claims on other cases that these do not bear out, and that all test cases are of one data set."""
+    """Where a candidate that may be chosen is weak, claims not borne out here, and a single data set."""
     review = Review(assessment, say)
-    claims = [pair for name in review.names or [""] for pair in claims_of(review, name)]
-    missed = sum(observed(claim, r.estimate) == "below" for claim, r in claims)
+    for name in review.names if review.offers_choice else ():
+        if review.standings[name] != "fail":
+            for weak in to_explain(review, name):
+                if not weak.claimed:
+                    own = {"measure": weak.measure, "observed": weak.observed, "others": weak.source}
+                    yield Limitation("", "W", (name,), name, say("answer.limits.group", **own))
+    claims = [(name, *pair) for name in review.names or [""] for pair in claims_of(review, name)]
+    missed = [
+        say("word.interval", value=quantity_name(r.name), interval=name)
+        if name
+        else say(quantity_name(r.name))
+        for name, claim, r in claims
+        if observed(claim, r.estimate) == "below"
+    ]
     if missed:
-        yield Limitation("", "W", (), "", say("answer.limits.claims", n=missed, all=len(claims)))
+        values = {"n": len(missed), "all": len(claims), "names": missed}
+        yield Limitation("", "W", (), "", say("answer.limits.claims", **values))
     tested = [d.name for d in assessment.study.datasets if d.role not in (*DEVELOPMENT_ROLES, "period")]
     if len(tested) == 1 and not any(r.place.site for r in assessment.results):
-        yield Limitation("", "W", (), "", say("answer.limits.one_set", name=tested[0]))
+        yield Limitation("", "W", (), "", say("answer.limits.one_set", name=tested[0]), kind="one_set")
 
 
 def _consequence(
@@ -153,6 +215,8 @@ def _consequence(
         return TURNS
     if check in READING:
         return OTHER
+    if check in DESIGN:
+        return TURNS if any(r.place.arms for r in (*judged, *shown)) else OTHER
     told = [o for o in own if o.severity != "N"]
     on_page = [o for o in told if any(_names(o, r) for r in (*judged, *shown))]
     if check == MISSED_CASES:

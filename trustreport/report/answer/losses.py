@@ -10,12 +10,14 @@ from trustreport.assessment.dimensions.decision_benefit.protocols import without
 from trustreport.assessment.narrative.texts import quantity_name
 from trustreport.assessment.verdicts import Verdict, candidate_names, requirements, status
 from trustreport.assessment.verdicts.verdict import ROLES
-from trustreport.report.answer.acceptance import bound_text, verdict_estimate, verdict_word
+from trustreport.report.answer.acceptance import bound_text, verdict_word
 from trustreport.report.answer.sentences import (
+    MEASURING,
     MOST_NAMED,
     Said,
     Statement,
     at_declared,
+    bracketed,
     first_few,
     first_letter,
     known,
@@ -170,12 +172,15 @@ def _of_group(own: Sequence[Loss], several: bool, say: Catalogue) -> Statement:
     """One sentence of what is compared with one other on the same data."""
     first = own[0]
     results = [one.result for one in own]
-    now, before = first.compared
+    now, before = map(say.called, first.compared)
     place = first.where
     if first.kind == "site":
         place = (first.result.place.subgroup or "").removeprefix("site: ")
     changes = [_change(one, say) for one in own]
-    values = {"now": now, "before": before, "place": place, "changes": changes}
+    judged = [v for one in own for v in one.verdicts]
+    accepted = judged and all(one.verdicts for one in own) and all(v.word == "pass" for v in judged)
+    within = say("answer.losses.within") if accepted else ""
+    values = {"now": now, "before": before, "place": place, "changes": changes, "within": within}
     arms = "_of_arms" if first.kind == "readers" and several else ""
     at = "_at" if place and first.kind != "site" else ""
     return Statement(first_letter(say(f"answer.losses.{first.kind}{arms}{at}", **values)), tuple(results))
@@ -183,14 +188,15 @@ def _of_group(own: Sequence[Loss], several: bool, say: Catalogue) -> Statement:
 
 def _change(one: Loss, say: Catalogue) -> str:
     """A measure, its change, and what criteria asked of it."""
-    measure = say(quantity_name(one.measure))
+    measurement = one.result.endpoint if one.result.dimension in MEASURING else ""
+    measure = say(quantity_name(one.measure, measurement))
     if not one.verdicts:
         return say("answer.losses.change", measure=measure, change=in_words(one.result, say))
     asked = [
         say("answer.losses.verdict", required=bound_text(v, say), word=verdict_word(v.word, say))
         for v in one.verdicts
     ]
-    change = verdict_estimate(one.verdicts[0], say)
+    change = bracketed(one.verdicts[0], say)
     return say("answer.losses.judged", measure=measure, change=change, verdicts=asked)
 
 

@@ -1,33 +1,42 @@
 """What to do next, in one line of the first page: an action of whoever reads it, never a permission."""
 
 from trustreport.assessment.assess import Assessment
+from trustreport.assessment.dimensions.vigilance.events import is_open
 from trustreport.assessment.verdicts.judge import further_cases
 from trustreport.assessment.verdicts.verdict import ROLES, Verdict
 from trustreport.report.answer.by_criteria import candidate_statuses
+from trustreport.report.answer.limits import Limitation
+from trustreport.report.answer.other_evidence import of_raters_alone
+from trustreport.report.answer.over_time import has_baseline
 from trustreport.report.answer.sentences import by_minimum_accuracy, title
 from trustreport.vocabulary.messages import Catalogue
 
 SAFETY = "safety"
+# What would settle what no check said: by the kind of limit.
+SETTLED_BY = {"agreement": "reference", "one_set": "elsewhere"} | dict.fromkeys(
+    ("rating", "preference", "description", "judge"), "truth"
+)
 GRAVEST = ("fail", "inconclusive", "not assessable", "not tested")
 
 
-def next_step(assessment: Assessment, say: Catalogue, *, limited: bool) -> str:
-    """What would settle the gravest criterion that is not met, or what comes first where there is none.
+def next_step(
+    assessment: Assessment, say: Catalogue, limit: Limitation | None = None, due: str = ""
+) -> str:
+    """What would settle the gravest criterion that is not met, or the first limit of the page.
 
-    Beside the gravest also the gravest of the safety criteria.
-
-    Empty in an audit, whose page has the list of what is due.
+    Beside the gravest also the gravest of the safety criteria. An audit has the action on its open signal, or
+    what is `due` first.
     """
     kind, verdicts = assessment.plan.report.kind, assessment.verdicts
     if kind == "vigilance":
-        return ""
+        return _of_audit(assessment, say) or due or say(f"answer.next.{_monitored(assessment)}")
     if kind == "procurement" and any(s.standing != "fail" for s in candidate_statuses(assessment)):
         return say("answer.next.supplier")
     if not verdicts:
         return say(f"answer.next.{_without_criteria(assessment)}")
     unmet = [v for v in verdicts if v.word != "pass"]
     if not unmet:
-        return say(f"answer.next.{'limits' if limited else 'rest'}")
+        return say(f"answer.next.{SETTLED_BY.get(limit.kind, 'limits') if limit else 'rest'}")
     unmet.sort(key=lambda v: (GRAVEST.index(v.word), ROLES.index(v.criterion.role)))
     safety = [v for v in unmet[1:] if v.criterion.role == SAFETY and unmet[0].criterion.role != SAFETY]
     return " ".join(
@@ -36,12 +45,24 @@ def next_step(assessment: Assessment, say: Catalogue, *, limited: bool) -> str:
     )
 
 
+def _of_audit(assessment: Assessment, say: Catalogue) -> str:
+    """The actions that are proposed for signals that are open."""
+    proposed = [s for s in assessment.plan.signals if is_open(s) and s.action]
+    return " ".join(
+        say("answer.next.signal", signal=s.signal, action=(s.action or "").rstrip(".")) for s in proposed
+    )
+
+
+def _monitored(assessment: Assessment) -> str:
+    return "monitor" if has_baseline(assessment) else "baseline"
+
+
 def _without_criteria(assessment: Assessment) -> str:
     """What comes first where nothing was required, by what the data are of."""
     study = assessment.study
     if by_minimum_accuracy(assessment)["missed"]:
         return "below"
-    if all(r.dimension == "source_reliability" for r in assessment.results):
+    if of_raters_alone(assessment):
         return "device"
     return "declare" if study.datasets or study.readings or study.values else "published"
 

@@ -1,7 +1,6 @@
 """What the answer says of measured values, of ratings, and of labels that are wrong at times."""
 
 from collections.abc import Iterator
-from itertools import chain
 from math import isnan
 
 from trustreport.assessment.assess import Assessment
@@ -32,6 +31,7 @@ STATED = (*(f"{name}{DIFFERENCE}" for name in COMPARED), "preference_share", "bi
 MOST_MEASURED = 9  # means and differences on the first page
 PARTS = ("reader", "site", "subgroup", "reference")  # of a place that is not the whole
 WORST_OF = (AGAINST_A_VALUE[0], *MEANS[1:])  # of which the worst site is named
+LOW_AGREEMENT = "checks.P14.fired"
 LIMITS = ("lower_limit_of_agreement", "upper_limit_of_agreement")
 
 
@@ -87,6 +87,12 @@ def labels_with_error(assessment: Assessment, say: Catalogue) -> Iterator[Statem
         yield not_accuracy(assessment, say)
 
 
+def of_raters_alone(assessment: Assessment) -> bool:
+    """Whether only the reference standard was assessed, and no device."""
+    found = {r.dimension for r in assessment.results}
+    return found == {"source_reliability"}
+
+
 def raters(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """Agreement of those who set the reference, and what accuracy can be reached against them."""
 
@@ -103,11 +109,9 @@ def raters(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
             yield stated(say, "answer.open.raters_value", agreement, value=amount(agreement, e.value))
             yield stated(say, "answer.open.no_interval", reason=e.note)
         else:
-            yield stated(say, "answer.open.raters", agreement, estimate=in_words(agreement, say))
+            yield _agreement(agreement, assessment, say)
         if rho is not None:
             yield stated(say, "answer.open.rho", rho, estimate=in_words(rho, say))
-        if all(r.dimension == "source_reliability" for r in assessment.results):
-            yield stated(say, "answer.open.only_raters")
     if reached:
         first_one = next((r for r in reached if r.estimate.n), reached[0])
         e, text = first_one.estimate, in_words(first_one, say)
@@ -120,6 +124,18 @@ def raters(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
         }
         alike = [r for r in reached if in_words(r, say) == text]
         yield stated(say, key, *alike, **values)
+
+
+def _agreement(alpha: Result, assessment: Assessment, say: Catalogue) -> Statement:
+    """How well raters agree; where the check on it found too little, beside the lowest value accepted."""
+    estimate = in_words(alpha, say)
+    for outcome in assessment.fired():
+        found = outcome.message.values
+        if outcome.message.key == LOW_AGREEMENT and found["value"] == alpha.estimate.value:
+            side = "low" if alpha.estimate.high < found["limit"] else "open"
+            values = {"limit": found["limit"], "whose": found["whose"]}
+            return stated(say, f"answer.open.raters_{side}", alpha, estimate=estimate, **values)
+    return stated(say, "answer.open.raters", alpha, estimate=estimate)
 
 
 def whole(assessment: Assessment, id: str) -> list[Result]:
@@ -175,16 +191,10 @@ def _name(r: Result, say: Catalogue) -> str:
     return r.place.arm or r.place.candidate or r.place.dataset or r.place.task or who
 
 
-def claims(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
-    """What agreement, ratings and preferences show at most."""
-    own = [f.not_shown for f in assessment.findings if f.dimension in MEASURING and f.results]
-    yield from (Statement(say(text)) for text in dict.fromkeys(chain(*own)))
-
-
 def _measured(r: Result, plan: Plan, say: Catalogue) -> Statement:
     """The sentence of one result."""
     at, facts = r.place, plan.measurement_of(r.endpoint)
-    compared, baseline = names_compared(at)
+    compared, baseline = map(say.called, names_compared(at))
     name: Message | str = r.endpoint or say("measurement.value")
     if facts is not None and r.name.removesuffix(DIFFERENCE) in MEANS:
         name = averaged(name, facts.kind)

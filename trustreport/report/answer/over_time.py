@@ -148,11 +148,6 @@ def answer(assessment: Assessment, say: Catalogue) -> Said:
     support = [*(_changed(c, say) for c in changed[MOST_SAID:]), *measured[MOST_SAID:]]
     told = {r.endpoint for r in of_charts}
     support += _first_alerts([r for r in alerts if r.endpoint not in told], assessment, say)
-    support += [
-        stated(say, "answer.vigilance.proposed", signal=s.signal, action=s.action.rstrip("."))
-        for s in signals
-        if s.action
-    ]
     if changed:
         support += [_past(c, say) for c in past]
     elif word == "yes":

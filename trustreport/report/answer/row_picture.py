@@ -9,6 +9,7 @@ from re import sub
 from markupsafe import Markup
 
 from trustreport.figures import numbers
+from trustreport.report.answer.sentences import MEASURING
 from trustreport.study.criteria import Bound
 from trustreport.vocabulary.messages import Catalogue
 from trustreport.vocabulary.results import Result
@@ -49,13 +50,15 @@ class RowAxis:
 def unit_of(found: Result | None) -> str:
     """What rows on one axis have in common: how numbers are written, and which side of shares is better.
 
-    Numbers that are neither shares of cases, areas under a curve nor comparisons are each on their own.
+    Measured values are by what was measured; other numbers that are neither shares of cases, areas under a
+    curve nor comparisons are each on their own.
     """
     if found is None:
         return ""
     if found.written in (*numbers.SCALES, "area"):
         return f"{found.written} {found.quantity.better if found.written == 'proportion' else ''}"
-    return f"{found.written} {found.quantity.id} {found.details.get('unit', '')}"
+    of = found.endpoint if found.dimension in MEASURING else found.quantity.id
+    return f"{found.written} {of} {found.details.get('unit', '')}"
 
 
 def axes(rows: Iterable[Row], say: Catalogue, width: float = WIDTH) -> dict[str, RowAxis]:

@@ -264,14 +264,13 @@ def candidate_of(verdict: Verdict) -> str:
 
 
 def with_requirement(
-    verdict: Verdict, assessment: Assessment, say: Catalogue, *, in_short: bool = False
+    verdict: Verdict, assessment: Assessment, say: Catalogue, *, key: str = "with_requirement"
 ) -> str:
-    """Title, estimate and what was required; in short for a list."""
+    """Title, estimate and what was required; in short for a list, or as a sentence with a verb."""
     name = title_within(verdict, assessment, say)
     if verdict.result is None:
         return name
-    estimate = bracketed(verdict, say) if in_short else verdict_estimate(verdict, say)
-    key = "in_short" if in_short else "with_requirement"
+    estimate = (bracketed if key == "in_short" else verdict_estimate)(verdict, say)
     return say(f"answer.{key}", title=name, estimate=estimate, required=bound_text(verdict, say))
 
 

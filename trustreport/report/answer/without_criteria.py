@@ -34,6 +34,9 @@ from trustreport.vocabulary.results import Result
 
 MOST_UTILITIES = 4
 PAIR = 2
+CONFLICT = "reported.conflict"
+WIDER = 1.5  # times the interval of the mean, from which an interval for a new study says that studies differ
+WHOLE = 1e-6  # from a whole number, at most
 # The decisions of a test, by id.
 DECIDED = ("advice_accuracy.sensitivity", "advice_accuracy.specificity")
 
@@ -41,16 +44,12 @@ DECIDED = ("advice_accuracy.sensitivity", "advice_accuracy.specificity")
 def answer(assessment: Assessment, say: Catalogue) -> Said:
     """Sentences, and what supports them: utility first where one is declared, published figures last."""
     found = [statement for speaker in SPEAKERS for statement in speaker(assessment, say)]
-    asked = assessment.plan.utility.minimum_accuracy is not None
-    no_criteria = stated(say, f"answer.open.no_{'other_' if asked else ''}criteria")
     lost, unadjusted = losses((), assessment, say)
     if lost:
         told = {r for one in lost for r in one.results}
         others = [one for one in found if not one.results or not told >= set(one.results)]
-        return lost, [*others, no_criteria, *unadjusted]
-    if not found:
-        return [stated(say, "answer.open.nothing")], [no_criteria]
-    return found[:1], [*found[1:], no_criteria]
+        return lost, [*others, *unadjusted]
+    return found[:1] or [stated(say, "answer.open.nothing")], found[1:]
 
 
 def _utility(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
@@ -99,7 +98,8 @@ def _depends(found: Sequence[Result], say: Catalogue) -> Iterator[Statement]:
         for side, names in sorted(sides.items(), key=lambda item: item[0] is None)
     ]
     if len(sides) > 1:
-        yield stated(say, "answer.open.utility_depends", *found, clauses=say.between.join(clauses))
+        text = first_letter(say.between.join(clauses))
+        yield stated(say, "answer.open.utility_depends", *found, clauses=text)
 
 
 def _readers(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
@@ -115,7 +115,7 @@ def _readers(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     pairs = [r for r in every if (r.endpoint, r.place.task) == (task.endpoint, task.place.task)]
     if len({r.place.arms for r in pairs}) > 1:
         for r in pairs[:MOST_PAIRS]:
-            aided, unaided = r.place.arms or ("", "")
+            aided, unaided = map(say.called, r.place.arms or ("", ""))
             values = {"measure": measure, "change": in_words(r, say), "aided": aided, "unaided": unaided}
             yield stated(say, f"answer.open.arms_{_side(r)}", r, **values)
         return
@@ -136,9 +136,10 @@ def _at_intended_use(
     assessment: Assessment, there: Result, sample: Result, say: Catalogue
 ) -> Iterator[Statement]:
     """The change at the declared prevalence with its number needed, then that of the sample."""
-    values = {"measure": say(quantity_name(there.endpoint)), "change": in_words(there, say)}
     prevalence = as_share(there.parameters["prevalence"])
-    text = say("answer.open.readers_there", prevalence=prevalence, **values)
+    change = say("answer.open.at_use", change=in_words(there, say), prevalence=prevalence)
+    values = {"measure": say(quantity_name(there.endpoint)), "change": change}
+    text = say(f"answer.open.readers_{_side(there)}", **values)
     rested = [there]
     for r in known(assessment, "pragmatic_utility.nnd", parameters=there.parameters):
         e = r.estimate
@@ -196,8 +197,10 @@ def _data_sets(assessment: Assessment, say: Catalogue) -> list[Statement]:
     measures = ("auc", "sensitivity", "specificity")
     every = [r for m in measures for r in of_data_sets(assessment, f"advice_accuracy.{m}")]
     sets = list(dict.fromkeys(str(r.place.dataset) for r in every))[:MOST_PAIRS]
-    said = [_on_data(name, [r for r in every if r.place.dataset == name], say) for name in sets]
-    return worst_data(assessment, say) + said
+    own = {name: [r for r in every if r.place.dataset == name] for name in sets}
+    if len(sets) == 1:
+        return [_counted(sets[0], every, say)]
+    return worst_data(assessment, say) + [_on_data(name, found, say) for name, found in own.items()]
 
 
 def candidates(assessment: Assessment) -> list[str]:
@@ -238,7 +241,7 @@ def _by_candidate(assessment: Assessment, names: Sequence[str], say: Catalogue) 
             said.append(
                 stated(say, "answer.open.of_candidate", *own, data=name, measures=_measures(own, say))
             )
-    return said + _differences(assessment, say)
+    return _differences(assessment, say) + said
 
 
 def _differences(assessment: Assessment, say: Catalogue) -> list[Statement]:
@@ -263,7 +266,9 @@ def _weighed(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """A significant difference in H-accuracy, of several choices of its parameters the first."""
     for r in known(assessment, "advice_accuracy.h_accuracy_difference"):
         if excludes_zero(r):
-            yield difference_of_pair(r, say(quantity_name("h_accuracy")), say)
+            name = say(quantity_name("h_accuracy"))
+            yield difference_of_pair(r, name, say)
+            yield stated(say, "answer.open.h_accuracy", name=name)
             return
 
 
@@ -283,16 +288,26 @@ def _pooled(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
             values = {"measure": name, "estimate": in_words(r, say), "n": n}
             if new is None:
                 yield stated(say, "answer.open.pooled_alone", r, **values)
-            else:
-                limits = {"low": new.estimate.low, "high": new.estimate.high, "level": new.estimate.level}
-                yield stated(say, "answer.open.pooled", r, new, **values, **limits)
+                continue
+            e = new.estimate
+            differ = e.high - e.low > WIDER * (r.estimate.high - r.estimate.low)
+            key = f"answer.open.pooled{'_differ' if differ else ''}"
+            yield stated(say, key, r, new, **values, low=e.low, high=e.high, level=e.level)
 
 
 def _sets(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
-    """Sensitivity and specificity of published tables: of one, or between which two of several."""
+    """Sensitivity and specificity of published tables: of one, or between which two of several.
+
+    A table whose own publication contradicts it says nothing.
+    """
     blocks = [c for c in assessment.checks if c.status == "fired" and c.severity == "B"]
+    refuted = {_printed_in(r) for r in assessment.results if r.id == CONFLICT}
     every = [
-        [r for r in known(assessment, id) if r.place.set and not any(concerns(block, r) for block in blocks)]
+        [
+            r
+            for r in known(assessment, id)
+            if r.place.set and r.place.set not in refuted and not any(concerns(b, r) for b in blocks)
+        ]
         for id in DECIDED
     ]
     alike = decided_alike(*every)
@@ -300,7 +315,8 @@ def _sets(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     places = list(dict.fromkeys(r.place for own in kinds for r in own))
     if len(places) == 1 or any(place.candidate for place in places):
         for place in places[:MOST_PAIRS]:
-            yield _on_data(place.data_name, [r for own in kinds for r in own if r.place == place], say)
+            of_set = [r for own in kinds for r in own if r.place == place]
+            yield (_counted if len(places) == 1 else _on_data)(place.data_name, of_set, say)
         return
     every_set = {r.place for r in assessment.results if r.id in DECIDED and r.primary and r.place.set}
     for own in kinds:
@@ -350,6 +366,19 @@ def decided_alike(sensitivities: Sequence[Result], specificities: Sequence[Resul
 
 def _on_data(name: str, own: Sequence[Result], say: Catalogue) -> Statement:
     return stated(say, "answer.open.on_data", *own, data=name, measures=_measures(own, say))
+
+
+def _counted(name: str, own: Sequence[Result], say: Catalogue) -> Statement:
+    """The measures of the only data set, and how many cases were missed and how many alarms were false."""
+    counts = []
+    for id in DECIDED:
+        r = next((r for r in own if r.id == id), None)
+        wrong = r.estimate.n * (1 - r.estimate.value) if r is not None else 0.5
+        if r is None or abs(wrong - round(wrong)) > WHOLE:
+            return _on_data(name, own, say)
+        counts += [round(wrong), r.estimate.n]
+    values = dict(zip(("missed", "positive", "alarms", "negative"), counts, strict=True))
+    return stated(say, "answer.open.on_data_counted", *own, data=name, measures=_measures(own, say), **values)
 
 
 def _measures(found: Iterable[Result], say: Catalogue) -> list[str]:
@@ -440,7 +469,7 @@ def _reader_lesions(assessment: Assessment, say: Catalogue) -> Iterator[Statemen
         if r.id == "reader_localisation.arm_difference" and r.primary and r.endpoint == "wafroc_auc"
     ]
     for r in [r for r in found if not isnan(r.estimate.low)][:MOST_PAIRS]:
-        compared, baseline = r.place.arms or ("", "")
+        compared, baseline = map(say.called, r.place.arms or ("", ""))
         values = {"compared": compared, "baseline": baseline, "level": r.estimate.level}
         key = f"answer.open.reader_lesions_{_side(r)}"
         yield stated(say, key, r, change=in_words(r, say), **values)
@@ -448,11 +477,11 @@ def _reader_lesions(assessment: Assessment, say: Catalogue) -> Iterator[Statemen
 
 def _published(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """Declared figures that contradict each other, and those that the counts do not bear out."""
-    own = [r for r in assessment.results if r.id == "reported.conflict"]
+    own = [r for r in assessment.results if r.id == CONFLICT]
     checked = {r.place.set for r in assessment.results if r.id == "reported.consistent_matrices"}
     if not checked:
         return
-    names = [str(r.place.set).removesuffix(", reported") for r in own[:MOST_PAIRS]]
+    names = [_printed_in(r) for r in own[:MOST_PAIRS]]
     values = {"n": len(own), "all": len(checked | {r.place.set for r in own}), "names": names}
     yield stated(say, f"answer.open.{'conflicts' if own else 'no_conflicts'}", *own, **values)
     # Pairs; a mapping where the numbers of cases alone do not add up.
@@ -460,6 +489,11 @@ def _published(assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     if isinstance(printed, list):
         figures = [say("reported.figure", metric=quantity_name(m), text=t.strip()) for m, t in printed]
         yield stated(say, "answer.open.conflict_of", own[0], name=names[0], figures=figures)
+
+
+def _printed_in(conflict: Result) -> str:
+    """The set whose published figures contradict each other."""
+    return str(conflict.place.set).removesuffix(", reported")
 
 
 def _side(change: Result) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from trustreport.assessment.assess import Assessment
 from trustreport.assessment.case_mix import MAKING, CaseMix
 from trustreport.report import declared
+from trustreport.report.answer.other_evidence import of_raters_alone
 from trustreport.report.declared import day
 from trustreport.report.elements.about import (
     counted,
@@ -100,14 +101,14 @@ def _patients(plan: Plan, say: Catalogue) -> str:
 
 
 def _tested(assessment: Assessment, say: Catalogue) -> Rows:
-    """The device, the cases of each kind of test, the reference, and when the criteria were locked."""
+    """The device where it was tested, cases of each test, the reference, and when criteria were locked."""
     study, plan = assessment.study, assessment.plan
     locked, none = plan.study.sap_locked_at, say("word.not_declared")
     alone = [m for m in assessment.case_mixes if m.role and m.role not in MAKING]
     read = [m for m in assessment.case_mixes if not m.role]
     published = not alone and not read
     return [
-        ("device", device_line(plan, say)),
+        ("device", "" if of_raters_alone(assessment) else device_line(plan, say)),
         ("alone", _cases(alone, plan, say) if alone else ""),
         ("readers", _readers(assessment, read, say) if read else counted(study, "readers", say)),
         ("published", _joined(n_published(study, say), counted(study, "cases", say)) if published else ""),

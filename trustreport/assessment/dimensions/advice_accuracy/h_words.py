@@ -25,7 +25,12 @@ MOST_ROWS = 20  # of one chart, each with what was chosen below it
 MOST_SAID = 2  # sets, and pairs, with a sentence of their own
 MOST_CLASSES = 5  # with a column each
 NEAR = 0.02  # a part of the cases that is asked for and one that is found, where equal ones go together
-SYMBOLS = {"confident": "Ha(tau)", "prioritized": "Ha(p)", "practical": "Ha(d)", "combined": "Ha(tau, p, d)"}
+SYMBOLS = {
+    "confident": "Ha(tau)",
+    "prioritized": "Ha(p)",
+    "practical": "Ha(d)",
+    "combined": "Ha(tau,\N{NO-BREAK SPACE}p,\N{NO-BREAK SPACE}d)",
+}
 ALONE_SYMBOL = "Ha(d0)"  # the other cases do not count
 # Several classes have the mean sensitivity for balanced accuracy.
 ANCHORS = {"accuracy": ("accuracy", "class_accuracy"), "balanced": ("balanced_accuracy", "macro_sensitivity")}
