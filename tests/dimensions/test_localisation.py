@@ -166,7 +166,7 @@ def test_readers_are_analysed_by_obuchowski_and_rockette() -> None:
     assert any(
         "more lesions" in text or "lesions found" in text for text in said(assessment, "reader_localisation")
     )
-    assert answer(assessment, EN).sentence.startswith("Readers localised lesions better in arm aided")
+    assert answer(assessment, EN).sentence.startswith("Readers localised lesions better in arm “aided”")
 
 
 def test_analyses_beside_the_primary_one_are_there() -> None:
