@@ -54,7 +54,7 @@ CASES = {
     ),
     "only the reference standard was assessed": (
         made("certification", [result("source_reliability.krippendorff_alpha", 0.5, 0.4, 0.6)]),
-        "Test the device itself",
+        "Once the reference standard can be relied on, test the device itself",
     ),
     "accuracy is below what users accept": (
         made("certification", [share("accuracy", 170, 200, 0.79, 0.89, "test")], **ACCEPTED),
