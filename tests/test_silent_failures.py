@@ -170,7 +170,7 @@ def test_data_sets_are_counted_once(tmp_path: Path) -> None:
     text = printed(assess(*read_study(tmp_path)), tmp_path / "out")
     assert re.findall(r"\b(\d+) data sets?\b", text).count("1") >= 1
     assert not re.search(r"\b[2-9] data sets\b", text)
-    assert "How do forest, logistic, and svm compare on our own cases?" in text
+    assert "How do “forest”, “logistic”, and “svm” compare on our own cases?" in text
 
 
 def test_whole_numbers_as_labels_are_probably_ranks(tmp_path: Path) -> None:

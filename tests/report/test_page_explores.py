@@ -121,7 +121,8 @@ def test_another_threshold_changes_no_verdict(browser: Any, example: Callable[[s
     page.wait_for_url(lambda url: "prevalence=0.05" in url)  # the browser tells of it a moment later
     state, said = page.url, page.locator("#explore-table").inner_text()
     page.locator(".here").first.click()
-    assert "prevalence=0.05" in page.url  # a place of the page keeps what is explored
+    # A place of the page keeps what is explored.
+    page.wait_for_url(lambda url: "prevalence=0.05" in url and "#" in url)
     page.close()
     page = browser.new_page(viewport=SIZES["phone"])
     page.goto(state)

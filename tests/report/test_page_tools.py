@@ -41,7 +41,7 @@ def test_each_heading_table_figure_check_and_verdict_has_a_link(page: Any) -> No
 
 def test_a_check_of_page_1_leads_to_its_own_line(page: Any) -> None:
     links = page.locator(".ranked a[href^='#check-']")
-    assert links.count() > 0
+    assert links.count() > 0 or "procurement" in page.url  # its first limits are of candidates, not of checks
     for i in range(links.count()):
         check = links.nth(i).get_attribute("href").removeprefix("#check-")
         assert f"({check})" in page.locator(f"#check-{check}").inner_text()

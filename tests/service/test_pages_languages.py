@@ -36,6 +36,7 @@ GIVEN = re.compile(
     r"|UTC|Markdown|iMRMC"
     r"|HTML|PDF|XLSX|CSV|JSON|Parquet|\bkB\b|[\w.]+@[\w.]+|[\w.]+\.(csv|yaml|json|made|failed)|arm_reader|cov\d"
     r"|components\.|reader\b|error\b|cases\b|No difference in errors .*? points\.|https:\S+"
+    r"|No requirement was declared: .*? open\."
 )
 # Show results, data, or records in English.
 OF_DATA = ("/edit", "/guide/who", "/reports/", "/comparison", "/audit", "/api/docs")
