@@ -122,7 +122,7 @@ def test_another_threshold_changes_no_verdict(browser: Any, example: Callable[[s
     state, said = page.url, page.locator("#explore-table").inner_text()
     page.locator(".here").first.click()
     # A place of the page keeps what is explored.
-    page.wait_for_url(lambda url: "prevalence=0.05" in url and "#" in url)
+    page.wait_for_url(lambda url: "prevalence=0.05" in url and "answer-title" in url)
     page.close()
     page = browser.new_page(viewport=SIZES["phone"])
     page.goto(state)
