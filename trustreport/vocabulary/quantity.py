@@ -42,7 +42,7 @@ class Quantity:
     clustered : the method, a fixed word, where cases come in clusters; empty where none is known
     written_as : how a value is written in running text, where that is not its unit (an area: as a number)
     same_as : the quantity that is the same number under another name
-    counted, among : of a share of cases, the cells above and below the line; empty where that is not told
+    counted, among : of a share of cases, the cells above and below the line; empty where that is not known
     left_of : of a rate of errors, the share of right decisions of which it is what is left
     sizes : of a minimum sample size, the quantities that a set with fewer cases cannot be judged by
     decimals : of a score that always has as many; None where the width of its interval says

@@ -359,7 +359,7 @@ def _over_readers(one: MeasuredValues, there: NDArray[np.bool_], most: float) ->
         if there.any(axis=1).sum() < 2:
             return Estimate(0.0, nan, nan, len(influence), note=ONE_READER)
         grid = np.full((1, *there.shape), nan)
-        size = float(np.abs(influence).max()) or 1.0  # variances that are rounding are told by their size
+        size = float(np.abs(influence).max()) or 1.0  # so that a variance that is rounding is seen
         grid[0, there] = influence / size
         e = _analysis(one, "", grid, 0, 0, EVERY_CASE).lead_mean(0, one.level)
         df = min(e.df, most) if e.df > 0 else most

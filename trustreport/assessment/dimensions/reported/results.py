@@ -25,7 +25,7 @@ UNDEFINED = note("not_defined_0_0_in_any")
 
 
 def examined(reported: Reported) -> Examined:
-    """The figures of one set of the manifest, held against every table of counts."""
+    """The figures of one set of the manifest, compared with every table of counts."""
     return examine(
         reported.metrics,
         positives=reported.positives,

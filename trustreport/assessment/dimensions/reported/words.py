@@ -16,7 +16,7 @@ from trustreport.assessment.narrative.texts import Item, Texts, heading
 from trustreport.vocabulary.messages import Message, say
 from trustreport.vocabulary.place import Place
 
-# More sets than this are told in one overview instead of a page each.
+# More sets than this are shown in one overview instead of a page each.
 EACH_UP_TO = 4
 
 text = Texts(ID)
